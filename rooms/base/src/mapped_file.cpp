@@ -1,0 +1,96 @@
+#include "trimtab/base/mapped_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace trimtab::base {
+
+namespace {
+
+std::size_t whole_pages(std::size_t bytes) noexcept {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return (bytes + page - 1) / page * page;
+}
+
+// posix_fallocate falls back to writing every block on file systems that cannot reserve, which keeps the
+// promise that a mapped page can be written.
+int reserve_blocks(int fd, std::size_t from, std::size_t to) noexcept {
+  return posix_fallocate(fd, static_cast<off_t>(from), static_cast<off_t>(to - from));
+}
+
+}  // namespace
+
+int mapped_file::create(const char* path, std::size_t bytes, std::size_t reserve) noexcept {
+  const std::size_t length = std::strlen(path);
+  if (length >= path_bytes) return ENAMETOOLONG;
+  bytes = whole_pages(bytes);
+  reserve = whole_pages(reserve < bytes ? bytes : reserve);
+  const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd < 0) return errno;
+  int error = reserve_blocks(fd, 0, bytes);
+  void* range = MAP_FAILED;
+  if (error == 0) {
+    range = mmap(nullptr, reserve, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED) error = errno;
+  }
+  if (error == 0 && mmap(range, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+    error = errno;
+  ::close(fd);
+  if (error != 0) {
+    if (range != MAP_FAILED) munmap(range, reserve);
+    unlink(path);
+    return error;
+  }
+  m_data = static_cast<std::byte*>(range);
+  m_size = bytes;
+  m_reserve = reserve;
+  std::memcpy(m_path, path, length + 1);
+  return 0;
+}
+
+int mapped_file::grow(std::size_t bytes) noexcept {
+  bytes = whole_pages(bytes);
+  if (bytes <= m_size) return 0;
+  if (bytes > m_reserve) return EFBIG;
+  const int fd = open(m_path, O_RDWR | O_CLOEXEC);
+  if (fd < 0) return errno;
+  int error = reserve_blocks(fd, m_size, bytes);
+  if (error == 0 && mmap(m_data + m_size, bytes - m_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+                         static_cast<off_t>(m_size)) == MAP_FAILED)
+    error = errno;
+  ::close(fd);
+  if (error == 0) m_size = bytes;
+  return error;
+}
+
+void mapped_file::populate(std::size_t offset, std::size_t bytes) noexcept {
+  if (offset >= m_size) return;
+  if (bytes > m_size - offset) bytes = m_size - offset;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t first = offset / page * page;
+  if (madvise(m_data + first, offset + bytes - first, MADV_POPULATE_WRITE) == 0) return;
+  // Kernels before 5.14: a read fault at least maps the page.
+  for (std::size_t at = first; at < offset + bytes; at += page)
+    (void)*reinterpret_cast<volatile const char*>(m_data + at);
+}
+
+void mapped_file::detach() noexcept {
+  if (m_data != nullptr)
+    mmap(m_data, m_reserve, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+void mapped_file::close() noexcept {
+  if (m_data != nullptr) munmap(m_data, m_reserve);
+  *this = mapped_file{};
+}
+
+}  // namespace trimtab::base

@@ -1,0 +1,147 @@
+// A lane: what executes, with its event stream and its profile. Owned by the recorder, never freed while the
+// process lives; written by one thread at a time (its own); the hot functions take no lock, allocate nothing
+// and make no system call. A thread that ends gives its lane back, and a later thread may take it over.
+#pragma once
+
+#include <atomic>
+
+#include "trimtab/base/clock.hpp"
+#include "trimtab/base/hash.hpp"
+#include "trimtab/base/mapped_file.hpp"
+#include "trimtab/observe/format.hpp"
+
+namespace trimtab::observe {
+
+class recorder;
+
+class alignas(64) lane {
+ public:
+  std::uint32_t id() const noexcept { return m_id; }
+  lane_header& header() noexcept { return *m_header; }
+  recorder& owner() noexcept { return *m_owner; }
+
+  // Appends one event. O(1); at profile level into the flight recorder's ring, at trace level into the stream.
+  void record(event_kind kind, std::uint32_t subject, std::uint16_t arg, std::uint64_t a, std::uint64_t b,
+              base::ticks at) noexcept {
+    if (m_cursor == m_limit) [[unlikely]]
+      if (!make_room()) return;
+    *m_cursor++ = event{at, subject, static_cast<std::uint16_t>(kind), arg, a, b};
+    // Release: whoever sees the count (another process, or after our death) sees the whole record.
+    m_written += 1;
+    std::atomic_ref<std::uint64_t>(m_events_header->written).store(m_written, std::memory_order_release);
+  }
+
+  // The row of (subject, metric, about, in_region, flags), made at first use. nullptr when the profile is
+  // full: counted as dropped. Cache it where you can: rows never move.
+  profile_row* row(std::uint32_t subject, metric what, std::uint32_t about, std::uint32_t in_region,
+                   std::uint16_t flags = 0) noexcept {
+    const std::uint64_t key = key_of(subject, what, about, in_region, flags);
+    for (std::uint64_t i = base::mix_fast(key);; ++i) {
+      const index_entry& entry = m_index[i & m_index_mask];
+      if (entry.row != nullptr && entry.key == key) [[likely]]
+        return entry.row;
+      if (entry.row == nullptr) return add_row(key, subject, what, about, in_region, flags);
+    }
+  }
+
+  profile_row* own_row(std::uint32_t subject, metric what, std::uint32_t in_region = no_subject,
+                       std::uint16_t flags = 0) noexcept {
+    return row(subject, what, m_id, in_region, flags);
+  }
+
+  // Adds one timed occurrence. row may be nullptr.
+  static void add(profile_row* row, std::uint64_t duration) noexcept {
+    if (row == nullptr) [[unlikely]]
+      return;
+    row->timed += 1;
+    row->sum += duration;
+    if (duration < row->min) row->min = duration;
+    if (duration > row->max) row->max = duration;
+    row->histogram[bucket(duration)] += 1;
+    row->count += 1;
+  }
+
+  static unsigned bucket(std::uint64_t duration) noexcept {
+    const unsigned width = duration == 0 ? 0u : 64u - static_cast<unsigned>(__builtin_clzll(duration));
+    return width < histogram_buckets ? width : static_cast<unsigned>(histogram_buckets) - 1;
+  }
+
+  // Own cost: how often the program came through a hook of ours, and how often we read the clock.
+  void count_hook(unsigned clock_reads) noexcept {
+    m_header->hooks += 1;
+    m_header->clock_reads += clock_reads;
+  }
+
+  // Program's own scopes (trimtab.h). Short subjects are timed by sampling at profile level.
+  void scope_begin(std::uint32_t subject) noexcept;
+  void scope_end(std::uint32_t subject) noexcept;
+
+  // A task starts or ends on this lane; tasks nest (a task that waits may run others). Time of inner tasks is
+  // taken out of the outer one's row. Returns, at the end, the ticks that the task took, inner ones included.
+  void task_begin(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept;
+  base::ticks task_end(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept;
+
+  // For the runtime adapter that has claimed this lane: one pointer of its own, nullptr at first.
+  void* adapter = nullptr;
+
+ private:
+  friend class recorder;
+
+  struct index_entry {
+    std::uint64_t key;
+    profile_row* row;
+  };
+  struct open_scope {
+    profile_row* row;
+    base::ticks begin;  // 0: this one is not timed
+    std::uint32_t subject;
+  };
+  struct open_task {
+    std::uint32_t subject;
+    base::ticks begin;
+    base::ticks inner;  // spent in tasks that ran inside it
+  };
+  static constexpr std::uint32_t max_scopes = 64;
+  static constexpr std::uint32_t max_tasks = 256;  // deeper ones are counted, not timed
+
+  // Unique while subject < 2^20, about < 2^12 and in_region < 2^16; add_row refuses what is not.
+  static std::uint64_t key_of(std::uint32_t subject, metric what, std::uint32_t about, std::uint32_t in_region,
+                              std::uint16_t flags) noexcept {
+    return (std::uint64_t{subject & 0xfffffu} << 44) | (std::uint64_t{about & 0xfffu} << 32) |
+           (std::uint64_t{in_region & 0xffffu} << 16) | (std::uint64_t{static_cast<std::uint16_t>(what)} << 8) |
+           (flags & 0xffu);
+  }
+
+  bool make_room() noexcept;
+  profile_row* add_row(std::uint64_t key, std::uint32_t subject, metric what, std::uint32_t about,
+                       std::uint32_t in_region, std::uint16_t flags) noexcept;
+  bool grow_index() noexcept;
+
+  // Hot: one cache line.
+  event* m_cursor = nullptr;
+  event* m_limit = nullptr;
+  std::uint64_t m_written = 0;
+  file_header* m_events_header = nullptr;
+  lane_header* m_header = nullptr;
+  index_entry* m_index = nullptr;
+  std::uint64_t m_index_mask = 0;
+  recorder* m_owner = nullptr;
+
+  std::uint32_t m_id = 0;
+  std::uint32_t m_scope_depth = 0;
+  std::uint32_t m_task_depth = 0;
+  std::uint32_t m_index_used = 0;
+  bool m_is_ring = true;
+  base::ticks m_thread_start = 0;
+  std::atomic<bool> m_open{false};
+  // Events that the stream has room for; raised by the sampler thread, read by the owner when it runs out.
+  std::atomic<std::uint64_t> m_ready{0};
+  event* m_events = nullptr;
+  file_header* m_profile_header = nullptr;
+  base::mapped_file m_events_file;
+  base::mapped_file m_profile_file;
+  open_scope m_scopes[max_scopes] = {};
+  open_task m_tasks[max_tasks] = {};
+};
+
+}  // namespace trimtab::observe

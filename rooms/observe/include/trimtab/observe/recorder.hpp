@@ -1,0 +1,165 @@
+// The recorder of one process: opens its directory in the run, hands out lanes and subjects, and keeps the
+// tables of names. One instance lives in static storage; a forked child opens its own anew.
+// Cold calls (open_lane, add_subject, ...) take a lock; nothing here throws, aborts or prints.
+#pragma once
+
+#include <atomic>
+
+#include "trimtab/base/clock.hpp"
+#include "trimtab/base/mapped_file.hpp"
+#include "trimtab/base/spin_lock.hpp"
+#include "trimtab/observe/format.hpp"
+#include "trimtab/observe/lane.hpp"
+
+namespace trimtab::observe {
+
+class recorder;
+
+enum class keep : std::uint32_t { first, last };  // which end of a full trace stays
+
+struct recorder_options {
+  const char* run_directory = nullptr;  // absolute, exists
+  record_level level = record_level::profile;
+  std::uint64_t max_trace_bytes = std::uint64_t{1} << 30;
+  keep kept = keep::first;
+  std::uint32_t flight_events = 4096;  // ring of the last events per lane, at profile level
+  // Told on the lane's own thread (session puts the sampler here); nullptr: nobody.
+  void (*lane_opened)(recorder& owner, lane& which) noexcept = nullptr;
+  void (*lane_closed)(recorder& owner, lane& which) noexcept = nullptr;
+};
+
+class recorder {
+ public:
+  // Makes RUN/<pid>-<n>/ with its tables. Returns 0 or an errno; on failure the recorder stays off.
+  int open(const recorder_options& options) noexcept;
+
+  // The program ends in an orderly way (exit, or exec about to replace it). Idempotent; lanes may go on.
+  void close(process_state how) noexcept;
+
+  // In the child of a fork: forget the parent's files (it still writes them). Our own directory is made with
+  // the first lane, since most children only call exec.
+  void after_fork() noexcept;
+
+  // Counts forks: what a caller cached about subjects or lanes is stale when it has changed.
+  std::uint32_t generation = 0;
+
+  bool is_on() const noexcept { return m_state.load(std::memory_order_acquire) == state::on; }
+  bool is_off() const noexcept { return m_state.load(std::memory_order_relaxed) == state::off; }
+  record_level level() const noexcept { return m_level; }
+  bool traces() const noexcept { return m_level == record_level::trace; }
+  const recorder_options& options() const noexcept { return m_options; }
+  bool trace_is_full() const noexcept { return m_trace_full.load(std::memory_order_relaxed); }
+  double ticks_of_ns(double ns) const noexcept { return ns / m_clock.ns_per_tick; }
+  process_header& process() noexcept { return *m_process; }
+  const char* directory() const noexcept { return m_directory; }
+  const base::clock_calibration& clock() const noexcept { return m_clock; }
+  std::uint32_t lanes() const noexcept { return m_lane_count.load(std::memory_order_acquire); }
+  lane* lane_at(std::uint32_t id) noexcept { return m_lanes[id].load(std::memory_order_acquire); }
+
+  // The calling thread's lane, opened at first use; nullptr when off or when none could be opened.
+  lane* open_lane() noexcept;
+  void close_lane(lane& which) noexcept;
+
+  // Subject of `kind` at code address `address` (0: none), found or made. Lock-free when known.
+  std::uint32_t subject(subject_kind kind, const void* address, bool is_call, std::uint16_t runtime = 0,
+                        std::uint32_t parent = no_subject) noexcept;
+  // Subject known by name (and place, if given); called once per place, so it may lock.
+  std::uint32_t named_subject(subject_kind kind, const char* name, const char* file, std::uint32_t line) noexcept;
+  // What the runtime says of a subject's source ("" or nullptr: nothing). For the next subject made at address.
+  std::uint32_t subject_with_source(subject_kind kind, const void* address, bool is_call, std::uint16_t runtime,
+                                    std::uint32_t parent, const char* file, const char* function,
+                                    std::uint32_t line) noexcept;
+
+  std::uint32_t add_counter(const char* name, const char* unit, const char* source, bool is_cumulative) noexcept;
+  void sample(std::uint32_t counter, std::uint32_t lane, double value, base::ticks at) noexcept;
+  void unavailable(const char* what, const char* why, const char* remedy) noexcept;
+  void fact(const char* key, const char* value) noexcept;
+  std::uint16_t add_runtime(const char* name, const char* path, const char* version) noexcept;
+
+  // Outermost parallel regions of all host threads: keeps the time during which any is active.
+  void parallel_enter(base::ticks at) noexcept {
+    if (m_parallel.fetch_add(1, std::memory_order_acq_rel) == 0)
+      std::atomic_ref(m_process->parallel_since).store(at, std::memory_order_release);
+  }
+  void parallel_leave(base::ticks at) noexcept {
+    // Read before the count falls: a region that begins right after it stores a new beginning.
+    const auto since = std::atomic_ref(m_process->parallel_since).load(std::memory_order_acquire);
+    if (m_parallel.fetch_sub(1, std::memory_order_acq_rel) == 1 && at > since)
+      std::atomic_ref(m_process->parallel_ticks).fetch_add(at - since, std::memory_order_relaxed);
+  }
+  std::uint64_t new_instance() noexcept { return m_instances.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+  // By the sampler thread, every few milliseconds: heartbeat, room for the streams, final figures.
+  void heartbeat(base::ticks at) noexcept;
+  void make_streams_ready() noexcept;
+  void add_switch(const event& record) noexcept;  // switches.tt
+  void add_setup_cost(base::ticks spent) noexcept;
+
+ private:
+  friend class lane;
+  static constexpr std::uint32_t max_lanes = 4096;
+  static constexpr std::uint32_t subject_slots = 1u << 14;
+
+  struct subject_slot {
+    std::atomic<std::uint64_t> key{0};
+    std::atomic<std::uint32_t> id{0};
+  };
+
+  subject_slot* find_subject(std::uint64_t key) noexcept;
+  std::uint32_t find_or_add(std::uint64_t key, name_subject& fixed, const void* address,
+                            const char* const (&strings)[3]) noexcept;
+  int create_directory() noexcept;
+  int create_file(base::mapped_file& file, const char* name, file_kind kind, std::uint32_t record_bytes,
+                  std::size_t bytes, std::size_t reserve) noexcept;
+  bool open_in_child() noexcept;
+  lane* new_lane() noexcept;
+  bool prepare_lane(lane& which) noexcept;
+  std::uint32_t module_of(const void* address) noexcept;
+  void append_name(name_record* fixed, std::size_t fixed_bytes, const char* const* strings, int count) noexcept;
+  bool take_trace_budget(std::uint64_t bytes) noexcept;
+
+  enum class state : std::uint32_t { off, on, forked };
+  std::atomic<state> m_state{state::off};
+  std::uint32_t m_forked_from = 0;
+  record_level m_level = record_level::off;
+  recorder_options m_options;
+  char m_run_directory[400] = {};
+  char m_directory[448] = {};
+  base::clock_calibration m_clock;
+  process_header* m_process = nullptr;
+  base::mapped_file m_process_file, m_names_file, m_counters_file, m_switches_file;
+  std::atomic<std::uint32_t> m_lane_count{0};
+  std::atomic<lane*> m_lanes[max_lanes] = {};
+  std::atomic<std::uint32_t> m_parallel{0};
+  std::atomic<std::uint64_t> m_instances{0};
+  std::atomic<std::uint64_t> m_trace_used{0};
+  std::atomic<bool> m_trace_full{false};
+  subject_slot m_subjects[subject_slots];
+  std::uint32_t m_subject_count = 0;
+  std::uint32_t m_counter_count = 0;
+  std::uint32_t m_module_count = 0;
+  std::uint16_t m_runtime_count = 0;
+  struct module {
+    std::uint64_t base, begin, end;
+    std::uint32_t id;
+  };
+  static constexpr std::uint32_t max_modules = 256;
+  module m_modules[max_modules] = {};
+  base::spin_lock m_open_lock;   // opening anew in a forked child
+  base::spin_lock m_lock;        // lanes, subjects, names
+  base::spin_lock m_sample_lock; // counters.tt, switches.tt
+};
+
+// The process's recorder, and the calling thread's lane. Both in the one library that carries this room.
+extern recorder the_recorder;
+
+extern thread_local lane* t_lane;  // nullptr: not opened yet
+
+// nullptr when not recording. The first call of a thread opens its lane.
+inline lane* this_lane() noexcept {
+  if (t_lane != nullptr) [[likely]]
+    return t_lane;
+  return the_recorder.is_off() ? nullptr : the_recorder.open_lane();
+}
+
+}  // namespace trimtab::observe

@@ -1,0 +1,164 @@
+#include "trimtab/observe/lane.hpp"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "trimtab/observe/recorder.hpp"
+
+namespace trimtab::observe {
+
+namespace {
+
+// A subject shorter than this on average is timed by sampling at profile level (one in `sampled_one_in`,
+// the rest only counted), because two clock reads would cost more than a good part of it.
+constexpr double sampled_below_ns = 1000.0;
+constexpr std::uint64_t always_timed = 256;
+constexpr std::uint64_t sampled_one_in = 16;
+
+constexpr std::size_t profile_growth = 64 * sizeof(profile_row);
+
+}  // namespace
+
+// The cursor stands at the end of the room it knows of: a ring wraps, a stream takes what the sampler thread
+// has made ready since, or drops (keep first) or wraps (keep last).
+bool lane::make_room() noexcept {
+  if (m_events == nullptr) return false;
+  if (!m_is_ring) {
+    const std::uint64_t ready = m_ready.load(std::memory_order_acquire);
+    const auto known = static_cast<std::uint64_t>(m_limit - m_events);
+    if (ready > known) {
+      m_limit = m_events + ready;
+      return true;
+    }
+    if (m_owner->trace_is_full() && m_owner->options().kept == keep::last) {
+      m_is_ring = true;
+      std::atomic_ref(m_events_header->capacity).store(ready, std::memory_order_release);
+    } else {
+      std::atomic_ref(m_events_header->dropped).store(m_events_header->dropped + 1, std::memory_order_relaxed);
+      return false;
+    }
+  }
+  m_cursor = m_events;
+  return true;
+}
+
+profile_row* lane::add_row(std::uint64_t key, std::uint32_t subject, metric what, std::uint32_t about,
+                           std::uint32_t in_region, std::uint16_t flags) noexcept {
+  file_header& head = *m_profile_header;
+  const bool fits_key = subject < (1u << 20) && about < (1u << 12) && (in_region < 0xffffu || in_region == no_subject) && flags < 256;
+  if (!fits_key || (m_index_used * 2 > m_index_mask && !grow_index())) {
+    head.dropped += 1;
+    return nullptr;
+  }
+  if (head.written == head.capacity) {
+    const base::ticks begin = base::now();
+    const int error = m_profile_file.grow(m_profile_file.size() + profile_growth);
+    m_owner->add_setup_cost(base::now() - begin);
+    if (error != 0) {
+      head.dropped += 1;
+      return nullptr;
+    }
+    head.capacity = (m_profile_file.size() - header_bytes) / sizeof(profile_row);
+  }
+  auto* rows = reinterpret_cast<profile_row*>(m_profile_file.data() + header_bytes);
+  profile_row* added = rows + head.written;
+  added->subject = subject;
+  added->what = what;
+  added->flags = flags;
+  added->about = about;
+  added->in_region = in_region;
+  added->min = ~std::uint64_t{0};
+  std::atomic_ref(head.written).store(head.written + 1, std::memory_order_release);
+  std::uint64_t i = base::mix_fast(key);
+  while (m_index[i & m_index_mask].row != nullptr) ++i;
+  m_index[i & m_index_mask] = {key, added};
+  m_index_used += 1;
+  return added;
+}
+
+bool lane::grow_index() noexcept {
+  const std::uint64_t slots = (m_index_mask + 1) * 4;
+  void* fresh = mmap(nullptr, slots * sizeof(index_entry), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (fresh == MAP_FAILED) return false;
+  auto* table = static_cast<index_entry*>(fresh);
+  for (std::uint64_t old = 0; old <= m_index_mask; ++old) {
+    if (m_index[old].row == nullptr) continue;
+    std::uint64_t i = base::mix_fast(m_index[old].key);
+    while (table[i & (slots - 1)].row != nullptr) ++i;
+    table[i & (slots - 1)] = m_index[old];
+  }
+  munmap(m_index, (m_index_mask + 1) * sizeof(index_entry));
+  m_index = table;
+  m_index_mask = slots - 1;
+  return true;
+}
+
+void lane::scope_begin(std::uint32_t subject) noexcept {
+  const std::uint32_t depth = m_scope_depth++;
+  if (depth >= max_scopes) [[unlikely]]
+    return;
+  open_scope& scope = m_scopes[depth];
+  profile_row* const counted = own_row(subject, metric::scope);
+  scope.subject = subject;
+  scope.row = counted;
+  scope.begin = 0;
+  if (counted != nullptr && !m_owner->traces() && counted->timed >= always_timed &&
+      static_cast<double>(counted->sum) < m_owner->ticks_of_ns(sampled_below_ns) * static_cast<double>(counted->timed) &&
+      base::mix_fast(counted->count) % sampled_one_in != 0)
+    return;
+  scope.begin = base::now();
+  record(event_kind::scope_begin, subject, 0, 0, 0, scope.begin);
+}
+
+void lane::scope_end(std::uint32_t subject) noexcept {
+  if (m_scope_depth == 0) [[unlikely]]
+    return;
+  const std::uint32_t depth = --m_scope_depth;
+  if (depth >= max_scopes) [[unlikely]]
+    return;
+  const open_scope& scope = m_scopes[depth];
+  if (scope.subject != subject) [[unlikely]] {
+    // Ends of another scope than the innermost: close down to the one that is meant, if it is open at all.
+    for (std::uint32_t d = depth; d-- > 0;)
+      if (m_scopes[d].subject == subject) {
+        m_scope_depth = d + 1;
+        scope_end(subject);
+        return;
+      }
+    ++m_scope_depth;
+    return;
+  }
+  if (scope.begin == 0) {
+    scope.row->count += 1;
+    return;
+  }
+  const base::ticks end = base::now();
+  add(scope.row, end - scope.begin);
+  record(event_kind::scope_end, subject, 0, 0, 0, end);
+}
+
+void lane::task_begin(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept {
+  const std::uint32_t depth = m_task_depth++;
+  if (depth < max_tasks) m_tasks[depth] = {subject, at, 0};
+  record(event_kind::task_begin, subject, 0, task, 0, at);
+}
+
+base::ticks lane::task_end(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept {
+  if (m_task_depth == 0) return 0;
+  const std::uint32_t depth = --m_task_depth;
+  record(event_kind::task_end, subject, 0, task, 0, at);
+  profile_row* const counted = own_row(subject, metric::task);
+  if (depth >= max_tasks) {
+    if (counted != nullptr) counted->count += 1;
+    return 0;
+  }
+  const open_task& ended = m_tasks[depth];
+  const base::ticks inclusive = at - ended.begin;
+  add(counted, inclusive - ended.inner);
+  if (counted != nullptr) counted->x[1] += inclusive;
+  if (depth > 0) m_tasks[depth - 1].inner += inclusive;
+  return inclusive;
+}
+
+}  // namespace trimtab::observe

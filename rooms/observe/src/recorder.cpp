@@ -1,0 +1,221 @@
+#include "trimtab/observe/recorder.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+#include "trimtab/base/topology.hpp"
+
+namespace trimtab::observe {
+
+constinit recorder the_recorder;
+
+namespace {
+
+constexpr std::size_t names_first_bytes = 12 * 1024;
+constexpr std::size_t names_reserve = std::size_t{64} << 20;
+constexpr std::size_t samples_first_bytes = 64 * 1024;
+constexpr std::size_t samples_reserve = std::size_t{1} << 30;
+
+std::uint64_t ns_of(const timeval& t) noexcept {
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_usec) * 1000u;
+}
+
+void read_usage(process_header& into) noexcept {
+  rusage usage;
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return;
+  into.user_ns = ns_of(usage.ru_utime);
+  into.system_ns = ns_of(usage.ru_stime);
+  into.voluntary_switches = static_cast<std::uint64_t>(usage.ru_nvcsw);
+  into.involuntary_switches = static_cast<std::uint64_t>(usage.ru_nivcsw);
+  into.max_rss_kb = static_cast<std::uint64_t>(usage.ru_maxrss);
+}
+
+void read_command(process_header& into) noexcept {
+  const int fd = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  const ssize_t got = read(fd, into.command, sizeof into.command - 1);
+  ::close(fd);
+  if (got > 0) into.command[got] = '\0';
+}
+
+}  // namespace
+
+int recorder::open(const recorder_options& options) noexcept {
+  const int saved = errno;
+  m_options = options;
+  m_level = options.level;
+  m_clock = base::calibrate_clock();
+  const std::size_t length = std::strlen(options.run_directory);
+  if (length >= sizeof m_run_directory) return ENAMETOOLONG;
+  if (options.run_directory != m_run_directory) std::memcpy(m_run_directory, options.run_directory, length + 1);
+  m_options.run_directory = m_run_directory;
+  const int error = create_directory();
+  if (error != 0) {
+    m_level = record_level::off;
+    errno = saved;
+    return error;
+  }
+  process_header& self = *m_process;
+  self.clock = base::clock_is_tsc ? clock_kind::tsc : clock_kind::monotonic;
+  self.ticks_0 = m_clock.ticks_0;
+  self.mono_ns_0 = m_clock.mono_ns_0;
+  self.real_ns_0 = m_clock.real_ns_0;
+  self.ns_per_tick = m_clock.ns_per_tick;
+  self.start_ticks = m_clock.ticks_0;
+  self.clock_read_ns = base::clock_read_cost_ns(m_clock);
+  const base::cpu_limits limits = base::read_cpu_limits();
+  self.cpus_online = limits.online;
+  self.cpus_affinity = limits.affinity;
+  self.cpus_quota = limits.quota;
+  self.cpus_available = limits.available;
+  self.forked_from = m_forked_from;
+  read_command(self);
+  self.last_ticks = base::now();
+  self.setup_ticks = self.last_ticks - self.start_ticks;
+  m_state.store(state::on, std::memory_order_release);
+  errno = saved;
+  return 0;
+}
+
+int recorder::create_directory() noexcept {
+  const auto pid = static_cast<unsigned>(getpid());
+  int made = -1;
+  for (unsigned n = 0; n < 10'000 && made != 0; ++n) {
+    std::snprintf(m_directory, sizeof m_directory, "%s/%u-%u", m_run_directory, pid, n);
+    made = mkdir(m_directory, 0755);
+    if (made != 0 && errno != EEXIST) return errno;
+  }
+  if (made != 0) return EEXIST;
+  int error = create_file(m_process_file, "process.tt", file_kind::process, 0, header_bytes, header_bytes);
+  if (error == 0)
+    error = create_file(m_names_file, "names.tt", file_kind::names, 0, header_bytes + names_first_bytes, names_reserve);
+  if (error != 0) {
+    rmdir(m_directory);
+    return error;
+  }
+  m_process = reinterpret_cast<process_header*>(m_process_file.data() + sizeof(file_header));
+  m_process->pid = pid;
+  m_process->ppid = static_cast<std::uint32_t>(getppid());
+  m_process->level = m_level;
+  m_process->state = process_state::running;
+  return 0;
+}
+
+int recorder::create_file(base::mapped_file& file, const char* name, file_kind kind, std::uint32_t record_bytes,
+                          std::size_t bytes, std::size_t reserve) noexcept {
+  char path[512];
+  const int length = std::snprintf(path, sizeof path, "%s/%s", m_directory, name);
+  if (length < 0 || static_cast<std::size_t>(length) >= sizeof path) return ENAMETOOLONG;
+  const int error = file.create(path, bytes, reserve);
+  if (error != 0) return error;
+  auto& head = *reinterpret_cast<file_header*>(file.data());
+  head.version = format_version;
+  head.header_size = header_bytes;
+  head.kind = kind;
+  head.record_bytes = record_bytes;
+  head.capacity = (file.size() - header_bytes) / (record_bytes == 0 ? 1 : record_bytes);
+  // The magic last: a file without it was never finished, and readers say so.
+  std::atomic_thread_fence(std::memory_order_release);
+  std::memcpy(head.magic, file_magic, sizeof head.magic);
+  return 0;
+}
+
+void recorder::heartbeat(base::ticks at) noexcept {
+  m_clock = base::refine(m_clock);
+  m_process->ns_per_tick = m_clock.ns_per_tick;
+  read_usage(*m_process);
+  std::atomic_ref(m_process->last_ticks).store(at, std::memory_order_release);
+}
+
+void recorder::close(process_state how) noexcept {
+  if (!is_on() || m_process->end_ticks != 0) return;
+  const int saved = errno;
+  const base::ticks at = base::now();
+  heartbeat(at);
+  m_process->end_ticks = at;
+  std::atomic_ref(m_process->state).store(how, std::memory_order_release);
+  errno = saved;
+}
+
+void recorder::after_fork() noexcept {
+  if (is_off()) return;
+  if (is_on()) m_forked_from = m_process->pid;
+  m_state.store(state::forked, std::memory_order_relaxed);
+  // The parent goes on writing to its pages. Hooks of the parent may still be on this thread's stack and hold
+  // pointers into lanes: those get private memory in the place of the file, so that nothing leaks back.
+  for (std::uint32_t i = 0, n = lanes(); i < n; ++i) {
+    lane* const each = m_lanes[i].exchange(nullptr, std::memory_order_relaxed);
+    if (each == nullptr) continue;
+    each->m_events_file.detach();
+    each->m_profile_file.detach();
+  }
+  m_process_file.detach();
+  m_names_file.close();
+  m_counters_file.close();
+  m_switches_file.close();
+  for (subject_slot& slot : m_subjects) {
+    if (slot.key.load(std::memory_order_relaxed) == 0) continue;
+    slot.key.store(0, std::memory_order_relaxed);
+    slot.id.store(0, std::memory_order_relaxed);
+  }
+  m_lane_count = 0;
+  m_parallel = 0;
+  m_trace_used = 0;
+  m_trace_full = false;
+  m_subject_count = m_counter_count = m_module_count = 0;
+  m_runtime_count = 0;
+  m_open_lock.reset();
+  m_lock.reset();
+  m_sample_lock.reset();
+  t_lane = nullptr;
+  generation += 1;
+}
+
+void recorder::add_setup_cost(base::ticks spent) noexcept {
+  std::atomic_ref(m_process->setup_ticks).fetch_add(spent, std::memory_order_relaxed);
+}
+
+// counters.tt and switches.tt come into being with their first record: most processes of a run have neither.
+namespace {
+template <class record_type>
+void append(base::mapped_file& file, const record_type& record) noexcept {
+  auto& head = *reinterpret_cast<file_header*>(file.data());
+  if (head.written == head.capacity) {
+    if (file.grow(file.size() * 2) != 0) {
+      head.dropped += 1;
+      return;
+    }
+    head.capacity = (file.size() - header_bytes) / sizeof(record_type);
+  }
+  reinterpret_cast<record_type*>(file.data() + header_bytes)[head.written] = record;
+  std::atomic_ref(head.written).store(head.written + 1, std::memory_order_release);
+}
+}  // namespace
+
+void recorder::sample(std::uint32_t counter, std::uint32_t lane, double value, base::ticks at) noexcept {
+  if (!is_on() || counter == 0) return;
+  const std::lock_guard guard(m_sample_lock);
+  if (!m_counters_file && create_file(m_counters_file, "counters.tt", file_kind::counters, sizeof(observe::sample),
+                                      header_bytes + samples_first_bytes, samples_reserve) != 0)
+    return;
+  append(m_counters_file, observe::sample{at, counter, lane, value, 0});
+}
+
+void recorder::add_switch(const event& record) noexcept {
+  if (!is_on()) return;
+  const std::lock_guard guard(m_sample_lock);
+  if (!m_switches_file && create_file(m_switches_file, "switches.tt", file_kind::switches, sizeof(event),
+                                      header_bytes + samples_first_bytes, samples_reserve) != 0)
+    return;
+  append(m_switches_file, record);
+}
+
+}  // namespace trimtab::observe

@@ -1,0 +1,209 @@
+// Lanes of the recorder: opened at a thread's first event, given back at its end, taken over by a later thread.
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "trimtab/observe/recorder.hpp"
+
+namespace trimtab::observe {
+
+constinit thread_local lane* t_lane = nullptr;
+
+namespace {
+
+constexpr std::size_t first_index_slots = 256;
+constexpr std::size_t first_profile_rows = 48;
+constexpr std::size_t profile_reserve = std::size_t{32} << 20;
+// A trace stream starts small (a program may have hundreds of threads) and doubles up to 4 MiB at a time.
+constexpr std::uint64_t first_trace_events = 8192;
+constexpr std::uint64_t most_trace_growth = 131072;
+constexpr std::uint64_t keep_ready_events = 262144;
+
+// True while this thread's destructors for the lane have run: it must not open another.
+constinit thread_local bool t_ended = false;
+
+pthread_key_t lane_key;
+pthread_once_t lane_key_once = PTHREAD_ONCE_INIT;
+bool lane_key_made = false;
+
+void thread_ends(void* which) noexcept {
+  t_ended = true;
+  auto* ending = static_cast<lane*>(which);
+  if (ending == t_lane) the_recorder.close_lane(*ending);
+}
+
+std::uint32_t this_tid() noexcept { return static_cast<std::uint32_t>(syscall(SYS_gettid)); }
+
+void make_key() noexcept {
+  lane_key_made = pthread_key_create(&lane_key, [](void* which) { thread_ends(which); }) == 0;
+}
+
+}  // namespace
+
+lane* recorder::open_lane() noexcept {
+  if (t_ended) return nullptr;
+  const int saved = errno;
+  if (!is_on() && !open_in_child()) {
+    errno = saved;
+    return nullptr;
+  }
+  const base::ticks begin = base::now();
+  pthread_once(&lane_key_once, make_key);
+  lane* opened = nullptr;
+  {
+    const std::lock_guard guard(m_lock);
+    for (std::uint32_t i = 0, n = lanes(); i < n && opened == nullptr; ++i) {
+      lane* const candidate = m_lanes[i].load(std::memory_order_relaxed);
+      if (candidate != nullptr && !candidate->m_open.load(std::memory_order_acquire)) opened = candidate;
+    }
+    if (opened == nullptr) opened = new_lane();
+    if (opened != nullptr) {
+      opened->m_open.store(true, std::memory_order_relaxed);
+      lane_header& head = *opened->m_header;
+      head.tid = this_tid();
+      head.is_main = head.tid == static_cast<std::uint32_t>(getpid()) ? 1 : head.is_main;
+      head.threads += 1;
+      head.end_ticks = 0;
+      if (head.start_ticks == 0) head.start_ticks = begin;
+      prctl(PR_GET_NAME, head.name);
+    }
+  }
+  if (opened != nullptr) {
+    t_lane = opened;
+    opened->m_thread_start = begin;
+    if (lane_key_made) pthread_setspecific(lane_key, opened);
+    opened->record(event_kind::thread_begin, no_subject, 0, opened->m_header->tid, 0, begin);
+    if (m_options.lane_opened != nullptr) m_options.lane_opened(*this, *opened);
+    add_setup_cost(base::now() - begin);
+  }
+  errno = saved;
+  return opened;
+}
+
+bool recorder::open_in_child() noexcept {
+  const std::lock_guard guard(m_open_lock);
+  if (is_on()) return true;
+  if (m_state.load(std::memory_order_relaxed) != state::forked) return false;
+  const recorder_options again = m_options;
+  if (open(again) == 0) return true;
+  m_state.store(state::off, std::memory_order_relaxed);
+  return false;
+}
+
+void recorder::close_lane(lane& which) noexcept {
+  const int saved = errno;
+  if (m_options.lane_closed != nullptr) m_options.lane_closed(*this, which);
+  const base::ticks at = base::now();
+  which.record(event_kind::thread_end, no_subject, 0, which.m_header->tid, 0, at);
+  which.m_header->alive_ticks += at - which.m_thread_start;
+  which.m_header->end_ticks = at;
+  which.m_scope_depth = 0;
+  t_lane = nullptr;
+  which.m_open.store(false, std::memory_order_release);  // pairs with open_lane: the next thread sees all of it
+  errno = saved;
+}
+
+lane* recorder::new_lane() noexcept {
+  const std::uint32_t id = lanes();
+  if (id == max_lanes) return nullptr;
+  const std::size_t index_bytes = first_index_slots * sizeof(lane::index_entry);
+  void* memory = mmap(nullptr, sizeof(lane), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  void* index = mmap(nullptr, index_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (index == MAP_FAILED) {
+    munmap(memory, sizeof(lane));
+    return nullptr;
+  }
+  lane* const made = new (memory) lane;
+  made->m_owner = this;
+  made->m_id = id;
+  made->m_index = static_cast<lane::index_entry*>(index);
+  made->m_index_mask = first_index_slots - 1;
+  if (!prepare_lane(*made)) {
+    munmap(index, index_bytes);
+    munmap(memory, sizeof(lane));
+    return nullptr;
+  }
+  m_lanes[id].store(made, std::memory_order_release);
+  m_lane_count.store(id + 1, std::memory_order_release);
+  m_process->lanes = id + 1;
+  return made;
+}
+
+bool recorder::prepare_lane(lane& made) noexcept {
+  char name[32];
+  std::snprintf(name, sizeof name, "lane-%04u.profile", made.m_id);
+  if (create_file(made.m_profile_file, name, file_kind::profile, sizeof(profile_row),
+                  header_bytes + first_profile_rows * sizeof(profile_row), profile_reserve) != 0)
+    return false;
+  made.m_profile_header = reinterpret_cast<file_header*>(made.m_profile_file.data());
+
+  const std::uint64_t first = traces() ? first_trace_events : m_options.flight_events;
+  const std::size_t first_bytes = header_bytes + first * sizeof(event);
+  const std::size_t reserve = traces() ? header_bytes + m_options.max_trace_bytes + first * sizeof(event) : first_bytes;
+  std::snprintf(name, sizeof name, "lane-%04u.events", made.m_id);
+  if (create_file(made.m_events_file, name, file_kind::events, sizeof(event), first_bytes, reserve) != 0) {
+    made.m_profile_file.close();
+    return false;
+  }
+  made.m_events_file.populate(0, first_bytes);
+  made.m_profile_file.populate(0, header_bytes + first_profile_rows * sizeof(profile_row));
+  made.m_events_header = reinterpret_cast<file_header*>(made.m_events_file.data());
+  made.m_header = reinterpret_cast<lane_header*>(made.m_events_file.data() + sizeof(file_header));
+  made.m_header->lane = made.m_id;
+  made.m_header->migrations = unknown;
+  auto* const twin = reinterpret_cast<lane_header*>(made.m_profile_file.data() + sizeof(file_header));
+  twin->lane = made.m_id;
+  made.m_events = reinterpret_cast<event*>(made.m_events_file.data() + header_bytes);
+  made.m_is_ring = !traces();
+  made.m_cursor = made.m_events;
+  const std::uint64_t room = (made.m_events_file.size() - header_bytes) / sizeof(event);
+  made.m_limit = made.m_events + room;
+  made.m_ready.store(room, std::memory_order_release);
+  m_trace_used.fetch_add(room * sizeof(event), std::memory_order_relaxed);
+  return true;
+}
+
+// Called by the sampler thread: keeps each stream ahead of its lane by about one period at full speed, so
+// that the lane itself makes no system call and takes no page fault.
+void recorder::make_streams_ready() noexcept {
+  if (!traces() || !is_on()) return;
+  for (std::uint32_t i = 0, n = lanes(); i < n; ++i) {
+    lane* const each = lane_at(i);
+    if (each == nullptr || !each->m_open.load(std::memory_order_acquire)) continue;
+    const std::uint64_t written = std::atomic_ref(each->m_events_header->written).load(std::memory_order_acquire);
+    const std::uint64_t ready = each->m_ready.load(std::memory_order_relaxed);
+    if (written > ready) continue;  // wraps: the budget was spent before
+    const std::uint64_t ahead = ready / 2 < keep_ready_events ? ready / 2 : keep_ready_events;
+    if (ready - written >= ahead) continue;
+    const std::uint64_t more = ready < most_trace_growth ? ready : most_trace_growth;
+    if (!take_trace_budget(more * sizeof(event))) continue;
+    const std::size_t old = each->m_events_file.size();
+    if (each->m_events_file.grow(old + more * sizeof(event)) != 0) {
+      m_trace_full.store(true, std::memory_order_relaxed);
+      unavailable("rest of the trace", "the file system has no room for more", "free space, or give a directory elsewhere with -o");
+      continue;
+    }
+    each->m_events_file.populate(old, more * sizeof(event));
+    const std::uint64_t room = (each->m_events_file.size() - header_bytes) / sizeof(event);
+    std::atomic_ref(each->m_events_header->capacity).store(room, std::memory_order_release);
+    each->m_ready.store(room, std::memory_order_release);  // pairs with make_room
+  }
+}
+
+bool recorder::take_trace_budget(std::uint64_t bytes) noexcept {
+  if (m_trace_full.load(std::memory_order_relaxed)) return false;
+  if (m_trace_used.fetch_add(bytes, std::memory_order_relaxed) + bytes <= m_options.max_trace_bytes) return true;
+  m_trace_full.store(true, std::memory_order_relaxed);
+  return false;
+}
+
+}  // namespace trimtab::observe

@@ -1,0 +1,245 @@
+// The recorder's tables of names: subjects, modules, counters, what was unavailable. Cold: under the lock.
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <mutex>
+
+#include "trimtab/observe/recorder.hpp"
+
+namespace trimtab::observe {
+
+namespace {
+
+constexpr std::size_t longest_name = 8192;
+
+// Build id of a loaded object, in hex; "" if it carries none.
+struct module_search {
+  std::uint64_t address;
+  std::uint64_t base, begin, end;
+  char path[512];
+  char build_id[72];
+};
+
+void read_build_id(const dl_phdr_info& object, module_search& found) noexcept {
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = object.dlpi_phdr[i];
+    if (segment.p_type != PT_NOTE) continue;
+    const auto* at = reinterpret_cast<const char*>(object.dlpi_addr + segment.p_vaddr);
+    const char* const end = at + segment.p_memsz;
+    while (at + sizeof(ElfW(Nhdr)) <= end) {
+      ElfW(Nhdr) note;
+      std::memcpy(&note, at, sizeof note);
+      const char* const name = at + sizeof note;
+      const char* const data = name + ((note.n_namesz + 3u) & ~3u);
+      if (data + note.n_descsz > end) break;
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0) {
+        const std::size_t bytes = note.n_descsz < 32 ? note.n_descsz : 32;
+        for (std::size_t b = 0; b < bytes; ++b) {
+          constexpr char digits[] = "0123456789abcdef";
+          const auto value = static_cast<unsigned char>(data[b]);
+          found.build_id[2 * b] = digits[value >> 4];
+          found.build_id[2 * b + 1] = digits[value & 15];
+        }
+        return;
+      }
+      at = data + ((note.n_descsz + 3u) & ~3u);
+    }
+  }
+}
+
+int match_module(dl_phdr_info* object, std::size_t, void* data) noexcept {
+  auto& wanted = *static_cast<module_search*>(data);
+  std::uint64_t begin = ~std::uint64_t{0}, end = 0;
+  bool inside = false;
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = object->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) continue;
+    const std::uint64_t from = object->dlpi_addr + segment.p_vaddr;
+    const std::uint64_t to = from + segment.p_memsz;
+    if (from < begin) begin = from;
+    if (to > end) end = to;
+    inside = inside || (wanted.address >= from && wanted.address < to);
+  }
+  if (!inside) return 0;
+  wanted.base = object->dlpi_addr;
+  wanted.begin = begin;
+  wanted.end = end;
+  const char* path = object->dlpi_name;
+  if (path != nullptr && path[0] != '\0') {
+    std::strncpy(wanted.path, path, sizeof wanted.path - 1);
+  }
+  read_build_id(*object, wanted);
+  return 1;
+}
+
+}  // namespace
+
+std::uint32_t recorder::module_of(const void* address) noexcept {
+  const auto value = reinterpret_cast<std::uint64_t>(address);
+  for (std::uint32_t i = 0; i < m_module_count; ++i)
+    if (value >= m_modules[i].begin && value < m_modules[i].end) return i;
+  if (m_module_count == max_modules) return no_subject;
+  module_search found{};
+  found.address = value;
+  if (dl_iterate_phdr(match_module, &found) == 0) return no_subject;
+  if (found.path[0] == '\0') {
+    const ssize_t got = readlink("/proc/self/exe", found.path, sizeof found.path - 1);
+    if (got > 0) found.path[got] = '\0';
+  }
+  const std::uint32_t id = m_module_count++;
+  m_modules[id] = {found.base, found.begin, found.end, id};
+  name_module fixed{};
+  fixed.head.tag = name_tag::module;
+  fixed.id = id;
+  fixed.base = found.base;
+  fixed.end = found.end;
+  const char* const strings[] = {found.path, found.build_id};
+  append_name(&fixed.head, sizeof fixed, strings, 2);
+  return id;
+}
+
+void recorder::append_name(name_record* fixed, std::size_t fixed_bytes, const char* const* strings, int count) noexcept {
+  std::size_t lengths[4] = {};
+  std::size_t bytes = fixed_bytes;
+  for (int i = 0; i < count; ++i) {
+    lengths[i] = strings[i] == nullptr ? 0 : strnlen(strings[i], longest_name);
+    bytes += lengths[i] + 1;
+  }
+  bytes = (bytes + 7) / 8 * 8;
+  auto& head = *reinterpret_cast<file_header*>(m_names_file.data());
+  if (head.written + bytes > head.capacity) {
+    if (m_names_file.grow(m_names_file.size() * 2) != 0) {
+      head.dropped += 1;
+      return;
+    }
+    head.capacity = m_names_file.size() - header_bytes;
+  }
+  fixed->bytes = static_cast<std::uint32_t>(bytes);
+  auto* to = reinterpret_cast<char*>(m_names_file.data() + header_bytes + head.written);
+  std::memcpy(to, fixed, fixed_bytes);
+  to += fixed_bytes;
+  for (int i = 0; i < count; ++i) {
+    if (lengths[i] != 0) std::memcpy(to, strings[i], lengths[i]);
+    to += lengths[i] + 1;  // the file's bytes are zero already
+  }
+  std::atomic_ref(head.written).store(head.written + bytes, std::memory_order_release);
+}
+
+// User addresses stay below 2^56: the kind makes the upper byte, so that a key is never 0 (an empty slot).
+namespace {
+std::uint64_t key_of(subject_kind kind, std::uint64_t identity) noexcept {
+  return (identity & ((std::uint64_t{1} << 56) - 1)) | (std::uint64_t{static_cast<std::uint16_t>(kind)} << 56);
+}
+std::uint64_t hash_of(const char* text) noexcept {
+  std::uint64_t hash = 0;
+  for (; text != nullptr && *text != '\0'; ++text) hash = base::mix(hash ^ static_cast<unsigned char>(*text));
+  return hash;
+}
+}  // namespace
+
+recorder::subject_slot* recorder::find_subject(std::uint64_t key) noexcept {
+  const std::uint64_t start = base::mix_fast(key);
+  for (std::uint64_t i = 0; i < subject_slots; ++i) {
+    subject_slot& slot = m_subjects[(start + i) & (subject_slots - 1)];
+    const std::uint64_t there = slot.key.load(std::memory_order_acquire);
+    if (there == key || there == 0) return &slot;
+  }
+  return nullptr;
+}
+
+std::uint32_t recorder::find_or_add(std::uint64_t key, name_subject& fixed, const void* address,
+                                    const char* const (&strings)[3]) noexcept {
+  if (const subject_slot* known = find_subject(key); known != nullptr && known->key.load(std::memory_order_relaxed) == key)
+    return known->id.load(std::memory_order_relaxed);
+  if (!is_on()) return no_subject;
+  const base::ticks begin = base::now();
+  const std::lock_guard guard(m_lock);
+  // Half empty at least, so that probing stays short and always ends.
+  if (m_subject_count >= subject_slots / 2) return no_subject;
+  subject_slot& slot = *find_subject(key);
+  if (slot.key.load(std::memory_order_relaxed) == key) return slot.id.load(std::memory_order_relaxed);
+  fixed.head.tag = name_tag::subject;
+  fixed.id = m_subject_count++;
+  fixed.module = address == nullptr ? no_subject : module_of(address);
+  fixed.offset = reinterpret_cast<std::uint64_t>(address) - (fixed.module == no_subject ? 0 : m_modules[fixed.module].base);
+  append_name(&fixed.head, sizeof fixed, strings, 3);
+  slot.id.store(fixed.id, std::memory_order_relaxed);
+  slot.key.store(key, std::memory_order_release);  // pairs with find_subject: id before key
+  add_setup_cost(base::now() - begin);
+  return fixed.id;
+}
+
+std::uint32_t recorder::subject(subject_kind kind, const void* address, bool is_call, std::uint16_t runtime,
+                                std::uint32_t parent) noexcept {
+  return subject_with_source(kind, address, is_call, runtime, parent, nullptr, nullptr, 0);
+}
+
+std::uint32_t recorder::subject_with_source(subject_kind kind, const void* address, bool is_call,
+                                            std::uint16_t runtime, std::uint32_t parent, const char* file,
+                                            const char* function, std::uint32_t line) noexcept {
+  name_subject fixed{};
+  fixed.kind = kind;
+  fixed.runtime = runtime;
+  fixed.parent = parent;
+  fixed.line = line;
+  fixed.is_call = is_call ? 1 : 0;
+  const char* const strings[3] = {nullptr, file, function};
+  return find_or_add(key_of(kind, reinterpret_cast<std::uint64_t>(address)), fixed, address, strings);
+}
+
+std::uint32_t recorder::named_subject(subject_kind kind, const char* name, const char* file,
+                                      std::uint32_t line) noexcept {
+  name_subject fixed{};
+  fixed.kind = kind;
+  fixed.parent = no_subject;
+  fixed.line = line;
+  const char* const strings[3] = {name, file, nullptr};
+  const std::uint64_t identity = base::mix(hash_of(name) ^ base::mix(hash_of(file) + line));
+  return find_or_add(key_of(kind, identity), fixed, nullptr, strings);
+}
+
+std::uint32_t recorder::add_counter(const char* name, const char* unit, const char* source, bool is_cumulative) noexcept {
+  if (!is_on()) return 0;
+  const std::lock_guard guard(m_lock);
+  name_counter fixed{};
+  fixed.head.tag = name_tag::counter;
+  fixed.id = ++m_counter_count;
+  fixed.is_cumulative = is_cumulative ? 1 : 0;
+  const char* const strings[] = {name, unit, source};
+  append_name(&fixed.head, sizeof fixed, strings, 3);
+  return fixed.id;
+}
+
+void recorder::unavailable(const char* what, const char* why, const char* remedy) noexcept {
+  if (!is_on()) return;
+  const std::lock_guard guard(m_lock);
+  name_plain fixed{};
+  fixed.head.tag = name_tag::unavailable;
+  const char* const strings[] = {what, why, remedy};
+  append_name(&fixed.head, sizeof fixed, strings, 3);
+}
+
+void recorder::fact(const char* key, const char* value) noexcept {
+  if (!is_on()) return;
+  const std::lock_guard guard(m_lock);
+  name_plain fixed{};
+  fixed.head.tag = name_tag::fact;
+  const char* const strings[] = {key, value};
+  append_name(&fixed.head, sizeof fixed, strings, 2);
+}
+
+std::uint16_t recorder::add_runtime(const char* name, const char* path, const char* version) noexcept {
+  if (!is_on()) return 0;
+  const std::lock_guard guard(m_lock);
+  name_runtime fixed{};
+  fixed.head.tag = name_tag::runtime;
+  fixed.id = ++m_runtime_count;
+  const char* const strings[] = {name, path, version};
+  append_name(&fixed.head, sizeof fixed, strings, 3);
+  return fixed.id;
+}
+
+}  // namespace trimtab::observe

@@ -1,0 +1,178 @@
+#include <map>
+#include <random>
+
+#include "scratch_run.hpp"
+
+namespace trimtab::observe::testing {
+namespace {
+
+TEST(lane, flight_recorder_keeps_the_last_events) {
+  scratch_run run;
+  open_recorder recorder(run, record_level::profile, 1 << 20, keep::first, 128);
+  lane* const mine = recorder->open_lane();
+  for (std::uint64_t i = 0; i < 1000; ++i) mine->record(event_kind::mark, 1, 0, i, 0, i);
+  const auto bytes = bytes_of(recorder.file("lane-0000.events"));
+  const file_header head = header_of(bytes);
+  EXPECT_EQ(head.capacity, 128u);
+  EXPECT_EQ(head.written, 1001u);
+  EXPECT_EQ(head.dropped, 0u);
+  auto events = records_of<event>(bytes);
+  ASSERT_EQ(events.size(), 128u);
+  EXPECT_EQ(events[(head.written - 1) % 128].a, 999u);
+  EXPECT_EQ(events[head.written % 128].a, 1000u - 128u);
+}
+
+TEST(lane, a_trace_grows_when_the_sampler_makes_it_ready_and_loses_nothing) {
+  scratch_run run;
+  open_recorder recorder(run, record_level::trace);
+  lane* const mine = recorder->open_lane();
+  constexpr std::uint64_t count = 100'000;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    mine->record(event_kind::mark, 1, 0, i, 0, i);
+    if (i % 1000 == 0) recorder->make_streams_ready();
+  }
+  const auto bytes = bytes_of(recorder.file("lane-0000.events"));
+  EXPECT_EQ(header_of(bytes).dropped, 0u);
+  const auto events = records_of<event>(bytes);
+  ASSERT_EQ(events.size(), count + 1);
+  for (std::uint64_t i = 0; i < count; ++i) ASSERT_EQ(events[i + 1].a, i);
+}
+
+TEST(lane, a_full_trace_that_keeps_the_first_drops_and_counts) {
+  scratch_run run;
+  open_recorder recorder(run, record_level::trace, 20'000 * sizeof(event));
+  lane* const mine = recorder->open_lane();
+  for (std::uint64_t i = 0; i < 50'000; ++i) {
+    mine->record(event_kind::mark, 1, 0, i, 0, i);
+    if (i % 1000 == 0) recorder->make_streams_ready();
+  }
+  const auto bytes = bytes_of(recorder.file("lane-0000.events"));
+  const file_header head = header_of(bytes);
+  EXPECT_GT(head.dropped, 0u);
+  EXPECT_EQ(head.written + head.dropped, 50'001u);
+  EXPECT_LE(head.capacity * sizeof(event), 20'000 * sizeof(event));
+  const auto events = records_of<event>(bytes);
+  EXPECT_EQ(events[1].a, 0u);
+}
+
+TEST(lane, a_full_trace_that_keeps_the_last_wraps) {
+  scratch_run run;
+  open_recorder recorder(run, record_level::trace, 20'000 * sizeof(event), keep::last);
+  lane* const mine = recorder->open_lane();
+  for (std::uint64_t i = 0; i < 50'000; ++i) {
+    mine->record(event_kind::mark, 1, 0, i, 0, i);
+    if (i % 1000 == 0) recorder->make_streams_ready();
+  }
+  const auto bytes = bytes_of(recorder.file("lane-0000.events"));
+  const file_header head = header_of(bytes);
+  const auto events = records_of<event>(bytes);
+  EXPECT_GT(head.written, head.capacity);
+  EXPECT_EQ(events[(head.written - 1) % head.capacity].a, 49'999u);
+}
+
+TEST(lane, rows_are_found_again_and_kept_apart_for_thousands_of_subjects) {
+  scratch_run run;
+  open_recorder recorder(run);
+  lane* const mine = recorder->open_lane();
+  const auto seed = std::random_device{}();
+  RecordProperty("seed", static_cast<int>(seed));
+  std::mt19937 random(seed);
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint64_t> expected;
+  for (int i = 0; i < 50'000; ++i) {
+    const auto subject = static_cast<std::uint32_t>(random() % 300);
+    const auto about = static_cast<std::uint32_t>(random() % 4);
+    const auto region = random() % 2 == 0 ? no_subject : static_cast<std::uint32_t>(random() % 3);
+    lane::add(mine->row(subject, metric::wait, about, region), 1);
+    expected[{subject, about, region}] += 1;
+  }
+  const auto bytes = bytes_of(recorder.file("lane-0000.profile"));
+  EXPECT_EQ(header_of(bytes).dropped, 0u);
+  const auto rows = records_of<profile_row>(bytes);
+  ASSERT_EQ(rows.size(), expected.size()) << "seed " << seed;
+  for (const profile_row& row : rows) EXPECT_EQ(row.count, (expected[{row.subject, row.about, row.in_region}]));
+}
+
+TEST(lane, what_does_not_fit_a_row_key_is_dropped_and_counted) {
+  scratch_run run;
+  open_recorder recorder(run);
+  lane* const mine = recorder->open_lane();
+  EXPECT_EQ(mine->row(no_subject, metric::wait, 0, no_subject), nullptr);
+  EXPECT_EQ(header_of(bytes_of(recorder.file("lane-0000.profile"))).dropped, 1u);
+}
+
+TEST(lane, a_row_sums_and_sorts_durations_into_buckets_of_powers_of_two) {
+  scratch_run run;
+  open_recorder recorder(run);
+  lane* const mine = recorder->open_lane();
+  profile_row* const row = mine->own_row(1, metric::scope);
+  for (const std::uint64_t ticks : {0u, 1u, 2u, 3u, 4u, 1000u}) lane::add(row, ticks);
+  EXPECT_EQ(row->count, 6u);
+  EXPECT_EQ(row->sum, 1010u);
+  EXPECT_EQ(row->min, 0u);
+  EXPECT_EQ(row->max, 1000u);
+  EXPECT_EQ(row->histogram[0], 1u);
+  EXPECT_EQ(row->histogram[1], 1u);
+  EXPECT_EQ(row->histogram[2], 2u);
+  EXPECT_EQ(row->histogram[3], 1u);
+  EXPECT_EQ(row->histogram[10], 1u);
+  EXPECT_EQ(lane::bucket(~std::uint64_t{0}), histogram_buckets - 1);
+}
+
+TEST(lane, scopes_count_all_and_time_short_ones_by_sampling) {
+  scratch_run run;
+  open_recorder recorder(run);
+  lane* const mine = recorder->open_lane();
+  constexpr std::uint64_t count = 100'000;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    mine->scope_begin(3);
+    mine->scope_end(3);
+  }
+  const profile_row* const row = mine->own_row(3, metric::scope);
+  EXPECT_EQ(row->count, count);
+  EXPECT_LT(row->timed, count / 8);
+  EXPECT_GT(row->timed, count / 32);
+}
+
+TEST(lane, a_trace_times_every_scope) {
+  scratch_run run;
+  open_recorder recorder(run, record_level::trace);
+  lane* const mine = recorder->open_lane();
+  for (int i = 0; i < 2000; ++i) {
+    mine->scope_begin(3);
+    mine->scope_end(3);
+  }
+  EXPECT_EQ(mine->own_row(3, metric::scope)->timed, 2000u);
+}
+
+TEST(lane, scopes_that_end_out_of_order_or_never_began_do_no_harm) {
+  scratch_run run;
+  open_recorder recorder(run);
+  lane* const mine = recorder->open_lane();
+  mine->scope_end(1);
+  mine->scope_begin(1);
+  mine->scope_begin(2);
+  mine->scope_end(1);  // closes down to 1
+  mine->scope_end(2);  // was closed with it
+  EXPECT_EQ(mine->own_row(1, metric::scope)->count, 1u);
+  for (int i = 0; i < 200; ++i) mine->scope_begin(1);
+  for (int i = 0; i < 200; ++i) mine->scope_end(1);
+  mine->scope_begin(4);
+  mine->scope_end(4);
+  EXPECT_EQ(mine->own_row(4, metric::scope)->count, 1u);
+}
+
+TEST(lane, time_of_inner_tasks_is_taken_out_of_the_outer_one) {
+  scratch_run run;
+  open_recorder recorder(run);
+  lane* const mine = recorder->open_lane();
+  mine->task_begin(1, 10, 100);
+  mine->task_begin(2, 11, 150);
+  EXPECT_EQ(mine->task_end(2, 11, 180), 30u);
+  EXPECT_EQ(mine->task_end(1, 10, 200), 100u);
+  EXPECT_EQ(mine->own_row(1, metric::task)->sum, 70u);
+  EXPECT_EQ(mine->own_row(1, metric::task)->x[1], 100u);
+  EXPECT_EQ(mine->own_row(2, metric::task)->sum, 30u);
+}
+
+}  // namespace
+}  // namespace trimtab::observe::testing

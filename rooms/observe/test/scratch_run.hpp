@@ -1,0 +1,89 @@
+// A run directory of its own for each test, removed afterwards; and readers of the bytes, written against
+// format.hpp alone so that a mistake of the writer shows.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trimtab/observe/format.hpp"
+#include "trimtab/observe/recorder.hpp"
+
+namespace trimtab::observe::testing {
+
+class scratch_run {
+ public:
+  scratch_run() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "trimtab-test-XXXXXX").string();
+    m_path = mkdtemp(pattern.data());
+  }
+  ~scratch_run() {
+    std::error_code ignored;
+    std::filesystem::remove_all(m_path, ignored);
+  }
+  const std::string& path() const { return m_path; }
+
+ private:
+  std::string m_path;
+};
+
+inline std::vector<char> bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+inline file_header header_of(const std::vector<char>& bytes) {
+  file_header head{};
+  if (bytes.size() >= sizeof head) std::memcpy(&head, bytes.data(), sizeof head);
+  return head;
+}
+
+template <class kind>
+kind second_header_of(const std::vector<char>& bytes) {
+  kind head{};
+  if (bytes.size() >= header_bytes) std::memcpy(&head, bytes.data() + sizeof(file_header), sizeof head);
+  return head;
+}
+
+template <class record_type>
+std::vector<record_type> records_of(const std::vector<char>& bytes) {
+  const file_header head = header_of(bytes);
+  const std::uint64_t count = head.written < head.capacity ? head.written : head.capacity;
+  std::vector<record_type> result(count);
+  if (count > 0) std::memcpy(result.data(), bytes.data() + header_bytes, count * sizeof(record_type));
+  return result;
+}
+
+// A recorder is large and its address must not move: one on the heap a test. Lanes are thread-wide state,
+// so a test that opens lanes must close them (thread ends, or close_lane).
+struct open_recorder {
+  explicit open_recorder(const scratch_run& run, record_level level = record_level::profile,
+                         std::uint64_t max_trace = std::uint64_t{1} << 30, keep kept = keep::first,
+                         std::uint32_t flight_events = 4096)
+      : recorder_(std::make_unique<recorder>()) {
+    recorder_options options;
+    options.run_directory = run.path().c_str();
+    options.level = level;
+    options.max_trace_bytes = max_trace;
+    options.kept = kept;
+    options.flight_events = flight_events;
+    error = recorder_->open(options);
+  }
+  ~open_recorder() {
+    if (t_lane != nullptr) recorder_->close_lane(*t_lane);
+  }
+  recorder* operator->() { return recorder_.get(); }
+  recorder& operator*() { return *recorder_; }
+  std::string file(const char* name) { return std::string(recorder_->directory()) + "/" + name; }
+
+  int error = 0;
+  std::unique_ptr<recorder> recorder_;
+};
+
+}  // namespace trimtab::observe::testing

@@ -1,0 +1,38 @@
+// Everything that can be set about the library inside a watched process: one table, read from the environment
+// here and nowhere else. `trimtab run` sets these; docs/options.md is made from the same table.
+#pragma once
+
+#include "trimtab/observe/probe.hpp"
+#include "trimtab/observe/recorder.hpp"
+
+namespace trimtab::session {
+
+struct option {
+  const char* name;  // of the environment variable
+  const char* standard;
+  const char* help;
+};
+
+inline constexpr option option_table[] = {
+    {"TRIMTAB_RUN", "", "absolute path of the run directory; not set: nothing is recorded"},
+    {"TRIMTAB_LEVEL", "profile", "off | idle | profile | trace"},
+    {"TRIMTAB_MAX_TRACE", "1073741824", "bytes that a process's trace may take"},
+    {"TRIMTAB_KEEP", "first", "first | last: which end of a full trace stays"},
+    {"TRIMTAB_PROBES", "", "comma list of probes; empty: the defaults; +NAME adds to them; none"},
+    {"TRIMTAB_SAMPLE_MS", "10", "period of the sampler thread, milliseconds, 1 to 10000"},
+    {"TRIMTAB_FOLLOW", "1", "0: children of this process are not watched"},
+};
+
+struct options {
+  observe::recorder_options recorder;
+  observe::sampler_options sampler;
+  bool is_follow = true;
+  // First setting that could not be read, for the run's list of what was unavailable; nullptr: none.
+  const char* wrong_name = nullptr;
+  const char* wrong_value = nullptr;
+};
+
+// look_up(name) returns the value or nullptr, as getenv does. What is not understood keeps its default.
+options read_options(const char* (*look_up)(const char* name)) noexcept;
+
+}  // namespace trimtab::session

@@ -1,0 +1,74 @@
+// Wires a watched process together: runs when the library is loaded into it and when it ends in an orderly way.
+// Whatever cannot be set up leaves the program as it would be without us.
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "options.hpp"
+#include "trimtab/observe/probe.hpp"
+#include "trimtab/observe/recorder.hpp"
+#include "trimtab/openmp/openmp.hpp"
+
+namespace trimtab::session {
+
+namespace {
+
+const char* environment(const char* name) { return std::getenv(name); }
+
+// With --no-follow the environment becomes again what the user had: no child is watched.
+void forget_in_environment() noexcept {
+  for (const option& each : option_table) unsetenv(each.name);
+  const char* const preload = std::getenv("LD_PRELOAD");
+  if (preload == nullptr) return;
+  // Ours stands first, put there by the launcher.
+  const char* const rest = std::strpbrk(preload, ": ");
+  if (rest == nullptr || rest[1] == '\0') {
+    unsetenv("LD_PRELOAD");
+    return;
+  }
+  char kept[4096];
+  const std::size_t length = std::strlen(rest + 1);
+  if (length >= sizeof kept) return;
+  std::memcpy(kept, rest + 1, length + 1);
+  setenv("LD_PRELOAD", kept, 1);
+}
+
+void child_after_fork() noexcept {
+  observe::sampler_after_fork();
+  observe::the_recorder.after_fork();
+  openmp::after_fork();
+}
+
+[[gnu::constructor]] void attach() noexcept {
+  options chosen = read_options(environment);
+  const bool is_wanted = chosen.recorder.run_directory != nullptr && chosen.recorder.level != observe::record_level::off;
+  if (is_wanted) {
+    observe::sampler_configure(chosen.sampler);
+    chosen.recorder.lane_opened = observe::sampler_lane_opened;
+    chosen.recorder.lane_closed = observe::sampler_lane_closed;
+    if (observe::the_recorder.open(chosen.recorder) == 0) {
+      pthread_atfork(nullptr, nullptr, [] { child_after_fork(); });
+      if (chosen.wrong_name != nullptr) {
+        char why[256];
+        std::snprintf(why, sizeof why, "the value '%.100s' is not understood; the default is used", chosen.wrong_value);
+        observe::the_recorder.unavailable(chosen.wrong_name, why, "see trimtab run --help");
+      }
+      openmp::attach();
+    }
+  }
+  if (!chosen.is_follow) forget_in_environment();
+}
+
+[[gnu::destructor]] void detach() noexcept {
+  if (!observe::the_recorder.is_on()) return;
+  openmp::detach();
+  observe::sampler_stop(observe::the_recorder);
+  observe::the_recorder.close(observe::process_state::exited);
+}
+
+}  // namespace
+
+}  // namespace trimtab::session
