@@ -1,0 +1,178 @@
+#include "trimtab/base/topology.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace trimtab::base {
+
+namespace {
+
+constexpr std::size_t text_bytes = 16 * 1024;
+
+// Whole file into `into` (NUL-terminated, cut off when too long). False when it cannot be read.
+bool read_text(const char* path, char* into, std::size_t bytes) noexcept {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  std::size_t used = 0;
+  while (used + 1 < bytes) {
+    const ssize_t got = read(fd, into + used, bytes - 1 - used);
+    if (got <= 0) break;
+    used += static_cast<std::size_t>(got);
+  }
+  close(fd);
+  into[used] = '\0';
+  return used > 0;
+}
+
+// The line of a colon list (/proc/self/cgroup: "id:controllers:path") whose controllers hold `controller`
+// ("" for v2). Returns its path, copied.
+bool cgroup_path(const char* text, const char* controller, char* into, std::size_t bytes) noexcept {
+  for (const char* line = text; *line != '\0';) {
+    const char* const end = std::strchrnul(line, '\n');
+    const char* const first = std::strchr(line, ':');
+    const char* const second = first != nullptr && first < end ? std::strchr(first + 1, ':') : nullptr;
+    if (second != nullptr && second < end) {
+      const std::size_t length = static_cast<std::size_t>(second - first - 1);
+      bool is_match = length == 0 && controller[0] == '\0';
+      const std::size_t wanted = std::strlen(controller);
+      for (const char* at = first + 1; !is_match && wanted > 0 && at < second;) {
+        const char* comma = at;
+        while (comma < second && *comma != ',') ++comma;
+        is_match = static_cast<std::size_t>(comma - at) == wanted && std::strncmp(at, controller, wanted) == 0;
+        at = comma + 1;
+      }
+      if (is_match) {
+        const std::size_t path_length = static_cast<std::size_t>(end - second - 1);
+        if (path_length >= bytes) return false;
+        std::memcpy(into, second + 1, path_length);
+        into[path_length] = '\0';
+        return true;
+      }
+    }
+    line = *end == '\0' ? end : end + 1;
+  }
+  return false;
+}
+
+// Where a cgroup hierarchy is mounted, and which cgroup its top shows (a container sees its own as the top).
+struct mount_point {
+  char at[512];
+  char top[512];
+};
+
+// mountinfo: "id parent maj:min TOP AT options... - type source super-options"
+bool find_mount(const char* mountinfo, const char* type, const char* controller, mount_point& found) noexcept {
+  for (const char* line = mountinfo; *line != '\0';) {
+    const char* const end = std::strchrnul(line, '\n');
+    char copy[2048];
+    const auto length = static_cast<std::size_t>(end - line);
+    if (length < sizeof copy) {
+      std::memcpy(copy, line, length);
+      copy[length] = '\0';
+      char* const dash = std::strstr(copy, " - ");
+      char is_type[64] = "", source[512] = "", options[512] = "";
+      if (dash != nullptr && std::sscanf(dash, " - %63s %511s %511s", is_type, source, options) >= 1 &&
+          std::strcmp(is_type, type) == 0) {
+        bool is_match = controller[0] == '\0';
+        char* rest = nullptr;
+        for (char* word = strtok_r(options, ",", &rest); word != nullptr && !is_match; word = strtok_r(nullptr, ",", &rest))
+          is_match = std::strcmp(word, controller) == 0;
+        if (is_match && std::sscanf(copy, "%*s %*s %*s %511s %511s", found.top, found.at) == 2) return true;
+      }
+    }
+    line = *end == '\0' ? end : end + 1;
+  }
+  return false;
+}
+
+// Quota that one cgroup directory sets, in CPUs; 0: none.
+double quota_of(const char* directory, bool is_v2) noexcept {
+  char path[2048];
+  char text[128];
+  if (is_v2) {
+    std::snprintf(path, sizeof path, "%s/cpu.max", directory);
+    double quota = 0, period = 0;
+    if (!read_text(path, text, sizeof text) || std::sscanf(text, "%lf %lf", &quota, &period) != 2) return 0;
+    return period > 0 ? quota / period : 0;  // "max 100000" does not scan
+  }
+  std::snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", directory);
+  if (!read_text(path, text, sizeof text)) return 0;
+  const double quota = std::atof(text);
+  std::snprintf(path, sizeof path, "%s/cpu.cfs_period_us", directory);
+  if (quota <= 0 || !read_text(path, text, sizeof text)) return 0;
+  const double period = std::atof(text);
+  return period > 0 ? quota / period : 0;
+}
+
+// The least quota from the process's own cgroup up to the top of the mount.
+double least_quota(const char* root, const mount_point& mount, const char* cgroup, bool is_v2) noexcept {
+  const char* below = cgroup;
+  const std::size_t top = std::strlen(mount.top);
+  if (std::strcmp(mount.top, "/") != 0 && std::strncmp(cgroup, mount.top, top) == 0) below = cgroup + top;
+  char directory[1600];
+  const int length = std::snprintf(directory, sizeof directory, "%s%s%s%s", root, mount.at, below[0] == '/' ? "" : "/", below);
+  if (length < 0 || static_cast<std::size_t>(length) >= sizeof directory) return 0;
+  const std::size_t shortest = std::strlen(root) + std::strlen(mount.at);
+  double least = 0;
+  for (auto end = static_cast<std::size_t>(length);;) {
+    directory[end] = '\0';
+    const double quota = quota_of(directory, is_v2);
+    if (quota > 0 && (least == 0 || quota < least)) least = quota;
+    if (end <= shortest) break;
+    while (end > shortest && directory[--end] != '/') {
+    }
+  }
+  return least;
+}
+
+std::uint32_t allowed_cpus() noexcept {
+  // Static, not on the stack: the caller may be a thread with a small one. Callers take turns (recorder.open).
+  // The kernel refuses a mask smaller than its own: grow until it fits.
+  for (std::size_t cpus = 1024; cpus <= (1u << 18); cpus *= 4) {
+    static unsigned long mask[(1u << 18) / (8 * sizeof(unsigned long))];
+    const std::size_t bytes = cpus / 8;
+    auto* const set = reinterpret_cast<cpu_set_t*>(mask);
+    if (sched_getaffinity(0, bytes, set) == 0) return static_cast<std::uint32_t>(CPU_COUNT_S(bytes, set));
+  }
+  return 0;
+}
+
+}  // namespace
+
+double read_cpu_quota(const char* root) noexcept {
+  char path[1024];
+  static char cgroups[text_bytes], mounts[4 * text_bytes];  // single-threaded start-up; see recorder.open
+  std::snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+  if (!read_text(path, cgroups, sizeof cgroups)) return 0;
+  std::snprintf(path, sizeof path, "%s/proc/self/mountinfo", root);
+  if (!read_text(path, mounts, sizeof mounts)) return 0;
+  double least = 0;
+  for (const bool is_v2 : {true, false}) {
+    mount_point mount;
+    char cgroup[512];
+    if (!find_mount(mounts, is_v2 ? "cgroup2" : "cgroup", is_v2 ? "" : "cpu", mount)) continue;
+    if (!cgroup_path(cgroups, is_v2 ? "" : "cpu", cgroup, sizeof cgroup)) continue;
+    const double quota = least_quota(root, mount, cgroup, is_v2);
+    if (quota > 0 && (least == 0 || quota < least)) least = quota;
+  }
+  return least;
+}
+
+cpu_limits read_cpu_limits(const char* root) noexcept {
+  cpu_limits limits;
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  limits.online = online > 0 ? static_cast<std::uint32_t>(online) : 1;
+  const std::uint32_t allowed = allowed_cpus();
+  limits.affinity = allowed > 0 ? allowed : limits.online;
+  limits.quota = read_cpu_quota(root);
+  limits.available = limits.affinity;
+  if (limits.quota > 0 && limits.quota < limits.available) limits.available = limits.quota;
+  return limits;
+}
+
+}  // namespace trimtab::base

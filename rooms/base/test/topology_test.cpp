@@ -1,0 +1,93 @@
+#include "trimtab/base/topology.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace trimtab::base {
+namespace {
+
+// A made-up root of /proc and /sys.
+class fake_root : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "trimtab-root-XXXXXX").string();
+    m_root = mkdtemp(pattern.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(m_root); }
+  void put(const std::string& path, const std::string& text) {
+    const std::filesystem::path whole = m_root + path;
+    std::filesystem::create_directories(whole.parent_path());
+    std::ofstream(whole) << text;
+  }
+  double quota() { return read_cpu_quota(m_root.c_str()); }
+  std::string m_root;
+};
+
+constexpr char v2_mount[] = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
+constexpr char v1_mount[] = "31 23 0:27 / /sys/fs/cgroup/cpu,cpuacct rw shared:5 - cgroup cgroup rw,cpu,cpuacct\n";
+
+TEST_F(fake_root, no_cgroup_means_no_quota) {
+  EXPECT_EQ(quota(), 0.0);
+  put("/proc/self/cgroup", "0::/\n");
+  put("/proc/self/mountinfo", "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n");
+  EXPECT_EQ(quota(), 0.0);
+}
+
+TEST_F(fake_root, v2_quota_is_the_least_of_the_cgroup_and_its_ancestors) {
+  put("/proc/self/cgroup", "0::/user/app\n");
+  put("/proc/self/mountinfo", v2_mount);
+  put("/sys/fs/cgroup/user/app/cpu.max", "max 100000\n");
+  EXPECT_EQ(quota(), 0.0);
+  put("/sys/fs/cgroup/user/app/cpu.max", "400000 100000\n");
+  put("/sys/fs/cgroup/user/cpu.max", "150000 100000\n");
+  EXPECT_DOUBLE_EQ(quota(), 1.5);
+  put("/sys/fs/cgroup/user/app/cpu.max", "50000 100000\n");
+  EXPECT_DOUBLE_EQ(quota(), 0.5);
+}
+
+TEST_F(fake_root, v1_quota_of_the_cpu_controller) {
+  put("/proc/self/cgroup", "5:memory:/m\n4:cpu,cpuacct:/docker/abc\n");
+  put("/proc/self/mountinfo", v1_mount);
+  put("/sys/fs/cgroup/cpu,cpuacct/docker/abc/cpu.cfs_quota_us", "-1\n");
+  put("/sys/fs/cgroup/cpu,cpuacct/docker/abc/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(quota(), 0.0);
+  put("/sys/fs/cgroup/cpu,cpuacct/docker/abc/cpu.cfs_quota_us", "200000\n");
+  EXPECT_DOUBLE_EQ(quota(), 2.0);
+}
+
+TEST_F(fake_root, v1_memory_alone_says_nothing_of_cpus) {
+  put("/proc/self/cgroup", "5:memory:/m\n0::/\n");
+  put("/proc/self/mountinfo", "31 23 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
+  EXPECT_EQ(quota(), 0.0);
+}
+
+TEST_F(fake_root, a_container_sees_its_own_cgroup_as_the_top_of_the_mount) {
+  put("/proc/self/cgroup", "4:cpu,cpuacct:/docker/abc\n");
+  put("/proc/self/mountinfo", "31 23 0:27 /docker/abc /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu,cpuacct\n");
+  put("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "75000\n");
+  put("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  EXPECT_DOUBLE_EQ(quota(), 0.75);
+}
+
+TEST_F(fake_root, both_versions_at_once_give_the_least) {
+  put("/proc/self/cgroup", "4:cpu:/a\n0::/a\n");
+  put("/proc/self/mountinfo", std::string(v1_mount) + v2_mount);
+  put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "300000\n");
+  put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000\n");
+  put("/sys/fs/cgroup/a/cpu.max", "200000 100000\n");
+  EXPECT_DOUBLE_EQ(quota(), 2.0);
+}
+
+TEST(cpu_limits, of_this_process_are_sane) {
+  const cpu_limits limits = read_cpu_limits();
+  EXPECT_GE(limits.online, 1u);
+  EXPECT_GE(limits.affinity, 1u);
+  EXPECT_GT(limits.available, 0.0);
+  EXPECT_LE(limits.available, limits.affinity);
+}
+
+}  // namespace
+}  // namespace trimtab::base
