@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 namespace trimtab::base {
 
@@ -33,7 +34,7 @@ bool read_text(const char* path, char* into, std::size_t bytes) noexcept {
 // ("" for v2). Returns its path, copied.
 bool cgroup_path(const char* text, const char* controller, char* into, std::size_t bytes) noexcept {
   for (const char* line = text; *line != '\0';) {
-    const char* const end = std::strchrnul(line, '\n');
+    const char* const end = strchrnul(line, '\n');
     const char* const first = std::strchr(line, ':');
     const char* const second = first != nullptr && first < end ? std::strchr(first + 1, ':') : nullptr;
     if (second != nullptr && second < end) {
@@ -68,7 +69,7 @@ struct mount_point {
 // mountinfo: "id parent maj:min TOP AT options... - type source super-options"
 bool find_mount(const char* mountinfo, const char* type, const char* controller, mount_point& found) noexcept {
   for (const char* line = mountinfo; *line != '\0';) {
-    const char* const end = std::strchrnul(line, '\n');
+    const char* const end = strchrnul(line, '\n');
     char copy[2048];
     const auto length = static_cast<std::size_t>(end - line);
     if (length < sizeof copy) {
