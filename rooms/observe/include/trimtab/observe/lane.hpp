@@ -17,6 +17,7 @@ class recorder;
 class alignas(64) lane {
  public:
   std::uint32_t id() const noexcept { return m_id; }
+  bool is_open() const noexcept { return m_open.load(std::memory_order_acquire); }  // a thread has it now
   lane_header& header() noexcept { return *m_header; }
   recorder& owner() noexcept { return *m_owner; }
 

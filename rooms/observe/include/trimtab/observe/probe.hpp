@@ -27,7 +27,7 @@ struct probe_row {
 };
 
 // All probes, in the order of docs; ends with a row whose name is nullptr.
-extern const probe_row probe_table[];
+extern const probe_row* const probe_table;
 
 // The sampler thread: started with the first lane (a program that never records stays single-threaded), blocks
 // all signals, wakes every period_ms, stretches the period so that its own CPU time stays under 0.2 %.

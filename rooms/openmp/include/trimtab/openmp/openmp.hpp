@@ -1,0 +1,15 @@
+// The OpenMP room as session sees it: hooks are found by the dynamic linker; these three only switch them.
+#pragma once
+
+namespace trimtab::openmp {
+
+// The recorder is open: from now on hooks record. At level idle they still pass straight through.
+void attach() noexcept;
+
+// The program ends in an orderly way: last words of the room (what was loaded but never seen).
+void detach() noexcept;
+
+// In a forked child, after recorder.after_fork(): nothing cached about lanes or subjects is valid any more.
+void after_fork() noexcept;
+
+}  // namespace trimtab::openmp

@@ -1,0 +1,245 @@
+// Hooks of the work-sharing entry points that GCC's code calls: loops and sections. Schedule, chunk and what
+// the runtime hands out stay as they are.
+#include "hooks.hpp"
+
+namespace trimtab::openmp {
+namespace {
+
+using observe::schedule;
+
+template <class number>
+std::uint64_t count_of(number first, number last, std::int64_t increment) noexcept {
+  if (increment > 0) {
+    const auto step = static_cast<std::uint64_t>(increment);
+    return last > first ? (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first) + step - 1) / step : 0;
+  }
+  const auto step = static_cast<std::uint64_t>(-increment);
+  return step != 0 && first > last ? (static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(last) + step - 1) / step : 0;
+}
+
+bool find_outside_runtime(const caller& from, here& at) noexcept { return !from.is_internal && find_here(at); }
+
+template <class number>
+void started(const caller& from, const void* place, schedule kind, number first, number last, std::int64_t increment,
+             std::uint64_t chunk) noexcept {
+  here at;
+  if (!find_outside_runtime(from, at)) return;
+  begin_loop(at, {kind, chunk, count_of(first, last, increment), increment, place});
+}
+
+// After the runtime answered: a chunk [first, last), or no more.
+template <class number>
+void answered(const caller& from, bool is_more, number first, number last) noexcept {
+  here at;
+  if (!find_outside_runtime(from, at)) return;
+  if (is_more) take_chunk(at, static_cast<std::int64_t>(first), count_of(first, last, at.state->loop.increment));
+  else end_loop(at);
+}
+
+void ended(const caller& from) noexcept {
+  here at;
+  if (find_outside_runtime(from, at)) end_loop(at);
+}
+
+// Packed in the low bits of the schedule argument of GOMP_loop_start (OpenMP 5 with reductions).
+schedule schedule_of(long packed) noexcept {
+  switch (packed & ~(1L << 31) & 7) {
+    case 0: return schedule::runtime;
+    case 1: return schedule::static_;
+    case 2: return schedule::dynamic;
+    case 3: return schedule::guided;
+    case 4: return schedule::auto_;
+    default: return schedule::runtime;
+  }
+}
+
+}  // namespace
+}  // namespace trimtab::openmp
+
+using namespace trimtab::openmp;
+
+#define TRIMTAB_START(name, kind)                                                                          \
+  TRIMTAB_HOOK bool name(long first, long last, long increment, long chunk, long* from_, long* to) {       \
+    const caller from = TRIMTAB_CALLER;                                                                    \
+    auto* const forward = real<bool(long, long, long, long, long*, long*)>(from, symbol::name);            \
+    if (forward == nullptr) return false;                                                                  \
+    started(from, TRIMTAB_PLACE, kind, first, last, increment, static_cast<std::uint64_t>(chunk));         \
+    const bool is_more = forward(first, last, increment, chunk, from_, to);                                \
+    answered(from, is_more, *from_, *to);                                                                  \
+    return is_more;                                                                                        \
+  }
+TRIMTAB_START(GOMP_loop_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_)
+TRIMTAB_START(GOMP_loop_dynamic_start, schedule::dynamic)
+TRIMTAB_START(GOMP_loop_guided_start, schedule::guided)
+TRIMTAB_START(GOMP_loop_nonmonotonic_dynamic_start, schedule::dynamic)
+TRIMTAB_START(GOMP_loop_nonmonotonic_guided_start, schedule::guided)
+TRIMTAB_START(GOMP_loop_ordered_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_)
+TRIMTAB_START(GOMP_loop_ordered_dynamic_start, schedule::dynamic)
+TRIMTAB_START(GOMP_loop_ordered_guided_start, schedule::guided)
+#undef TRIMTAB_START
+
+#define TRIMTAB_RUNTIME_START(name)                                                                 \
+  TRIMTAB_HOOK bool name(long first, long last, long increment, long* from_, long* to) {            \
+    const caller from = TRIMTAB_CALLER;                                                             \
+    auto* const forward = real<bool(long, long, long, long*, long*)>(from, symbol::name);           \
+    if (forward == nullptr) return false;                                                           \
+    started(from, TRIMTAB_PLACE, schedule::runtime, first, last, increment, 0);                     \
+    const bool is_more = forward(first, last, increment, from_, to);                                \
+    answered(from, is_more, *from_, *to);                                                           \
+    return is_more;                                                                                 \
+  }
+TRIMTAB_RUNTIME_START(GOMP_loop_runtime_start)
+TRIMTAB_RUNTIME_START(GOMP_loop_nonmonotonic_runtime_start)
+TRIMTAB_RUNTIME_START(GOMP_loop_maybe_nonmonotonic_runtime_start)
+TRIMTAB_RUNTIME_START(GOMP_loop_ordered_runtime_start)
+#undef TRIMTAB_RUNTIME_START
+
+#define TRIMTAB_NEXT(name)                                                   \
+  TRIMTAB_HOOK bool name(long* from_, long* to) {                            \
+    const caller from = TRIMTAB_CALLER;                                      \
+    auto* const forward = real<bool(long*, long*)>(from, symbol::name);      \
+    if (forward == nullptr) return false;                                    \
+    const bool is_more = forward(from_, to);                                 \
+    answered(from, is_more, *from_, *to);                                    \
+    return is_more;                                                          \
+  }
+TRIMTAB_NEXT(GOMP_loop_static_next)
+TRIMTAB_NEXT(GOMP_loop_dynamic_next)
+TRIMTAB_NEXT(GOMP_loop_guided_next)
+TRIMTAB_NEXT(GOMP_loop_runtime_next)
+TRIMTAB_NEXT(GOMP_loop_nonmonotonic_dynamic_next)
+TRIMTAB_NEXT(GOMP_loop_nonmonotonic_guided_next)
+TRIMTAB_NEXT(GOMP_loop_nonmonotonic_runtime_next)
+TRIMTAB_NEXT(GOMP_loop_maybe_nonmonotonic_runtime_next)
+TRIMTAB_NEXT(GOMP_loop_ordered_static_next)
+TRIMTAB_NEXT(GOMP_loop_ordered_dynamic_next)
+TRIMTAB_NEXT(GOMP_loop_ordered_guided_next)
+TRIMTAB_NEXT(GOMP_loop_ordered_runtime_next)
+#undef TRIMTAB_NEXT
+
+using ull = unsigned long long;
+
+#define TRIMTAB_ULL_START(name, kind)                                                                               \
+  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, ull chunk, ull* from_, ull* to) {          \
+    const caller from = TRIMTAB_CALLER;                                                                             \
+    auto* const forward = real<bool(bool, ull, ull, ull, ull, ull*, ull*)>(from, symbol::name);                     \
+    if (forward == nullptr) return false;                                                                           \
+    started(from, TRIMTAB_PLACE, kind, first, last, static_cast<std::int64_t>(increment), chunk);                   \
+    const bool is_more = forward(is_up, first, last, increment, chunk, from_, to);                                  \
+    answered(from, is_more, *from_, *to);                                                                           \
+    return is_more;                                                                                                 \
+  }
+TRIMTAB_ULL_START(GOMP_loop_ull_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_)
+TRIMTAB_ULL_START(GOMP_loop_ull_dynamic_start, schedule::dynamic)
+TRIMTAB_ULL_START(GOMP_loop_ull_guided_start, schedule::guided)
+TRIMTAB_ULL_START(GOMP_loop_ull_nonmonotonic_dynamic_start, schedule::dynamic)
+TRIMTAB_ULL_START(GOMP_loop_ull_nonmonotonic_guided_start, schedule::guided)
+#undef TRIMTAB_ULL_START
+
+#define TRIMTAB_ULL_RUNTIME_START(name)                                                                    \
+  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, ull* from_, ull* to) {            \
+    const caller from = TRIMTAB_CALLER;                                                                    \
+    auto* const forward = real<bool(bool, ull, ull, ull, ull*, ull*)>(from, symbol::name);                 \
+    if (forward == nullptr) return false;                                                                  \
+    started(from, TRIMTAB_PLACE, schedule::runtime, first, last, static_cast<std::int64_t>(increment), 0); \
+    const bool is_more = forward(is_up, first, last, increment, from_, to);                                \
+    answered(from, is_more, *from_, *to);                                                                  \
+    return is_more;                                                                                        \
+  }
+TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_runtime_start)
+TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_nonmonotonic_runtime_start)
+TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start)
+#undef TRIMTAB_ULL_RUNTIME_START
+
+#define TRIMTAB_ULL_NEXT(name)                                             \
+  TRIMTAB_HOOK bool name(ull* from_, ull* to) {                            \
+    const caller from = TRIMTAB_CALLER;                                    \
+    auto* const forward = real<bool(ull*, ull*)>(from, symbol::name);      \
+    if (forward == nullptr) return false;                                  \
+    const bool is_more = forward(from_, to);                               \
+    answered(from, is_more, *from_, *to);                                  \
+    return is_more;                                                        \
+  }
+TRIMTAB_ULL_NEXT(GOMP_loop_ull_static_next)
+TRIMTAB_ULL_NEXT(GOMP_loop_ull_dynamic_next)
+TRIMTAB_ULL_NEXT(GOMP_loop_ull_guided_next)
+TRIMTAB_ULL_NEXT(GOMP_loop_ull_runtime_next)
+TRIMTAB_ULL_NEXT(GOMP_loop_ull_nonmonotonic_dynamic_next)
+TRIMTAB_ULL_NEXT(GOMP_loop_ull_nonmonotonic_guided_next)
+TRIMTAB_ULL_NEXT(GOMP_loop_ull_nonmonotonic_runtime_next)
+TRIMTAB_ULL_NEXT(GOMP_loop_ull_maybe_nonmonotonic_runtime_next)
+#undef TRIMTAB_ULL_NEXT
+
+// OpenMP 5: loops with task reductions or conditional lastprivate. from_ and to may be absent.
+TRIMTAB_HOOK bool GOMP_loop_start(long first, long last, long increment, long sched, long chunk, long* from_, long* to,
+                                  std::uintptr_t* reductions, void** memory) {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward =
+      real<bool(long, long, long, long, long, long*, long*, std::uintptr_t*, void**)>(from, symbol::GOMP_loop_start);
+  if (forward == nullptr) return false;
+  started(from, TRIMTAB_PLACE, schedule_of(sched), first, last, increment, static_cast<std::uint64_t>(chunk));
+  const bool is_more = forward(first, last, increment, sched, chunk, from_, to, reductions, memory);
+  if (from_ != nullptr && to != nullptr) answered(from, is_more, *from_, *to);
+  return is_more;
+}
+
+TRIMTAB_HOOK void GOMP_loop_end() {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<void()>(from, symbol::GOMP_loop_end);
+  if (forward == nullptr) return;
+  if (from.is_internal) return forward();
+  ended(from);
+  const wait barrier(trimtab::observe::subject_kind::barrier, trimtab::observe::wait_kind::barrier, TRIMTAB_PLACE);
+  forward();
+}
+
+TRIMTAB_HOOK bool GOMP_loop_end_cancel() {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<bool()>(from, symbol::GOMP_loop_end_cancel);
+  if (forward == nullptr) return false;
+  if (from.is_internal) return forward();
+  ended(from);
+  const wait barrier(trimtab::observe::subject_kind::barrier, trimtab::observe::wait_kind::barrier, TRIMTAB_PLACE);
+  return forward();
+}
+
+TRIMTAB_HOOK void GOMP_loop_end_nowait() {
+  const caller from = TRIMTAB_CALLER;
+  ended(from);
+  if (auto* const forward = real<void()>(from, symbol::GOMP_loop_end_nowait)) forward();
+}
+
+TRIMTAB_HOOK unsigned GOMP_sections_start(unsigned count) {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<unsigned(unsigned)>(from, symbol::GOMP_sections_start);
+  if (forward == nullptr) return 0;
+  started(from, TRIMTAB_PLACE, schedule::sections, 0L, static_cast<long>(count), 1, 0);
+  const unsigned section = forward(count);
+  answered(from, section != 0, static_cast<long>(section), static_cast<long>(section) + 1);
+  return section;
+}
+
+TRIMTAB_HOOK unsigned GOMP_sections_next() {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<unsigned()>(from, symbol::GOMP_sections_next);
+  if (forward == nullptr) return 0;
+  const unsigned section = forward();
+  answered(from, section != 0, static_cast<long>(section), static_cast<long>(section) + 1);
+  return section;
+}
+
+TRIMTAB_HOOK void GOMP_sections_end() {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<void()>(from, symbol::GOMP_sections_end);
+  if (forward == nullptr) return;
+  if (from.is_internal) return forward();
+  ended(from);
+  const wait barrier(trimtab::observe::subject_kind::barrier, trimtab::observe::wait_kind::barrier, TRIMTAB_PLACE);
+  forward();
+}
+
+TRIMTAB_HOOK void GOMP_sections_end_nowait() {
+  const caller from = TRIMTAB_CALLER;
+  ended(from);
+  if (auto* const forward = real<void()>(from, symbol::GOMP_sections_end_nowait)) forward();
+}

@@ -1,0 +1,169 @@
+// Hooks of GCC's synchronisation and task entry points, of omp_set_lock for every runtime, and of dlclose.
+#include <dlfcn.h>
+
+#include "hooks.hpp"
+
+namespace trimtab::openmp {
+namespace {
+
+using observe::subject_kind;
+using observe::wait_kind;
+
+template <class call>
+void enter_lock(const caller& from, call enter) {
+  here at;
+  if (from.is_internal || !find_here(at)) return enter();
+  const ticks asked = base::now();
+  enter();
+  lock_entered(at, asked);
+}
+
+void leave_lock(const caller& from, const void* place, subject_kind kind) noexcept {
+  here at;
+  if (!from.is_internal && find_here(at)) lock_left(at, place, kind);
+}
+
+}  // namespace
+}  // namespace trimtab::openmp
+
+using namespace trimtab::openmp;
+
+#define TRIMTAB_WAIT(name, kind, why)                                                                \
+  TRIMTAB_HOOK void name() {                                                                         \
+    const caller from = TRIMTAB_CALLER;                                                              \
+    auto* const forward = real<void()>(from, symbol::name);                                          \
+    if (forward == nullptr) return;                                                                  \
+    if (from.is_internal) return forward();                                                          \
+    const wait waited(kind, why, TRIMTAB_PLACE);                                                     \
+    forward();                                                                                       \
+  }
+TRIMTAB_WAIT(GOMP_barrier, subject_kind::barrier, wait_kind::barrier)
+TRIMTAB_WAIT(GOMP_taskwait, subject_kind::taskwait, wait_kind::taskwait)
+TRIMTAB_WAIT(GOMP_taskgroup_end, subject_kind::taskwait, wait_kind::taskwait)
+TRIMTAB_WAIT(GOMP_ordered_start, subject_kind::ordered, wait_kind::ordered)
+#undef TRIMTAB_WAIT
+
+TRIMTAB_HOOK bool GOMP_barrier_cancel() {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<bool()>(from, symbol::GOMP_barrier_cancel);
+  if (forward == nullptr) return false;
+  if (from.is_internal) return forward();
+  const wait waited(subject_kind::barrier, wait_kind::barrier, TRIMTAB_PLACE);
+  return forward();
+}
+
+TRIMTAB_HOOK void GOMP_taskwait_depend(void** depend) {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<void(void**)>(from, symbol::GOMP_taskwait_depend);
+  if (forward == nullptr) return;
+  if (from.is_internal) return forward(depend);
+  const wait waited(subject_kind::taskwait, wait_kind::taskwait, TRIMTAB_PLACE);
+  forward(depend);
+}
+
+TRIMTAB_HOOK void GOMP_critical_start() {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<void()>(from, symbol::GOMP_critical_start);
+  if (forward != nullptr) enter_lock(from, [&] { forward(); });
+}
+
+TRIMTAB_HOOK void GOMP_critical_end() {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<void()>(from, symbol::GOMP_critical_end);
+  if (forward != nullptr) forward();
+  leave_lock(from, TRIMTAB_PLACE, subject_kind::critical);
+}
+
+TRIMTAB_HOOK void GOMP_critical_name_start(void** lock) {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<void(void**)>(from, symbol::GOMP_critical_name_start);
+  if (forward != nullptr) enter_lock(from, [&] { forward(lock); });
+}
+
+TRIMTAB_HOOK void GOMP_critical_name_end(void** lock) {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<void(void**)>(from, symbol::GOMP_critical_name_end);
+  if (forward != nullptr) forward(lock);
+  leave_lock(from, TRIMTAB_PLACE, subject_kind::critical);
+}
+
+// Locks may be left by another task than took them: only the wait is recorded.
+TRIMTAB_HOOK void omp_set_lock(void* lock) {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<void(void*)>(from, symbol::omp_set_lock);
+  if (forward == nullptr) return;
+  if (from.is_internal) return forward(lock);
+  const wait waited(subject_kind::lock, wait_kind::lock, TRIMTAB_PLACE);
+  forward(lock);
+}
+
+TRIMTAB_HOOK void omp_set_nest_lock(void* lock) {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<void(void*)>(from, symbol::omp_set_nest_lock);
+  if (forward == nullptr) return;
+  if (from.is_internal) return forward(lock);
+  const wait waited(subject_kind::lock, wait_kind::lock, TRIMTAB_PLACE);
+  forward(lock);
+}
+
+TRIMTAB_HOOK bool GOMP_single_start() {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<bool()>(from, symbol::GOMP_single_start);
+  if (forward == nullptr) return true;
+  const bool is_mine = forward();
+  here at;
+  if (!from.is_internal && find_here(at)) single_passed(at, TRIMTAB_PLACE, is_mine);
+  return is_mine;
+}
+
+TRIMTAB_HOOK void* GOMP_single_copy_start() {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<void*()>(from, symbol::GOMP_single_copy_start);
+  if (forward == nullptr) return nullptr;
+  here at;
+  if (from.is_internal || !find_here(at)) return forward();
+  const ticks asked = trimtab::base::now();
+  void* const copied = forward();
+  // nullptr: this lane executes; otherwise it has waited for the one that did.
+  if (copied != nullptr && at.state->innermost != nullptr) at.state->idle += trimtab::base::now() - asked;
+  single_passed(at, TRIMTAB_PLACE, copied == nullptr);
+  return copied;
+}
+
+TRIMTAB_HOOK void GOMP_task(gomp_function fn, void* data, void (*copy)(void*, void*), long bytes, long alignment,
+                            bool is_deferred, unsigned flags, void** depend, int priority, void* detach) {
+  const caller from = caller_of(reinterpret_cast<const void*>(fn));
+  auto* const forward = real<void(gomp_function, void*, void (*)(void*, void*), long, long, bool, unsigned, void**, int, void*)>(
+      from, symbol::GOMP_task);
+  if (forward == nullptr) return;
+  gomp_function run = fn;
+  if (!from.is_internal && is_recording.load(std::memory_order_relaxed)) {
+    task_created(reinterpret_cast<const void*>(fn));
+    run = task_thunk(fn);
+  }
+  forward(run, data, copy, bytes, alignment, is_deferred, flags, depend, priority, detach);
+}
+
+#define TRIMTAB_TASKLOOP(name, number)                                                                                 \
+  TRIMTAB_HOOK void name(gomp_function fn, void* data, void (*copy)(void*, void*), long bytes, long alignment,         \
+                         unsigned flags, unsigned long tasks, int priority, number first, number last, number step) { \
+    const caller from = caller_of(reinterpret_cast<const void*>(fn));                                                                                \
+    auto* const forward = real<void(gomp_function, void*, void (*)(void*, void*), long, long, unsigned, unsigned long, \
+                                    int, number, number, number)>(from, symbol::name);                                 \
+    if (forward == nullptr) return;                                                                                    \
+    const bool is_recorded = !from.is_internal && is_recording.load(std::memory_order_relaxed);                        \
+    if (!is_recorded) return forward(fn, data, copy, bytes, alignment, flags, tasks, priority, first, last, step);     \
+    const wait waited(subject_kind::taskloop, wait_kind::taskwait, TRIMTAB_PLACE);                                     \
+    forward(task_thunk(fn), data, copy, bytes, alignment, flags, tasks, priority, first, last, step);                  \
+  }
+TRIMTAB_TASKLOOP(GOMP_taskloop, long)
+TRIMTAB_TASKLOOP(GOMP_taskloop_ull, unsigned long long)
+#undef TRIMTAB_TASKLOOP
+
+// An unloaded object's addresses may come to belong to another one, which may use another runtime.
+TRIMTAB_HOOK int dlclose(void* handle) {
+  static const auto forward = reinterpret_cast<int (*)(void*)>(dlsym(RTLD_NEXT, "dlclose"));
+  const int result = forward(handle);
+  forget_callers();
+  return result;
+}

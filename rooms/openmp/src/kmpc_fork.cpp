@@ -1,0 +1,162 @@
+// Hooks of the region entry points that clang's code calls. The outlined function ("microtask") takes the
+// thread's two numbers and then one pointer per captured variable; the wrapper takes a single pointer instead.
+#include <cstdarg>
+#include <cstdlib>
+
+#include "kmpc_ident.hpp"
+
+namespace trimtab::openmp {
+namespace {
+
+// The runtimes take no more themselves (they push them one by one in an assembly trampoline).
+constexpr int max_arguments = 256;
+
+#define TRIMTAB_16(n)                                                                                                \
+  a[n], a[n + 1], a[n + 2], a[n + 3], a[n + 4], a[n + 5], a[n + 6], a[n + 7], a[n + 8], a[n + 9], a[n + 10], a[n + 11], \
+      a[n + 12], a[n + 13], a[n + 14], a[n + 15]
+#define TRIMTAB_64(n) TRIMTAB_16(n), TRIMTAB_16(n + 16), TRIMTAB_16(n + 32), TRIMTAB_16(n + 48)
+#define TRIMTAB_256 TRIMTAB_64(0), TRIMTAB_64(64), TRIMTAB_64(128), TRIMTAB_64(192)
+
+using microtask = void (*)(std::int32_t*, std::int32_t*, ...);
+
+struct fork_frame {
+  microtask outlined;
+  int count;
+  void* arguments[max_arguments];
+  caller from;
+  team shared;
+};
+
+// Surplus arguments do no harm in the x86-64 and AArch64 conventions: the caller owns the stack, and the
+// callee reads what it declared. So one call per size class serves every count.
+void call_outlined(const fork_frame& frame, std::int32_t* thread, std::int32_t* bound) {
+  void* const* const a = frame.arguments;
+  using four = void (*)(std::int32_t*, std::int32_t*, void*, void*, void*, void*);
+  using sixteen = void (*)(std::int32_t*, std::int32_t*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*,
+                           void*, void*, void*, void*, void*, void*);
+  if (frame.count <= 4) return reinterpret_cast<four>(frame.outlined)(thread, bound, a[0], a[1], a[2], a[3]);
+  if (frame.count <= 16) return reinterpret_cast<sixteen>(frame.outlined)(thread, bound, TRIMTAB_16(0));
+  if (frame.count <= 64) return frame.outlined(thread, bound, TRIMTAB_64(0));
+  frame.outlined(thread, bound, TRIMTAB_256);
+}
+
+// Not noexcept: pthread_exit and cancellation unwind through here.
+void member_main(std::int32_t* thread, std::int32_t* bound, fork_frame* frame) {
+  member mine;
+  begin_member(mine, frame->shared, thread_number(frame->from));
+  call_outlined(*frame, thread, bound);
+  end_member(mine, frame->shared);
+}
+
+// Takes the captured variables out of the call, and clears what the size class has beyond them.
+void read_arguments(fork_frame& frame, int count, va_list list) noexcept {
+  frame.count = count < max_arguments ? count : max_arguments;
+  int i = 0;
+  for (; i < frame.count; ++i) frame.arguments[i] = va_arg(list, void*);
+  const int rounded = count <= 4 ? 4 : count <= 16 ? 16 : count <= 64 ? 64 : max_arguments;
+  for (; i < rounded; ++i) frame.arguments[i] = nullptr;
+}
+
+using fork_function = void(ident*, std::int32_t, microtask, ...);
+
+void fork_region(const caller& from, fork_function* forward, ident* where, fork_frame& frame) {
+  here at;
+  std::uint32_t clause = 0;
+  if (find_here(at)) clause = at.state->requested_threads;
+  const bool is_recorded = !from.is_internal && is_recording.load(std::memory_order_relaxed) &&
+                           fork_team(frame.shared, from, reinterpret_cast<const void*>(frame.outlined),
+                                     most_threads(from, clause), source_of(where));
+  if (!is_recorded) {
+    void* const* const a = frame.arguments;
+    // The runtime passes on exactly as many as it is told of.
+    if (frame.count <= 4) return forward(where, frame.count, frame.outlined, a[0], a[1], a[2], a[3]);
+    if (frame.count <= 16) return forward(where, frame.count, frame.outlined, TRIMTAB_16(0));
+    if (frame.count <= 64) return forward(where, frame.count, frame.outlined, TRIMTAB_64(0));
+    return forward(where, frame.count, frame.outlined, TRIMTAB_256);
+  }
+  frame.from = from;
+  frame.shared.loop = {};
+  forward(where, 1, reinterpret_cast<microtask>(member_main), &frame);
+  join_team(frame.shared);
+}
+
+}  // namespace
+}  // namespace trimtab::openmp
+
+using namespace trimtab::openmp;
+
+TRIMTAB_HOOK void __kmpc_fork_call(ident* where, std::int32_t count, microtask outlined, ...) {
+  const caller from = caller_of(where);
+  auto* const forward = real<fork_function>(from, symbol::__kmpc_fork_call);
+  if (forward == nullptr) return;
+  fork_frame frame;
+  frame.outlined = outlined;
+  va_list list;
+  va_start(list, outlined);
+  read_arguments(frame, count, list);
+  va_end(list);
+  fork_region(from, forward, where, frame);
+}
+
+// LLVM 16 and later: `if` clause decided by the runtime; a false condition runs the outlined function in place.
+TRIMTAB_HOOK void __kmpc_fork_call_if(ident* where, std::int32_t count, microtask outlined, std::int32_t condition,
+                                      void* argument) {
+  const caller from = caller_of(where);
+  using function = void(ident*, std::int32_t, microtask, std::int32_t, void*);
+  auto* const forward = real<function>(from, symbol::__kmpc_fork_call_if);
+  if (forward == nullptr) return;
+  fork_frame frame;
+  frame.outlined = outlined;
+  frame.count = count;
+  frame.from = from;
+  for (void*& each : frame.arguments) each = nullptr;
+  frame.arguments[0] = argument;
+  frame.shared.loop = {};
+  if (from.is_internal || !is_recording.load(std::memory_order_relaxed) ||
+      !fork_team(frame.shared, from, reinterpret_cast<const void*>(outlined), most_threads(from, 0), source_of(where)))
+    return forward(where, count, outlined, condition, argument);
+  forward(where, 1, reinterpret_cast<microtask>(member_main), condition, &frame);
+  join_team(frame.shared);
+}
+
+// A region with a false `if`, or too deep: clang runs the body in place between these two calls.
+TRIMTAB_HOOK void __kmpc_serialized_parallel(ident* where, std::int32_t thread) {
+  const caller from = caller_of(where);
+  auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_serialized_parallel);
+  if (forward == nullptr) return;
+  forward(where, thread);
+  here at;
+  if (from.is_internal || !find_here(at)) return;
+  lane_state& state = *at.state;
+  if (state.serialized < lane_state::max_serialized) {
+    serialized_region& opened = state.serialized_regions[state.serialized];
+    opened.is_recorded = fork_team(opened.shared, from, TRIMTAB_PLACE, 1, source_of(where));
+    opened.shared.loop = {};
+    if (opened.is_recorded) begin_member(opened.only, opened.shared, 0);
+  }
+  state.serialized += 1;
+}
+
+TRIMTAB_HOOK void __kmpc_end_serialized_parallel(ident* where, std::int32_t thread) {
+  const caller from = caller_of(where);
+  here at;
+  if (!from.is_internal && find_here(at) && at.state->serialized > 0) {
+    lane_state& state = *at.state;
+    state.serialized -= 1;
+    if (state.serialized < lane_state::max_serialized && state.serialized_regions[state.serialized].is_recorded) {
+      serialized_region& closed = state.serialized_regions[state.serialized];
+      end_member(closed.only, closed.shared);
+      join_team(closed.shared);
+    }
+  }
+  if (auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_end_serialized_parallel))
+    forward(where, thread);
+}
+
+TRIMTAB_HOOK void __kmpc_push_num_threads(ident* where, std::int32_t thread, std::int32_t threads) {
+  const caller from = caller_of(where);
+  here at;
+  if (!from.is_internal && threads > 0 && find_here(at)) at.state->requested_threads = static_cast<std::uint32_t>(threads);
+  if (auto* const forward = real<void(ident*, std::int32_t, std::int32_t)>(from, symbol::__kmpc_push_num_threads))
+    forward(where, thread, threads);
+}

@@ -1,0 +1,111 @@
+// Hooks of the work-sharing entry points that clang's code calls. Bounds, schedule and chunk stay as they are.
+#include "kmpc_ident.hpp"
+
+namespace trimtab::openmp {
+namespace {
+
+using observe::schedule;
+
+// Iterations of a static chunked loop that this thread gets: its blocks lie `stride` apart.
+template <class number, class signed_number>
+std::uint64_t own_iterations(number lower, number upper, signed_number stride, number last, std::int64_t increment,
+                             bool is_chunked) noexcept {
+  if (!is_chunked) return inclusive_count(lower, upper, increment);
+  const std::uint64_t block = inclusive_count(lower, upper, increment);
+  if (block == 0 || stride == 0) return block;
+  const std::uint64_t rest = inclusive_count(lower, last, increment);
+  const auto apart = static_cast<std::uint64_t>((stride < 0 ? -static_cast<std::int64_t>(stride) : static_cast<std::int64_t>(stride)) /
+                                                (increment < 0 ? -increment : increment));
+  if (apart == 0) return block < rest ? block : rest;
+  const std::uint64_t whole = rest / apart;
+  const std::uint64_t tail = rest % apart;
+  return whole * block + (tail < block ? tail : block);
+}
+
+template <class number, class signed_number>
+void static_started(const caller& from, const void* place, const ident* where, std::int32_t kind, number first, number last,
+                    const number* lower, const number* upper, const signed_number* stride, signed_number increment,
+                    signed_number chunk) noexcept {
+  here at;
+  if (from.is_internal || !find_here(at)) return;
+  const bool is_sections = where != nullptr && (where->flags & ident_work_sections) != 0;
+  const schedule how = is_sections ? schedule::sections : schedule_of_llvm(kind, static_cast<std::int64_t>(chunk));
+  const bool is_chunked = how == schedule::static_chunked;
+  begin_loop(at, {how, is_chunked ? static_cast<std::uint64_t>(chunk) : 0, inclusive_count(first, last, increment), increment, place},
+             source_of(where));
+  take_chunk(at, static_cast<std::int64_t>(*lower), own_iterations(*lower, *upper < last || !is_chunked ? *upper : last, *stride, last, increment, is_chunked));
+}
+
+template <class number>
+void dispatch_started(const caller& from, const void* place, const ident* where, std::int32_t kind, number first, number last,
+                      std::int64_t increment, std::int64_t chunk) noexcept {
+  here at;
+  if (from.is_internal || !find_here(at)) return;
+  const schedule how = schedule_of_llvm(kind, chunk);
+  const bool is_chunk_known = how == schedule::dynamic || how == schedule::guided || how == schedule::static_chunked;
+  begin_loop(at, {how, is_chunk_known ? static_cast<std::uint64_t>(chunk) : 0, inclusive_count(first, last, increment), increment, place},
+             source_of(where));
+}
+
+template <class number>
+void dispatch_answered(const caller& from, bool is_more, const number* lower, const number* upper) noexcept {
+  here at;
+  if (from.is_internal || !find_here(at)) return;
+  if (is_more) take_chunk(at, static_cast<std::int64_t>(*lower), inclusive_count(*lower, *upper, at.state->loop.increment));
+  else end_loop(at);
+}
+
+}  // namespace
+}  // namespace trimtab::openmp
+
+using namespace trimtab::openmp;
+
+#define TRIMTAB_STATIC_INIT(name, number, signed_number)                                                                  \
+  TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number* lower,      \
+                         number* upper, signed_number* stride, signed_number increment, signed_number chunk) {            \
+    const caller from = caller_of(where);                                                                                   \
+    auto* const forward = real<void(ident*, std::int32_t, std::int32_t, std::int32_t*, number*, number*, signed_number*,  \
+                                    signed_number, signed_number)>(from, symbol::name);                                   \
+    if (forward == nullptr) return;                                                                                       \
+    const number first = *lower, last = *upper;                                                                           \
+    forward(where, thread, kind, is_last, lower, upper, stride, increment, chunk);                                        \
+    static_started(from, TRIMTAB_PLACE, where, kind, first, last, lower, upper, stride, increment, chunk);                \
+  }
+TRIMTAB_STATIC_INIT(__kmpc_for_static_init_4, std::int32_t, std::int32_t)
+TRIMTAB_STATIC_INIT(__kmpc_for_static_init_4u, std::uint32_t, std::int32_t)
+TRIMTAB_STATIC_INIT(__kmpc_for_static_init_8, std::int64_t, std::int64_t)
+TRIMTAB_STATIC_INIT(__kmpc_for_static_init_8u, std::uint64_t, std::int64_t)
+#undef TRIMTAB_STATIC_INIT
+
+TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
+  const caller from = caller_of(where);
+  here at;
+  if (!from.is_internal && find_here(at)) end_loop(at);
+  if (auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_for_static_fini)) forward(where, thread);
+}
+
+#define TRIMTAB_DISPATCH(suffix, number, signed_number)                                                                   \
+  TRIMTAB_HOOK void __kmpc_dispatch_init_##suffix(ident* where, std::int32_t thread, std::int32_t kind, number first,     \
+                                                  number last, signed_number increment, signed_number chunk) {            \
+    const caller from = caller_of(where);                                                                                   \
+    auto* const forward = real<void(ident*, std::int32_t, std::int32_t, number, number, signed_number, signed_number)>(   \
+        from, symbol::__kmpc_dispatch_init_##suffix);                                                                     \
+    if (forward == nullptr) return;                                                                                       \
+    dispatch_started(from, TRIMTAB_PLACE, where, kind, first, last, increment, chunk);                                    \
+    forward(where, thread, kind, first, last, increment, chunk);                                                          \
+  }                                                                                                                       \
+  TRIMTAB_HOOK int __kmpc_dispatch_next_##suffix(ident* where, std::int32_t thread, std::int32_t* is_last, number* lower, \
+                                                 number* upper, signed_number* stride) {                                  \
+    const caller from = caller_of(where);                                                                                   \
+    auto* const forward = real<int(ident*, std::int32_t, std::int32_t*, number*, number*, signed_number*)>(               \
+        from, symbol::__kmpc_dispatch_next_##suffix);                                                                     \
+    if (forward == nullptr) return 0;                                                                                     \
+    const int is_more = forward(where, thread, is_last, lower, upper, stride);                                            \
+    dispatch_answered(from, is_more != 0, lower, upper);                                                                  \
+    return is_more;                                                                                                       \
+  }
+TRIMTAB_DISPATCH(4, std::int32_t, std::int32_t)
+TRIMTAB_DISPATCH(4u, std::uint32_t, std::int32_t)
+TRIMTAB_DISPATCH(8, std::int64_t, std::int64_t)
+TRIMTAB_DISPATCH(8u, std::uint64_t, std::int64_t)
+#undef TRIMTAB_DISPATCH

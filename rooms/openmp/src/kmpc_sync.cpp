@@ -1,0 +1,137 @@
+// Hooks of clang's synchronisation and task entry points.
+#include "kmpc_ident.hpp"
+
+namespace trimtab::openmp {
+namespace {
+
+using observe::subject_kind;
+using observe::wait_kind;
+
+}  // namespace
+}  // namespace trimtab::openmp
+
+using namespace trimtab::openmp;
+
+TRIMTAB_HOOK void __kmpc_barrier(ident* where, std::int32_t thread) {
+  const caller from = caller_of(where);
+  auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_barrier);
+  if (forward == nullptr) return;
+  if (from.is_internal) return forward(where, thread);
+  const wait waited(subject_kind::barrier, wait_kind::barrier, TRIMTAB_PLACE, source_of(where));
+  forward(where, thread);
+}
+
+TRIMTAB_HOOK std::int32_t __kmpc_cancel_barrier(ident* where, std::int32_t thread) {
+  const caller from = caller_of(where);
+  auto* const forward = real<std::int32_t(ident*, std::int32_t)>(from, symbol::__kmpc_cancel_barrier);
+  if (forward == nullptr) return 0;
+  if (from.is_internal) return forward(where, thread);
+  const wait waited(subject_kind::barrier, wait_kind::barrier, TRIMTAB_PLACE, source_of(where));
+  return forward(where, thread);
+}
+
+TRIMTAB_HOOK void __kmpc_critical(ident* where, std::int32_t thread, void* lock) {
+  const caller from = caller_of(where);
+  auto* const forward = real<void(ident*, std::int32_t, void*)>(from, symbol::__kmpc_critical);
+  if (forward == nullptr) return;
+  here at;
+  if (from.is_internal || !find_here(at)) return forward(where, thread, lock);
+  const ticks asked = trimtab::base::now();
+  forward(where, thread, lock);
+  lock_entered(at, asked);
+}
+
+TRIMTAB_HOOK void __kmpc_critical_with_hint(ident* where, std::int32_t thread, void* lock, std::uint32_t hint) {
+  const caller from = caller_of(where);
+  auto* const forward =
+      real<void(ident*, std::int32_t, void*, std::uint32_t)>(from, symbol::__kmpc_critical_with_hint);
+  if (forward == nullptr) return;
+  here at;
+  if (from.is_internal || !find_here(at)) return forward(where, thread, lock, hint);
+  const ticks asked = trimtab::base::now();
+  forward(where, thread, lock, hint);
+  lock_entered(at, asked);
+}
+
+TRIMTAB_HOOK void __kmpc_end_critical(ident* where, std::int32_t thread, void* lock) {
+  const caller from = caller_of(where);
+  if (auto* const forward = real<void(ident*, std::int32_t, void*)>(from, symbol::__kmpc_end_critical))
+    forward(where, thread, lock);
+  here at;
+  if (!from.is_internal && find_here(at)) lock_left(at, TRIMTAB_PLACE, subject_kind::critical);
+}
+
+TRIMTAB_HOOK std::int32_t __kmpc_single(ident* where, std::int32_t thread) {
+  const caller from = caller_of(where);
+  auto* const forward = real<std::int32_t(ident*, std::int32_t)>(from, symbol::__kmpc_single);
+  if (forward == nullptr) return 1;
+  const std::int32_t is_mine = forward(where, thread);
+  here at;
+  if (!from.is_internal && find_here(at)) single_passed(at, TRIMTAB_PLACE, is_mine != 0);
+  return is_mine;
+}
+
+TRIMTAB_HOOK void __kmpc_copyprivate(ident* where, std::int32_t thread, std::size_t bytes, void* data,
+                                     void (*copy)(void*, void*), std::int32_t is_mine) {
+  const caller from = caller_of(where);
+  auto* const forward = real<void(ident*, std::int32_t, std::size_t, void*, void (*)(void*, void*), std::int32_t)>(
+      from, symbol::__kmpc_copyprivate);
+  if (forward == nullptr) return;
+  if (from.is_internal) return forward(where, thread, bytes, data, copy, is_mine);
+  const wait waited(subject_kind::single, wait_kind::single, TRIMTAB_PLACE, source_of(where));
+  forward(where, thread, bytes, data, copy, is_mine);
+}
+
+TRIMTAB_HOOK void __kmpc_ordered(ident* where, std::int32_t thread) {
+  const caller from = caller_of(where);
+  auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_ordered);
+  if (forward == nullptr) return;
+  if (from.is_internal) return forward(where, thread);
+  const wait waited(subject_kind::ordered, wait_kind::ordered, TRIMTAB_PLACE, source_of(where));
+  forward(where, thread);
+}
+
+// The blocking form of a reduction holds its barrier.
+TRIMTAB_HOOK std::int32_t __kmpc_reduce(ident* where, std::int32_t thread, std::int32_t variables, std::size_t bytes,
+                                        void* data, void (*combine)(void*, void*), void* lock) {
+  const caller from = caller_of(where);
+  auto* const forward =
+      real<std::int32_t(ident*, std::int32_t, std::int32_t, std::size_t, void*, void (*)(void*, void*), void*)>(
+          from, symbol::__kmpc_reduce);
+  if (forward == nullptr) return 1;
+  if (from.is_internal) return forward(where, thread, variables, bytes, data, combine, lock);
+  const wait waited(subject_kind::barrier, wait_kind::reduction, TRIMTAB_PLACE, source_of(where));
+  return forward(where, thread, variables, bytes, data, combine, lock);
+}
+
+TRIMTAB_HOOK std::int32_t __kmpc_omp_taskwait(ident* where, std::int32_t thread) {
+  const caller from = caller_of(where);
+  auto* const forward = real<std::int32_t(ident*, std::int32_t)>(from, symbol::__kmpc_omp_taskwait);
+  if (forward == nullptr) return 0;
+  if (from.is_internal) return forward(where, thread);
+  const wait waited(subject_kind::taskwait, wait_kind::taskwait, TRIMTAB_PLACE, source_of(where));
+  return forward(where, thread);
+}
+
+TRIMTAB_HOOK void __kmpc_end_taskgroup(ident* where, std::int32_t thread) {
+  const caller from = caller_of(where);
+  auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_end_taskgroup);
+  if (forward == nullptr) return;
+  if (from.is_internal) return forward(where, thread);
+  const wait waited(subject_kind::taskwait, wait_kind::taskwait, TRIMTAB_PLACE, source_of(where));
+  forward(where, thread);
+}
+
+TRIMTAB_HOOK void* __kmpc_omp_task_alloc(ident* where, std::int32_t thread, std::int32_t flags, std::size_t task_bytes,
+                                         std::size_t shared_bytes, kmp_task_function entry) {
+  const caller from = caller_of(where);
+  auto* const forward = real<void*(ident*, std::int32_t, std::int32_t, std::size_t, std::size_t, kmp_task_function)>(
+      from, symbol::__kmpc_omp_task_alloc);
+  if (forward == nullptr) return nullptr;
+  kmp_task_function run = entry;
+  if (!from.is_internal && entry != nullptr && is_recording.load(std::memory_order_relaxed)) {
+    task_created(reinterpret_cast<const void*>(entry));
+    run = task_thunk(entry);
+  }
+  return forward(where, thread, flags, task_bytes, shared_bytes, run);
+}

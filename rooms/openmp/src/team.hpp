@@ -1,0 +1,167 @@
+// The accounting of one parallel region instance, the same for every runtime: the forking lane opens a team
+// on its stack, every member stamps its own slot, and after the join the forking lane alone writes the
+// profile rows of all members. So no row has two writers, and no member pays for another's bookkeeping.
+//
+//   forker   fork -> [begin_member .. work .. end_member] -> join
+//   member           [begin_member .. work .. end_member]
+//
+// Times of a member: arrival = begin - fork, work = end - begin - idle, join wait = join - end.
+// idle = ticks in it spent waiting (barriers, locks, taskwait, inner joins).
+// Nothing here throws or allocates from the program's heap; a region that never joins is simply not counted.
+#pragma once
+
+#include "runtimes.hpp"
+#include "trimtab/observe/recorder.hpp"
+
+namespace trimtab::openmp {
+
+using base::ticks;
+using observe::lane;
+using observe::no_subject;
+
+struct lane_state;
+
+// One member's stamps, in a line of its own. Valid for the team whose instance it carries.
+struct alignas(64) member_slot {
+  std::uint64_t instance;
+  ticks begin;
+  ticks end;
+  ticks idle;
+  ticks late_work;  // tasks executed in the join's barrier, after `end`
+  std::uint32_t lane;
+};
+
+// A loop that the fork call itself started (GOMP_parallel_loop_*).
+struct loop_start {
+  observe::schedule schedule = observe::schedule::none;
+  std::uint64_t chunk = 0;
+  std::uint64_t trip = observe::unknown;
+  std::int64_t increment = 1;
+  const void* place = nullptr;  // nullptr: none
+};
+
+struct team {
+  lane* forker;
+  lane_state* forker_state;
+  member_slot* slots;
+  std::uint32_t slot_count;
+  std::uint32_t subject;
+  std::uint32_t outer_region;
+  std::uint32_t level;
+  std::uint64_t instance;
+  ticks forked_at;
+  runtime* of;
+  const void* outlined;
+  loop_start loop;
+};
+
+// The work-sharing loop that a lane is in.
+struct open_loop {
+  observe::profile_row* row = nullptr;  // nullptr: not in a loop
+  std::uint32_t subject = 0;
+  observe::schedule schedule = observe::schedule::none;
+  std::int64_t increment = 1;
+  ticks begin = 0;
+  std::uint64_t iterations = 0;
+  std::uint64_t chunks = 0;
+};
+
+// What a member keeps on its stack while it works for a team.
+struct member {
+  lane* on = nullptr;  // nullptr: not recorded
+  lane_state* state;
+  member_slot* slot;
+  team* outer_team;
+  std::uint32_t outer_region;
+  std::uint32_t outer_number;
+  ticks outer_idle;
+  open_loop outer_loop;
+};
+
+// A region that its thread runs alone and in place, between two calls of the compiler's.
+struct serialized_region {
+  bool is_recorded = false;
+  team shared;
+  member only;
+};
+
+// What a lane is in now. Made at the lane's first region, reached through lane.adapter, never freed.
+struct lane_state {
+  static constexpr std::uint32_t max_slots = 8192;
+  static constexpr std::uint32_t max_locks = 16;
+  static constexpr std::uint32_t max_serialized = 16;
+
+  team* innermost = nullptr;
+  std::uint32_t region = no_subject;
+  std::uint32_t number = 0;
+  ticks idle = 0;              // waited so far in the part now under way
+  ticks task_credit = 0;       // tasks executed inside the wait now under way: work, not waiting
+  member_slot* last_slot = nullptr;  // of the part just ended: tasks run until the join count for it
+  std::uint64_t last_instance = 0;
+  open_loop loop;
+  std::uint32_t requested_threads = 0;  // a num_threads clause, of the next fork
+  std::uint32_t locks = 0;
+  ticks lock_taken[max_locks] = {};
+  ticks lock_waited[max_locks] = {};
+  std::uint32_t serialized = 0;
+  serialized_region serialized_regions[max_serialized];
+  std::uint32_t slots_used = 0;
+  member_slot slots[max_slots];  // of the teams that this lane forked, innermost last
+};
+
+// Set while the recorder records; false at level idle. One relaxed load on every hook.
+extern std::atomic<bool> is_recording;
+
+// The calling thread's lane and state; false when nothing is recorded.
+struct here {
+  lane* on;
+  lane_state* state;
+};
+bool find_here(here& found) noexcept;
+
+// most: an upper bound of the team's size. False: not recorded, call the runtime as if we were not there.
+bool fork_team(team& opened, const caller& from, const void* outlined, std::uint32_t most, const char* source) noexcept;
+void join_team(team& joined) noexcept;
+void begin_member(member& mine, team& of, std::uint32_t number) noexcept;
+void end_member(member& mine, team& of) noexcept;
+
+// A wait of the calling lane, as RAII around the real call.
+class wait {
+ public:
+  wait(observe::subject_kind kind, observe::wait_kind why, const void* place, const char* source = nullptr) noexcept;
+  ~wait();
+  wait(const wait&) = delete;
+  wait& operator=(const wait&) = delete;
+
+ private:
+  here m_here{};
+  bool m_is_on;
+  observe::subject_kind m_kind;
+  observe::wait_kind m_why;
+  const void* m_place;
+  const char* m_source;
+  ticks m_begin = 0;
+  ticks m_credit = 0;
+};
+
+// Loops. first/last in iterations of the loop's own numbering; count = iterations of the chunk taken.
+void begin_loop(const here& at, const loop_start& what, const char* source = nullptr) noexcept;
+void take_chunk(const here& at, std::int64_t first, std::uint64_t count) noexcept;
+void end_loop(const here& at) noexcept;
+
+void lock_entered(const here& at, ticks asked) noexcept;
+void lock_left(const here& at, const void* place, observe::subject_kind kind) noexcept;
+void single_passed(const here& at, const void* place, bool is_executed) noexcept;
+
+// Explicit tasks: a function that stands for `function`, or `function` itself when there is no room for another.
+using gomp_function = void (*)(void*);
+using kmp_task_function = std::int32_t (*)(std::int32_t, void*);
+gomp_function task_thunk(gomp_function function) noexcept;
+kmp_task_function task_thunk(kmp_task_function function) noexcept;
+void task_created(const void* function) noexcept;
+
+// clang's source string ";file;function;line;column;;" -> a subject that carries it.
+std::uint32_t subject_at(observe::subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
+                         std::uint32_t parent, const char* source) noexcept;
+
+}  // namespace trimtab::openmp
