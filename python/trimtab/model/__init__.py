@@ -1,0 +1,157 @@
+"""What a run is: plain frozen data that readers return and analysis reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+NO_LANE = 0xFFFFFFFF
+NO_SUBJECT = 0xFFFFFFFF
+UNKNOWN = 0xFFFFFFFFFFFFFFFF
+
+SUBJECT_KINDS = {
+    1: "region",
+    2: "loop",
+    3: "barrier",
+    4: "critical",
+    5: "single",
+    6: "sections",
+    7: "task",
+    8: "taskwait",
+    9: "taskloop",
+    10: "ordered",
+    11: "lock",
+    12: "scope",
+    13: "mark",
+    14: "teams",
+}
+SCHEDULES = {
+    0: None,
+    1: "static",
+    2: "static",
+    3: "dynamic",
+    4: "guided",
+    5: "runtime",
+    6: "auto",
+    7: "static (inferred)",
+    8: "sections",
+    9: "distribute",
+}
+METRICS = {"region": 1, "team": 2, "loop": 3, "wait": 4, "lock": 5, "task": 6, "scope": 7, "single": 8}
+WAITS = {
+    1: "join",
+    2: "barrier",
+    3: "critical",
+    4: "ordered",
+    5: "single",
+    6: "taskwait",
+    7: "reduction",
+    8: "lock",
+}
+
+Records = NDArray[np.void]
+
+
+class RunError(Exception):
+    """A run that cannot be read: says the file, the place, what was expected and what was found."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """A loaded object: addresses in the process minus `base` are addresses in the file."""
+
+    id: int
+    path: str
+    build_id: str
+    base: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A named kind of work."""
+
+    id: int
+    kind: str
+    runtime: int
+    module: int | None
+    offset: int
+    is_call: bool
+    parent: int | None
+    name: str
+    file: str
+    function: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A named figure over time."""
+
+    id: int
+    name: str
+    unit: str
+    source: str
+    is_cumulative: bool
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """Something that could not be measured, why, and what to do about it."""
+
+    what: str
+    why: str
+    remedy: str
+
+    def as_json(self) -> dict[str, str]:
+        """The three words as a report has them."""
+        return {"what": self.what, "why": self.why, "remedy": self.remedy}
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One lane: its header's fields, its profile rows, its events (oldest first)."""
+
+    id: int
+    header: dict[str, Any]
+    rows: Records
+    events: Records
+    events_written: int
+    events_dropped: int
+    rows_dropped: int
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process image of a run. Times in ticks unless the name says otherwise."""
+
+    directory: Path
+    header: dict[str, Any]
+    modules: tuple[Module, ...]
+    subjects: dict[int, Subject]
+    counters: dict[int, Counter]
+    runtimes: dict[int, tuple[str, str]]
+    unavailable: tuple[Unavailable, ...]
+    facts: dict[str, str]
+    lanes: tuple[Lane, ...]
+    samples: Records
+    switches: Records
+    command: tuple[str, ...] = field(default=())
+
+    @property
+    def ns_per_tick(self) -> float:
+        """Nanoseconds of one tick."""
+        return float(self.header["ns_per_tick"])
+
+
+@dataclass(frozen=True)
+class Run:
+    """One observed execution."""
+
+    directory: Path
+    info: dict[str, Any]
+    processes: tuple[Process, ...]

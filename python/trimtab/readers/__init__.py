@@ -1,0 +1,5 @@
+"""Read run directories. The bytes are those of docs/run-directory.md (format.hpp)."""
+
+from trimtab.readers.run import open_run
+
+__all__ = ["open_run"]

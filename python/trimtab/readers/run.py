@@ -1,0 +1,104 @@
+"""A run directory as a Run."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trimtab.model import Lane, Process, Records, Run, RunError
+from trimtab.readers import layout
+from trimtab.readers.files import open_file, records, second_header, text
+from trimtab.readers.names import read_names
+
+_PROCESS = re.compile(r"^\d+-\d+$")
+
+
+def open_run(path: str | Path) -> Run:
+    """Read the run in directory `path`. Events stay mapped; nothing large is copied.
+
+    Raises:
+        RunError: it is no run, or a file of it is damaged.
+    """
+    directory = Path(path)
+    if not directory.is_dir():
+        raise RunError(f"{directory}: no such run directory")
+    info_path = directory / "run.json"
+    try:
+        info: Any = json.loads(info_path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RunError(f"{info_path}: {error.strerror}: this is not a run directory") from error
+    except ValueError as error:
+        raise RunError(f"{info_path}: not JSON: {error}") from error
+    if not isinstance(info, dict) or info.get("format") != 1:
+        found = info.get("format") if isinstance(info, dict) else type(info).__name__
+        raise RunError(f"{info_path}: expected format 1, found {found}")
+    found_processes = sorted(
+        (entry for entry in directory.iterdir() if _PROCESS.match(entry.name)),
+        key=lambda entry: [int(part) for part in entry.name.split("-")],
+    )
+    return Run(directory, info, tuple(_read_process(entry) for entry in found_processes if _is_begun(entry)))
+
+
+def _is_begun(directory: Path) -> bool:
+    """False for a process that died while it made its directory: there is nothing to read."""
+    for name in ("process.tt", "names.tt"):
+        path = directory / name
+        if not path.exists():
+            return False
+        with path.open("rb") as stream:
+            if stream.read(8) == bytes(8):
+                return False
+    return True
+
+
+def _empty(kind: str) -> Records:
+    return np.empty(0, dtype=layout.RECORDS[kind])
+
+
+def _read_optional(path: Path, kind: str) -> Records:
+    return records(open_file(path, kind), kind) if path.exists() else _empty(kind)
+
+
+def _read_process(directory: Path) -> Process:
+    head = second_header(open_file(directory / "process.tt", "process"), layout.PROCESS_HEADER)
+    if not 0 < head["ns_per_tick"] < 1e6:
+        raise RunError(f"{directory / 'process.tt'}: byte 112: {head['ns_per_tick']} ns per tick cannot be")
+    names = read_names(open_file(directory / "names.tt", "names"))
+    command = tuple(
+        part.decode("utf-8", "replace") for part in bytes(head.pop("command")).rstrip(b"\0").split(b"\0")
+    )
+    lanes = tuple(_read_lane(path) for path in sorted(directory.glob("lane-*.events")))
+    return Process(
+        directory,
+        head,
+        tuple(names.modules.values()),
+        names.subjects,
+        names.counters,
+        names.runtimes,
+        tuple(names.unavailable),
+        names.facts,
+        lanes,
+        _read_optional(directory / "counters.tt", "counters"),
+        _read_optional(directory / "switches.tt", "switches"),
+        command,
+    )
+
+
+def _read_lane(events_path: Path) -> Lane:
+    events = open_file(events_path, "events")
+    profile = open_file(events_path.with_suffix(".profile"), "profile")
+    head = second_header(events, layout.LANE_HEADER)
+    head["name"] = text(head["name"])
+    return Lane(
+        head["lane"],
+        head,
+        records(profile, "profile"),
+        records(events, "events"),
+        int(events.header["written"]),
+        int(events.header["dropped"]),
+        int(profile.header["dropped"]),
+    )
