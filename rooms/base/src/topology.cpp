@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <initializer_list>
 
 namespace trimtab::base {
 
@@ -110,66 +109,103 @@ double quota_of(const char* directory, bool is_v2) noexcept {
   return period > 0 ? quota / period : 0;
 }
 
-// The least quota from the process's own cgroup up to the top of the mount.
-double least_quota(const char* root, const mount_point& mount, const char* cgroup, bool is_v2) noexcept {
-  const char* below = cgroup;
-  const std::size_t top = std::strlen(mount.top);
-  if (std::strcmp(mount.top, "/") != 0 && std::strncmp(cgroup, mount.top, top) == 0) below = cgroup + top;
-  char directory[1600];
-  const int length = std::snprintf(directory, sizeof directory, "%s%s%s%s", root, mount.at, below[0] == '/' ? "" : "/", below);
-  if (length < 0 || static_cast<std::size_t>(length) >= sizeof directory) return 0;
-  const std::size_t shortest = std::strlen(root) + std::strlen(mount.at);
-  double least = 0;
-  for (auto end = static_cast<std::size_t>(length);;) {
-    directory[end] = '\0';
-    const double quota = quota_of(directory, is_v2);
-    if (quota > 0 && (least == 0 || quota < least)) least = quota;
-    if (end <= shortest) break;
-    while (end > shortest && directory[--end] != '/') {
-    }
-  }
-  return least;
+// True when `path` is `top` or lies below it.
+bool is_within(const char* path, const char* top) noexcept {
+  const std::size_t length = std::strlen(top);
+  return std::strncmp(path, top, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
-std::uint32_t allowed_cpus() noexcept {
-  // Static, not on the stack: the caller may be a thread with a small one. Callers take turns (recorder.open).
-  // The kernel refuses a mask smaller than its own: grow until it fits.
-  for (std::size_t cpus = 1024; cpus <= (1u << 18); cpus *= 4) {
-    static unsigned long mask[(1u << 18) / (8 * sizeof(unsigned long))];
-    const std::size_t bytes = cpus / 8;
-    auto* const set = reinterpret_cast<cpu_set_t*>(mask);
-    if (sched_getaffinity(0, bytes, set) == 0) return static_cast<std::uint32_t>(CPU_COUNT_S(bytes, set));
+struct cgroup_place {
+  char path[1600];
+  std::size_t length;
+  std::size_t shortest;  // of the mount's top: ancestors above it are not visible
+};
+
+bool locate(const char* root, bool is_v2, const char* controller, cgroup_place& place) noexcept {
+  char path[1024];
+  static char cgroups[text_bytes], mounts[4 * text_bytes];  // callers take turns: set-up only
+  std::snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+  if (!read_text(path, cgroups, sizeof cgroups)) return false;
+  std::snprintf(path, sizeof path, "%s/proc/self/mountinfo", root);
+  if (!read_text(path, mounts, sizeof mounts)) return false;
+  mount_point mount;
+  char cgroup[512];
+  if (!find_mount(mounts, is_v2 ? "cgroup2" : "cgroup", is_v2 ? "" : controller, mount)) return false;
+  if (!cgroup_path(cgroups, is_v2 ? "" : controller, cgroup, sizeof cgroup)) return false;
+  const bool is_top_shown = std::strcmp(mount.top, "/") == 0 || !is_within(cgroup, mount.top);
+  const char* const below = is_top_shown ? cgroup : cgroup + std::strlen(mount.top);
+  const int length = std::snprintf(place.path, sizeof place.path, "%s%s%s", root, mount.at,
+                                   std::strcmp(below, "/") == 0 ? "" : below);
+  if (length < 0 || static_cast<std::size_t>(length) >= sizeof place.path) return false;
+  place.length = static_cast<std::size_t>(length);
+  place.shortest = std::strlen(root) + std::strlen(mount.at);
+  return true;
+}
+
+// Own cgroup first, then its ancestors; the least quota wins.
+bool find_least(const char* root, bool is_v2, cgroup_directory& found) noexcept {
+  cgroup_place place;
+  if (!locate(root, is_v2, "cpu", place)) return false;
+  found.is_v2 = is_v2;
+  std::memcpy(found.path, place.path, sizeof found.path);
+  found.quota = quota_of(place.path, is_v2);
+  for (std::size_t end = place.length; end > place.shortest;) {
+    while (end > place.shortest && place.path[--end] != '/') {
+    }
+    place.path[end] = '\0';
+    const double quota = quota_of(place.path, is_v2);
+    if (quota > 0 && (found.quota == 0 || quota < found.quota)) {
+      found.quota = quota;
+      std::memcpy(found.path, place.path, sizeof found.path);
+    }
   }
-  return 0;
+  return true;
 }
 
 }  // namespace
 
+std::uint32_t cpu_mask::count() const noexcept {
+  std::uint32_t total = 0;
+  for (const unsigned long word : bits) total += static_cast<std::uint32_t>(__builtin_popcountl(word));
+  return total;
+}
+
+bool read_affinity(cpu_mask& into) noexcept {
+  into = {};
+  // The kernel refuses a mask smaller than its own: the largest fits all.
+  return sched_getaffinity(0, sizeof into.bits, reinterpret_cast<cpu_set_t*>(into.bits)) == 0;
+}
+
+bool find_cgroup(const char* root, bool is_v2, const char* controller, cgroup_directory& found) noexcept {
+  cgroup_place place;
+  if (!locate(root, is_v2, controller, place)) return false;
+  found.is_v2 = is_v2;
+  found.quota = quota_of(place.path, is_v2);
+  std::memcpy(found.path, place.path, sizeof found.path);
+  return true;
+}
+
+bool find_cpu_cgroup(const char* root, cgroup_directory& found) noexcept {
+  cgroup_directory v1;
+  const bool has_v2 = find_least(root, true, found);
+  const bool has_v1 = find_least(root, false, v1);
+  // With both mounted (hybrid) the cpu controller is in one of them; version 1, unless version 2 has a quota.
+  const bool is_v1_better = has_v1 && (!has_v2 || found.quota == 0 || (v1.quota > 0 && v1.quota < found.quota));
+  if (is_v1_better) found = v1;
+  return has_v1 || has_v2;
+}
+
 double read_cpu_quota(const char* root) noexcept {
-  char path[1024];
-  static char cgroups[text_bytes], mounts[4 * text_bytes];  // single-threaded start-up; see recorder.open
-  std::snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-  if (!read_text(path, cgroups, sizeof cgroups)) return 0;
-  std::snprintf(path, sizeof path, "%s/proc/self/mountinfo", root);
-  if (!read_text(path, mounts, sizeof mounts)) return 0;
-  double least = 0;
-  for (const bool is_v2 : {true, false}) {
-    mount_point mount;
-    char cgroup[512];
-    if (!find_mount(mounts, is_v2 ? "cgroup2" : "cgroup", is_v2 ? "" : "cpu", mount)) continue;
-    if (!cgroup_path(cgroups, is_v2 ? "" : "cpu", cgroup, sizeof cgroup)) continue;
-    const double quota = least_quota(root, mount, cgroup, is_v2);
-    if (quota > 0 && (least == 0 || quota < least)) least = quota;
-  }
-  return least;
+  cgroup_directory found;
+  return find_cpu_cgroup(root, found) ? found.quota : 0;
 }
 
 cpu_limits read_cpu_limits(const char* root) noexcept {
   cpu_limits limits;
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   limits.online = online > 0 ? static_cast<std::uint32_t>(online) : 1;
-  const std::uint32_t allowed = allowed_cpus();
-  limits.affinity = allowed > 0 ? allowed : limits.online;
+  cpu_mask allowed;
+  limits.affinity = read_affinity(allowed) && allowed.count() > 0 ? allowed.count() : limits.online;
   limits.quota = read_cpu_quota(root);
   limits.available = limits.affinity;
   if (limits.quota > 0 && limits.quota < limits.available) limits.available = limits.quota;

@@ -72,6 +72,36 @@ TEST_F(fake_root, a_container_sees_its_own_cgroup_as_the_top_of_the_mount) {
   EXPECT_DOUBLE_EQ(quota(), 0.75);
 }
 
+TEST_F(fake_root, a_name_that_only_begins_like_the_top_is_not_below_it) {
+  put("/proc/self/cgroup", "4:cpu:/docker/abcd\n");
+  put("/proc/self/mountinfo", "31 23 0:27 /docker/abc /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n");
+  put("/sys/fs/cgroup/cpud/cpu.cfs_quota_us", "75000\n");
+  put("/sys/fs/cgroup/cpud/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(quota(), 0.0);
+}
+
+TEST_F(fake_root, the_directory_that_limits_most_is_the_one_found) {
+  put("/proc/self/cgroup", "0::/user/app\n");
+  put("/proc/self/mountinfo", v2_mount);
+  put("/sys/fs/cgroup/user/app/cpu.max", "400000 100000\n");
+  put("/sys/fs/cgroup/user/cpu.max", "150000 100000\n");
+  cgroup_directory found;
+  ASSERT_TRUE(find_cpu_cgroup(m_root.c_str(), found));
+  EXPECT_EQ(found.path, m_root + "/sys/fs/cgroup/user");
+  EXPECT_TRUE(found.is_v2);
+  ASSERT_TRUE(find_cgroup(m_root.c_str(), true, "", found));
+  EXPECT_EQ(found.path, m_root + "/sys/fs/cgroup/user/app");
+}
+
+TEST_F(fake_root, without_a_quota_the_own_directory_of_version_1_is_found) {
+  put("/proc/self/cgroup", "4:cpu:/a\n0::/b\n");
+  put("/proc/self/mountinfo", std::string(v1_mount) + v2_mount);
+  cgroup_directory found;
+  ASSERT_TRUE(find_cpu_cgroup(m_root.c_str(), found));
+  EXPECT_EQ(found.path, m_root + "/sys/fs/cgroup/cpu,cpuacct/a");
+  EXPECT_FALSE(found.is_v2);
+}
+
 TEST_F(fake_root, both_versions_at_once_give_the_least) {
   put("/proc/self/cgroup", "4:cpu:/a\n0::/a\n");
   put("/proc/self/mountinfo", std::string(v1_mount) + v2_mount);
@@ -79,6 +109,16 @@ TEST_F(fake_root, both_versions_at_once_give_the_least) {
   put("/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000\n");
   put("/sys/fs/cgroup/a/cpu.max", "200000 100000\n");
   EXPECT_DOUBLE_EQ(quota(), 2.0);
+}
+
+TEST(cpu_mask, counts_and_finds_its_cpus) {
+  cpu_mask mask;
+  EXPECT_EQ(mask.count(), 0u);
+  mask.bits[0] = 5;
+  mask.bits[20] = 2;  // CPU 1281: beyond what cpu_set_t holds
+  EXPECT_EQ(mask.count(), 3u);
+  EXPECT_TRUE(mask.has(0) && mask.has(2) && mask.has(1281));
+  EXPECT_FALSE(mask.has(1) || mask.has(1280) || mask.has(cpu_mask::most));
 }
 
 TEST(cpu_limits, of_this_process_are_sane) {
