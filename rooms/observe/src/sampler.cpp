@@ -1,13 +1,14 @@
 // The sampler thread: heartbeat, room for the streams, probes. It is the only thread of ours in the program.
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "trimtab/base/topology.hpp"
 #include "trimtab/observe/probe.hpp"
 
 namespace trimtab::observe {
@@ -15,23 +16,54 @@ namespace trimtab::observe {
 namespace {
 
 constexpr std::size_t stack_bytes = 128 * 1024;
-constexpr std::uint32_t trace_period_ms = 5;       // streams must be kept ahead of their lanes
-constexpr std::uint32_t probe_period_ms = 20;      // figures of the system need no more
-constexpr double most_own_share = 0.002;           // of one CPU; the period stretches to keep it
-constexpr std::uint32_t longest_period_ms = 1000;
+constexpr std::uint32_t trace_period_ms = 5;   // streams must be kept ahead of their lanes
+constexpr std::uint32_t longest_period_ms = 250;
+// Of one CPU. Half for the ticks themselves, half for the probes, shared evenly among them.
+constexpr double most_own_share = 0.002;
 constexpr std::uint64_t longest_stop_ns = 50'000'000;
 constexpr unsigned max_probes = 16;
+constexpr std::uint64_t ns_per_ms = 1'000'000;
+constexpr std::uint32_t usual_period_ms = sampler_options{}.period_ms;
+
+struct active_probe {
+  probe* what;
+  std::uint64_t period_ns;
+  std::uint64_t next_ns;
+  double cost_ns;  // CPU time of one sample, smoothed
+};
 
 struct sampler_state {
   sampler_options options;
-  probe* active[max_probes] = {};
+  char probes[256] = {};  // the list, copied: it came from the environment, which is the program's to change
+  base::cpu_mask cpus;  // where the program may run: the thread must not stay on the CPU of a bound lane
+  bool has_cpus = false;
+  active_probe active[max_probes] = {};
+  // Raised once the probes have started; under start_lock.
   unsigned active_count = 0;
-  bool is_started = false;       // under start_lock
+  bool is_started = false;
   std::atomic<bool> is_stopping{false};
+  // A thread of an older generation ends by itself (a child of fork has none of its own to end).
+  std::atomic<std::uint32_t> generation{0};
   base::spin_lock start_lock;
-  base::spin_lock probe_lock;    // probes are called by the thread, and at the end by the one that stops it
+  base::spin_lock tick_lock;  // held by whoever calls sample, stop, heartbeat or make_streams_ready
 };
 constinit sampler_state state;
+
+// A signal handler that ends the program must not find its own thread inside a probe's lock.
+class signals_held {
+ public:
+  signals_held() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &m_before);
+  }
+  ~signals_held() { pthread_sigmask(SIG_SETMASK, &m_before, nullptr); }
+  signals_held(const signals_held&) = delete;
+  signals_held& operator=(const signals_held&) = delete;
+
+ private:
+  sigset_t m_before;
+};
 
 bool is_in_list(const char* list, const char* name) noexcept {
   const std::size_t length = std::strlen(name);
@@ -44,116 +76,206 @@ bool is_in_list(const char* list, const char* name) noexcept {
   return false;
 }
 
-void choose_probes(recorder& to) noexcept {
+bool is_wanted(const probe_row& row) noexcept {
   const char* const list = state.options.probes;
-  const bool is_added = list != nullptr && list[0] == '+';
-  for (const probe_row* row = probe_table; row->name != nullptr && state.active_count < max_probes; ++row) {
-    const bool is_named = list != nullptr && is_in_list(list, row->name);
-    const bool is_wanted = is_named || (row->is_default && (list == nullptr || is_added));
-    if (!is_wanted) continue;
-    probe* const one = row->instance();
-    if (one->start(to)) state.active[state.active_count++] = one;
+  if (list == nullptr) return row.is_default;
+  return is_in_list(list, row.name) || (row.is_default && list[0] == '+');
+}
+
+void tell_of_unknown_names(recorder& to) noexcept {
+  const char* const list = state.options.probes;
+  for (const char* at = list == nullptr ? "" : list; *at != '\0';) {
+    const char* const end = strchrnul(at, ',');
+    const char* const begin = *at == '+' ? at + 1 : at;
+    char word[64] = {};
+    const auto length = static_cast<std::size_t>(end - begin);
+    std::memcpy(word, begin, length < sizeof word ? length : sizeof word - 1);
+    bool is_known = length == 0 || std::strcmp(word, "none") == 0;
+    for (const probe_row* row = probe_table; row->name != nullptr && !is_known; ++row)
+      is_known = std::strcmp(row->name, word) == 0;
+    if (!is_known) to.unavailable(word, "there is no probe of this name", "see trimtab run --help for the names");
+    at = *end == '\0' ? end : end + 1;
   }
+}
+
+void start_probes(recorder& to) noexcept {
+  tell_of_unknown_names(to);
+  unsigned count = 0;
+  for (const probe_row* row = probe_table; row->name != nullptr && count < max_probes; ++row) {
+    if (!is_wanted(*row)) continue;
+    probe* const one = row->instance();
+    // A sampler asked to be faster or slower takes its probes along.
+    const std::uint64_t period = row->period_ms * ns_per_ms * state.options.period_ms / usual_period_ms;
+    if (one->start(to, "")) state.active[count++] = {one, period, 0, 0};
+  }
+  state.active_count = count;
 }
 
 std::uint64_t own_cpu_ns() noexcept { return base::nanoseconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
-void sample_all(recorder& to, base::ticks at) noexcept {
-  for (unsigned i = 0; i < state.active_count; ++i) state.active[i]->sample(to, at);
+void sleep_ns(std::uint64_t ns) noexcept {
+  const timespec time{static_cast<time_t>(ns / 1'000'000'000u), static_cast<long>(ns % 1'000'000'000u)};
+  nanosleep(&time, nullptr);
 }
 
-void sleep_ms(std::uint32_t ms) noexcept {
-  const timespec time{static_cast<time_t>(ms / 1000), static_cast<long>(ms % 1000) * 1'000'000};
-  nanosleep(&time, nullptr);
+// The probes that are due. An expensive one comes more rarely, so that each keeps to its part of the share.
+void sample_due(recorder& to, base::ticks at, std::uint64_t mono) noexcept {
+  for (unsigned i = 0; i < state.active_count; ++i) {
+    active_probe& each = state.active[i];
+    if (mono < each.next_ns) continue;
+    const std::uint64_t begin = own_cpu_ns();
+    each.what->sample(to, at);
+    const auto cost = static_cast<double>(own_cpu_ns() - begin);
+    each.cost_ns = each.cost_ns == 0 ? cost : 0.75 * each.cost_ns + 0.25 * cost;
+    const auto affordable = static_cast<std::uint64_t>(each.cost_ns * state.active_count / (most_own_share / 2));
+    each.next_ns = mono + (affordable > each.period_ns ? affordable : each.period_ns);
+  }
+}
+
+// Period of the ticks for the next time: cost is the CPU time of the last one, without probes.
+std::uint64_t next_period(std::uint64_t shortest, double cost_ns) noexcept {
+  const auto affordable = static_cast<std::uint64_t>(cost_ns / (most_own_share / 2));
+  const std::uint64_t period = affordable > shortest ? affordable : shortest;
+  const std::uint64_t longest = longest_period_ms * ns_per_ms > shortest ? longest_period_ms * ns_per_ms : shortest;
+  return period < longest ? period : longest;
 }
 
 void* run(void* argument) noexcept {
   auto& to = *static_cast<recorder*>(argument);
+  const std::uint32_t mine = state.generation.load(std::memory_order_acquire);
   prctl(PR_SET_NAME, "trimtab");
-  const std::uint64_t began = base::monotonic_ns();
-  const std::uint32_t shortest = to.traces() ? trace_period_ms : state.options.period_ms;
-  std::uint32_t period = shortest;
-  std::uint64_t next_probes = 0;
-  while (!state.is_stopping.load(std::memory_order_acquire)) {
+  if (state.has_cpus)
+    sched_setaffinity(0, sizeof state.cpus.bits, reinterpret_cast<const cpu_set_t*>(state.cpus.bits));
+  const std::uint64_t shortest = (to.traces() ? trace_period_ms : state.options.period_ms) * ns_per_ms;
+  double cost = 0;
+  for (std::uint64_t period = shortest;; sleep_ns(period)) {
+    // Before the lock, not after: from the moment that the end has begun `to` may be gone.
+    if (state.is_stopping.load(std::memory_order_acquire) || state.generation.load(std::memory_order_acquire) != mine)
+      return nullptr;
+    if (!state.tick_lock.try_lock()) continue;  // it is being flushed, or stopped
+    const std::uint64_t begin = own_cpu_ns();
     const base::ticks at = base::now();
-    const std::uint64_t mono = base::monotonic_ns();
     to.make_streams_ready();
     to.heartbeat(at);
-    if (mono >= next_probes && state.probe_lock.try_lock()) {
-      sample_all(to, at);
-      state.probe_lock.unlock();
-      next_probes = mono + std::uint64_t{period > probe_period_ms ? period : probe_period_ms} * 1'000'000u;
-    }
-    const std::uint64_t cpu = own_cpu_ns();
-    to.process().sampler_cpu_ns = cpu;
-    const double share = static_cast<double>(cpu) / static_cast<double>(mono - began + std::uint64_t{shortest} * 1'000'000u);
-    if (share > most_own_share && period < longest_period_ms && !to.traces()) period = period * 2;
-    else if (share < most_own_share / 2 && period > shortest) period = period / 2 < shortest ? shortest : period / 2;
-    sleep_ms(period);
+    const auto last = static_cast<double>(own_cpu_ns() - begin);
+    cost = cost == 0 ? last : 0.75 * cost + 0.25 * last;
+    sample_due(to, at, base::monotonic_ns());
+    to.process().sampler_cpu_ns = own_cpu_ns();
+    state.tick_lock.unlock();
+    // Room for the streams cannot wait; otherwise the ticks keep to their share too.
+    period = to.traces() ? shortest : next_period(shortest, cost);
   }
-  return nullptr;
 }
 
 void start_thread(recorder& to) noexcept {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return;
-  pthread_attr_setstacksize(&attributes, stack_bytes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  // Every signal of the process stays the program's: the thread inherits a full mask.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  const signals_held held;  // every signal of the process stays the program's: the thread inherits a full mask
   pthread_t made;
-  if (pthread_create(&made, &attributes, run, &to) != 0)
+  int error = pthread_create(&made, &attributes, run, &to);
+  if (error == EINVAL) {
+    // The program's thread-local variables are taken out of each stack, and did not fit.
+    pthread_attr_destroy(&attributes);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    error = pthread_create(&made, &attributes, run, &to);
+  }
+  if (error != 0)
     to.unavailable("figures over time", "no further thread could be made", "raise the limit on processes (ulimit -u)");
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
+}
+
+// Takes tick_lock, but does not wait for it forever: the sampler may be starved or gone.
+bool lock_ticks() noexcept {
+  const std::uint64_t give_up = base::monotonic_ns() + longest_stop_ns;
+  while (!state.tick_lock.try_lock()) {
+    if (base::monotonic_ns() > give_up) return false;
+    sched_yield();
+  }
+  return true;
+}
+
+// What no lane has asked for yet: a program without lanes still gets its run delay, from the threads probe.
+void start_without_lanes(recorder& to) noexcept {
+  if (!is_wanted(probe_table[0])) return;
+  probe* const threads = probe_table[0].instance();
+  if (threads->start(to, "")) threads->stop(to, base::now());
+}
+
+void last_samples(recorder& to) noexcept {
+  const base::ticks at = base::now();
+  for (unsigned i = 0; i < state.active_count; ++i) state.active[i].what->stop(to, at);
 }
 
 }  // namespace
 
-void sampler_configure(const sampler_options& options) noexcept { state.options = options; }
+void sampler_configure(const sampler_options& options) noexcept {
+  state.options = options;
+  if (options.probes != nullptr) {
+    std::strncpy(state.probes, options.probes, sizeof state.probes - 1);
+    state.options.probes = state.probes;
+  }
+  state.has_cpus = base::read_affinity(state.cpus);
+  for (const probe_row* row = probe_table; row->name != nullptr; ++row)
+    if (is_wanted(*row)) row->instance()->attached();
+}
 
 void sampler_lane_opened(recorder& to, lane& which) noexcept {
+  const signals_held held;
   state.start_lock.lock();
   const bool is_first = !state.is_started && !state.is_stopping.load(std::memory_order_relaxed);
   if (is_first) {
     state.is_started = true;
-    choose_probes(to);
+    start_probes(to);
   }
   state.start_lock.unlock();
-  for (unsigned i = 0; i < state.active_count; ++i) state.active[i]->lane_opened(to, which);
+  for (unsigned i = 0; i < state.active_count; ++i) state.active[i].what->lane_opened(to, which);
   if (is_first) start_thread(to);
 }
 
 void sampler_lane_closed(recorder& to, lane& which) noexcept {
-  for (unsigned i = 0; i < state.active_count; ++i) state.active[i]->lane_closed(to, which);
+  const signals_held held;
+  for (unsigned i = 0; i < state.active_count; ++i) state.active[i].what->lane_closed(to, which);
 }
 
 void sampler_stop(recorder& to) noexcept {
-  if (!state.is_started || state.is_stopping.exchange(true)) return;
+  if (state.is_stopping.exchange(true)) return;
   const int saved = errno;
-  const base::ticks at = base::now();
-  // The thread may sleep for a whole period, and is not worth waiting for: what it would do is done here.
-  const std::uint64_t give_up = base::monotonic_ns() + longest_stop_ns;
-  while (!state.probe_lock.try_lock()) {
-    if (base::monotonic_ns() > give_up) {
-      errno = saved;
-      return;
-    }
-    sched_yield();
+  const signals_held held;
+  // The thread may sleep for a whole period, and is not worth waiting for: what it would do is done here. The
+  // lock is kept, so that a thread that wakes now does not sample a process that is going.
+  if (lock_ticks()) {
+    state.start_lock.lock();  // a lane may be the first just now
+    if (state.is_started) last_samples(to);
+    else start_without_lanes(to);
+    state.start_lock.unlock();
   }
-  for (unsigned i = 0; i < state.active_count; ++i) state.active[i]->stop(to, at);
-  // Not unlocked: a thread that wakes now must not sample a process that is going.
+  errno = saved;
+}
+
+void sampler_flush(recorder& to) noexcept {
+  if (state.is_stopping.load(std::memory_order_acquire) || !state.is_started) return;
+  const int saved = errno;
+  const signals_held held;
+  if (lock_ticks()) {
+    last_samples(to);
+    to.heartbeat(base::now());
+    state.tick_lock.unlock();
+  }
   errno = saved;
 }
 
 void sampler_after_fork() noexcept {
+  state.generation.fetch_add(1, std::memory_order_release);
+  for (const probe_row* row = probe_table; row->name != nullptr; ++row)
+    if (is_wanted(*row)) row->instance()->after_fork();
   state.is_started = false;
   state.active_count = 0;
   state.is_stopping = false;
   state.start_lock.reset();
-  state.probe_lock.reset();
+  state.tick_lock.reset();
 }
 
 }  // namespace trimtab::observe

@@ -7,16 +7,6 @@ namespace {
 
 using observe::schedule;
 
-template <class number>
-std::uint64_t count_of(number first, number last, std::int64_t increment) noexcept {
-  if (increment > 0) {
-    const auto step = static_cast<std::uint64_t>(increment);
-    return last > first ? (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first) + step - 1) / step : 0;
-  }
-  const auto step = static_cast<std::uint64_t>(-increment);
-  return step != 0 && first > last ? (static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(last) + step - 1) / step : 0;
-}
-
 bool find_outside_runtime(const caller& from, here& at) noexcept { return !from.is_internal && find_here(at); }
 
 template <class number>
@@ -39,18 +29,6 @@ void answered(const caller& from, bool is_more, number first, number last) noexc
 void ended(const caller& from) noexcept {
   here at;
   if (find_outside_runtime(from, at)) end_loop(at);
-}
-
-// Packed in the low bits of the schedule argument of GOMP_loop_start (OpenMP 5 with reductions).
-schedule schedule_of(long packed) noexcept {
-  switch (packed & ~(1L << 31) & 7) {
-    case 0: return schedule::runtime;
-    case 1: return schedule::static_;
-    case 2: return schedule::dynamic;
-    case 3: return schedule::guided;
-    case 4: return schedule::auto_;
-    default: return schedule::runtime;
-  }
 }
 
 }  // namespace
@@ -134,6 +112,9 @@ TRIMTAB_ULL_START(GOMP_loop_ull_dynamic_start, schedule::dynamic)
 TRIMTAB_ULL_START(GOMP_loop_ull_guided_start, schedule::guided)
 TRIMTAB_ULL_START(GOMP_loop_ull_nonmonotonic_dynamic_start, schedule::dynamic)
 TRIMTAB_ULL_START(GOMP_loop_ull_nonmonotonic_guided_start, schedule::guided)
+TRIMTAB_ULL_START(GOMP_loop_ull_ordered_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_)
+TRIMTAB_ULL_START(GOMP_loop_ull_ordered_dynamic_start, schedule::dynamic)
+TRIMTAB_ULL_START(GOMP_loop_ull_ordered_guided_start, schedule::guided)
 #undef TRIMTAB_ULL_START
 
 #define TRIMTAB_ULL_RUNTIME_START(name)                                                                    \
@@ -149,6 +130,7 @@ TRIMTAB_ULL_START(GOMP_loop_ull_nonmonotonic_guided_start, schedule::guided)
 TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_runtime_start)
 TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_nonmonotonic_runtime_start)
 TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start)
+TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_ordered_runtime_start)
 #undef TRIMTAB_ULL_RUNTIME_START
 
 #define TRIMTAB_ULL_NEXT(name)                                             \
@@ -168,20 +150,45 @@ TRIMTAB_ULL_NEXT(GOMP_loop_ull_nonmonotonic_dynamic_next)
 TRIMTAB_ULL_NEXT(GOMP_loop_ull_nonmonotonic_guided_next)
 TRIMTAB_ULL_NEXT(GOMP_loop_ull_nonmonotonic_runtime_next)
 TRIMTAB_ULL_NEXT(GOMP_loop_ull_maybe_nonmonotonic_runtime_next)
+TRIMTAB_ULL_NEXT(GOMP_loop_ull_ordered_static_next)
+TRIMTAB_ULL_NEXT(GOMP_loop_ull_ordered_dynamic_next)
+TRIMTAB_ULL_NEXT(GOMP_loop_ull_ordered_guided_next)
+TRIMTAB_ULL_NEXT(GOMP_loop_ull_ordered_runtime_next)
 #undef TRIMTAB_ULL_NEXT
 
-// OpenMP 5: loops with task reductions or conditional lastprivate. from_ and to may be absent.
-TRIMTAB_HOOK bool GOMP_loop_start(long first, long last, long increment, long sched, long chunk, long* from_, long* to,
-                                  std::uintptr_t* reductions, void** memory) {
-  const caller from = TRIMTAB_CALLER;
-  auto* const forward =
-      real<bool(long, long, long, long, long, long*, long*, std::uintptr_t*, void**)>(from, symbol::GOMP_loop_start);
-  if (forward == nullptr) return false;
-  started(from, TRIMTAB_PLACE, schedule_of(sched), first, last, increment, static_cast<std::uint64_t>(chunk));
-  const bool is_more = forward(first, last, increment, sched, chunk, from_, to, reductions, memory);
-  if (from_ != nullptr && to != nullptr) answered(from, is_more, *from_, *to);
-  return is_more;
-}
+// OpenMP 5: loops with task reductions or a conditional lastprivate. Without from_ and to, GCC has inlined the
+// static loop, and the call only makes the runtime ready for it.
+#define TRIMTAB_GENERAL_START(name)                                                                                   \
+  TRIMTAB_HOOK bool name(long first, long last, long increment, long sched, long chunk, long* from_, long* to,        \
+                         std::uintptr_t* reductions, void** memory) {                                                 \
+    const caller from = TRIMTAB_CALLER;                                                                               \
+    auto* const forward =                                                                                             \
+        real<bool(long, long, long, long, long, long*, long*, std::uintptr_t*, void**)>(from, symbol::name);          \
+    if (forward == nullptr) return false;                                                                             \
+    started(from, TRIMTAB_PLACE, schedule_of(sched), first, last, increment, static_cast<std::uint64_t>(chunk));      \
+    const bool is_more = forward(first, last, increment, sched, chunk, from_, to, reductions, memory);                \
+    if (from_ != nullptr && to != nullptr) answered(from, is_more, *from_, *to);                                      \
+    return is_more;                                                                                                   \
+  }
+TRIMTAB_GENERAL_START(GOMP_loop_start)
+TRIMTAB_GENERAL_START(GOMP_loop_ordered_start)
+#undef TRIMTAB_GENERAL_START
+
+#define TRIMTAB_ULL_GENERAL_START(name)                                                                               \
+  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, long sched, ull chunk, ull* from_, ull* to,  \
+                         std::uintptr_t* reductions, void** memory) {                                                 \
+    const caller from = TRIMTAB_CALLER;                                                                               \
+    auto* const forward =                                                                                             \
+        real<bool(bool, ull, ull, ull, long, ull, ull*, ull*, std::uintptr_t*, void**)>(from, symbol::name);          \
+    if (forward == nullptr) return false;                                                                             \
+    started(from, TRIMTAB_PLACE, schedule_of(sched), first, last, static_cast<std::int64_t>(increment), chunk);       \
+    const bool is_more = forward(is_up, first, last, increment, sched, chunk, from_, to, reductions, memory);         \
+    if (from_ != nullptr && to != nullptr) answered(from, is_more, *from_, *to);                                      \
+    return is_more;                                                                                                   \
+  }
+TRIMTAB_ULL_GENERAL_START(GOMP_loop_ull_start)
+TRIMTAB_ULL_GENERAL_START(GOMP_loop_ull_ordered_start)
+#undef TRIMTAB_ULL_GENERAL_START
 
 TRIMTAB_HOOK void GOMP_loop_end() {
   const caller from = TRIMTAB_CALLER;
@@ -215,6 +222,16 @@ TRIMTAB_HOOK unsigned GOMP_sections_start(unsigned count) {
   if (forward == nullptr) return 0;
   started(from, TRIMTAB_PLACE, schedule::sections, 0L, static_cast<long>(count), 1, 0);
   const unsigned section = forward(count);
+  answered(from, section != 0, static_cast<long>(section), static_cast<long>(section) + 1);
+  return section;
+}
+
+TRIMTAB_HOOK unsigned GOMP_sections2_start(unsigned count, std::uintptr_t* reductions, void** memory) {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<unsigned(unsigned, std::uintptr_t*, void**)>(from, symbol::GOMP_sections2_start);
+  if (forward == nullptr) return 0;
+  started(from, TRIMTAB_PLACE, schedule::sections, 0L, static_cast<long>(count), 1, 0);
+  const unsigned section = forward(count, reductions, memory);
   answered(from, section != 0, static_cast<long>(section), static_cast<long>(section) + 1);
   return section;
 }

@@ -1,11 +1,15 @@
 // Hooks of the region entry points that GCC's code calls. The outlined function is wrapped: every member runs
 // member_main, which stamps around the real one. Arguments, team size and results stay as they are.
+#include <cstring>
+
 #include "hooks.hpp"
 
 namespace trimtab::openmp {
 namespace {
 
 struct region_call {
+  // GOMP_parallel_reductions reads the first word of what it is given, as the program's data has it.
+  void* reductions;
   gomp_function outlined;
   void* data;
   caller from;
@@ -23,29 +27,28 @@ void member_main(void* argument) {
 
 // Runs `enter(function, data)` - the real entry point - with the wrapped function where we record.
 template <class entry>
-auto run_region(const caller& from, gomp_function outlined, void* data, unsigned clause, const loop_start& loop, entry enter) {
+auto run_region(const caller& from, gomp_function outlined, void* data, unsigned clause, const loop_start& loop,
+                entry enter) {
   region_call call;
+  call.reductions = nullptr;
   call.outlined = outlined;
   call.data = data;
   call.from = from;
   call.shared.loop = loop;
-  const bool is_recorded = !from.is_internal && is_recording.load(std::memory_order_relaxed) &&
-                           fork_team(call.shared, from, reinterpret_cast<const void*>(outlined), most_threads(from, clause), nullptr);
+  const bool is_recorded =
+      !from.is_internal && is_recording.load(std::memory_order_relaxed) &&
+      fork_team(call.shared, from, reinterpret_cast<const void*>(outlined), most_threads(from, clause), nullptr);
   if (!is_recorded) return enter(outlined, data);
+  call.shared.is_gcc = true;
   if constexpr (std::is_void_v<decltype(enter(outlined, data))>) {
     enter(member_main, &call);
     join_team(call.shared);
   } else {
+    std::memcpy(&call.reductions, data, sizeof call.reductions);
     const auto result = enter(member_main, &call);
     join_team(call.shared);
     return result;
   }
-}
-
-std::uint64_t trip_count(long first, long last, long increment) noexcept {
-  if (increment > 0) return last > first ? (static_cast<std::uint64_t>(last - first) + static_cast<std::uint64_t>(increment) - 1) / static_cast<std::uint64_t>(increment) : 0;
-  if (increment < 0) return first > last ? (static_cast<std::uint64_t>(first - last) + static_cast<std::uint64_t>(-increment) - 1) / static_cast<std::uint64_t>(-increment) : 0;
-  return 0;
 }
 
 using observe::schedule;
@@ -63,12 +66,10 @@ TRIMTAB_HOOK void GOMP_parallel(gomp_function fn, void* data, unsigned threads, 
 }
 
 TRIMTAB_HOOK unsigned GOMP_parallel_reductions(gomp_function fn, void* data, unsigned threads, unsigned flags) {
-  // The runtime reads the reductions from the first word of data, which it also writes: it must stay the
-  // program's own, so the function is not wrapped and the members are not seen.
   const caller from = caller_of(reinterpret_cast<const void*>(fn));
   auto* const forward = real<unsigned(gomp_function, void*, unsigned, unsigned)>(from, symbol::GOMP_parallel_reductions);
   if (forward == nullptr) return 0;
-  return forward(fn, data, threads, flags);
+  return run_region(from, fn, data, threads, {}, [&](gomp_function f, void* d) { return forward(f, d, threads, flags); });
 }
 
 TRIMTAB_HOOK void GOMP_parallel_sections(gomp_function fn, void* data, unsigned threads, unsigned count, unsigned flags) {
@@ -86,11 +87,11 @@ TRIMTAB_HOOK void GOMP_parallel_sections(gomp_function fn, void* data, unsigned 
 #define TRIMTAB_PARALLEL_LOOP(name, kind)                                                                             \
   TRIMTAB_HOOK void name(gomp_function fn, void* data, unsigned threads, long first, long last, long increment,      \
                          long chunk, unsigned flags) {                                                                \
-    const caller from = caller_of(reinterpret_cast<const void*>(fn));                                                                               \
+    const caller from = caller_of(reinterpret_cast<const void*>(fn));                                                 \
     auto* const forward =                                                                                             \
         real<void(gomp_function, void*, unsigned, long, long, long, long, unsigned)>(from, symbol::name);             \
     if (forward == nullptr) return;                                                                                   \
-    const loop_start loop{kind, static_cast<std::uint64_t>(chunk), trip_count(first, last, increment), increment,     \
+    const loop_start loop{kind, static_cast<std::uint64_t>(chunk), count_of(first, last, increment), increment,     \
                           reinterpret_cast<const void*>(fn)};                                                         \
     run_region(from, fn, data, threads, loop, [&](gomp_function f, void* d) {                                         \
       forward(f, d, threads, first, last, increment, chunk, flags);                                                   \
@@ -106,10 +107,10 @@ TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, schedule::guided)
 #define TRIMTAB_PARALLEL_RUNTIME_LOOP(name)                                                                           \
   TRIMTAB_HOOK void name(gomp_function fn, void* data, unsigned threads, long first, long last, long increment,      \
                          unsigned flags) {                                                                            \
-    const caller from = caller_of(reinterpret_cast<const void*>(fn));                                                                               \
+    const caller from = caller_of(reinterpret_cast<const void*>(fn));                                                 \
     auto* const forward = real<void(gomp_function, void*, unsigned, long, long, long, unsigned)>(from, symbol::name); \
     if (forward == nullptr) return;                                                                                   \
-    const loop_start loop{schedule::runtime, 0, trip_count(first, last, increment), increment,                        \
+    const loop_start loop{schedule::runtime, 0, count_of(first, last, increment), increment,                        \
                           reinterpret_cast<const void*>(fn)};                                                         \
     run_region(from, fn, data, threads, loop,                                                                         \
                [&](gomp_function f, void* d) { forward(f, d, threads, first, last, increment, flags); });             \
@@ -125,14 +126,7 @@ TRIMTAB_HOOK int omp_get_num_threads() {
   auto* const forward = real<int()>(from, symbol::omp_get_num_threads);
   if (forward == nullptr) return 1;
   here at;
-  if (!from.is_internal && from.of->family == runtime_family::gomp && find_here(at) && at.state->innermost != nullptr) {
-    const std::uint32_t subject =
-        trimtab::observe::the_recorder.subject(trimtab::observe::subject_kind::loop, TRIMTAB_PLACE, true, 0, at.state->region);
-    if (auto* const row = at.on->own_row(subject, trimtab::observe::metric::loop, at.state->region,
-                                         static_cast<std::uint16_t>(schedule::static_inferred))) {
-      row->count += 1;
-      row->x[3] = trimtab::observe::unknown;
-    }
-  }
+  if (!from.is_internal && find_here(at) && at.state->innermost != nullptr && at.state->innermost->is_gcc)
+    inferred_loop_passed(at, TRIMTAB_PLACE);
   return forward();
 }

@@ -61,18 +61,32 @@ TRIMTAB_HOOK void GOMP_taskwait_depend(void** depend) {
   forward(depend);
 }
 
-TRIMTAB_HOOK void GOMP_critical_start() {
+// The end of a construct with task reductions, barrier included.
+TRIMTAB_HOOK void GOMP_workshare_task_reduction_unregister(bool is_cancelled) {
   const caller from = TRIMTAB_CALLER;
-  auto* const forward = real<void()>(from, symbol::GOMP_critical_start);
-  if (forward != nullptr) enter_lock(from, [&] { forward(); });
+  auto* const forward = real<void(bool)>(from, symbol::GOMP_workshare_task_reduction_unregister);
+  if (forward == nullptr) return;
+  if (from.is_internal) return forward(is_cancelled);
+  const wait waited(subject_kind::barrier, wait_kind::reduction, TRIMTAB_PLACE);
+  forward(is_cancelled);
 }
 
-TRIMTAB_HOOK void GOMP_critical_end() {
-  const caller from = TRIMTAB_CALLER;
-  auto* const forward = real<void()>(from, symbol::GOMP_critical_end);
-  if (forward != nullptr) forward();
-  leave_lock(from, TRIMTAB_PLACE, subject_kind::critical);
-}
+// An atomic that the processor cannot do is one lock for the whole program, as an unnamed critical is another.
+#define TRIMTAB_LOCK(start, end)                                         \
+  TRIMTAB_HOOK void start() {                                            \
+    const caller from = TRIMTAB_CALLER;                                  \
+    auto* const forward = real<void()>(from, symbol::start);             \
+    if (forward != nullptr) enter_lock(from, [&] { forward(); });        \
+  }                                                                      \
+  TRIMTAB_HOOK void end() {                                              \
+    const caller from = TRIMTAB_CALLER;                                  \
+    auto* const forward = real<void()>(from, symbol::end);               \
+    if (forward != nullptr) forward();                                   \
+    leave_lock(from, TRIMTAB_PLACE, subject_kind::critical);             \
+  }
+TRIMTAB_LOCK(GOMP_critical_start, GOMP_critical_end)
+TRIMTAB_LOCK(GOMP_atomic_start, GOMP_atomic_end)
+#undef TRIMTAB_LOCK
 
 TRIMTAB_HOOK void GOMP_critical_name_start(void** lock) {
   const caller from = TRIMTAB_CALLER;
@@ -130,6 +144,16 @@ TRIMTAB_HOOK void* GOMP_single_copy_start() {
   return copied;
 }
 
+// The lane that executed it waits until all others have copied.
+TRIMTAB_HOOK void GOMP_single_copy_end(void* data) {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<void(void*)>(from, symbol::GOMP_single_copy_end);
+  if (forward == nullptr) return;
+  if (from.is_internal) return forward(data);
+  const wait waited(subject_kind::single, wait_kind::single, TRIMTAB_PLACE);
+  forward(data);
+}
+
 TRIMTAB_HOOK void GOMP_task(gomp_function fn, void* data, void (*copy)(void*, void*), long bytes, long alignment,
                             bool is_deferred, unsigned flags, void** depend, int priority, void* detach) {
   const caller from = caller_of(reinterpret_cast<const void*>(fn));
@@ -164,6 +188,6 @@ TRIMTAB_TASKLOOP(GOMP_taskloop_ull, unsigned long long)
 TRIMTAB_HOOK int dlclose(void* handle) {
   static const auto forward = reinterpret_cast<int (*)(void*)>(dlsym(RTLD_NEXT, "dlclose"));
   const int result = forward(handle);
-  forget_callers();
+  forget_unloaded();
   return result;
 }

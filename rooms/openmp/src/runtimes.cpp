@@ -19,24 +19,30 @@ constexpr const char* symbol_names[] = {
 #undef TRIMTAB_ONE
 };
 
-// Objects that called a hook before. Entries are filled once and then published by the count, so that
-// readers need no lock; forgetting moves the count back under the lock, and a reader that still sees an old
-// entry finds a runtime that is never unloaded.
+// Objects that called a hook before. Readers take no lock: an entry is filled once and then published by the
+// count. An object that was unloaded loses its end (it matches no address then) and gets it back if the same
+// object returns to the same place; nothing else of a published entry ever changes.
 enum class object_kind : std::uint8_t { bound, unbound, ours };
 struct known_object {
-  std::uintptr_t begin, end;
-  object_kind kind;
-  caller result;  // of bound ones
+  std::uintptr_t begin = 0;
+  std::uintptr_t size = 0;
+  object_kind kind = object_kind::unbound;
+  caller result{};  // of bound ones
+};
+struct published_object {
+  known_object is;
+  std::atomic<std::uintptr_t> end{0};  // 0: unloaded
 };
 constexpr unsigned max_objects = 128;
 constexpr unsigned max_runtimes = 16;
 
-known_object objects[max_objects];
+published_object objects[max_objects];
 std::atomic<unsigned> object_count{0};
 runtime runtimes[max_runtimes];
-unsigned runtime_count = 0;
+std::atomic<unsigned> runtime_count{0};
+// Held for a few stores only, never around a call of the loader: the thread that has the loader's lock (in a
+// constructor of a library that it opens) may come through a hook, too.
 base::spin_lock lock;
-char own_marker;
 
 // dlclose is a hook of ours, which would come back here.
 void real_dlclose(void* handle) noexcept {
@@ -72,15 +78,11 @@ bool find_object(const void* address, object_search& found) noexcept {
   return dl_iterate_phdr(match_object, &found) != 0;
 }
 
-bool is_ours(const void* address) noexcept {
-  static object_search self = [] {
-    object_search found;
-    find_object(&own_marker, found);
-    return found;
-  }();
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
-  return at >= self.begin && at < self.end;
-}
+// Bounds of our own object, from the linker: finding them at run time would need a guard around the loader.
+extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[];
+extern "C" __attribute__((visibility("hidden"))) const char _end[];
+
+bool is_ours(const void* address) noexcept { return address >= __ehdr_start && address < _end; }
 
 const char* base_name(const char* path) noexcept {
   const char* const slash = std::strrchr(path, '/');
@@ -95,14 +97,15 @@ bool is_runtime_name(const char* path) noexcept {
 
 // Last resort: any loaded object that has a runtime's name. Collected first and opened afterwards: the
 // walk holds a lock of the loader.
+constexpr unsigned most_runtimes_loaded = 8;
 struct loaded_runtimes {
-  char paths[8][512];
+  char paths[most_runtimes_loaded][512];
   unsigned count;
 };
 
 int collect_runtime(dl_phdr_info* object, std::size_t, void* data) {
   auto& found = *static_cast<loaded_runtimes*>(data);
-  if (object->dlpi_name == nullptr || !is_runtime_name(object->dlpi_name) || found.count == 8) return 0;
+  if (object->dlpi_name == nullptr || !is_runtime_name(object->dlpi_name) || found.count == most_runtimes_loaded) return 0;
   std::strncpy(found.paths[found.count], object->dlpi_name, sizeof found.paths[0] - 1);
   found.count += 1;
   return 0;
@@ -133,36 +136,71 @@ void* next_definition(const object_search& from, const char* name) noexcept {
   return next != nullptr && !is_ours(next) ? next : nullptr;
 }
 
+runtime* known_runtime(std::uintptr_t begin) noexcept {
+  for (unsigned i = 0, n = runtime_count.load(std::memory_order_acquire); i < n; ++i)
+    if (runtimes[i].begin == begin) return &runtimes[i];
+  return nullptr;
+}
+
+// Every function at once, by the thread that first came here: a team's worker must never wait for the loader,
+// whose lock the forking thread may hold while it waits for the worker.
+void find_functions(void* handle, runtime& into) noexcept {
+  for (unsigned i = 0; i < static_cast<unsigned>(symbol::count); ++i) {
+    void* found = dlsym(handle, symbol_names[i]);
+    // A program that itself holds the runtime is searched from the global scope, where we stand first.
+    if (found != nullptr && is_ours(found)) found = dlsym(RTLD_NEXT, symbol_names[i]);
+    into.functions[i] = is_ours(found) ? nullptr : found;
+  }
+}
+
 runtime* runtime_of(const void* function) noexcept {
   object_search found;
   if (!find_object(function, found)) return nullptr;
-  for (unsigned i = 0; i < runtime_count; ++i)
-    if (runtimes[i].begin == found.begin) return &runtimes[i];
-  if (runtime_count == max_runtimes) return nullptr;
-  runtime& added = runtimes[runtime_count];
-  added.begin = found.begin;
-  added.end = found.end;
-  std::memcpy(added.path, found.path, sizeof added.path);
+  if (runtime* const known = known_runtime(found.begin)) return known;
   // Kept open for good: a runtime that was once used must not vanish below its callers.
-  added.handle = dlopen(found.path[0] == '\0' ? nullptr : found.path, RTLD_NOLOAD | RTLD_LAZY);
-  if (added.handle == nullptr) return nullptr;
-  added.family = dlsym(added.handle, "__kmpc_fork_call") != nullptr && std::strncmp(base_name(found.path), "libgomp", 7) != 0
-                     ? runtime_family::llvm
-                     : runtime_family::gomp;
-  runtime_count += 1;
-  return &added;
+  void* const handle = dlopen(found.path[0] == '\0' ? nullptr : found.path, RTLD_NOLOAD | RTLD_LAZY);
+  if (handle == nullptr) return nullptr;
+  runtime made;
+  made.begin = found.begin;
+  std::memcpy(made.path, found.path, sizeof made.path);
+  find_functions(handle, made);
+  made.family = made.functions[static_cast<unsigned>(symbol::__kmpc_fork_call)] != nullptr ? runtime_family::llvm
+                                                                                           : runtime_family::gomp;
+  const std::lock_guard guard(lock);
+  if (runtime* const known = known_runtime(found.begin)) return known;
+  const unsigned count = runtime_count.load(std::memory_order_relaxed);
+  if (count == max_runtimes) return nullptr;
+  runtimes[count].take(made);
+  runtime_count.store(count + 1, std::memory_order_release);  // pairs with known_runtime
+  return &runtimes[count];
 }
 
 constinit thread_local runtime* t_last = nullptr;
 
-known_object resolve(const void* address) noexcept {
+bool is_same(const known_object& a, const known_object& b) noexcept {
+  return a.begin == b.begin && a.size == b.size && a.kind == b.kind && a.result.of == b.result.of;
+}
+
+void publish(const known_object& made) noexcept {
   const std::lock_guard guard(lock);
-  known_object made{};
-  made.kind = object_kind::unbound;
+  const unsigned count = object_count.load(std::memory_order_relaxed);
+  for (unsigned i = 0; i < count; ++i)
+    if (is_same(objects[i].is, made)) {
+      objects[i].end.store(made.begin + made.size, std::memory_order_release);
+      return;
+    }
+  if (count == max_objects) return;  // from now on found anew at every call: slow, but right
+  objects[count].is = made;
+  objects[count].end.store(made.begin + made.size, std::memory_order_relaxed);
+  object_count.store(count + 1, std::memory_order_release);  // pairs with look_up
+}
+
+known_object resolve(const void* address) noexcept {
+  known_object made;
   object_search from;
   if (!find_object(address, from)) return made;
   made.begin = from.begin;
-  made.end = from.end;
+  made.size = from.end - from.begin;
   if (is_ours(address)) {
     made.kind = object_kind::ours;
   } else {
@@ -176,11 +214,7 @@ known_object resolve(const void* address) noexcept {
       break;
     }
   }
-  const unsigned count = object_count.load(std::memory_order_relaxed);
-  if (count < max_objects) {
-    objects[count] = made;
-    object_count.store(count + 1, std::memory_order_release);  // pairs with look_up
-  }
+  publish(made);
   return made;
 }
 
@@ -188,13 +222,12 @@ known_object look_up(const void* address) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const unsigned count = object_count.load(std::memory_order_acquire);
   for (unsigned i = 0; i < count; ++i)
-    if (at >= objects[i].begin && at < objects[i].end) return objects[i];
+    if (at >= objects[i].is.begin && at < objects[i].end.load(std::memory_order_relaxed)) return objects[i].is;
   return resolve(address);
 }
 
 runtime* any_runtime() noexcept {
-  const std::lock_guard guard(lock);
-  if (runtime_count > 0) return &runtimes[0];
+  if (runtime_count.load(std::memory_order_acquire) > 0) return &runtimes[0];
   for (const char* name : {"GOMP_parallel", "__kmpc_fork_call"})
     if (void* const function = definition_anywhere(name)) return runtime_of(function);
   return nullptr;
@@ -225,15 +258,6 @@ const void* place_of_call(const void* return_address) noexcept {
 
 void thread_uses(runtime* of) noexcept { t_last = of; }
 
-void* find_function(runtime& in, symbol which) noexcept {
-  const auto index = static_cast<unsigned>(which);
-  void* found = dlsym(in.handle, symbol_names[index]);
-  // A program that itself holds the runtime is searched from the global scope, where we stand first.
-  if (found != nullptr && is_ours(found)) found = dlsym(RTLD_NEXT, symbol_names[index]);
-  if (found != nullptr) in.functions[index].store(found, std::memory_order_release);
-  return found;
-}
-
 std::uint16_t runtime_id(runtime& of) noexcept {
   const std::uint16_t known = of.id.load(std::memory_order_acquire);
   if (known != 0) [[likely]]
@@ -248,14 +272,20 @@ std::uint16_t runtime_id(runtime& of) noexcept {
   return of.id.load(std::memory_order_relaxed);
 }
 
-void forget_callers() noexcept {
-  const std::lock_guard guard(lock);
-  object_count.store(0, std::memory_order_release);
+void forget_unloaded() noexcept {
+  for (unsigned i = 0, n = object_count.load(std::memory_order_acquire); i < n; ++i) {
+    if (objects[i].end.load(std::memory_order_relaxed) == 0) continue;
+    object_search found;
+    const bool is_there = find_object(reinterpret_cast<const void*>(objects[i].is.begin), found) &&
+                          found.begin == objects[i].is.begin && found.end - found.begin == objects[i].is.size;
+    if (!is_there) objects[i].end.store(0, std::memory_order_relaxed);
+  }
 }
 
 void runtimes_after_fork() noexcept {
   lock.reset();
-  for (unsigned i = 0; i < runtime_count; ++i) runtimes[i].id.store(0, std::memory_order_relaxed);
+  for (unsigned i = 0, n = runtime_count.load(std::memory_order_relaxed); i < n; ++i)
+    runtimes[i].id.store(0, std::memory_order_relaxed);
 }
 
 bool is_any_runtime_loaded() noexcept {

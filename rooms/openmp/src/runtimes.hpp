@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 
 namespace trimtab::openmp {
 
@@ -34,6 +35,17 @@ namespace trimtab::openmp {
   X(GOMP_barrier_cancel) X(GOMP_critical_start) X(GOMP_critical_end) X(GOMP_critical_name_start)                     \
   X(GOMP_critical_name_end) X(GOMP_ordered_start) X(GOMP_ordered_end) X(GOMP_single_start)                           \
   X(GOMP_single_copy_start) X(GOMP_single_copy_end) X(GOMP_task) X(GOMP_taskloop) X(GOMP_taskloop_ull)               \
+  X(GOMP_parallel_start) X(GOMP_parallel_end) X(GOMP_parallel_sections_start) X(GOMP_parallel_loop_static_start)     \
+  X(GOMP_parallel_loop_dynamic_start) X(GOMP_parallel_loop_guided_start) X(GOMP_parallel_loop_runtime_start)         \
+  X(GOMP_loop_ordered_start) X(GOMP_loop_ull_start) X(GOMP_loop_ull_ordered_start)                                   \
+  X(GOMP_loop_ull_ordered_static_start) X(GOMP_loop_ull_ordered_dynamic_start) X(GOMP_loop_ull_ordered_guided_start) \
+  X(GOMP_loop_ull_ordered_runtime_start) X(GOMP_loop_ull_ordered_static_next) X(GOMP_loop_ull_ordered_dynamic_next)  \
+  X(GOMP_loop_ull_ordered_guided_next) X(GOMP_loop_ull_ordered_runtime_next) X(GOMP_loop_doacross_static_start)      \
+  X(GOMP_loop_doacross_dynamic_start) X(GOMP_loop_doacross_guided_start) X(GOMP_loop_doacross_runtime_start)         \
+  X(GOMP_loop_doacross_start) X(GOMP_loop_ull_doacross_static_start) X(GOMP_loop_ull_doacross_dynamic_start)         \
+  X(GOMP_loop_ull_doacross_guided_start) X(GOMP_loop_ull_doacross_runtime_start) X(GOMP_loop_ull_doacross_start)     \
+  X(GOMP_doacross_wait) X(GOMP_doacross_ull_wait) X(GOMP_sections2_start) X(GOMP_atomic_start) X(GOMP_atomic_end)    \
+  X(GOMP_workshare_task_reduction_unregister)                                                                        \
   X(GOMP_taskwait) X(GOMP_taskwait_depend) X(GOMP_taskgroup_end) X(__kmpc_fork_call) X(__kmpc_fork_call_if)          \
   X(__kmpc_serialized_parallel) X(__kmpc_end_serialized_parallel) X(__kmpc_push_num_threads) X(__kmpc_barrier)       \
   X(__kmpc_cancel_barrier) X(__kmpc_for_static_init_4) X(__kmpc_for_static_init_4u) X(__kmpc_for_static_init_8)      \
@@ -54,14 +66,20 @@ enum class symbol : unsigned {
 
 enum class runtime_family : std::uint8_t { gomp, llvm };
 
-// One loaded runtime. Static storage; functions are looked up once each.
+// One loaded runtime, with all its functions. Static storage, complete before it is published.
 struct runtime {
-  std::uintptr_t begin = 0, end = 0;  // addresses of its object
-  void* handle = nullptr;
+  std::uintptr_t begin = 0;  // address of its object
   char path[512] = {};
   runtime_family family = runtime_family::gomp;
-  std::atomic<std::uint16_t> id{0};     // in the run's names; 0: not told yet
-  std::atomic<void*> functions[static_cast<unsigned>(symbol::count)] = {};
+  std::atomic<std::uint16_t> id{0};  // in the run's names; 0: not told yet
+  void* functions[static_cast<unsigned>(symbol::count)] = {};
+
+  void take(const runtime& other) noexcept {
+    begin = other.begin;
+    family = other.family;
+    std::memcpy(path, other.path, sizeof path);
+    std::memcpy(functions, other.functions, sizeof functions);
+  }
 };
 
 // Who called a hook: its runtime (nullptr: none can be found), and whether the runtime called itself.
@@ -87,22 +105,17 @@ const void* place_of_call(const void* return_address) noexcept;
 void thread_uses(runtime* of) noexcept;
 
 // The runtime's own function; nullptr when it has none of that name.
-void* find_function(runtime& in, symbol which) noexcept;
-
 template <class function>
 function* real(const caller& from, symbol which) noexcept {
   if (from.of == nullptr) return nullptr;
-  void* known = from.of->functions[static_cast<unsigned>(which)].load(std::memory_order_acquire);
-  if (known == nullptr) [[unlikely]]
-    known = find_function(*from.of, which);
-  return reinterpret_cast<function*>(known);
+  return reinterpret_cast<function*>(from.of->functions[static_cast<unsigned>(which)]);
 }
 
 // The runtime's number in the run, telling the recorder of it at first.
 std::uint16_t runtime_id(runtime& of) noexcept;
 
-// After dlclose: an object's addresses may come to belong to another.
-void forget_callers() noexcept;
+// After dlclose: addresses of an object that is gone may come to belong to another.
+void forget_unloaded() noexcept;
 void runtimes_after_fork() noexcept;
 
 // True when an OpenMP runtime is loaded at all (for "loaded, but no region was seen").

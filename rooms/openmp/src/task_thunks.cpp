@@ -16,16 +16,20 @@ constexpr std::size_t thunks = 256;
 std::atomic<void*> gomp_functions[thunks];
 std::atomic<void*> kmp_functions[thunks];
 
-// A task's execution on the calling lane. Its time counts as work: of the wait that runs it, or, in a
-// join's barrier, of the part just ended.
+// A task's execution on the calling lane. Its time counts as work: of the wait that runs it, or, in a join's
+// barrier, of the part just ended, which the lane enters again for as long. Tasks inside it count with it.
 class execution {
  public:
   explicit execution(const void* function) noexcept : m_is_on(find_here(m_here)) {
     if (!m_is_on) return;
-    m_subject = observe::the_recorder.subject(observe::subject_kind::task, function, false, 0, m_here.state->region);
+    lane_state& state = *m_here.state;
+    const bool is_late = state.ended.is_unjoined();
+    m_subject = observe::the_recorder.subject(observe::subject_kind::task, function, false, 0,
+                                              is_late ? state.ended.of->subject : state.region);
     m_is_on = m_subject != no_subject;
     if (!m_is_on) return;
-    m_credit = m_here.state->task_credit;
+    m_credit = state.task_credit;
+    if (is_late) enter_ended_part(state);
     m_here.on->task_begin(m_subject, 0, base::now());
   }
   ~execution() {
@@ -35,17 +39,42 @@ class execution {
     m_here.on->count_hook(2);
     // Waits inside the task were already taken off the part's work.
     state.task_credit = m_credit + inclusive;
-    if (state.last_slot != nullptr && state.last_slot->instance == state.last_instance)
-      state.last_slot->late_work += inclusive;
+    if (m_late.slot != nullptr) leave_ended_part(state, inclusive);
   }
   execution(const execution&) = delete;
   execution& operator=(const execution&) = delete;
 
  private:
+  void enter_ended_part(lane_state& state) noexcept {
+    m_late = state.ended;
+    m_outer_team = state.innermost;
+    m_outer_region = state.region;
+    m_outer_idle = state.idle;
+    m_outer_loop = state.loop;
+    state.ended = {};
+    state.innermost = m_late.of;
+    state.region = m_late.of->subject;
+    state.idle = 0;
+    state.loop.row = nullptr;
+  }
+  void leave_ended_part(lane_state& state, ticks inclusive) noexcept {
+    m_late.slot->late_work += inclusive > state.idle ? inclusive - state.idle : 0;
+    state.ended = m_late;
+    state.innermost = m_outer_team;
+    state.region = m_outer_region;
+    state.idle = m_outer_idle;
+    state.loop = m_outer_loop;
+  }
+
   here m_here{};
   bool m_is_on;
   std::uint32_t m_subject = no_subject;
   ticks m_credit = 0;
+  ended_part m_late;
+  team* m_outer_team = nullptr;
+  std::uint32_t m_outer_region = no_subject;
+  ticks m_outer_idle = 0;
+  open_loop m_outer_loop;
 };
 
 template <std::size_t index>

@@ -26,26 +26,42 @@ lane_state* make_state(lane& on) noexcept {
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   // Not constructed member by member: the slots are many pages that should stay untouched. All-zero bytes
-  // are right for everything but the region.
+  // are right for everything but the fields below.
   auto* const state = static_cast<lane_state*>(memory);
-  state->region = no_subject;
-  state->loop.increment = 1;
+  state->owner = &on;
   on.adapter = state;
   return state;
 }
 
+// For a thread that takes the lane over: the one before may have ended inside a region (pthread_exit).
+void begin_thread(lane_state& state) noexcept {
+  state.innermost = nullptr;
+  state.region = no_subject;
+  state.number = 0;
+  state.idle = 0;
+  state.task_credit = 0;
+  state.ended = {};
+  state.inferred = {};
+  state.loop = {};
+  state.requested_threads = 0;
+  state.locks = 0;
+  state.serialized = 0;
+  state.unbundled = 0;
+  state.slots_used = 0;
+}
+
 }  // namespace
 
-bool find_here(here& found) noexcept {
-  if (!is_recording.load(std::memory_order_relaxed)) return false;
+constinit thread_local lane_state* t_state = nullptr;
+
+bool find_here_slowly(here& found) noexcept {
   lane* const on = observe::this_lane();
-  if (on == nullptr) [[unlikely]]
-    return false;
+  if (on == nullptr) return false;
   auto* state = static_cast<lane_state*>(on->adapter);
-  if (state == nullptr) [[unlikely]] {
-    state = make_state(*on);
-    if (state == nullptr) return false;
-  }
+  if (state == nullptr) state = make_state(*on);
+  if (state == nullptr) return false;
+  begin_thread(*state);
+  t_state = state;
   found = {on, state};
   return true;
 }
@@ -84,6 +100,7 @@ bool fork_team(team& opened, const caller& from, const void* outlined, std::uint
   opened.outer_region = state.region;
   opened.level = state.innermost == nullptr ? 1 : state.innermost->level + 1;
   opened.of = from.of;
+  opened.is_gcc = false;
   opened.subject = subject_at(subject_kind::region, outlined, false, from.of == nullptr ? std::uint16_t{0} : runtime_id(*from.of),
                               state.region, source);
   if (opened.subject == no_subject) return false;
@@ -92,6 +109,8 @@ bool fork_team(team& opened, const caller& from, const void* outlined, std::uint
   opened.slot_count = most < room ? most : room;
   state.slots_used += opened.slot_count;
   state.requested_threads = 0;
+  opened.outer_ended = state.ended;
+  state.ended = {};
   opened.instance = the_recorder.new_instance();
   opened.forked_at = base::now();
   at.on->record(event_kind::region_begin, opened.subject, static_cast<std::uint16_t>(opened.level), opened.instance,
@@ -103,8 +122,10 @@ bool fork_team(team& opened, const caller& from, const void* outlined, std::uint
 void begin_member(member& mine, team& of, std::uint32_t number) noexcept {
   here at;
   mine.on = nullptr;
-  if (number >= of.slot_count || !find_here(at)) return;
+  if (!find_here(at)) return;
   lane_state& state = *at.state;
+  state.ended = {};
+  if (number >= of.slot_count) return;
   mine.on = at.on;
   mine.state = &state;
   mine.slot = &of.slots[number];
@@ -118,7 +139,6 @@ void begin_member(member& mine, team& of, std::uint32_t number) noexcept {
   state.region = of.subject;
   state.number = number;
   state.idle = 0;
-  state.last_slot = nullptr;
   state.loop.row = nullptr;
   const ticks begin = base::now();
   mine.slot->begin = begin;
@@ -127,7 +147,8 @@ void begin_member(member& mine, team& of, std::uint32_t number) noexcept {
 }
 
 void end_member(member& mine, team& of) noexcept {
-  if (mine.on == nullptr) return;
+  // A child that was forked inside the region has lanes of its own, and must not write into its parent's.
+  if (mine.on == nullptr || observe::t_lane != mine.on) return;
   lane_state& state = *mine.state;
   end_loop({mine.on, &state});
   const ticks end = base::now();
@@ -145,15 +166,14 @@ void end_member(member& mine, team& of) noexcept {
   state.idle = mine.outer_idle;
   state.loop = mine.outer_loop;
   state.task_credit = 0;
-  state.last_slot = &slot;
-  state.last_instance = of.instance;
+  state.ended = {&slot, &of, of.instance};
 }
 
 void join_team(team& joined) noexcept {
   lane& forker = *joined.forker;
   lane_state& state = *joined.forker_state;
-  state.slots_used -= joined.slot_count;
-  state.last_slot = nullptr;
+  state.slots_used = static_cast<std::uint32_t>(joined.slots - state.slots);  // also frees what never joined
+  state.ended = joined.outer_ended;
   // A child of a fork inside the region: its recorder is another, and the parent joins for the parent.
   if (observe::t_lane != &forker) return;
   const ticks end = base::now();
@@ -161,9 +181,10 @@ void join_team(team& joined) noexcept {
   ticks most_work = 0, all_work = 0, forkers_work = 0;
   std::uint32_t threads = 0;
   for (std::uint32_t i = 0; i < joined.slot_count; ++i) {
-    const member_slot& slot = joined.slots[i];
+    member_slot& slot = joined.slots[i];
     // Teams are filled from number 0: the first slot of another instance ends the team.
     if (slot.instance != joined.instance) break;
+    slot.instance = 0;
     const ticks inside = slot.end - slot.begin;
     const ticks idle = slot.idle < inside ? slot.idle : inside;
     const ticks work = inside - idle + slot.late_work;
@@ -218,12 +239,15 @@ void begin_loop(const here& at, const loop_start& what, const char* source) noex
   lane_state& state = *at.state;
   end_loop(at);
   open_loop& loop = state.loop;
-  loop.subject = subject_at(subject_kind::loop, what.place, true, 0, state.region, source);
+  // A loop of the fork call itself has no call of its own: it stands where the region's function stands.
+  const bool is_call = state.innermost == nullptr || what.place != state.innermost->outlined;
+  loop.subject = subject_at(subject_kind::loop, what.place, is_call, 0, state.region, source);
   loop.row = at.on->own_row(loop.subject, metric::loop, state.region, static_cast<std::uint16_t>(what.schedule));
   loop.schedule = what.schedule;
   loop.increment = what.increment == 0 ? 1 : what.increment;
   loop.iterations = 0;
   loop.chunks = 0;
+  loop.dimensions = 0;
   if (loop.row == nullptr) return;
   loop.row->x[2] = what.chunk;
   loop.row->x[3] = what.trip;
@@ -251,6 +275,18 @@ void end_loop(const here& at) noexcept {
   at.on->record(event_kind::loop, loop.subject, static_cast<std::uint16_t>(loop.schedule), took, loop.iterations, loop.begin);
   at.on->count_hook(2);
   loop.row = nullptr;
+}
+
+void inferred_loop_passed(const here& at, const void* place) noexcept {
+  inferred_loop& known = at.state->inferred;
+  if (known.place != place || known.region != at.state->region) {
+    const std::uint32_t region = at.state->region;
+    const std::uint32_t subject = subject_at(subject_kind::loop, place, true, 0, region, nullptr);
+    known = {place, region,
+             at.on->own_row(subject, metric::loop, region, static_cast<std::uint16_t>(observe::schedule::static_inferred))};
+    if (known.row != nullptr) known.row->x[3] = observe::unknown;
+  }
+  if (known.row != nullptr) known.row->count += 1;
 }
 
 void lock_entered(const here& at, ticks asked) noexcept {

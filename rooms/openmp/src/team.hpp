@@ -20,6 +20,7 @@ using observe::lane;
 using observe::no_subject;
 
 struct lane_state;
+struct team;
 
 // One member's stamps, in a line of its own. Valid for the team whose instance it carries.
 struct alignas(64) member_slot {
@@ -29,6 +30,16 @@ struct alignas(64) member_slot {
   ticks idle;
   ticks late_work;  // tasks executed in the join's barrier, after `end`
   std::uint32_t lane;
+};
+
+// The part that a lane has just ended, while its team is not joined yet: tasks that the lane runs in the join's
+// barrier count as work of that part. The forker clears slot.instance at the join, which ends this.
+struct ended_part {
+  member_slot* slot = nullptr;
+  team* of = nullptr;
+  std::uint64_t instance = 0;
+
+  bool is_unjoined() const noexcept { return slot != nullptr && slot->instance == instance; }
 };
 
 // A loop that the fork call itself started (GOMP_parallel_loop_*).
@@ -52,6 +63,8 @@ struct team {
   ticks forked_at;
   runtime* of;
   const void* outlined;
+  bool is_gcc;  // its static loops are inlined, see omp_get_num_threads
+  ended_part outer_ended;
   loop_start loop;
 };
 
@@ -64,6 +77,14 @@ struct open_loop {
   ticks begin = 0;
   std::uint64_t iterations = 0;
   std::uint64_t chunks = 0;
+  std::uint32_t dimensions = 0;  // of a doacross loop
+};
+
+// A static loop that GCC has inlined, recognised at its place before.
+struct inferred_loop {
+  const void* place = nullptr;
+  std::uint32_t region = no_subject;
+  observe::profile_row* row = nullptr;
 };
 
 // What a member keeps on its stack while it works for a team.
@@ -85,19 +106,32 @@ struct serialized_region {
   member only;
 };
 
+// A region of the entry points before GCC 4.9: the forker itself calls the outlined function between
+// GOMP_parallel_start and GOMP_parallel_end, and what the workers are given must live until then.
+struct unbundled_region {
+  bool is_recorded = false;
+  void (*outlined)(void*) = nullptr;
+  void* data = nullptr;
+  runtime* of = nullptr;
+  team shared;
+  member only;
+};
+
 // What a lane is in now. Made at the lane's first region, reached through lane.adapter, never freed.
 struct lane_state {
   static constexpr std::uint32_t max_slots = 8192;
   static constexpr std::uint32_t max_locks = 16;
   static constexpr std::uint32_t max_serialized = 16;
+  static constexpr std::uint32_t max_unbundled = 8;
 
+  lane* owner = nullptr;
   team* innermost = nullptr;
   std::uint32_t region = no_subject;
   std::uint32_t number = 0;
   ticks idle = 0;              // waited so far in the part now under way
   ticks task_credit = 0;       // tasks executed inside the wait now under way: work, not waiting
-  member_slot* last_slot = nullptr;  // of the part just ended: tasks run until the join count for it
-  std::uint64_t last_instance = 0;
+  ended_part ended;
+  inferred_loop inferred;
   open_loop loop;
   std::uint32_t requested_threads = 0;  // a num_threads clause, of the next fork
   std::uint32_t locks = 0;
@@ -105,6 +139,8 @@ struct lane_state {
   ticks lock_waited[max_locks] = {};
   std::uint32_t serialized = 0;
   serialized_region serialized_regions[max_serialized];
+  std::uint32_t unbundled = 0;
+  unbundled_region unbundled_regions[max_unbundled];
   std::uint32_t slots_used = 0;
   member_slot slots[max_slots];  // of the teams that this lane forked, innermost last
 };
@@ -112,12 +148,23 @@ struct lane_state {
 // Set while the recorder records; false at level idle. One relaxed load on every hook.
 extern std::atomic<bool> is_recording;
 
-// The calling thread's lane and state; false when nothing is recorded.
+// The calling thread's lane and state.
 struct here {
   lane* on;
   lane_state* state;
 };
-bool find_here(here& found) noexcept;
+extern constinit thread_local lane_state* t_state;
+bool find_here_slowly(here& found) noexcept;
+
+// False when nothing is recorded. A lane passes from thread to thread, and a forked child has new ones: what
+// this thread knows of its lane holds only while both still name each other.
+inline bool find_here(here& found) noexcept {
+  if (!is_recording.load(std::memory_order_relaxed)) return false;
+  found = {observe::t_lane, t_state};
+  if (found.on != nullptr && found.state != nullptr && found.state->owner == found.on) [[likely]]
+    return true;
+  return find_here_slowly(found);
+}
 
 // most: an upper bound of the team's size. False: not recorded, call the runtime as if we were not there.
 bool fork_team(team& opened, const caller& from, const void* outlined, std::uint32_t most, const char* source) noexcept;
@@ -148,6 +195,7 @@ class wait {
 void begin_loop(const here& at, const loop_start& what, const char* source = nullptr) noexcept;
 void take_chunk(const here& at, std::int64_t first, std::uint64_t count) noexcept;
 void end_loop(const here& at) noexcept;
+void inferred_loop_passed(const here& at, const void* place) noexcept;
 
 void lock_entered(const here& at, ticks asked) noexcept;
 void lock_left(const here& at, const void* place, observe::subject_kind kind) noexcept;

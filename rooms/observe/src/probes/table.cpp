@@ -1,16 +1,26 @@
-// All probes: one row each. docs/counters.md lists the same rows.
-#include "trimtab/observe/probe.hpp"
+// All probes: one row each. docs/counters.md lists the same rows; a test compares them.
+#include "instances.hpp"
 
 namespace trimtab::observe {
 
-probe* threads_probe_instance();
-
+namespace {
 constexpr probe_row rows[] = {
-    {"threads", "time on a CPU, run delay and switches of each lane", true, threads_probe_instance},
-    {nullptr, nullptr, false, nullptr},
+    {"threads", "time on a CPU, run delay, switches and migrations of each lane", true, 40, threads_probe_instance},
+    {"switches", "every context switch of a lane with its CPU: preempted or gone to wait", true, 20,
+     switches_probe_instance},
+    {"cpu", "load of the CPUs that the program may use, and the program's part in it", true, 100,
+     cpu_probe_instance},
+    {"memory", "resident memory, memory left on the machine, major page faults", true, 100,
+     memory_probe_instance},
+    {"psi", "pressure stall information: time in which work waited for CPU, memory or I/O", true, 200,
+     psi_probe_instance},
+    {"cgroup", "the CPU quota and the time lost to it", true, 100, cgroup_probe_instance},
+    {"energy", "energy of processor packages and memory through powercap", true, 100, energy_probe_instance},
+    {"hwcounters", "cycles, instructions and cache misses of each lane", false, 50, hwcounters_probe_instance},
+    {nullptr, nullptr, false, 0, nullptr},
 };
+}  // namespace
 
-// constexpr has internal linkage; this is the table that the rest sees.
 const probe_row* const probe_table = rows;
 
 }  // namespace trimtab::observe

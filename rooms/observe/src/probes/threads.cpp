@@ -1,27 +1,44 @@
-// Per lane: time on a CPU, time runnable without one, switches (schedstat, status). Always allowed; works
-// without CONFIG_SCHEDSTATS except for the run delay, which is then 0 in the file and told of.
+// Per lane: time on a CPU, time runnable without one, switches, migrations (schedstat, status, sched). Always
+// allowed; works without CONFIG_SCHEDSTATS. Migrations need CONFIG_SCHED_DEBUG and are unknown without.
 #include "threads.hpp"
 
+#include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <mutex>
 
+#include "instances.hpp"
 #include "proc_file.hpp"
+#include "trimtab/base/spin_lock.hpp"
 
 namespace trimtab::observe {
 
-thread_figures read_thread(const char* root, std::uint32_t tid) noexcept {
-  thread_figures figures;
-  char path[320];
-  char text[4096];
-  std::snprintf(path, sizeof path, "%s/proc/self/task/%u/schedstat", root, tid);
+namespace {
+
+bool read_schedstat(const char* path, thread_figures& into) noexcept {
+  char text[128];
   unsigned long long run = 0, delay = 0, slices = 0;
-  if (read_file(path, text, sizeof text) > 0 && std::sscanf(text, "%llu %llu %llu", &run, &delay, &slices) == 3) {
-    figures.is_valid = true;
-    figures.run_ns = run;
-    figures.run_delay_ns = delay;
-    figures.time_slices = slices;
-  }
+  if (read_file(path, text, sizeof text) <= 0) return false;
+  if (std::sscanf(text, "%llu %llu %llu", &run, &delay, &slices) != 3) return false;
+  into.is_valid = true;
+  into.run_ns = run;
+  into.run_delay_ns = delay;
+  into.time_slices = slices;
+  return true;
+}
+
+}  // namespace
+
+thread_figures read_thread(const char* root, std::uint32_t tid, thread_detail detail) noexcept {
+  thread_figures figures;
+  figures.migrations = unknown;
+  char path[320];
+  std::snprintf(path, sizeof path, "%s/proc/self/task/%u/schedstat", root, tid);
+  if (!read_schedstat(path, figures) || detail == thread_detail::times) return figures;
+  char text[4096];
   std::snprintf(path, sizeof path, "%s/proc/self/task/%u/status", root, tid);
   if (read_file(path, text, sizeof text) > 0) {
     find_number(text, "voluntary_ctxt_switches", figures.voluntary_switches);
@@ -33,79 +50,174 @@ thread_figures read_thread(const char* root, std::uint32_t tid) noexcept {
   return figures;
 }
 
+std::uint64_t read_process_delay(const char* root) noexcept {
+  // getdents64 and not opendir, which allocates.
+  struct directory_entry {
+    std::uint64_t inode;
+    std::int64_t offset;
+    unsigned short length;
+    unsigned char type;
+    char name[];
+  };
+  char path[320];
+  std::snprintf(path, sizeof path, "%s/proc/self/task", root);
+  const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return unknown;
+  std::uint64_t total = 0;
+  bool is_known = false;
+  alignas(8) char entries[4096];
+  for (long got; (got = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0;) {
+    for (long at = 0; at < got;) {
+      const auto* const entry = reinterpret_cast<const directory_entry*>(entries + at);
+      at += entry->length;
+      if (entry->name[0] == '.') continue;
+      std::snprintf(path, sizeof path, "%s/proc/self/task/%.20s/schedstat", root, entry->name);
+      thread_figures figures;
+      if (!read_schedstat(path, figures)) continue;
+      is_known = true;
+      total += figures.run_delay_ns;
+    }
+  }
+  close(fd);
+  return is_known ? total : unknown;
+}
+
 namespace {
 
-// Figures of a lane's present thread at the time it took the lane, and of the threads before it.
-struct lane_base {
-  thread_figures at_open;
-  thread_figures finished;
+constexpr std::uint32_t most_lanes = 4096;
+constexpr unsigned detail_every = 16;             // samples between readings of switches and migrations
+constexpr std::uint64_t least_change_ns = 100'000;  // of run delay, to be worth a sample
+
+struct slot {
+  std::uint32_t tid;  // 0: no thread has the lane
+  std::uint64_t sampled_delay;
+  thread_figures before;    // of the present thread, not of this program
+  thread_figures finished;  // of the lane's threads before the present one
 };
+// Apart from the probe, whose initial value is not all zero: this takes no room in the library's file.
+constinit slot slots[most_lanes] = {};
 
 class threads_probe final : public probe {
  public:
-  bool start(recorder& to) noexcept override {
-    if (!read_thread("", static_cast<std::uint32_t>(gettid())).is_valid) {
-      to.unavailable("run delay of threads", "/proc/self/task/*/schedstat cannot be read",
-                     "mount /proc, or use a kernel with CONFIG_SCHED_INFO");
+  // Figures survive exec: what the pid did before this program is not its own.
+  void attached() noexcept override {
+    m_main_tid = static_cast<std::uint32_t>(getpid());
+    m_main_before = read_thread("", m_main_tid, thread_detail::all);
+  }
+
+  void after_fork() noexcept override {
+    m_lock.reset();
+    m_main_tid = 0;  // the child's figures begin at 0
+    forget_lanes();
+  }
+
+  bool start(recorder& to, const char* root) noexcept override {
+    m_root = root;
+    forget_lanes();
+    const auto tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    const thread_figures own = read_thread(root, tid, thread_detail::all);
+    if (!own.is_valid) {
+      to.unavailable("run time and run delay of threads", "/proc/self/task/*/schedstat cannot be read",
+                     "mount /proc, on a kernel with CONFIG_SCHED_INFO");
       return false;
     }
-    m_delay = to.add_counter("run delay", "s", "schedstat", true);
+    if (own.migrations == unknown)
+      to.unavailable("migrations between CPUs", "the kernel has no /proc/self/task/*/sched",
+                     "use a kernel with CONFIG_SCHED_DEBUG");
+    m_lane_delay = to.add_counter("run delay", "s", "schedstat", true);
+    m_process_delay = to.add_counter("process run delay", "s", "schedstat of the threads alive at the end", true);
     return true;
   }
 
   void lane_opened(recorder&, lane& which) noexcept override {
-    if (which.id() >= max_lanes) return;
-    m_base[which.id()].at_open = read_thread("", which.header().tid);
+    if (which.id() >= most_lanes) return;
+    const std::lock_guard guard(m_lock);
+    slot& mine = slots[which.id()];
+    if (which.id() >= m_slots_used) m_slots_used = which.id() + 1;
+    mine.tid = which.header().tid;
+    mine.before = mine.tid == m_main_tid && m_main_before.is_valid ? m_main_before : thread_figures{};
   }
 
   void lane_closed(recorder&, lane& which) noexcept override {
-    if (which.id() >= max_lanes) return;
-    write(which);
+    if (which.id() >= most_lanes) return;
+    const std::lock_guard guard(m_lock);
+    slot& mine = slots[which.id()];
+    update(which, mine, thread_detail::all);
+    mine.tid = 0;
     const lane_header& head = which.header();
-    m_base[which.id()].finished = {true, head.run_ns, head.run_delay_ns, head.time_slices, head.voluntary_switches,
-                                   head.involuntary_switches, head.migrations};
+    mine.finished = {true, head.run_ns, head.run_delay_ns, head.time_slices, head.voluntary_switches,
+                     head.involuntary_switches, head.migrations};
   }
 
   void sample(recorder& to, base::ticks at) noexcept override {
-    double delay = 0;
-    for (std::uint32_t i = 0, n = to.lanes(); i < n && i < max_lanes; ++i) {
-      lane* const each = to.lane_at(i);
-      if (each == nullptr) continue;
-      if (each->is_open()) write(*each);
-      delay += static_cast<double>(each->header().run_delay_ns) * 1e-9;
-    }
-    to.sample(m_delay, no_lane, delay, at);
+    sample_lanes(to, at, m_samples++ % detail_every == 0 ? thread_detail::all : thread_detail::times);
+  }
+
+  void stop(recorder& to, base::ticks at) noexcept override {
+    sample_lanes(to, at, thread_detail::all);
+    const std::uint64_t all = read_process_delay(m_root);
+    if (all == unknown) return;
+    const std::uint64_t before = m_main_tid != 0 ? m_main_before.run_delay_ns : 0;
+    to.sample(m_process_delay, no_lane, static_cast<double>(all - before) * 1e-9, at);
   }
 
  private:
-  static constexpr std::uint32_t max_lanes = 4096;
-
-  void write(lane& which) noexcept {
-    const thread_figures now = read_thread("", which.header().tid);
-    if (!now.is_valid) return;  // the thread has gone
-    const lane_base& base = m_base[which.id()];
-    lane_header& head = which.header();
-    head.run_ns = base.finished.run_ns + now.run_ns - base.at_open.run_ns;
-    head.run_delay_ns = base.finished.run_delay_ns + now.run_delay_ns - base.at_open.run_delay_ns;
-    head.time_slices = base.finished.time_slices + now.time_slices - base.at_open.time_slices;
-    head.voluntary_switches = base.finished.voluntary_switches + now.voluntary_switches - base.at_open.voluntary_switches;
-    head.involuntary_switches =
-        base.finished.involuntary_switches + now.involuntary_switches - base.at_open.involuntary_switches;
-    const std::uint64_t before = base.finished.migrations == unknown ? 0 : base.finished.migrations;
-    head.migrations = now.migrations == unknown || base.at_open.migrations == unknown
-                          ? unknown
-                          : before + now.migrations - base.at_open.migrations;
+  void forget_lanes() noexcept {
+    for (std::uint32_t i = 0; i < m_slots_used; ++i) slots[i] = {};
+    m_slots_used = 0;
   }
 
-  std::uint32_t m_delay = 0;
-  lane_base m_base[max_lanes] = {};
+  void sample_lanes(recorder& to, base::ticks at, thread_detail detail) noexcept {
+    for (std::uint32_t i = 0, n = to.lanes(); i < n && i < most_lanes; ++i) {
+      lane* const each = to.lane_at(i);
+      if (each == nullptr) continue;
+      std::uint64_t delay = 0;
+      {
+        const std::lock_guard guard(m_lock);  // for one lane at a time: a thread that ends waits for little
+        slot& mine = slots[i];
+        if (mine.tid != 0) update(*each, mine, detail);
+        delay = each->header().run_delay_ns;
+        if (delay < mine.sampled_delay + least_change_ns) continue;
+        mine.sampled_delay = delay;
+      }
+      to.sample(m_lane_delay, i, static_cast<double>(delay) * 1e-9, at);
+    }
+  }
+
+  void update(lane& which, const slot& mine, thread_detail detail) noexcept {
+    const thread_figures now = read_thread(m_root, mine.tid, detail);
+    if (!now.is_valid) return;  // the thread has gone without a word
+    lane_header& head = which.header();
+    head.run_ns = mine.finished.run_ns + now.run_ns - mine.before.run_ns;
+    head.run_delay_ns = mine.finished.run_delay_ns + now.run_delay_ns - mine.before.run_delay_ns;
+    head.time_slices = mine.finished.time_slices + now.time_slices - mine.before.time_slices;
+    if (detail == thread_detail::times) return;
+    head.voluntary_switches =
+        mine.finished.voluntary_switches + now.voluntary_switches - mine.before.voluntary_switches;
+    head.involuntary_switches =
+        mine.finished.involuntary_switches + now.involuntary_switches - mine.before.involuntary_switches;
+    const bool is_known = now.migrations != unknown && mine.finished.migrations != unknown;
+    head.migrations = is_known ? mine.finished.migrations + now.migrations - migrations_before(mine) : unknown;
+  }
+
+  static std::uint64_t migrations_before(const slot& mine) noexcept {
+    return mine.before.migrations == unknown ? 0 : mine.before.migrations;
+  }
+
+  const char* m_root = "";
+  std::uint32_t m_lane_delay = 0;
+  std::uint32_t m_process_delay = 0;
+  std::uint32_t m_main_tid = 0;
+  unsigned m_samples = 0;
+  thread_figures m_main_before;
+  std::uint32_t m_slots_used = 0;
+  base::spin_lock m_lock;  // slots and the figures in lane headers
 };
+
+constinit threads_probe the_probe;
 
 }  // namespace
 
-probe* threads_probe_instance() {
-  static threads_probe one;
-  return &one;
-}
+probe* threads_probe_instance() { return &the_probe; }
 
 }  // namespace trimtab::observe

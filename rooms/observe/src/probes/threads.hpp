@@ -14,7 +14,12 @@ struct thread_figures {
   std::uint64_t migrations = 0;  // unknown: the kernel does not say
 };
 
+enum class thread_detail { times, all };  // times: schedstat alone, a third of the cost
+
 // Of one thread of this process, since it began. ROOT/proc/self/task/TID/{schedstat,status,sched}.
-thread_figures read_thread(const char* root, std::uint32_t tid) noexcept;
+thread_figures read_thread(const char* root, std::uint32_t tid, thread_detail detail) noexcept;
+
+// Run delay of all threads that the process has now, ns; unknown when it cannot be read. Reads one file a thread.
+std::uint64_t read_process_delay(const char* root) noexcept;
 
 }  // namespace trimtab::observe

@@ -153,7 +153,7 @@ class recorder {
 // The process's recorder, and the calling thread's lane. Both in the one library that carries this room.
 extern recorder the_recorder;
 
-extern thread_local lane* t_lane;  // nullptr: not opened yet
+extern constinit thread_local lane* t_lane;  // nullptr: not opened yet
 
 // nullptr when not recording. The first call of a thread opens its lane.
 inline lane* this_lane() noexcept {

@@ -1,0 +1,179 @@
+"""Causes of lost core time, each with evidence, an action and the time it could give back.
+
+A finding's gain_s is wall time of the program, by the formula in its function (docs/metrics.md, "Findings").
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trimtab.analysis.account import Account
+
+# Below these a cause is noise: share of the program's wall time, and imbalance as slowest over mean.
+_LEAST_GAIN_SHARE = 0.01
+_IMBALANCE = 1.10
+_SMALL_REGION_S = 20e-6
+
+
+def findings(
+    account: Account, regions: list[dict[str, Any]], threads: int, os: dict[str, Any], quota: float
+) -> list[dict[str, Any]]:
+    """All that apply and would give back at least 1 % of the wall time, largest gain first."""
+    found = [
+        *_imbalance(regions),
+        *_too_small(regions),
+        *_locks(regions),
+        *_oversubscribed(account, threads, quota),
+        *_other_load(account, threads),
+        *_serial(account, regions),
+        *_few_threads(account, regions),
+    ]
+    least = _LEAST_GAIN_SHARE * account.wall_s
+    return sorted((each for each in found if each["gain_s"] >= least), key=lambda each: -each["gain_s"])
+
+
+def _finding(cause: str, subject: str | None, evidence: str, action: str, gain_s: float) -> dict[str, Any]:
+    return {"cause": cause, "subject": subject, "evidence": evidence, "action": action, "gain_s": gain_s}
+
+
+def _imbalance(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """gain = sum over instances of (slowest lane's work - mean work): what a perfect balance would save."""
+    found = []
+    for region in regions:
+        ratio = region["imbalance"]
+        if ratio is None or ratio < _IMBALANCE or region["threads"] < 2:
+            continue
+        gain = region["critical_path_s"] - region["mean_work_s"]
+        few = region["iterations"] is not None and region["iterations"] < 4 * region["threads"]
+        if few:
+            action = (
+                f"the loop has only {region['iterations']} iterations for {region['threads']} threads: "
+                "collapse it with an inner loop (collapse(2)), or parallelise the inner one"
+            )
+        elif region["schedule"] in ("dynamic", "guided"):
+            action = f"make the chunks smaller than {region['chunk'] or 'they are'}, or order the long iterations first"
+        else:
+            action = "write schedule(dynamic, C) or schedule(guided) at the loop, C about iterations / (threads * 16)"
+        busy = sorted(lane["work_s"] for lane in region["lanes"])
+        found.append(
+            _finding(
+                "imbalance",
+                region["name"],
+                f"the slowest thread works {ratio:.2f} times as long as the mean "
+                f"({busy[0]:.3g} s to {busy[-1]:.3g} s over {region['calls']} calls)"
+                + (f", schedule {region['schedule']}" if region["schedule"] else ""),
+                action,
+                gain,
+            )
+        )
+    return found
+
+
+def _too_small(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """gain = wall - work of one thread doing it all, where that is positive: the region costs more than it shares."""
+    found = []
+    for region in regions:
+        mean = region["wall_s"] / max(region["calls"], 1)
+        if region["threads"] < 2 or mean > _SMALL_REGION_S:
+            continue
+        gain = region["wall_s"] - region["work_s"] / region["threads"]
+        found.append(
+            _finding(
+                "regions too small",
+                region["name"],
+                f"{region['calls']} calls of {mean * 1e6:.1f} us; forking and joining takes "
+                f"{gain / max(region['wall_s'], 1e-12):.0%} of it",
+                "move the parallel region out of the loop around it, or add if(n > LIMIT) to the directive",
+                gain,
+            )
+        )
+    return found
+
+
+def _locks(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """gain = time waited for locks / threads."""
+    found = []
+    for region in regions:
+        if region["lock_wait_s"] <= 0 or region["threads"] < 2:
+            continue
+        found.append(
+            _finding(
+                "lock contention",
+                region["name"],
+                f"threads waited {region['lock_wait_s']:.3g} s for critical sections, "
+                f"which were held {region['lock_held_s']:.3g} s",
+                "use a reduction or an atomic, or a private copy merged once per thread",
+                region["lock_wait_s"] / region["threads"],
+            )
+        )
+    return found
+
+
+def _oversubscribed(account: Account, threads: int, quota: float) -> list[dict[str, Any]]:
+    """gain = (run delay + barrier wait) share of the wall time, when there are more threads than CPUs."""
+    if threads <= account.cpus + 0.5:
+        return []
+    limit = f"a quota of {quota:g} CPUs" if quota else f"{account.cpus:g} CPUs"
+    share = account.shares["run_delay"] + account.shares["barrier_wait"]
+    return [
+        _finding(
+            "more threads than CPUs",
+            None,
+            f"{threads} threads share {limit}: {account.run_delay_s:.3g} s waited for a CPU, "
+            f"{account.shares['barrier_wait']:.0%} of the core time at barriers",
+            f"set OMP_NUM_THREADS={max(int(account.cpus), 1)}, or OMP_WAIT_POLICY=passive if the threads must stay",
+            share * account.wall_s,
+        )
+    ]
+
+
+def _other_load(account: Account, threads: int) -> list[dict[str, Any]]:
+    """gain = run delay share of the wall time, when the program alone would have had CPUs enough."""
+    if threads > account.cpus + 0.5:
+        return []
+    return [
+        _finding(
+            "another program's load",
+            None,
+            f"threads were runnable without a CPU for {account.run_delay_s:.3g} s although {threads} threads "
+            f"have {account.cpus:g} CPUs",
+            "run when the machine is free, or give this program CPUs of its own (taskset, cpuset), "
+            "or fewer threads than CPUs",
+            account.shares["run_delay"] * account.wall_s,
+        )
+    ]
+
+
+def _serial(account: Account, regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """gain = serial wall time * (1 - 1 / CPUs): Amdahl's bound if all of it were parallel."""
+    outside = account.wall_s - account.parallel_s
+    if not regions or account.cpus <= 1:
+        return []
+    return [
+        _finding(
+            "serial part",
+            None,
+            f"{outside:.3g} s of {account.wall_s:.3g} s ({outside / max(account.wall_s, 1e-12):.0%}) lie outside "
+            "parallel regions, with one thread at most at work",
+            "parallelise what runs between the regions (input, set-up, output), or overlap it with tasks",
+            outside * (1 - 1 / account.cpus),
+        )
+    ]
+
+
+def _few_threads(account: Account, regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """gain = wall * (1 - threads / CPUs) of regions that have fewer threads than there are CPUs."""
+    found = []
+    for region in regions:
+        if region["nested"] or region["threads"] + 0.5 > account.cpus:
+            continue
+        found.append(
+            _finding(
+                "fewer threads than CPUs",
+                region["name"],
+                f"{region['threads']} threads on {account.cpus:g} CPUs",
+                "raise OMP_NUM_THREADS or the num_threads clause, or remove an if clause that is false",
+                region["wall_s"] * (1 - region["threads"] / account.cpus),
+            )
+        )
+    return found

@@ -1,0 +1,133 @@
+"""The table of regions: per region and lane what it did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trimtab.analysis.account import known, rows_of
+from trimtab.model import NO_SUBJECT, SCHEDULES, WAITS, Process
+from trimtab.symbols import Place, Symbols, label
+
+
+def places_of(process: Process) -> dict[int, tuple[str, Place]]:
+    """Label and place of every subject."""
+    with Symbols() as symbols:
+        found = {number: symbols.place(process, subject) for number, subject in process.subjects.items()}
+    return {number: (label(process, process.subjects[number], place), place) for number, place in found.items()}
+
+
+def _loops(process: Process) -> dict[int, list[dict[str, Any]]]:
+    """Loops by the region they are in: schedule, chunk, iterations of one instance, executions."""
+    merged: dict[tuple[int, int, int], dict[str, Any]] = {}
+    for row in rows_of(process, "loop"):
+        key = (int(row["in_region"]), int(row["subject"]), int(row["flags"]))
+        entry = merged.setdefault(
+            key,
+            {"subject": key[1], "kind": key[2], "count": 0, "taken": 0, "chunks": 0, "chunk": 0, "trip": None, "ticks": 0},
+        )
+        entry["count"] = max(entry["count"], int(row["count"]))
+        entry["taken"] += int(row["x"][0])
+        entry["chunks"] += int(row["x"][1])
+        entry["chunk"] = int(row["x"][2])
+        entry["trip"] = known(int(row["x"][3]))
+        entry["ticks"] += int(row["sum"])
+    grouped: dict[int, list[dict[str, Any]]] = {}
+    for (region, _, _), entry in merged.items():
+        grouped.setdefault(region, []).append(entry)
+    return grouped
+
+
+def region_table(process: Process, places: dict[int, tuple[str, Place]]) -> list[dict[str, Any]]:
+    """One entry per region, most wall time first; times in seconds."""
+    s = process.ns_per_tick * 1e-9
+    region_rows, team_rows = rows_of(process, "region"), rows_of(process, "team")
+    waits, locks = rows_of(process, "wait"), rows_of(process, "lock")
+    loops = _loops(process)
+    table = []
+    for number in sorted({int(n) for n in region_rows["subject"]}) if len(region_rows) else []:
+        mine = region_rows[region_rows["subject"] == number]
+        teams = team_rows[team_rows["subject"] == number]
+        calls = int(mine["count"].sum())
+        name, place = places[number]
+        subject = process.subjects[number]
+        mean = float(mine["x"][:, 3].sum())
+        inside = loops.get(number, [])
+        main_loop = max(inside, key=lambda entry: (entry["kind"] != 7, entry["ticks"]), default=None)
+        table.append(
+            {
+                "name": name,
+                "file": place.file or None,
+                "line": place.line or None,
+                "function": place.function or None,
+                "runtime": process.runtimes.get(subject.runtime, (None, None))[0],
+                "nested": bool((mine["in_region"] != NO_SUBJECT).all()),
+                "calls": calls,
+                "threads": int(mine["x"][:, 1].max()),
+                "wall_s": float(mine["sum"].sum()) * s,
+                "work_s": float(teams["sum"].sum()) * s,
+                "wait_s": float(teams["x"][:, 0].sum() + teams["x"][:, 2].sum()) * s,
+                "arrival_s": float(teams["x"][:, 1].sum()) * s,
+                "imbalance": float(mine["x"][:, 2].sum()) / mean if mean else None,
+                "critical_path_s": float(mine["x"][:, 2].sum()) * s,
+                "mean_work_s": mean * s,
+                "schedule": SCHEDULES.get(main_loop["kind"]) if main_loop else None,
+                "chunk": (main_loop["chunk"] or None) if main_loop else None,
+                "iterations": main_loop["trip"] if main_loop else None,
+                "loops": [
+                    {
+                        "name": places[entry["subject"]][0],
+                        "schedule": SCHEDULES.get(entry["kind"]),
+                        "chunk": entry["chunk"] or None,
+                        "iterations": entry["trip"],
+                        "executed": entry["taken"],
+                        "chunks": entry["chunks"],
+                        "executions": entry["count"],
+                    }
+                    for entry in inside
+                ],
+                "waits": _waits(waits, number, s),
+                "lock_wait_s": float(locks["sum"][locks["in_region"] == number].sum()) * s if len(locks) else 0.0,
+                "lock_held_s": float(locks["x"][locks["in_region"] == number][:, 0].sum()) * s if len(locks) else 0.0,
+                "lanes": _lanes(teams, s),
+                "histogram": _histogram(mine, process.ns_per_tick),
+            }
+        )
+    table.sort(key=lambda entry: -float(entry["wall_s"]))
+    return table
+
+
+def _waits(waits: Any, region: int, s: float) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for row in waits[waits["in_region"] == region] if len(waits) else []:
+        kind = WAITS.get(int(row["flags"]), "other")
+        found[kind] = found.get(kind, 0.0) + float(row["sum"]) * s
+    return found
+
+
+def _lanes(teams: Any, s: float) -> list[dict[str, Any]]:
+    found = []
+    for lane in sorted({int(n) for n in teams["about"]}):
+        mine = teams[teams["about"] == lane]
+        found.append(
+            {
+                "lane": lane,
+                "calls": int(mine["count"].sum()),
+                "work_s": float(mine["sum"].sum()) * s,
+                "wait_s": float(mine["x"][:, 0].sum() + mine["x"][:, 2].sum()) * s,
+                "arrival_s": float(mine["x"][:, 1].sum()) * s,
+            }
+        )
+    return found
+
+
+def _histogram(rows: Any, ns_per_tick: float) -> list[dict[str, Any]]:
+    counts = rows["histogram"].sum(axis=0)
+    filled = np.nonzero(counts)[0]
+    if not len(filled):
+        return []
+    return [
+        {"le_ns": (2**bucket) * ns_per_tick, "count": int(counts[bucket])}
+        for bucket in range(int(filled[0]), int(filled[-1]) + 1)
+    ]

@@ -1,0 +1,237 @@
+"""A whole report as one JSON-able dictionary (docs/metrics.md describes its keys)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import trimtab
+from trimtab.analysis.account import Account, Span, account, known, rows_of, span_of
+from trimtab.analysis.findings import findings
+from trimtab.analysis.regions import places_of, region_table
+from trimtab.analysis.timeline import timeline
+from trimtab.model import Process, Run, Unavailable
+
+# What one hook costs beside its clock reads, ns: the call through us, the look-ups and the record.
+# Measured by rooms/observe's and openmp's benchmarks; docs/performance.md.
+_HOOK_NS = 15.0
+
+
+def build(run: Run) -> dict[str, Any]:
+    """The report of `run`. Shares of time are of the process that did most in regions, or used most CPU."""
+    ended = run.info.get("ended") or {}
+    main = _main_process(run)
+    unavailable = [Unavailable(**each) for each in run.info.get("unavailable", [])]
+    base: dict[str, Any] = {
+        "trimtab": trimtab.__version__,
+        "program": run.info.get("program", main.command[0] if main else ""),
+        "command": run.info.get("argv", list(main.command) if main else []),
+        "level": run.info.get("level", "profile"),
+        "started_real_ns": run.info.get("started_real_ns"),
+        "machine": run.info.get("machine", {}),
+        "complete": bool(ended) and ended.get("signal") is None,
+        "exit": {"code": ended.get("code"), "signal": ended.get("signal")},
+        "processes": [_process_entry(process, ended) for process in run.processes],
+    }
+    if main is None:
+        return {**base, **_without_process(ended, unavailable)}
+    span = span_of(main, ended.get("mono_ns"))
+    spent = account(main, span.wall_s)
+    places = places_of(main)
+    regions = region_table(main, places)
+    threads = max((region["threads"] for region in regions), default=max(len(main.lanes), 1))
+    os = _os(main)
+    if not regions and not any(each.what == "OpenMP regions" for each in (*unavailable, *main.unavailable)):
+        unavailable.append(
+            Unavailable(
+                "OpenMP regions",
+                "the program entered no parallel region that can be watched",
+                "none needed if it uses no OpenMP; a static runtime must be linked dynamically",
+            )
+        )
+    if len(main.runtimes) > 1:
+        kinds = ", ".join(path for _, path in main.runtimes.values())
+        unavailable.append(
+            Unavailable("one view of all threads", f"two OpenMP runtimes in one process: {kinds}",
+                        "each has its own threads: limit both, or load libraries built with the same one")
+        )
+    return {
+        **base,
+        "wall_s": ended.get("wall_s", span.wall_s),
+        "observed_s": span.wall_s,
+        "cpus_available": spent.cpus,
+        "threads": threads,
+        "efficiency": spent.shares["work"],
+        "time": spent.shares,
+        "regions": regions,
+        "tasks": _tasks(main, places),
+        "scopes": _scopes(main, places),
+        "os": os,
+        "overhead": _overhead(main, spent, span),
+        "unavailable": [each.as_json() for each in (*unavailable, *main.unavailable)],
+        "findings": findings(spent, regions, threads, os, float(main.header["cpus_quota"])),
+        "lanes": [_lane_entry(lane) for lane in main.lanes],
+        "timeline": timeline(main, span.wall_s, places),
+        "counters": _counters(main),
+    }
+
+
+def _main_process(run: Run) -> Process | None:
+    def weight(process: Process) -> tuple[int, int]:
+        head = process.header
+        busy = int(rows_of(process, "region")["sum"].sum()) if len(rows_of(process, "region")) else 0
+        return busy, int(head["user_ns"]) + int(head["system_ns"])
+
+    return max(run.processes, key=weight, default=None)
+
+
+def _without_process(ended: dict[str, Any], unavailable: list[Unavailable]) -> dict[str, Any]:
+    """Nothing was recorded inside the program: what the launcher saw is all there is."""
+    usage = ended.get("rusage") or {}
+    wall = float(ended.get("wall_s") or 0.0)
+    return {
+        "wall_s": wall,
+        "observed_s": 0.0,
+        "cpus_available": None,
+        "threads": None,
+        "efficiency": None,
+        "time": None,
+        "regions": [],
+        "tasks": [],
+        "scopes": [],
+        "os": {
+            "run_delay_s": None,
+            "switches_voluntary": usage.get("voluntary"),
+            "switches_involuntary": usage.get("involuntary"),
+            "preemptions": None,
+            "migrations": None,
+            "cpu_s": float(usage.get("user_s", 0.0)) + float(usage.get("system_s", 0.0)),
+        },
+        "overhead": {"share": 0.0, "events": 0, "dropped": 0},
+        "unavailable": [each.as_json() for each in unavailable]
+        + [
+            Unavailable(
+                "OpenMP regions",
+                "the library could not be loaded into the program",
+                "see trimtab doctor; static and setuid programs cannot be watched",
+            ).as_json()
+        ],
+        "findings": [],
+        "lanes": [],
+        "timeline": None,
+        "counters": [],
+    }
+
+
+def _process_entry(process: Process, ended: dict[str, Any]) -> dict[str, Any]:
+    span = span_of(process, ended.get("mono_ns"))
+    regions = rows_of(process, "region")
+    return {
+        "pid": process.header["pid"],
+        "command": list(process.command),
+        "wall_s": span.wall_s,
+        "cpu_s": (process.header["user_ns"] + process.header["system_ns"]) * 1e-9,
+        "lanes": len(process.lanes),
+        "regions": len({int(n) for n in regions["subject"]}) if len(regions) else 0,
+        "calls": int(regions["count"].sum()) if len(regions) else 0,
+        "complete": span.is_complete,
+    }
+
+
+def _os(process: Process) -> dict[str, Any]:
+    lanes = process.lanes
+    migrations = [known(lane.header["migrations"]) for lane in lanes]
+    switches = process.switches
+    return {
+        "run_delay_s": sum(lane.header["run_delay_ns"] for lane in lanes) * 1e-9 if lanes else None,
+        "switches_voluntary": int(process.header["voluntary_switches"]),
+        "switches_involuntary": int(process.header["involuntary_switches"]),
+        "preemptions": int(((switches["kind"] == 48) & (switches["arg"] == 1)).sum()) if len(switches) else None,
+        "migrations": sum(m for m in migrations if m is not None) if any(m is not None for m in migrations) else None,
+        "cpu_s": (process.header["user_ns"] + process.header["system_ns"]) * 1e-9,
+        "max_rss_kb": int(process.header["max_rss_kb"]),
+    }
+
+
+def _overhead(process: Process, spent: Account, span: Span) -> dict[str, Any]:
+    head = process.header
+    hooks = sum(lane.header["hooks"] for lane in process.lanes)
+    reads = sum(lane.header["clock_reads"] for lane in process.lanes)
+    setup_s = head["setup_ticks"] * process.ns_per_tick * 1e-9
+    own = hooks * _HOOK_NS * 1e-9 + reads * head["clock_read_ns"] * 1e-9 + setup_s + head["sampler_cpu_ns"] * 1e-9
+    capacity = spent.cpus * span.wall_s
+    return {
+        "share": own / capacity if capacity else 0.0,
+        "seconds": own,
+        "setup_s": setup_s,
+        "sampler_s": head["sampler_cpu_ns"] * 1e-9,
+        "events": sum(lane.events_written for lane in process.lanes),
+        "dropped": sum(lane.events_dropped + lane.rows_dropped for lane in process.lanes),
+    }
+
+
+def _lane_entry(lane: Any) -> dict[str, Any]:
+    head = lane.header
+    return {
+        "lane": lane.id,
+        "name": head["name"],
+        "tid": head["tid"],
+        "threads": head["threads"],
+        "run_s": head["run_ns"] * 1e-9,
+        "run_delay_s": head["run_delay_ns"] * 1e-9,
+        "voluntary": head["voluntary_switches"],
+        "involuntary": head["involuntary_switches"],
+        "migrations": known(head["migrations"]),
+    }
+
+
+def _merge(process: Process, metric: str, places: dict[int, Any]) -> list[dict[str, Any]]:
+    rows = rows_of(process, metric)
+    s = process.ns_per_tick * 1e-9
+    found = []
+    for number in sorted({int(n) for n in rows["subject"]}) if len(rows) else []:
+        mine = rows[rows["subject"] == number]
+        count, timed = int(mine["count"].sum()), int(mine["timed"].sum())
+        total = float(mine["sum"].sum()) * s
+        found.append(
+            {
+                "name": places[number][0],
+                "count": count,
+                "timed": timed,
+                "total_s": total * count / timed if timed else None,
+                "mean_s": total / timed if timed else None,
+                "created": int(mine["x"][:, 0].sum()),
+            }
+        )
+    return found
+
+
+def _tasks(process: Process, places: dict[int, Any]) -> list[dict[str, Any]]:
+    return _merge(process, "task", places)
+
+
+def _scopes(process: Process, places: dict[int, Any]) -> list[dict[str, Any]]:
+    return [{k: v for k, v in each.items() if k != "created"} for each in _merge(process, "scope", places)]
+
+
+def _counters(process: Process) -> list[dict[str, Any]]:
+    s = process.ns_per_tick * 1e-9
+    start = process.header["start_ticks"]
+    found = []
+    for number, counter in process.counters.items():
+        mine = process.samples[process.samples["counter"] == number]
+        if not len(mine):
+            continue
+        # At most about a thousand points: a page cannot show more.
+        mine = mine[:: max(len(mine) // 1000, 1)]
+        found.append(
+            {
+                "name": counter.name,
+                "unit": counter.unit,
+                "source": counter.source,
+                "lane": None,
+                "is_cumulative": counter.is_cumulative,
+                "t_s": [(int(t) - start) * s for t in mine["ticks"]],
+                "values": [float(v) for v in mine["value"]],
+            }
+        )
+    return found

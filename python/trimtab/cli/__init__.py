@@ -1,0 +1,7 @@
+"""The command."""
+
+from __future__ import annotations
+
+from trimtab.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,187 @@
+"""trimtab: run, report, list. Everything heavy is imported when it is needed: the program starts first."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from trimtab import __version__, paths
+
+
+def _fail(message: str, code: int = 2) -> None:
+    click.echo(f"trimtab: {message}", err=True)
+    sys.exit(code)
+
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+class _Size(click.ParamType[int]):
+    name = "SIZE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"(\d+)([KMGT]?)i?B?", str(value), re.IGNORECASE)
+        if match is None:
+            self.fail(f"{value!r} is no size; write for example 200M or 2G", param, ctx)
+        return int(match[1]) * _UNITS[match[2].upper()]
+
+
+def _show_cmake_dir(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(paths.cmake_dir())
+        ctx.exit()
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="trimtab")
+@click.option("--cmake-dir", is_flag=True, is_eager=True, expose_value=False, callback=_show_cmake_dir,
+              help="Print the folder for find_package(trimtab) and exit.")
+def main() -> None:
+    """Show why a parallel program's cores are idle."""
+
+
+@main.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Run directory (new). Default: below trimtab-runs/.")
+@click.option("--trace", is_flag=True, help="Record every event, not only profiles and the last events.")
+@click.option("--max-trace", type=_Size(), help="Most that a process's trace may take, e.g. 500M. Default 1G.")
+@click.option("--keep", type=click.Choice(["first", "last"]), default="first", help="Which end of a full trace stays.")
+@click.option("--with", "probes", help="Probes, comma separated; +NAME adds to the defaults; none.")
+@click.option("--level", type=click.Choice(["off", "idle", "profile", "trace"]), hidden=True)
+@click.option("--html", type=click.Path(path_type=Path), help="Also write the report page to this file.")
+@click.option("--no-follow", is_flag=True, help="Do not watch the program's children.")
+@click.option("-q", "--quiet", is_flag=True, help="No verdict at the end.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
+def run(output: Path | None, trace: bool, max_trace: int | None, keep: str, probes: str | None, level: str | None,
+        html: Path | None, no_follow: bool, quiet: bool, command: tuple[str, ...]) -> None:
+    """Run PROGRAM, record it, and say at the end where its cores' time went.
+
+    The program's output, input, signals and exit code stay its own; the verdict goes to standard error.
+    """
+    from trimtab.launcher import Options, default_directory, launch
+    from trimtab.launcher.launch import end_like
+
+    directory = (output if output is not None else default_directory(command[0])).absolute()
+    options = Options(directory, level or ("trace" if trace else "profile"), max_trace, keep, probes, not no_follow)
+    try:
+        result = launch(list(command), options)
+    except FileNotFoundError as error:
+        _fail(str(error), 127)
+    except PermissionError as error:
+        _fail(str(error), 126)
+    if result.why:
+        click.echo(f"trimtab: not recorded: {result.why}", err=True)
+    if result.directory is not None and (not quiet or html is not None):
+        _verdict(result.directory, html, quiet)
+    end_like(result)
+
+
+def _verdict(directory: Path, html: Path | None, quiet: bool) -> None:
+    """Never lets an error of ours reach the program's exit code."""
+    from trimtab.model import RunError
+
+    try:
+        report = _build(directory)
+        if not quiet:
+            from trimtab.text import verdict
+
+            verdict(report, directory, sys.stderr)
+        if html is not None:
+            from trimtab.report import write_html
+
+            write_html(report, html)
+            click.echo(f"trimtab: report page: {html}", err=True)
+    except (RunError, OSError) as error:
+        click.echo(f"trimtab: {error}", err=True)
+
+
+def _build(directory: Path) -> dict[str, Any]:
+    from trimtab.analysis import build
+    from trimtab.readers import open_run
+
+    return build(open_run(directory))
+
+
+def _find(name: str) -> Path:
+    if name != "last":
+        return Path(name)
+    runs = sorted(Path("trimtab-runs").glob("*/run.json"), key=lambda path: path.stat().st_mtime)
+    if not runs:
+        _fail("no run below trimtab-runs/ here; give a run directory")
+    return runs[-1].parent
+
+
+@main.command()
+@click.argument("run_directory", metavar="RUN")
+@click.option("--json", "as_json", is_flag=True, help="Everything, as JSON on standard output.")
+@click.option("--html", type=click.Path(path_type=Path), help="Write one page that opens without a server.")
+def report(run_directory: str, as_json: bool, html: Path | None) -> None:
+    """Tables of a recorded run. RUN is a run directory, or `last`."""
+    from trimtab.model import RunError
+
+    directory = _find(run_directory)
+    try:
+        built = _build(directory)
+        if as_json:
+            json.dump(built, sys.stdout, indent=1)
+            sys.stdout.write("\n")
+        elif html is not None:
+            from trimtab.report import write_html
+
+            write_html(built, html)
+            click.echo(f"trimtab: report page: {html}", err=True)
+        else:
+            from trimtab.text import tables
+
+            tables(built, directory)
+    except RunError as error:
+        _fail(str(error))
+    except BrokenPipeError:
+        sys.stderr.close()
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}")
+
+
+@main.command("list")
+@click.argument("directory", type=click.Path(path_type=Path), default=Path("trimtab-runs"))
+@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+def list_runs(directory: Path, as_json: bool) -> None:
+    """Runs below DIRECTORY, newest first."""
+    found = []
+    for path in directory.glob("*/run.json"):
+        try:
+            info = json.loads(path.read_text(encoding="utf-8"))
+            ended = info.get("ended") or {}
+            found.append({"run": str(path.parent), "program": info.get("program"), "started_real_ns": info["started_real_ns"],
+                          "wall_s": ended.get("wall_s"), "code": ended.get("code"), "signal": ended.get("signal")})
+        except (OSError, ValueError, KeyError, AttributeError):
+            click.echo(f"trimtab: {path}: not readable, left out", err=True)
+    found.sort(key=lambda each: -int(each["started_real_ns"]))
+    if as_json:
+        click.echo(json.dumps(found, indent=1))
+        return
+    if not found:
+        click.echo(f"no runs below {directory}", err=True)
+        return
+    from trimtab.text import run_list
+
+    run_list(found)
+
+
+@main.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script of SHELL: eval "$(trimtab completion bash)"."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        _fail(f"no completion for {shell}")
+    else:
+        click.echo(kind(main, {}, "trimtab", "_TRIMTAB_COMPLETE").source())

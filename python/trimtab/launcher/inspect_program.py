@@ -1,0 +1,42 @@
+"""What can be told of a program before it starts: why its regions may not be seen."""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+from pathlib import Path
+
+
+def _entry(what: str, why: str, remedy: str) -> dict[str, str]:
+    return {"what": what, "why": why, "remedy": remedy}
+
+
+def inspect(program: Path) -> list[dict[str, str]]:
+    """Reasons why regions of `program` cannot be seen; empty for programs that can be watched, and for scripts."""
+    try:
+        mode = program.stat().st_mode
+        with program.open("rb") as stream:
+            head = stream.read(64)
+            segments = b""
+            if head[:5] == b"\x7fELF\x02":
+                at, size, count = (
+                    struct.unpack_from("<Q", head, 32)[0],
+                    *struct.unpack_from("<HH", head, 54),
+                )
+                stream.seek(at)
+                segments = stream.read(size * count)
+    except (OSError, struct.error):
+        return []
+    if mode & (stat.S_ISUID | stat.S_ISGID) and os.geteuid() != 0:
+        return [_entry("OpenMP regions", f"{program} is setuid or setgid: the loader ignores LD_PRELOAD",
+                       "run a copy without the bit")]
+    if head[:4] == b"\x7fELF" and head[4] == 1:
+        return [_entry("OpenMP regions", f"{program} is a 32-bit program", "build it for 64 bits")]
+    if not segments:
+        return []
+    types = [struct.unpack_from("<I", segments, at)[0] for at in range(0, len(segments) - 3, 56)]
+    if 3 not in types:  # PT_INTERP
+        return [_entry("OpenMP regions", f"{program} is statically linked: no library can be loaded into it",
+                       "link it dynamically (without -static)")]
+    return []

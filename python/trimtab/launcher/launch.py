@@ -1,0 +1,246 @@
+"""The launcher. The program keeps its output, input, signals, exit code, folder and environment.
+
+It runs in our process group and with our terminal: what the terminal sends (Ctrl-C, Ctrl-Z) reaches it directly,
+so those are ignored here; what is sent to us alone is passed on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import resource
+import shutil
+import signal
+import socket
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from trimtab import __version__
+from trimtab.launcher.inspect_program import inspect
+from trimtab.paths import preload_library
+
+_PASSED_ON = (
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+    signal.SIGALRM,
+    signal.SIGWINCH,
+)
+_FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to observe."""
+
+    directory: Path
+    level: str = "profile"
+    max_trace_bytes: int | None = None
+    keep: str = "first"
+    probes: str | None = None
+    is_follow: bool = True
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How the program ended, and where the run is (None: it could not be recorded, for `why`)."""
+
+    code: int | None
+    signal: int | None
+    directory: Path | None
+    why: str = ""
+    unavailable: list[dict[str, str]] = field(default_factory=list)
+
+
+def default_directory(program: str) -> Path:
+    """A new name below ./trimtab-runs, or below the user's state folder where this one cannot be written."""
+    name = f"{Path(program).name}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+    for base in (
+        Path.cwd() / "trimtab-runs",
+        Path(os.environ.get("XDG_STATE_HOME", str(Path.home() / ".local/state"))) / "trimtab",
+        Path(os.environ.get("TMPDIR", "/tmp")) / f"trimtab-{os.getuid()}",
+    ):
+        try:
+            base.mkdir(parents=True, exist_ok=True)
+            if os.access(base, os.W_OK | os.X_OK):
+                return base / name
+        except OSError:
+            continue
+    return Path.cwd() / "trimtab-runs" / name
+
+
+def _write_info(directory: Path, info: dict[str, Any]) -> None:
+    """Write run.json whole or not at all."""
+    part = directory / ".run.json.part"
+    part.write_text(json.dumps(info, indent=1), encoding="utf-8")
+    part.replace(directory / "run.json")
+
+
+def _machine() -> dict[str, Any]:
+    model = ""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    except OSError:
+        pass
+    return {
+        "hostname": socket.gethostname(),
+        "cpus_online": os.cpu_count(),
+        "cpus_affinity": len(os.sched_getaffinity(0)),
+        "model": model,
+        "kernel": platform.release(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+    }
+
+
+def _environment(options: Options, library: Path) -> dict[str, str]:
+    environment = dict(os.environ)
+    before = environment.get("LD_PRELOAD", "")
+    environment["LD_PRELOAD"] = f"{library}:{before}" if before else str(library)
+    environment["TRIMTAB_RUN"] = str(options.directory)
+    settings = {
+        "TRIMTAB_LEVEL": options.level,
+        "TRIMTAB_KEEP": options.keep,
+        "TRIMTAB_MAX_TRACE": None if options.max_trace_bytes is None else str(options.max_trace_bytes),
+        "TRIMTAB_PROBES": options.probes,
+        "TRIMTAB_FOLLOW": None if options.is_follow else "0",
+    }
+    environment.update({name: value for name, value in settings.items() if value is not None})
+    return environment
+
+
+def launch(argv: list[str], options: Options) -> Launch:
+    """Run argv to its end.
+
+    Raises:
+        FileNotFoundError, PermissionError: there is no such program, or it may not be run.
+    """
+    program = shutil.which(argv[0])
+    if program is None:
+        path = Path(argv[0])
+        if path.exists() and "/" in argv[0]:
+            raise PermissionError(f"{argv[0]}: not an executable file")
+        raise FileNotFoundError(f"{argv[0]}: no such program")
+    library = preload_library()
+    why = ""
+    unavailable = inspect(Path(program))
+    directory: Path | None = options.directory.absolute()
+    info: dict[str, Any] = {}
+    if not library.exists():
+        directory, why = None, f"{library} is missing: install trimtab anew"
+    else:
+        info = {
+            "format": 1,
+            "trimtab": __version__,
+            "program": argv[0],
+            "argv": argv,
+            "cwd": str(Path.cwd()),
+            "level": options.level,
+            "started_real_ns": time.time_ns(),
+            "started_mono_ns": time.monotonic_ns(),
+            "ended": None,
+            "machine": _machine(),
+            "unavailable": unavailable,
+        }
+        try:
+            options.directory.mkdir(parents=True, exist_ok=False)
+            _write_info(options.directory, info)
+        except OSError as error:
+            directory, why = None, f"{options.directory}: {error.strerror}"
+    environment = dict(os.environ) if directory is None else _environment(options, library)
+    began = time.monotonic_ns()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    status = _run(program, argv, environment)
+    ended = time.monotonic_ns()
+    code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
+    killed_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+    if directory is not None:
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        info["ended"] = {
+            "mono_ns": ended,
+            "code": code,
+            "signal": signal.Signals(killed_by).name if killed_by is not None else None,
+            "wall_s": (ended - began) * 1e-9,
+            "rusage": {
+                "user_s": after.ru_utime - before.ru_utime,
+                "system_s": after.ru_stime - before.ru_stime,
+                "voluntary": after.ru_nvcsw - before.ru_nvcsw,
+                "involuntary": after.ru_nivcsw - before.ru_nivcsw,
+                "max_rss_kb": after.ru_maxrss,
+            },
+        }
+        try:
+            _write_info(directory, info)
+        except OSError as error:
+            why = f"{directory}/run.json: {error.strerror}"
+    return Launch(code, killed_by, directory, why, unavailable)
+
+
+def _run(program: str, argv: list[str], environment: dict[str, str]) -> int:
+    """Start it, pass signals on, stop and go on with it; its wait status."""
+    child = 0
+
+    def pass_on(number: int, _: Any) -> None:
+        if child:
+            try:
+                os.kill(child, number)
+            except ProcessLookupError:
+                pass
+
+    # Signals that were ignored when we were started stay ignored for the program (nohup).
+    previous = {number: signal.getsignal(number) for number in (*_PASSED_ON, *_FROM_TERMINAL)}
+    for number in _PASSED_ON:
+        if previous[number] != signal.SIG_IGN:
+            signal.signal(number, pass_on)
+    child = os.posix_spawn(
+        program,
+        argv,
+        environment,
+        # Python ignores SIGPIPE and SIGXFSZ for itself; the program starts with what a shell would give it.
+        setsigdef=[
+            number
+            for number in (signal.SIGPIPE, signal.SIGXFSZ, *_PASSED_ON, *_FROM_TERMINAL)
+            if previous.get(number) != signal.SIG_IGN
+        ],
+    )
+    for number in _FROM_TERMINAL:
+        signal.signal(number, signal.SIG_IGN)
+    try:
+        while True:
+            try:
+                _, status = os.waitpid(child, os.WUNTRACED)
+            except InterruptedError:
+                continue
+            if not os.WIFSTOPPED(status):
+                return status
+            # The program was stopped: so are we, for the shell's job control; whoever lets us go on, lets it.
+            os.kill(os.getpid(), signal.SIGSTOP)
+            try:
+                os.kill(child, signal.SIGCONT)
+            except ProcessLookupError:
+                pass
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def end_like(result: Launch) -> None:
+    """End this process as the program ended: same exit code, or killed by the same signal."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if result.signal is None:
+        os._exit(result.code if result.code is not None else 1)
+    # No second core file for the same death.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if result.signal not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(result.signal, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [result.signal])
+    os.kill(os.getpid(), result.signal)
+    os._exit(128 + result.signal)

@@ -1,0 +1,22 @@
+"""Where the native parts are, in an installed wheel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_NATIVE = Path(__file__).resolve().parent / "native"
+
+
+def preload_library() -> Path:
+    """The library that is loaded into watched programs; may not exist in a source tree that was not built."""
+    return _NATIVE / "lib" / "libtrimtab_preload.so"
+
+
+def cmake_dir() -> Path:
+    """What to give CMake as trimtab_DIR."""
+    return _NATIVE / "cmake"
+
+
+def include_dir() -> Path:
+    """The folder that holds trimtab.h."""
+    return _NATIVE / "include"

@@ -1,0 +1,17 @@
+// The probes of probe_table, each defined in the file of its name.
+#pragma once
+
+#include "trimtab/observe/probe.hpp"
+
+namespace trimtab::observe {
+
+probe* threads_probe_instance();
+probe* switches_probe_instance();
+probe* cpu_probe_instance();
+probe* memory_probe_instance();
+probe* psi_probe_instance();
+probe* cgroup_probe_instance();
+probe* energy_probe_instance();
+probe* hwcounters_probe_instance();
+
+}  // namespace trimtab::observe

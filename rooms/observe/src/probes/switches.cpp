@@ -1,0 +1,149 @@
+// Each context switch of each lane: when, on which CPU, and whether the lane was preempted (still runnable)
+// or went to wait. Through perf_event_open on own threads, which needs no privilege up to perf_event_paranoid 2.
+#include <mutex>
+
+#include "instances.hpp"
+#include "perf.hpp"
+#include "trimtab/base/spin_lock.hpp"
+
+namespace trimtab::observe {
+
+namespace {
+
+constexpr std::uint32_t most_lanes = 4096;
+// Records written at profile level (64 MiB); later switches are counted but not written.
+constexpr std::uint64_t most_records = std::uint64_t{1} << 21;
+
+struct slot {
+  switch_ring ring;
+  std::uint64_t preemptions;
+  std::uint64_t sampled;
+  std::uint64_t preempted_since;  // mono ns; 0: not preempted now
+  std::uint64_t preempted_ns;
+};
+constinit slot slots[most_lanes] = {};
+
+class switches_probe final : public probe {
+ public:
+  bool start(recorder& to, const char* root) noexcept override {
+    m_root = root;
+    forget_lanes();
+    m_records = m_lost = m_sampled_lost = 0;
+    m_has_told = false;
+    switch_ring trial;
+    const int error = trial.open(0);
+    if (error != 0) {
+      const perf_refusal refusal = explain_perf(error, root);
+      to.unavailable("preemptions and their CPUs", refusal.why, refusal.remedy);
+      return false;
+    }
+    trial.close();
+    m_preemptions = to.add_counter("preemptions", "1", "perf context-switch records", true);
+    m_preempted = to.add_counter("preempted time", "s", "perf context-switch records", true);
+    m_lost_counter = to.add_counter("switch records lost", "1", "perf context-switch records", true);
+    return true;
+  }
+
+  void after_fork() noexcept override {
+    m_lock.reset();
+    for (std::uint32_t i = 0; i < m_slots_used; ++i) slots[i].ring.forget();
+    forget_lanes();
+  }
+
+  void lane_opened(recorder& to, lane& which) noexcept override {
+    if (which.id() >= most_lanes) return;
+    const std::lock_guard guard(m_lock);
+    slot& mine = slots[which.id()];
+    if (which.id() >= m_slots_used) m_slots_used = which.id() + 1;
+    const int error = mine.ring.open(which.header().tid);
+    if (error == 0 || m_has_told) return;
+    m_has_told = true;
+    const perf_refusal refusal = explain_perf(error, m_root);
+    to.unavailable("preemptions of some lanes", refusal.why, refusal.remedy);
+  }
+
+  void lane_closed(recorder& to, lane& which) noexcept override {
+    if (which.id() >= most_lanes) return;
+    const std::lock_guard guard(m_lock);
+    slot& mine = slots[which.id()];
+    drain(to, which.id(), mine);
+    mine.ring.close();
+    mine.preempted_since = 0;
+  }
+
+  void sample(recorder& to, base::ticks at) noexcept override {
+    for (std::uint32_t i = 0; i < m_slots_used.load(std::memory_order_acquire); ++i) {
+      std::uint64_t preemptions = 0;
+      double preempted_s = 0;
+      {
+        const std::lock_guard guard(m_lock);
+        slot& mine = slots[i];
+        drain(to, i, mine);
+        if (mine.preemptions == mine.sampled) continue;
+        mine.sampled = preemptions = mine.preemptions;
+        preempted_s = static_cast<double>(mine.preempted_ns) * 1e-9;
+      }
+      to.sample(m_preemptions, i, static_cast<double>(preemptions), at);
+      to.sample(m_preempted, i, preempted_s, at);
+    }
+    const std::uint64_t lost = m_lost.load(std::memory_order_relaxed);
+    if (lost == m_sampled_lost) return;
+    m_sampled_lost = lost;
+    to.sample(m_lost_counter, no_lane, static_cast<double>(lost), at);
+  }
+
+ private:
+  void forget_lanes() noexcept {
+    for (std::uint32_t i = 0; i < m_slots_used; ++i) {
+      slots[i].ring.close();
+      slots[i] = {};
+    }
+    m_slots_used = 0;
+  }
+
+  // Under m_lock.
+  void drain(recorder& to, std::uint32_t lane, slot& mine) noexcept {
+    switch_ring::record each;
+    std::uint64_t lost = 0;
+    while (mine.ring.next(each, lost)) {
+      if (!each.is_out && mine.preempted_since != 0 && each.mono_ns > mine.preempted_since)
+        mine.preempted_ns += each.mono_ns - mine.preempted_since;
+      mine.preempted_since = each.is_preempted ? each.mono_ns : 0;
+      mine.preemptions += each.is_preempted ? 1 : 0;
+      if (!to.traces() && m_records >= most_records) {
+        lost += 1;
+        continue;
+      }
+      m_records += 1;
+      const event_kind kind = each.is_out ? event_kind::switch_out : event_kind::switch_in;
+      to.add_switch(event{ticks_of(to, each.mono_ns), no_subject, static_cast<std::uint16_t>(kind),
+                          static_cast<std::uint16_t>(each.is_preempted ? 1 : 0), each.cpu, lane});
+    }
+    m_lost.fetch_add(lost, std::memory_order_relaxed);
+  }
+
+  static base::ticks ticks_of(recorder& to, std::uint64_t mono_ns) noexcept {
+    const process_header& process = to.process();
+    const auto since = static_cast<double>(static_cast<std::int64_t>(mono_ns - process.mono_ns_0));
+    return process.ticks_0 + static_cast<base::ticks>(static_cast<std::int64_t>(to.ticks_of_ns(since)));
+  }
+
+  const char* m_root = nullptr;
+  std::uint32_t m_preemptions = 0;
+  std::uint32_t m_preempted = 0;
+  std::uint32_t m_lost_counter = 0;
+  bool m_has_told = false;
+  std::uint64_t m_records = 0;
+  std::uint64_t m_sampled_lost = 0;
+  std::atomic<std::uint64_t> m_lost{0};
+  std::atomic<std::uint32_t> m_slots_used{0};
+  base::spin_lock m_lock;  // slots, m_records
+};
+
+constinit switches_probe the_probe;
+
+}  // namespace
+
+probe* switches_probe_instance() { return &the_probe; }
+
+}  // namespace trimtab::observe
