@@ -204,7 +204,7 @@ class threads_probe final : public probe {
     return mine.before.migrations == unknown ? 0 : mine.before.migrations;
   }
 
-  const char* m_root = "";
+  const char* m_root = nullptr;
   std::uint32_t m_lane_delay = 0;
   std::uint32_t m_process_delay = 0;
   std::uint32_t m_main_tid = 0;

@@ -1,0 +1,109 @@
+// Cycles, instructions and cache misses of each lane in user mode, through perf_event_open.
+#include <cmath>
+#include <mutex>
+
+#include "instances.hpp"
+#include "perf.hpp"
+#include "trimtab/base/spin_lock.hpp"
+
+namespace trimtab::observe {
+
+namespace {
+
+constexpr std::uint32_t most_lanes = 4096;
+
+struct slot {
+  hardware_group group;
+  double finished[hardware_counters];  // by the lane's earlier threads
+};
+constinit slot slots[most_lanes] = {};
+
+class hwcounters_probe final : public probe {
+ public:
+  bool start(recorder& to, const char* root) noexcept override {
+    m_root = root;
+    forget_lanes();
+    m_has_told = false;
+    hardware_group trial;
+    const int error = trial.open(0);
+    if (error != 0) {
+      const perf_refusal refusal = explain_perf(error, root);
+      to.unavailable("hardware counters", refusal.why, refusal.remedy);
+      return false;
+    }
+    trial.close();
+    constexpr const char* names[hardware_counters] = {"cycles", "instructions", "cache misses"};
+    for (unsigned i = 0; i < hardware_counters; ++i)
+      m_counters[i] = to.add_counter(names[i], "1", "perf hardware counter, user mode", true);
+    return true;
+  }
+
+  void after_fork() noexcept override {
+    m_lock.reset();
+    forget_lanes();  // closes the child's copies of the descriptors
+  }
+
+  void lane_opened(recorder& to, lane& which) noexcept override {
+    if (which.id() >= most_lanes) return;
+    const std::lock_guard guard(m_lock);
+    if (which.id() >= m_slots_used) m_slots_used = which.id() + 1;
+    const int error = slots[which.id()].group.open(which.header().tid);
+    if (error == 0 || m_has_told) return;
+    m_has_told = true;
+    const perf_refusal refusal = explain_perf(error, m_root);
+    to.unavailable("hardware counters of some lanes", refusal.why, refusal.remedy);
+  }
+
+  void lane_closed(recorder& to, lane& which) noexcept override {
+    if (which.id() >= most_lanes) return;
+    const std::lock_guard guard(m_lock);
+    slot& mine = slots[which.id()];
+    hardware_reading last;
+    if (write(to, which.id(), mine, base::now(), last))
+      for (unsigned i = 0; i < hardware_counters; ++i)
+        if (!std::isnan(last.values[i])) mine.finished[i] += last.values[i];
+    mine.group.close();
+  }
+
+  void sample(recorder& to, base::ticks at) noexcept override {
+    for (std::uint32_t i = 0; i < m_slots_used.load(std::memory_order_acquire); ++i) {
+      const std::lock_guard guard(m_lock);
+      hardware_reading now;
+      if (write(to, i, slots[i], at, now) || !slots[i].group.is_open() || m_has_told) continue;
+      m_has_told = true;
+      to.unavailable("hardware counters, from some time on", "the program closed their descriptors",
+                     "let it close only what it opened");
+    }
+  }
+
+ private:
+  void forget_lanes() noexcept {
+    for (std::uint32_t i = 0; i < m_slots_used; ++i) {
+      slots[i].group.close();
+      slots[i] = {};
+    }
+    m_slots_used = 0;
+  }
+
+  // Under m_lock. False: nothing could be read.
+  bool write(recorder& to, std::uint32_t lane, slot& mine, base::ticks at, hardware_reading& now) noexcept {
+    if (!mine.group.read(now)) return false;
+    for (unsigned i = 0; i < hardware_counters; ++i)
+      if (!std::isnan(now.values[i])) to.sample(m_counters[i], lane, mine.finished[i] + now.values[i], at);
+    return true;
+  }
+
+  const char* m_root = nullptr;
+  std::uint32_t m_counters[hardware_counters] = {};
+  bool m_has_told = false;
+  std::atomic<std::uint32_t> m_slots_used{0};
+  base::spin_lock m_lock;  // slots
+};
+
+constinit hwcounters_probe the_probe;
+
+}  // namespace
+
+probe* hwcounters_probe_instance() { return &the_probe; }
+
+}  // namespace trimtab::observe
