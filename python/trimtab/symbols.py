@@ -15,7 +15,9 @@ from elftools.elf.sections import NoteSection, SymbolTableSection
 from trimtab.model import Module, Process, Subject
 
 # What compilers call the functions they outline: the user's function stands before.
-_OUTLINED = re.compile(r"^(?P<function>.+?)(\._omp_fn\.\d+|\.omp_outlined.*|\.omp_task_entry.*|\.cold|\.constprop.*)$")
+_OUTLINED = re.compile(
+    r"^(?P<function>.+?)(\._omp_fn\.\d+|\.omp_outlined.*|\.omp_task_entry.*|\.cold|\.constprop.*)$"
+)
 
 
 @dataclass(frozen=True)
@@ -205,5 +207,7 @@ def label(process: Process, subject: Subject, place: Place) -> str:
         where = f"{Path(place.file).name}:{place.line}"
         return f"{where} ({place.function})" if place.function else where
     module = next((each for each in process.modules if each.id == subject.module), None)
-    where = f"{Path(module.path).name}+0x{subject.offset:x}" if module is not None else f"0x{subject.offset:x}"
+    where = (
+        f"{Path(module.path).name}+0x{subject.offset:x}" if module is not None else f"0x{subject.offset:x}"
+    )
     return f"{place.function} [{where}]" if place.function else where

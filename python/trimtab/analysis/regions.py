@@ -15,7 +15,9 @@ def places_of(process: Process) -> dict[int, tuple[str, Place]]:
     """Label and place of every subject."""
     with Symbols() as symbols:
         found = {number: symbols.place(process, subject) for number, subject in process.subjects.items()}
-    return {number: (label(process, process.subjects[number], place), place) for number, place in found.items()}
+    return {
+        number: (label(process, process.subjects[number], place), place) for number, place in found.items()
+    }
 
 
 def _loops(process: Process) -> dict[int, list[dict[str, Any]]]:
@@ -25,7 +27,16 @@ def _loops(process: Process) -> dict[int, list[dict[str, Any]]]:
         key = (int(row["in_region"]), int(row["subject"]), int(row["flags"]))
         entry = merged.setdefault(
             key,
-            {"subject": key[1], "kind": key[2], "count": 0, "taken": 0, "chunks": 0, "chunk": 0, "trip": None, "ticks": 0},
+            {
+                "subject": key[1],
+                "kind": key[2],
+                "count": 0,
+                "taken": 0,
+                "chunks": 0,
+                "chunk": 0,
+                "trip": None,
+                "ticks": 0,
+            },
         )
         entry["count"] = max(entry["count"], int(row["count"]))
         entry["taken"] += int(row["x"][0])
@@ -88,8 +99,12 @@ def region_table(process: Process, places: dict[int, tuple[str, Place]]) -> list
                     for entry in inside
                 ],
                 "waits": _waits(waits, number, s),
-                "lock_wait_s": float(locks["sum"][locks["in_region"] == number].sum()) * s if len(locks) else 0.0,
-                "lock_held_s": float(locks["x"][locks["in_region"] == number][:, 0].sum()) * s if len(locks) else 0.0,
+                "lock_wait_s": float(locks["sum"][locks["in_region"] == number].sum()) * s
+                if len(locks)
+                else 0.0,
+                "lock_held_s": float(locks["x"][locks["in_region"] == number][:, 0].sum()) * s
+                if len(locks)
+                else 0.0,
                 "lanes": _lanes(teams, s),
                 "histogram": _histogram(mine, process.ns_per_tick),
             }

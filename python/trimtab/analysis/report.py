@@ -51,8 +51,11 @@ def build(run: Run) -> dict[str, Any]:
     if len(main.runtimes) > 1:
         kinds = ", ".join(path for _, path in main.runtimes.values())
         unavailable.append(
-            Unavailable("one view of all threads", f"two OpenMP runtimes in one process: {kinds}",
-                        "each has its own threads: limit both, or load libraries built with the same one")
+            Unavailable(
+                "one view of all threads",
+                f"two OpenMP runtimes in one process: {kinds}",
+                "each has its own threads: limit both, or load libraries built with the same one",
+            )
         )
     return {
         **base,
@@ -145,8 +148,12 @@ def _os(process: Process) -> dict[str, Any]:
         "run_delay_s": sum(lane.header["run_delay_ns"] for lane in lanes) * 1e-9 if lanes else None,
         "switches_voluntary": int(process.header["voluntary_switches"]),
         "switches_involuntary": int(process.header["involuntary_switches"]),
-        "preemptions": int(((switches["kind"] == 48) & (switches["arg"] == 1)).sum()) if len(switches) else None,
-        "migrations": sum(m for m in migrations if m is not None) if any(m is not None for m in migrations) else None,
+        "preemptions": int(((switches["kind"] == 48) & (switches["arg"] == 1)).sum())
+        if len(switches)
+        else None,
+        "migrations": sum(m for m in migrations if m is not None)
+        if any(m is not None for m in migrations)
+        else None,
         "cpu_s": (process.header["user_ns"] + process.header["system_ns"]) * 1e-9,
         "max_rss_kb": int(process.header["max_rss_kb"]),
     }
@@ -157,7 +164,12 @@ def _overhead(process: Process, spent: Account, span: Span) -> dict[str, Any]:
     hooks = sum(lane.header["hooks"] for lane in process.lanes)
     reads = sum(lane.header["clock_reads"] for lane in process.lanes)
     setup_s = head["setup_ticks"] * process.ns_per_tick * 1e-9
-    own = hooks * _HOOK_NS * 1e-9 + reads * head["clock_read_ns"] * 1e-9 + setup_s + head["sampler_cpu_ns"] * 1e-9
+    own = (
+        hooks * _HOOK_NS * 1e-9
+        + reads * head["clock_read_ns"] * 1e-9
+        + setup_s
+        + head["sampler_cpu_ns"] * 1e-9
+    )
     capacity = spent.cpus * span.wall_s
     return {
         "share": own / capacity if capacity else 0.0,

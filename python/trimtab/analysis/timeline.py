@@ -47,7 +47,9 @@ def timeline(process: Process, wall_s: float, places: dict[int, Any]) -> dict[st
     ]
     if len(order) > _MOST_SERIES:
         rest = np.sum([busy[number] for number in order[_MOST_SERIES:]], axis=0) / width
-        series.append({"name": f"{len(order) - _MOST_SERIES} others", "lanes": [round(float(v), 4) for v in rest]})
+        series.append(
+            {"name": f"{len(order) - _MOST_SERIES} others", "lanes": [round(float(v), 4) for v in rest]}
+        )
     return {
         "t0_s": 0.0,
         "dt_s": width,

@@ -1,0 +1,122 @@
+"""Compiles a small program, runs it under the preload library and gives back what was recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from trimtab.model import METRICS, SCHEDULES, UNKNOWN, WAITS, Process
+from trimtab.readers import open_run
+
+
+def preload_library() -> Path:
+    """The library under test: TRIMTAB_PRELOAD, or the newest one of a build folder of this checkout."""
+    named = os.environ.get("TRIMTAB_PRELOAD")
+    if named:
+        return Path(named)
+    root = Path(__file__).resolve().parents[2]
+    built = sorted(root.glob("build/**/libtrimtab_preload.so"), key=lambda path: path.stat().st_mtime)
+    if not built:
+        pytest.skip("libtrimtab_preload.so is not built: ./x build, or set TRIMTAB_PRELOAD")
+    return built[-1]
+
+
+@dataclass(frozen=True)
+class Row:
+    """Profile rows of one subject and metric, over all lanes."""
+
+    kind: str
+    count: int
+    ticks: int
+    x: tuple[int, ...]
+    flags: int
+    lanes: int
+
+    @property
+    def schedule(self) -> str | None:
+        """Name of the schedule of a loop's row."""
+        return SCHEDULES[self.flags]
+
+    @property
+    def wait(self) -> str:
+        """Name of the wait of a wait's row."""
+        return WAITS[self.flags]
+
+
+class Recorded:
+    """What one process recorded, asked by metric."""
+
+    def __init__(self, process: Process, output: str) -> None:
+        self.process = process
+        self.output = output
+
+    def rows(self, metric: str, kind: str | None = None) -> list[Row]:
+        """One Row for each subject and flags that has rows of `metric`, in order of first sight."""
+        groups: dict[tuple[int, int], list[Any]] = {}
+        for lane in self.process.lanes:
+            for row in lane.rows[lane.rows["what"] == METRICS[metric]]:
+                groups.setdefault((int(row["subject"]), int(row["flags"])), []).append(row)
+        found = []
+        for (subject, flags), members in sorted(groups.items()):
+            name = self.process.subjects[subject].kind
+            if kind is None or kind == name:
+                found.append(Row(name, *_sums(members), flags, len(members)))
+        return found
+
+    def only(self, metric: str, kind: str | None = None) -> Row:
+        """The one row of that metric."""
+        found = self.rows(metric, kind)
+        assert len(found) == 1, f"expected one {metric} row, found {found}"
+        return found[0]
+
+
+def _sums(members: list[Any]) -> tuple[int, int, tuple[int, ...]]:
+    columns = np.array([[int(value) for value in row["x"]] for row in members], dtype=object)
+    # Chunk and trip count are the same on every lane, sums and counts add up.
+    x = [int(sum(column)) for column in columns.T]
+    metric = int(members[0]["what"])
+    if metric == METRICS["loop"]:
+        x[2], x[3] = int(columns[0][2]), int(columns[0][3])
+    if metric == METRICS["region"]:
+        x[1] = int(max(columns.T[1]))
+    return sum(int(row["count"]) for row in members), sum(int(row["sum"]) for row in members), tuple(x)
+
+
+def record(
+    tmp_path: Path,
+    compiler: str,
+    source: str,
+    flags: tuple[str, ...] = ("-O2", "-fopenmp"),
+    level: str = "profile",
+    threads: int = 4,
+    suffix: str = ".c",
+    **environment: str,
+) -> Recorded:
+    """Build `source` and run it with and without the library; the output must be the same."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    text, program, run = tmp_path / f"program{suffix}", tmp_path / "program", tmp_path / "run"
+    text.write_text(source)
+    subprocess.run([compiler, *flags, str(text), "-o", str(program), "-lm"], check=True, timeout=120)
+    base = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive", **environment}
+    base.pop("LD_PRELOAD", None)
+    alone = subprocess.run([str(program)], env=base, capture_output=True, text=True, timeout=120)
+    run.mkdir()
+    (run / "run.json").write_text(json.dumps({"format": 1}))
+    watched = {**base, "LD_PRELOAD": str(preload_library()), "TRIMTAB_RUN": str(run), "TRIMTAB_LEVEL": level}
+    seen = subprocess.run([str(program)], env=watched, capture_output=True, text=True, timeout=120)
+    assert seen.returncode == alone.returncode, seen.stderr
+    assert seen.stdout == alone.stdout
+    (process,) = open_run(run).processes
+    return Recorded(process, seen.stdout)
+
+
+__all__ = ["UNKNOWN", "Recorded", "Row", "record"]
