@@ -1,0 +1,348 @@
+"""One small program per construct, built by gcc, g++ and gfortran: what is recorded is what was written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from probe_run import UNKNOWN, record
+
+LEVELS = ("-O0", "-O2")
+
+
+def _c(body: str, before: str = "") -> str:
+    return f"#include <omp.h>\n#include <stdio.h>\nint a[1000];\n{before}\nint main(void) {{\n{body}\nreturn 0; }}\n"
+
+
+LOOPS = {
+    # clause: (schedule, chunk, chunks or None where the runtime decides)
+    "dynamic": ("dynamic", 1, 1000),
+    "dynamic, 7": ("dynamic", 7, 143),
+    "monotonic: dynamic, 7": ("dynamic", 7, 143),
+    "nonmonotonic: dynamic, 7": ("dynamic", 7, 143),
+    "guided": ("guided", 1, None),
+    "guided, 16": ("guided", 16, None),
+    "nonmonotonic: guided, 16": ("guided", 16, None),
+    "runtime": ("runtime", 0, None),
+    "monotonic: runtime": ("runtime", 0, None),
+}
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+@pytest.mark.parametrize("clause", LOOPS)
+@pytest.mark.parametrize("form", ["combined", "inside", "downward", "unsigned"])
+def test_loop(tmp_path: Path, optimize: str, clause: str, form: str) -> None:
+    """Loops that ask the runtime for their chunks, in a region of their own or within one."""
+    schedule, chunk, chunks = LOOPS[clause]
+    head = {
+        "combined": f"#pragma omp parallel for schedule({clause})\nfor (int i = 0; i < 1000; i++) a[i]++;",
+        "inside": f"#pragma omp parallel\n#pragma omp for schedule({clause})\n"
+        "for (int i = 0; i < 2000; i += 2) a[i / 2]++;",
+        "downward": f"#pragma omp parallel for schedule({clause})\nfor (int i = 999; i >= 0; i--) a[i]++;",
+        "unsigned": f"#pragma omp parallel for schedule({clause})\n"
+        "for (unsigned long long i = 0; i < 1000; i++) a[i]++;",
+    }[form]
+    seen = record(tmp_path, "gcc", _c(head), (optimize, "-fopenmp"))
+    region = seen.only("region")
+    assert (region.count, region.x[0], region.x[1]) == (1, 4, 4)
+    loop = seen.only("loop")
+    assert (loop.schedule, loop.count, loop.x[0], loop.x[2], loop.x[3]) == (schedule, 4, 1000, chunk, 1000)
+    if chunks is not None:
+        assert loop.x[1] == chunks
+    else:
+        assert 4 <= loop.x[1] <= 1000
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+@pytest.mark.parametrize("schedule", ["static", "static, 5"])
+def test_static_loop_is_inferred(tmp_path: Path, optimize: str, schedule: str) -> None:
+    """GCC inlines static loops: that there was one is known, its iterations are not."""
+    body = f"for (int r = 0; r < 3; r++)\n#pragma omp parallel for schedule({schedule})\n"
+    seen = record(tmp_path, "gcc", _c(body + "for (int i = 0; i < 1000; i++) a[i]++;"), (optimize, "-fopenmp"))
+    assert seen.only("region").count == 3
+    loop = seen.only("loop")
+    assert (loop.schedule, loop.count, loop.x[3]) == ("static (inferred)", 12, UNKNOWN)
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+@pytest.mark.parametrize("schedule", ["static, 3", "dynamic, 3", "guided, 3", "runtime"])
+@pytest.mark.parametrize("number", ["int", "unsigned long long"])
+def test_ordered(tmp_path: Path, optimize: str, schedule: str, number: str) -> None:
+    """Ordered loops are known whole, and each iteration waits for its turn once."""
+    body = f"""int sum = 0;
+#pragma omp parallel for ordered schedule({schedule})
+for ({number} i = 0; i < 100; i++) {{
+#pragma omp ordered
+sum = sum * 3 + (int)i;
+}}
+printf("%d\\n", sum);"""
+    seen = record(tmp_path, "gcc", _c(body), (optimize, "-fopenmp"), OMP_SCHEDULE="dynamic,3")
+    loop = seen.only("loop")
+    assert (loop.schedule, loop.x[0], loop.x[3]) == (schedule.split(",")[0], 100, 100)
+    assert seen.only("wait", "ordered").count == 100
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+@pytest.mark.parametrize("schedule", ["static", "dynamic", "runtime"])
+@pytest.mark.parametrize("number", ["int", "unsigned long long"])
+def test_doacross(tmp_path: Path, optimize: str, schedule: str, number: str) -> None:
+    """ordered(2): outer iterations are counted, and every sink is one wait."""
+    body = f"""static unsigned b[20][20];
+#pragma omp parallel for ordered(2) schedule({schedule})
+for ({number} i = 1; i < 20; i++) for ({number} j = 1; j < 20; j++) {{
+#pragma omp ordered depend(sink: i - 1, j)
+b[i][j] = b[i - 1][j] + 1;
+#pragma omp ordered depend(source)
+}}
+printf("%u\\n", b[19][19]);"""
+    seen = record(tmp_path, "gcc", _c(body), (optimize, "-fopenmp"))
+    loop = seen.only("loop")
+    assert (loop.schedule, loop.x[0], loop.x[3]) == (schedule, 19, 19)
+    assert seen.only("wait", "ordered").count == 18 * 19
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+@pytest.mark.parametrize("combined", ["parallel sections", "sections"])
+def test_sections(tmp_path: Path, optimize: str, combined: str) -> None:
+    """Each section is an iteration."""
+    sections = "".join(f"\n#pragma omp section\na[{i}]++;" for i in range(5))
+    before = "" if combined.startswith("parallel") else "#pragma omp parallel\n"
+    seen = record(tmp_path, "gcc", _c(f"{before}#pragma omp {combined}\n{{{sections}\n}}"), (optimize, "-fopenmp"))
+    loop = seen.only("loop")
+    assert (loop.schedule, loop.x[0], loop.x[1], loop.x[3]) == ("sections", 5, 5, 5)
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+def test_synchronisation(tmp_path: Path, optimize: str) -> None:
+    """Barriers, criticals with and without a name, single, copyprivate and locks, each counted where it stands."""
+    body = """omp_lock_t lock; omp_init_lock(&lock);
+#pragma omp parallel
+{ int mine = 0;
+for (volatile int r = 0; r < 5; r++) {
+#pragma omp barrier
+}
+#pragma omp critical
+a[0]++;
+#pragma omp critical(named)
+{ a[1]++; a[2]++; }
+#pragma omp single nowait
+a[3]++;
+#pragma omp single copyprivate(mine)
+mine = 7;
+omp_set_lock(&lock); a[4] += mine; omp_unset_lock(&lock);
+a[5 + omp_get_thread_num()]++;
+}
+printf("%d %d %d %d %d\\n", a[0], a[1], a[2], a[3], a[4]);"""
+    seen = record(tmp_path, "gcc", _c(body), (optimize, "-fopenmp"))
+    assert [row.count for row in seen.rows("lock", "critical")] == [4, 4]
+    assert [(row.count, row.x[0]) for row in seen.rows("single")] == [(4, 1), (4, 1)]
+    assert 20 in [row.count for row in seen.rows("wait", "barrier")]
+    assert seen.only("wait", "lock").count == 4
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+def test_tasks(tmp_path: Path, optimize: str) -> None:
+    """Created and executed tasks agree; tasks that run in barriers are work of the region, not waiting."""
+    body = """#pragma omp parallel
+#pragma omp single
+for (int t = 0; t < 40; t++) {
+#pragma omp task firstprivate(t)
+for (int k = 0; k < 200000; k++) __asm__ volatile("" ::: "memory");
+}
+#pragma omp parallel
+#pragma omp single
+{
+#pragma omp taskgroup
+for (int t = 0; t < 8; t++)
+#pragma omp task
+a[t]++;
+#pragma omp taskloop num_tasks(10)
+for (int i = 0; i < 100; i++) a[i]++;
+#pragma omp task
+a[999]++;
+#pragma omp taskwait
+}"""
+    seen = record(tmp_path, "gcc", _c(body), (optimize, "-fopenmp"))
+    tasks = seen.rows("task")
+    assert sorted(row.count for row in tasks) == [1, 8, 10, 40]
+    assert all(row.x[0] in (row.count, 0) for row in tasks)
+    first = seen.rows("team")[0]
+    heavy = max(tasks, key=lambda row: row.ticks)
+    assert first.ticks >= 0.9 * heavy.ticks
+    region = seen.rows("region")[0]
+    assert first.ticks + first.x[0] + first.x[1] + first.x[2] == pytest.approx(4 * region.ticks, rel=0.05)
+
+
+def test_waits_inside_late_tasks_are_not_work(tmp_path: Path) -> None:
+    """A tree of tasks whose parents wait: lane time is work plus waits, and nothing is counted twice."""
+    before = """static long fib(int n) { long x, y; if (n < 2) return n;
+if (n < 12) return fib(n - 1) + fib(n - 2);
+#pragma omp task shared(x)
+x = fib(n - 1);
+#pragma omp task shared(y)
+y = fib(n - 2);
+#pragma omp taskwait
+return x + y; }"""
+    body = """long r = 0;
+#pragma omp parallel
+#pragma omp single nowait
+r = fib(27);
+printf("%ld\\n", r);"""
+    seen = record(tmp_path, "gcc", _c(body, before))
+    region, team = seen.only("region"), seen.only("team")
+    assert team.ticks + sum(team.x[:3]) == pytest.approx(4 * region.ticks, rel=0.02)
+    assert sum(row.count for row in seen.rows("task")) == sum(row.x[0] for row in seen.rows("task"))
+
+
+def test_task_reductions(tmp_path: Path) -> None:
+    """Regions and loops with task reductions reach the runtime through entry points of their own."""
+    body = """long sum = 0, other = 0;
+#pragma omp parallel reduction(task, +: sum)
+#pragma omp single
+for (int i = 0; i < 100; i++) {
+#pragma omp task in_reduction(+: sum)
+sum += i;
+}
+#pragma omp parallel
+#pragma omp for schedule(dynamic, 4) reduction(task, +: other)
+for (int i = 0; i < 100; i++) {
+#pragma omp task in_reduction(+: other)
+other += i;
+}
+printf("%ld %ld\\n", sum, other);"""
+    seen = record(tmp_path, "gcc", _c(body))
+    assert seen.output == "4950 4950\n"
+    assert [row.x[0] for row in seen.rows("region")] == [4, 4]
+    # Combining the threads' values asks for their number, too, which looks like an inlined loop.
+    (loop,) = [row for row in seen.rows("loop") if row.schedule != "static (inferred)"]
+    assert (loop.schedule, loop.x[0], loop.x[2], loop.x[3]) == ("dynamic", 100, 4, 100)
+    assert [row.count for row in seen.rows("task")] == [100, 100]
+
+
+def test_orphaned_loop(tmp_path: Path) -> None:
+    """A loop in a function that regions call belongs to the region that called it."""
+    before = "__attribute__((noinline)) void work(void) {\n#pragma omp for schedule(dynamic, 5)\n"
+    before += "for (int i = 0; i < 50; i++) a[i]++;\n}"
+    body = "#pragma omp parallel\nwork();\n#pragma omp parallel num_threads(2)\nwork();"
+    seen = record(tmp_path, "gcc", _c(body, before))
+    assert seen.only("loop").x[:2] == (100, 20)
+    assert [row.x[0] for row in seen.rows("region")] == [4, 2]
+    regions = {int(r["in_region"]) for lane in seen.process.lanes for r in lane.rows[lane.rows["what"] == 3]}
+    assert len(regions) == 2
+
+
+def test_nested_and_changing_teams(tmp_path: Path) -> None:
+    """Nested regions, a changing thread count, several host threads, more threads than CPUs, serialized ones."""
+    source = """#include <omp.h>
+#include <thread>
+#include <vector>
+int main() {
+  omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp parallel num_threads(3)
+    { asm volatile(""); }
+  }
+  for (int n = 1; n <= 6; n++) {
+    omp_set_num_threads(n);
+#pragma omp parallel
+    { asm volatile(""); }
+  }
+  std::vector<std::thread> hosts;
+  for (int k = 0; k < 3; k++)
+    hosts.emplace_back([] {
+      for (int r = 0; r < 5; r++)
+#pragma omp parallel num_threads(2)
+      { asm volatile(""); }
+    });
+  for (auto& each : hosts) each.join();
+#pragma omp parallel num_threads(64)
+  { asm volatile(""); }
+#pragma omp parallel if (0)
+  { asm volatile(""); }
+}
+"""
+    seen = record(tmp_path, "g++", source, ("-O2", "-fopenmp", "-pthread"), suffix=".cpp")
+    # Subjects are numbered by first sight: outer, inner, changing, hosts, many, serialized.
+    assert [(row.count, row.x[0], row.x[1]) for row in seen.rows("region")] == [
+        (1, 2, 2),
+        (2, 6, 3),
+        (6, 21, 6),
+        (15, 30, 2),
+        (1, 64, 64),
+        (1, 1, 1),
+    ]
+    assert [row.count for row in seen.rows("team")] == [2, 6, 21, 30, 64, 1]
+
+
+def test_entry_points_before_gcc_4_9(tmp_path: Path) -> None:
+    """Old binaries run the outlined function themselves, between a start and an end."""
+    before = """void GOMP_parallel_start(void (*)(void *), void *, unsigned); void GOMP_parallel_end(void);
+void GOMP_parallel_loop_dynamic_start(void (*)(void *), void *, unsigned, long, long, long, long);
+_Bool GOMP_loop_dynamic_next(long *, long *); void GOMP_loop_end_nowait(void);
+static void region(void *data) { __atomic_fetch_add((int *)data, 1, __ATOMIC_RELAXED); }
+static void loop(void *data) { long i, last;
+while (GOMP_loop_dynamic_next(&i, &last)) for (; i < last; i++) __atomic_fetch_add((int *)data, 1, __ATOMIC_RELAXED);
+GOMP_loop_end_nowait(); }"""
+    body = """int n = 0, m = 0;
+for (int r = 0; r < 3; r++) { GOMP_parallel_start(region, &n, 0); region(&n); GOMP_parallel_end(); }
+GOMP_parallel_loop_dynamic_start(loop, &m, 2, 0, 100, 1, 10); loop(&m); GOMP_parallel_end();
+printf("%d %d\\n", n, m);"""
+    seen = record(tmp_path, "gcc", _c(body, before))
+    assert seen.output == "12 100\n"
+    assert [(row.count, row.x[0]) for row in seen.rows("region")] == [(3, 12), (1, 2)]
+    row = seen.only("loop")
+    assert (row.schedule, row.x[0], row.x[1], row.x[2], row.x[3]) == ("dynamic", 100, 10, 10, 100)
+
+
+def test_fork_inside_a_region(tmp_path: Path) -> None:
+    """A child that leaves the region by itself writes nothing of its parent's."""
+    body = """#pragma omp parallel
+if (omp_get_thread_num() == 1) {
+pid_t child = fork(); if (child == 0) return_of_child();
+int status; waitpid(child, &status, 0); a[0] = WEXITSTATUS(status); }
+printf("%d\\n", a[0]);"""
+    before = """#include <sys/wait.h>
+#include <unistd.h>
+static void return_of_child(void) { _exit(3); }"""
+    seen = record(tmp_path, "gcc", _c(body, before))
+    assert seen.output == "3\n"
+    assert seen.only("region").x[0] == 4
+    work = [e for lane in seen.process.lanes for e in lane.events[lane.events["kind"] == 4]]
+    assert len(work) == 4
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+def test_fortran(tmp_path: Path, optimize: str) -> None:
+    """gfortran's regions, its dynamic loops and its criticals."""
+    source = """program p
+integer :: i, s
+s = 0
+!$omp parallel do schedule(dynamic, 3) reduction(+: s)
+do i = 1, 100
+s = s + i
+end do
+!$omp end parallel do
+!$omp parallel
+!$omp critical
+s = s + 1
+!$omp end critical
+!$omp end parallel
+print *, s
+end program
+"""
+    seen = record(tmp_path, "gfortran", source, (optimize, "-fopenmp"), suffix=".f90")
+    assert [row.x[0] for row in seen.rows("region")] == [4, 4]
+    loop = seen.only("loop")
+    assert (loop.schedule, loop.x[0], loop.x[1], loop.x[2], loop.x[3]) == ("dynamic", 100, 34, 3, 100)
+    assert seen.only("lock", "critical").count == 4
+
+
+def test_chunks_in_a_trace(tmp_path: Path) -> None:
+    """A trace has every chunk with its first iteration, also those of negative numbers."""
+    body = "#pragma omp parallel for schedule(dynamic, 10)\nfor (int i = -50; i < 50; i++) a[i + 50]++;"
+    seen = record(tmp_path, "gcc", _c(body), level="trace")
+    chunks = [e for lane in seen.process.lanes for e in lane.events[lane.events["kind"] == 18]]
+    firsts = sorted(int(e["b"].astype("int64")) for e in chunks)
+    assert firsts == list(range(-50, 50, 10))
+    assert all(int(e["a"]) == 10 for e in chunks)
