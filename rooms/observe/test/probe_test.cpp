@@ -1,0 +1,232 @@
+// The probes that read text files, against made-up ones.
+#include "probe_fixture.hpp"
+#include "probes/cgroup.hpp"
+#include "probes/cpu.hpp"
+#include "probes/proc_file.hpp"
+#include "probes/psi.hpp"
+#include "probes/threads.hpp"
+
+namespace trimtab::observe::testing {
+namespace {
+
+using doubles = std::vector<double>;
+
+TEST_F(probe_test, file_that_is_too_long_is_cut_off_and_still_a_string) {
+  put("/long", std::string(100, 'x'));
+  char text[10];
+  EXPECT_EQ(read_file((root() + "/long").c_str(), text, sizeof text), 9);
+  EXPECT_STREQ(text, "xxxxxxxxx");
+  EXPECT_EQ(read_file((root() + "/none").c_str(), text, sizeof text), -ENOENT);
+}
+
+TEST_F(probe_test, numbers_are_found_by_whole_keys) {
+  std::uint64_t value = 0;
+  const char* const text = "nr_throttled 3\nnr_throttled_more 4\nkey:\t 5 kB\nodd: x\n";
+  EXPECT_TRUE(find_number(text, "nr_throttled", value));
+  EXPECT_EQ(value, 3u);
+  EXPECT_TRUE(find_number(text, "key", value));
+  EXPECT_EQ(value, 5u);
+  EXPECT_FALSE(find_number(text, "odd", value));
+  EXPECT_FALSE(find_number(text, "nr", value));
+}
+
+TEST_F(probe_test, thread_figures_come_from_three_files) {
+  put("/proc/self/task/7/schedstat", "1000 200 30\n");
+  put("/proc/self/task/7/status", "Name:\tx\nvoluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t5\n");
+  thread_figures figures = read_thread(root().c_str(), 7, thread_detail::all);
+  EXPECT_TRUE(figures.is_valid);
+  EXPECT_EQ(figures.run_ns, 1000u);
+  EXPECT_EQ(figures.run_delay_ns, 200u);
+  EXPECT_EQ(figures.time_slices, 30u);
+  EXPECT_EQ(figures.voluntary_switches, 4u);
+  EXPECT_EQ(figures.involuntary_switches, 5u);
+  EXPECT_EQ(figures.migrations, unknown);
+  put("/proc/self/task/7/sched", "cat (7)\n---\nse.nr_migrations      :       6\n");
+  figures = read_thread(root().c_str(), 7, thread_detail::all);
+  EXPECT_EQ(figures.migrations, 6u);
+  EXPECT_FALSE(read_thread(root().c_str(), 8, thread_detail::all).is_valid);
+}
+
+TEST_F(probe_test, process_delay_is_the_sum_over_its_threads) {
+  EXPECT_EQ(read_process_delay(root().c_str()), unknown);
+  put("/proc/self/task/7/schedstat", "1000 200 30\n");
+  put("/proc/self/task/8/schedstat", "1000 50 30\n");
+  EXPECT_EQ(read_process_delay(root().c_str()), 250u);
+}
+
+TEST_F(probe_test, cpu_times_are_of_the_chosen_cpus_alone) {
+  put("/proc/stat",
+      "cpu  9 9 9 9 9 9 9 9 9 9\n"
+      "cpu0 1 2 3 1000 7 4 5 6 1 0\n"
+      "cpu3 10 20 30 1000 7 40 50 60 1 0\n"
+      "intr 12345 1 2 3\n");
+  base::cpu_mask mask;
+  mask.bits[0] = 1;
+  cpu_times times = read_cpu_times(root().c_str(), mask);
+  EXPECT_TRUE(times.is_valid);
+  EXPECT_EQ(times.busy, 15u);
+  EXPECT_EQ(times.stolen, 6u);
+  mask.bits[0] = 1 | 8;
+  times = read_cpu_times(root().c_str(), mask);
+  EXPECT_EQ(times.busy, 165u);
+  EXPECT_EQ(times.stolen, 66u);
+  mask.bits[0] = 2;
+  EXPECT_FALSE(read_cpu_times(root().c_str(), mask).is_valid);
+}
+
+TEST_F(probe_test, memory_is_in_bytes) {
+  put("/proc/self/statm", "100 25 5 1 0 20 0\n");
+  put("/proc/meminfo", "MemTotal: 100 kB\nMemFree: 10 kB\nMemAvailable:   50 kB\n");
+  probe* const memory = probe_named("memory");
+  ASSERT_TRUE(memory->start(*m_to, root().c_str()));
+  memory->sample(*m_to, 1);
+  EXPECT_EQ(values("resident memory"), doubles{25.0 * static_cast<double>(sysconf(_SC_PAGESIZE))});
+  EXPECT_EQ(values("memory available"), doubles{50.0 * 1024});
+  EXPECT_EQ(names().units.at("resident memory"), "B");
+}
+
+TEST_F(probe_test, pressure_counts_from_the_start_of_the_probe) {
+  put("/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=5000000\n");
+  put("/proc/pressure/io",
+      "some avg10=0.00 avg60=0.00 avg300=0.00 total=100\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
+  probe* const psi = probe_named("psi");
+  ASSERT_TRUE(psi->start(*m_to, root().c_str()));
+  psi->sample(*m_to, 1);
+  put("/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=7500000\n");
+  psi->sample(*m_to, 2);
+  EXPECT_EQ(values("pressure cpu some"), (doubles{0, 2.5}));
+  EXPECT_EQ(values("pressure io full"), (doubles{0, 0}));
+  EXPECT_TRUE(values("pressure cpu some").size() == 2 && samples("pressure cpu some")[1].ticks == 2);
+  EXPECT_EQ(names().unavailable, std::vector<std::string>{"pressure stall information"});  // memory is missing
+}
+
+TEST_F(probe_test, pressure_of_the_own_cgroup) {
+  put("/proc/self/cgroup", "0::/app\n");
+  put("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  put("/sys/fs/cgroup/app/memory.pressure",
+      "some avg10=0.00 avg60=0.00 avg300=0.00 total=10\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=4\n");
+  probe* const psi = probe_named("psi");
+  ASSERT_TRUE(psi->start(*m_to, root().c_str()));
+  put("/sys/fs/cgroup/app/memory.pressure",
+      "some avg10=0.00 avg60=0.00 avg300=0.00 total=10\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=1000004\n");
+  psi->sample(*m_to, 1);
+  EXPECT_EQ(values("cgroup pressure memory full"), doubles{1.0});
+}
+
+TEST_F(probe_test, without_pressure_files_it_says_so_with_a_remedy) {
+  EXPECT_FALSE(probe_named("psi")->start(*m_to, root().c_str()));
+  EXPECT_NE(names().remedy.at("pressure stall information").find("CONFIG_PSI"), std::string::npos);
+}
+
+constexpr char v2_mount[] = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+
+TEST_F(probe_test, throttling_of_the_ancestor_that_has_the_quota) {
+  put("/proc/self/cgroup", "0::/slice/app\n");
+  put("/proc/self/mountinfo", v2_mount);
+  put("/sys/fs/cgroup/slice/app/cpu.max", "max 100000\n");
+  put("/sys/fs/cgroup/slice/cpu.max", "150000 100000\n");
+  put("/sys/fs/cgroup/slice/cpu.stat", "usage_usec 5\nnr_periods 10\nnr_throttled 4\nthrottled_usec 1000000\n");
+  probe* const cgroup = probe_named("cgroup");
+  ASSERT_TRUE(cgroup->start(*m_to, root().c_str()));
+  put("/sys/fs/cgroup/slice/cpu.stat", "usage_usec 5\nnr_periods 20\nnr_throttled 7\nthrottled_usec 3500000\n");
+  cgroup->sample(*m_to, 1);
+  EXPECT_EQ(values("quota periods"), doubles{10});
+  EXPECT_EQ(values("quota periods throttled"), doubles{3});
+  EXPECT_EQ(values("time throttled"), doubles{2.5});
+  EXPECT_EQ(names().facts.at("cpu quota"), "1.500");
+}
+
+TEST_F(probe_test, version_1_counts_throttled_time_in_nanoseconds) {
+  put("/cpu.stat", "nr_periods 10\nnr_throttled 4\nthrottled_time 2000000\n");
+  base::cgroup_directory directory;
+  std::snprintf(directory.path, sizeof directory.path, "%s", root().c_str());
+  EXPECT_EQ(read_throttling(directory).throttled_us, 2000u);
+  directory.is_v2 = true;
+  EXPECT_FALSE(read_throttling(directory).is_valid);
+}
+
+TEST_F(probe_test, no_quota_is_a_fact_and_nothing_unavailable) {
+  put("/proc/self/cgroup", "0::/app\n");
+  put("/proc/self/mountinfo", v2_mount);
+  put("/sys/fs/cgroup/app/cpu.max", "max 100000\n");
+  EXPECT_FALSE(probe_named("cgroup")->start(*m_to, root().c_str()));
+  EXPECT_EQ(names().facts.at("cpu quota"), "none");
+  EXPECT_TRUE(names().unavailable.empty());
+}
+
+TEST_F(probe_test, energy_of_all_packages_goes_on_when_a_meter_wraps) {
+  const std::string powercap = "/sys/class/powercap/intel-rapl:";
+  put(powercap + "0/name", "package-0\n");
+  put(powercap + "0/energy_uj", "9000000\n");
+  put(powercap + "0/max_energy_range_uj", "10000000\n");
+  put(powercap + "0:0/name", "dram\n");
+  put(powercap + "0:0/energy_uj", "100\n");
+  put(powercap + "1/name", "package-1\n");
+  put(powercap + "1/energy_uj", "0\n");
+  probe* const energy = probe_named("energy");
+  ASSERT_TRUE(energy->start(*m_to, root().c_str()));
+  energy->sample(*m_to, 1);
+  put(powercap + "0/energy_uj", "500000\n");
+  put(powercap + "0:0/energy_uj", "1000100\n");
+  put(powercap + "1/energy_uj", "3000000\n");
+  energy->sample(*m_to, 2);
+  EXPECT_EQ(values("energy package-0"), (doubles{0, 1.5}));
+  EXPECT_EQ(values("energy 0 dram"), (doubles{0, 1}));
+  EXPECT_EQ(values("energy package-1"), (doubles{0, 3}));
+}
+
+TEST_F(probe_test, no_power_meter_is_unavailable) {
+  EXPECT_FALSE(probe_named("energy")->start(*m_to, root().c_str()));
+  EXPECT_EQ(names().unavailable, std::vector<std::string>{"energy"});
+}
+
+TEST_F(probe_test, load_of_others_is_what_the_process_did_not_use) {
+  put("/proc/stat", "cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");
+  probe* const cpu = probe_named("cpu");
+  cpu->attached();
+  ASSERT_TRUE(cpu->start(*m_to, root().c_str()));
+  // Much more than this process can have used in the meantime.
+  put("/proc/stat", "cpu0 100000 0 0 0 0 0 0 300\ncpu1 0 0 0 0 0 0 0 0\n");
+  const std::uint64_t begin = base::monotonic_ns();
+  while (base::monotonic_ns() - begin < 100'000'000) {
+  }
+  cpu->sample(*m_to, 1);
+  const double tick = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
+  EXPECT_NEAR(values("cpu busy").at(0), 100000 * tick, 1e-6);
+  EXPECT_NEAR(values("cpu stolen").at(0), 300 * tick, 1e-6);
+  const double wall = static_cast<double>(base::monotonic_ns() - begin) * 1e-9;
+  EXPECT_GT(values("cpu load of others").at(0), 0.5 * (100000 * tick - wall) / wall);
+  EXPECT_GE(values("process cpu").at(0), 0.05);
+}
+
+TEST(probe_table, is_what_the_documentation_lists) {
+  const auto docs = std::filesystem::path(__FILE__).parent_path() / "../../../docs/counters.md";
+  const std::vector<char> bytes = bytes_of(docs.string());
+  const std::string text(bytes.begin(), bytes.end());
+  ASSERT_FALSE(text.empty()) << docs;
+  for (const probe_row* row = probe_table; row->name != nullptr; ++row) {
+    const std::string line = std::string("| `") + row->name + "` | " + row->help + " | " +
+                             (row->is_default ? "yes" : "no") + " | " + std::to_string(row->period_ms) + " ms |";
+    EXPECT_NE(text.find(line), std::string::npos) << "docs/counters.md lacks the line: " << line;
+  }
+}
+
+TEST_F(probe_test, every_counter_is_in_the_documentation) {
+  const auto docs = std::filesystem::path(__FILE__).parent_path() / "../../../docs/counters.md";
+  const std::vector<char> bytes = bytes_of(docs.string());
+  const std::string text(bytes.begin(), bytes.end());
+  for (const probe_row* row = probe_table; row->name != nullptr; ++row)
+    if (probe* const each = row->instance(); std::string(row->name) != "energy") {
+      each->attached();
+      each->start(*m_to, "");
+    }
+  const names_read known = names();
+  EXPECT_GE(known.counters.size(), 5u);
+  for (const auto& [id, name] : known.counters) {
+    const std::string cell = "| `" + name + "` | " + known.units.at(name) + " |";
+    EXPECT_NE(text.find(cell), std::string::npos) << "docs/counters.md lacks: " << cell;
+  }
+}
+
+}  // namespace
+}  // namespace trimtab::observe::testing
