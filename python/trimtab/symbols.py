@@ -1,14 +1,20 @@
-"""Where in the source a subject is: module and offset to function, file and line, by DWARF or symbol tables."""
+"""Where in the source a subject is: module and offset to function, file and line.
+
+From DWARF or symbol tables of the module, or of its separate debug file; kept in the run directory, so that
+later reports do not need the program any more.
+"""
 
 from __future__ import annotations
 
 import bisect
+import json
+import os
 import re
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elftools.common.exceptions import DWARFError, ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection, SymbolTableSection
 
@@ -16,8 +22,10 @@ from trimtab.model import Module, Process, Subject
 
 # What compilers call the functions they outline: the user's function stands before.
 _OUTLINED = re.compile(
-    r"^(?P<function>.+?)(\._omp_fn\.\d+|\.omp_outlined.*|\.omp_task_entry.*|\.cold|\.constprop.*)$"
+    r"^(?P<function>.+?)(\._omp_fn\.\d+|\.omp_outlined.*|_omp_outlined.*|\.omp_task_entry.*|\.cold.*"
+    r"|\.constprop.*|\.isra.*|\.part\.\d+)$"
 )
+_DEBUG_ROOT = Path("/usr/lib/debug")
 
 
 @dataclass(frozen=True)
@@ -29,20 +37,24 @@ class Place:
     line: int = 0
 
 
-class _Binary:
+class Binary:
     """One ELF file, opened as long as this object lives."""
 
     def __init__(self, path: Path) -> None:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise OSError(f"{path}: not a regular file")
         self._stream = path.open("rb")
         self.elf = ELFFile(self._stream)
         self._symbols: tuple[list[int], list[tuple[int, str]]] | None = None
         self._units: list[tuple[int, int, Any]] | None = None
-        self._lines: dict[int, list[tuple[int, str, int]]] = {}
+        self._lines: dict[int, tuple[list[int], list[tuple[str, int]]]] = {}
 
     def close(self) -> None:
+        """Close the file."""
         self._stream.close()
 
     def build_id(self) -> str:
+        """In hex; "" if there is none."""
         for section in self.elf.iter_sections():
             if isinstance(section, NoteSection):
                 for note in section.iter_notes():
@@ -50,18 +62,14 @@ class _Binary:
                         return str(note["n_desc"])
         return ""
 
+    def has_lines(self) -> bool:
+        """Whether there is debug information in this file itself."""
+        return bool(self.elf.has_dwarf_info(strict=True))
+
     def function_at(self, address: int) -> str:
+        """The symbol that covers `address`, or ""."""
         if self._symbols is None:
-            found: dict[int, tuple[int, str]] = {}
-            for name in (".dynsym", ".symtab"):
-                section = self.elf.get_section_by_name(name)
-                if not isinstance(section, SymbolTableSection):
-                    continue
-                for symbol in section.iter_symbols():
-                    if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_value"]:
-                        found[symbol["st_value"]] = (symbol["st_size"], symbol.name)
-            starts = sorted(found)
-            self._symbols = (starts, [found[start] for start in starts])
+            self._symbols = self._read_symbols()
         starts, entries = self._symbols
         at = bisect.bisect_right(starts, address) - 1
         if at < 0:
@@ -69,9 +77,25 @@ class _Binary:
         size, name = entries[at]
         return name if address < starts[at] + max(size, 1) else ""
 
-    def line_at(self, address: int) -> tuple[str, int]:
-        """File and line of the row that covers `address`; ("", 0) when there is none."""
-        if not self.elf.has_dwarf_info():
+    def _read_symbols(self) -> tuple[list[int], list[tuple[int, str]]]:
+        found: dict[int, tuple[int, str]] = {}
+        for name in (".dynsym", ".symtab"):
+            section = self.elf.get_section_by_name(name)
+            if not isinstance(section, SymbolTableSection):
+                continue
+            for symbol in section.iter_symbols():
+                if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_value"]:
+                    found[symbol["st_value"]] = (symbol["st_size"], symbol.name)
+        starts = sorted(found)
+        return starts, [found[start] for start in starts]
+
+    def line_at(self, address: int, is_entry: bool) -> tuple[str, int]:
+        """File and line of the code at `address`; ("", 0) when there is none.
+
+        At the entry of an outlined function several rows may share the address: the first is the directive's,
+        the later ones are of code that was moved there.
+        """
+        if not self.has_lines():
             return "", 0
         dwarf = self.elf.get_dwarf_info()
         if self._units is None:
@@ -80,22 +104,28 @@ class _Binary:
             ]
         for low, high, unit in self._units:
             if low <= address < high:
-                rows = self._rows(dwarf, unit)
-                at = bisect.bisect_right(rows, (address, "\U0010ffff", 1 << 60)) - 1
+                addresses, places = self._rows(dwarf, unit)
+                at = bisect.bisect_right(addresses, address) - 1
+                if is_entry and at >= 0:
+                    at = bisect.bisect_left(addresses, addresses[at])
                 if at >= 0:
-                    return rows[at][1], rows[at][2]
+                    return places[at]
         return "", 0
 
-    def _rows(self, dwarf: Any, unit: Any) -> list[tuple[int, str, int]]:
+    def _rows(self, dwarf: Any, unit: Any) -> tuple[list[int], list[tuple[str, int]]]:
         if unit.cu_offset not in self._lines:
-            rows: list[tuple[int, str, int]] = []
+            rows: list[tuple[int, tuple[str, int]]] = []
             program = dwarf.line_program_for_CU(unit)
+            names: dict[int, str] = {}
             for entry in program.get_entries() if program is not None else ():
                 state = entry.state
-                if state is not None and not state.end_sequence and state.line:
-                    rows.append((state.address, _file_name(program, state.file), state.line))
-            rows.sort()
-            self._lines[unit.cu_offset] = rows
+                if state is None or state.end_sequence or not state.line:
+                    continue
+                if state.file not in names:
+                    names[state.file] = _file_name(unit, program, state.file)
+                rows.append((state.address, (names[state.file], state.line)))
+            rows.sort(key=lambda row: row[0])
+            self._lines[unit.cu_offset] = ([row[0] for row in rows], [row[1] for row in rows])
         return self._lines[unit.cu_offset]
 
 
@@ -112,8 +142,7 @@ def _ranges_of(dwarf: Any, unit: Any) -> list[tuple[int, int]]:
         return []
     base = low.value if low is not None else 0
     found = []
-    entries = lists.get_range_list_at_offset(ranges.value, cu=unit)
-    for entry in entries:
+    for entry in lists.get_range_list_at_offset(ranges.value, cu=unit):
         if hasattr(entry, "base_address"):
             base = entry.base_address
         elif getattr(entry, "is_absolute", False):
@@ -127,19 +156,19 @@ def _text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def _file_name(program: Any, number: int) -> str:
+def _file_name(unit: Any, program: Any, number: int) -> str:
     version = program.header.version
     entries = program.header.file_entry
     at = number if version >= 5 else number - 1
     if not 0 <= at < len(entries):
         return ""
     entry = entries[at]
-    name = _text(entry.name)
     folders = program.header.include_directory
     folder_at = entry.dir_index if version >= 5 else entry.dir_index - 1
-    if name.startswith("/") or not 0 <= folder_at < len(folders):
-        return name
-    return str(Path(_text(folders[folder_at])) / name)
+    folder = Path(_text(folders[folder_at])) if 0 <= folder_at < len(folders) else Path()
+    compiled_in = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+    base = Path(_text(compiled_in.value)) if compiled_in is not None else Path()
+    return os.path.normpath(base / folder / _text(entry.name))
 
 
 def user_function(symbol: str) -> str:
@@ -149,54 +178,113 @@ def user_function(symbol: str) -> str:
     ('main', 'solve', 'f')
     """
     match = _OUTLINED.match(symbol)
-    return match["function"] if match else symbol
+    if match:
+        return user_function(match["function"])
+    return "" if symbol.startswith(".omp_") else symbol
 
 
 class Symbols:
-    """Looks subjects up; keeps opened files between calls. Use as a context manager."""
+    """Looks subjects up; keeps opened files and what it found. Use as a context manager.
 
-    def __init__(self) -> None:
-        self._binaries: dict[str, _Binary | None] = {}
+    Attributes:
+        changed: paths of modules that are not the build that ran any more; nothing is looked up in them.
+    """
+
+    def __init__(self, cache: Path | None = None) -> None:
+        self._cache = cache
+        self._known: dict[str, list[Any]] = _read_cache(cache)
+        self._is_new = False
+        self._binaries: dict[tuple[str, str], tuple[Binary, ...]] = {}
+        self.changed: set[str] = set()
 
     def __enter__(self) -> Symbols:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for binary in self._binaries.values():
-            if binary is not None:
+        for binaries in self._binaries.values():
+            for binary in binaries:
                 binary.close()
+        if self._cache is not None and self._is_new:
+            _write_cache(self._cache, self._known)
 
-    def _binary(self, module: Module) -> _Binary | None:
-        if module.path not in self._binaries:
-            opened: _Binary | None = None
+    def _open(self, module: Module) -> tuple[Binary, ...]:
+        """The module's file and, where that has no debug information, its debug file."""
+        key = (module.path, module.build_id)
+        if key not in self._binaries:
+            self._binaries[key] = ()
+            # A damaged program must not cost the report, and the ELF reader raises whatever it stumbled on.
             try:
-                opened = _Binary(Path(module.path))
-                # Another build than the one that ran would give wrong places, which is worse than none.
-                if module.build_id and opened.build_id() != module.build_id:
-                    opened.close()
-                    opened = None
-            except (OSError, ELFError):
-                opened = None
-            self._binaries[module.path] = opened
-        return self._binaries[module.path]
+                binary = Binary(Path(module.path))
+            except Exception:
+                return ()
+            self._binaries[key] = (binary,)
+            try:
+                if module.build_id and binary.build_id() != module.build_id:
+                    # Another build than the one that ran would give wrong places, which is worse than none.
+                    self.changed.add(module.path)
+                    binary.close()
+                    self._binaries[key] = ()
+                elif not binary.has_lines() and len(module.build_id) > 2:
+                    name = f"{module.build_id[:2]}/{module.build_id[2:]}.debug"
+                    self._binaries[key] = (binary, Binary(_DEBUG_ROOT / ".build-id" / name))
+            except Exception:
+                pass
+        return self._binaries[key]
 
     def place(self, process: Process, subject: Subject) -> Place:
         """Where `subject` is, from what its runtime said, debug information, or symbols, in this order."""
-        if subject.module is None:
-            return Place(subject.function, subject.file, subject.line)
         module = next((each for each in process.modules if each.id == subject.module), None)
-        binary = self._binary(module) if module is not None else None
-        function, file, line = "", "", 0
-        if binary is not None:
-            address = subject.offset - 1 if subject.is_call else subject.offset
-            function = user_function(binary.function_at(address))
-            try:
-                file, line = binary.line_at(address)
-            except (DWARFError, ELFError, KeyError, AttributeError, ValueError, IndexError):
-                file, line = "", 0
+        if module is None:
+            return Place(subject.function, subject.file, subject.line)
+        key = f"{module.path}|{module.build_id}|{subject.offset:x}|{int(subject.is_call)}"
+        if key not in self._known:
+            found = self._look_up(module, subject)
+            if found == Place():
+                return Place(subject.function, subject.file, subject.line)
+            self._known[key] = [found.function, found.file, found.line]
+            self._is_new = True
+        function, file, line = self._known[key]
         if subject.line:
-            return Place(subject.function or function, subject.file, subject.line)
+            return Place(subject.function or function, subject.file or file, subject.line)
         return Place(function, file, line)
+
+    def _look_up(self, module: Module, subject: Subject) -> Place:
+        address = subject.offset - 1 if subject.is_call else subject.offset
+        function, file, line = "", "", 0
+        for binary in self._open(module):
+            try:
+                function = user_function(binary.function_at(address)) or function
+                if not line:
+                    file, line = binary.line_at(address, is_entry=not subject.is_call)
+            except Exception:
+                continue
+        return Place(function, file, line)
+
+
+def _read_cache(path: Path | None) -> dict[str, list[Any]]:
+    if path is None:
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return {
+            str(key): [str(value[0]), str(value[1]), int(value[2])]
+            for key, value in found["places"].items()
+            if found["format"] == 1
+        }
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
+        return {}
+
+
+def _write_cache(path: Path, known: dict[str, list[Any]]) -> None:
+    """Whole or not at all; a run directory that may not be written stays without."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(
+            json.dumps({"format": 1, "places": known}, indent=0, sort_keys=True), encoding="utf-8"
+        )
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
 
 
 def label(process: Process, subject: Subject, place: Place) -> str:
@@ -207,7 +295,7 @@ def label(process: Process, subject: Subject, place: Place) -> str:
         where = f"{Path(place.file).name}:{place.line}"
         return f"{where} ({place.function})" if place.function else where
     module = next((each for each in process.modules if each.id == subject.module), None)
-    where = (
-        f"{Path(module.path).name}+0x{subject.offset:x}" if module is not None else f"0x{subject.offset:x}"
-    )
+    where = f"0x{subject.offset:x}"
+    if module is not None:
+        where = f"{Path(module.path).name}+{where}"
     return f"{place.function} [{where}]" if place.function else where

@@ -5,15 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from trimtab.model import METRICS, NO_LANE, UNKNOWN, Process, Records
+from trimtab.analysis.overhead import own_cost
+from trimtab.model import METRICS, NO_SUBJECT, UNKNOWN, Process, Records
+from trimtab.readers.layout import ROW
 
 SHARES = ("work", "barrier_wait", "arrival", "serial", "run_delay", "runtime", "unattributed")
+# A process that was killed lived on for less than this after its last heartbeat.
+_HEARTBEAT_NS = 2e9
+
+Figures = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Span:
-    """The observed time of a process, seconds; and how its end is known."""
+    """The observed time of a process, seconds; and whether the process itself said when it ended."""
 
     wall_s: float
     is_complete: bool
@@ -28,142 +35,192 @@ class Account:
     cpus: float
     parallel_s: float
     run_delay_s: float
+    spinning_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Lanes:
+    """Per lane, seconds: states inside regions, and what schedstat says of the thread."""
+
+    work: Figures
+    waiting: Figures
+    arrival: Figures
+    run: Figures
+    delay: Figures
+    is_main: NDArray[np.bool_]
+
+    @property
+    def inside(self) -> Figures:
+        return self.work + self.waiting + self.arrival
 
 
 def span_of(process: Process, ended_mono_ns: int | None) -> Span:
-    """From the library's load to the process's end: its own word, else the launcher's, else the last sign."""
+    """From the library's load to the process's end: its own word, else the last sign of it, or the launcher's
+    word where that came soon after."""
     head = process.header
     if head["end_ticks"]:
-        return Span((head["end_ticks"] - head["start_ticks"]) * process.ns_per_tick * 1e-9, True)
+        ticks = max(head["end_ticks"] - head["start_ticks"], 0)
+        return Span(ticks * process.ns_per_tick * 1e-9, True)
     start_ns = head["mono_ns_0"] + (head["start_ticks"] - head["ticks_0"]) * process.ns_per_tick
     last = max(
-        (int(lane.events["ticks"].max()) for lane in process.lanes if len(lane.events)),
-        default=head["last_ticks"],
+        [head["last_ticks"], *(int(lane.events["ticks"][-1]) for lane in process.lanes if len(lane.events))]
     )
-    last = max(last, head["last_ticks"])
     end_ns = head["mono_ns_0"] + (last - head["ticks_0"]) * process.ns_per_tick
-    if ended_mono_ns is not None and ended_mono_ns > end_ns:
+    if ended_mono_ns is not None and end_ns < ended_mono_ns < end_ns + _HEARTBEAT_NS:
         end_ns = ended_mono_ns
-    return Span(max(end_ns - start_ns, 0) * 1e-9, False)
+    return Span(max(end_ns - start_ns, 0.0) * 1e-9, False)
 
 
 def rows_of(process: Process, metric: str) -> Records:
     """All rows of one metric, of all lanes."""
     parts = [lane.rows[lane.rows["what"] == METRICS[metric]] for lane in process.lanes]
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.dtype([("what", "<u2")]))
+    rows: Records = np.concatenate(parts) if parts else np.empty(0, dtype=ROW)
+    return rows
 
 
 def run_delay_s(process: Process) -> float:
-    """Time that lanes were runnable without a CPU, seconds (schedstat)."""
-    return float(sum(lane.header["run_delay_ns"] for lane in process.lanes)) * 1e-9
-
-
-def _parallel_ticks(process: Process, end_ticks: int) -> int:
-    head = process.header
-    ticks = int(head["parallel_ticks"])
-    # Killed inside a region: the phase then under way counts up to the end.
-    began = [int(e["ticks"]) for lane in process.lanes for e in _open_regions(lane.events)]
-    if not head["end_ticks"] and began:
-        ticks += max(end_ticks - min(began), 0)
-    return ticks
-
-
-def _open_regions(events: Records) -> Records:
-    begins = events[(events["kind"] == 1) & (events["arg"] == 1)]
-    ends = set(events["a"][events["kind"] == 2].tolist())
-    return begins[[int(a) not in ends for a in begins["a"]]] if len(begins) else begins
+    """Time that the process's threads were runnable without a CPU, seconds (schedstat)."""
+    if process.lanes:
+        return float(sum(lane.header["run_delay_ns"] for lane in process.lanes)) * 1e-9
+    numbers = [number for number, counter in process.counters.items() if counter.name == "process run delay"]
+    samples = process.samples[np.isin(process.samples["counter"], numbers)]
+    return float(samples["value"][-1]) if len(samples) else 0.0
 
 
 def account(process: Process, wall_s: float) -> Account:
-    """Divide wall_s * cpus among the shares.
-
-    Lanes in regions are in one of the states work, waiting, arriving or runtime; with more lanes than CPUs the
-    lanes' time is scaled to the CPUs, with fewer the rest is serial. Run delay is taken out of the first three
-    in proportion. Outside regions the first lane's CPU time is work, the other CPUs are serial.
-    """
-    s = process.ns_per_tick * 1e-9
-    head = process.header
-    cpus = max(float(head["cpus_available"]), 1e-9)
-    if wall_s <= 0:
-        return Account({**dict.fromkeys(SHARES, 0.0), "unattributed": 1.0}, 0.0, cpus, 0.0, 0.0)
-    capacity = cpus * wall_s
+    """Divide wall_s * cpus among the shares; formula by formula in docs/metrics.md."""
+    cpus = float(process.header["cpus_available"])
     delay = run_delay_s(process)
-    regions, teams = rows_of(process, "region"), rows_of(process, "team")
-    end_ticks = int(head["start_ticks"] + wall_s / s)
-    parallel = min(_parallel_ticks(process, end_ticks) * s, wall_s)
-    if not len(regions):
-        return _account_without_regions(process, wall_s, cpus, delay)
-
-    outer = regions["in_region"] == NO_LANE
-    # Outermost regions hold all their threads; a nested one adds those beyond the lane that forked it.
-    lane_time = float(_lane_time(regions[outer])) * s
-    inner = regions[~outer]
-    lane_time += max(float(_lane_time(inner)) - float(inner["sum"].sum()), 0.0) * s
-    work = float(teams["sum"].sum()) * s
-    # The forking lane's time inside a nested region is in the inner row and, as idle, in the outer one.
-    nested_master = _nested_master_work(teams, inner) * s
-    waiting = float(teams["x"][:, 0].sum() + teams["x"][:, 2].sum()) * s
-    arrival = float(teams["x"][:, 1].sum()) * s
-    nested_inside = float(inner["sum"].sum()) * s
-    waiting = max(waiting - max(nested_inside - nested_master, 0.0), 0.0)
-    work = max(work - nested_master, 0.0)
-    runtime = max(lane_time - work - waiting - arrival, 0.0)
-    total = work + waiting + arrival + runtime
-    room = cpus * parallel
-    scale = min(1.0, room / total) if total > 0 else 1.0
-    parts = {"work": work, "barrier_wait": waiting, "arrival": arrival, "runtime": runtime}
-    taken = min(delay, work + waiting + arrival)
-    keep = 1.0 - taken / (work + waiting + arrival) if work + waiting + arrival > 0 else 1.0
-    for name in ("work", "barrier_wait", "arrival"):
-        parts[name] *= keep
-    parts["run_delay"] = taken
-    parts = {name: value * scale for name, value in parts.items()}
-    in_regions = sum(parts.values())
-    serial_wall = wall_s - parallel
-    serial_work = _serial_work(process, serial_wall, wall_s)
-    parts["work"] += serial_work
-    parts["serial"] = max(room - in_regions, 0.0) + max(cpus - 1.0, 0.0) * serial_wall
-    return Account(_normalised(parts, capacity), wall_s, cpus, parallel, delay)
-
-
-def _lane_time(regions: Records) -> float:
-    """Sum over instances of threads * wall, from sums: mean threads times the summed wall."""
-    if not len(regions):
-        return 0.0
-    threads = regions["x"][:, 0] / np.maximum(regions["count"], 1)
-    return float((threads * regions["sum"]).sum())
-
-
-def _nested_master_work(teams: Records, inner: Records) -> float:
-    if not len(inner):
-        return 0.0
-    nested = teams[teams["in_region"] != NO_LANE]
-    masters = {(int(row["subject"]), int(row["about"])) for row in inner}
-    return float(sum(int(t["sum"]) for t in nested if (int(t["subject"]), int(t["about"])) in masters))
-
-
-def _serial_work(process: Process, serial_wall: float, wall_s: float) -> float:
-    """CPU time of the process's first lane outside regions; never more than the time there was."""
-    s = process.ns_per_tick * 1e-9
-    main = next((lane for lane in process.lanes if lane.header["is_main"]), None)
-    if main is None:
-        return 0.0
-    # schedstat counts from the lane's opening (the first region); before it the whole process was this thread.
-    before = max((int(main.header["start_ticks"]) - int(process.header["start_ticks"])) * s, 0.0)
+    if wall_s <= 0:
+        return Account({**dict.fromkeys(SHARES, 0.0), "unattributed": 1.0}, 0.0, cpus, 0.0, delay)
     regions = rows_of(process, "region")
-    outer = regions[(regions["in_region"] == NO_LANE) & (regions["about"] == main.id)]
-    inside = float(outer["sum"].sum()) * s
-    after = max(float(main.header["run_ns"]) * 1e-9 - inside, 0.0)
-    return min(before + after, max(serial_wall, 0.0))
+    own = own_cost(process)
+    if not len(regions):
+        parts = _without_regions(process, wall_s, cpus, delay)
+        _move(parts, own.total_s, ("work", "serial"))
+        return Account(_normalised(parts, cpus * wall_s), wall_s, cpus, 0.0, delay)
+
+    lanes = _lanes_of(process, regions, rows_of(process, "team"))
+    parallel = min(float(process.header["parallel_ticks"]) * process.ns_per_tick * 1e-9, wall_s)
+    outside = wall_s - parallel
+    inside = lanes.inside
+    # A lane's delay falls into its regions in proportion to the time it wanted a CPU there.
+    wanted = np.maximum(lanes.run + lanes.delay, inside)
+    delay_inside = np.minimum(
+        np.divide(lanes.delay * inside, wanted, out=np.zeros_like(wanted), where=wanted > 0), inside
+    )
+    keep = 1.0 - np.divide(delay_inside, inside, out=np.zeros_like(inside), where=inside > 0)
+    parts = {
+        "work": float((lanes.work * keep).sum()),
+        "barrier_wait": float((lanes.waiting * keep).sum()),
+        "arrival": float((lanes.arrival * keep).sum()),
+        "runtime": max(_lane_time(process, regions) - float(inside.sum()), 0.0),
+    }
+    _fit(parts, float(delay_inside.sum()), cpus * parallel)
+    on_cpu, waited = _main_outside(process, lanes, delay_inside, wall_s, outside)
+    parts["work"] += on_cpu
+    parts["run_delay"] += waited
+    parts["serial"] += max(cpus - 1.0, 0.0) * outside
+    _move(parts, own.on_lanes_s, ("work",))
+    _move(parts, own.beside_s, ("serial", "barrier_wait"))
+    others = ~lanes.is_main
+    spinning = float(np.maximum(lanes.run - (inside - delay_inside), 0.0)[others].sum())
+    return Account(_normalised(parts, cpus * wall_s), wall_s, cpus, parallel, delay, spinning)
 
 
-def _account_without_regions(process: Process, wall_s: float, cpus: float, delay: float) -> Account:
+def _lanes_of(process: Process, regions: Records, teams: Records) -> _Lanes:
+    s = process.ns_per_tick * 1e-9
+    count = len(process.lanes)
+    index = {lane.id: at for at, lane in enumerate(process.lanes)}
+    work, waiting, arrival = np.zeros(count), np.zeros(count), np.zeros(count)
+    forks = {(int(row["subject"]), int(row["about"])) for row in regions if row["in_region"] != NO_SUBJECT}
+    for row in teams:
+        at = index.get(int(row["about"]))
+        if at is None:
+            continue
+        own = float(row["sum"])
+        waiting[at] += float(row["x"][0]) + float(row["x"][2])
+        arrival[at] += float(row["x"][1])
+        if row["in_region"] != NO_SUBJECT and (int(row["subject"]), int(row["about"])) in forks:
+            # Its work in the nested region is counted as work of the enclosing one already.
+            waiting[at] += own
+        else:
+            work[at] += own
+    for row in regions[regions["in_region"] != NO_SUBJECT]:
+        at = index.get(int(row["about"]))
+        if at is not None:
+            # To the enclosing region the nested one is waiting as far as it is not work: now it is in detail.
+            waiting[at] -= float(row["sum"])
+    header = [lane.header for lane in process.lanes]
+    return _Lanes(
+        work * s,
+        np.maximum(waiting, 0.0) * s,
+        arrival * s,
+        np.array([float(head["run_ns"]) for head in header]) * 1e-9,
+        np.array([float(head["run_delay_ns"]) for head in header]) * 1e-9,
+        np.array([bool(head["is_main"]) for head in header]),
+    )
+
+
+def _lane_time(process: Process, regions: Records) -> float:
+    """Sum of threads * wall of outermost regions, and of (threads - 1) * wall of nested ones, seconds."""
+    threads = regions["x"][:, 0] / np.maximum(regions["count"], 1)
+    threads = threads - (regions["in_region"] != NO_SUBJECT)
+    return float((np.maximum(threads, 0.0) * regions["sum"]).sum()) * process.ns_per_tick * 1e-9
+
+
+def _fit(parts: dict[str, float], delay: float, room: float) -> None:
+    """Make the lanes' states and delay fill the cores' time in regions.
+
+    With lanes to spare the delay gives way first (a core that one lane waited for was busy with another), with
+    cores to spare the rest is serial.
+    """
+    on_cpu = sum(parts.values())
+    scale = min(1.0, room / on_cpu) if on_cpu > 0 else 1.0
+    for name in parts:
+        parts[name] *= scale
+    parts["run_delay"] = min(delay, max(room - on_cpu, 0.0))
+    parts["serial"] = max(room - on_cpu - delay, 0.0)
+
+
+def _main_outside(
+    process: Process, lanes: _Lanes, delay_inside: Figures, wall_s: float, outside: float
+) -> tuple[float, float]:
+    """Of the first lane outside regions: time on a CPU, and time waiting for one, seconds."""
+    if outside <= 0:
+        return 0.0, 0.0
+    if not lanes.is_main.any() or not lanes.run.any():
+        used = (process.header["user_ns"] + process.header["system_ns"]) * 1e-9
+        on_cpu = used - float(np.maximum(lanes.run, lanes.inside - delay_inside).sum())
+        return min(max(on_cpu, 0.0), outside), 0.0
+    main = int(np.argmax(lanes.is_main))
+    run, delay, inside = float(lanes.run[main]), float(lanes.delay[main]), float(lanes.inside[main])
+    # Neither running nor runnable: blocked, in waits of regions or outside, in proportion to their lengths.
+    blocked = max(wall_s - run - delay, 0.0)
+    waiting = float(lanes.waiting[main])
+    blocked_inside = blocked * waiting / (waiting + outside)
+    on_cpu = run - max(inside - float(delay_inside[main]) - blocked_inside, 0.0)
+    on_cpu = min(max(on_cpu, 0.0), outside)
+    return on_cpu, min(max(delay - float(delay_inside[main]), 0.0), outside - on_cpu)
+
+
+def _without_regions(process: Process, wall_s: float, cpus: float, delay: float) -> dict[str, float]:
     used = (process.header["user_ns"] + process.header["system_ns"]) * 1e-9
     capacity = cpus * wall_s
     parts = {"work": min(used, capacity), "run_delay": min(delay, max(capacity - used, 0.0))}
+    # One thread at most at a time, as far as this can be told: the other cores were given nothing.
     if used <= wall_s * 1.05:
         parts["serial"] = max(cpus - 1.0, 0.0) * wall_s
-    return Account(_normalised(parts, capacity), wall_s, cpus, 0.0, delay)
+    return parts
+
+
+def _move(parts: dict[str, float], amount: float, sources: tuple[str, ...]) -> None:
+    """Count up to `amount` seconds as runtime that the tool itself took from `sources`."""
+    for name in sources:
+        taken = min(amount, parts.get(name, 0.0))
+        parts[name] = parts.get(name, 0.0) - taken
+        parts["runtime"] = parts.get("runtime", 0.0) + taken
+        amount -= taken
 
 
 def _normalised(parts: dict[str, float], capacity: float) -> dict[str, float]:

@@ -13,23 +13,31 @@ from trimtab.analysis.account import Account
 _LEAST_GAIN_SHARE = 0.01
 _IMBALANCE = 1.10
 _SMALL_REGION_S = 20e-6
+# One more chunk from a loop's shared counter, by bench of the room openmp; more where lanes contend.
+_DISPATCH_S = 0.1e-6
 
 
 def findings(
-    account: Account, regions: list[dict[str, Any]], threads: int, os: dict[str, Any], quota: float
+    account: Account, regions: list[dict[str, Any]], threads: int, throttled_s: float | None, quota: float
 ) -> list[dict[str, Any]]:
     """All that apply and would give back at least 1 % of the wall time, largest gain first."""
+    throttled = throttled_s or 0.0
     found = [
         *_imbalance(regions),
         *_too_small(regions),
         *_locks(regions),
         *_oversubscribed(account, threads, quota),
-        *_other_load(account, threads),
+        *_other_load(account, threads, throttled),
+        *_throttled(account, threads, throttled, quota),
+        *_spinning(account, threads),
+        *_small_chunks(regions),
         *_serial(account, regions),
         *_few_threads(account, regions),
     ]
     least = _LEAST_GAIN_SHARE * account.wall_s
-    return sorted((each for each in found if each["gain_s"] >= least), key=lambda each: -each["gain_s"])
+    return sorted(
+        (each for each in found if each["gain_s"] >= least), key=lambda each: -float(each["gain_s"])
+    )
 
 
 def _finding(cause: str, subject: str | None, evidence: str, action: str, gain_s: float) -> dict[str, Any]:
@@ -51,9 +59,15 @@ def _imbalance(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "collapse it with an inner loop (collapse(2)), or parallelise the inner one"
             )
         elif region["schedule"] in ("dynamic", "guided"):
-            action = f"make the chunks smaller than {region['chunk'] or 'they are'}, or order the long iterations first"
+            action = (
+                f"make the chunks smaller than {region['chunk'] or 'they are'}, "
+                "or order the long iterations first"
+            )
         else:
-            action = "write schedule(dynamic, C) or schedule(guided) at the loop, C about iterations / (threads * 16)"
+            action = (
+                "write schedule(dynamic, C) or schedule(guided) at the loop, "
+                "C about iterations / (threads * 16)"
+            )
         busy = sorted(lane["work_s"] for lane in region["lanes"])
         found.append(
             _finding(
@@ -70,7 +84,7 @@ def _imbalance(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _too_small(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """gain = wall - work of one thread doing it all, where that is positive: the region costs more than it shares."""
+    """gain = wall - work / threads: what forking, joining and waiting took."""
     found = []
     for region in regions:
         mean = region["wall_s"] / max(region["calls"], 1)
@@ -110,26 +124,81 @@ def _locks(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _oversubscribed(account: Account, threads: int, quota: float) -> list[dict[str, Any]]:
-    """gain = (run delay + barrier wait) share of the wall time, when there are more threads than CPUs."""
+    """gain = (run delay + barrier wait + arrival) share of the wall time, with more threads than CPUs."""
     if threads <= account.cpus + 0.5:
         return []
     limit = f"a quota of {quota:g} CPUs" if quota else f"{account.cpus:g} CPUs"
-    share = account.shares["run_delay"] + account.shares["barrier_wait"]
+    share = account.shares["run_delay"] + account.shares["barrier_wait"] + account.shares["arrival"]
     return [
         _finding(
             "more threads than CPUs",
             None,
             f"{threads} threads share {limit}: {account.run_delay_s:.3g} s waited for a CPU, "
             f"{account.shares['barrier_wait']:.0%} of the core time at barriers",
-            f"set OMP_NUM_THREADS={max(int(account.cpus), 1)}, or OMP_WAIT_POLICY=passive if the threads must stay",
+            f"set OMP_NUM_THREADS={max(int(account.cpus), 1)}, or OMP_WAIT_POLICY=passive "
+            "if the threads must stay",
             share * account.wall_s,
         )
     ]
 
 
-def _other_load(account: Account, threads: int) -> list[dict[str, Any]]:
+def _throttled(account: Account, threads: int, throttled_s: float, quota: float) -> list[dict[str, Any]]:
+    """gain = time throttled / threads, at most the run delay share of the wall time."""
+    if throttled_s <= 0 or not quota:
+        return []
+    return [
+        _finding(
+            "throttled by the quota",
+            None,
+            f"the control group's quota of {quota:g} CPUs held the program's threads back for {throttled_s:.3g} s",
+            f"raise the quota (docker --cpus, limits.cpu), or use {max(int(quota), 1)} threads, which fit in it",
+            min(throttled_s / max(threads, 1), account.shares["run_delay"] * account.wall_s),
+        )
+    ]
+
+
+def _spinning(account: Account, threads: int) -> list[dict[str, Any]]:
+    """gain = min(CPU time of idle threads between regions, run delay) / CPUs: what others' turns cost."""
+    lost = min(account.spinning_s, account.run_delay_s) / account.cpus
+    if threads < 2 or account.spinning_s < 0.05 * account.wall_s:
+        return []
+    return [
+        _finding(
+            "wait policy",
+            None,
+            f"threads without work kept CPUs busy between regions for {account.spinning_s:.3g} s, while threads "
+            f"with work waited {account.run_delay_s:.3g} s for a CPU",
+            "set OMP_WAIT_POLICY=passive, or GOMP_SPINCOUNT or KMP_BLOCKTIME to a small value",
+            lost,
+        )
+    ]
+
+
+def _small_chunks(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """gain = chunks * 0.1 us / threads: what handing them out costs each thread."""
+    found = []
+    for region in regions:
+        for loop in region["loops"]:
+            if loop["schedule"] not in ("dynamic", "guided") or not loop["chunks"]:
+                continue
+            each = loop["executed"] / loop["chunks"]
+            found.append(
+                _finding(
+                    "chunks too small",
+                    region["name"],
+                    f"{loop['chunks']} chunks of {each:.1f} iterations were handed out at {loop['name']}, "
+                    f"{region['work_s'] / loop['chunks'] * 1e6:.2g} us of work each",
+                    f"write schedule({loop['schedule']}, {max(int(each * 16), 16)}): "
+                    "a chunk should be worth 10 us and more",
+                    loop["chunks"] * _DISPATCH_S / region["threads"],
+                )
+            )
+    return found
+
+
+def _other_load(account: Account, threads: int, throttled_s: float) -> list[dict[str, Any]]:
     """gain = run delay share of the wall time, when the program alone would have had CPUs enough."""
-    if threads > account.cpus + 0.5:
+    if threads > account.cpus + 0.5 or throttled_s > 0.5 * account.run_delay_s:
         return []
     return [
         _finding(

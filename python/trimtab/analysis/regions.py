@@ -11,13 +11,20 @@ from trimtab.model import NO_SUBJECT, SCHEDULES, WAITS, Process
 from trimtab.symbols import Place, Symbols, label
 
 
-def places_of(process: Process) -> dict[int, tuple[str, Place]]:
+class Places(dict[int, tuple[str, Place]]):
+    """Label and place of every subject; of one that names.tt lost (a full disk), its number."""
+
+    def __missing__(self, number: int) -> tuple[str, Place]:
+        return f"subject {number}", Place()
+
+
+def places_of(process: Process, symbols: Symbols) -> Places:
     """Label and place of every subject."""
-    with Symbols() as symbols:
-        found = {number: symbols.place(process, subject) for number, subject in process.subjects.items()}
-    return {
-        number: (label(process, process.subjects[number], place), place) for number, place in found.items()
-    }
+    found = Places()
+    for number, subject in process.subjects.items():
+        place = symbols.place(process, subject)
+        found[number] = (label(process, subject, place), place)
+    return found
 
 
 def _loops(process: Process) -> dict[int, list[dict[str, Any]]]:
@@ -50,19 +57,19 @@ def _loops(process: Process) -> dict[int, list[dict[str, Any]]]:
     return grouped
 
 
-def region_table(process: Process, places: dict[int, tuple[str, Place]]) -> list[dict[str, Any]]:
+def region_table(process: Process, places: Places) -> list[dict[str, Any]]:
     """One entry per region, most wall time first; times in seconds."""
     s = process.ns_per_tick * 1e-9
     region_rows, team_rows = rows_of(process, "region"), rows_of(process, "team")
     waits, locks = rows_of(process, "wait"), rows_of(process, "lock")
     loops = _loops(process)
-    table = []
+    table: list[dict[str, Any]] = []
     for number in sorted({int(n) for n in region_rows["subject"]}) if len(region_rows) else []:
         mine = region_rows[region_rows["subject"] == number]
         teams = team_rows[team_rows["subject"] == number]
         calls = int(mine["count"].sum())
         name, place = places[number]
-        subject = process.subjects[number]
+        subject = process.subjects.get(number)
         mean = float(mine["x"][:, 3].sum())
         inside = loops.get(number, [])
         main_loop = max(inside, key=lambda entry: (entry["kind"] != 7, entry["ticks"]), default=None)
@@ -72,7 +79,7 @@ def region_table(process: Process, places: dict[int, tuple[str, Place]]) -> list
                 "file": place.file or None,
                 "line": place.line or None,
                 "function": place.function or None,
-                "runtime": process.runtimes.get(subject.runtime, (None, None))[0],
+                "runtime": process.runtimes.get(subject.runtime if subject else 0, (None, None))[0],
                 "nested": bool((mine["in_region"] != NO_SUBJECT).all()),
                 "calls": calls,
                 "threads": int(mine["x"][:, 1].max()),
@@ -109,7 +116,7 @@ def region_table(process: Process, places: dict[int, tuple[str, Place]]) -> list
                 "histogram": _histogram(mine, process.ns_per_tick),
             }
         )
-    table.sort(key=lambda entry: -float(entry["wall_s"]))
+    table.sort(key=lambda entry: -entry["wall_s"])
     return table
 
 

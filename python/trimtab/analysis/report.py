@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import trimtab
 from trimtab.analysis.account import Account, Span, account, known, rows_of, span_of
 from trimtab.analysis.findings import findings
-from trimtab.analysis.regions import places_of, region_table
+from trimtab.analysis.overhead import own_cost
+from trimtab.analysis.regions import Places, places_of, region_table
 from trimtab.analysis.timeline import timeline
+from trimtab.analysis.unfinished import with_unfinished
 from trimtab.model import Process, Run, Unavailable
-
-# What one hook costs beside its clock reads, ns: the call through us, the look-ups and the record.
-# Measured by rooms/observe's and openmp's benchmarks; docs/performance.md.
-_HOOK_NS = 15.0
+from trimtab.symbols import Symbols
 
 
 def build(run: Run) -> dict[str, Any]:
     """The report of `run`. Shares of time are of the process that did most in regions, or used most CPU."""
     ended = run.info.get("ended") or {}
     main = _main_process(run)
-    unavailable = [Unavailable(**each) for each in run.info.get("unavailable", [])]
+    unavailable = [
+        Unavailable(each["what"], each["why"], each["remedy"]) for each in run.info.get("unavailable") or []
+    ]
     base: dict[str, Any] = {
         "trimtab": trimtab.__version__,
-        "program": run.info.get("program", main.command[0] if main else ""),
-        "command": run.info.get("argv", list(main.command) if main else []),
-        "level": run.info.get("level", "profile"),
+        "program": run.info.get("program") or (main.command[0] if main else ""),
+        "command": run.info.get("argv") or (list(main.command) if main else []),
+        "level": run.info.get("level") or "profile",
         "started_real_ns": run.info.get("started_real_ns"),
-        "machine": run.info.get("machine", {}),
+        "machine": run.info.get("machine") or {},
         "complete": bool(ended) and ended.get("signal") is None,
         "exit": {"code": ended.get("code"), "signal": ended.get("signal")},
         "processes": [_process_entry(process, ended) for process in run.processes],
@@ -35,8 +38,12 @@ def build(run: Run) -> dict[str, Any]:
     if main is None:
         return {**base, **_without_process(ended, unavailable)}
     span = span_of(main, ended.get("mono_ns"))
+    end_ticks = int(main.header["start_ticks"] + span.wall_s * 1e9 / main.ns_per_tick)
+    main = with_unfinished(main, end_ticks)
     spent = account(main, span.wall_s)
-    places = places_of(main)
+    with Symbols(run.directory / "symbols.json") as symbols:
+        places = places_of(main, symbols)
+        unavailable += [_changed(path) for path in sorted(symbols.changed)]
     regions = region_table(main, places)
     threads = max((region["threads"] for region in regions), default=max(len(main.lanes), 1))
     os = _os(main)
@@ -59,7 +66,7 @@ def build(run: Run) -> dict[str, Any]:
         )
     return {
         **base,
-        "wall_s": ended.get("wall_s", span.wall_s),
+        "wall_s": span.wall_s if ended.get("wall_s") is None else ended["wall_s"],
         "observed_s": span.wall_s,
         "cpus_available": spent.cpus,
         "threads": threads,
@@ -71,7 +78,7 @@ def build(run: Run) -> dict[str, Any]:
         "os": os,
         "overhead": _overhead(main, spent, span),
         "unavailable": [each.as_json() for each in (*unavailable, *main.unavailable)],
-        "findings": findings(spent, regions, threads, os, float(main.header["cpus_quota"])),
+        "findings": findings(spent, regions, threads, _throttled_s(main), float(main.header["cpus_quota"])),
         "lanes": [_lane_entry(lane) for lane in main.lanes],
         "timeline": timeline(main, span.wall_s, places),
         "counters": _counters(main),
@@ -107,7 +114,7 @@ def _without_process(ended: dict[str, Any], unavailable: list[Unavailable]) -> d
             "switches_involuntary": usage.get("involuntary"),
             "preemptions": None,
             "migrations": None,
-            "cpu_s": float(usage.get("user_s", 0.0)) + float(usage.get("system_s", 0.0)),
+            "cpu_s": float(usage.get("user_s") or 0.0) + float(usage.get("system_s") or 0.0),
         },
         "overhead": {"share": 0.0, "events": 0, "dropped": 0},
         "unavailable": [each.as_json() for each in unavailable]
@@ -159,23 +166,22 @@ def _os(process: Process) -> dict[str, Any]:
     }
 
 
-def _overhead(process: Process, spent: Account, span: Span) -> dict[str, Any]:
-    head = process.header
-    hooks = sum(lane.header["hooks"] for lane in process.lanes)
-    reads = sum(lane.header["clock_reads"] for lane in process.lanes)
-    setup_s = head["setup_ticks"] * process.ns_per_tick * 1e-9
-    own = (
-        hooks * _HOOK_NS * 1e-9
-        + reads * head["clock_read_ns"] * 1e-9
-        + setup_s
-        + head["sampler_cpu_ns"] * 1e-9
+def _changed(path: str) -> Unavailable:
+    return Unavailable(
+        "source places",
+        f"{path} is another build than the one that ran",
+        "report before building anew: what was found once stays in the run directory",
     )
+
+
+def _overhead(process: Process, spent: Account, span: Span) -> dict[str, Any]:
+    own = own_cost(process)
     capacity = spent.cpus * span.wall_s
     return {
-        "share": own / capacity if capacity else 0.0,
-        "seconds": own,
-        "setup_s": setup_s,
-        "sampler_s": head["sampler_cpu_ns"] * 1e-9,
+        "share": own.total_s / capacity if capacity else 0.0,
+        "seconds": own.total_s,
+        "setup_s": own.setup_s,
+        "sampler_s": own.sampler_s,
         "events": sum(lane.events_written for lane in process.lanes),
         "dropped": sum(lane.events_dropped + lane.rows_dropped for lane in process.lanes),
     }
@@ -196,7 +202,7 @@ def _lane_entry(lane: Any) -> dict[str, Any]:
     }
 
 
-def _merge(process: Process, metric: str, places: dict[int, Any]) -> list[dict[str, Any]]:
+def _merge(process: Process, metric: str, places: Places) -> list[dict[str, Any]]:
     rows = rows_of(process, metric)
     s = process.ns_per_tick * 1e-9
     found = []
@@ -217,12 +223,21 @@ def _merge(process: Process, metric: str, places: dict[int, Any]) -> list[dict[s
     return found
 
 
-def _tasks(process: Process, places: dict[int, Any]) -> list[dict[str, Any]]:
+def _tasks(process: Process, places: Places) -> list[dict[str, Any]]:
     return _merge(process, "task", places)
 
 
-def _scopes(process: Process, places: dict[int, Any]) -> list[dict[str, Any]]:
+def _scopes(process: Process, places: Places) -> list[dict[str, Any]]:
     return [{k: v for k, v in each.items() if k != "created"} for each in _merge(process, "scope", places)]
+
+
+def _throttled_s(process: Process) -> float | None:
+    """How long the control group's quota held the process back while it ran; None where that is not known."""
+    numbers = [
+        number for number, each in process.counters.items() if "throttled" in each.name and each.unit == "s"
+    ]
+    samples = process.samples[np.isin(process.samples["counter"], numbers)]
+    return float(samples["value"].max() - samples["value"].min()) if len(samples) else None
 
 
 def _counters(process: Process) -> list[dict[str, Any]]:

@@ -2,85 +2,146 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.model import Process
+from trimtab.model import Process, Records
 
 _BINS = 400
 _MOST_SERIES = 12
+_BLOCK = 1 << 20  # events looked at in one go: bounds the memory for long traces
+_WORK_BEGIN, _WORK_END, _WAIT = 3, 4, 17
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
-def timeline(process: Process, wall_s: float, places: dict[int, Any]) -> dict[str, Any] | None:
-    """Mean number of lanes at work per bin and region, from the events that are there; None without any.
+def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> dict[str, Any] | None:
+    """Mean number of lanes inside each region per bin, from the events that are there; None without any.
 
-    At profile level the flight recorder holds the last events only: `from_s` says from when on the bins count.
+    At profile level the flight recorder holds the last events only: the bins count from `from_s` on.
+    A lane inside a nested region counts for the nested one. `waiting` is how many of the lanes waited in
+    barriers and locks inside regions.
     """
     if wall_s <= 0:
         return None
     s = process.ns_per_tick * 1e-9
     start = int(process.header["start_ticks"])
     width = wall_s / _BINS
-    busy: dict[int, NDArray[np.float64]] = {}
+    end = None if process.header["end_ticks"] else wall_s
+    busy: dict[int, Floats] = {}
+    waiting = np.zeros(_BINS)
     is_partial, known_from = False, 0.0
     for lane in process.lanes:
-        events = lane.events
-        if lane.events_written > len(events) and len(events):
+        if lane.events_written > len(lane.events) and len(lane.events):
             is_partial = True
-            known_from = max(known_from, (int(events["ticks"][0]) - start) * s)
-        spans = events[(events["kind"] == 3) | (events["kind"] == 4)]
-        begins, ends = _pairs(spans)
-        for subject in np.unique(begins["subject"]):
-            mine = begins["subject"] == subject
-            lows = (begins["ticks"][mine].astype(np.int64) - start) * s
-            highs = (ends["ticks"][mine].astype(np.int64) - start) * s
-            busy.setdefault(int(subject), np.zeros(_BINS))
-            busy[int(subject)] += _spread(lows, highs, width)
+            known_from = max(known_from, (int(lane.events["ticks"][0]) - start) * s)
+        ticks, subjects, is_begin = _changes(lane.events)
+        lows, highs, inside = _spans(_seconds(ticks - start, s), subjects, is_begin, end)
+        order = np.argsort(inside, kind="stable")
+        numbers, firsts = np.unique(inside[order], return_index=True)
+        for number, mine in zip(numbers.tolist(), np.split(order, firsts[1:]), strict=False):
+            if number >= 0:
+                busy.setdefault(number, np.zeros(_BINS))
+                busy[number] += _spread(lows[mine], highs[mine], width)
+        begins, lengths = _waits(lane.events)
+        waiting += _spread(_seconds(begins - start, s), _seconds(begins - start + lengths, s), width)
     if not busy:
         return None
-    order = sorted(busy, key=lambda number: -float(busy[number].sum()))
+    order_by_time = sorted(busy, key=lambda number: -float(busy[number].sum()))
     series = [
-        {"name": places[number][0], "lanes": [round(float(v), 4) for v in busy[number] / width]}
-        for number in order[:_MOST_SERIES]
+        {"name": places[number][0], "lanes": _rounded(busy[number] / width)}
+        for number in order_by_time[:_MOST_SERIES]
     ]
-    if len(order) > _MOST_SERIES:
-        rest = np.sum([busy[number] for number in order[_MOST_SERIES:]], axis=0) / width
-        series.append(
-            {"name": f"{len(order) - _MOST_SERIES} others", "lanes": [round(float(v), 4) for v in rest]}
-        )
+    others = order_by_time[_MOST_SERIES:]
+    if others:
+        rest = np.sum([busy[number] for number in others], axis=0) / width
+        series.append({"name": f"{len(others)} others", "lanes": _rounded(rest)})
     return {
         "t0_s": 0.0,
         "dt_s": width,
         "from_s": known_from,
         "series": series,
+        "waiting": _rounded(waiting / width),
         "source": "flight recorder" if is_partial else "all events",
     }
 
 
-def _pairs(events: Any) -> tuple[Any, Any]:
-    """Begins and ends that belong together: a begin directly followed by the end of its instance."""
-    if len(events) < 2:
-        return events[:0], events[:0]
-    first, second = events[:-1], events[1:]
-    is_pair = (first["kind"] == 3) & (second["kind"] == 4) & (first["a"] == second["a"])
-    return first[is_pair], second[is_pair]
+def _seconds(ticks: Integers, s: float) -> Floats:
+    return ticks.astype(np.float64) * s
 
 
-def _spread(lows: Any, highs: Any, width: float) -> NDArray[np.float64]:
+def _rounded(values: Floats) -> list[float]:
+    return [round(float(value), 4) for value in values]
+
+
+def _changes(events: Records) -> tuple[Integers, Integers, NDArray[np.bool_]]:
+    """Ticks, subject and sense of the begins and ends of a lane's parts in regions."""
+    ticks, subjects, begins = [], [], []
+    for low in range(0, len(events), _BLOCK):
+        block = events[low : low + _BLOCK]
+        kind = block["kind"]
+        chosen = np.flatnonzero((kind == _WORK_BEGIN) | (kind == _WORK_END))
+        ticks.append(block["ticks"][chosen].astype(np.int64))
+        subjects.append(block["subject"][chosen].astype(np.int64))
+        begins.append(kind[chosen] == _WORK_BEGIN)
+    if not ticks:
+        return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_)
+    return np.concatenate(ticks), np.concatenate(subjects), np.concatenate(begins)
+
+
+def _waits(events: Records) -> tuple[Integers, Integers]:
+    begins, lengths = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for low in range(0, len(events), _BLOCK):
+        block = events[low : low + _BLOCK]
+        chosen = np.flatnonzero((block["kind"] == _WAIT) & (block["b"] != 0))
+        begins.append(block["ticks"][chosen].astype(np.int64))
+        lengths.append(block["a"][chosen].astype(np.int64))
+    return np.concatenate(begins), np.concatenate(lengths)
+
+
+def _spans(
+    at: Floats, subjects: Integers, is_begin: NDArray[np.bool_], end: float | None
+) -> tuple[Floats, Floats, Integers]:
+    """The times between changes, and the innermost subject then open (-1: none, or not known).
+
+    `end` closes what is open at the last change (the process was killed); None leaves it out.
+    """
+    if not len(at):
+        return at, at, subjects
+    inside = np.where(is_begin, subjects, -1)
+    depth = np.cumsum(np.where(is_begin, 1, -1))
+    # Ends whose begins a ring has lost would count below zero.
+    depth -= min(int(depth.min()), 0)
+    resumed = ~is_begin & (depth > 0)
+    if resumed.any():
+        for level in np.unique(depth[resumed]):
+            opened = np.flatnonzero(is_begin & (depth == level))
+            here = np.flatnonzero(resumed & (depth == level))
+            latest = np.searchsorted(opened, here) - 1
+            is_known = latest >= 0
+            inside[here[is_known]] = subjects[opened[latest[is_known]]]
+    if end is None:
+        return at[:-1], at[1:], inside[:-1]
+    return at, np.append(at[1:], max(end, float(at[-1]))), inside
+
+
+def _spread(lows: Floats, highs: Floats, width: float) -> Floats:
     """Seconds of the spans [low, high) that fall into each bin.
 
-    Whole spans are added as a running sum of their starts and ends, so that the cost does not grow with length.
+    Running sums of the starts and of the ends, so that the cost does not grow with the spans' lengths.
     """
     edges = np.arange(_BINS + 1) * width
 
-    def covered(points: Any, at: Any) -> Any:
-        # Sum over points p of max(at - p, 0), for every edge.
-        ordered = np.sort(points)
+    def covered(points: Floats) -> Floats:
+        # Sum over points p of max(edge - p, 0), for every edge.
+        ordered = np.sort(points, kind="stable")
         sums = np.concatenate([[0.0], np.cumsum(ordered)])
-        below = np.searchsorted(ordered, at)
-        return below * at - sums[below]
+        below = np.searchsorted(ordered, edges)
+        result: Floats = below * edges - sums[below]
+        return result
 
-    total = covered(lows, edges) - covered(highs, edges)
-    return np.maximum(np.diff(total), 0.0)
+    return np.maximum(np.diff(covered(lows) - covered(highs)), 0.0)

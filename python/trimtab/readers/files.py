@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from trimtab.model import Records, RunError
 from trimtab.readers import layout
+
+# Files that hold less are read whole, others mapped.
+_READ_WHOLE = 256 * 1024
 
 
 @dataclass(frozen=True)
@@ -17,6 +21,7 @@ class File:
     """A checked file: its header, and its bytes (mapped)."""
 
     path: Path
+    size: int
     header: dict[str, Any]
     data: np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -35,14 +40,17 @@ def open_file(path: Path, kind: str) -> File:
         RunError: the file cannot be read or its header is not what it should be.
     """
     try:
-        size = path.stat().st_size
-        if size < layout.HEADER_BYTES:
-            raise RunError(f"{path}: {size} bytes, expected a header of at least {layout.HEADER_BYTES}")
-        data = np.memmap(path, dtype=np.uint8, mode="r")
+        with path.open("rb") as stream:
+            # The header first, then the size: a file that is being written may grow in between, not shrink.
+            page = stream.read(layout.HEADER_BYTES)
+            size = os.fstat(stream.fileno()).st_size
+            if len(page) < layout.HEADER_BYTES:
+                raise RunError(f"{path}: expected a header of {layout.HEADER_BYTES} bytes, found {len(page)}")
+            header = as_dict(np.frombuffer(page, dtype=layout.FILE_HEADER, count=1)[0])
+            data = _contents(stream, page, size, header)
     except OSError as error:
         raise RunError(f"{path}: {error.strerror or error}") from error
-    header = as_dict(np.frombuffer(data[: layout.FILE_HEADER.itemsize], dtype=layout.FILE_HEADER)[0])
-    magic = bytes(data[:8])
+    magic = page[:8]
     if magic != layout.MAGIC:
         raise RunError(f"{path}: byte 0: expected {layout.MAGIC!r}, found {magic!r}")
     if header["version"] != layout.VERSION:
@@ -56,7 +64,17 @@ def open_file(path: Path, kind: str) -> File:
     found = layout.KINDS.get(header["kind"], f"kind {header['kind']}")
     if found != kind:
         raise RunError(f"{path}: byte 16: expected a file of {kind}, found {found}")
-    return File(path, header, data)
+    return File(path, size, header, data)
+
+
+def _contents(stream: BinaryIO, page: bytes, size: int, header: dict[str, Any]) -> Any:
+    """All bytes; short ones read rather than mapped, since a run may have very many processes."""
+    used = layout.HEADER_BYTES + int(header["written"]) * max(int(header["record_bytes"]), 1)
+    if size <= layout.HEADER_BYTES:
+        return np.frombuffer(page, dtype=np.uint8)
+    if used <= min(_READ_WHOLE, size):
+        return np.frombuffer(page + stream.read(used - layout.HEADER_BYTES), dtype=np.uint8)
+    return np.memmap(stream, dtype=np.uint8, mode="r", shape=(size,))
 
 
 def second_header(file: File, dtype: np.dtype[np.void]) -> dict[str, Any]:
@@ -77,15 +95,21 @@ def records(file: File, kind: str) -> Records:
             f"{file.path}: byte 20: expected records of {dtype.itemsize} bytes, "
             f"found {file.header['record_bytes']}"
         )
-    room = (len(file.data) - layout.HEADER_BYTES) // dtype.itemsize
-    body = file.data[layout.HEADER_BYTES : layout.HEADER_BYTES + room * dtype.itemsize]
+    capacity, written = int(file.header["capacity"]), int(file.header["written"])
+    if layout.HEADER_BYTES + capacity * dtype.itemsize > file.size:
+        raise RunError(
+            f"{file.path}: byte 24: room for {capacity} records announced, expected a file of "
+            f"{layout.HEADER_BYTES + capacity * dtype.itemsize} bytes, found {file.size}: it was cut off"
+        )
+    if written > capacity and kind != "events":
+        raise RunError(
+            f"{file.path}: byte 32: expected at most {capacity} records, found {written} announced"
+        )
+    count = min(written, capacity)
+    body = file.data[layout.HEADER_BYTES : layout.HEADER_BYTES + count * dtype.itemsize]
     every: Records = body.view(dtype)
-    capacity = min(int(file.header["capacity"]), room)
-    written = int(file.header["written"])
-    if written <= capacity:
-        return every[:written]
-    if capacity == 0:
-        return every[:0]
+    if written <= capacity or capacity == 0:
+        return every
     oldest = written % capacity
     # The slot of the oldest record may have been half overwritten when the process died.
     return np.concatenate([every[oldest + 1 : capacity], every[:oldest]])

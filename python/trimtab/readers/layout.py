@@ -98,3 +98,9 @@ SAMPLE = np.dtype(
     [("ticks", "<u8"), ("counter", "<u4"), ("lane", "<u4"), ("value", "<f8"), ("reserved", "<u8")]
 )
 RECORDS = {"counters": SAMPLE, "events": EVENT, "profile": ROW, "switches": EVENT}
+
+
+def offset_of(dtype: np.dtype[np.void], name: str) -> int:
+    """Bytes from the start of a record to one of its fields."""
+    assert dtype.fields is not None
+    return int(dtype.fields[name][1])

@@ -12,9 +12,17 @@ import numpy as np
 from trimtab.model import Lane, Process, Records, Run, RunError
 from trimtab.readers import layout
 from trimtab.readers.files import open_file, records, second_header, text
+from trimtab.readers.info import check_info
 from trimtab.readers.names import read_names
 
-_PROCESS = re.compile(r"^\d+-\d+$")
+_PROCESS = re.compile(r"^\d{1,10}-\d{1,10}$")
+# Figures of process.tt that all others are multiplied with, and what they can be.
+_PLAUSIBLE = (
+    ("ns_per_tick", 1e-3, 1e6),
+    ("cpus_available", 1e-3, 1e6),
+    ("cpus_quota", 0.0, 1e6),
+    ("clock_read_ns", 0.0, 1e6),
+)
 
 
 def open_run(path: str | Path) -> Run:
@@ -31,16 +39,19 @@ def open_run(path: str | Path) -> Run:
         info: Any = json.loads(info_path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RunError(f"{info_path}: {error.strerror}: this is not a run directory") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RunError(f"{info_path}: not JSON: {error}") from error
-    if not isinstance(info, dict) or info.get("format") != 1:
-        found = info.get("format") if isinstance(info, dict) else type(info).__name__
-        raise RunError(f"{info_path}: expected format 1, found {found}")
-    found_processes = sorted(
-        (entry for entry in directory.iterdir() if _PROCESS.match(entry.name)),
-        key=lambda entry: [int(part) for part in entry.name.split("-")],
-    )
-    return Run(directory, info, tuple(_read_process(entry) for entry in found_processes if _is_begun(entry)))
+    check_info(info_path, info)
+    try:
+        found_processes = sorted(
+            (entry for entry in directory.iterdir() if _PROCESS.match(entry.name) and entry.is_dir()),
+            key=lambda entry: [int(part) for part in entry.name.split("-")],
+        )
+        return Run(
+            directory, info, tuple(_read_process(entry) for entry in found_processes if _is_begun(entry))
+        )
+    except OSError as error:
+        raise RunError(f"{error.filename or directory}: {error.strerror}") from error
 
 
 def _is_begun(directory: Path) -> bool:
@@ -50,7 +61,7 @@ def _is_begun(directory: Path) -> bool:
         if not path.exists():
             return False
         with path.open("rb") as stream:
-            if stream.read(8) == bytes(8):
+            if stream.read(8) in (b"", bytes(8)):
                 return False
     return True
 
@@ -65,8 +76,13 @@ def _read_optional(path: Path, kind: str) -> Records:
 
 def _read_process(directory: Path) -> Process:
     head = second_header(open_file(directory / "process.tt", "process"), layout.PROCESS_HEADER)
-    if not 0 < head["ns_per_tick"] < 1e6:
-        raise RunError(f"{directory / 'process.tt'}: byte 112: {head['ns_per_tick']} ns per tick cannot be")
+    for name, least, most in _PLAUSIBLE:
+        if not least <= head[name] <= most:
+            place = 64 + layout.offset_of(layout.PROCESS_HEADER, name)
+            raise RunError(
+                f"{directory / 'process.tt'}: byte {place}: expected {name} from {least:g} to {most:g}, "
+                f"found {head[name]:g}"
+            )
     names = read_names(open_file(directory / "names.tt", "names"))
     command = tuple(
         part.decode("utf-8", "replace") for part in bytes(head.pop("command")).rstrip(b"\0").split(b"\0")

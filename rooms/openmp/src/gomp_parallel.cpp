@@ -10,19 +10,16 @@ namespace {
 struct region_call {
   // GOMP_parallel_reductions reads the first word of what it is given, as the program's data has it.
   void* reductions;
-  gomp_function outlined;
-  void* data;
-  caller from;
   team shared;
 };
 
-// Not noexcept: pthread_exit and cancellation unwind through here.
+// Not noexcept: cancellation unwinds through here.
 void member_main(void* argument) {
-  auto& call = *static_cast<region_call*>(argument);
+  team& of = static_cast<region_call*>(argument)->shared;
   member mine;
-  begin_member(mine, call.shared, thread_number(call.from));
-  call.outlined(call.data);
-  end_member(mine, call.shared);
+  begin_member(mine, of, thread_number({of.of, false}));
+  reinterpret_cast<gomp_function>(const_cast<void*>(of.outlined))(of.data);
+  end_member(mine, of);
 }
 
 // Runs `enter(function, data)` - the real entry point - with the wrapped function where we record.
@@ -30,16 +27,14 @@ template <class entry>
 auto run_region(const caller& from, gomp_function outlined, void* data, unsigned clause, const loop_start& loop,
                 entry enter) {
   region_call call;
-  call.reductions = nullptr;
-  call.outlined = outlined;
-  call.data = data;
-  call.from = from;
-  call.shared.loop = loop;
   const bool is_recorded =
       !from.is_internal && is_recording.load(std::memory_order_relaxed) &&
       fork_team(call.shared, from, reinterpret_cast<const void*>(outlined), most_threads(from, clause), nullptr);
   if (!is_recorded) return enter(outlined, data);
+  call.shared.data = data;
   call.shared.is_gcc = true;
+  call.shared.has_loop = loop.place != nullptr;
+  if (call.shared.has_loop) call.shared.loop = loop;
   if constexpr (std::is_void_v<decltype(enter(outlined, data))>) {
     enter(member_main, &call);
     join_team(call.shared);

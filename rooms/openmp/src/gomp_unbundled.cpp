@@ -8,11 +8,11 @@ namespace {
 using observe::schedule;
 
 void member_main(void* argument) {
-  auto& region = *static_cast<unbundled_region*>(argument);
+  team& of = *static_cast<team*>(argument);
   member mine;
-  begin_member(mine, region.shared, thread_number({region.of, false}));
-  region.outlined(region.data);
-  end_member(mine, region.shared);
+  begin_member(mine, of, thread_number({of.of, false}));
+  reinterpret_cast<gomp_function>(const_cast<void*>(of.outlined))(of.data);
+  end_member(mine, of);
 }
 
 // Opens the region and has `enter(function, data)`, the real entry point, start the workers.
@@ -25,15 +25,14 @@ void start_region(const caller& from, gomp_function outlined, void* data, unsign
   const std::uint32_t depth = state.unbundled++;
   if (depth >= lane_state::max_unbundled) return enter(outlined, data);
   unbundled_region& region = state.unbundled_regions[depth];
-  region.outlined = outlined;
-  region.data = data;
-  region.of = from.of;
-  region.shared.loop = loop;
   region.is_recorded =
       fork_team(region.shared, from, reinterpret_cast<const void*>(outlined), most_threads(from, clause), nullptr);
   if (!region.is_recorded) return enter(outlined, data);
+  region.shared.data = data;
   region.shared.is_gcc = true;
-  enter(member_main, &region);
+  region.shared.has_loop = loop.place != nullptr;
+  region.shared.loop = loop;
+  enter(member_main, &region.shared);
   begin_member(region.only, region.shared, 0);
 }
 

@@ -101,6 +101,7 @@ bool fork_team(team& opened, const caller& from, const void* outlined, std::uint
   opened.level = state.innermost == nullptr ? 1 : state.innermost->level + 1;
   opened.of = from.of;
   opened.is_gcc = false;
+  opened.has_loop = false;
   opened.subject = subject_at(subject_kind::region, outlined, false, from.of == nullptr ? std::uint16_t{0} : runtime_id(*from.of),
                               state.region, source);
   if (opened.subject == no_subject) return false;
@@ -111,7 +112,8 @@ bool fork_team(team& opened, const caller& from, const void* outlined, std::uint
   state.requested_threads = 0;
   opened.outer_ended = state.ended;
   state.ended = {};
-  opened.instance = the_recorder.new_instance();
+  // Unique in the process without asking other lanes: lanes have less than 24 bits.
+  opened.instance = (std::uint64_t{at.on->id() + 1u} << 40) | ++state.instances;
   opened.forked_at = base::now();
   at.on->record(event_kind::region_begin, opened.subject, static_cast<std::uint16_t>(opened.level), opened.instance,
                 state.innermost == nullptr ? 0 : state.innermost->instance, opened.forked_at);
@@ -143,7 +145,7 @@ void begin_member(member& mine, team& of, std::uint32_t number) noexcept {
   const ticks begin = base::now();
   mine.slot->begin = begin;
   at.on->record(event_kind::work_begin, of.subject, 0, of.instance, number, begin);
-  if (of.loop.place != nullptr) begin_loop(at, of.loop);
+  if (of.has_loop) begin_loop(at, of.loop);
 }
 
 void end_member(member& mine, team& of) noexcept {

@@ -10,6 +10,8 @@
 // Nothing here throws or allocates from the program's heap; a region that never joins is simply not counted.
 #pragma once
 
+#include <cstddef>
+
 #include "runtimes.hpp"
 #include "trimtab/observe/recorder.hpp"
 
@@ -51,22 +53,28 @@ struct loop_start {
   const void* place = nullptr;  // nullptr: none
 };
 
-struct team {
-  lane* forker;
-  lane_state* forker_state;
+// The first line is all that members read: every line that they share with the forker costs each region a
+// transfer between cores.
+struct alignas(64) team {
+  const void* outlined;
+  void* data;  // for the entry points' own wrappers
+  runtime* of;
   member_slot* slots;
+  std::uint64_t instance;
   std::uint32_t slot_count;
   std::uint32_t subject;
-  std::uint32_t outer_region;
   std::uint32_t level;
-  std::uint64_t instance;
-  ticks forked_at;
-  runtime* of;
-  const void* outlined;
   bool is_gcc;  // its static loops are inlined, see omp_get_num_threads
+  bool has_loop;
+
+  alignas(64) lane* forker;
+  lane_state* forker_state;
+  ticks forked_at;
+  std::uint32_t outer_region;
   ended_part outer_ended;
   loop_start loop;
 };
+static_assert(offsetof(team, forker) == 64);
 
 // The work-sharing loop that a lane is in.
 struct open_loop {
@@ -110,9 +118,6 @@ struct serialized_region {
 // GOMP_parallel_start and GOMP_parallel_end, and what the workers are given must live until then.
 struct unbundled_region {
   bool is_recorded = false;
-  void (*outlined)(void*) = nullptr;
-  void* data = nullptr;
-  runtime* of = nullptr;
   team shared;
   member only;
 };
@@ -141,6 +146,7 @@ struct lane_state {
   serialized_region serialized_regions[max_serialized];
   std::uint32_t unbundled = 0;
   unbundled_region unbundled_regions[max_unbundled];
+  std::uint64_t instances = 0;  // regions that this lane has forked
   std::uint32_t slots_used = 0;
   member_slot slots[max_slots];  // of the teams that this lane forked, innermost last
 };

@@ -1,0 +1,93 @@
+"""Shared by all tests: the command, the workloads, little programs compiled on the spot."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+WORKLOADS = Path(os.environ.get("TRIMTAB_WORKLOADS", Path(__file__).parent.parent / "build/workloads"))
+
+
+@pytest.fixture(scope="session")
+def trimtab() -> str:
+    found = os.environ.get("TRIMTAB") or shutil.which("trimtab")
+    assert found, "the command trimtab is not on PATH: ./x test sets it up"
+    return found
+
+
+class Watched:
+    """One run under trimtab: the finished process and its report."""
+
+    def __init__(self, command: str, done: subprocess.CompletedProcess[str], directory: Path) -> None:
+        self.command, self.done, self.directory = command, done, directory
+
+    def report(self) -> dict[str, Any]:
+        out = subprocess.run(
+            [self.command, "report", str(self.directory), "--json"], capture_output=True, text=True, check=False
+        )
+        assert out.returncode == 0, out.stderr
+        parsed: dict[str, Any] = json.loads(out.stdout)
+        return parsed
+
+
+Run = Callable[..., Watched]
+
+
+@pytest.fixture
+def run(trimtab: str, tmp_path: Path) -> Run:
+    """run(PROGRAM, ARGS..., options=[...]): under trimtab, in a fresh run directory."""
+    count = 0
+
+    def go(*program: str | Path, options: tuple[str, ...] = (), **more: Any) -> Watched:
+        nonlocal count
+        count += 1
+        directory = tmp_path / f"run-{count}"
+        done = subprocess.run(
+            [trimtab, "run", "-o", str(directory), *options, "--", *map(str, program)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+            **more,
+        )
+        return Watched(trimtab, done, directory)
+
+    return go
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """compiled(SOURCE, compiler="gcc", flags=...): a program with OpenMP, built once per session."""
+    folder = tmp_path_factory.mktemp("programs")
+    built: dict[tuple[str, ...], Path] = {}
+
+    def build(source: str, compiler: str = "gcc", *flags: str, suffix: str = ".c") -> Path:
+        key = (source, compiler, *flags)
+        if key not in built:
+            name = folder / f"program{len(built)}"
+            name.with_suffix(suffix).write_text(source)
+            subprocess.run(
+                [compiler, "-g", "-O2", "-fopenmp", str(name.with_suffix(suffix)), "-o", str(name), "-lm", *flags],
+                check=True,
+            )
+            built[key] = name
+        return built[key]
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def workload() -> Callable[[str], Path]:
+    def find(name: str) -> Path:
+        path = WORKLOADS / name
+        assert path.exists(), f"{path} is not built: ./x build"
+        return path
+
+    return find

@@ -1,0 +1,319 @@
+"""The program stays itself under `trimtab run`, whatever happens; and the run can be read."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+Compiled = Callable[..., Path]
+
+BUSY = """
+#include <math.h>
+#include <omp.h>
+volatile double sink;
+int main(void) { for (;;) {
+#pragma omp parallel for schedule(dynamic,4)
+for (int i = 0; i < 2000; i++) sink = sin(i);
+} }
+"""
+SHARES = {"work", "barrier_wait", "arrival", "serial", "run_delay", "runtime", "unattributed"}
+
+
+@pytest.mark.parametrize("name", ["mandelbrot", "triangular", "hotspot3d", "lavamd", "sph", "tasktree"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("options", [(), ("--trace",)])
+def test_workloads(run: Run, workload: Callable[[str], Path], name: str, compiler: str, options: tuple[str, ...]) -> None:
+    watched = run(workload(f"{name}-{compiler}"), options=options)
+    assert watched.done.returncode == 0
+    assert "right" in watched.done.stdout and "trimtab" not in watched.done.stdout
+    report = watched.report()
+    assert report["complete"] and report["exit"] == {"code": 0, "signal": None}
+    assert set(report["time"]) == SHARES
+    assert sum(report["time"].values()) == pytest.approx(1.0)
+    assert all(share >= 0 for share in report["time"].values())
+    assert report["regions"][0]["file"].endswith(f"{name}.c") and report["regions"][0]["line"] > 0
+    assert report["regions"][0]["function"] == "main"
+    assert report["overhead"]["dropped"] == 0
+
+
+def test_imbalance_is_found_and_named(run: Run, workload: Callable[[str], Path]) -> None:
+    report = run(workload("triangular-clang"), env={**os.environ, "OMP_NUM_THREADS": "2"}).report()
+    first = report["findings"][0]
+    assert first["cause"] == "imbalance" and "triangular.c" in first["subject"]
+    assert 0 < first["gain_s"] < report["wall_s"]
+    # Iteration i costs i: the second half has three quarters of the work.
+    assert report["regions"][0]["imbalance"] == pytest.approx(1.5, abs=0.1)
+
+
+@pytest.mark.parametrize("code", [0, 1, 7, 255])
+def test_exit_codes(run: Run, code: int) -> None:
+    watched = run("sh", "-c", f"exit {code}")
+    assert watched.done.returncode == code
+    assert watched.report()["exit"] == {"code": code, "signal": None}
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGSEGV", "SIGABRT", "SIGTERM"])
+def test_deaths_by_signal(run: Run, name: str) -> None:
+    watched = run("sh", "-c", f"kill -{name[3:]} $$")
+    assert watched.done.returncode == -signal.Signals[name]
+    report = watched.report()
+    assert report["exit"] == {"code": None, "signal": name} and not report["complete"]
+
+
+def test_input_output_and_folder_are_the_programs(run: Run, tmp_path: Path) -> None:
+    watched = run("sh", "-c", "cat; pwd; echo err >&2", input="hello\n", cwd=tmp_path)
+    assert watched.done.stdout == f"hello\n{tmp_path}\n"
+    assert watched.done.stderr.startswith("err\n")
+
+
+def test_what_cannot_be_started(run: Run, tmp_path: Path) -> None:
+    assert run("no-such-program-anywhere").done.returncode == 127
+    plain = tmp_path / "plain"
+    plain.write_text("x")
+    assert run(str(plain)).done.returncode == 126
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signals_sent_to_the_group_reach_the_program(trimtab: str, tmp_path: Path, number: int) -> None:
+    script = "trap 'echo got; exit 5' TERM INT; echo ready; while :; do sleep 0.05; done"
+    process = subprocess.Popen(
+        [trimtab, "run", "-q", "-o", str(tmp_path / "r"), "--", "sh", "-c", script],
+        stdout=subprocess.PIPE, text=True, start_new_session=True,
+    )
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    if number == signal.SIGTERM:
+        os.kill(process.pid, number)  # to trimtab alone: passed on
+    else:
+        os.killpg(process.pid, number)  # as a terminal does
+    assert process.stdout.read() == "got\n"
+    assert process.wait(20) == 5
+
+
+@pytest.mark.parametrize("options", [(), ("--trace",)])
+@pytest.mark.parametrize("number", ["SIGKILL", "SIGSEGV", "SIGABRT"])
+def test_killed_at_a_random_instant(
+    trimtab: str, compiled: Compiled, tmp_path: Path, number: str, options: tuple[str, ...]
+) -> None:
+    seed = random.randrange(1 << 30)
+    chance = random.Random(seed)
+    program = compiled(BUSY)
+    for attempt in range(4):
+        directory = tmp_path / f"r{attempt}"
+        process = subprocess.Popen(
+            [trimtab, "run", "-q", *options, "-o", str(directory), "--", str(program)], preexec_fn=_no_core
+        )
+        deadline = time.monotonic() + 20
+        while not list(directory.glob("*/lane-0000.events")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0, 0.2))
+        pid = int(next(directory.glob("*-0")).name.split("-")[0])
+        os.kill(pid, signal.Signals[number])
+        assert process.wait(20) == -signal.Signals[number], f"seed {seed}"
+        out = subprocess.run([trimtab, "report", str(directory), "--json"], capture_output=True, text=True, check=False)
+        assert out.returncode == 0, f"seed {seed}: {out.stderr}"
+        report = json.loads(out.stdout)
+        assert not report["complete"] and report["exit"]["signal"] == number
+        assert sum(report["time"].values()) == pytest.approx(1.0)
+
+
+def _no_core() -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+@pytest.mark.parametrize("end", ["_exit(3)", "quick_exit(3)", "exit(3)"])
+def test_other_ways_to_end(run: Run, compiled: Compiled, end: str) -> None:
+    source = (
+        "#include <stdlib.h>\n#include <unistd.h>\nvolatile double sink;\nint main(void) {\n"
+        f"#pragma omp parallel num_threads(2)\nsink = 1;\n{end}; }}\n"
+    )
+    watched = run(compiled(source))
+    assert watched.done.returncode == 3
+    report = watched.report()
+    assert report["complete"] and report["regions"][0]["calls"] == 1
+
+
+def test_exec_and_fork_are_followed(run: Run, compiled: Compiled) -> None:
+    source = (
+        "#include <sys/wait.h>\n#include <unistd.h>\nvolatile double sink;\nstatic void work(void) {\n"
+        "#pragma omp parallel num_threads(2)\nsink = 1;\n}\n"
+        "int main(int n, char** v) { if (n > 1) { work(); return 0; }\n"
+        "if (fork() == 0) { work(); _exit(0); }\nwait(0);\nexecl(v[0], v[0], \"again\", (char*)0); }\n"
+    )
+    watched = run(compiled(source))
+    assert watched.done.returncode == 0
+    calls = [process["calls"] for process in watched.report()["processes"]]
+    assert sorted(calls) == [0, 1, 1]  # before exec, the forked child, after exec
+
+
+def test_no_follow(run: Run, compiled: Compiled) -> None:
+    watched = run("sh", "-c", "sh -c 'env' ; true", options=("--no-follow",))
+    assert "TRIMTAB" not in watched.done.stdout and "trimtab" not in watched.done.stdout
+    assert len(watched.report()["processes"]) == 1
+
+
+def test_an_unwritable_run_directory(run: Run, trimtab: str, workload: Callable[[str], Path]) -> None:
+    done = subprocess.run(
+        [trimtab, "run", "-o", "/proc/none/run", "--", str(workload("tasktree-gcc"))], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0 and "right" in done.stdout
+    assert [line for line in done.stderr.splitlines() if "trimtab" in line] == [
+        "trimtab: not recorded: /proc/none/run: No such file or directory"
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
+def test_a_full_disk(trimtab: str, tmp_path: Path, workload: Callable[[str], Path]) -> None:
+    mount = tmp_path / "small"
+    mount.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", str(mount)], check=False).returncode != 0:
+        pytest.skip("mounting is not allowed here")
+    try:
+        done = subprocess.run(
+            [trimtab, "run", "--trace", "-o", str(mount / "r"), "--", str(workload("sph-gcc"))],
+            capture_output=True, text=True, check=False,
+        )
+        assert done.returncode == 0 and "right" in done.stdout
+        assert "trimtab" in done.stderr
+    finally:
+        subprocess.run(["umount", str(mount)], check=True)
+
+
+def test_many_short_processes(run: Run) -> None:
+    watched = run("sh", "-c", "i=0; while [ $i -lt 1000 ]; do /bin/true; i=$((i+1)); done; echo done")
+    assert watched.done.stdout == "done\n"
+    assert len(watched.report()["processes"]) == 1001
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+def test_five_hundred_threads(run: Run, compiled: Compiled, compiler: str) -> None:
+    source = "double sink;\nint main(void) {\nfor (int r = 0; r < 2; r++) {\n#pragma omp parallel num_threads(500)\n{\n#pragma omp atomic\nsink += 1;\n}\n}\nreturn sink != 1000; }\n"
+    watched = run(compiled(source, compiler))
+    assert watched.done.returncode == 0
+    region = watched.report()["regions"][0]
+    assert region["threads"] == 500 and len(region["lanes"]) == 500
+
+
+def test_two_runs_at_once(trimtab: str, tmp_path: Path, workload: Callable[[str], Path]) -> None:
+    both = [
+        subprocess.Popen([trimtab, "run", "-q", "-o", str(tmp_path / name), "--", str(workload("lavamd-gcc"))], stdout=subprocess.PIPE)
+        for name in ("a", "b")
+    ]
+    assert [process.wait(60) for process in both] == [0, 0]
+    for name in ("a", "b"):
+        assert subprocess.run([trimtab, "report", str(tmp_path / name)], capture_output=True, check=False).returncode == 0
+
+
+def test_a_static_program(run: Run, compiled: Compiled) -> None:
+    watched = run(compiled("int main(void) { return 4; }\n", "gcc", "-static"))
+    assert watched.done.returncode == 4
+    assert "statically linked" in watched.done.stderr
+    report = watched.report()
+    assert report["regions"] == [] and any("statically" in each["why"] for each in report["unavailable"])
+
+
+def test_two_runtimes_in_one_process_are_kept_apart(run: Run, compiled: Compiled, tmp_path: Path) -> None:
+    library = tmp_path / "libother.so"
+    (tmp_path / "other.c").write_text(
+        "double other(void) { double s = 0;\n#pragma omp parallel for reduction(+:s) num_threads(2)\n"
+        "for (int i = 0; i < 1000; i++) s += i;\nreturn s; }\n"
+    )
+    subprocess.run(["clang-19", "-g", "-O2", "-fopenmp", "-shared", "-fPIC", str(tmp_path / "other.c"), "-o", str(library)], check=True)
+    source = (
+        "#include <stdio.h>\ndouble other(void);\nint main(void) { double s = 0;\n"
+        "#pragma omp parallel for reduction(+:s) num_threads(2) schedule(dynamic,1)\nfor (int i = 0; i < 1000; i++) s += i;\n"
+        'printf("%g %g\\n", s, other()); return 0; }\n'
+    )
+    watched = run(compiled(source, "gcc", str(library), f"-Wl,-rpath,{tmp_path}"))
+    assert watched.done.stdout == "499500 499500\n"
+    report = watched.report()
+    assert sorted(region["runtime"] for region in report["regions"]) == ["libgomp", "libomp"]
+    assert any("two OpenMP runtimes" in each["why"] for each in report["unavailable"])
+
+
+def test_scikit_learn(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    script = tmp_path / "fit.py"
+    script.write_text(
+        "import numpy as np\nfrom sklearn.cluster import KMeans\nx = np.random.default_rng(0).normal(size=(5000, 8))\n"
+        "print(KMeans(n_clusters=4, n_init=2, random_state=0, max_iter=20).fit(x).n_iter_ > 0)\n"
+    )
+    watched = run(sys.executable, script)
+    assert watched.done.stdout == "True\n"
+    report = watched.report()
+    assert report["regions"] and sum(region["calls"] for region in report["regions"]) > 10
+    assert all("libgomp" in region["runtime"] for region in report["regions"])
+
+
+def test_a_program_with_subjects_of_its_own(run: Run, compiled: Compiled) -> None:
+    from trimtab.paths import include_dir
+
+    source = (
+        '#include "trimtab.h"\nint main(void) { uint32_t s = trimtab_subject("solve");\n'
+        "for (int i = 0; i < 5000; i++) { trimtab_begin(s); trimtab_end(s); }\n"
+        'uint32_t c = trimtab_counter("residual", "1"); trimtab_set(c, 0.5); return 0; }\n'
+    )
+    program = compiled(source, "gcc", f"-I{include_dir()}")
+    assert subprocess.run([program], check=False).returncode == 0  # not attached: nothing happens
+    report = run(program).report()
+    (scope,) = report["scopes"]
+    assert (scope["name"], scope["count"]) == ("solve", 5000)
+    assert any(counter["name"] == "residual" and counter["values"] == [0.5] for counter in report["counters"])
+
+
+def test_a_damaged_run_is_a_clear_error(run: Run, trimtab: str, workload: Callable[[str], Path]) -> None:
+    watched = run(workload("tasktree-gcc"))
+    files = sorted(path for path in watched.directory.rglob("*") if path.is_file())
+    seed = random.randrange(1 << 30)
+    chance = random.Random(seed)
+    from trimtab.analysis import build
+    from trimtab.model import RunError
+    from trimtab.readers import open_run
+
+    for path in files:
+        whole = path.read_bytes()
+        for _ in range(12):
+            damaged = bytearray(whole)
+            if chance.random() < 0.5:
+                del damaged[chance.randrange(len(damaged)) :]
+            else:
+                for _ in range(chance.randrange(1, 30)):
+                    damaged[chance.randrange(min(len(damaged), 6000))] = chance.randrange(256)
+            path.write_bytes(damaged)
+            try:
+                build(open_run(watched.directory))
+            except RunError as error:
+                assert str(watched.directory) in str(error), f"seed {seed}"
+        path.write_bytes(whole)
+    files[0].parent.joinpath("run.json").unlink(missing_ok=True)
+    (watched.directory / "run.json").unlink(missing_ok=True)
+    done = subprocess.run([trimtab, "report", str(watched.directory)], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "run.json" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_page_is_whole_and_loads_nothing(run: Run, workload: Callable[[str], Path], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    run(workload("mandelbrot-gcc"), options=("--trace", "--html", str(page)))
+    text = page.read_text()
+    assert text.startswith("<!doctype html>") and text.rstrip().endswith("</html>")
+    assert "mandelbrot.c:" in text and "http://" not in text and "https://" not in text and "<script" not in text
+
+
+def test_list_and_last(trimtab: str, tmp_path: Path) -> None:
+    done = subprocess.run([trimtab, "run", "-q", "--", "true"], cwd=tmp_path, check=False)
+    assert done.returncode == 0
+    listed = json.loads(subprocess.run([trimtab, "list", "--json"], cwd=tmp_path, capture_output=True, check=True).stdout)
+    assert [each["program"] for each in listed] == ["true"]
+    assert subprocess.run([trimtab, "report", "last"], cwd=tmp_path, capture_output=True, check=False).returncode == 0
