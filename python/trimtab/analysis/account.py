@@ -172,8 +172,8 @@ def _lane_time(process: Process, regions: Records) -> float:
 def _fit(parts: dict[str, float], delay: float, room: float) -> None:
     """Make the lanes' states and delay fill the cores' time in regions.
 
-    With lanes to spare the delay gives way first (a core that one lane waited for was busy with another), with
-    cores to spare the rest is serial.
+    With lanes to spare the delay gives way first (a core that one lane waited for was busy with another),
+    with cores to spare the rest is serial.
     """
     on_cpu = sum(parts.values())
     scale = min(1.0, room / on_cpu) if on_cpu > 0 else 1.0

@@ -150,8 +150,8 @@ def _throttled(account: Account, threads: int, throttled_s: float, quota: float)
         _finding(
             "throttled by the quota",
             None,
-            f"the control group's quota of {quota:g} CPUs held the program's threads back for {throttled_s:.3g} s",
-            f"raise the quota (docker --cpus, limits.cpu), or use {max(int(quota), 1)} threads, which fit in it",
+            f"the control group's quota of {quota:g} CPUs held its threads back for {throttled_s:.3g} s",
+            f"raise the quota (docker --cpus, limits.cpu), or use {max(int(quota), 1)} threads",
             min(throttled_s / max(threads, 1), account.shares["run_delay"] * account.wall_s),
         )
     ]
@@ -166,8 +166,8 @@ def _spinning(account: Account, threads: int) -> list[dict[str, Any]]:
         _finding(
             "wait policy",
             None,
-            f"threads without work kept CPUs busy between regions for {account.spinning_s:.3g} s, while threads "
-            f"with work waited {account.run_delay_s:.3g} s for a CPU",
+            f"threads without work kept CPUs busy between regions for {account.spinning_s:.3g} s, "
+            f"while threads with work waited {account.run_delay_s:.3g} s for a CPU",
             "set OMP_WAIT_POLICY=passive, or GOMP_SPINCOUNT or KMP_BLOCKTIME to a small value",
             lost,
         )
@@ -222,8 +222,8 @@ def _serial(account: Account, regions: list[dict[str, Any]]) -> list[dict[str, A
         _finding(
             "serial part",
             None,
-            f"{outside:.3g} s of {account.wall_s:.3g} s ({outside / max(account.wall_s, 1e-12):.0%}) lie outside "
-            "parallel regions, with one thread at most at work",
+            f"{outside:.3g} s of {account.wall_s:.3g} s ({outside / max(account.wall_s, 1e-12):.0%}) lie "
+            "outside parallel regions, with one thread at most at work",
             "parallelise what runs between the regions (input, set-up, output), or overlap it with tasks",
             outside * (1 - 1 / account.cpus),
         )

@@ -237,7 +237,7 @@ def _throttled_s(process: Process) -> float | None:
         number for number, each in process.counters.items() if "throttled" in each.name and each.unit == "s"
     ]
     samples = process.samples[np.isin(process.samples["counter"], numbers)]
-    return float(samples["value"].max() - samples["value"].min()) if len(samples) else None
+    return float(samples["value"].max()) if len(samples) else None
 
 
 def _counters(process: Process) -> list[dict[str, Any]]:
