@@ -144,15 +144,16 @@ void* run(void* argument) noexcept {
   auto& to = *static_cast<recorder*>(argument);
   const std::uint32_t mine = state.generation.load(std::memory_order_acquire);
   prctl(PR_SET_NAME, "trimtab");
-  if (state.has_cpus)
-    sched_setaffinity(0, sizeof state.cpus.bits, reinterpret_cast<const cpu_set_t*>(state.cpus.bits));
-  const std::uint64_t shortest = (to.traces() ? trace_period_ms : state.options.period_ms) * ns_per_ms;
+  bool is_placed = false;
   double cost = 0;
-  for (std::uint64_t period = shortest;; sleep_ns(period)) {
+  for (std::uint64_t period = ns_per_ms;; sleep_ns(period)) {
     // Before the lock, not after: from the moment that the end has begun `to` may be gone.
     if (state.is_stopping.load(std::memory_order_acquire) || state.generation.load(std::memory_order_acquire) != mine)
       return nullptr;
     if (!state.tick_lock.try_lock()) continue;  // it is being flushed, or stopped
+    if (!is_placed && state.has_cpus)
+      sched_setaffinity(0, sizeof state.cpus.bits, reinterpret_cast<const cpu_set_t*>(state.cpus.bits));
+    is_placed = true;
     const std::uint64_t begin = own_cpu_ns();
     const base::ticks at = base::now();
     to.make_streams_ready();
@@ -160,10 +161,10 @@ void* run(void* argument) noexcept {
     const auto last = static_cast<double>(own_cpu_ns() - begin);
     cost = cost == 0 ? last : 0.75 * cost + 0.25 * last;
     sample_due(to, at, base::monotonic_ns());
-    to.process().sampler_cpu_ns = own_cpu_ns();
-    state.tick_lock.unlock();
+    std::atomic_ref(to.process().sampler_cpu_ns).store(own_cpu_ns(), std::memory_order_relaxed);
     // Room for the streams cannot wait; otherwise the ticks keep to their share too.
-    period = to.traces() ? shortest : next_period(shortest, cost);
+    period = to.traces() ? trace_period_ms * ns_per_ms : next_period(state.options.period_ms * ns_per_ms, cost);
+    state.tick_lock.unlock();
   }
 }
 
