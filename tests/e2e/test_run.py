@@ -160,7 +160,7 @@ def test_exec_and_fork_are_followed(run: Run, compiled: Compiled) -> None:
 
 def test_no_follow(run: Run, compiled: Compiled) -> None:
     watched = run("sh", "-c", "sh -c 'env' ; true", options=("--no-follow",))
-    assert "TRIMTAB" not in watched.done.stdout and "trimtab" not in watched.done.stdout
+    assert "TRIMTAB_RUN" not in watched.done.stdout and "LD_PRELOAD" not in watched.done.stdout
     assert len(watched.report()["processes"]) == 1
 
 

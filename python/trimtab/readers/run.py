@@ -56,14 +56,17 @@ def open_run(path: str | Path) -> Run:
 
 def _is_begun(directory: Path) -> bool:
     """False for a process that died while it made its directory: there is nothing to read."""
-    for name in ("process.tt", "names.tt"):
-        path = directory / name
-        if not path.exists():
-            return False
+    return all(_is_finished(directory / name) for name in ("process.tt", "names.tt"))
+
+
+def _is_finished(path: Path) -> bool:
+    """False for a file that is not there, or whose header was not complete when its writer died."""
+    try:
         with path.open("rb") as stream:
-            if stream.read(8) in (b"", bytes(8)):
-                return False
-    return True
+            # The magic is written last.
+            return stream.read(8) not in (b"", bytes(8))
+    except FileNotFoundError:
+        return False
 
 
 def _empty(kind: str) -> Records:
@@ -71,7 +74,7 @@ def _empty(kind: str) -> Records:
 
 
 def _read_optional(path: Path, kind: str) -> Records:
-    return records(open_file(path, kind), kind) if path.exists() else _empty(kind)
+    return records(open_file(path, kind), kind) if _is_finished(path) else _empty(kind)
 
 
 def _read_process(directory: Path) -> Process:
@@ -87,7 +90,11 @@ def _read_process(directory: Path) -> Process:
     command = tuple(
         part.decode("utf-8", "replace") for part in bytes(head.pop("command")).rstrip(b"\0").split(b"\0")
     )
-    lanes = tuple(_read_lane(path) for path in sorted(directory.glob("lane-*.events")))
+    lanes = tuple(
+        _read_lane(path)
+        for path in sorted(directory.glob("lane-*.events"))
+        if _is_finished(path) and _is_finished(path.with_suffix(".profile"))
+    )
     return Process(
         directory,
         head,

@@ -32,7 +32,7 @@ def _seconds(value: float) -> str:
 
 def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
     """A few lines: efficiency, shares, worst regions, findings."""
-    console = Console(file=stream, highlight=False)
+    console = Console(file=stream, highlight=False, soft_wrap=True)
     if report["efficiency"] is None:
         console.print(f"[bold]trimtab[/]: {_seconds(report['wall_s'])}; {escape(report['unavailable'][0]['why'])}")
         console.print(f"  run: {escape(str(directory))}")

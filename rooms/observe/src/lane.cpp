@@ -52,9 +52,8 @@ profile_row* lane::add_row(std::uint64_t key, std::uint32_t subject, metric what
     return nullptr;
   }
   if (head.written == head.capacity) {
-    const base::ticks begin = base::now();
+    const recorder::setup_cost cost(*m_owner);
     const int error = m_profile_file.grow(m_profile_file.size() + profile_growth);
-    m_owner->add_setup_cost(base::now() - begin);
     if (error != 0) {
       head.dropped += 1;
       return nullptr;

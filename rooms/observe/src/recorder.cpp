@@ -122,9 +122,10 @@ int recorder::create_file(base::mapped_file& file, const char* name, file_kind k
   head.kind = kind;
   head.record_bytes = record_bytes;
   head.capacity = (file.size() - header_bytes) / (record_bytes == 0 ? 1 : record_bytes);
-  // The magic last: a file without it was never finished, and readers say so.
-  std::atomic_thread_fence(std::memory_order_release);
-  std::memcpy(head.magic, file_magic, sizeof head.magic);
+  // The magic last, in one store: a file without it was never finished, and readers take it for absent.
+  std::uint64_t magic;
+  std::memcpy(&magic, file_magic, sizeof magic);
+  std::atomic_ref(*reinterpret_cast<std::uint64_t*>(head.magic)).store(magic, std::memory_order_release);
   return 0;
 }
 
@@ -179,8 +180,14 @@ void recorder::after_fork() noexcept {
   generation += 1;
 }
 
-void recorder::add_setup_cost(base::ticks spent) noexcept {
-  std::atomic_ref(m_process->setup_ticks).fetch_add(spent, std::memory_order_relaxed);
+// By CPU time, not by the clock: with more threads than CPUs most of the time passes without us.
+recorder::setup_cost::setup_cost(recorder& of) noexcept : m_of(of), m_begin(base::nanoseconds_of(CLOCK_THREAD_CPUTIME_ID)) {}
+
+recorder::setup_cost::~setup_cost() {
+  if (!m_of.is_on()) return;
+  const std::uint64_t spent_ns = base::nanoseconds_of(CLOCK_THREAD_CPUTIME_ID) - m_begin;
+  const auto spent = static_cast<std::uint64_t>(m_of.ticks_of_ns(static_cast<double>(spent_ns)));
+  std::atomic_ref(m_of.m_process->setup_ticks).fetch_add(spent, std::memory_order_relaxed);
 }
 
 // counters.tt and switches.tt come into being with their first record: most processes of a run have neither.

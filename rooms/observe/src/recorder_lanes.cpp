@@ -55,6 +55,7 @@ lane* recorder::open_lane() noexcept {
     errno = saved;
     return nullptr;
   }
+  const setup_cost cost(*this);
   const base::ticks begin = base::now();
   pthread_once(&lane_key_once, make_key);
   lane* opened = nullptr;
@@ -82,7 +83,6 @@ lane* recorder::open_lane() noexcept {
     if (lane_key_made) pthread_setspecific(lane_key, opened);
     opened->record(event_kind::thread_begin, no_subject, 0, opened->m_header->tid, 0, begin);
     if (m_options.lane_opened != nullptr) m_options.lane_opened(*this, *opened);
-    add_setup_cost(base::now() - begin);
   }
   errno = saved;
   return opened;

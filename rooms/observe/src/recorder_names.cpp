@@ -155,7 +155,7 @@ std::uint32_t recorder::find_or_add(std::uint64_t key, name_subject& fixed, cons
   if (const subject_slot* known = find_subject(key); known != nullptr && known->key.load(std::memory_order_relaxed) == key)
     return known->id.load(std::memory_order_relaxed);
   if (!is_on()) return no_subject;
-  const base::ticks begin = base::now();
+  const setup_cost cost(*this);
   const std::lock_guard guard(m_lock);
   // Half empty at least, so that probing stays short and always ends.
   if (m_subject_count >= subject_slots / 2) return no_subject;
@@ -168,7 +168,6 @@ std::uint32_t recorder::find_or_add(std::uint64_t key, name_subject& fixed, cons
   append_name(&fixed.head, sizeof fixed, strings, 3);
   slot.id.store(fixed.id, std::memory_order_relaxed);
   slot.key.store(key, std::memory_order_release);  // pairs with find_subject: id before key
-  add_setup_cost(base::now() - begin);
   return fixed.id;
 }
 

@@ -156,7 +156,7 @@ TRIMTAB_HOOK void GOMP_single_copy_end(void* data) {
 
 TRIMTAB_HOOK void GOMP_task(gomp_function fn, void* data, void (*copy)(void*, void*), long bytes, long alignment,
                             bool is_deferred, unsigned flags, void** depend, int priority, void* detach) {
-  const caller from = caller_of(reinterpret_cast<const void*>(fn));
+  const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));
   auto* const forward = real<void(gomp_function, void*, void (*)(void*, void*), long, long, bool, unsigned, void**, int, void*)>(
       from, symbol::GOMP_task);
   if (forward == nullptr) return;
@@ -171,7 +171,7 @@ TRIMTAB_HOOK void GOMP_task(gomp_function fn, void* data, void (*copy)(void*, vo
 #define TRIMTAB_TASKLOOP(name, number)                                                                                 \
   TRIMTAB_HOOK void name(gomp_function fn, void* data, void (*copy)(void*, void*), long bytes, long alignment,         \
                          unsigned flags, unsigned long tasks, int priority, number first, number last, number step) { \
-    const caller from = caller_of(reinterpret_cast<const void*>(fn));                                                                                \
+    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));                                                                                \
     auto* const forward = real<void(gomp_function, void*, void (*)(void*, void*), long, long, unsigned, unsigned long, \
                                     int, number, number, number)>(from, symbol::name);                                 \
     if (forward == nullptr) return;                                                                                    \

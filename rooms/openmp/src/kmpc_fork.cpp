@@ -86,7 +86,7 @@ void fork_region(const caller& from, fork_function* forward, ident* where, fork_
 using namespace trimtab::openmp;
 
 TRIMTAB_HOOK void __kmpc_fork_call(ident* where, std::int32_t count, microtask outlined, ...) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   auto* const forward = real<fork_function>(from, symbol::__kmpc_fork_call);
   if (forward == nullptr) return;
   fork_frame frame;
@@ -101,7 +101,7 @@ TRIMTAB_HOOK void __kmpc_fork_call(ident* where, std::int32_t count, microtask o
 // LLVM 16 and later: `if` clause decided by the runtime; a false condition runs the outlined function in place.
 TRIMTAB_HOOK void __kmpc_fork_call_if(ident* where, std::int32_t count, microtask outlined, std::int32_t condition,
                                       void* argument) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   using function = void(ident*, std::int32_t, microtask, std::int32_t, void*);
   auto* const forward = real<function>(from, symbol::__kmpc_fork_call_if);
   if (forward == nullptr) return;
@@ -121,7 +121,7 @@ TRIMTAB_HOOK void __kmpc_fork_call_if(ident* where, std::int32_t count, microtas
 
 // A region with a false `if`, or too deep: clang runs the body in place between these two calls.
 TRIMTAB_HOOK void __kmpc_serialized_parallel(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_serialized_parallel);
   if (forward == nullptr) return;
   forward(where, thread);
@@ -130,7 +130,10 @@ TRIMTAB_HOOK void __kmpc_serialized_parallel(ident* where, std::int32_t thread) 
   lane_state& state = *at.state;
   if (state.serialized < lane_state::max_serialized) {
     serialized_region& opened = state.serialized_regions[state.serialized];
-    opened.is_recorded = fork_team(opened.shared, from, TRIMTAB_PLACE, 1, source_of(where));
+    // The compiler may have copied the call (an unrolled loop): where it says which construct this is, by its
+    // source, that is the identity; the record without a source is shared by all constructs.
+    const void* const place = is_source_known(where) ? static_cast<const void*>(where) : TRIMTAB_PLACE;
+    opened.is_recorded = fork_team(opened.shared, from, place, 1, source_of(where));
     opened.shared.loop = {};
     if (opened.is_recorded) begin_member(opened.only, opened.shared, 0);
   }
@@ -138,7 +141,7 @@ TRIMTAB_HOOK void __kmpc_serialized_parallel(ident* where, std::int32_t thread) 
 }
 
 TRIMTAB_HOOK void __kmpc_end_serialized_parallel(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   here at;
   if (!from.is_internal && find_here(at) && at.state->serialized > 0) {
     lane_state& state = *at.state;
@@ -154,7 +157,7 @@ TRIMTAB_HOOK void __kmpc_end_serialized_parallel(ident* where, std::int32_t thre
 }
 
 TRIMTAB_HOOK void __kmpc_push_num_threads(ident* where, std::int32_t thread, std::int32_t threads) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   here at;
   if (!from.is_internal && threads > 0 && find_here(at)) at.state->requested_threads = static_cast<std::uint32_t>(threads);
   if (auto* const forward = real<void(ident*, std::int32_t, std::int32_t)>(from, symbol::__kmpc_push_num_threads))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "hooks.hpp"
 
@@ -18,6 +19,10 @@ struct ident {
 inline constexpr std::int32_t ident_work_sections = 0x400;
 
 inline const char* source_of(const ident* where) noexcept { return where == nullptr ? nullptr : where->source; }
+
+inline bool is_source_known(const ident* where) noexcept {
+  return where != nullptr && where->source != nullptr && std::strncmp(where->source, ";unknown;", 9) != 0;
+}
 
 // Schedule numbers of the interface (kmp.h, enum sched_type); modifiers in the bits above.
 inline observe::schedule schedule_of_llvm(std::int32_t kind, std::int64_t chunk) noexcept {

@@ -63,7 +63,7 @@ using namespace trimtab::openmp;
 #define TRIMTAB_STATIC_INIT(name, number, signed_number)                                                                  \
   TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number* lower,      \
                          number* upper, signed_number* stride, signed_number increment, signed_number chunk) {            \
-    const caller from = caller_of(where);                                                                                   \
+    const caller from = caller_of(where, __builtin_return_address(0));                                                                                   \
     auto* const forward = real<void(ident*, std::int32_t, std::int32_t, std::int32_t*, number*, number*, signed_number*,  \
                                     signed_number, signed_number)>(from, symbol::name);                                   \
     if (forward == nullptr) return;                                                                                       \
@@ -78,7 +78,7 @@ TRIMTAB_STATIC_INIT(__kmpc_for_static_init_8u, std::uint64_t, std::int64_t)
 #undef TRIMTAB_STATIC_INIT
 
 TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   here at;
   if (!from.is_internal && find_here(at)) end_loop(at);
   if (auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_for_static_fini)) forward(where, thread);
@@ -87,7 +87,7 @@ TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
 #define TRIMTAB_DISPATCH(suffix, number, signed_number)                                                                   \
   TRIMTAB_HOOK void __kmpc_dispatch_init_##suffix(ident* where, std::int32_t thread, std::int32_t kind, number first,     \
                                                   number last, signed_number increment, signed_number chunk) {            \
-    const caller from = caller_of(where);                                                                                   \
+    const caller from = caller_of(where, __builtin_return_address(0));                                                                                   \
     auto* const forward = real<void(ident*, std::int32_t, std::int32_t, number, number, signed_number, signed_number)>(   \
         from, symbol::__kmpc_dispatch_init_##suffix);                                                                     \
     if (forward == nullptr) return;                                                                                       \
@@ -96,7 +96,7 @@ TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
   }                                                                                                                       \
   TRIMTAB_HOOK int __kmpc_dispatch_next_##suffix(ident* where, std::int32_t thread, std::int32_t* is_last, number* lower, \
                                                  number* upper, signed_number* stride) {                                  \
-    const caller from = caller_of(where);                                                                                   \
+    const caller from = caller_of(where, __builtin_return_address(0));                                                                                   \
     auto* const forward = real<int(ident*, std::int32_t, std::int32_t*, number*, number*, signed_number*)>(               \
         from, symbol::__kmpc_dispatch_next_##suffix);                                                                     \
     if (forward == nullptr) return 0;                                                                                     \

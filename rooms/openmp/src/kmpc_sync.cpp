@@ -13,7 +13,7 @@ using observe::wait_kind;
 using namespace trimtab::openmp;
 
 TRIMTAB_HOOK void __kmpc_barrier(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_barrier);
   if (forward == nullptr) return;
   if (from.is_internal) return forward(where, thread);
@@ -22,7 +22,7 @@ TRIMTAB_HOOK void __kmpc_barrier(ident* where, std::int32_t thread) {
 }
 
 TRIMTAB_HOOK std::int32_t __kmpc_cancel_barrier(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   auto* const forward = real<std::int32_t(ident*, std::int32_t)>(from, symbol::__kmpc_cancel_barrier);
   if (forward == nullptr) return 0;
   if (from.is_internal) return forward(where, thread);
@@ -31,7 +31,7 @@ TRIMTAB_HOOK std::int32_t __kmpc_cancel_barrier(ident* where, std::int32_t threa
 }
 
 TRIMTAB_HOOK void __kmpc_critical(ident* where, std::int32_t thread, void* lock) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   auto* const forward = real<void(ident*, std::int32_t, void*)>(from, symbol::__kmpc_critical);
   if (forward == nullptr) return;
   here at;
@@ -42,7 +42,7 @@ TRIMTAB_HOOK void __kmpc_critical(ident* where, std::int32_t thread, void* lock)
 }
 
 TRIMTAB_HOOK void __kmpc_critical_with_hint(ident* where, std::int32_t thread, void* lock, std::uint32_t hint) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   auto* const forward =
       real<void(ident*, std::int32_t, void*, std::uint32_t)>(from, symbol::__kmpc_critical_with_hint);
   if (forward == nullptr) return;
@@ -54,7 +54,7 @@ TRIMTAB_HOOK void __kmpc_critical_with_hint(ident* where, std::int32_t thread, v
 }
 
 TRIMTAB_HOOK void __kmpc_end_critical(ident* where, std::int32_t thread, void* lock) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   if (auto* const forward = real<void(ident*, std::int32_t, void*)>(from, symbol::__kmpc_end_critical))
     forward(where, thread, lock);
   here at;
@@ -62,7 +62,7 @@ TRIMTAB_HOOK void __kmpc_end_critical(ident* where, std::int32_t thread, void* l
 }
 
 TRIMTAB_HOOK std::int32_t __kmpc_single(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   auto* const forward = real<std::int32_t(ident*, std::int32_t)>(from, symbol::__kmpc_single);
   if (forward == nullptr) return 1;
   const std::int32_t is_mine = forward(where, thread);
@@ -73,7 +73,7 @@ TRIMTAB_HOOK std::int32_t __kmpc_single(ident* where, std::int32_t thread) {
 
 TRIMTAB_HOOK void __kmpc_copyprivate(ident* where, std::int32_t thread, std::size_t bytes, void* data,
                                      void (*copy)(void*, void*), std::int32_t is_mine) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   auto* const forward = real<void(ident*, std::int32_t, std::size_t, void*, void (*)(void*, void*), std::int32_t)>(
       from, symbol::__kmpc_copyprivate);
   if (forward == nullptr) return;
@@ -83,7 +83,7 @@ TRIMTAB_HOOK void __kmpc_copyprivate(ident* where, std::int32_t thread, std::siz
 }
 
 TRIMTAB_HOOK void __kmpc_ordered(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_ordered);
   if (forward == nullptr) return;
   if (from.is_internal) return forward(where, thread);
@@ -94,7 +94,7 @@ TRIMTAB_HOOK void __kmpc_ordered(ident* where, std::int32_t thread) {
 // The blocking form of a reduction holds its barrier.
 TRIMTAB_HOOK std::int32_t __kmpc_reduce(ident* where, std::int32_t thread, std::int32_t variables, std::size_t bytes,
                                         void* data, void (*combine)(void*, void*), void* lock) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   auto* const forward =
       real<std::int32_t(ident*, std::int32_t, std::int32_t, std::size_t, void*, void (*)(void*, void*), void*)>(
           from, symbol::__kmpc_reduce);
@@ -105,7 +105,7 @@ TRIMTAB_HOOK std::int32_t __kmpc_reduce(ident* where, std::int32_t thread, std::
 }
 
 TRIMTAB_HOOK std::int32_t __kmpc_omp_taskwait(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   auto* const forward = real<std::int32_t(ident*, std::int32_t)>(from, symbol::__kmpc_omp_taskwait);
   if (forward == nullptr) return 0;
   if (from.is_internal) return forward(where, thread);
@@ -114,7 +114,7 @@ TRIMTAB_HOOK std::int32_t __kmpc_omp_taskwait(ident* where, std::int32_t thread)
 }
 
 TRIMTAB_HOOK void __kmpc_end_taskgroup(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_end_taskgroup);
   if (forward == nullptr) return;
   if (from.is_internal) return forward(where, thread);
@@ -124,7 +124,7 @@ TRIMTAB_HOOK void __kmpc_end_taskgroup(ident* where, std::int32_t thread) {
 
 TRIMTAB_HOOK void* __kmpc_omp_task_alloc(ident* where, std::int32_t thread, std::int32_t flags, std::size_t task_bytes,
                                          std::size_t shared_bytes, kmp_task_function entry) {
-  const caller from = caller_of(where);
+  const caller from = caller_of(where, __builtin_return_address(0));
   auto* const forward = real<void*(ident*, std::int32_t, std::int32_t, std::size_t, std::size_t, kmp_task_function)>(
       from, symbol::__kmpc_omp_task_alloc);
   if (forward == nullptr) return nullptr;

@@ -90,7 +90,8 @@ struct caller {
 
 // By an address that surely lies in the calling object: the outlined function, or the source record that
 // clang passes along. Lock-free for objects seen before.
-caller caller_of(const void* own_address) noexcept;
+// A call that returns into the runtime itself is one of its own, whatever it passes along.
+caller caller_of(const void* own_address, const void* return_address) noexcept;
 
 // By the address that the hook returns to, for entry points that pass nothing along. Compilers turn a last call
 // into a jump, and then this is an address of the caller's caller: when that is we ourselves (we call the

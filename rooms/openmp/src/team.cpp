@@ -108,7 +108,7 @@ bool fork_team(team& opened, const caller& from, const void* outlined, std::uint
   const std::uint32_t room = lane_state::max_slots - state.slots_used;
   opened.slots = state.slots + state.slots_used;
   opened.slot_count = most < room ? most : room;
-  state.slots_used += opened.slot_count;
+  std::atomic_ref(state.slots_used).store(state.slots_used + opened.slot_count, std::memory_order_relaxed);
   state.requested_threads = 0;
   opened.outer_ended = state.ended;
   state.ended = {};
@@ -168,25 +168,29 @@ void end_member(member& mine, team& of) noexcept {
   state.idle = mine.outer_idle;
   state.loop = mine.outer_loop;
   state.task_credit = 0;
-  state.ended = {&slot, &of, of.instance};
+  state.ended = {&slot, &of, of.instance, of.forker_state};
 }
 
 void join_team(team& joined) noexcept {
   lane& forker = *joined.forker;
   lane_state& state = *joined.forker_state;
-  state.slots_used = static_cast<std::uint32_t>(joined.slots - state.slots);  // also frees what never joined
+  // Also frees the slots of inner teams that never joined.
+  std::atomic_ref(state.slots_used).store(static_cast<std::uint32_t>(joined.slots - state.slots), std::memory_order_relaxed);
   state.ended = joined.outer_ended;
   // A child of a fork inside the region: its recorder is another, and the parent joins for the parent.
   if (observe::t_lane != &forker) return;
   const ticks end = base::now();
   const ticks wall = end - joined.forked_at;
+  // Other cores wrote the slots: have them come while we do what needs none of them.
+  const std::uint32_t ahead = joined.slot_count < 16 ? joined.slot_count : 16;
+  for (std::uint32_t i = 1; i < ahead; ++i) __builtin_prefetch(&joined.slots[i]);
+  if (joined.level == 1) the_recorder.parallel_leave(end);
   ticks most_work = 0, all_work = 0, forkers_work = 0;
   std::uint32_t threads = 0;
   for (std::uint32_t i = 0; i < joined.slot_count; ++i) {
-    member_slot& slot = joined.slots[i];
+    const member_slot& slot = joined.slots[i];
     // Teams are filled from number 0: the first slot of another instance ends the team.
     if (slot.instance != joined.instance) break;
-    slot.instance = 0;
     const ticks inside = slot.end - slot.begin;
     const ticks idle = slot.idle < inside ? slot.idle : inside;
     const ticks work = inside - idle + slot.late_work;
@@ -211,8 +215,7 @@ void join_team(team& joined) noexcept {
   }
   forker.record(event_kind::region_end, joined.subject, static_cast<std::uint16_t>(joined.level), joined.instance, threads, end);
   forker.count_hook(2);
-  if (joined.level == 1) the_recorder.parallel_leave(end);
-  else state.idle += wall > forkers_work ? wall - forkers_work : 0;
+  if (joined.level != 1) state.idle += wall > forkers_work ? wall - forkers_work : 0;
 }
 
 wait::wait(subject_kind kind, observe::wait_kind why, const void* place, const char* source) noexcept

@@ -34,14 +34,15 @@ struct alignas(64) member_slot {
   std::uint32_t lane;
 };
 
-// The part that a lane has just ended, while its team is not joined yet: tasks that the lane runs in the join's
-// barrier count as work of that part. The forker clears slot.instance at the join, which ends this.
+// The part that a lane has just ended. While its team is not joined yet, tasks that the lane runs (in the join's
+// barrier) count as work of that part.
 struct ended_part {
   member_slot* slot = nullptr;
   team* of = nullptr;
   std::uint64_t instance = 0;
+  lane_state* forker = nullptr;
 
-  bool is_unjoined() const noexcept { return slot != nullptr && slot->instance == instance; }
+  bool is_unjoined() const noexcept;
 };
 
 // A loop that the fork call itself started (GOMP_parallel_loop_*).
@@ -66,9 +67,9 @@ struct alignas(64) team {
   std::uint32_t level;
   bool is_gcc;  // its static loops are inlined, see omp_get_num_threads
   bool has_loop;
+  lane_state* forker_state;
 
   alignas(64) lane* forker;
-  lane_state* forker_state;
   ticks forked_at;
   std::uint32_t outer_region;
   ended_part outer_ended;
@@ -150,6 +151,12 @@ struct lane_state {
   std::uint32_t slots_used = 0;
   member_slot slots[max_slots];  // of the teams that this lane forked, innermost last
 };
+
+// The join gives the team's slots back; `of` must not be looked at from then on.
+inline bool ended_part::is_unjoined() const noexcept {
+  return slot != nullptr && slot->instance == instance &&
+         slot - forker->slots < std::ptrdiff_t{std::atomic_ref(forker->slots_used).load(std::memory_order_relaxed)};
+}
 
 // Set while the recorder records; false at level idle. One relaxed load on every hook.
 extern std::atomic<bool> is_recording;

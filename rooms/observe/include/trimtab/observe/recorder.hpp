@@ -93,7 +93,19 @@ class recorder {
   void heartbeat(base::ticks at) noexcept;
   void make_streams_ready() noexcept;
   void add_switch(const event& record) noexcept;  // switches.tt
-  void add_setup_cost(base::ticks spent) noexcept;
+
+  // Counts what the calling thread spends while this lives as own cost.
+  class setup_cost {
+   public:
+    explicit setup_cost(recorder& of) noexcept;
+    ~setup_cost();
+    setup_cost(const setup_cost&) = delete;
+    setup_cost& operator=(const setup_cost&) = delete;
+
+   private:
+    recorder& m_of;
+    std::uint64_t m_begin;
+  };
 
  private:
   friend class lane;
