@@ -29,7 +29,12 @@ def _or_none(value: int) -> int | None:
 def read_names(file: File) -> Names:
     """Parse the records; a record that does not fit is an error that names its byte."""
     names = Names()
-    written = int(file.header["written"])
+    capacity, written = int(file.header["capacity"]), int(file.header["written"])
+    if layout.HEADER_BYTES + capacity > file.size:
+        raise RunError(
+            f"{file.path}: byte 24: room for {capacity} bytes announced, expected a file of "
+            f"{layout.HEADER_BYTES + capacity} bytes, found {file.size}: it was cut off"
+        )
     body = bytes(file.data[layout.HEADER_BYTES :][:written])
     if len(body) < written:
         raise RunError(f"{file.path}: byte 32: {written} bytes of names announced, {len(body)} there")

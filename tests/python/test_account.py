@@ -1,0 +1,254 @@
+"""Shares of core time against cases worked out by hand (docs/metrics.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from synthetic import NO, S, LaneFile, ProcessFiles, counter, event, row, subject, team_of, write_run
+
+from trimtab.analysis import build
+from trimtab.analysis.account import SHARES
+from trimtab.readers import open_run
+
+
+def report_of(path: Path, *processes: ProcessFiles, **info: Any) -> dict[str, Any]:
+    return build(open_run(write_run(path / "run", *processes, info=info or None)))
+
+
+def lanes_of(count: int, **main: Any) -> list[LaneFile]:
+    return [LaneFile(**main), *(LaneFile() for _ in range(count - 1))]
+
+
+def check(report: dict[str, Any], **expected: float) -> None:
+    shares = report["time"]
+    assert tuple(shares) == SHARES
+    assert sum(shares.values()) == pytest.approx(1.0, abs=1e-12)
+    wanted = {**dict.fromkeys(SHARES, 0.0), **expected}
+    # The tool's own clock reads and set-up are 0 in these runs, so that nothing else moves.
+    assert shares == pytest.approx(wanted, abs=1e-9)
+    assert report["efficiency"] == shares["work"]
+
+
+def test_imbalanced_region_in_half_the_time(tmp_path: Path) -> None:
+    # 4 CPUs, 10 s, 5 s of it in a region where the lanes work 5, 3, 2 and 2 s; outside the main lane runs 4 of 5 s.
+    lanes = lanes_of(4, rows=team_of(1, 5.0, [5.0, 3.0, 2.0, 2.0]), run_s=9.0)
+    process = ProcessFiles(lanes, [subject(1, name="loop")], parallel=5.0)
+    report = report_of(tmp_path, process)
+    check(report, work=(12 + 4) / 40, barrier_wait=8 / 40, serial=15 / 40, unattributed=1 / 40)
+    region = report["regions"][0]
+    assert (region["name"], region["calls"], region["threads"]) == ("loop", 1, 4)
+    assert region["imbalance"] == pytest.approx(5 / 3)
+    assert [lane["work_s"] for lane in region["lanes"]] == pytest.approx([5, 3, 2, 2])
+    imbalance = next(each for each in report["findings"] if each["cause"] == "imbalance")
+    assert imbalance["gain_s"] == pytest.approx(2.0)
+    serial = next(each for each in report["findings"] if each["cause"] == "serial part")
+    assert serial["gain_s"] == pytest.approx(5 * 3 / 4)
+    assert [each["gain_s"] for each in report["findings"]] == sorted(
+        (each["gain_s"] for each in report["findings"]), reverse=True
+    )
+
+
+def test_cores_without_a_lane_are_serial_and_not_waiting(tmp_path: Path) -> None:
+    lanes = lanes_of(2, rows=team_of(1, 10.0, [10.0, 10.0]), run_s=10.0)
+    report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0))
+    check(report, work=0.5, serial=0.5)
+    assert "fewer threads than CPUs" in [each["cause"] for each in report["findings"]]
+
+
+def test_arrival_is_its_own_share(tmp_path: Path) -> None:
+    lanes = lanes_of(4, rows=team_of(1, 10.0, [8.0] * 4, arrival=1.0), run_s=10.0)
+    check(
+        report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0)),
+        work=0.8,
+        arrival=0.1,
+        barrier_wait=0.1,
+    )
+
+
+def test_run_delay_is_taken_from_the_lane_that_had_it(tmp_path: Path) -> None:
+    # Lane 1 has no CPU for half of the time: half of its 8 s of work and of its 2 s of waiting were no such thing.
+    lanes = lanes_of(2, rows=team_of(1, 10.0, [10.0, 8.0]), run_s=10.0)
+    lanes[1].run_s = lanes[1].delay_s = 5.0
+    report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0, cpus=2.0))
+    check(report, work=14 / 20, barrier_wait=1 / 20, run_delay=5 / 20)
+    assert report["findings"][0]["cause"] == "another program's load"
+    assert report["os"]["run_delay_s"] == pytest.approx(5.0)
+
+
+def test_more_lanes_than_cpus_that_keep_the_cpus_busy_lose_nothing_to_run_delay(tmp_path: Path) -> None:
+    lanes = [LaneFile(run_s=5.0, delay_s=5.0) for _ in range(4)]
+    lanes[0].rows = team_of(1, 10.0, [10.0] * 4)
+    check(report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0, cpus=2.0)), work=1.0)
+
+
+def test_more_lanes_than_cpus_without_schedstat_share_the_cpus_evenly(tmp_path: Path) -> None:
+    lanes = lanes_of(4, rows=team_of(1, 10.0, [10.0, 10.0, 5.0, 5.0]))
+    report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0, cpus=2.0))
+    check(report, work=0.75, barrier_wait=0.25)
+    finding = report["findings"][0]
+    assert finding["cause"] == "more threads than CPUs"
+    assert "OMP_NUM_THREADS=2" in finding["action"]
+
+
+def test_nested_region_counts_its_lanes_once(tmp_path: Path) -> None:
+    # Outer: lanes 0 and 1 for 10 s. Lane 0 forks an inner team (0, 2) for 4 s that works 4 and 3 s. Seen from the
+    # outer region lane 0 worked 10 s, the inner 4 s included.
+    lanes = lanes_of(3, run_s=10.0)
+    lanes[0].rows = team_of(1, 10.0, [10.0, 10.0]) + team_of(2, 4.0, [4.0, 3.0], lanes=[0, 2], in_region=1)
+    report = report_of(tmp_path, ProcessFiles(lanes, [subject(1), subject(2, parent=1)], parallel=10.0))
+    check(report, work=23 / 40, barrier_wait=1 / 40, serial=16 / 40)
+    assert [region["nested"] for region in report["regions"]] == [False, True]
+
+
+def test_forker_waits_in_a_nested_region(tmp_path: Path) -> None:
+    # As before, but the inner team's lane 0 works 1 s and waits 3: the outer region has those 3 s as waits inside.
+    lanes = lanes_of(3, run_s=10.0)
+    outer = team_of(1, 10.0, [10.0, 10.0])
+    outer[1] = row(1, 2, 7 * S, about=0, x=(0, 0, 3 * S, 0))
+    lanes[0].rows = outer + team_of(2, 4.0, [1.0, 4.0], lanes=[0, 2], in_region=1)
+    report = report_of(tmp_path, ProcessFiles(lanes, [subject(1), subject(2, parent=1)], parallel=10.0))
+    check(report, work=(7 + 10 + 4) / 40, barrier_wait=3 / 40, serial=16 / 40)
+
+
+def test_program_without_regions(tmp_path: Path) -> None:
+    report = report_of(tmp_path, ProcessFiles(user=8.0))
+    check(report, work=8 / 40, serial=30 / 40, unattributed=2 / 40)
+    assert report["regions"] == []
+    assert any(each["what"] == "OpenMP regions" for each in report["unavailable"])
+
+
+def test_threads_without_regions_are_not_serial(tmp_path: Path) -> None:
+    process = ProcessFiles(user=20.0, names=[counter(1, "process run delay", "s")], samples=[(10.0, 1, 4.0)])
+    check(report_of(tmp_path, process), work=0.5, run_delay=0.1, unattributed=0.4)
+
+
+def test_own_cost_is_runtime(tmp_path: Path) -> None:
+    lanes = lanes_of(4, rows=team_of(1, 10.0, [10.0] * 4), run_s=10.0)
+    process = ProcessFiles(lanes, [subject(1)], parallel=10.0)
+    home = process.write(tmp_path / "run")
+    events = home / "lane-0000.events"
+    data = bytearray(events.read_bytes())
+    # hooks and clock_reads are the last two fields of the lane header: 10 M hooks of 15 ns, 10 M reads of 20 ns.
+    offset = 64 + 120 - 16
+    data[offset : offset + 16] = (10_000_000).to_bytes(8, "little") * 2
+    events.write_bytes(data)
+    report = build(open_run(write_run(tmp_path / "run")))
+    assert report["overhead"]["seconds"] == pytest.approx(0.35)
+    assert report["overhead"]["share"] == pytest.approx(0.35 / 40)
+    check(report, work=1 - 0.35 / 40, runtime=0.35 / 40)
+
+
+def test_region_under_way_at_a_kill(tmp_path: Path) -> None:
+    # Killed at 10 s inside a region since 4 s: lane 0 still works, lane 1 ended its part at 8 s after 1 s of waiting.
+    first = [event(4 * S, 1, 1, a=7, arg=1), event(4 * S, 3, 1, a=7, b=0)]
+    second = [event(5 * S, 3, 1, a=7, b=1), event(8 * S, 4, 1, a=7, b=S)]
+    lanes = [LaneFile(events=first, run_s=10.0), LaneFile(events=second, run_s=5.0)]
+    process = ProcessFiles(lanes, [subject(1, name="long")], cpus=2.0, ended=False)
+    ended = {"mono_ns": 15 * S, "code": None, "signal": "SIGKILL", "wall_s": 10.0}
+    report = report_of(tmp_path, process, ended=ended)
+    assert not report["complete"]
+    assert report["exit"] == {"code": None, "signal": "SIGKILL"}
+    assert report["regions"][0]["wall_s"] == pytest.approx(6.0)
+    assert [lane["work_s"] for lane in report["regions"][0]["lanes"]] == pytest.approx([6.0, 2.0])
+    check(report, work=(4 + 6 + 2) / 20, barrier_wait=3 / 20, arrival=1 / 20, serial=4 / 20)
+
+
+def test_main_process_is_the_one_with_the_regions(tmp_path: Path) -> None:
+    worker = ProcessFiles(
+        lanes_of(2, rows=team_of(1, 9.0, [9.0, 9.0])), [subject(1, name="r")], pid=7, parallel=9.0
+    )
+    report = report_of(tmp_path, ProcessFiles(user=100.0, pid=5), worker)
+    assert [region["name"] for region in report["regions"]] == ["r"]
+    assert [(each["pid"], each["regions"]) for each in report["processes"]] == [(5, 0), (7, 1)]
+
+
+def test_loop_of_few_iterations_is_told(tmp_path: Path) -> None:
+    lanes = lanes_of(4, run_s=10.0)
+    rows = team_of(1, 10.0, [10.0, 5.0, 5.0, 5.0])
+    rows.append(row(2, 3, 10 * S, flags=3, x=(2, 2, 1, 5), in_region=1))
+    lanes[0].rows = rows
+    report = report_of(tmp_path, ProcessFiles(lanes, [subject(1), subject(2, kind=2)], parallel=10.0))
+    region = report["regions"][0]
+    assert (region["schedule"], region["chunk"], region["iterations"]) == ("dynamic", 1, 5)
+    assert "only 5 iterations for 4 threads" in report["findings"][0]["action"]
+
+
+def test_throttling_by_a_quota_is_told(tmp_path: Path) -> None:
+    lanes = [LaneFile(run_s=5.0, delay_s=5.0) for _ in range(2)]
+    lanes[0].rows = team_of(1, 10.0, [10.0, 10.0])
+    names = [subject(1), counter(1, "time throttled", "s")]
+    process = ProcessFiles(lanes, names, [(10.0, 1, 8.0)], parallel=10.0, cpus=2.0, quota=2.0)
+    report = report_of(tmp_path, process)
+    assert [each["cause"] for each in report["findings"]] == ["throttled by the quota"]
+    assert report["findings"][0]["gain_s"] == pytest.approx(4.0)
+
+
+def test_threads_that_spin_between_regions_are_told(tmp_path: Path) -> None:
+    lanes = lanes_of(2, rows=team_of(1, 4.0, [4.0, 4.0]), run_s=8.0, delay_s=2.0)
+    lanes[1].run_s = 9.0
+    report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=4.0, cpus=2.0))
+    finding = next(each for each in report["findings"] if each["cause"] == "wait policy")
+    assert finding["gain_s"] == pytest.approx(1.0)
+    assert "5 s" in finding["evidence"]
+
+
+times = st.floats(0.0, 20.0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    works=st.lists(times, min_size=1, max_size=6),
+    wall=times,
+    parallel=times,
+    cpus=st.floats(0.25, 8.0),
+    runs=st.lists(st.tuples(times, times), min_size=6, max_size=6),
+    user=times,
+)
+def test_shares_are_never_negative_and_sum_to_one(
+    tmp_path_factory: pytest.TempPathFactory,
+    works: list[float],
+    wall: float,
+    parallel: float,
+    cpus: float,
+    runs: list[tuple[float, float]],
+    user: float,
+) -> None:
+    lanes = [LaneFile(run_s=run, delay_s=delay) for run, delay in runs[: len(works)]]
+    longest = max([*works, parallel])
+    lanes[0].rows = team_of(1, longest, works)
+    process = ProcessFiles(lanes, [subject(1)], wall=wall, parallel=parallel, cpus=cpus, user=user)
+    shares = report_of(tmp_path_factory.mktemp("run"), process)["time"]
+    assert all(value >= 0 for value in shares.values())
+    assert sum(shares.values()) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_timeline_counts_lanes_per_region(tmp_path: Path) -> None:
+    # Lane 0 is in region 1 for 0..10 s, in the nested region 2 of it for 4..6 s; lane 1 in region 1 for 0..5 s.
+    outer = [event(0, 3, 1, a=1), event(4 * S, 3, 2, a=2), event(6 * S, 4, 2, a=2), event(10 * S, 4, 1, a=1)]
+    lanes = [LaneFile(events=outer), LaneFile(events=[event(0, 3, 1, a=1, b=1), event(5 * S, 4, 1, a=1)])]
+    lanes[1].events.append(event(2 * S, 17, 9, a=S, b=1, arg=2))
+    report = report_of(tmp_path, ProcessFiles(lanes, [subject(1, name="one"), subject(2, name="two")]))
+    line = report["timeline"]
+    lanes_by_name = {each["name"]: np.array(each["lanes"]) for each in line["series"]}
+    seconds = {name: values.sum() * line["dt_s"] for name, values in lanes_by_name.items()}
+    assert seconds == pytest.approx({"one": 8 + 5, "two": 2}, abs=1e-3)
+    assert lanes_by_name["one"][0] == pytest.approx(2.0)
+    assert lanes_by_name["one"][200] == pytest.approx(0.0)
+    assert sum(line["waiting"]) * line["dt_s"] == pytest.approx(1.0, abs=1e-3)
+    assert line["source"] == "all events"
+
+
+def test_flight_recorder_says_from_when_it_knows(tmp_path: Path) -> None:
+    pairs = [event(at * S, 3 if at % 2 else 4, 1, a=at // 2) for at in (9, 10, 7, 8)]
+    pairs[0] = event(9 * S, 3, 1, a=4)
+    pairs[1] = event(int(9.5 * S), 4, 1, a=4)
+    lane = LaneFile(events=pairs, capacity=4, written=6)
+    line = report_of(tmp_path, ProcessFiles([lane], [subject(1)]))["timeline"]
+    assert line["source"] == "flight recorder"
+    assert line["from_s"] == pytest.approx(8.0)
+    assert NO not in [each["name"] for each in line["series"]]
