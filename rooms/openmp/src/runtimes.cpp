@@ -162,6 +162,7 @@ runtime* runtime_of(const void* function) noexcept {
   if (handle == nullptr) return nullptr;
   runtime made;
   made.begin = found.begin;
+  made.end = found.end;
   std::memcpy(made.path, found.path, sizeof made.path);
   find_functions(handle, made);
   made.family = made.functions[static_cast<unsigned>(symbol::__kmpc_fork_call)] != nullptr ? runtime_family::llvm

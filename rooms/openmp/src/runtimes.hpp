@@ -68,7 +68,7 @@ enum class runtime_family : std::uint8_t { gomp, llvm };
 
 // One loaded runtime, with all its functions. Static storage, complete before it is published.
 struct runtime {
-  std::uintptr_t begin = 0;  // address of its object
+  std::uintptr_t begin = 0, end = 0;  // addresses of its object
   char path[512] = {};
   runtime_family family = runtime_family::gomp;
   std::atomic<std::uint16_t> id{0};  // in the run's names; 0: not told yet
@@ -76,6 +76,7 @@ struct runtime {
 
   void take(const runtime& other) noexcept {
     begin = other.begin;
+    end = other.end;
     family = other.family;
     std::memcpy(path, other.path, sizeof path);
     std::memcpy(functions, other.functions, sizeof functions);
