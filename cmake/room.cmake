@@ -1,6 +1,6 @@
 # trimtab_room(NAME observe LAYER 1 [DEPENDS base ...]): one room of the house. A static library trimtab_<room>
-# with an include root of its own, its warnings, tests and benches. A room may depend on rooms of lower layers
-# only: anything else is an error here, and an include of a room that was not declared fails to compile.
+# with an include root of its own, its warnings, tests, benches and installation. A room may depend on rooms of
+# lower layers only: anything else is an error here, and an include of a room that was not declared fails to compile.
 function(trimtab_room)
   cmake_parse_arguments(ROOM "" "NAME;LAYER" "DEPENDS" ${ARGN})
   set(dir ${CMAKE_CURRENT_SOURCE_DIR})
@@ -16,7 +16,8 @@ function(trimtab_room)
   list(FILTER sources EXCLUDE REGEX "/preload[^/]*\\.cpp$")
   add_library(trimtab_${ROOM_NAME} STATIC ${sources})
   add_library(trimtab::${ROOM_NAME} ALIAS trimtab_${ROOM_NAME})
-  target_include_directories(trimtab_${ROOM_NAME} PUBLIC ${dir}/include PRIVATE ${dir}/src)
+  target_include_directories(trimtab_${ROOM_NAME}
+    PUBLIC $<BUILD_INTERFACE:${dir}/include> $<INSTALL_INTERFACE:${TRIMTAB_INSTALL}/include> PRIVATE ${dir}/src)
   target_compile_features(trimtab_${ROOM_NAME} PUBLIC cxx_std_20)
   set_target_properties(trimtab_${ROOM_NAME} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
     CXX_VISIBILITY_PRESET hidden)
@@ -28,6 +29,11 @@ function(trimtab_room)
     target_link_libraries(trimtab_${ROOM_NAME} PUBLIC trimtab_${other})
   endforeach()
   target_link_libraries(trimtab_${ROOM_NAME} PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(trimtab_${ROOM_NAME} PROPERTIES EXPORT_NAME ${ROOM_NAME})
+  install(TARGETS trimtab_${ROOM_NAME} EXPORT trimtab-targets ARCHIVE DESTINATION ${TRIMTAB_INSTALL}/lib)
+  if(IS_DIRECTORY ${dir}/include)
+    install(DIRECTORY ${dir}/include/ DESTINATION ${TRIMTAB_INSTALL}/include)
+  endif()
 
   file(GLOB tests CONFIGURE_DEPENDS ${dir}/test/*.cpp)
   if(TRIMTAB_TESTS AND tests)
