@@ -1,0 +1,235 @@
+// The accounting of regions without any OpenMP runtime: members are called by hand, time is made by waiting.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "hooks.hpp"
+#include "trimtab/openmp/openmp.hpp"
+
+namespace trimtab::openmp {
+namespace {
+
+using observe::metric;
+using observe::profile_row;
+using observe::the_recorder;
+
+// The recorder of a process is opened once: every test of this file records into the same run.
+class recording : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "trimtab-test-XXXXXX").string();
+    m_path = mkdtemp(pattern.data());
+    observe::recorder_options options;
+    options.run_directory = m_path.c_str();
+    ASSERT_EQ(the_recorder.open(options), 0);
+    attach();
+  }
+  void TearDown() override { std::filesystem::remove_all(m_path); }
+
+ private:
+  std::string m_path;
+};
+const auto* const environment = ::testing::AddGlobalTestEnvironment(new recording);
+
+void spin(ticks length) {
+  const ticks begin = base::now();
+  while (base::now() - begin < length) {
+  }
+}
+constexpr ticks some_time = 200'000;
+
+char region_a, region_b, place;
+constexpr caller nobody{nullptr, false};
+
+profile_row& team_row(const team& of, std::uint32_t about, std::uint32_t outer = no_subject) {
+  return *of.forker->row(of.subject, metric::team, about, outer);
+}
+profile_row& region_row(const team& of, std::uint32_t outer = no_subject) {
+  return *of.forker->row(of.subject, metric::region, of.forker->id(), outer);
+}
+
+TEST(counting, of_iterations_holds_over_the_whole_range) {
+  EXPECT_EQ(count_of(0L, 1000L, 1), 1000u);
+  EXPECT_EQ(count_of(0L, 1000L, 7), 143u);
+  EXPECT_EQ(count_of(999L, -1L, -1), 1000u);
+  EXPECT_EQ(count_of(5L, 5L, 1), 0u);
+  EXPECT_EQ(count_of(5L, 3L, 1), 0u);
+  EXPECT_EQ(count_of(std::numeric_limits<long>::min(), std::numeric_limits<long>::max(), 1),
+            std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(count_of(0ULL, ~0ULL, 1), ~std::uint64_t{0});
+  EXPECT_EQ(count_of(std::numeric_limits<long>::max(), std::numeric_limits<long>::min(), std::numeric_limits<long>::min()), 2u);
+}
+
+TEST(region, splits_the_time_of_every_lane_into_arrival_work_waits_and_join) {
+  team shared;
+  ASSERT_TRUE(fork_team(shared, nobody, &region_a, 2, nullptr));
+  std::uint32_t worker_lane = 0;
+  std::thread worker([&] {
+    spin(some_time);
+    member mine;
+    begin_member(mine, shared, 1);
+    spin(3 * some_time);
+    {
+      const wait barrier(observe::subject_kind::barrier, observe::wait_kind::barrier, &place);
+      spin(2 * some_time);
+    }
+    end_member(mine, shared);
+    worker_lane = observe::t_lane->id();
+  });
+  member mine;
+  begin_member(mine, shared, 0);
+  end_member(mine, shared);
+  worker.join();
+  join_team(shared);
+
+  const profile_row& row = team_row(shared, worker_lane);
+  const profile_row& whole = region_row(shared);
+  EXPECT_EQ(row.count, 1u);
+  EXPECT_GE(row.sum, 3 * some_time);
+  EXPECT_GE(row.x[1], some_time);
+  EXPECT_GE(row.x[2], 2 * some_time);
+  EXPECT_EQ(whole.x[0], 2u);
+  EXPECT_EQ(row.sum + row.x[0] + row.x[1] + row.x[2], whole.sum);
+  const profile_row& own = team_row(shared, shared.forker->id());
+  EXPECT_EQ(own.sum + own.x[0] + own.x[1] + own.x[2], whole.sum);
+  EXPECT_GE(whole.x[2], row.sum);
+}
+
+TEST(region, takes_the_overhead_of_an_inner_one_off_the_outer_work_but_not_its_work) {
+  team outer, inner;
+  ASSERT_TRUE(fork_team(outer, nobody, &region_a, 1, nullptr));
+  const profile_row before = region_row(outer);
+  member in_outer, in_inner;
+  begin_member(in_outer, outer, 0);
+  ASSERT_TRUE(fork_team(inner, nobody, &region_b, 4, nullptr));
+  EXPECT_EQ(inner.level, 2u);
+  spin(some_time);
+  begin_member(in_inner, inner, 0);
+  spin(2 * some_time);
+  end_member(in_inner, inner);
+  spin(some_time);
+  join_team(inner);
+  end_member(in_outer, outer);
+  join_team(outer);
+  const profile_row& row = team_row(outer, outer.forker->id());
+  EXPECT_GE(row.x[2], 2 * some_time);
+  EXPECT_EQ(region_row(outer).count, before.count + 1);
+  EXPECT_EQ(region_row(inner, outer.subject).x[0], 1u);
+  EXPECT_GE(team_row(inner, inner.forker->id(), outer.subject).sum, 2 * some_time);
+}
+
+bool task_has_region = false;
+void a_task(void*) {
+  spin(2 * some_time);
+  const wait taskwait(observe::subject_kind::taskwait, observe::wait_kind::taskwait, &place);
+  spin(some_time);
+}
+void a_task_with_a_region(void*) {
+  team inner;
+  task_has_region = fork_team(inner, nobody, &region_b, 1, nullptr);
+  if (!task_has_region) return;
+  EXPECT_EQ(inner.level, 2u);
+  member mine;
+  begin_member(mine, inner, 0);
+  spin(some_time);
+  end_member(mine, inner);
+  join_team(inner);
+}
+
+TEST(tasks, of_the_joins_barrier_are_work_and_their_waits_are_not) {
+  static char region;
+  team shared;
+  ASSERT_TRUE(fork_team(shared, nobody, &region, 1, nullptr));
+  member mine;
+  begin_member(mine, shared, 0);
+  end_member(mine, shared);
+  task_thunk(gomp_function{a_task})(nullptr);
+  task_thunk(gomp_function{a_task_with_a_region})(nullptr);
+  task_thunk(gomp_function{a_task})(nullptr);
+  join_team(shared);
+  EXPECT_TRUE(task_has_region);
+  const profile_row& row = team_row(shared, shared.forker->id());
+  EXPECT_GE(row.sum, 5 * some_time);
+  EXPECT_GE(row.x[0], 2 * some_time);
+  EXPECT_EQ(row.sum + row.x[0] + row.x[1] + row.x[2], region_row(shared).sum);
+
+  // After the join the team is gone: a task of another region is nothing of its.
+  const ticks known = row.sum;
+  task_thunk(gomp_function{a_task})(nullptr);
+  EXPECT_EQ(row.sum, known);
+}
+
+TEST(tasks, inside_a_barrier_are_taken_off_the_wait) {
+  static char region;
+  team shared;
+  ASSERT_TRUE(fork_team(shared, nobody, &region, 1, nullptr));
+  member mine;
+  begin_member(mine, shared, 0);
+  {
+    const wait barrier(observe::subject_kind::barrier, observe::wait_kind::barrier, &place);
+    task_thunk(gomp_function{a_task})(nullptr);
+  }
+  end_member(mine, shared);
+  join_team(shared);
+  const profile_row& row = team_row(shared, shared.forker->id());
+  EXPECT_GE(row.sum, 2 * some_time);
+  EXPECT_GE(row.x[2], some_time);
+  EXPECT_LT(row.x[2], row.sum);
+}
+
+TEST(tasks, keep_their_thunk) {
+  EXPECT_EQ(task_thunk(gomp_function{a_task}), task_thunk(gomp_function{a_task}));
+  EXPECT_NE(task_thunk(gomp_function{a_task}), task_thunk(gomp_function{a_task_with_a_region}));
+}
+
+TEST(lane, is_fresh_for_the_next_thread_after_one_that_ended_inside_a_region) {
+  static char region;
+  std::thread([] {
+    static team never_joined;
+    member mine;
+    ASSERT_TRUE(fork_team(never_joined, nobody, &region, 8, nullptr));
+    begin_member(mine, never_joined, 0);
+  }).join();
+  std::thread([] {
+    here at;
+    ASSERT_TRUE(find_here(at));
+    EXPECT_EQ(at.state->innermost, nullptr);
+    EXPECT_EQ(at.state->slots_used, 0u);
+    EXPECT_EQ(at.state->region, no_subject);
+  }).join();
+}
+
+TEST(loop, counts_iterations_and_chunks_once_per_lane) {
+  static char region, loop_place;
+  team shared;
+  ASSERT_TRUE(fork_team(shared, nobody, &region, 1, nullptr));
+  member mine;
+  begin_member(mine, shared, 0);
+  here at;
+  ASSERT_TRUE(find_here(at));
+  begin_loop(at, {observe::schedule::dynamic, 3, 10, 1, &loop_place});
+  for (const std::uint64_t taken : {3, 3, 3, 1}) take_chunk(at, 0, taken);
+  end_loop(at);
+  end_loop(at);
+  const profile_row* const row = at.on->own_row(at.state->loop.subject, metric::loop, shared.subject,
+                                                static_cast<std::uint16_t>(observe::schedule::dynamic));
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->count, 1u);
+  EXPECT_EQ(std::vector<std::uint64_t>(row->x, row->x + 4), (std::vector<std::uint64_t>{10, 4, 3, 10}));
+  end_member(mine, shared);
+  join_team(shared);
+}
+
+TEST(caller, in_an_object_without_a_runtime_is_nobody_and_keeps_its_place) {
+  const caller found = caller_at(&region_a);
+  EXPECT_EQ(found.of, nullptr);
+  EXPECT_FALSE(found.is_internal);
+}
+
+}  // namespace
+}  // namespace trimtab::openmp
