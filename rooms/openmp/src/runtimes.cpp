@@ -240,9 +240,8 @@ caller caller_of(const void* own_address, const void* return_address) noexcept {
   const known_object found = look_up(own_address);
   if (found.kind != object_kind::bound) return caller_at(return_address);
   t_last = found.result.of;
-  const auto at = reinterpret_cast<std::uintptr_t>(return_address);
-  const bool is_own_call = at >= found.result.of->begin && at < found.result.of->end;
-  return {found.result.of, found.result.is_internal || is_own_call};
+  const known_object returns_to = look_up(return_address);
+  return {found.result.of, found.result.is_internal || (returns_to.kind == object_kind::bound && returns_to.result.is_internal)};
 }
 
 caller caller_at(const void* return_address) noexcept {
