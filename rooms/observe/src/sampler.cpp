@@ -119,7 +119,9 @@ void sleep_ns(std::uint64_t ns) noexcept {
 }
 
 // The probes that are due. An expensive one comes more rarely, so that each keeps to its part of the share.
-void sample_due(recorder& to, base::ticks at, std::uint64_t mono) noexcept {
+// Returns the CPU time that they took.
+double sample_due(recorder& to, base::ticks at, std::uint64_t mono) noexcept {
+  double all = 0;
   for (unsigned i = 0; i < state.active_count; ++i) {
     active_probe& each = state.active[i];
     if (mono < each.next_ns) continue;
@@ -129,12 +131,14 @@ void sample_due(recorder& to, base::ticks at, std::uint64_t mono) noexcept {
     each.cost_ns = each.cost_ns == 0 ? cost : 0.75 * each.cost_ns + 0.25 * cost;
     const auto affordable = static_cast<std::uint64_t>(each.cost_ns * state.active_count / (most_own_share / 2));
     each.next_ns = mono + (affordable > each.period_ns ? affordable : each.period_ns);
+    all += cost;
   }
+  return all;
 }
 
-// Period of the ticks for the next time: cost is the CPU time of the last one, without probes.
+// Period of the ticks for the next time: cost is the CPU time of one, waking up included, without probes.
 std::uint64_t next_period(std::uint64_t shortest, double cost_ns) noexcept {
-  const auto affordable = static_cast<std::uint64_t>(cost_ns / (most_own_share / 2));
+  const auto affordable = static_cast<std::uint64_t>(cost_ns > 0 ? cost_ns / (most_own_share / 2) : 0);
   const std::uint64_t period = affordable > shortest ? affordable : shortest;
   const std::uint64_t longest = longest_period_ms * ns_per_ms > shortest ? longest_period_ms * ns_per_ms : shortest;
   return period < longest ? period : longest;
@@ -146,6 +150,7 @@ void* run(void* argument) noexcept {
   prctl(PR_SET_NAME, "trimtab");
   bool is_placed = false;
   double cost = 0;
+  std::uint64_t spent = own_cpu_ns();
   for (std::uint64_t period = ns_per_ms;; sleep_ns(period)) {
     // Before the lock, not after: from the moment that the end has begun `to` may be gone.
     if (state.is_stopping.load(std::memory_order_acquire) || state.generation.load(std::memory_order_acquire) != mine)
@@ -154,14 +159,15 @@ void* run(void* argument) noexcept {
     if (!is_placed && state.has_cpus)
       sched_setaffinity(0, sizeof state.cpus.bits, reinterpret_cast<const cpu_set_t*>(state.cpus.bits));
     is_placed = true;
-    const std::uint64_t begin = own_cpu_ns();
     const base::ticks at = base::now();
     to.make_streams_ready();
     to.heartbeat(at);
-    const auto last = static_cast<double>(own_cpu_ns() - begin);
+    const double probes = sample_due(to, at, base::monotonic_ns());
+    const std::uint64_t now_spent = own_cpu_ns();
+    const double last = static_cast<double>(now_spent - spent) - probes;
     cost = cost == 0 ? last : 0.75 * cost + 0.25 * last;
-    sample_due(to, at, base::monotonic_ns());
-    std::atomic_ref(to.process().sampler_cpu_ns).store(own_cpu_ns(), std::memory_order_relaxed);
+    spent = now_spent;
+    std::atomic_ref(to.process().sampler_cpu_ns).store(spent, std::memory_order_relaxed);
     // Room for the streams cannot wait; otherwise the ticks keep to their share too.
     period = to.traces() ? trace_period_ms * ns_per_ms : next_period(state.options.period_ms * ns_per_ms, cost);
     state.tick_lock.unlock();
