@@ -30,7 +30,10 @@ class Watched:
 
     def report(self) -> dict[str, Any]:
         out = subprocess.run(
-            [self.command, "report", str(self.directory), "--json"], capture_output=True, text=True, check=False
+            [self.command, "report", str(self.directory), "--json"],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert out.returncode == 0, out.stderr
         parsed: dict[str, Any] = json.loads(out.stdout)
@@ -74,7 +77,17 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
             name = folder / f"program{len(built)}"
             name.with_suffix(suffix).write_text(source)
             subprocess.run(
-                [compiler, "-g", "-O2", "-fopenmp", str(name.with_suffix(suffix)), "-o", str(name), "-lm", *flags],
+                [
+                    compiler,
+                    "-g",
+                    "-O2",
+                    "-fopenmp",
+                    str(name.with_suffix(suffix)),
+                    "-o",
+                    str(name),
+                    "-lm",
+                    *flags,
+                ],
                 check=True,
             )
             built[key] = name

@@ -13,8 +13,10 @@ static int first_near(const double* x, int n, double from) {
   int low = 0, high = n;
   while (low < high) {
     const int middle = (low + high) / 2;
-    if (x[middle] < from) low = middle + 1;
-    else high = middle;
+    if (x[middle] < from)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }

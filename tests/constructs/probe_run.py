@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from trimtab.model import METRICS, SCHEDULES, UNKNOWN, WAITS, Process
 from trimtab.readers import open_run
 

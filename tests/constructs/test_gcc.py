@@ -58,7 +58,9 @@ def test_loop(tmp_path: Path, optimize: str, clause: str, form: str) -> None:
 def test_static_loop_is_inferred(tmp_path: Path, optimize: str, schedule: str) -> None:
     """GCC inlines static loops: that there was one is known, its iterations are not."""
     body = f"for (int r = 0; r < 3; r++)\n#pragma omp parallel for schedule({schedule})\n"
-    seen = record(tmp_path, "gcc", _c(body + "for (int i = 0; i < 1000; i++) a[i]++;"), (optimize, "-fopenmp"))
+    seen = record(
+        tmp_path, "gcc", _c(body + "for (int i = 0; i < 1000; i++) a[i]++;"), (optimize, "-fopenmp")
+    )
     assert seen.only("region").count == 3
     loop = seen.only("loop")
     assert (loop.schedule, loop.count, loop.x[3]) == ("static (inferred)", 12, UNKNOWN)
@@ -107,7 +109,9 @@ def test_sections(tmp_path: Path, optimize: str, combined: str) -> None:
     """Each section is an iteration."""
     sections = "".join(f"\n#pragma omp section\na[{i}]++;" for i in range(5))
     before = "" if combined.startswith("parallel") else "#pragma omp parallel\n"
-    seen = record(tmp_path, "gcc", _c(f"{before}#pragma omp {combined}\n{{{sections}\n}}"), (optimize, "-fopenmp"))
+    seen = record(
+        tmp_path, "gcc", _c(f"{before}#pragma omp {combined}\n{{{sections}\n}}"), (optimize, "-fopenmp")
+    )
     loop = seen.only("loop")
     assert (loop.schedule, loop.x[0], loop.x[1], loop.x[3]) == ("sections", 5, 5, 5)
 

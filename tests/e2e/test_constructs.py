@@ -38,7 +38,14 @@ def only_region(report: dict[str, Any]) -> dict[str, Any]:
 )
 @pytest.mark.parametrize("separate", [True, False])
 def test_loops_that_the_runtime_hands_out(
-    run: Run, compiled: Compiled, compiler: str, optimise: str, clause: str, schedule: str, chunk: int, chunks: int | None,
+    run: Run,
+    compiled: Compiled,
+    compiler: str,
+    optimise: str,
+    clause: str,
+    schedule: str,
+    chunk: int,
+    chunks: int | None,
     separate: bool,
 ) -> None:
     directive = "parallel\n#pragma omp for" if separate else "parallel for"
@@ -74,7 +81,9 @@ def test_static_loops(run: Run, compiled: Compiled, compiler: str) -> None:
 
 @pytest.mark.parametrize("threads", ["2", "3", "5"])
 def test_static_chunks_of_clang_add_up(run: Run, compiled: Compiled, threads: str) -> None:
-    source = program("#pragma omp parallel for schedule(static,7)\nfor (int i = 0; i < 1000; i++) a[i] = sin(i);")
+    source = program(
+        "#pragma omp parallel for schedule(static,7)\nfor (int i = 0; i < 1000; i++) a[i] = sin(i);"
+    )
     import os
 
     region = only_region(
@@ -139,13 +148,18 @@ def test_nested_regions(run: Run, compiled: Compiled, compiler: str) -> None:
         "{ for (int k = 0; k < 100000; k++) sink = sin(k); }\n}"
     )
     report = run(compiled(source, compiler)).report()
-    assert sorted((r["nested"], r["calls"], r["threads"]) for r in report["regions"]) == [(False, 1, 2), (True, 2, 3)]
+    assert sorted((r["nested"], r["calls"], r["threads"]) for r in report["regions"]) == [
+        (False, 1, 2),
+        (True, 2, 3),
+    ]
     assert sum(report["time"].values()) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_a_false_if_is_a_region_of_one_thread(run: Run, compiled: Compiled, compiler: str) -> None:
-    source = program("volatile int no = 0;\nfor (int r = 0; r < 3; r++) {\n#pragma omp parallel if(no)\nsink += 1;\n}")
+    source = program(
+        "volatile int no = 0;\nfor (int r = 0; r < 3; r++) {\n#pragma omp parallel if(no)\nsink += 1;\n}"
+    )
     region = only_region(run(compiled(source, compiler)).report())
     assert (region["calls"], region["threads"]) == (3, 1)
 

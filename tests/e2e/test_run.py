@@ -33,7 +33,9 @@ SHARES = {"work", "barrier_wait", "arrival", "serial", "run_delay", "runtime", "
 @pytest.mark.parametrize("name", ["mandelbrot", "triangular", "hotspot3d", "lavamd", "sph", "tasktree"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("options", [(), ("--trace",)])
-def test_workloads(run: Run, workload: Callable[[str], Path], name: str, compiler: str, options: tuple[str, ...]) -> None:
+def test_workloads(
+    run: Run, workload: Callable[[str], Path], name: str, compiler: str, options: tuple[str, ...]
+) -> None:
     watched = run(workload(f"{name}-{compiler}"), options=options)
     assert watched.done.returncode == 0
     assert "right" in watched.done.stdout and "trimtab" not in watched.done.stdout
@@ -89,7 +91,9 @@ def test_signals_sent_to_the_group_reach_the_program(trimtab: str, tmp_path: Pat
     script = "trap 'echo got; exit 5' TERM INT; echo ready; while :; do sleep 0.05; done"
     process = subprocess.Popen(
         [trimtab, "run", "-q", "-o", str(tmp_path / "r"), "--", "sh", "-c", script],
-        stdout=subprocess.PIPE, text=True, start_new_session=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     assert process.stdout is not None and process.stdout.readline() == "ready\n"
     if number == signal.SIGTERM:
@@ -120,7 +124,9 @@ def test_killed_at_a_random_instant(
         pid = int(next(directory.glob("*-0")).name.split("-")[0])
         os.kill(pid, signal.Signals[number])
         assert process.wait(20) == -signal.Signals[number], f"seed {seed}"
-        out = subprocess.run([trimtab, "report", str(directory), "--json"], capture_output=True, text=True, check=False)
+        out = subprocess.run(
+            [trimtab, "report", str(directory), "--json"], capture_output=True, text=True, check=False
+        )
         assert out.returncode == 0, f"seed {seed}: {out.stderr}"
         report = json.loads(out.stdout)
         assert not report["complete"] and report["exit"]["signal"] == number
@@ -150,7 +156,7 @@ def test_exec_and_fork_are_followed(run: Run, compiled: Compiled) -> None:
         "#include <sys/wait.h>\n#include <unistd.h>\nvolatile double sink;\nstatic void work(void) {\n"
         "#pragma omp parallel num_threads(2)\nsink = 1;\n}\n"
         "int main(int n, char** v) { if (n > 1) { work(); return 0; }\n"
-        "if (fork() == 0) { work(); _exit(0); }\nwait(0);\nexecl(v[0], v[0], \"again\", (char*)0); }\n"
+        'if (fork() == 0) { work(); _exit(0); }\nwait(0);\nexecl(v[0], v[0], "again", (char*)0); }\n'
     )
     watched = run(compiled(source))
     assert watched.done.returncode == 0
@@ -166,7 +172,10 @@ def test_no_follow(run: Run, compiled: Compiled) -> None:
 
 def test_an_unwritable_run_directory(run: Run, trimtab: str, workload: Callable[[str], Path]) -> None:
     done = subprocess.run(
-        [trimtab, "run", "-o", "/proc/none/run", "--", str(workload("tasktree-gcc"))], capture_output=True, text=True, check=False
+        [trimtab, "run", "-o", "/proc/none/run", "--", str(workload("tasktree-gcc"))],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0 and "right" in done.stdout
     assert [line for line in done.stderr.splitlines() if "trimtab" in line] == [
@@ -178,12 +187,19 @@ def test_an_unwritable_run_directory(run: Run, trimtab: str, workload: Callable[
 def test_a_full_disk(trimtab: str, tmp_path: Path, workload: Callable[[str], Path]) -> None:
     mount = tmp_path / "small"
     mount.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", str(mount)], check=False).returncode != 0:
+    if (
+        subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=256k", "none", str(mount)], check=False
+        ).returncode
+        != 0
+    ):
         pytest.skip("mounting is not allowed here")
     try:
         done = subprocess.run(
             [trimtab, "run", "--trace", "-o", str(mount / "r"), "--", str(workload("sph-gcc"))],
-            capture_output=True, text=True, check=False,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0 and "right" in done.stdout
         assert "trimtab" in done.stderr
@@ -208,12 +224,20 @@ def test_five_hundred_threads(run: Run, compiled: Compiled, compiler: str) -> No
 
 def test_two_runs_at_once(trimtab: str, tmp_path: Path, workload: Callable[[str], Path]) -> None:
     both = [
-        subprocess.Popen([trimtab, "run", "-q", "-o", str(tmp_path / name), "--", str(workload("lavamd-gcc"))], stdout=subprocess.PIPE)
+        subprocess.Popen(
+            [trimtab, "run", "-q", "-o", str(tmp_path / name), "--", str(workload("lavamd-gcc"))],
+            stdout=subprocess.PIPE,
+        )
         for name in ("a", "b")
     ]
     assert [process.wait(60) for process in both] == [0, 0]
     for name in ("a", "b"):
-        assert subprocess.run([trimtab, "report", str(tmp_path / name)], capture_output=True, check=False).returncode == 0
+        assert (
+            subprocess.run(
+                [trimtab, "report", str(tmp_path / name)], capture_output=True, check=False
+            ).returncode
+            == 0
+        )
 
 
 def test_a_static_program(run: Run, compiled: Compiled) -> None:
@@ -230,7 +254,20 @@ def test_two_runtimes_in_one_process_are_kept_apart(run: Run, compiled: Compiled
         "double other(void) { double s = 0;\n#pragma omp parallel for reduction(+:s) num_threads(2)\n"
         "for (int i = 0; i < 1000; i++) s += i;\nreturn s; }\n"
     )
-    subprocess.run(["clang-19", "-g", "-O2", "-fopenmp", "-shared", "-fPIC", str(tmp_path / "other.c"), "-o", str(library)], check=True)
+    subprocess.run(
+        [
+            "clang-19",
+            "-g",
+            "-O2",
+            "-fopenmp",
+            "-shared",
+            "-fPIC",
+            str(tmp_path / "other.c"),
+            "-o",
+            str(library),
+        ],
+        check=True,
+    )
     source = (
         "#include <stdio.h>\ndouble other(void);\nint main(void) { double s = 0;\n"
         "#pragma omp parallel for reduction(+:s) num_threads(2) schedule(dynamic,1)\nfor (int i = 0; i < 1000; i++) s += i;\n"
@@ -299,7 +336,9 @@ def test_a_damaged_run_is_a_clear_error(run: Run, trimtab: str, workload: Callab
         path.write_bytes(whole)
     files[0].parent.joinpath("run.json").unlink(missing_ok=True)
     (watched.directory / "run.json").unlink(missing_ok=True)
-    done = subprocess.run([trimtab, "report", str(watched.directory)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [trimtab, "report", str(watched.directory)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 2 and "run.json" in done.stderr and "Traceback" not in done.stderr
 
 
@@ -308,12 +347,19 @@ def test_page_is_whole_and_loads_nothing(run: Run, workload: Callable[[str], Pat
     run(workload("mandelbrot-gcc"), options=("--trace", "--html", str(page)))
     text = page.read_text()
     assert text.startswith("<!doctype html>") and text.rstrip().endswith("</html>")
-    assert "mandelbrot.c:" in text and "http://" not in text and "https://" not in text and "<script" not in text
+    assert (
+        "mandelbrot.c:" in text and "http://" not in text and "https://" not in text and "<script" not in text
+    )
 
 
 def test_list_and_last(trimtab: str, tmp_path: Path) -> None:
     done = subprocess.run([trimtab, "run", "-q", "--", "true"], cwd=tmp_path, check=False)
     assert done.returncode == 0
-    listed = json.loads(subprocess.run([trimtab, "list", "--json"], cwd=tmp_path, capture_output=True, check=True).stdout)
+    listed = json.loads(
+        subprocess.run([trimtab, "list", "--json"], cwd=tmp_path, capture_output=True, check=True).stdout
+    )
     assert [each["program"] for each in listed] == ["true"]
-    assert subprocess.run([trimtab, "report", "last"], cwd=tmp_path, capture_output=True, check=False).returncode == 0
+    assert (
+        subprocess.run([trimtab, "report", "last"], cwd=tmp_path, capture_output=True, check=False).returncode
+        == 0
+    )

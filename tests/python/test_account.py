@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic import NO, S, LaneFile, ProcessFiles, counter, event, row, subject, team_of, write_run
-
+from synthetic import NO, LaneFile, ProcessFiles, S, counter, event, row, subject, team_of, write_run
 from trimtab.analysis import build
 from trimtab.analysis.account import SHARES
 from trimtab.readers import open_run
@@ -35,7 +34,8 @@ def check(report: dict[str, Any], **expected: float) -> None:
 
 
 def test_imbalanced_region_in_half_the_time(tmp_path: Path) -> None:
-    # 4 CPUs, 10 s, 5 s of it in a region where the lanes work 5, 3, 2 and 2 s; outside the main lane runs 4 of 5 s.
+    # 4 CPUs, 10 s, 5 s of it in a region where the lanes work 5, 3, 2 and 2 s; outside it the main lane runs
+    # for 4 of 5 s.
     lanes = lanes_of(4, rows=team_of(1, 5.0, [5.0, 3.0, 2.0, 2.0]), run_s=9.0)
     process = ProcessFiles(lanes, [subject(1, name="loop")], parallel=5.0)
     report = report_of(tmp_path, process)
@@ -71,7 +71,7 @@ def test_arrival_is_its_own_share(tmp_path: Path) -> None:
 
 
 def test_run_delay_is_taken_from_the_lane_that_had_it(tmp_path: Path) -> None:
-    # Lane 1 has no CPU for half of the time: half of its 8 s of work and of its 2 s of waiting were no such thing.
+    # Lane 1 has no CPU for half of the time: half of its 8 s of work and of its 2 s of waiting were none.
     lanes = lanes_of(2, rows=team_of(1, 10.0, [10.0, 8.0]), run_s=10.0)
     lanes[1].run_s = lanes[1].delay_s = 5.0
     report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0, cpus=2.0))
@@ -96,8 +96,8 @@ def test_more_lanes_than_cpus_without_schedstat_share_the_cpus_evenly(tmp_path: 
 
 
 def test_nested_region_counts_its_lanes_once(tmp_path: Path) -> None:
-    # Outer: lanes 0 and 1 for 10 s. Lane 0 forks an inner team (0, 2) for 4 s that works 4 and 3 s. Seen from the
-    # outer region lane 0 worked 10 s, the inner 4 s included.
+    # Outer: lanes 0 and 1 for 10 s. Lane 0 forks an inner team (0, 2) for 4 s that works 4 and 3 s. Seen from
+    # the outer region lane 0 worked 10 s, the inner 4 s included.
     lanes = lanes_of(3, run_s=10.0)
     lanes[0].rows = team_of(1, 10.0, [10.0, 10.0]) + team_of(2, 4.0, [4.0, 3.0], lanes=[0, 2], in_region=1)
     report = report_of(tmp_path, ProcessFiles(lanes, [subject(1), subject(2, parent=1)], parallel=10.0))
@@ -106,7 +106,7 @@ def test_nested_region_counts_its_lanes_once(tmp_path: Path) -> None:
 
 
 def test_forker_waits_in_a_nested_region(tmp_path: Path) -> None:
-    # As before, but the inner team's lane 0 works 1 s and waits 3: the outer region has those 3 s as waits inside.
+    # As before, but the inner team's lane 0 works 1 s and waits 3: the outer region has these as waits inside.
     lanes = lanes_of(3, run_s=10.0)
     outer = team_of(1, 10.0, [10.0, 10.0])
     outer[1] = row(1, 2, 7 * S, about=0, x=(0, 0, 3 * S, 0))
@@ -133,7 +133,7 @@ def test_own_cost_is_runtime(tmp_path: Path) -> None:
     home = process.write(tmp_path / "run")
     events = home / "lane-0000.events"
     data = bytearray(events.read_bytes())
-    # hooks and clock_reads are the last two fields of the lane header: 10 M hooks of 15 ns, 10 M reads of 20 ns.
+    # hooks and clock_reads are the last fields of the lane header: 10 M hooks of 15 ns, 10 M reads of 20 ns.
     offset = 64 + 120 - 16
     data[offset : offset + 16] = (10_000_000).to_bytes(8, "little") * 2
     events.write_bytes(data)
@@ -144,7 +144,8 @@ def test_own_cost_is_runtime(tmp_path: Path) -> None:
 
 
 def test_region_under_way_at_a_kill(tmp_path: Path) -> None:
-    # Killed at 10 s inside a region since 4 s: lane 0 still works, lane 1 ended its part at 8 s after 1 s of waiting.
+    # Killed at 10 s inside a region since 4 s: lane 0 still works, lane 1 ended its part at 8 s and had waited
+    # for 1 s.
     first = [event(4 * S, 1, 1, a=7, arg=1), event(4 * S, 3, 1, a=7, b=0)]
     second = [event(5 * S, 3, 1, a=7, b=1), event(8 * S, 4, 1, a=7, b=S)]
     lanes = [LaneFile(events=first, run_s=10.0), LaneFile(events=second, run_s=5.0)]
@@ -228,7 +229,7 @@ def test_shares_are_never_negative_and_sum_to_one(
 
 
 def test_timeline_counts_lanes_per_region(tmp_path: Path) -> None:
-    # Lane 0 is in region 1 for 0..10 s, in the nested region 2 of it for 4..6 s; lane 1 in region 1 for 0..5 s.
+    # Lane 0 is in region 1 for 0..10 s, in the nested region 2 for 4..6 s; lane 1 in region 1 for 0..5 s.
     outer = [event(0, 3, 1, a=1), event(4 * S, 3, 2, a=2), event(6 * S, 4, 2, a=2), event(10 * S, 4, 1, a=1)]
     lanes = [LaneFile(events=outer), LaneFile(events=[event(0, 3, 1, a=1, b=1), event(5 * S, 4, 1, a=1)])]
     lanes[1].events.append(event(2 * S, 17, 9, a=S, b=1, arg=2))

@@ -1,4 +1,4 @@
-"""What readers accept, and what they say of damage: never anything but a RunError that names file and place."""
+"""What readers accept, and what they say of damage: only ever a RunError that names file and place."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from synthetic import (
-    S,
     LaneFile,
     ProcessFiles,
+    S,
     counter,
     event,
     module,
@@ -24,7 +24,6 @@ from synthetic import (
     unavailable,
     write_run,
 )
-
 from trimtab.analysis import build
 from trimtab.model import RunError
 from trimtab.readers import open_run
@@ -81,7 +80,7 @@ def test_everything_is_read(tmp_path: Path) -> None:
 
 
 def test_wrapped_ring_begins_with_the_oldest_whole_record(tmp_path: Path) -> None:
-    # Six written into room for four: 4 and 5 stand where 0 and 1 were; 2 is next to be overwritten, perhaps by half.
+    # Six written into room for four: 4 and 5 stand where 0 and 1 were; 2 is being overwritten, perhaps.
     lane = LaneFile(events=[event(t, 40, 1) for t in (4, 5, 2, 3)], written=6)
     run = open_run(write_run(tmp_path, ProcessFiles([lane], [subject(1)])))
     assert run.processes[0].lanes[0].events["ticks"].tolist() == [3, 4, 5]
@@ -170,7 +169,7 @@ def test_process_that_died_while_it_began_is_passed_over(tmp_path: Path) -> None
 def test_run_json_is_checked(tmp_path: Path, text: str, says: str) -> None:
     a_run(tmp_path)
     (tmp_path / "run.json").write_text(text)
-    with pytest.raises(RunError, match="run.json") as error:
+    with pytest.raises(RunError, match=r"run\.json") as error:
         open_run(tmp_path)
     assert says in str(error.value)
 
@@ -194,7 +193,7 @@ def test_what_is_no_run(tmp_path: Path) -> None:
 def test_unreadable_file_is_told(tmp_path: Path) -> None:
     file = a_run(tmp_path) / "100-0" / "names.tt"
     file.chmod(0)
-    with pytest.raises(RunError, match="names.tt: Permission denied"):
+    with pytest.raises(RunError, match=r"names\.tt: Permission denied"):
         open_run(tmp_path)
 
 

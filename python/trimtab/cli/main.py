@@ -41,25 +41,50 @@ def _show_cmake_dir(ctx: click.Context, _: click.Parameter, value: bool) -> None
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="trimtab")
-@click.option("--cmake-dir", is_flag=True, is_eager=True, expose_value=False, callback=_show_cmake_dir,
-              help="Print the folder for find_package(trimtab) and exit.")
+@click.option(
+    "--cmake-dir",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_cmake_dir,
+    help="Print the folder for find_package(trimtab) and exit.",
+)
 def main() -> None:
     """Show why a parallel program's cores are idle."""
 
 
 @main.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Run directory (new). Default: below trimtab-runs/.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Run directory (new). Default: below trimtab-runs/.",
+)
 @click.option("--trace", is_flag=True, help="Record every event, not only profiles and the last events.")
-@click.option("--max-trace", type=_Size(), help="Most that a process's trace may take, e.g. 500M. Default 1G.")
-@click.option("--keep", type=click.Choice(["first", "last"]), default="first", help="Which end of a full trace stays.")
+@click.option(
+    "--max-trace", type=_Size(), help="Most that a process's trace may take, e.g. 500M. Default 1G."
+)
+@click.option(
+    "--keep", type=click.Choice(["first", "last"]), default="first", help="Which end of a full trace stays."
+)
 @click.option("--with", "probes", help="Probes, comma separated; +NAME adds to the defaults; none.")
 @click.option("--level", type=click.Choice(["off", "idle", "profile", "trace"]), hidden=True)
 @click.option("--html", type=click.Path(path_type=Path), help="Also write the report page to this file.")
 @click.option("--no-follow", is_flag=True, help="Do not watch the program's children.")
 @click.option("-q", "--quiet", is_flag=True, help="No verdict at the end.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
-def run(output: Path | None, trace: bool, max_trace: int | None, keep: str, probes: str | None, level: str | None,
-        html: Path | None, no_follow: bool, quiet: bool, command: tuple[str, ...]) -> None:
+def run(
+    output: Path | None,
+    trace: bool,
+    max_trace: int | None,
+    keep: str,
+    probes: str | None,
+    level: str | None,
+    html: Path | None,
+    no_follow: bool,
+    quiet: bool,
+    command: tuple[str, ...],
+) -> None:
     """Run PROGRAM, record it, and say at the end where its cores' time went.
 
     The program's output, input, signals and exit code stay its own; the verdict goes to standard error.
@@ -68,7 +93,9 @@ def run(output: Path | None, trace: bool, max_trace: int | None, keep: str, prob
     from trimtab.launcher.launch import end_like
 
     directory = (output if output is not None else default_directory(command[0])).absolute()
-    options = Options(directory, level or ("trace" if trace else "profile"), max_trace, keep, probes, not no_follow)
+    options = Options(
+        directory, level or ("trace" if trace else "profile"), max_trace, keep, probes, not no_follow
+    )
     try:
         result = launch(list(command), options)
     except FileNotFoundError as error:
@@ -158,8 +185,16 @@ def list_runs(directory: Path, as_json: bool) -> None:
         try:
             info = json.loads(path.read_text(encoding="utf-8"))
             ended = info.get("ended") or {}
-            found.append({"run": str(path.parent), "program": info.get("program"), "started_real_ns": info["started_real_ns"],
-                          "wall_s": ended.get("wall_s"), "code": ended.get("code"), "signal": ended.get("signal")})
+            found.append(
+                {
+                    "run": str(path.parent),
+                    "program": info.get("program"),
+                    "started_real_ns": info["started_real_ns"],
+                    "wall_s": ended.get("wall_s"),
+                    "code": ended.get("code"),
+                    "signal": ended.get("signal"),
+                }
+            )
         except (OSError, ValueError, KeyError, AttributeError):
             click.echo(f"trimtab: {path}: not readable, left out", err=True)
     found.sort(key=lambda each: -int(each["started_real_ns"]))

@@ -29,14 +29,24 @@ def inspect(program: Path) -> list[dict[str, str]]:
     except (OSError, struct.error):
         return []
     if mode & (stat.S_ISUID | stat.S_ISGID) and os.geteuid() != 0:
-        return [_entry("OpenMP regions", f"{program} is setuid or setgid: the loader ignores LD_PRELOAD",
-                       "run a copy without the bit")]
+        return [
+            _entry(
+                "OpenMP regions",
+                f"{program} is setuid or setgid: the loader ignores LD_PRELOAD",
+                "run a copy without the bit",
+            )
+        ]
     if head[:4] == b"\x7fELF" and head[4] == 1:
         return [_entry("OpenMP regions", f"{program} is a 32-bit program", "build it for 64 bits")]
     if not segments:
         return []
     types = [struct.unpack_from("<I", segments, at)[0] for at in range(0, len(segments) - 3, 56)]
     if 3 not in types:  # PT_INTERP
-        return [_entry("OpenMP regions", f"{program} is statically linked: no library can be loaded into it",
-                       "link it dynamically (without -static)")]
+        return [
+            _entry(
+                "OpenMP regions",
+                f"{program} is statically linked: no library can be loaded into it",
+                "link it dynamically (without -static)",
+            )
+        ]
     return []

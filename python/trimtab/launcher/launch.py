@@ -6,6 +6,7 @@ so those are ignored here; what is sent to us alone is passed on.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -189,10 +190,8 @@ def _run(program: str, argv: list[str], environment: dict[str, str]) -> int:
 
     def pass_on(number: int, _: Any) -> None:
         if child:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(child, number)
-            except ProcessLookupError:
-                pass
 
     # Signals that were ignored when we were started stay ignored for the program (nohup).
     previous = {number: signal.getsignal(number) for number in (*_PASSED_ON, *_FROM_TERMINAL)}
@@ -222,10 +221,8 @@ def _run(program: str, argv: list[str], environment: dict[str, str]) -> int:
                 return status
             # The program was stopped: so are we, for the shell's job control; whoever lets us go on, lets it.
             os.kill(os.getpid(), signal.SIGSTOP)
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGCONT)
-            except ProcessLookupError:
-                pass
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)

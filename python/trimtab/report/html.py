@@ -9,7 +9,10 @@ from typing import Any
 
 _SHARES = {
     "work": ("work", "lanes doing the program's own work"),
-    "barrier_wait": ("barrier wait", "lanes waiting for others: barriers, locks, taskwait, the end of a region"),
+    "barrier_wait": (
+        "barrier wait",
+        "lanes waiting for others: barriers, locks, taskwait, the end of a region",
+    ),
     "arrival": ("arrival", "from the fork until a lane starts its part"),
     "serial": ("serial", "cores for which the program had no thread in a parallel region"),
     "run_delay": ("run delay", "lanes that wanted a CPU and got none"),
@@ -55,10 +58,11 @@ def _bar(parts: Iterable[tuple[float, str, str]]) -> str:
 
 def _verdict(report: dict[str, Any]) -> str:
     if report["time"] is None:
-        return f'<p>{escape(report["unavailable"][0]["why"])}</p>'
+        return f"<p>{escape(report['unavailable'][0]['why'])}</p>"
     shares = list(report["time"].items())
     bar = _bar(
-        (share, str(at), f"{_SHARES[name][0]} {share:.1%}: {_SHARES[name][1]}") for at, (name, share) in enumerate(shares)
+        (share, str(at), f"{_SHARES[name][0]} {share:.1%}: {_SHARES[name][1]}")
+        for at, (name, share) in enumerate(shares)
     )
     legend = "".join(
         f'<span title="{escape(_SHARES[name][1])}"><b style="background:var(--c{at})"></b>{_SHARES[name][0]} {share:.1%}</span>'
@@ -86,17 +90,25 @@ def _timeline(report: dict[str, Any]) -> str:
         return "<p class=soft>Not recorded: no region was seen, or its events were not kept (record with --trace).</p>"
     width, height = 1000, 220
     bins = len(line["series"][0]["lanes"])
-    top = max(max((sum(values) for values in zip(*(s["lanes"] for s in line["series"]), strict=True)), default=1.0), 1.0)
+    top = max(
+        max((sum(values) for values in zip(*(s["lanes"] for s in line["series"]), strict=True)), default=1.0),
+        1.0,
+    )
     below = [0.0] * bins
     shapes, legend = [], []
     for at, series in enumerate(line["series"]):
         above = [low + value for low, value in zip(below, series["lanes"], strict=True)]
-        forth = " ".join(f"{x * width / bins:.1f},{height - v / top * (height - 10):.1f}" for x, v in enumerate(above))
+        forth = " ".join(
+            f"{x * width / bins:.1f},{height - v / top * (height - 10):.1f}" for x, v in enumerate(above)
+        )
         back = " ".join(
-            f"{x * width / bins:.1f},{height - v / top * (height - 10):.1f}" for x, v in reversed(list(enumerate(below)))
+            f"{x * width / bins:.1f},{height - v / top * (height - 10):.1f}"
+            for x, v in reversed(list(enumerate(below)))
         )
         colour = f"var(--c{at % 12})"
-        shapes.append(f'<polygon points="{forth} {back}" fill="{colour}"><title>{escape(series["name"])}</title></polygon>')
+        shapes.append(
+            f'<polygon points="{forth} {back}" fill="{colour}"><title>{escape(series["name"])}</title></polygon>'
+        )
         legend.append(f'<span><b style="background:{colour}"></b>{escape(series["name"])}</span>')
         below = above
     note = ""
@@ -122,12 +134,18 @@ def _region(region: dict[str, Any]) -> str:
         " ".join(str(part) for part in (region["schedule"], region["chunk"]) if part),
         region["iterations"] if region["iterations"] is not None else "",
     ]
-    longest = max((lane["work_s"] + lane["wait_s"] + lane["arrival_s"] for lane in region["lanes"]), default=0) or 1
+    longest = (
+        max((lane["work_s"] + lane["wait_s"] + lane["arrival_s"] for lane in region["lanes"]), default=0) or 1
+    )
     lanes = "".join(
         f'<div class="lane"><span>lane {lane["lane"]}</span>'
         + _bar(
             (lane[key] / longest, colour, f"{name} {_s(lane[key])}")
-            for key, colour, name in (("work_s", "0", "work"), ("wait_s", "1", "wait"), ("arrival_s", "2", "arrival"))
+            for key, colour, name in (
+                ("work_s", "0", "work"),
+                ("wait_s", "1", "wait"),
+                ("arrival_s", "2", "arrival"),
+            )
         )
         + "</div>"
         for lane in region["lanes"][:_MOST_LANES]
@@ -166,10 +184,20 @@ def _load(report: dict[str, Any]) -> str:
         ("CPU time of the process", _s(os["cpu_s"])),
     ]
     own = report["overhead"]
-    rows.append(("own cost of trimtab", f"{own['share']:.2%} of core time, {own['events']} events, {own['dropped']} dropped"))
-    return "<table>" + "".join(
-        f"<tr><td>{name}</td><td>{escape(str('not available' if value is None else value))}</td></tr>" for name, value in rows
-    ) + "</table>"
+    rows.append(
+        (
+            "own cost of trimtab",
+            f"{own['share']:.2%} of core time, {own['events']} events, {own['dropped']} dropped",
+        )
+    )
+    return (
+        "<table>"
+        + "".join(
+            f"<tr><td>{name}</td><td>{escape(str('not available' if value is None else value))}</td></tr>"
+            for name, value in rows
+        )
+        + "</table>"
+    )
 
 
 def page(report: dict[str, Any]) -> str:
@@ -178,12 +206,14 @@ def page(report: dict[str, Any]) -> str:
         f"<li>{escape(each['what'])}: {escape(each['why'])}. <i>{escape(each['remedy'])}</i></li>"
         for each in report["unavailable"]
     )
-    machine = ", ".join(f"{escape(str(key))} {escape(str(value))}" for key, value in report["machine"].items())
+    machine = ", ".join(
+        f"{escape(str(key))} {escape(str(value))}" for key, value in report["machine"].items()
+    )
     end = report["exit"]
     how = f"killed by {end['signal']}" if end["signal"] else f"exit code {end['code']}"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'">'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         '<meta name="viewport" content="width=device-width">'
         f"<title>trimtab: {escape(str(report['program']))}</title><style>{_STYLE}</style></head><body>"
         f"<h1>{escape(' '.join(report['command']))}</h1><p class=soft>{_s(report['wall_s'])}, {how}, level {escape(report['level'])}</p>"

@@ -34,7 +34,9 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
     """A few lines: efficiency, shares, worst regions, findings."""
     console = Console(file=stream, highlight=False, soft_wrap=True)
     if report["efficiency"] is None:
-        console.print(f"[bold]trimtab[/]: {_seconds(report['wall_s'])}; {escape(report['unavailable'][0]['why'])}")
+        console.print(
+            f"[bold]trimtab[/]: {_seconds(report['wall_s'])}; {escape(report['unavailable'][0]['why'])}"
+        )
         console.print(f"  run: {escape(str(directory))}")
         return
     console.print(
@@ -76,12 +78,25 @@ def tables(report: dict[str, Any], directory: Path) -> None:
     how = f"killed by {end['signal']}" if end["signal"] else f"exit code {end['code']}"
     console.print(f"{_seconds(report['wall_s'])}, {how}{'' if report['complete'] else ' (incomplete)'}")
     if report["time"] is not None:
-        table = Table("share of core time", "", title=f"{report['cpus_available']:g} CPUs, {report['threads']} threads")
+        table = Table(
+            "share of core time", "", title=f"{report['cpus_available']:g} CPUs, {report['threads']} threads"
+        )
         for name, share in report["time"].items():
             table.add_row(_NAMES[name], f"{share:.2%}")
         console.print(table)
     if report["regions"]:
-        table = Table("region", "calls", "threads", "wall", "work", "wait", "imbalance", "schedule", "chunk", "iterations")
+        table = Table(
+            "region",
+            "calls",
+            "threads",
+            "wall",
+            "work",
+            "wait",
+            "imbalance",
+            "schedule",
+            "chunk",
+            "iterations",
+        )
         for region in report["regions"][:40]:
             table.add_row(
                 escape(region["name"]),
@@ -100,12 +115,18 @@ def tables(report: dict[str, Any], directory: Path) -> None:
             console.print(f"and {len(report['regions']) - 40} more regions (--json has all)")
     for finding in report["findings"]:
         subject = f" at {finding['subject']}" if finding["subject"] else ""
-        console.print(f"[bold]{escape(finding['cause'])}{escape(subject)}[/] (up to {_seconds(finding['gain_s'])})")
+        console.print(
+            f"[bold]{escape(finding['cause'])}{escape(subject)}[/] (up to {_seconds(finding['gain_s'])})"
+        )
         console.print(f"  {escape(finding['evidence'])}\n  -> {escape(finding['action'])}")
     for missing in report["unavailable"]:
-        console.print(f"not available: {escape(missing['what'])}: {escape(missing['why'])}. {escape(missing['remedy'])}")
+        console.print(
+            f"not available: {escape(missing['what'])}: {escape(missing['why'])}. {escape(missing['remedy'])}"
+        )
     own = report["overhead"]
-    console.print(f"own cost {_percent(own['share'])} of core time; {own['events']} events, {own['dropped']} dropped")
+    console.print(
+        f"own cost {_percent(own['share'])} of core time; {own['events']} events, {own['dropped']} dropped"
+    )
 
 
 def run_list(runs: list[dict[str, Any]]) -> None:

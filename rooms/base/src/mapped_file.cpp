@@ -42,8 +42,7 @@ int mapped_file::create(const char* path, std::size_t bytes, std::size_t reserve
     range = mmap(nullptr, reserve, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED) error = errno;
   }
-  if (error == 0 && mmap(range, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
-    error = errno;
+  if (error == 0 && mmap(range, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) error = errno;
   ::close(fd);
   if (error != 0) {
     if (range != MAP_FAILED) munmap(range, reserve);
@@ -79,8 +78,7 @@ void mapped_file::populate(std::size_t offset, std::size_t bytes) noexcept {
   const std::size_t first = offset / page * page;
   if (madvise(m_data + first, offset + bytes - first, MADV_POPULATE_WRITE) == 0) return;
   // Kernels before 5.14: a read fault at least maps the page.
-  for (std::size_t at = first; at < offset + bytes; at += page)
-    (void)*reinterpret_cast<volatile const char*>(m_data + at);
+  for (std::size_t at = first; at < offset + bytes; at += page) (void)*reinterpret_cast<volatile const char*>(m_data + at);
 }
 
 void mapped_file::detach() noexcept {

@@ -134,8 +134,8 @@ bool locate(const char* root, bool is_v2, const char* controller, cgroup_place& 
   if (!cgroup_path(cgroups, is_v2 ? "" : controller, cgroup, sizeof cgroup)) return false;
   const bool is_top_shown = std::strcmp(mount.top, "/") == 0 || !is_within(cgroup, mount.top);
   const char* const below = is_top_shown ? cgroup : cgroup + std::strlen(mount.top);
-  const int length = std::snprintf(place.path, sizeof place.path, "%s%s%s", root, mount.at,
-                                   std::strcmp(below, "/") == 0 ? "" : below);
+  const int length =
+      std::snprintf(place.path, sizeof place.path, "%s%s%s", root, mount.at, std::strcmp(below, "/") == 0 ? "" : below);
   if (length < 0 || static_cast<std::size_t>(length) >= sizeof place.path) return false;
   place.length = static_cast<std::size_t>(length);
   place.shortest = std::strlen(root) + std::strlen(mount.at);

@@ -1,8 +1,7 @@
 // The functions behind trimtab.h. Subject numbers there are ours plus one, so that 0 can mean "none".
-#include "trimtab.h"
-
 #include <cstring>
 
+#include "trimtab.h"
 #include "trimtab/observe/recorder.hpp"
 
 namespace trimtab::observe {
@@ -67,8 +66,8 @@ void api_edge(std::uint64_t before, std::uint64_t after) {
     here->record(event_kind::edge, no_subject, 0, before, after, base::now());
 }
 
-constexpr trimtab_api api = {sizeof(trimtab_api), api_subject, api_begin,        api_end,        api_mark, api_counter,
-                             api_set,             api_task_created, api_task_begin, api_task_end, api_edge};
+constexpr trimtab_api api = {sizeof(trimtab_api), api_subject,    api_begin,    api_end, api_mark, api_counter, api_set,
+                             api_task_created,    api_task_begin, api_task_end, api_edge};
 
 }  // namespace
 

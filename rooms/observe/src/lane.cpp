@@ -46,7 +46,8 @@ bool lane::make_room() noexcept {
 profile_row* lane::add_row(std::uint64_t key, std::uint32_t subject, metric what, std::uint32_t about,
                            std::uint32_t in_region, std::uint16_t flags) noexcept {
   file_header& head = *m_profile_header;
-  const bool fits_key = subject < (1u << 20) && about < (1u << 12) && (in_region < 0xffffu || in_region == no_subject) && flags < 256;
+  const bool fits_key =
+      subject < (1u << 20) && about < (1u << 12) && (in_region < 0xffffu || in_region == no_subject) && flags < 256;
   if (!fits_key || (m_index_used * 2 > m_index_mask && !grow_index())) {
     head.dropped += 1;
     return nullptr;

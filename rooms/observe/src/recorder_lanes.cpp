@@ -189,7 +189,8 @@ void recorder::make_streams_ready() noexcept {
     const std::size_t old = each->m_events_file.size();
     if (each->m_events_file.grow(old + more * sizeof(event)) != 0) {
       m_trace_full.store(true, std::memory_order_relaxed);
-      unavailable("rest of the trace", "the file system has no room for more", "free space, or give a directory elsewhere with -o");
+      unavailable("rest of the trace", "the file system has no room for more",
+                  "free space, or give a directory elsewhere with -o");
       continue;
     }
     each->m_events_file.populate(old, more * sizeof(event));

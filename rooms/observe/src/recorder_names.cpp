@@ -176,9 +176,9 @@ std::uint32_t recorder::subject(subject_kind kind, const void* address, bool is_
   return subject_with_source(kind, address, is_call, runtime, parent, nullptr, nullptr, 0);
 }
 
-std::uint32_t recorder::subject_with_source(subject_kind kind, const void* address, bool is_call,
-                                            std::uint16_t runtime, std::uint32_t parent, const char* file,
-                                            const char* function, std::uint32_t line) noexcept {
+std::uint32_t recorder::subject_with_source(subject_kind kind, const void* address, bool is_call, std::uint16_t runtime,
+                                            std::uint32_t parent, const char* file, const char* function,
+                                            std::uint32_t line) noexcept {
   name_subject fixed{};
   fixed.kind = kind;
   fixed.runtime = runtime;
@@ -189,8 +189,7 @@ std::uint32_t recorder::subject_with_source(subject_kind kind, const void* addre
   return find_or_add(key_of(kind, reinterpret_cast<std::uint64_t>(address)), fixed, address, strings);
 }
 
-std::uint32_t recorder::named_subject(subject_kind kind, const char* name, const char* file,
-                                      std::uint32_t line) noexcept {
+std::uint32_t recorder::named_subject(subject_kind kind, const char* name, const char* file, std::uint32_t line) noexcept {
   name_subject fixed{};
   fixed.kind = kind;
   fixed.parent = no_subject;

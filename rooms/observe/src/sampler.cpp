@@ -16,7 +16,7 @@ namespace trimtab::observe {
 namespace {
 
 constexpr std::size_t stack_bytes = 128 * 1024;
-constexpr std::uint32_t trace_period_ms = 5;   // streams must be kept ahead of their lanes
+constexpr std::uint32_t trace_period_ms = 5;  // streams must be kept ahead of their lanes
 constexpr std::uint32_t longest_period_ms = 250;
 // Of one CPU. Half for the ticks themselves, half for the probes, shared evenly among them.
 constexpr double most_own_share = 0.002;
@@ -35,7 +35,7 @@ struct active_probe {
 struct sampler_state {
   sampler_options options;
   char probes[256] = {};  // the list, copied: it came from the environment, which is the program's to change
-  base::cpu_mask cpus;  // where the program may run: the thread must not stay on the CPU of a bound lane
+  base::cpu_mask cpus;    // where the program may run: the thread must not stay on the CPU of a bound lane
   bool has_cpus = false;
   active_probe active[max_probes] = {};
   // Raised once the probes have started; under start_lock.
@@ -255,8 +255,10 @@ void sampler_stop(recorder& to) noexcept {
   // lock is kept, so that a thread that wakes now does not sample a process that is going.
   if (lock_ticks()) {
     state.start_lock.lock();  // a lane may be the first just now
-    if (state.is_started) last_samples(to);
-    else start_without_lanes(to);
+    if (state.is_started)
+      last_samples(to);
+    else
+      start_without_lanes(to);
     state.start_lock.unlock();
   }
   errno = saved;

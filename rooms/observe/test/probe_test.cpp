@@ -205,8 +205,8 @@ TEST(probe_table, is_what_the_documentation_lists) {
   const std::string text(bytes.begin(), bytes.end());
   ASSERT_FALSE(text.empty()) << docs;
   for (const probe_row* row = probe_table; row->name != nullptr; ++row) {
-    const std::string line = std::string("| `") + row->name + "` | " + row->help + " | " +
-                             (row->is_default ? "yes" : "no") + " | " + std::to_string(row->period_ms) + " ms |";
+    const std::string line = std::string("| `") + row->name + "` | " + row->help + " | " + (row->is_default ? "yes" : "no") +
+                             " | " + std::to_string(row->period_ms) + " ms |";
     EXPECT_NE(text.find(line), std::string::npos) << "docs/counters.md lacks the line: " << line;
   }
 }

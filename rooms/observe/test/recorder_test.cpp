@@ -67,7 +67,8 @@ TEST(recorder, finds_one_subject_when_many_threads_ask_at_once) {
   std::vector<std::thread> threads;
   for (auto& mine : found)
     threads.emplace_back([&] {
-      for (int i = 0; i < 64; ++i) mine[static_cast<std::size_t>(i)] = recorder->subject(subject_kind::region, &places[i], false);
+      for (int i = 0; i < 64; ++i)
+        mine[static_cast<std::size_t>(i)] = recorder->subject(subject_kind::region, &places[i], false);
     });
   for (auto& thread : threads) thread.join();
   for (const auto& other : found) EXPECT_EQ(other, found[0]);

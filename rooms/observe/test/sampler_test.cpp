@@ -339,8 +339,10 @@ TEST(hardware_group, survives_a_program_that_closes_its_descriptors) {
 
 TEST_F(probe_test, hardware_counters_are_there_or_told_of) {
   probe* const each = probe_named("hwcounters");
-  if (each->start(*m_to, "")) EXPECT_EQ(names().units.count("cycles"), 1u);
-  else EXPECT_EQ(names().unavailable, std::vector<std::string>{"hardware counters"});
+  if (each->start(*m_to, ""))
+    EXPECT_EQ(names().units.count("cycles"), 1u);
+  else
+    EXPECT_EQ(names().unavailable, std::vector<std::string>{"hardware counters"});
 }
 
 TEST_F(probe_test, refusals_of_perf_come_with_their_remedy) {

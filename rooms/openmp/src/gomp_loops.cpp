@@ -22,8 +22,10 @@ template <class number>
 void answered(const caller& from, bool is_more, number first, number last) noexcept {
   here at;
   if (!find_outside_runtime(from, at)) return;
-  if (is_more) take_chunk(at, static_cast<std::int64_t>(first), count_of(first, last, at.state->loop.increment));
-  else end_loop(at);
+  if (is_more)
+    take_chunk(at, static_cast<std::int64_t>(first), count_of(first, last, at.state->loop.increment));
+  else
+    end_loop(at);
 }
 
 void ended(const caller& from) noexcept {
@@ -36,15 +38,15 @@ void ended(const caller& from) noexcept {
 
 using namespace trimtab::openmp;
 
-#define TRIMTAB_START(name, kind)                                                                          \
-  TRIMTAB_HOOK bool name(long first, long last, long increment, long chunk, long* from_, long* to) {       \
-    const caller from = TRIMTAB_CALLER;                                                                    \
-    auto* const forward = real<bool(long, long, long, long, long*, long*)>(from, symbol::name);            \
-    if (forward == nullptr) return false;                                                                  \
-    started(from, TRIMTAB_PLACE, kind, first, last, increment, static_cast<std::uint64_t>(chunk));         \
-    const bool is_more = forward(first, last, increment, chunk, from_, to);                                \
-    answered(from, is_more, *from_, *to);                                                                  \
-    return is_more;                                                                                        \
+#define TRIMTAB_START(name, kind)                                                                    \
+  TRIMTAB_HOOK bool name(long first, long last, long increment, long chunk, long* from_, long* to) { \
+    const caller from = TRIMTAB_CALLER;                                                              \
+    auto* const forward = real<bool(long, long, long, long, long*, long*)>(from, symbol::name);      \
+    if (forward == nullptr) return false;                                                            \
+    started(from, TRIMTAB_PLACE, kind, first, last, increment, static_cast<std::uint64_t>(chunk));   \
+    const bool is_more = forward(first, last, increment, chunk, from_, to);                          \
+    answered(from, is_more, *from_, *to);                                                            \
+    return is_more;                                                                                  \
   }
 TRIMTAB_START(GOMP_loop_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_)
 TRIMTAB_START(GOMP_loop_dynamic_start, schedule::dynamic)
@@ -56,15 +58,15 @@ TRIMTAB_START(GOMP_loop_ordered_dynamic_start, schedule::dynamic)
 TRIMTAB_START(GOMP_loop_ordered_guided_start, schedule::guided)
 #undef TRIMTAB_START
 
-#define TRIMTAB_RUNTIME_START(name)                                                                 \
-  TRIMTAB_HOOK bool name(long first, long last, long increment, long* from_, long* to) {            \
-    const caller from = TRIMTAB_CALLER;                                                             \
-    auto* const forward = real<bool(long, long, long, long*, long*)>(from, symbol::name);           \
-    if (forward == nullptr) return false;                                                           \
-    started(from, TRIMTAB_PLACE, schedule::runtime, first, last, increment, 0);                     \
-    const bool is_more = forward(first, last, increment, from_, to);                                \
-    answered(from, is_more, *from_, *to);                                                           \
-    return is_more;                                                                                 \
+#define TRIMTAB_RUNTIME_START(name)                                                       \
+  TRIMTAB_HOOK bool name(long first, long last, long increment, long* from_, long* to) {  \
+    const caller from = TRIMTAB_CALLER;                                                   \
+    auto* const forward = real<bool(long, long, long, long*, long*)>(from, symbol::name); \
+    if (forward == nullptr) return false;                                                 \
+    started(from, TRIMTAB_PLACE, schedule::runtime, first, last, increment, 0);           \
+    const bool is_more = forward(first, last, increment, from_, to);                      \
+    answered(from, is_more, *from_, *to);                                                 \
+    return is_more;                                                                       \
   }
 TRIMTAB_RUNTIME_START(GOMP_loop_runtime_start)
 TRIMTAB_RUNTIME_START(GOMP_loop_nonmonotonic_runtime_start)
@@ -72,14 +74,14 @@ TRIMTAB_RUNTIME_START(GOMP_loop_maybe_nonmonotonic_runtime_start)
 TRIMTAB_RUNTIME_START(GOMP_loop_ordered_runtime_start)
 #undef TRIMTAB_RUNTIME_START
 
-#define TRIMTAB_NEXT(name)                                                   \
-  TRIMTAB_HOOK bool name(long* from_, long* to) {                            \
-    const caller from = TRIMTAB_CALLER;                                      \
-    auto* const forward = real<bool(long*, long*)>(from, symbol::name);      \
-    if (forward == nullptr) return false;                                    \
-    const bool is_more = forward(from_, to);                                 \
-    answered(from, is_more, *from_, *to);                                    \
-    return is_more;                                                          \
+#define TRIMTAB_NEXT(name)                                              \
+  TRIMTAB_HOOK bool name(long* from_, long* to) {                       \
+    const caller from = TRIMTAB_CALLER;                                 \
+    auto* const forward = real<bool(long*, long*)>(from, symbol::name); \
+    if (forward == nullptr) return false;                               \
+    const bool is_more = forward(from_, to);                            \
+    answered(from, is_more, *from_, *to);                               \
+    return is_more;                                                     \
   }
 TRIMTAB_NEXT(GOMP_loop_static_next)
 TRIMTAB_NEXT(GOMP_loop_dynamic_next)
@@ -97,15 +99,15 @@ TRIMTAB_NEXT(GOMP_loop_ordered_runtime_next)
 
 using ull = unsigned long long;
 
-#define TRIMTAB_ULL_START(name, kind)                                                                               \
-  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, ull chunk, ull* from_, ull* to) {          \
-    const caller from = TRIMTAB_CALLER;                                                                             \
-    auto* const forward = real<bool(bool, ull, ull, ull, ull, ull*, ull*)>(from, symbol::name);                     \
-    if (forward == nullptr) return false;                                                                           \
-    started(from, TRIMTAB_PLACE, kind, first, last, static_cast<std::int64_t>(increment), chunk);                   \
-    const bool is_more = forward(is_up, first, last, increment, chunk, from_, to);                                  \
-    answered(from, is_more, *from_, *to);                                                                           \
-    return is_more;                                                                                                 \
+#define TRIMTAB_ULL_START(name, kind)                                                                      \
+  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, ull chunk, ull* from_, ull* to) { \
+    const caller from = TRIMTAB_CALLER;                                                                    \
+    auto* const forward = real<bool(bool, ull, ull, ull, ull, ull*, ull*)>(from, symbol::name);            \
+    if (forward == nullptr) return false;                                                                  \
+    started(from, TRIMTAB_PLACE, kind, first, last, static_cast<std::int64_t>(increment), chunk);          \
+    const bool is_more = forward(is_up, first, last, increment, chunk, from_, to);                         \
+    answered(from, is_more, *from_, *to);                                                                  \
+    return is_more;                                                                                        \
   }
 TRIMTAB_ULL_START(GOMP_loop_ull_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_)
 TRIMTAB_ULL_START(GOMP_loop_ull_dynamic_start, schedule::dynamic)
@@ -133,14 +135,14 @@ TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start)
 TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_ordered_runtime_start)
 #undef TRIMTAB_ULL_RUNTIME_START
 
-#define TRIMTAB_ULL_NEXT(name)                                             \
-  TRIMTAB_HOOK bool name(ull* from_, ull* to) {                            \
-    const caller from = TRIMTAB_CALLER;                                    \
-    auto* const forward = real<bool(ull*, ull*)>(from, symbol::name);      \
-    if (forward == nullptr) return false;                                  \
-    const bool is_more = forward(from_, to);                               \
-    answered(from, is_more, *from_, *to);                                  \
-    return is_more;                                                        \
+#define TRIMTAB_ULL_NEXT(name)                                        \
+  TRIMTAB_HOOK bool name(ull* from_, ull* to) {                       \
+    const caller from = TRIMTAB_CALLER;                               \
+    auto* const forward = real<bool(ull*, ull*)>(from, symbol::name); \
+    if (forward == nullptr) return false;                             \
+    const bool is_more = forward(from_, to);                          \
+    answered(from, is_more, *from_, *to);                             \
+    return is_more;                                                   \
   }
 TRIMTAB_ULL_NEXT(GOMP_loop_ull_static_next)
 TRIMTAB_ULL_NEXT(GOMP_loop_ull_dynamic_next)
@@ -158,33 +160,33 @@ TRIMTAB_ULL_NEXT(GOMP_loop_ull_ordered_runtime_next)
 
 // OpenMP 5: loops with task reductions or a conditional lastprivate. Without from_ and to, GCC has inlined the
 // static loop, and the call only makes the runtime ready for it.
-#define TRIMTAB_GENERAL_START(name)                                                                                   \
-  TRIMTAB_HOOK bool name(long first, long last, long increment, long sched, long chunk, long* from_, long* to,        \
-                         std::uintptr_t* reductions, void** memory) {                                                 \
-    const caller from = TRIMTAB_CALLER;                                                                               \
-    auto* const forward =                                                                                             \
-        real<bool(long, long, long, long, long, long*, long*, std::uintptr_t*, void**)>(from, symbol::name);          \
-    if (forward == nullptr) return false;                                                                             \
-    started(from, TRIMTAB_PLACE, schedule_of(sched), first, last, increment, static_cast<std::uint64_t>(chunk));      \
-    const bool is_more = forward(first, last, increment, sched, chunk, from_, to, reductions, memory);                \
-    if (from_ != nullptr && to != nullptr) answered(from, is_more, *from_, *to);                                      \
-    return is_more;                                                                                                   \
+#define TRIMTAB_GENERAL_START(name)                                                                              \
+  TRIMTAB_HOOK bool name(long first, long last, long increment, long sched, long chunk, long* from_, long* to,   \
+                         std::uintptr_t* reductions, void** memory) {                                            \
+    const caller from = TRIMTAB_CALLER;                                                                          \
+    auto* const forward =                                                                                        \
+        real<bool(long, long, long, long, long, long*, long*, std::uintptr_t*, void**)>(from, symbol::name);     \
+    if (forward == nullptr) return false;                                                                        \
+    started(from, TRIMTAB_PLACE, schedule_of(sched), first, last, increment, static_cast<std::uint64_t>(chunk)); \
+    const bool is_more = forward(first, last, increment, sched, chunk, from_, to, reductions, memory);           \
+    if (from_ != nullptr && to != nullptr) answered(from, is_more, *from_, *to);                                 \
+    return is_more;                                                                                              \
   }
 TRIMTAB_GENERAL_START(GOMP_loop_start)
 TRIMTAB_GENERAL_START(GOMP_loop_ordered_start)
 #undef TRIMTAB_GENERAL_START
 
-#define TRIMTAB_ULL_GENERAL_START(name)                                                                               \
-  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, long sched, ull chunk, ull* from_, ull* to,  \
-                         std::uintptr_t* reductions, void** memory) {                                                 \
-    const caller from = TRIMTAB_CALLER;                                                                               \
-    auto* const forward =                                                                                             \
-        real<bool(bool, ull, ull, ull, long, ull, ull*, ull*, std::uintptr_t*, void**)>(from, symbol::name);          \
-    if (forward == nullptr) return false;                                                                             \
-    started(from, TRIMTAB_PLACE, schedule_of(sched), first, last, static_cast<std::int64_t>(increment), chunk);       \
-    const bool is_more = forward(is_up, first, last, increment, sched, chunk, from_, to, reductions, memory);         \
-    if (from_ != nullptr && to != nullptr) answered(from, is_more, *from_, *to);                                      \
-    return is_more;                                                                                                   \
+#define TRIMTAB_ULL_GENERAL_START(name)                                                                              \
+  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, long sched, ull chunk, ull* from_, ull* to, \
+                         std::uintptr_t* reductions, void** memory) {                                                \
+    const caller from = TRIMTAB_CALLER;                                                                              \
+    auto* const forward =                                                                                            \
+        real<bool(bool, ull, ull, ull, long, ull, ull*, ull*, std::uintptr_t*, void**)>(from, symbol::name);         \
+    if (forward == nullptr) return false;                                                                            \
+    started(from, TRIMTAB_PLACE, schedule_of(sched), first, last, static_cast<std::int64_t>(increment), chunk);      \
+    const bool is_more = forward(is_up, first, last, increment, sched, chunk, from_, to, reductions, memory);        \
+    if (from_ != nullptr && to != nullptr) answered(from, is_more, *from_, *to);                                     \
+    return is_more;                                                                                                  \
   }
 TRIMTAB_ULL_GENERAL_START(GOMP_loop_ull_start)
 TRIMTAB_ULL_GENERAL_START(GOMP_loop_ull_ordered_start)

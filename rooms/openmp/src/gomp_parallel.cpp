@@ -79,18 +79,16 @@ TRIMTAB_HOOK void GOMP_parallel_sections(gomp_function fn, void* data, unsigned 
 }
 
 // Combined constructs: the fork call says the loop's bounds, the outlined function asks for its chunks.
-#define TRIMTAB_PARALLEL_LOOP(name, kind)                                                                             \
-  TRIMTAB_HOOK void name(gomp_function fn, void* data, unsigned threads, long first, long last, long increment,      \
-                         long chunk, unsigned flags) {                                                                \
-    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));                                                 \
-    auto* const forward =                                                                                             \
-        real<void(gomp_function, void*, unsigned, long, long, long, long, unsigned)>(from, symbol::name);             \
-    if (forward == nullptr) return;                                                                                   \
-    const loop_start loop{kind, static_cast<std::uint64_t>(chunk), count_of(first, last, increment), increment,     \
-                          reinterpret_cast<const void*>(fn)};                                                         \
-    run_region(from, fn, data, threads, loop, [&](gomp_function f, void* d) {                                         \
-      forward(f, d, threads, first, last, increment, chunk, flags);                                                   \
-    });                                                                                                               \
+#define TRIMTAB_PARALLEL_LOOP(name, kind)                                                                                   \
+  TRIMTAB_HOOK void name(gomp_function fn, void* data, unsigned threads, long first, long last, long increment, long chunk, \
+                         unsigned flags) {                                                                                  \
+    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));                          \
+    auto* const forward = real<void(gomp_function, void*, unsigned, long, long, long, long, unsigned)>(from, symbol::name); \
+    if (forward == nullptr) return;                                                                                         \
+    const loop_start loop{kind, static_cast<std::uint64_t>(chunk), count_of(first, last, increment), increment,             \
+                          reinterpret_cast<const void*>(fn)};                                                               \
+    run_region(from, fn, data, threads, loop,                                                                               \
+               [&](gomp_function f, void* d) { forward(f, d, threads, first, last, increment, chunk, flags); });            \
   }
 TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_static, chunk > 0 ? schedule::static_chunked : schedule::static_)
 TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_dynamic, schedule::dynamic)
@@ -100,12 +98,12 @@ TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, schedule::guided)
 #undef TRIMTAB_PARALLEL_LOOP
 
 #define TRIMTAB_PARALLEL_RUNTIME_LOOP(name)                                                                           \
-  TRIMTAB_HOOK void name(gomp_function fn, void* data, unsigned threads, long first, long last, long increment,      \
+  TRIMTAB_HOOK void name(gomp_function fn, void* data, unsigned threads, long first, long last, long increment,       \
                          unsigned flags) {                                                                            \
-    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));                                                 \
+    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));                    \
     auto* const forward = real<void(gomp_function, void*, unsigned, long, long, long, unsigned)>(from, symbol::name); \
     if (forward == nullptr) return;                                                                                   \
-    const loop_start loop{schedule::runtime, 0, count_of(first, last, increment), increment,                        \
+    const loop_start loop{schedule::runtime, 0, count_of(first, last, increment), increment,                          \
                           reinterpret_cast<const void*>(fn)};                                                         \
     run_region(from, fn, data, threads, loop,                                                                         \
                [&](gomp_function f, void* d) { forward(f, d, threads, first, last, increment, flags); });             \

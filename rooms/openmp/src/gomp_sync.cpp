@@ -28,14 +28,14 @@ void leave_lock(const caller& from, const void* place, subject_kind kind) noexce
 
 using namespace trimtab::openmp;
 
-#define TRIMTAB_WAIT(name, kind, why)                                                                \
-  TRIMTAB_HOOK void name() {                                                                         \
-    const caller from = TRIMTAB_CALLER;                                                              \
-    auto* const forward = real<void()>(from, symbol::name);                                          \
-    if (forward == nullptr) return;                                                                  \
-    if (from.is_internal) return forward();                                                          \
-    const wait waited(kind, why, TRIMTAB_PLACE);                                                     \
-    forward();                                                                                       \
+#define TRIMTAB_WAIT(name, kind, why)                       \
+  TRIMTAB_HOOK void name() {                                \
+    const caller from = TRIMTAB_CALLER;                     \
+    auto* const forward = real<void()>(from, symbol::name); \
+    if (forward == nullptr) return;                         \
+    if (from.is_internal) return forward();                 \
+    const wait waited(kind, why, TRIMTAB_PLACE);            \
+    forward();                                              \
   }
 TRIMTAB_WAIT(GOMP_barrier, subject_kind::barrier, wait_kind::barrier)
 TRIMTAB_WAIT(GOMP_taskwait, subject_kind::taskwait, wait_kind::taskwait)
@@ -72,17 +72,17 @@ TRIMTAB_HOOK void GOMP_workshare_task_reduction_unregister(bool is_cancelled) {
 }
 
 // An atomic that the processor cannot do is one lock for the whole program, as an unnamed critical is another.
-#define TRIMTAB_LOCK(start, end)                                         \
-  TRIMTAB_HOOK void start() {                                            \
-    const caller from = TRIMTAB_CALLER;                                  \
-    auto* const forward = real<void()>(from, symbol::start);             \
-    if (forward != nullptr) enter_lock(from, [&] { forward(); });        \
-  }                                                                      \
-  TRIMTAB_HOOK void end() {                                              \
-    const caller from = TRIMTAB_CALLER;                                  \
-    auto* const forward = real<void()>(from, symbol::end);               \
-    if (forward != nullptr) forward();                                   \
-    leave_lock(from, TRIMTAB_PLACE, subject_kind::critical);             \
+#define TRIMTAB_LOCK(start, end)                                  \
+  TRIMTAB_HOOK void start() {                                     \
+    const caller from = TRIMTAB_CALLER;                           \
+    auto* const forward = real<void()>(from, symbol::start);      \
+    if (forward != nullptr) enter_lock(from, [&] { forward(); }); \
+  }                                                               \
+  TRIMTAB_HOOK void end() {                                       \
+    const caller from = TRIMTAB_CALLER;                           \
+    auto* const forward = real<void()>(from, symbol::end);        \
+    if (forward != nullptr) forward();                            \
+    leave_lock(from, TRIMTAB_PLACE, subject_kind::critical);      \
   }
 TRIMTAB_LOCK(GOMP_critical_start, GOMP_critical_end)
 TRIMTAB_LOCK(GOMP_atomic_start, GOMP_atomic_end)
@@ -157,8 +157,9 @@ TRIMTAB_HOOK void GOMP_single_copy_end(void* data) {
 TRIMTAB_HOOK void GOMP_task(gomp_function fn, void* data, void (*copy)(void*, void*), long bytes, long alignment,
                             bool is_deferred, unsigned flags, void** depend, int priority, void* detach) {
   const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));
-  auto* const forward = real<void(gomp_function, void*, void (*)(void*, void*), long, long, bool, unsigned, void**, int, void*)>(
-      from, symbol::GOMP_task);
+  auto* const forward =
+      real<void(gomp_function, void*, void (*)(void*, void*), long, long, bool, unsigned, void**, int, void*)>(
+          from, symbol::GOMP_task);
   if (forward == nullptr) return;
   gomp_function run = fn;
   if (!from.is_internal && is_recording.load(std::memory_order_relaxed)) {
@@ -168,17 +169,17 @@ TRIMTAB_HOOK void GOMP_task(gomp_function fn, void* data, void (*copy)(void*, vo
   forward(run, data, copy, bytes, alignment, is_deferred, flags, depend, priority, detach);
 }
 
-#define TRIMTAB_TASKLOOP(name, number)                                                                                 \
-  TRIMTAB_HOOK void name(gomp_function fn, void* data, void (*copy)(void*, void*), long bytes, long alignment,         \
-                         unsigned flags, unsigned long tasks, int priority, number first, number last, number step) { \
-    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));                                                                                \
-    auto* const forward = real<void(gomp_function, void*, void (*)(void*, void*), long, long, unsigned, unsigned long, \
-                                    int, number, number, number)>(from, symbol::name);                                 \
-    if (forward == nullptr) return;                                                                                    \
-    const bool is_recorded = !from.is_internal && is_recording.load(std::memory_order_relaxed);                        \
-    if (!is_recorded) return forward(fn, data, copy, bytes, alignment, flags, tasks, priority, first, last, step);     \
-    const wait waited(subject_kind::taskloop, wait_kind::taskwait, TRIMTAB_PLACE);                                     \
-    forward(task_thunk(fn), data, copy, bytes, alignment, flags, tasks, priority, first, last, step);                  \
+#define TRIMTAB_TASKLOOP(name, number)                                                                                      \
+  TRIMTAB_HOOK void name(gomp_function fn, void* data, void (*copy)(void*, void*), long bytes, long alignment,              \
+                         unsigned flags, unsigned long tasks, int priority, number first, number last, number step) {       \
+    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));                          \
+    auto* const forward = real<void(gomp_function, void*, void (*)(void*, void*), long, long, unsigned, unsigned long, int, \
+                                    number, number, number)>(from, symbol::name);                                           \
+    if (forward == nullptr) return;                                                                                         \
+    const bool is_recorded = !from.is_internal && is_recording.load(std::memory_order_relaxed);                             \
+    if (!is_recorded) return forward(fn, data, copy, bytes, alignment, flags, tasks, priority, first, last, step);          \
+    const wait waited(subject_kind::taskloop, wait_kind::taskwait, TRIMTAB_PLACE);                                          \
+    forward(task_thunk(fn), data, copy, bytes, alignment, flags, tasks, priority, first, last, step);                       \
   }
 TRIMTAB_TASKLOOP(GOMP_taskloop, long)
 TRIMTAB_TASKLOOP(GOMP_taskloop_ull, unsigned long long)

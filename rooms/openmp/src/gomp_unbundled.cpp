@@ -56,16 +56,16 @@ TRIMTAB_HOOK void GOMP_parallel_sections_start(gomp_function fn, void* data, uns
   start_region(from, fn, data, threads, loop, [&](gomp_function f, void* d) { forward(f, d, threads, count); });
 }
 
-#define TRIMTAB_LOOP_START(name, kind)                                                                               \
-  TRIMTAB_HOOK void name(gomp_function fn, void* data, unsigned threads, long first, long last, long increment,      \
-                         long chunk) {                                                                               \
-    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));                                                \
-    auto* const forward = real<void(gomp_function, void*, unsigned, long, long, long, long)>(from, symbol::name);    \
-    if (forward == nullptr) return;                                                                                  \
-    const loop_start loop{kind, static_cast<std::uint64_t>(chunk), count_of(first, last, increment), increment,      \
-                          reinterpret_cast<const void*>(fn)};                                                        \
-    start_region(from, fn, data, threads, loop,                                                                      \
-                 [&](gomp_function f, void* d) { forward(f, d, threads, first, last, increment, chunk); });          \
+#define TRIMTAB_LOOP_START(name, kind)                                                                            \
+  TRIMTAB_HOOK void name(gomp_function fn, void* data, unsigned threads, long first, long last, long increment,   \
+                         long chunk) {                                                                            \
+    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));                \
+    auto* const forward = real<void(gomp_function, void*, unsigned, long, long, long, long)>(from, symbol::name); \
+    if (forward == nullptr) return;                                                                               \
+    const loop_start loop{kind, static_cast<std::uint64_t>(chunk), count_of(first, last, increment), increment,   \
+                          reinterpret_cast<const void*>(fn)};                                                     \
+    start_region(from, fn, data, threads, loop,                                                                   \
+                 [&](gomp_function f, void* d) { forward(f, d, threads, first, last, increment, chunk); });       \
   }
 TRIMTAB_LOOP_START(GOMP_parallel_loop_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_)
 TRIMTAB_LOOP_START(GOMP_parallel_loop_dynamic_start, schedule::dynamic)

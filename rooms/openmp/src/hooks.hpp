@@ -38,12 +38,18 @@ inline observe::schedule schedule_of(long packed) noexcept {
   using observe::schedule;
   constexpr long monotonic = 1L << 31;
   switch (packed & ~monotonic) {
-    case 0: return schedule::runtime;
-    case 1: return schedule::static_;
-    case 2: return schedule::dynamic;
-    case 3: return schedule::guided;
-    case 4: return schedule::auto_;
-    default: return schedule::runtime;
+    case 0:
+      return schedule::runtime;
+    case 1:
+      return schedule::static_;
+    case 2:
+      return schedule::dynamic;
+    case 3:
+      return schedule::guided;
+    case 4:
+      return schedule::auto_;
+    default:
+      return schedule::runtime;
   }
 }
 

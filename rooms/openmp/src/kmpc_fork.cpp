@@ -11,7 +11,7 @@ namespace {
 // The runtimes take no more themselves (they push them one by one in an assembly trampoline).
 constexpr int max_arguments = 256;
 
-#define TRIMTAB_16(n)                                                                                                \
+#define TRIMTAB_16(n)                                                                                                   \
   a[n], a[n + 1], a[n + 2], a[n + 3], a[n + 4], a[n + 5], a[n + 6], a[n + 7], a[n + 8], a[n + 9], a[n + 10], a[n + 11], \
       a[n + 12], a[n + 13], a[n + 14], a[n + 15]
 #define TRIMTAB_64(n) TRIMTAB_16(n), TRIMTAB_16(n + 16), TRIMTAB_16(n + 32), TRIMTAB_16(n + 48)
@@ -32,8 +32,8 @@ struct fork_frame {
 void call_outlined(const fork_frame& frame, std::int32_t* thread, std::int32_t* bound) {
   void* const* const a = frame.arguments;
   using four = void (*)(std::int32_t*, std::int32_t*, void*, void*, void*, void*);
-  using sixteen = void (*)(std::int32_t*, std::int32_t*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*,
-                           void*, void*, void*, void*, void*, void*);
+  using sixteen = void (*)(std::int32_t*, std::int32_t*, void*, void*, void*, void*, void*, void*, void*, void*, void*,
+                           void*, void*, void*, void*, void*, void*, void*);
   if (frame.count <= 4) return reinterpret_cast<four>(frame.outlined)(thread, bound, a[0], a[1], a[2], a[3]);
   if (frame.count <= 16) return reinterpret_cast<sixteen>(frame.outlined)(thread, bound, TRIMTAB_16(0));
   if (frame.count <= 64) return frame.outlined(thread, bound, TRIMTAB_64(0));

@@ -29,14 +29,29 @@ inline observe::schedule schedule_of_llvm(std::int32_t kind, std::int64_t chunk)
   using observe::schedule;
   constexpr std::int32_t modifiers = (1 << 29) | (1 << 30);
   switch (kind & ~modifiers) {
-    case 33: case 65: return schedule::static_chunked;
-    case 34: case 66: return chunk > 1 ? schedule::static_chunked : schedule::static_;
-    case 35: case 67: return schedule::dynamic;
-    case 36: case 68: return schedule::guided;
-    case 37: case 69: return schedule::runtime;
-    case 38: case 70: return schedule::auto_;
-    case 91: case 92: return schedule::distribute;
-    default: return schedule::dynamic;
+    case 33:
+    case 65:
+      return schedule::static_chunked;
+    case 34:
+    case 66:
+      return chunk > 1 ? schedule::static_chunked : schedule::static_;
+    case 35:
+    case 67:
+      return schedule::dynamic;
+    case 36:
+    case 68:
+      return schedule::guided;
+    case 37:
+    case 69:
+      return schedule::runtime;
+    case 38:
+    case 70:
+      return schedule::auto_;
+    case 91:
+    case 92:
+      return schedule::distribute;
+    default:
+      return schedule::dynamic;
   }
 }
 
@@ -44,9 +59,15 @@ inline observe::schedule schedule_of_llvm(std::int32_t kind, std::int64_t chunk)
 template <class number>
 std::uint64_t inclusive_count(number first, number last, std::int64_t increment) noexcept {
   if (increment > 0)
-    return last < first ? 0 : (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)) / static_cast<std::uint64_t>(increment) + 1;
+    return last < first ? 0
+                        : (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)) /
+                                  static_cast<std::uint64_t>(increment) +
+                              1;
   if (increment < 0)
-    return first < last ? 0 : (static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(last)) / static_cast<std::uint64_t>(-increment) + 1;
+    return first < last ? 0
+                        : (static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(last)) /
+                                  static_cast<std::uint64_t>(-increment) +
+                              1;
   return 0;
 }
 

@@ -14,8 +14,9 @@ std::uint64_t own_iterations(number lower, number upper, signed_number stride, n
   const std::uint64_t block = inclusive_count(lower, upper, increment);
   if (block == 0 || stride == 0) return block;
   const std::uint64_t rest = inclusive_count(lower, last, increment);
-  const auto apart = static_cast<std::uint64_t>((stride < 0 ? -static_cast<std::int64_t>(stride) : static_cast<std::int64_t>(stride)) /
-                                                (increment < 0 ? -increment : increment));
+  const auto apart =
+      static_cast<std::uint64_t>((stride < 0 ? -static_cast<std::int64_t>(stride) : static_cast<std::int64_t>(stride)) /
+                                 (increment < 0 ? -increment : increment));
   if (apart == 0) return block < rest ? block : rest;
   const std::uint64_t whole = rest / apart;
   const std::uint64_t tail = rest % apart;
@@ -31,19 +32,24 @@ void static_started(const caller& from, const void* place, const ident* where, s
   const bool is_sections = where != nullptr && (where->flags & ident_work_sections) != 0;
   const schedule how = is_sections ? schedule::sections : schedule_of_llvm(kind, static_cast<std::int64_t>(chunk));
   const bool is_chunked = how == schedule::static_chunked;
-  begin_loop(at, {how, is_chunked ? static_cast<std::uint64_t>(chunk) : 0, inclusive_count(first, last, increment), increment, place},
-             source_of(where));
-  take_chunk(at, static_cast<std::int64_t>(*lower), own_iterations(*lower, *upper < last || !is_chunked ? *upper : last, *stride, last, increment, is_chunked));
+  begin_loop(
+      at,
+      {how, is_chunked ? static_cast<std::uint64_t>(chunk) : 0, inclusive_count(first, last, increment), increment, place},
+      source_of(where));
+  take_chunk(at, static_cast<std::int64_t>(*lower),
+             own_iterations(*lower, *upper < last || !is_chunked ? *upper : last, *stride, last, increment, is_chunked));
 }
 
 template <class number>
-void dispatch_started(const caller& from, const void* place, const ident* where, std::int32_t kind, number first, number last,
-                      std::int64_t increment, std::int64_t chunk) noexcept {
+void dispatch_started(const caller& from, const void* place, const ident* where, std::int32_t kind, number first,
+                      number last, std::int64_t increment, std::int64_t chunk) noexcept {
   here at;
   if (from.is_internal || !find_here(at)) return;
   const schedule how = schedule_of_llvm(kind, chunk);
   const bool is_chunk_known = how == schedule::dynamic || how == schedule::guided || how == schedule::static_chunked;
-  begin_loop(at, {how, is_chunk_known ? static_cast<std::uint64_t>(chunk) : 0, inclusive_count(first, last, increment), increment, place},
+  begin_loop(at,
+             {how, is_chunk_known ? static_cast<std::uint64_t>(chunk) : 0, inclusive_count(first, last, increment),
+              increment, place},
              source_of(where));
 }
 
@@ -51,8 +57,10 @@ template <class number>
 void dispatch_answered(const caller& from, bool is_more, const number* lower, const number* upper) noexcept {
   here at;
   if (from.is_internal || !find_here(at)) return;
-  if (is_more) take_chunk(at, static_cast<std::int64_t>(*lower), inclusive_count(*lower, *upper, at.state->loop.increment));
-  else end_loop(at);
+  if (is_more)
+    take_chunk(at, static_cast<std::int64_t>(*lower), inclusive_count(*lower, *upper, at.state->loop.increment));
+  else
+    end_loop(at);
 }
 
 }  // namespace
@@ -60,16 +68,16 @@ void dispatch_answered(const caller& from, bool is_more, const number* lower, co
 
 using namespace trimtab::openmp;
 
-#define TRIMTAB_STATIC_INIT(name, number, signed_number)                                                                  \
-  TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number* lower,      \
-                         number* upper, signed_number* stride, signed_number increment, signed_number chunk) {            \
-    const caller from = caller_of(where, __builtin_return_address(0));                                                                                   \
-    auto* const forward = real<void(ident*, std::int32_t, std::int32_t, std::int32_t*, number*, number*, signed_number*,  \
-                                    signed_number, signed_number)>(from, symbol::name);                                   \
-    if (forward == nullptr) return;                                                                                       \
-    const number first = *lower, last = *upper;                                                                           \
-    forward(where, thread, kind, is_last, lower, upper, stride, increment, chunk);                                        \
-    static_started(from, TRIMTAB_PLACE, where, kind, first, last, lower, upper, stride, increment, chunk);                \
+#define TRIMTAB_STATIC_INIT(name, number, signed_number)                                                                 \
+  TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number* lower,     \
+                         number* upper, signed_number* stride, signed_number increment, signed_number chunk) {           \
+    const caller from = caller_of(where, __builtin_return_address(0));                                                   \
+    auto* const forward = real<void(ident*, std::int32_t, std::int32_t, std::int32_t*, number*, number*, signed_number*, \
+                                    signed_number, signed_number)>(from, symbol::name);                                  \
+    if (forward == nullptr) return;                                                                                      \
+    const number first = *lower, last = *upper;                                                                          \
+    forward(where, thread, kind, is_last, lower, upper, stride, increment, chunk);                                       \
+    static_started(from, TRIMTAB_PLACE, where, kind, first, last, lower, upper, stride, increment, chunk);               \
   }
 TRIMTAB_STATIC_INIT(__kmpc_for_static_init_4, std::int32_t, std::int32_t)
 TRIMTAB_STATIC_INIT(__kmpc_for_static_init_4u, std::uint32_t, std::int32_t)
@@ -87,7 +95,7 @@ TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
 #define TRIMTAB_DISPATCH(suffix, number, signed_number)                                                                   \
   TRIMTAB_HOOK void __kmpc_dispatch_init_##suffix(ident* where, std::int32_t thread, std::int32_t kind, number first,     \
                                                   number last, signed_number increment, signed_number chunk) {            \
-    const caller from = caller_of(where, __builtin_return_address(0));                                                                                   \
+    const caller from = caller_of(where, __builtin_return_address(0));                                                    \
     auto* const forward = real<void(ident*, std::int32_t, std::int32_t, number, number, signed_number, signed_number)>(   \
         from, symbol::__kmpc_dispatch_init_##suffix);                                                                     \
     if (forward == nullptr) return;                                                                                       \
@@ -96,7 +104,7 @@ TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
   }                                                                                                                       \
   TRIMTAB_HOOK int __kmpc_dispatch_next_##suffix(ident* where, std::int32_t thread, std::int32_t* is_last, number* lower, \
                                                  number* upper, signed_number* stride) {                                  \
-    const caller from = caller_of(where, __builtin_return_address(0));                                                                                   \
+    const caller from = caller_of(where, __builtin_return_address(0));                                                    \
     auto* const forward = real<int(ident*, std::int32_t, std::int32_t*, number*, number*, signed_number*)>(               \
         from, symbol::__kmpc_dispatch_next_##suffix);                                                                     \
     if (forward == nullptr) return 0;                                                                                     \

@@ -43,8 +43,7 @@ TRIMTAB_HOOK void __kmpc_critical(ident* where, std::int32_t thread, void* lock)
 
 TRIMTAB_HOOK void __kmpc_critical_with_hint(ident* where, std::int32_t thread, void* lock, std::uint32_t hint) {
   const caller from = caller_of(where, __builtin_return_address(0));
-  auto* const forward =
-      real<void(ident*, std::int32_t, void*, std::uint32_t)>(from, symbol::__kmpc_critical_with_hint);
+  auto* const forward = real<void(ident*, std::int32_t, void*, std::uint32_t)>(from, symbol::__kmpc_critical_with_hint);
   if (forward == nullptr) return;
   here at;
   if (from.is_internal || !find_here(at)) return forward(where, thread, lock, hint);

@@ -241,7 +241,8 @@ caller caller_of(const void* own_address, const void* return_address) noexcept {
   if (found.kind != object_kind::bound) return caller_at(return_address);
   t_last = found.result.of;
   const known_object returns_to = look_up(return_address);
-  return {found.result.of, found.result.is_internal || (returns_to.kind == object_kind::bound && returns_to.result.is_internal)};
+  return {found.result.of,
+          found.result.is_internal || (returns_to.kind == object_kind::bound && returns_to.result.is_internal)};
 }
 
 caller caller_at(const void* return_address) noexcept {

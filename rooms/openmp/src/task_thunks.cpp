@@ -130,7 +130,8 @@ kmp_task_function task_thunk(kmp_task_function function) noexcept {
 void task_created(const void* function) noexcept {
   here at;
   if (!find_here(at)) return;
-  const std::uint32_t subject = observe::the_recorder.subject(observe::subject_kind::task, function, false, 0, at.state->region);
+  const std::uint32_t subject =
+      observe::the_recorder.subject(observe::subject_kind::task, function, false, 0, at.state->region);
   if (observe::profile_row* const row = at.on->own_row(subject, observe::metric::task)) row->x[0] += 1;
   if (!observe::the_recorder.traces()) return;
   at.on->record(observe::event_kind::task_created, subject, 0, 0, 0, base::now());

@@ -22,8 +22,8 @@ namespace {
 constexpr std::uint64_t contended_ticks_ns = 1000;
 
 lane_state* make_state(lane& on) noexcept {
-  void* const memory = mmap(nullptr, sizeof(lane_state), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const memory =
+      mmap(nullptr, sizeof(lane_state), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   // Not constructed member by member: the slots are many pages that should stay untouched. All-zero bytes
   // are right for everything but the fields below.
@@ -66,8 +66,8 @@ bool find_here_slowly(here& found) noexcept {
   return true;
 }
 
-std::uint32_t subject_at(subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
-                         std::uint32_t parent, const char* source) noexcept {
+std::uint32_t subject_at(subject_kind kind, const void* place, bool is_call, std::uint16_t runtime, std::uint32_t parent,
+                         const char* source) noexcept {
   // A call that became a jump: the construct ends its region's function, which is the best place there is.
   if (place == nullptr) {
     here at;
@@ -102,8 +102,8 @@ bool fork_team(team& opened, const caller& from, const void* outlined, std::uint
   opened.of = from.of;
   opened.is_gcc = false;
   opened.has_loop = false;
-  opened.subject = subject_at(subject_kind::region, outlined, false, from.of == nullptr ? std::uint16_t{0} : runtime_id(*from.of),
-                              state.region, source);
+  opened.subject = subject_at(subject_kind::region, outlined, false,
+                              from.of == nullptr ? std::uint16_t{0} : runtime_id(*from.of), state.region, source);
   if (opened.subject == no_subject) return false;
   const std::uint32_t room = lane_state::max_slots - state.slots_used;
   opened.slots = state.slots + state.slots_used;
@@ -213,7 +213,8 @@ void join_team(team& joined) noexcept {
     row->x[2] += most_work;
     row->x[3] += threads == 0 ? 0 : all_work / threads;
   }
-  forker.record(event_kind::region_end, joined.subject, static_cast<std::uint16_t>(joined.level), joined.instance, threads, end);
+  forker.record(event_kind::region_end, joined.subject, static_cast<std::uint16_t>(joined.level), joined.instance, threads,
+                end);
   forker.count_hook(2);
   if (joined.level != 1) state.idle += wall > forkers_work ? wall - forkers_work : 0;
 }
@@ -277,7 +278,8 @@ void end_loop(const here& at) noexcept {
   lane::add(loop.row, took);
   loop.row->x[0] += loop.iterations;
   loop.row->x[1] += loop.chunks;
-  at.on->record(event_kind::loop, loop.subject, static_cast<std::uint16_t>(loop.schedule), took, loop.iterations, loop.begin);
+  at.on->record(event_kind::loop, loop.subject, static_cast<std::uint16_t>(loop.schedule), took, loop.iterations,
+                loop.begin);
   at.on->count_hook(2);
   loop.row = nullptr;
 }
@@ -350,4 +352,3 @@ void detach() noexcept {
 void after_fork() noexcept { runtimes_after_fork(); }
 
 }  // namespace trimtab::openmp
-

@@ -134,8 +134,8 @@ struct lane_state {
   team* innermost = nullptr;
   std::uint32_t region = no_subject;
   std::uint32_t number = 0;
-  ticks idle = 0;              // waited so far in the part now under way
-  ticks task_credit = 0;       // tasks executed inside the wait now under way: work, not waiting
+  ticks idle = 0;         // waited so far in the part now under way
+  ticks task_credit = 0;  // tasks executed inside the wait now under way: work, not waiting
   ended_part ended;
   inferred_loop inferred;
   open_loop loop;

@@ -62,7 +62,8 @@ TEST(counting, of_iterations_holds_over_the_whole_range) {
   EXPECT_EQ(count_of(std::numeric_limits<long>::min(), std::numeric_limits<long>::max(), 1),
             std::numeric_limits<std::uint64_t>::max());
   EXPECT_EQ(count_of(0ULL, ~0ULL, 1), ~std::uint64_t{0});
-  EXPECT_EQ(count_of(std::numeric_limits<long>::max(), std::numeric_limits<long>::min(), std::numeric_limits<long>::min()), 2u);
+  EXPECT_EQ(count_of(std::numeric_limits<long>::max(), std::numeric_limits<long>::min(), std::numeric_limits<long>::min()),
+            2u);
 }
 
 TEST(region, splits_the_time_of_every_lane_into_arrival_work_waits_and_join) {

@@ -25,11 +25,16 @@ bool read_number(const char* text, std::uint64_t least, std::uint64_t most, std:
 
 bool read_level(const char* text, observe::record_level& into) noexcept {
   using observe::record_level;
-  if (is(text, "off")) into = record_level::off;
-  else if (is(text, "idle")) into = record_level::idle;
-  else if (is(text, "profile")) into = record_level::profile;
-  else if (is(text, "trace")) into = record_level::trace;
-  else return false;
+  if (is(text, "off"))
+    into = record_level::off;
+  else if (is(text, "idle"))
+    into = record_level::idle;
+  else if (is(text, "profile"))
+    into = record_level::profile;
+  else if (is(text, "trace"))
+    into = record_level::trace;
+  else
+    return false;
   return true;
 }
 
@@ -48,8 +53,7 @@ options read_options(const char* (*look_up)(const char* name)) noexcept {
     result.wrong_value = value;
   };
   result.recorder.run_directory = value_of("TRIMTAB_RUN");
-  if (const char* text = value_of("TRIMTAB_LEVEL"))
-    check("TRIMTAB_LEVEL", text, read_level(text, result.recorder.level));
+  if (const char* text = value_of("TRIMTAB_LEVEL")) check("TRIMTAB_LEVEL", text, read_level(text, result.recorder.level));
   if (const char* text = value_of("TRIMTAB_MAX_TRACE"))
     check("TRIMTAB_MAX_TRACE", text, read_number(text, 1, std::uint64_t{1} << 46, result.recorder.max_trace_bytes));
   if (const char* text = value_of("TRIMTAB_KEEP")) {

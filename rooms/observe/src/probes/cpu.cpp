@@ -75,8 +75,7 @@ class cpu_probe final : public probe {
   }
 
   void sample(recorder& to, base::ticks at) noexcept override {
-    const reading now{base::monotonic_ns(), read_cpu_times(m_root, m_cpus),
-                      base::nanoseconds_of(CLOCK_PROCESS_CPUTIME_ID)};
+    const reading now{base::monotonic_ns(), read_cpu_times(m_root, m_cpus), base::nanoseconds_of(CLOCK_PROCESS_CPUTIME_ID)};
     to.sample(m_process, no_lane, static_cast<double>(now.own_ns) * 1e-9, at);
     if (!m_first.is_valid || !now.times.is_valid) return;
     to.sample(m_busy, no_lane, seconds(now.times.busy - m_first.busy), at);

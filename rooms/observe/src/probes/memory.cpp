@@ -19,10 +19,14 @@ class memory_probe final : public probe {
     double bytes = 0;
     const bool has_resident = read_resident(bytes);
     const bool has_available = read_available(bytes);
-    if (has_resident) m_resident = to.add_counter("resident memory", "B", "/proc/self/statm", false);
-    else to.unavailable("resident memory", "/proc/self/statm cannot be read", "mount /proc");
-    if (has_available) m_available = to.add_counter("memory available", "B", "/proc/meminfo", false);
-    else to.unavailable("memory available", "/proc/meminfo does not say", "use a kernel from 3.14 on, with /proc mounted");
+    if (has_resident)
+      m_resident = to.add_counter("resident memory", "B", "/proc/self/statm", false);
+    else
+      to.unavailable("resident memory", "/proc/self/statm cannot be read", "mount /proc");
+    if (has_available)
+      m_available = to.add_counter("memory available", "B", "/proc/meminfo", false);
+    else
+      to.unavailable("memory available", "/proc/meminfo does not say", "use a kernel from 3.14 on, with /proc mounted");
     m_faults = to.add_counter("major page faults", "1", "getrusage", true);
     return true;
   }
@@ -32,8 +36,7 @@ class memory_probe final : public probe {
     if (m_resident != 0 && read_resident(bytes)) to.sample(m_resident, no_lane, bytes, at);
     if (m_available != 0 && read_available(bytes)) to.sample(m_available, no_lane, bytes, at);
     rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) == 0)
-      to.sample(m_faults, no_lane, static_cast<double>(usage.ru_majflt), at);
+    if (getrusage(RUSAGE_SELF, &usage) == 0) to.sample(m_faults, no_lane, static_cast<double>(usage.ru_majflt), at);
   }
 
   void after_fork() noexcept override { m_resident = m_available = m_faults = 0; }

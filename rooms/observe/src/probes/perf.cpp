@@ -27,8 +27,7 @@ constexpr std::size_t ring_pages[] = {4, 1};
 constexpr int first_descriptor = 500;  // out of the way of programs that expect low numbers
 
 int perf_event_open(perf_event_attr& attributes, std::uint32_t tid, int group) noexcept {
-  return static_cast<int>(
-      syscall(SYS_perf_event_open, &attributes, static_cast<int>(tid), -1, group, PERF_FLAG_FD_CLOEXEC));
+  return static_cast<int>(syscall(SYS_perf_event_open, &attributes, static_cast<int>(tid), -1, group, PERF_FLAG_FD_CLOEXEC));
 }
 
 perf_event_attr own_user_mode(std::uint32_t type, std::uint64_t config) noexcept {
@@ -188,8 +187,9 @@ perf_refusal explain_perf(int error, const char* root) noexcept {
       refusal.remedy = "sudo sysctl kernel.perf_event_paranoid=2";
     } else {
       std::snprintf(refusal.why, sizeof refusal.why, "perf_event_open is not permitted, or no more memory may be locked");
-      refusal.remedy = "in a container: --cap-add PERFMON and a seccomp profile that permits perf_event_open; "
-                       "else raise kernel.perf_event_mlock_kb";
+      refusal.remedy =
+          "in a container: --cap-add PERFMON and a seccomp profile that permits perf_event_open; "
+          "else raise kernel.perf_event_mlock_kb";
     }
   } else if (error == ENOSYS) {
     std::snprintf(refusal.why, sizeof refusal.why, "the kernel has no perf_event_open");

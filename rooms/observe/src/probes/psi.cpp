@@ -103,11 +103,13 @@ class psi_probe final : public probe {
   }
 
   static void tell(recorder& to, int error) noexcept {
-    if (error == EOPNOTSUPP) to.unavailable("pressure stall information", "it is switched off", "boot with psi=1");
+    if (error == EOPNOTSUPP)
+      to.unavailable("pressure stall information", "it is switched off", "boot with psi=1");
     else if (error == ENOENT)
       to.unavailable("pressure stall information", "the kernel has no /proc/pressure",
                      "use a kernel with CONFIG_PSI, from 4.20 on");
-    else to.unavailable("pressure stall information", std::strerror(error), "let the user read /proc/pressure");
+    else
+      to.unavailable("pressure stall information", std::strerror(error), "let the user read /proc/pressure");
   }
 
   unsigned m_count = 0;

@@ -85,7 +85,7 @@ std::uint64_t read_process_delay(const char* root) noexcept {
 namespace {
 
 constexpr std::uint32_t most_lanes = 4096;
-constexpr unsigned detail_every = 16;             // samples between readings of switches and migrations
+constexpr unsigned detail_every = 16;               // samples between readings of switches and migrations
 constexpr std::uint64_t least_change_ns = 100'000;  // of run delay, to be worth a sample
 
 struct slot {
@@ -145,8 +145,9 @@ class threads_probe final : public probe {
     update(which, mine, thread_detail::all);
     mine.tid = 0;
     const lane_header& head = which.header();
-    mine.finished = {true, head.run_ns, head.run_delay_ns, head.time_slices, head.voluntary_switches,
-                     head.involuntary_switches, head.migrations};
+    mine.finished = {
+        true,           head.run_ns, head.run_delay_ns, head.time_slices, head.voluntary_switches, head.involuntary_switches,
+        head.migrations};
   }
 
   void sample(recorder& to, base::ticks at) noexcept override {
@@ -192,8 +193,7 @@ class threads_probe final : public probe {
     head.run_delay_ns = mine.finished.run_delay_ns + now.run_delay_ns - mine.before.run_delay_ns;
     head.time_slices = mine.finished.time_slices + now.time_slices - mine.before.time_slices;
     if (detail == thread_detail::times) return;
-    head.voluntary_switches =
-        mine.finished.voluntary_switches + now.voluntary_switches - mine.before.voluntary_switches;
+    head.voluntary_switches = mine.finished.voluntary_switches + now.voluntary_switches - mine.before.voluntary_switches;
     head.involuntary_switches =
         mine.finished.involuntary_switches + now.involuntary_switches - mine.before.involuntary_switches;
     const bool is_known = now.migrations != unknown && mine.finished.migrations != unknown;

@@ -39,7 +39,7 @@ enum class file_kind : std::uint32_t {
 struct file_header {
   char magic[8];
   std::uint32_t version;
-  std::uint32_t header_size;   // 4096
+  std::uint32_t header_size;  // 4096
   file_kind kind;
   std::uint32_t record_bytes;  // 0 for names (variable) and process (none)
   std::uint64_t capacity;      // records (names: bytes) that the file has room for now
@@ -65,53 +65,53 @@ struct process_header {
   clock_kind clock;
   record_level level;
   process_state state;
-  std::uint32_t lanes;             // lanes ever opened = number of lane-* pairs
+  std::uint32_t lanes;  // lanes ever opened = number of lane-* pairs
   std::uint64_t ticks_0;
   std::uint64_t mono_ns_0;
-  std::uint64_t real_ns_0;         // CLOCK_REALTIME at ticks_0
+  std::uint64_t real_ns_0;  // CLOCK_REALTIME at ticks_0
   double ns_per_tick;
-  std::uint64_t start_ticks;       // when the library was loaded
-  std::uint64_t last_ticks;        // heartbeat: process known alive
-  std::uint64_t end_ticks;         // 0 until the end was seen
-  double cpus_available;           // min(affinity, quota)
+  std::uint64_t start_ticks;  // when the library was loaded
+  std::uint64_t last_ticks;   // heartbeat: process known alive
+  std::uint64_t end_ticks;    // 0 until the end was seen
+  double cpus_available;      // min(affinity, quota)
   std::uint32_t cpus_affinity;
   std::uint32_t cpus_online;
-  double cpus_quota;               // 0: none
-  std::uint64_t parallel_ticks;    // time during which at least one outermost region was active
-  std::uint64_t parallel_since;    // 0, or when the phase now under way began
-  std::uint64_t setup_ticks;       // own cost: spent setting up (process, lanes, subjects)
-  std::uint64_t sampler_cpu_ns;    // own cost: CPU time of the sampler thread
-  double clock_read_ns;            // own cost: one clock read, measured at start
-  std::uint64_t forked_from;       // pid of the process this one forked from, without exec; 0 otherwise
+  double cpus_quota;             // 0: none
+  std::uint64_t parallel_ticks;  // time during which at least one outermost region was active
+  std::uint64_t parallel_since;  // 0, or when the phase now under way began
+  std::uint64_t setup_ticks;     // own cost: spent setting up (process, lanes, subjects)
+  std::uint64_t sampler_cpu_ns;  // own cost: CPU time of the sampler thread
+  double clock_read_ns;          // own cost: one clock read, measured at start
+  std::uint64_t forked_from;     // pid of the process this one forked from, without exec; 0 otherwise
   // At exit, or by heartbeat: getrusage(RUSAGE_SELF)
   std::uint64_t user_ns;
   std::uint64_t system_ns;
   std::uint64_t voluntary_switches;
   std::uint64_t involuntary_switches;
   std::uint64_t max_rss_kb;
-  char command[2048];              // argv joined by NUL, cut off at the end
+  char command[2048];  // argv joined by NUL, cut off at the end
 };
 static_assert(sizeof(process_header) <= header_bytes - 64);
 
 // lane-*.events and lane-*.profile at offset 64.
 struct lane_header {
   std::uint32_t lane;
-  std::uint32_t tid;               // thread that has the lane now, or had it last
-  std::uint64_t start_ticks;       // lane opened
-  std::uint64_t end_ticks;         // last thread of it ended; 0: open
-  std::uint32_t threads;           // threads that had this lane, one after another
-  std::uint32_t is_main;           // 1: the process's first thread
-  char name[16];                   // thread name
+  std::uint32_t tid;          // thread that has the lane now, or had it last
+  std::uint64_t start_ticks;  // lane opened
+  std::uint64_t end_ticks;    // last thread of it ended; 0: open
+  std::uint32_t threads;      // threads that had this lane, one after another
+  std::uint32_t is_main;      // 1: the process's first thread
+  char name[16];              // thread name
   // Of finished threads plus the present one, by the sampler or at thread end (schedstat, status):
   std::uint64_t run_ns;
   std::uint64_t run_delay_ns;
   std::uint64_t time_slices;
   std::uint64_t voluntary_switches;
   std::uint64_t involuntary_switches;
-  std::uint64_t migrations;        // unknown: not available
-  std::uint64_t alive_ticks;       // of finished threads
+  std::uint64_t migrations;   // unknown: not available
+  std::uint64_t alive_ticks;  // of finished threads
   // Own cost, counted by the lane's own thread:
-  std::uint64_t hooks;             // calls of ours that the program made
+  std::uint64_t hooks;  // calls of ours that the program made
   std::uint64_t clock_reads;
 };
 
@@ -129,23 +129,23 @@ static_assert(sizeof(event) == 32);
 enum class event_kind : std::uint16_t {
   none = 0,
   // pairs: ticks = when it happened
-  region_begin = 1,   // on the forking lane. arg: nesting level (1 = outermost), a: instance, b: parent instance or 0
-  region_end = 2,     // a: instance, b: threads that took part
-  work_begin = 3,     // a lane starts its part. a: instance, b: thread number
-  work_end = 4,       // a: instance, b: ticks in it spent waiting (barriers, locks, inner joins)
-  task_begin = 5,     // a: task identity (0: not known)
-  task_end = 6,       // a: task identity
-  scope_begin = 7,    // program's own (trimtab.h)
+  region_begin = 1,  // on the forking lane. arg: nesting level (1 = outermost), a: instance, b: parent instance or 0
+  region_end = 2,    // a: instance, b: threads that took part
+  work_begin = 3,    // a lane starts its part. a: instance, b: thread number
+  work_end = 4,      // a: instance, b: ticks in it spent waiting (barriers, locks, inner joins)
+  task_begin = 5,    // a: task identity (0: not known)
+  task_end = 6,      // a: task identity
+  scope_begin = 7,   // program's own (trimtab.h)
   scope_end = 8,
   // whole: ticks = begin, a = duration in ticks
-  loop = 16,          // arg: schedule, b: iterations that this lane executed
-  wait = 17,          // arg: wait_kind, b: instance or 0
-  chunk = 18,         // arg: schedule, b: first iteration (signed) ; a: iterations (instead of a duration)
-  lock = 19,          // critical, held: a = ticks held, b = ticks waited before
-  single = 20,        // arg: 1 when this lane executed it; a = 0
+  loop = 16,    // arg: schedule, b: iterations that this lane executed
+  wait = 17,    // arg: wait_kind, b: instance or 0
+  chunk = 18,   // arg: schedule, b: first iteration (signed) ; a: iterations (instead of a duration)
+  lock = 19,    // critical, held: a = ticks held, b = ticks waited before
+  single = 20,  // arg: 1 when this lane executed it; a = 0
   // points
-  task_created = 32,  // a: task, b: creating task or 0
-  task_ready = 33,    // a: task
+  task_created = 32,    // a: task, b: creating task or 0
+  task_ready = 33,      // a: task
   task_suspended = 34,  // a: task
   task_resumed = 35,    // a: task
   edge = 36,            // task b could not start before task a
@@ -153,24 +153,24 @@ enum class event_kind : std::uint16_t {
   thread_begin = 41,    // a: tid
   thread_end = 42,      // a: tid
   // switches.tt only. a: CPU, b: lane
-  switch_out = 48,      // arg: 1 = preempted (was still runnable)
+  switch_out = 48,  // arg: 1 = preempted (was still runnable)
   switch_in = 49,
 };
 
 enum class wait_kind : std::uint16_t {
-  join = 1,         // the barrier at the end of a region
-  barrier = 2,      // explicit, or at the end of a loop, single or sections
+  join = 1,     // the barrier at the end of a region
+  barrier = 2,  // explicit, or at the end of a loop, single or sections
   critical = 3,
   ordered = 4,
-  single = 5,       // copyprivate
-  taskwait = 6,     // taskwait, taskgroup, end of taskloop
+  single = 5,    // copyprivate
+  taskwait = 6,  // taskwait, taskgroup, end of taskloop
   reduction = 7,
-  lock = 8,         // omp_set_lock
+  lock = 8,  // omp_set_lock
 };
 
 enum class schedule : std::uint16_t {
   none = 0,
-  static_ = 1,          // one block a thread
+  static_ = 1,  // one block a thread
   static_chunked = 2,
   dynamic = 3,
   guided = 4,
@@ -193,7 +193,7 @@ enum class subject_kind : std::uint16_t {
   taskloop = 9,
   ordered = 10,
   lock = 11,
-  scope = 12,   // program's own
+  scope = 12,  // program's own
   mark = 13,
   teams = 14,
 };
@@ -204,16 +204,17 @@ enum class metric : std::uint16_t {
   // ticks = wall of an instance; x[0]: sum of threads, x[1]: most threads, x[2]: sum over instances of the
   // slowest lane's work, x[3]: sum over instances of the lanes' mean work
   region = 1,
-  // ticks = work of lane `about` in an instance; x[0]: join wait, x[1]: arrival, x[2]: waits inside, x[3]: spread of ends (0)
+  // ticks = work of lane `about` in an instance; x[0]: join wait, x[1]: arrival, x[2]: waits inside, x[3]: spread of ends
+  // (0)
   team = 2,
   // ticks = time this lane was in the loop; x[0]: iterations it executed, x[1]: chunks it took,
   // x[2]: chunk size (0: none), x[3]: trip count of one instance (unknown: not known). flags: schedule
   loop = 3,
-  wait = 4,       // ticks = time waited. flags: wait_kind
-  lock = 5,       // ticks = time waited to enter; x[0]: time held, x[1]: entries that waited over 1 us
-  task = 6,       // ticks = time executing, inner tasks not included; x[0]: created by this lane, x[1]: inclusive time
-  scope = 7,      // ticks = time inside
-  single = 8,     // count = passages; x[0]: executed by this lane
+  wait = 4,    // ticks = time waited. flags: wait_kind
+  lock = 5,    // ticks = time waited to enter; x[0]: time held, x[1]: entries that waited over 1 us
+  task = 6,    // ticks = time executing, inner tasks not included; x[0]: created by this lane, x[1]: inclusive time
+  scope = 7,   // ticks = time inside
+  single = 8,  // count = passages; x[0]: executed by this lane
 };
 
 inline constexpr std::size_t histogram_buckets = 42;
@@ -225,7 +226,7 @@ struct profile_row {
   std::uint32_t about;      // lane
   std::uint32_t in_region;  // subject of the enclosing region, or no_subject
   std::uint64_t count;
-  std::uint64_t timed;      // how many of count were timed; sum * count / timed estimates the total
+  std::uint64_t timed;  // how many of count were timed; sum * count / timed estimates the total
   std::uint64_t sum;
   std::uint64_t min;
   std::uint64_t max;
@@ -237,8 +238,8 @@ static_assert(sizeof(profile_row) == 256);
 // counters.tt
 struct sample {
   std::uint64_t ticks;
-  std::uint32_t counter;   // its definition is in names.tt
-  std::uint32_t lane;      // or no_lane
+  std::uint32_t counter;  // its definition is in names.tt
+  std::uint32_t lane;     // or no_lane
   double value;
   std::uint64_t reserved;
 };
@@ -255,7 +256,7 @@ enum class name_tag : std::uint16_t {
   fact = 6,         // name_plain; key, value
 };
 struct name_record {
-  std::uint32_t bytes;   // whole record, a multiple of 8
+  std::uint32_t bytes;  // whole record, a multiple of 8
   name_tag tag;
   std::uint16_t reserved;
 };
@@ -266,24 +267,24 @@ struct name_module {
   name_record head;
   std::uint32_t id;
   std::uint32_t reserved;
-  std::uint64_t base;    // load address: address - base = offset in the file's address space
+  std::uint64_t base;  // load address: address - base = offset in the file's address space
   std::uint64_t end;
 };
 struct name_subject {
   name_record head;
   std::uint32_t id;
   subject_kind kind;
-  std::uint16_t runtime;   // 0: none
-  std::uint32_t module;    // no_subject: none
-  std::uint32_t line;      // 0: not known
-  std::uint64_t offset;    // of the outlined function, or of the call's return address
-  std::uint32_t parent;    // subject of the region it was first seen in, or no_subject
-  std::uint32_t is_call;   // 1: offset is a return address (look up offset - 1)
+  std::uint16_t runtime;  // 0: none
+  std::uint32_t module;   // no_subject: none
+  std::uint32_t line;     // 0: not known
+  std::uint64_t offset;   // of the outlined function, or of the call's return address
+  std::uint32_t parent;   // subject of the region it was first seen in, or no_subject
+  std::uint32_t is_call;  // 1: offset is a return address (look up offset - 1)
 };
 struct name_counter {
   name_record head;
   std::uint32_t id;
-  std::uint32_t is_cumulative;   // 1: ever growing; 0: a level
+  std::uint32_t is_cumulative;  // 1: ever growing; 0: a level
 };
 struct name_runtime {
   name_record head;

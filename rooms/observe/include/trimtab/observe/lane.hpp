@@ -114,8 +114,8 @@ class alignas(64) lane {
   }
 
   bool make_room() noexcept;
-  profile_row* add_row(std::uint64_t key, std::uint32_t subject, metric what, std::uint32_t about,
-                       std::uint32_t in_region, std::uint16_t flags) noexcept;
+  profile_row* add_row(std::uint64_t key, std::uint32_t subject, metric what, std::uint32_t about, std::uint32_t in_region,
+                       std::uint16_t flags) noexcept;
   bool grow_index() noexcept;
 
   // Hot: one cache line.

@@ -121,8 +121,8 @@ class recorder {
   std::uint32_t find_or_add(std::uint64_t key, name_subject& fixed, const void* address,
                             const char* const (&strings)[3]) noexcept;
   int create_directory() noexcept;
-  int create_file(base::mapped_file& file, const char* name, file_kind kind, std::uint32_t record_bytes,
-                  std::size_t bytes, std::size_t reserve) noexcept;
+  int create_file(base::mapped_file& file, const char* name, file_kind kind, std::uint32_t record_bytes, std::size_t bytes,
+                  std::size_t reserve) noexcept;
   bool open_in_child() noexcept;
   lane* new_lane() noexcept;
   bool prepare_lane(lane& which) noexcept;
@@ -157,9 +157,9 @@ class recorder {
   };
   static constexpr std::uint32_t max_modules = 256;
   module m_modules[max_modules] = {};
-  base::spin_lock m_open_lock;   // opening anew in a forked child
-  base::spin_lock m_lock;        // lanes, subjects, names
-  base::spin_lock m_sample_lock; // counters.tt, switches.tt
+  base::spin_lock m_open_lock;    // opening anew in a forked child
+  base::spin_lock m_lock;         // lanes, subjects, names
+  base::spin_lock m_sample_lock;  // counters.tt, switches.tt
 };
 
 // The process's recorder, and the calling thread's lane. Both in the one library that carries this room.

@@ -1,0 +1,82 @@
+"""tests/golden, written and checked by rooms/observe's tests too, and the tables of docs/run-directory.md."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from trimtab.model import UNKNOWN
+from trimtab.readers import layout, open_run
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden"
+TYPES = {
+    "file_header": layout.FILE_HEADER,
+    "process_header": layout.PROCESS_HEADER,
+    "lane_header": layout.LANE_HEADER,
+    "event": layout.EVENT,
+    "profile_row": layout.ROW,
+    "sample": layout.SAMPLE,
+}
+
+
+def fields_of(dtype: np.dtype[np.void]) -> dict[str, tuple[int, int]]:
+    assert dtype.fields is not None
+    return {name: (found[1], found[0].itemsize) for name, found in dtype.fields.items() if name != "reserved"}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_offsets_and_sizes_are_those_of_the_writer(name: str) -> None:
+    lines = [line.split() for line in (GOLDEN / "layout.txt").read_text().splitlines()]
+    written = {field: (int(offset), int(size)) for which, field, offset, size in lines if which == name}
+    assert fields_of(TYPES[name]) == written
+
+
+@pytest.mark.parametrize(
+    ("heading", "name", "start"),
+    [
+        ("## process.tt", "process_header", 64),
+        ("## lane-\\*.events", "lane_header", 64),
+        ("## Event", "event", 0),
+        ("## Profile row", "profile_row", 0),
+        ("## Sample", "sample", 0),
+    ],
+)
+def test_documented_offsets(heading: str, name: str, start: int) -> None:
+    text = (ROOT / "docs" / "run-directory.md").read_text()
+    section = re.split(r"^## ", re.split(f"^{heading}", text, flags=re.M)[1], flags=re.M)[0]
+    told = {}
+    pattern = r"^\| (\d+) \| (\d*) ?(u16|u32|u64|f64|bytes) \| (\w+)"
+    for offset, number, kind, field in re.findall(pattern, section, flags=re.M):
+        size = {"u16": 2, "u32": 4, "u64": 8, "f64": 8, "bytes": 1}[kind] * int(number or 1)
+        told[{"metric": "what"}.get(field, field)] = (int(offset) - start, size)
+    told.pop("reserved", None)
+    assert told == fields_of(TYPES[name])
+
+
+def test_values_are_those_of_the_writer() -> None:
+    run = open_run(GOLDEN)
+    (process,) = run.processes
+    head = process.header
+    assert (head["pid"], head["ppid"], head["clock"], head["level"], head["state"]) == (100, 99, 1, 3, 2)
+    assert (head["ns_per_tick"], head["cpus_available"], head["cpus_quota"]) == (0.5, 1.5, 1.5)
+    assert (head["parallel_ticks"], head["sampler_cpu_ns"], head["clock_read_ns"]) == (500_000, 12, 7.25)
+    assert (head["forked_from"], head["max_rss_kb"]) == (98, 17)
+    assert process.command == ("./app", "-x")
+    subject = process.subjects[1]
+    assert (subject.kind, subject.file, subject.function, subject.line) == ("region", "app.c", "solve", 12)
+    assert (subject.offset, subject.module, subject.parent, subject.runtime) == (0x40, 1, None, 1)
+    assert (process.modules[0].path, process.modules[0].build_id) == ("/lib/app", "ab12")
+    assert process.runtimes == {1: ("libgomp", "/lib/libgomp.so.1")}
+    assert process.facts == {"key": "value"}
+    (lane,) = process.lanes
+    assert (lane.header["name"], lane.header["hooks"], lane.header["migrations"]) == ("worker", 27, UNKNOWN)
+    assert lane.events["ticks"].tolist() == [3000, 4000]
+    assert (lane.events_written, lane.events_dropped) == (4, 3)
+    row = lane.rows[0]
+    assert (row["what"], row["flags"], row["sum"], row["x"].tolist()) == (3, 3, 31, [40, 41, 42, 43])
+    assert (row["histogram"][5], row["histogram"][41]) == (1, 9)
+    assert process.samples["value"].tolist() == [0.25]
+    assert process.switches["a"].tolist() == [3]

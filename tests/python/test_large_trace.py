@@ -1,0 +1,62 @@
+"""Ten million events: reported in under 5 s of CPU time and 1 GB."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from synthetic import LaneFile, ProcessFiles, S, file_header, subject, team_of, write_run
+
+EVENTS = 10_000_000
+LANES = 16
+REGIONS = 200
+EVENT = np.dtype(
+    [("ticks", "<u8"), ("subject", "<u4"), ("kind", "<u2"), ("arg", "<u2"), ("a", "<u8"), ("b", "<u8")]
+)
+MEASURE = """
+import json, resource, sys, time
+from trimtab.analysis import build
+from trimtab.readers import open_run
+report = build(open_run(sys.argv[1]))
+usage = resource.getrusage(resource.RUSAGE_SELF)
+inside = sum(sum(each["lanes"]) for each in report["timeline"]["series"]) * report["timeline"]["dt_s"]
+print(json.dumps([time.process_time(), usage.ru_maxrss * 1024, report["overhead"]["events"], inside]))
+"""
+
+
+def write_lane(path: Path, lane: int) -> None:
+    """Parts in regions of 3/4 of the time, with a loop and a wait in each."""
+    count = EVENTS // LANES
+    at = np.arange(count)
+    instance = at // 4
+    events = np.zeros(count, EVENT)
+    events["ticks"] = (instance + np.array([0.0, 0.0, 0.5, 0.75])[at % 4]) * (10.0 * S * 4 / count)
+    events["subject"] = 1 + instance % REGIONS
+    events["kind"] = np.array([3, 16, 17, 4])[at % 4]
+    events["a"] = np.where(events["kind"] == 17, 100, instance + 1)
+    events["b"] = instance + 1
+    head = path.read_bytes()[64:4096]
+    with path.open("wb") as stream:
+        stream.write(file_header(4, 32, count, count) + head)
+        events.tofile(stream)
+
+
+def test_ten_million_events(tmp_path: Path) -> None:
+    lanes = [LaneFile(run_s=5.0) for _ in range(LANES)]
+    for number in range(1, REGIONS + 1):
+        lanes[0].rows += team_of(number, 0.05, [0.05] * LANES, calls=1000)
+    names = [subject(number, name=f"region {number}") for number in range(1, REGIONS + 1)]
+    run = write_run(tmp_path / "run", ProcessFiles(lanes, names, parallel=10.0, cpus=float(LANES)))
+    for lane in range(LANES):
+        write_lane(run / "100-0" / f"lane-{lane:04}.events", lane)
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, str(run)], capture_output=True, text=True, check=True, timeout=120
+    )
+    seconds, memory, events, inside = json.loads(done.stdout)
+    assert events == EVENTS
+    assert abs(inside - 0.75 * 10 * LANES) < 0.1
+    assert seconds < 5, f"{seconds:.1f} s"
+    assert memory < 1e9, f"{memory / 1e6:.0f} MB"
