@@ -106,7 +106,7 @@ def test_nested_region_counts_its_lanes_once(tmp_path: Path) -> None:
 
 
 def test_forker_waits_in_a_nested_region(tmp_path: Path) -> None:
-    # As before, but the inner team's lane 0 works 1 s and waits 3: the outer region has these as waits inside.
+    # As before, but the inner team's lane 0 works 1 s and waits 3: the outer region has these as waits.
     lanes = lanes_of(3, run_s=10.0)
     outer = team_of(1, 10.0, [10.0, 10.0])
     outer[1] = row(1, 2, 7 * S, about=0, x=(0, 0, 3 * S, 0))
@@ -144,8 +144,8 @@ def test_own_cost_is_runtime(tmp_path: Path) -> None:
 
 
 def test_region_under_way_at_a_kill(tmp_path: Path) -> None:
-    # Killed at 10 s inside a region since 4 s: lane 0 still works, lane 1 ended its part at 8 s and had waited
-    # for 1 s.
+    # Killed at 10 s inside a region since 4 s: lane 0 still works, lane 1 ended its part at 8 s and had
+    # waited for 1 s.
     first = [event(4 * S, 1, 1, a=7, arg=1), event(4 * S, 3, 1, a=7, b=0)]
     second = [event(5 * S, 3, 1, a=7, b=1), event(8 * S, 4, 1, a=7, b=S)]
     lanes = [LaneFile(events=first, run_s=10.0), LaneFile(events=second, run_s=5.0)]

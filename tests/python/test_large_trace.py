@@ -14,7 +14,10 @@ EVENTS = 10_000_000
 LANES = 16
 REGIONS = 200
 EVENT = np.dtype(
-    [("ticks", "<u8"), ("subject", "<u4"), ("kind", "<u2"), ("arg", "<u2"), ("a", "<u8"), ("b", "<u8")]
+    {
+        "names": ["ticks", "subject", "kind", "arg", "a", "b"],
+        "formats": ["<u8", "<u4", "<u2", "<u2", "<u8", "<u8"],
+    }
 )
 MEASURE = """
 import json, resource, sys, time
