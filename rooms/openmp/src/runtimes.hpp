@@ -10,68 +10,54 @@
 namespace trimtab::openmp {
 
 // Every function that hooks call in the real runtime.
-#define TRIMTAB_OPENMP_SYMBOLS(X)                                                                                                                                       \
-  X(GOMP_parallel)                                                                                                                                                      \
-  X(GOMP_parallel_reductions) X(GOMP_parallel_sections) X(GOMP_parallel_loop_static) X(GOMP_parallel_loop_dynamic) X(                                                   \
-      GOMP_parallel_loop_guided) X(GOMP_parallel_loop_runtime) X(GOMP_parallel_loop_nonmonotonic_dynamic) X(GOMP_parallel_loop_nonmonotonic_guided)                     \
-      X(GOMP_parallel_loop_nonmonotonic_runtime) X(GOMP_parallel_loop_maybe_nonmonotonic_runtime) X(GOMP_loop_static_start) X(                                          \
-          GOMP_loop_dynamic_start) X(GOMP_loop_guided_start) X(GOMP_loop_runtime_start) X(GOMP_loop_nonmonotonic_dynamic_start)                                         \
-          X(GOMP_loop_nonmonotonic_guided_start) X(GOMP_loop_nonmonotonic_runtime_start) X(GOMP_loop_maybe_nonmonotonic_runtime_start) X(                               \
-              GOMP_loop_start) X(GOMP_loop_static_next) X(GOMP_loop_dynamic_next) X(GOMP_loop_guided_next)                                                              \
-              X(GOMP_loop_runtime_next) X(GOMP_loop_nonmonotonic_dynamic_next) X(GOMP_loop_nonmonotonic_guided_next) X(                                                 \
-                  GOMP_loop_nonmonotonic_runtime_next) X(GOMP_loop_maybe_nonmonotonic_runtime_next) X(GOMP_loop_ordered_static_start)                                   \
-                  X(GOMP_loop_ordered_dynamic_start) X(GOMP_loop_ordered_guided_start) X(GOMP_loop_ordered_runtime_start) X(                                            \
-                      GOMP_loop_ordered_static_next) X(GOMP_loop_ordered_dynamic_next) X(GOMP_loop_ordered_guided_next)                                                 \
-                      X(GOMP_loop_ordered_runtime_next) X(GOMP_loop_ull_static_start) X(GOMP_loop_ull_dynamic_start) X(                                                 \
-                          GOMP_loop_ull_guided_start) X(GOMP_loop_ull_runtime_start) X(GOMP_loop_ull_nonmonotonic_dynamic_start)                                        \
-                          X(GOMP_loop_ull_nonmonotonic_guided_start) X(GOMP_loop_ull_nonmonotonic_runtime_start) X(                                                     \
-                              GOMP_loop_ull_maybe_nonmonotonic_runtime_start) X(GOMP_loop_ull_static_next) X(GOMP_loop_ull_dynamic_next)                                \
-                              X(GOMP_loop_ull_guided_next) X(GOMP_loop_ull_runtime_next) X(GOMP_loop_ull_nonmonotonic_dynamic_next) X(                                  \
-                                  GOMP_loop_ull_nonmonotonic_guided_next) X(GOMP_loop_ull_nonmonotonic_runtime_next) X(GOMP_loop_ull_maybe_nonmonotonic_runtime_next)   \
-                                  X(GOMP_loop_end) X(GOMP_loop_end_nowait) X(GOMP_loop_end_cancel) X(GOMP_sections_start) X(GOMP_sections_next) X(                      \
-                                      GOMP_sections_end) X(GOMP_sections_end_nowait) X(GOMP_barrier) X(GOMP_barrier_cancel) X(GOMP_critical_start)                      \
-                                      X(GOMP_critical_end) X(GOMP_critical_name_start) X(GOMP_critical_name_end) X(                                                     \
-                                          GOMP_ordered_start) X(GOMP_ordered_end) X(GOMP_single_start) X(GOMP_single_copy_start) X(GOMP_single_copy_end)                \
-                                          X(GOMP_task) X(GOMP_taskloop) X(GOMP_taskloop_ull) X(GOMP_parallel_start) X(                                                  \
-                                              GOMP_parallel_end) X(GOMP_parallel_sections_start) X(GOMP_parallel_loop_static_start) X(GOMP_parallel_loop_dynamic_start) \
-                                              X(GOMP_parallel_loop_guided_start) X(GOMP_parallel_loop_runtime_start) X(                                                 \
-                                                  GOMP_loop_ordered_start) X(GOMP_loop_ull_start) X(GOMP_loop_ull_ordered_start) X(GOMP_loop_ull_ordered_static_start)  \
-                                                  X(GOMP_loop_ull_ordered_dynamic_start) X(GOMP_loop_ull_ordered_guided_start) X(                                       \
-                                                      GOMP_loop_ull_ordered_runtime_start) X(GOMP_loop_ull_ordered_static_next) X(GOMP_loop_ull_ordered_dynamic_next)   \
-                                                      X(GOMP_loop_ull_ordered_guided_next) X(GOMP_loop_ull_ordered_runtime_next) X(                                     \
-                                                          GOMP_loop_doacross_static_start) X(GOMP_loop_doacross_dynamic_start)                                          \
-                                                          X(GOMP_loop_doacross_guided_start) X(GOMP_loop_doacross_runtime_start) X(GOMP_loop_doacross_start) X(         \
-                                                              GOMP_loop_ull_doacross_static_start) X(GOMP_loop_ull_doacross_dynamic_start)                              \
-                                                              X(GOMP_loop_ull_doacross_guided_start) X(GOMP_loop_ull_doacross_runtime_start) X(                         \
-                                                                  GOMP_loop_ull_doacross_start) X(GOMP_doacross_wait)                                                   \
-                                                                  X(GOMP_doacross_ull_wait) X(GOMP_sections2_start) X(                                                  \
-                                                                      GOMP_atomic_start) X(GOMP_atomic_end) X(GOMP_workshare_task_reduction_unregister)                 \
-                                                                      X(GOMP_taskwait) X(GOMP_taskwait_depend) X(                                                       \
-                                                                          GOMP_taskgroup_end) X(__kmpc_fork_call) X(__kmpc_fork_call_if) X(__kmpc_serialized_parallel)  \
-                                                                          X(__kmpc_end_serialized_parallel) X(__kmpc_push_num_threads) X(                               \
-                                                                              __kmpc_barrier) X(__kmpc_cancel_barrier) X(__kmpc_for_static_init_4)                      \
-                                                                              X(__kmpc_for_static_init_4u) X(__kmpc_for_static_init_8) X(                               \
-                                                                                  __kmpc_for_static_init_8u) X(__kmpc_for_static_fini)                                  \
-                                                                                  X(__kmpc_dispatch_init_4) X(__kmpc_dispatch_init_4u) X(                               \
-                                                                                      __kmpc_dispatch_init_8) X(__kmpc_dispatch_init_8u)                                \
-                                                                                      X(__kmpc_dispatch_next_4) X(                                                      \
-                                                                                          __kmpc_dispatch_next_4u) X(__kmpc_dispatch_next_8)                            \
-                                                                                          X(__kmpc_dispatch_next_8u) X(                                                 \
-                                                                                              __kmpc_critical) X(__kmpc_critical_with_hint)                             \
-                                                                                              X(__kmpc_end_critical) X(                                                 \
-                                                                                                  __kmpc_single) X(__kmpc_end_single)                                   \
-                                                                                                  X(__kmpc_copyprivate) X(                                              \
-                                                                                                      __kmpc_ordered) X(__kmpc_reduce)                                  \
-                                                                                                      X(__kmpc_omp_taskwait) X(                                         \
-                                                                                                          __kmpc_end_taskgroup)                                         \
-                                                                                                          X(__kmpc_taskloop) X(                                         \
-                                                                                                              __kmpc_taskloop_5)                                        \
-                                                                                                              X(__kmpc_omp_task_alloc) X(                               \
-                                                                                                                  omp_get_thread_num)                                   \
-                                                                                                                  X(omp_get_num_threads)                                \
-                                                                                                                      X(omp_get_max_threads)                            \
-                                                                                                                          X(omp_set_lock)                               \
-                                                                                                                              X(omp_set_nest_lock)
+// clang-format off
+#define TRIMTAB_OPENMP_SYMBOLS(X)                                                                                    \
+  X(GOMP_parallel) X(GOMP_parallel_reductions) X(GOMP_parallel_sections) X(GOMP_parallel_loop_static)                \
+  X(GOMP_parallel_loop_dynamic) X(GOMP_parallel_loop_guided) X(GOMP_parallel_loop_runtime)                           \
+  X(GOMP_parallel_loop_nonmonotonic_dynamic) X(GOMP_parallel_loop_nonmonotonic_guided)                               \
+  X(GOMP_parallel_loop_nonmonotonic_runtime) X(GOMP_parallel_loop_maybe_nonmonotonic_runtime)                        \
+  X(GOMP_loop_static_start) X(GOMP_loop_dynamic_start) X(GOMP_loop_guided_start) X(GOMP_loop_runtime_start)          \
+  X(GOMP_loop_nonmonotonic_dynamic_start) X(GOMP_loop_nonmonotonic_guided_start)                                     \
+  X(GOMP_loop_nonmonotonic_runtime_start) X(GOMP_loop_maybe_nonmonotonic_runtime_start) X(GOMP_loop_start)           \
+  X(GOMP_loop_static_next) X(GOMP_loop_dynamic_next) X(GOMP_loop_guided_next) X(GOMP_loop_runtime_next)              \
+  X(GOMP_loop_nonmonotonic_dynamic_next) X(GOMP_loop_nonmonotonic_guided_next)                                       \
+  X(GOMP_loop_nonmonotonic_runtime_next) X(GOMP_loop_maybe_nonmonotonic_runtime_next)                                \
+  X(GOMP_loop_ordered_static_start) X(GOMP_loop_ordered_dynamic_start) X(GOMP_loop_ordered_guided_start)             \
+  X(GOMP_loop_ordered_runtime_start) X(GOMP_loop_ordered_static_next) X(GOMP_loop_ordered_dynamic_next)              \
+  X(GOMP_loop_ordered_guided_next) X(GOMP_loop_ordered_runtime_next)                                                 \
+  X(GOMP_loop_ull_static_start) X(GOMP_loop_ull_dynamic_start) X(GOMP_loop_ull_guided_start)                         \
+  X(GOMP_loop_ull_runtime_start) X(GOMP_loop_ull_nonmonotonic_dynamic_start)                                         \
+  X(GOMP_loop_ull_nonmonotonic_guided_start) X(GOMP_loop_ull_nonmonotonic_runtime_start)                             \
+  X(GOMP_loop_ull_maybe_nonmonotonic_runtime_start) X(GOMP_loop_ull_static_next) X(GOMP_loop_ull_dynamic_next)       \
+  X(GOMP_loop_ull_guided_next) X(GOMP_loop_ull_runtime_next) X(GOMP_loop_ull_nonmonotonic_dynamic_next)              \
+  X(GOMP_loop_ull_nonmonotonic_guided_next) X(GOMP_loop_ull_nonmonotonic_runtime_next)                               \
+  X(GOMP_loop_ull_maybe_nonmonotonic_runtime_next) X(GOMP_loop_end) X(GOMP_loop_end_nowait) X(GOMP_loop_end_cancel)  \
+  X(GOMP_sections_start) X(GOMP_sections_next) X(GOMP_sections_end) X(GOMP_sections_end_nowait) X(GOMP_barrier)      \
+  X(GOMP_barrier_cancel) X(GOMP_critical_start) X(GOMP_critical_end) X(GOMP_critical_name_start)                     \
+  X(GOMP_critical_name_end) X(GOMP_ordered_start) X(GOMP_ordered_end) X(GOMP_single_start)                           \
+  X(GOMP_single_copy_start) X(GOMP_single_copy_end) X(GOMP_task) X(GOMP_taskloop) X(GOMP_taskloop_ull)               \
+  X(GOMP_parallel_start) X(GOMP_parallel_end) X(GOMP_parallel_sections_start) X(GOMP_parallel_loop_static_start)     \
+  X(GOMP_parallel_loop_dynamic_start) X(GOMP_parallel_loop_guided_start) X(GOMP_parallel_loop_runtime_start)         \
+  X(GOMP_loop_ordered_start) X(GOMP_loop_ull_start) X(GOMP_loop_ull_ordered_start)                                   \
+  X(GOMP_loop_ull_ordered_static_start) X(GOMP_loop_ull_ordered_dynamic_start) X(GOMP_loop_ull_ordered_guided_start) \
+  X(GOMP_loop_ull_ordered_runtime_start) X(GOMP_loop_ull_ordered_static_next) X(GOMP_loop_ull_ordered_dynamic_next)  \
+  X(GOMP_loop_ull_ordered_guided_next) X(GOMP_loop_ull_ordered_runtime_next) X(GOMP_loop_doacross_static_start)      \
+  X(GOMP_loop_doacross_dynamic_start) X(GOMP_loop_doacross_guided_start) X(GOMP_loop_doacross_runtime_start)         \
+  X(GOMP_loop_doacross_start) X(GOMP_loop_ull_doacross_static_start) X(GOMP_loop_ull_doacross_dynamic_start)         \
+  X(GOMP_loop_ull_doacross_guided_start) X(GOMP_loop_ull_doacross_runtime_start) X(GOMP_loop_ull_doacross_start)     \
+  X(GOMP_doacross_wait) X(GOMP_doacross_ull_wait) X(GOMP_sections2_start) X(GOMP_atomic_start) X(GOMP_atomic_end)    \
+  X(GOMP_workshare_task_reduction_unregister)                                                                        \
+  X(GOMP_taskwait) X(GOMP_taskwait_depend) X(GOMP_taskgroup_end) X(__kmpc_fork_call) X(__kmpc_fork_call_if)          \
+  X(__kmpc_serialized_parallel) X(__kmpc_end_serialized_parallel) X(__kmpc_push_num_threads) X(__kmpc_barrier)       \
+  X(__kmpc_cancel_barrier) X(__kmpc_for_static_init_4) X(__kmpc_for_static_init_4u) X(__kmpc_for_static_init_8)      \
+  X(__kmpc_for_static_init_8u) X(__kmpc_for_static_fini) X(__kmpc_dispatch_init_4) X(__kmpc_dispatch_init_4u)        \
+  X(__kmpc_dispatch_init_8) X(__kmpc_dispatch_init_8u) X(__kmpc_dispatch_next_4) X(__kmpc_dispatch_next_4u)          \
+  X(__kmpc_dispatch_next_8) X(__kmpc_dispatch_next_8u) X(__kmpc_critical) X(__kmpc_critical_with_hint)               \
+  X(__kmpc_end_critical) X(__kmpc_single) X(__kmpc_end_single) X(__kmpc_copyprivate) X(__kmpc_ordered)               \
+  X(__kmpc_reduce) X(__kmpc_omp_taskwait) X(__kmpc_end_taskgroup) X(__kmpc_taskloop) X(__kmpc_taskloop_5)            \
+  X(__kmpc_omp_task_alloc) X(omp_get_thread_num) X(omp_get_num_threads) X(omp_get_max_threads) X(omp_set_lock)       \
+  X(omp_set_nest_lock)
+// clang-format on
 
 enum class symbol : unsigned {
 #define TRIMTAB_ONE(name) name,
