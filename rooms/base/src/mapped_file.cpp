@@ -82,8 +82,9 @@ void mapped_file::populate(std::size_t offset, std::size_t bytes) noexcept {
 }
 
 void mapped_file::detach() noexcept {
+  // Nothing can be done if this fails: the mapping stays as it was.
   if (m_data != nullptr)
-    mmap(m_data, m_reserve, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    (void)mmap(m_data, m_reserve, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
 void mapped_file::close() noexcept {
