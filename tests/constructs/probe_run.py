@@ -12,20 +12,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from trimtab import paths
 from trimtab.model import METRICS, SCHEDULES, UNKNOWN, WAITS, Process
 from trimtab.readers import open_run
 
 
 def preload_library() -> Path:
-    """The library under test: TRIMTAB_PRELOAD, or the newest one of a build folder of this checkout."""
-    named = os.environ.get("TRIMTAB_PRELOAD")
-    if named:
-        return Path(named)
-    root = Path(__file__).resolve().parents[2]
-    built = sorted(root.glob("build/**/libtrimtab_preload.so"), key=lambda path: path.stat().st_mtime)
-    if not built:
-        pytest.skip("libtrimtab_preload.so is not built: ./x build, or set TRIMTAB_PRELOAD")
-    return built[-1]
+    """The library under test: that of the installed package, or the one named by TRIMTAB_PRELOAD."""
+    library = Path(os.environ.get("TRIMTAB_PRELOAD") or paths.preload_library())
+    assert library.exists(), f"{library} is not there: ./x build, or set TRIMTAB_PRELOAD"
+    return library
 
 
 @dataclass(frozen=True)
