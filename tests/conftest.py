@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -43,6 +44,22 @@ class Watched:
 Run = Callable[..., Watched]
 
 
+def finished(
+    command: list[str], timeout: float = 120, input: str | None = None, **more: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run to the end; what takes too long is killed with all that it started, so that it disturbs no other test."""
+    if input is not None:
+        more["stdin"] = subprocess.PIPE
+    more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **more}
+    with subprocess.Popen(command, start_new_session=True, **more) as process:
+        try:
+            out, err = process.communicate(input, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
 @pytest.fixture
 def run(trimtab: str, tmp_path: Path) -> Run:
     """run(PROGRAM, ARGS..., options=[...]): under trimtab, in a fresh run directory."""
@@ -52,15 +69,8 @@ def run(trimtab: str, tmp_path: Path) -> Run:
         nonlocal count
         count += 1
         directory = tmp_path / f"run-{count}"
-        done = subprocess.run(
-            [trimtab, "run", "-o", str(directory), *options, "--", *map(str, program)],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-            **more,
-        )
-        return Watched(trimtab, done, directory)
+        command = [trimtab, "run", "-o", str(directory), *options, "--", *map(str, program)]
+        return Watched(trimtab, finished(command, **more), directory)
 
     return go
 

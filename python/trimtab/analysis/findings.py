@@ -49,7 +49,7 @@ def _imbalance(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     found = []
     for region in regions:
         ratio = region["imbalance"]
-        if ratio is None or ratio < _IMBALANCE or region["threads"] < 2:
+        if ratio is None or ratio < _IMBALANCE or region["threads"] < 2 or not region["lanes"]:
             continue
         gain = region["critical_path_s"] - region["mean_work_s"]
         few = region["iterations"] is not None and region["iterations"] < 4 * region["threads"]
