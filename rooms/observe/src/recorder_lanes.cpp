@@ -106,6 +106,7 @@ void recorder::close_lane(lane& which) noexcept {
   which.m_header->alive_ticks += at - which.m_thread_start;
   which.m_header->end_ticks = at;
   which.m_scope_depth = 0;
+  which.m_task_depth = 0;
   t_lane = nullptr;
   which.m_open.store(false, std::memory_order_release);  // pairs with open_lane: the next thread sees all of it
   errno = saved;

@@ -163,7 +163,7 @@ TRIMTAB_HOOK void GOMP_task(gomp_function fn, void* data, void (*copy)(void*, vo
   if (forward == nullptr) return;
   gomp_function run = fn;
   if (!from.is_internal && is_recording.load(std::memory_order_relaxed)) {
-    task_created(reinterpret_cast<const void*>(fn));
+    task_created(reinterpret_cast<const void*>(fn), from.of);
     run = task_thunk(fn);
   }
   forward(run, data, copy, bytes, alignment, is_deferred, flags, depend, priority, detach);

@@ -19,63 +19,64 @@ constexpr int max_arguments = 256;
 
 using microtask = void (*)(std::int32_t*, std::int32_t*, ...);
 
+// A member of a region without captured variables reads the first line only.
 struct fork_frame {
-  microtask outlined;
-  int count;
-  void* arguments[max_arguments];
-  caller from;
   team shared;
+  void* arguments[max_arguments];
 };
 
 // Surplus arguments do no harm in the x86-64 and AArch64 conventions: the caller owns the stack, and the
 // callee reads what it declared. So one call per size class serves every count.
 void call_outlined(const fork_frame& frame, std::int32_t* thread, std::int32_t* bound) {
   void* const* const a = frame.arguments;
+  const auto outlined = reinterpret_cast<microtask>(const_cast<void*>(frame.shared.outlined));
+  const unsigned count = frame.shared.arguments;
+  using none = void (*)(std::int32_t*, std::int32_t*);
   using four = void (*)(std::int32_t*, std::int32_t*, void*, void*, void*, void*);
   using sixteen = void (*)(std::int32_t*, std::int32_t*, void*, void*, void*, void*, void*, void*, void*, void*, void*,
                            void*, void*, void*, void*, void*, void*, void*);
-  if (frame.count <= 4) return reinterpret_cast<four>(frame.outlined)(thread, bound, a[0], a[1], a[2], a[3]);
-  if (frame.count <= 16) return reinterpret_cast<sixteen>(frame.outlined)(thread, bound, TRIMTAB_16(0));
-  if (frame.count <= 64) return frame.outlined(thread, bound, TRIMTAB_64(0));
-  frame.outlined(thread, bound, TRIMTAB_256);
+  if (count == 0) return reinterpret_cast<none>(outlined)(thread, bound);
+  if (count <= 4) return reinterpret_cast<four>(outlined)(thread, bound, a[0], a[1], a[2], a[3]);
+  if (count <= 16) return reinterpret_cast<sixteen>(outlined)(thread, bound, TRIMTAB_16(0));
+  if (count <= 64) return outlined(thread, bound, TRIMTAB_64(0));
+  outlined(thread, bound, TRIMTAB_256);
 }
 
 // Not noexcept: pthread_exit and cancellation unwind through here.
 void member_main(std::int32_t* thread, std::int32_t* bound, fork_frame* frame) {
   member mine;
-  begin_member(mine, frame->shared, thread_number(frame->from));
+  // The runtimes tell the number in the team by the second pointer.
+  begin_member(mine, frame->shared, *bound < 0 ? 0u : static_cast<std::uint32_t>(*bound));
   call_outlined(*frame, thread, bound);
   end_member(mine, frame->shared);
 }
 
-// Takes the captured variables out of the call, and clears what the size class has beyond them.
-void read_arguments(fork_frame& frame, int count, va_list list) noexcept {
-  frame.count = count < max_arguments ? count : max_arguments;
-  int i = 0;
-  for (; i < frame.count; ++i) frame.arguments[i] = va_arg(list, void*);
-  const int rounded = count <= 4 ? 4 : count <= 16 ? 16 : count <= 64 ? 64 : max_arguments;
-  for (; i < rounded; ++i) frame.arguments[i] = nullptr;
+// Clears what the size class has beyond `count` captured variables.
+void clear_rest(fork_frame& frame, int count) noexcept {
+  const int rounded = count == 0 ? 0 : count <= 4 ? 4 : count <= 16 ? 16 : count <= 64 ? 64 : max_arguments;
+  for (int i = count; i < rounded; ++i) frame.arguments[i] = nullptr;
 }
 
 using fork_function = void(ident*, std::int32_t, microtask, ...);
 
-void fork_region(const caller& from, fork_function* forward, ident* where, fork_frame& frame) {
+void fork_region(const caller& from, fork_function* forward, ident* where, microtask outlined, int count,
+                 fork_frame& frame) {
   here at;
   std::uint32_t clause = 0;
   if (find_here(at)) clause = at.state->requested_threads;
-  const bool is_recorded = !from.is_internal && is_recording.load(std::memory_order_relaxed) &&
-                           fork_team(frame.shared, from, reinterpret_cast<const void*>(frame.outlined),
-                                     most_threads(from, clause), source_of(where));
+  const bool is_recorded =
+      !from.is_internal && is_recording.load(std::memory_order_relaxed) &&
+      fork_team(frame.shared, from, reinterpret_cast<const void*>(outlined), most_threads(from, clause), source_of(where));
   if (!is_recorded) {
     void* const* const a = frame.arguments;
     // The runtime passes on exactly as many as it is told of.
-    if (frame.count <= 4) return forward(where, frame.count, frame.outlined, a[0], a[1], a[2], a[3]);
-    if (frame.count <= 16) return forward(where, frame.count, frame.outlined, TRIMTAB_16(0));
-    if (frame.count <= 64) return forward(where, frame.count, frame.outlined, TRIMTAB_64(0));
-    return forward(where, frame.count, frame.outlined, TRIMTAB_256);
+    if (count == 0) return forward(where, count, outlined);
+    if (count <= 4) return forward(where, count, outlined, a[0], a[1], a[2], a[3]);
+    if (count <= 16) return forward(where, count, outlined, TRIMTAB_16(0));
+    if (count <= 64) return forward(where, count, outlined, TRIMTAB_64(0));
+    return forward(where, count, outlined, TRIMTAB_256);
   }
-  frame.from = from;
-  frame.shared.loop = {};
+  frame.shared.arguments = static_cast<std::uint16_t>(count);
   forward(where, 1, reinterpret_cast<microtask>(member_main), &frame);
   join_team(frame.shared);
 }
@@ -90,12 +91,13 @@ TRIMTAB_HOOK void __kmpc_fork_call(ident* where, std::int32_t count, microtask o
   auto* const forward = real<fork_function>(from, symbol::__kmpc_fork_call);
   if (forward == nullptr) return;
   fork_frame frame;
-  frame.outlined = outlined;
+  const int taken = count < 0 ? 0 : count < max_arguments ? count : max_arguments;
   va_list list;
   va_start(list, outlined);
-  read_arguments(frame, count, list);
+  for (int i = 0; i < taken; ++i) frame.arguments[i] = va_arg(list, void*);
   va_end(list);
-  fork_region(from, forward, where, frame);
+  clear_rest(frame, taken);
+  fork_region(from, forward, where, outlined, taken, frame);
 }
 
 // LLVM 16 and later: `if` clause decided by the runtime; a false condition runs the outlined function in place.
@@ -106,15 +108,12 @@ TRIMTAB_HOOK void __kmpc_fork_call_if(ident* where, std::int32_t count, microtas
   auto* const forward = real<function>(from, symbol::__kmpc_fork_call_if);
   if (forward == nullptr) return;
   fork_frame frame;
-  frame.outlined = outlined;
-  frame.count = count;
-  frame.from = from;
-  for (void*& each : frame.arguments) each = nullptr;
   frame.arguments[0] = argument;
-  frame.shared.loop = {};
+  clear_rest(frame, 1);
   if (from.is_internal || !is_recording.load(std::memory_order_relaxed) ||
       !fork_team(frame.shared, from, reinterpret_cast<const void*>(outlined), most_threads(from, 0), source_of(where)))
     return forward(where, count, outlined, condition, argument);
+  frame.shared.arguments = 1;
   forward(where, 1, reinterpret_cast<microtask>(member_main), condition, &frame);
   join_team(frame.shared);
 }
@@ -134,7 +133,6 @@ TRIMTAB_HOOK void __kmpc_serialized_parallel(ident* where, std::int32_t thread) 
     // source, that is the identity; the record without a source is shared by all constructs.
     const void* const place = is_source_known(where) ? static_cast<const void*>(where) : TRIMTAB_PLACE;
     opened.is_recorded = fork_team(opened.shared, from, place, 1, source_of(where));
-    opened.shared.loop = {};
     if (opened.is_recorded) begin_member(opened.only, opened.shared, 0);
   }
   state.serialized += 1;

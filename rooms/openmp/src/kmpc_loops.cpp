@@ -25,19 +25,22 @@ std::uint64_t own_iterations(number lower, number upper, signed_number stride, n
 
 template <class number, class signed_number>
 void static_started(const caller& from, const void* place, const ident* where, std::int32_t kind, number first, number last,
-                    const number* lower, const number* upper, const signed_number* stride, signed_number increment,
-                    signed_number chunk) noexcept {
+                    number last_here, const number* lower, const number* upper, const signed_number* stride,
+                    signed_number increment, signed_number chunk) noexcept {
   here at;
   if (from.is_internal || !find_here(at)) return;
   const bool is_sections = where != nullptr && (where->flags & ident_work_sections) != 0;
   const schedule how = is_sections ? schedule::sections : schedule_of_llvm(kind, static_cast<std::int64_t>(chunk));
   const bool is_chunked = how == schedule::static_chunked;
+  // Within a team of a league, only a part of the whole loop is divided.
   begin_loop(
       at,
       {how, is_chunked ? static_cast<std::uint64_t>(chunk) : 0, inclusive_count(first, last, increment), increment, place},
       source_of(where));
+  // The last block may reach beyond the loop.
+  const bool is_beyond = is_chunked && (increment < 0 ? *upper < last_here : *upper > last_here);
   take_chunk(at, static_cast<std::int64_t>(*lower),
-             own_iterations(*lower, *upper < last || !is_chunked ? *upper : last, *stride, last, increment, is_chunked));
+             own_iterations(*lower, is_beyond ? last_here : *upper, *stride, last_here, increment, is_chunked));
 }
 
 template <class number>
@@ -77,13 +80,32 @@ using namespace trimtab::openmp;
     if (forward == nullptr) return;                                                                                      \
     const number first = *lower, last = *upper;                                                                          \
     forward(where, thread, kind, is_last, lower, upper, stride, increment, chunk);                                       \
-    static_started(from, TRIMTAB_PLACE, where, kind, first, last, lower, upper, stride, increment, chunk);               \
+    static_started(from, TRIMTAB_PLACE, where, kind, first, last, last, lower, upper, stride, increment, chunk);         \
   }
 TRIMTAB_STATIC_INIT(__kmpc_for_static_init_4, std::int32_t, std::int32_t)
 TRIMTAB_STATIC_INIT(__kmpc_for_static_init_4u, std::uint32_t, std::int32_t)
 TRIMTAB_STATIC_INIT(__kmpc_for_static_init_8, std::int64_t, std::int64_t)
 TRIMTAB_STATIC_INIT(__kmpc_for_static_init_8u, std::uint64_t, std::int64_t)
 #undef TRIMTAB_STATIC_INIT
+
+// distribute and for in one: the runtime divides between teams, then between the threads of this one.
+#define TRIMTAB_DIST_INIT(name, number, signed_number)                                                                     \
+  TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number* lower,       \
+                         number* upper, number* upper_of_team, signed_number* stride, signed_number increment,             \
+                         signed_number chunk) {                                                                            \
+    const caller from = caller_of(where, __builtin_return_address(0));                                                     \
+    auto* const forward = real<void(ident*, std::int32_t, std::int32_t, std::int32_t*, number*, number*, number*,          \
+                                    signed_number*, signed_number, signed_number)>(from, symbol::name);                    \
+    if (forward == nullptr) return;                                                                                        \
+    const number first = *lower, last = *upper;                                                                            \
+    forward(where, thread, kind, is_last, lower, upper, upper_of_team, stride, increment, chunk);                          \
+    static_started(from, TRIMTAB_PLACE, where, kind, first, last, *upper_of_team, lower, upper, stride, increment, chunk); \
+  }
+TRIMTAB_DIST_INIT(__kmpc_dist_for_static_init_4, std::int32_t, std::int32_t)
+TRIMTAB_DIST_INIT(__kmpc_dist_for_static_init_4u, std::uint32_t, std::int32_t)
+TRIMTAB_DIST_INIT(__kmpc_dist_for_static_init_8, std::int64_t, std::int64_t)
+TRIMTAB_DIST_INIT(__kmpc_dist_for_static_init_8u, std::uint64_t, std::int64_t)
+#undef TRIMTAB_DIST_INIT
 
 TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
   const caller from = caller_of(where, __builtin_return_address(0));
@@ -117,3 +139,20 @@ TRIMTAB_DISPATCH(4u, std::uint32_t, std::int32_t)
 TRIMTAB_DISPATCH(8, std::int64_t, std::int64_t)
 TRIMTAB_DISPATCH(8u, std::uint64_t, std::int64_t)
 #undef TRIMTAB_DISPATCH
+
+#define TRIMTAB_DIST_DISPATCH(name, number, signed_number)                                                           \
+  TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number first,  \
+                         number last, signed_number increment, signed_number chunk) {                                \
+    const caller from = caller_of(where, __builtin_return_address(0));                                               \
+    auto* const forward =                                                                                            \
+        real<void(ident*, std::int32_t, std::int32_t, std::int32_t*, number, number, signed_number, signed_number)>( \
+            from, symbol::name);                                                                                     \
+    if (forward == nullptr) return;                                                                                  \
+    dispatch_started(from, TRIMTAB_PLACE, where, kind, first, last, increment, chunk);                               \
+    forward(where, thread, kind, is_last, first, last, increment, chunk);                                            \
+  }
+TRIMTAB_DIST_DISPATCH(__kmpc_dist_dispatch_init_4, std::int32_t, std::int32_t)
+TRIMTAB_DIST_DISPATCH(__kmpc_dist_dispatch_init_4u, std::uint32_t, std::int32_t)
+TRIMTAB_DIST_DISPATCH(__kmpc_dist_dispatch_init_8, std::int64_t, std::int64_t)
+TRIMTAB_DIST_DISPATCH(__kmpc_dist_dispatch_init_8u, std::uint64_t, std::int64_t)
+#undef TRIMTAB_DIST_DISPATCH

@@ -1,4 +1,4 @@
-// Hooks of clang's synchronisation and task entry points.
+// Hooks of clang's synchronisation entry points. master, masked, flush and atomic wait for nothing and need none.
 #include "kmpc_ident.hpp"
 
 namespace trimtab::openmp {
@@ -81,6 +81,15 @@ TRIMTAB_HOOK void __kmpc_copyprivate(ident* where, std::int32_t thread, std::siz
   forward(where, thread, bytes, data, copy, is_mine);
 }
 
+TRIMTAB_HOOK void* __kmpc_copyprivate_light(ident* where, std::int32_t thread, void* data) {
+  const caller from = caller_of(where, __builtin_return_address(0));
+  auto* const forward = real<void*(ident*, std::int32_t, void*)>(from, symbol::__kmpc_copyprivate_light);
+  if (forward == nullptr) return data;
+  if (from.is_internal) return forward(where, thread, data);
+  const wait waited(subject_kind::single, wait_kind::single, TRIMTAB_PLACE, source_of(where));
+  return forward(where, thread, data);
+}
+
 TRIMTAB_HOOK void __kmpc_ordered(ident* where, std::int32_t thread) {
   const caller from = caller_of(where, __builtin_return_address(0));
   auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_ordered);
@@ -90,47 +99,40 @@ TRIMTAB_HOOK void __kmpc_ordered(ident* where, std::int32_t thread) {
   forward(where, thread);
 }
 
-// The blocking form of a reduction holds its barrier.
-TRIMTAB_HOOK std::int32_t __kmpc_reduce(ident* where, std::int32_t thread, std::int32_t variables, std::size_t bytes,
-                                        void* data, void (*combine)(void*, void*), void* lock) {
+// Of a loop with dependences on earlier iterations: once for each that an iteration depends on, within the loop's
+// bounds or not.
+TRIMTAB_HOOK void __kmpc_doacross_wait(ident* where, std::int32_t thread, const std::int64_t* iteration) {
   const caller from = caller_of(where, __builtin_return_address(0));
-  auto* const forward =
-      real<std::int32_t(ident*, std::int32_t, std::int32_t, std::size_t, void*, void (*)(void*, void*), void*)>(
-          from, symbol::__kmpc_reduce);
-  if (forward == nullptr) return 1;
-  if (from.is_internal) return forward(where, thread, variables, bytes, data, combine, lock);
-  const wait waited(subject_kind::barrier, wait_kind::reduction, TRIMTAB_PLACE, source_of(where));
-  return forward(where, thread, variables, bytes, data, combine, lock);
-}
-
-TRIMTAB_HOOK std::int32_t __kmpc_omp_taskwait(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where, __builtin_return_address(0));
-  auto* const forward = real<std::int32_t(ident*, std::int32_t)>(from, symbol::__kmpc_omp_taskwait);
-  if (forward == nullptr) return 0;
-  if (from.is_internal) return forward(where, thread);
-  const wait waited(subject_kind::taskwait, wait_kind::taskwait, TRIMTAB_PLACE, source_of(where));
-  return forward(where, thread);
-}
-
-TRIMTAB_HOOK void __kmpc_end_taskgroup(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where, __builtin_return_address(0));
-  auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_end_taskgroup);
+  auto* const forward = real<void(ident*, std::int32_t, const std::int64_t*)>(from, symbol::__kmpc_doacross_wait);
   if (forward == nullptr) return;
-  if (from.is_internal) return forward(where, thread);
-  const wait waited(subject_kind::taskwait, wait_kind::taskwait, TRIMTAB_PLACE, source_of(where));
-  forward(where, thread);
+  if (from.is_internal) return forward(where, thread, iteration);
+  const wait waited(subject_kind::ordered, wait_kind::ordered, TRIMTAB_PLACE, source_of(where));
+  forward(where, thread, iteration);
 }
 
-TRIMTAB_HOOK void* __kmpc_omp_task_alloc(ident* where, std::int32_t thread, std::int32_t flags, std::size_t task_bytes,
-                                         std::size_t shared_bytes, kmp_task_function entry) {
-  const caller from = caller_of(where, __builtin_return_address(0));
-  auto* const forward = real<void*(ident*, std::int32_t, std::int32_t, std::size_t, std::size_t, kmp_task_function)>(
-      from, symbol::__kmpc_omp_task_alloc);
-  if (forward == nullptr) return nullptr;
-  kmp_task_function run = entry;
-  if (!from.is_internal && entry != nullptr && is_recording.load(std::memory_order_relaxed)) {
-    task_created(reinterpret_cast<const void*>(entry));
-    run = task_thunk(entry);
+// Whichever way the runtime takes, the threads wait here for each other or for their turn. The end of the form that
+// blocks is a barrier; the end of the other one waits for nothing.
+#define TRIMTAB_REDUCE(name)                                                                                               \
+  TRIMTAB_HOOK std::int32_t name(ident* where, std::int32_t thread, std::int32_t variables, std::size_t bytes, void* data, \
+                                 void (*combine)(void*, void*), void* lock) {                                              \
+    const caller from = caller_of(where, __builtin_return_address(0));                                                     \
+    auto* const forward =                                                                                                  \
+        real<std::int32_t(ident*, std::int32_t, std::int32_t, std::size_t, void*, void (*)(void*, void*), void*)>(         \
+            from, symbol::name);                                                                                           \
+    if (forward == nullptr) return 1;                                                                                      \
+    if (from.is_internal) return forward(where, thread, variables, bytes, data, combine, lock);                            \
+    const wait waited(subject_kind::barrier, wait_kind::reduction, TRIMTAB_PLACE, source_of(where));                       \
+    return forward(where, thread, variables, bytes, data, combine, lock);                                                  \
   }
-  return forward(where, thread, flags, task_bytes, shared_bytes, run);
+TRIMTAB_REDUCE(__kmpc_reduce)
+TRIMTAB_REDUCE(__kmpc_reduce_nowait)
+#undef TRIMTAB_REDUCE
+
+TRIMTAB_HOOK void __kmpc_end_reduce(ident* where, std::int32_t thread, void* lock) {
+  const caller from = caller_of(where, __builtin_return_address(0));
+  auto* const forward = real<void(ident*, std::int32_t, void*)>(from, symbol::__kmpc_end_reduce);
+  if (forward == nullptr) return;
+  if (from.is_internal) return forward(where, thread, lock);
+  const wait waited(subject_kind::barrier, wait_kind::barrier, TRIMTAB_PLACE, source_of(where));
+  forward(where, thread, lock);
 }

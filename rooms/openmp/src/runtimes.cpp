@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "team.hpp"
 #include "trimtab/base/spin_lock.hpp"
 #include "trimtab/observe/recorder.hpp"
 
@@ -281,7 +282,9 @@ void forget_unloaded() noexcept {
     object_search found;
     const bool is_there = find_object(reinterpret_cast<const void*>(objects[i].is.begin), found) &&
                           found.begin == objects[i].is.begin && found.end - found.begin == objects[i].is.size;
-    if (!is_there) objects[i].end.store(0, std::memory_order_relaxed);
+    if (is_there) continue;
+    objects[i].end.store(0, std::memory_order_relaxed);
+    places_generation.fetch_add(1, std::memory_order_relaxed);
   }
 }
 

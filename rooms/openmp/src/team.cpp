@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "ompt.hpp"
 #include "trimtab/openmp/openmp.hpp"
 
 namespace trimtab::openmp {
@@ -16,10 +17,14 @@ using observe::subject_kind;
 using observe::the_recorder;
 
 std::atomic<bool> is_recording{false};
+std::atomic<std::uint32_t> places_generation{1};
 
 namespace {
 
 constexpr std::uint64_t contended_ticks_ns = 1000;
+// Regions shorter than this are accounted later: a program that is killed loses no more than one of them a lane.
+constexpr double put_off_below_ns = 20'000;
+ticks put_off_below = 0;
 
 lane_state* make_state(lane& on) noexcept {
   void* const memory =
@@ -35,6 +40,7 @@ lane_state* make_state(lane& on) noexcept {
 
 // For a thread that takes the lane over: the one before may have ended inside a region (pthread_exit).
 void begin_thread(lane_state& state) noexcept {
+  account_joined(state);
   state.innermost = nullptr;
   state.region = no_subject;
   state.number = 0;
@@ -47,7 +53,106 @@ void begin_thread(lane_state& state) noexcept {
   state.locks = 0;
   state.serialized = 0;
   state.unbundled = 0;
-  state.slots_used = 0;
+  state.undeferred = 0;
+  state.created_subject = no_subject;
+  state.taskloop_subject = no_subject;
+  state.next_task = 0;
+  state.teams_asked = 0;
+  state.slots_used[0] = state.slots_used[1] = 0;
+}
+
+// source: ";file;function;line;column;;", or what says nothing.
+std::uint32_t subject_with_source(subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
+                                  std::uint32_t parent, const char* source) noexcept {
+  if (source == nullptr || source[0] != ';' || std::strncmp(source, ";unknown;", 9) == 0)
+    return the_recorder.subject(kind, place, is_call, runtime, parent);
+  char file[512] = "", function[256] = "";
+  const char* at = source + 1;
+  const auto take = [&at](char* into, std::size_t bytes) {
+    const char* const end = strchrnul(at, ';');
+    const std::size_t length = static_cast<std::size_t>(end - at);
+    if (length < bytes) std::memcpy(into, at, length);
+    at = *end == '\0' ? end : end + 1;
+  };
+  take(file, sizeof file);
+  take(function, sizeof function);
+  return the_recorder.subject_with_source(kind, place, is_call, runtime, parent, file, function,
+                                          static_cast<std::uint32_t>(std::strtoul(at, nullptr, 10)));
+}
+
+std::size_t index_of(const void* place) noexcept {
+  return base::mix_fast(reinterpret_cast<std::uintptr_t>(place)) % lane_state::max_known;
+}
+
+// nullptr: no room for another subject.
+known_region* region_at(lane_state& state, runtime* of, const void* outlined, std::uint32_t outer_region,
+                        const char* source) noexcept {
+  known_region& known = state.regions[index_of(outlined)];
+  const std::uint32_t generation = places_generation.load(std::memory_order_relaxed);
+  if (known.outlined == outlined && known.of == of && known.outer_region == outer_region && known.generation == generation)
+      [[likely]]
+    return &known;
+  const std::uint32_t subject = subject_at(state, subject_kind::region, outlined, false,
+                                           of == nullptr ? std::uint16_t{0} : runtime_id(*of), outer_region, source);
+  if (subject == no_subject) return nullptr;
+  known = {};
+  known.outlined = outlined;
+  known.of = of;
+  known.outer_region = outer_region;
+  known.generation = generation;
+  known.subject = subject;
+  known.row = state.owner->row(subject, metric::region, state.owner->id(), outer_region);
+  return &known;
+}
+
+// The row of the region's part on that lane.
+profile_row* member_row(lane& forker, known_region& region, std::uint32_t about) noexcept {
+  const std::uint32_t i = about % known_region::max_members;
+  if (region.members[i] == about + 1) [[likely]]
+    return region.member_rows[i];
+  profile_row* const row = forker.row(region.subject, metric::team, about, region.outer_region);
+  region.members[i] = about + 1;
+  region.member_rows[i] = row;
+  return row;
+}
+
+// Writes the rows of all members. Returns the forker's work.
+ticks account(lane_state& state, const joined_team& joined) noexcept {
+  lane& forker = *state.owner;
+  known_region* const region = region_at(state, joined.of, joined.outlined, joined.outer_region, nullptr);
+  if (region == nullptr) return 0;
+  ticks most_work = 0, all_work = 0, forkers_work = 0;
+  std::uint32_t threads = 0;
+  for (std::uint32_t i = 0; i < joined.slot_count; ++i) {
+    const member_slot& slot = joined.slots[i];
+    // Teams are filled from number 0: the first slot of another instance ends the team.
+    if (slot.instance != joined.instance) break;
+    const ticks inside = slot.end - slot.begin;
+    const ticks idle = slot.idle < inside ? slot.idle : inside;
+    const ticks work = inside - idle + slot.late_work;
+    const ticks after = joined.end > slot.end ? joined.end - slot.end : 0;
+    threads += 1;
+    all_work += work;
+    if (work > most_work) most_work = work;
+    if (i == 0) forkers_work = work;
+    profile_row* const row = member_row(forker, *region, slot.lane);
+    if (row == nullptr) continue;
+    lane::add(row, work);
+    row->x[0] += after > slot.late_work ? after - slot.late_work : 0;
+    row->x[1] += slot.begin > joined.forked_at ? slot.begin - joined.forked_at : 0;
+    row->x[2] += idle;
+  }
+  if (profile_row* const row = region->row) {
+    lane::add(row, joined.end - joined.forked_at);
+    row->x[0] += threads;
+    if (threads > row->x[1]) row->x[1] = threads;
+    row->x[2] += most_work;
+    row->x[3] += threads == 0 ? 0 : all_work / threads;
+  }
+  // Unless the ring has come round.
+  observe::event& end = *joined.end_event;
+  if (end.kind == static_cast<std::uint16_t>(event_kind::region_end) && end.a == joined.instance) end.b = threads;
+  return forkers_work;
 }
 
 }  // namespace
@@ -66,58 +171,65 @@ bool find_here_slowly(here& found) noexcept {
   return true;
 }
 
-std::uint32_t subject_at(subject_kind kind, const void* place, bool is_call, std::uint16_t runtime, std::uint32_t parent,
-                         const char* source) noexcept {
+std::uint32_t subject_at(lane_state& state, subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
+                         std::uint32_t parent, const char* source) noexcept {
   // A call that became a jump: the construct ends its region's function, which is the best place there is.
   if (place == nullptr) {
-    here at;
-    if (find_here(at) && at.state->innermost != nullptr) place = at.state->innermost->outlined;
+    if (state.innermost != nullptr) place = state.innermost->outlined;
     is_call = false;
   }
-  if (source == nullptr || source[0] != ';' || std::strncmp(source, ";unknown;", 9) == 0)
-    return the_recorder.subject(kind, place, is_call, runtime, parent);
-  char file[512] = "", function[256] = "";
-  const char* at = source + 1;
-  const auto take = [&at](char* into, std::size_t bytes) {
-    const char* const end = strchrnul(at, ';');
-    const std::size_t length = static_cast<std::size_t>(end - at);
-    if (length < bytes) std::memcpy(into, at, length);
-    at = *end == '\0' ? end : end + 1;
-  };
-  take(file, sizeof file);
-  take(function, sizeof function);
-  return the_recorder.subject_with_source(kind, place, is_call, runtime, parent, file, function,
-                                          static_cast<std::uint32_t>(std::strtoul(at, nullptr, 10)));
+  known_place& known = state.places[index_of(place)];
+  const std::uint32_t generation = places_generation.load(std::memory_order_relaxed);
+  if (known.place == place && known.kind == kind && known.generation == generation) [[likely]]
+    return known.subject;
+  const std::uint32_t subject = subject_with_source(kind, place, is_call, runtime, parent, source);
+  if (subject != no_subject) known = {place, kind, generation, subject};
+  return subject;
 }
 
 bool fork_team(team& opened, const caller& from, const void* outlined, std::uint32_t most, const char* source) noexcept {
   here at;
   if (!find_here(at)) return false;
+  // Members of the team before have read these lines: have them come back while the rest is looked up.
+  __builtin_prefetch(&opened, 1);
   lane_state& state = *at.state;
-  opened.forker = at.on;
-  opened.forker_state = &state;
-  opened.outlined = outlined;
-  opened.outer_region = state.region;
-  opened.level = state.innermost == nullptr ? 1 : state.innermost->level + 1;
-  opened.of = from.of;
-  opened.is_gcc = false;
-  opened.has_loop = false;
-  opened.subject = subject_at(subject_kind::region, outlined, false,
-                              from.of == nullptr ? std::uint16_t{0} : runtime_id(*from.of), state.region, source);
-  if (opened.subject == no_subject) return false;
-  const std::uint32_t room = lane_state::max_slots - state.slots_used;
-  opened.slots = state.slots + state.slots_used;
-  opened.slot_count = most < room ? most : room;
-  std::atomic_ref(state.slots_used).store(state.slots_used + opened.slot_count, std::memory_order_relaxed);
+  const known_region* const region = region_at(state, from.of, outlined, state.region, source);
+  if (region == nullptr) return false;
+  const std::uint32_t level = state.innermost == nullptr ? 1 : state.innermost->level + 1;
+  if (level == 1) {
+    state.half ^= 1;
+    state.slots_used[state.half] = 0;
+  } else {
+    account_joined(state);
+  }
+  std::uint32_t& used = state.slots_used[state.half];
+  const std::uint32_t room = lane_state::max_slots - used;
+  const std::uint32_t slot_count = most < room ? most : room;
+  member_slot* const slots = state.slots[state.half] + used;
+  std::atomic_ref(used).store(used + slot_count, std::memory_order_relaxed);
   state.requested_threads = 0;
   opened.outer_ended = state.ended;
   state.ended = {};
   // Unique in the process without asking other lanes: lanes have less than 24 bits.
-  opened.instance = (std::uint64_t{at.on->id() + 1u} << 40) | ++state.instances;
-  opened.forked_at = base::now();
-  at.on->record(event_kind::region_begin, opened.subject, static_cast<std::uint16_t>(opened.level), opened.instance,
-                state.innermost == nullptr ? 0 : state.innermost->instance, opened.forked_at);
-  if (opened.level == 1) the_recorder.parallel_enter(opened.forked_at);
+  const std::uint64_t instance = (std::uint64_t{at.on->id() + 1u} << 40) | ++state.instances;
+  const ticks forked_at = base::now();
+  // Before the stores to what members share: a locked instruction waits for all stores that stand before it.
+  if (level == 1) the_recorder.parallel_enter(forked_at);
+  at.on->record(event_kind::region_begin, region->subject, static_cast<std::uint16_t>(level), instance,
+                state.innermost == nullptr ? 0 : state.innermost->instance, forked_at);
+  opened.outlined = outlined;
+  opened.of = from.of;
+  opened.slots = slots;
+  opened.instance = instance;
+  opened.slot_count = slot_count;
+  opened.subject = region->subject;
+  opened.level = level;
+  opened.is_gcc = false;
+  opened.has_loop = false;
+  opened.forker_state = &state;
+  opened.forker = at.on;
+  opened.forked_at = forked_at;
+  opened.outer_region = state.region;
   return true;
 }
 
@@ -169,53 +281,51 @@ void end_member(member& mine, team& of) noexcept {
   state.loop = mine.outer_loop;
   state.task_credit = 0;
   state.ended = {&slot, &of, of.instance, of.forker_state};
+  if (of.forker_state == &state)
+    account_joined(state);  // now the others are waited for
+  else
+    __builtin_prefetch(of.forker_state->slots[0] + ((&slot - of.forker_state->slots[0]) ^ lane_state::max_slots), 1);
+}
+
+void account_joined(lane_state& state) noexcept {
+  if (state.unaccounted.instance == 0) return;
+  account(state, state.unaccounted);
+  state.unaccounted.instance = 0;
 }
 
 void join_team(team& joined) noexcept {
   lane& forker = *joined.forker;
   lane_state& state = *joined.forker_state;
   // Also frees the slots of inner teams that never joined.
-  std::atomic_ref(state.slots_used).store(static_cast<std::uint32_t>(joined.slots - state.slots), std::memory_order_relaxed);
+  std::atomic_ref(state.slots_used[state.half])
+      .store(static_cast<std::uint32_t>(joined.slots - state.slots[state.half]), std::memory_order_relaxed);
   state.ended = joined.outer_ended;
   // A child of a fork inside the region: its recorder is another, and the parent joins for the parent.
   if (observe::t_lane != &forker) return;
   const ticks end = base::now();
   const ticks wall = end - joined.forked_at;
-  // Other cores wrote the slots: have them come while we do what needs none of them.
-  const std::uint32_t ahead = joined.slot_count < 16 ? joined.slot_count : 16;
-  for (std::uint32_t i = 1; i < ahead; ++i) __builtin_prefetch(&joined.slots[i]);
   if (joined.level == 1) the_recorder.parallel_leave(end);
-  ticks most_work = 0, all_work = 0, forkers_work = 0;
-  std::uint32_t threads = 0;
-  for (std::uint32_t i = 0; i < joined.slot_count; ++i) {
-    const member_slot& slot = joined.slots[i];
-    // Teams are filled from number 0: the first slot of another instance ends the team.
-    if (slot.instance != joined.instance) break;
-    const ticks inside = slot.end - slot.begin;
-    const ticks idle = slot.idle < inside ? slot.idle : inside;
-    const ticks work = inside - idle + slot.late_work;
-    const ticks after = end > slot.end ? end - slot.end : 0;
-    threads += 1;
-    all_work += work;
-    if (work > most_work) most_work = work;
-    if (i == 0) forkers_work = work;
-    profile_row* const row = forker.row(joined.subject, metric::team, slot.lane, joined.outer_region);
-    if (row == nullptr) continue;
-    lane::add(row, work);
-    row->x[0] += after > slot.late_work ? after - slot.late_work : 0;
-    row->x[1] += slot.begin > joined.forked_at ? slot.begin - joined.forked_at : 0;
-    row->x[2] += idle;
-  }
-  if (profile_row* const row = forker.row(joined.subject, metric::region, forker.id(), joined.outer_region)) {
-    lane::add(row, wall);
-    row->x[0] += threads;
-    if (threads > row->x[1]) row->x[1] = threads;
-    row->x[2] += most_work;
-    row->x[3] += threads == 0 ? 0 : all_work / threads;
-  }
-  forker.record(event_kind::region_end, joined.subject, static_cast<std::uint16_t>(joined.level), joined.instance, threads,
-                end);
+  forker.record(event_kind::region_end, joined.subject, static_cast<std::uint16_t>(joined.level), joined.instance, 0, end);
   forker.count_hook(2);
+  account_joined(state);
+  // Filled in place: copying what was just stored piece by piece would wait for the stores.
+  joined_team& done = state.unaccounted;
+  done.instance = joined.instance;
+  done.outlined = joined.outlined;
+  done.of = joined.of;
+  done.slots = joined.slots;
+  done.slot_count = joined.slot_count;
+  done.outer_region = joined.outer_region;
+  done.forked_at = joined.forked_at;
+  done.end = end;
+  done.end_event = forker.last_event();
+  if (joined.level == 1 && wall < put_off_below) {
+    const std::uint32_t ahead = joined.slot_count < 16 ? joined.slot_count : 16;
+    for (std::uint32_t i = 1; i < ahead; ++i) __builtin_prefetch(&joined.slots[i]);
+    return;
+  }
+  const ticks forkers_work = account(state, done);
+  done.instance = 0;
   if (joined.level != 1) state.idle += wall > forkers_work ? wall - forkers_work : 0;
 }
 
@@ -233,7 +343,7 @@ wait::~wait() {
   lane_state& state = *m_here.state;
   const ticks waited = took > state.task_credit ? took - state.task_credit : 0;
   state.task_credit = m_credit;
-  const std::uint32_t subject = subject_at(m_kind, m_place, true, 0, state.region, m_source);
+  const std::uint32_t subject = subject_at(state, m_kind, m_place, true, 0, state.region, m_source);
   const std::uint64_t instance = state.innermost == nullptr ? 0 : state.innermost->instance;
   if (state.innermost != nullptr) state.idle += waited;
   lane::add(m_here.on->own_row(subject, metric::wait, state.region, static_cast<std::uint16_t>(m_why)), waited);
@@ -247,7 +357,7 @@ void begin_loop(const here& at, const loop_start& what, const char* source) noex
   open_loop& loop = state.loop;
   // A loop of the fork call itself has no call of its own: it stands where the region's function stands.
   const bool is_call = state.innermost == nullptr || what.place != state.innermost->outlined;
-  loop.subject = subject_at(subject_kind::loop, what.place, is_call, 0, state.region, source);
+  loop.subject = subject_at(state, subject_kind::loop, what.place, is_call, 0, state.region, source);
   loop.row = at.on->own_row(loop.subject, metric::loop, state.region, static_cast<std::uint16_t>(what.schedule));
   loop.schedule = what.schedule;
   loop.increment = what.increment == 0 ? 1 : what.increment;
@@ -288,7 +398,7 @@ void inferred_loop_passed(const here& at, const void* place) noexcept {
   inferred_loop& known = at.state->inferred;
   if (known.place != place || known.region != at.state->region) {
     const std::uint32_t region = at.state->region;
-    const std::uint32_t subject = subject_at(subject_kind::loop, place, true, 0, region, nullptr);
+    const std::uint32_t subject = subject_at(*at.state, subject_kind::loop, place, true, 0, region, nullptr);
     known = {place, region,
              at.on->own_row(subject, metric::loop, region, static_cast<std::uint16_t>(observe::schedule::static_inferred))};
     if (known.row != nullptr) known.row->x[3] = observe::unknown;
@@ -316,7 +426,7 @@ void lock_left(const here& at, const void* place, subject_kind kind) noexcept {
   const ticks taken = state.lock_taken[state.locks];
   const ticks waited = state.lock_waited[state.locks];
   const ticks held = base::now() - taken;
-  const std::uint32_t subject = subject_at(kind, place, true, 0, state.region, nullptr);
+  const std::uint32_t subject = subject_at(state, kind, place, true, 0, state.region, nullptr);
   if (profile_row* const row = at.on->own_row(subject, metric::lock, state.region)) {
     lane::add(row, waited);
     row->x[0] += held;
@@ -327,7 +437,7 @@ void lock_left(const here& at, const void* place, subject_kind kind) noexcept {
 }
 
 void single_passed(const here& at, const void* place, bool is_executed) noexcept {
-  const std::uint32_t subject = subject_at(subject_kind::single, place, true, 0, at.state->region, nullptr);
+  const std::uint32_t subject = subject_at(*at.state, subject_kind::single, place, true, 0, at.state->region, nullptr);
   if (profile_row* const row = at.on->own_row(subject, metric::single, at.state->region)) {
     row->count += 1;
     if (is_executed) row->x[0] += 1;
@@ -337,11 +447,20 @@ void single_passed(const here& at, const void* place, bool is_executed) noexcept
   at.on->count_hook(1);
 }
 
-void attach() noexcept {
+void attach(ompt_use how) noexcept {
+  if (how == ompt_use::leave_to_others) ompt_yield_to_libraries();
+  put_off_below = static_cast<ticks>(the_recorder.ticks_of_ns(put_off_below_ns));
   is_recording.store(the_recorder.level() >= observe::record_level::profile, std::memory_order_release);
 }
 
 void detach() noexcept {
+  ompt_detach();
+  for (std::uint32_t i = 0, n = the_recorder.lanes(); i < n; ++i) {
+    lane* const each = the_recorder.lane_at(i);
+    // Of lanes whose threads still run, what was put off stays so: it is theirs.
+    if (each == nullptr || each->adapter == nullptr || (each->is_open() && each != observe::t_lane)) continue;
+    account_joined(*static_cast<lane_state*>(each->adapter));
+  }
   if (is_recording.load(std::memory_order_relaxed) && the_recorder.lanes() == 0 && is_any_runtime_loaded())
     the_recorder.unavailable("OpenMP regions",
                              "an OpenMP runtime is loaded but no region of it was seen: the program forms no team, "

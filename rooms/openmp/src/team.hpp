@@ -45,6 +45,20 @@ struct ended_part {
   bool is_unjoined() const noexcept;
 };
 
+// A team that has joined. One of a short region is accounted later, when its forker waits anyway: reading what
+// other cores have just written takes longer than all the rest.
+struct joined_team {
+  std::uint64_t instance = 0;  // 0: none
+  const void* outlined;
+  runtime* of;
+  member_slot* slots;
+  std::uint32_t slot_count;
+  std::uint32_t outer_region;
+  ticks forked_at;
+  ticks end;
+  observe::event* end_event;  // told the number of threads when it is known
+};
+
 // A loop that the fork call itself started (GOMP_parallel_loop_*).
 struct loop_start {
   observe::schedule schedule = observe::schedule::none;
@@ -67,6 +81,7 @@ struct alignas(64) team {
   std::uint32_t level;
   bool is_gcc;  // its static loops are inlined, see omp_get_num_threads
   bool has_loop;
+  std::uint16_t arguments;  // for the entry points' own wrappers
   lane_state* forker_state;
 
   alignas(64) lane* forker;
@@ -108,6 +123,20 @@ struct member {
   open_loop outer_loop;
 };
 
+// One execution of an explicit task, kept by whoever runs it.
+struct running_task {
+  lane* on = nullptr;  // nullptr: not recorded
+  std::uint32_t subject;
+  bool is_continued;  // a later part of an untied task
+  std::uint64_t id;
+  ticks outer_credit;
+  ended_part late;
+  team* outer_team;
+  std::uint32_t outer_region;
+  ticks outer_idle;
+  open_loop outer_loop;
+};
+
 // A region that its thread runs alone and in place, between two calls of the compiler's.
 struct serialized_region {
   bool is_recorded = false;
@@ -123,12 +152,33 @@ struct unbundled_region {
   member only;
 };
 
+// What a lane has found at a place before; direct-mapped tables, anything that does not match is looked up again.
+struct known_place {
+  const void* place;
+  observe::subject_kind kind;
+  std::uint32_t generation;
+  std::uint32_t subject;
+};
+struct known_region {
+  static constexpr std::uint32_t max_members = 8;
+  const void* outlined;
+  runtime* of;
+  std::uint32_t outer_region;
+  std::uint32_t generation;
+  std::uint32_t subject;
+  std::uint32_t members[max_members];  // lane + 1
+  observe::profile_row* member_rows[max_members];
+  observe::profile_row* row;
+};
+
 // What a lane is in now. Made at the lane's first region, reached through lane.adapter, never freed.
 struct lane_state {
-  static constexpr std::uint32_t max_slots = 8192;
+  static constexpr std::uint32_t max_slots = 4096;
+  static constexpr std::uint32_t max_known = 32;
   static constexpr std::uint32_t max_locks = 16;
   static constexpr std::uint32_t max_serialized = 16;
   static constexpr std::uint32_t max_unbundled = 8;
+  static constexpr std::uint32_t max_undeferred = 64;
 
   lane* owner = nullptr;
   team* innermost = nullptr;
@@ -147,16 +197,34 @@ struct lane_state {
   serialized_region serialized_regions[max_serialized];
   std::uint32_t unbundled = 0;
   unbundled_region unbundled_regions[max_unbundled];
-  std::uint64_t instances = 0;  // regions that this lane has forked
-  std::uint32_t slots_used = 0;
-  member_slot slots[max_slots];  // of the teams that this lane forked, innermost last
+  std::uint32_t undeferred = 0;  // tasks with a false `if`, which the program runs itself
+  running_task undeferred_tasks[max_undeferred];
+  std::uint32_t created_subject = no_subject;   // allocated, the runtime has not told of it yet
+  std::uint32_t taskloop_subject = no_subject;  // of the taskloop call that this thread is in
+  std::uint64_t next_task = 0;                  // identity of the task about to run, from OMPT; 0: not known
+  std::uint64_t tasks = 0;                      // identities that this lane gave
+  std::uint32_t teams_asked = 0;                // a num_teams clause, of the next fork
+  std::uint64_t instances = 0;                  // regions that this lane has forked
+  joined_team unaccounted;
+  known_place places[max_known];
+  known_region regions[max_known];
+  // Of the teams that this lane forked, innermost last. Outermost ones take the two halves in turn, so that the
+  // slots of the one before still stand.
+  std::uint32_t half = 0;
+  std::uint32_t slots_used[2] = {};
+  member_slot slots[2][max_slots];
 };
 
 // The join gives the team's slots back; `of` must not be looked at from then on.
 inline bool ended_part::is_unjoined() const noexcept {
-  return slot != nullptr && slot->instance == instance &&
-         slot - forker->slots < std::ptrdiff_t{std::atomic_ref(forker->slots_used).load(std::memory_order_relaxed)};
+  if (slot == nullptr || slot->instance != instance) return false;
+  const std::uint32_t half = slot < forker->slots[1] ? 0 : 1;
+  return slot - forker->slots[half] <
+         std::ptrdiff_t{std::atomic_ref(forker->slots_used[half]).load(std::memory_order_relaxed)};
 }
+
+// Rises when an object is unloaded: what was known of its addresses holds no longer.
+extern std::atomic<std::uint32_t> places_generation;
 
 // Set while the recorder records; false at level idle. One relaxed load on every hook.
 extern std::atomic<bool> is_recording;
@@ -182,6 +250,8 @@ inline bool find_here(here& found) noexcept {
 // most: an upper bound of the team's size. False: not recorded, call the runtime as if we were not there.
 bool fork_team(team& opened, const caller& from, const void* outlined, std::uint32_t most, const char* source) noexcept;
 void join_team(team& joined) noexcept;
+// Accounts the team whose accounting was put off, if there is one. By the lane's own thread.
+void account_joined(lane_state& state) noexcept;
 void begin_member(member& mine, team& of, std::uint32_t number) noexcept;
 void end_member(member& mine, team& of) noexcept;
 
@@ -217,12 +287,27 @@ void single_passed(const here& at, const void* place, bool is_executed) noexcept
 // Explicit tasks: a function that stands for `function`, or `function` itself when there is no room for another.
 using gomp_function = void (*)(void*);
 using kmp_task_function = std::int32_t (*)(std::int32_t, void*);
+// How clang lays a task out. An untied one is entered anew for each of its parts.
+struct kmp_task {
+  void* shared;
+  kmp_task_function routine;
+  std::int32_t part;
+};
 gomp_function task_thunk(gomp_function function) noexcept;
 kmp_task_function task_thunk(kmp_task_function function) noexcept;
-void task_created(const void* function) noexcept;
+const void* function_of_thunk(kmp_task_function thunk) noexcept;
 
-// clang's source string ";file;function;line;column;;" -> a subject that carries it.
-std::uint32_t subject_at(observe::subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
-                         std::uint32_t parent, const char* source) noexcept;
+// `of` is the runtime that the task is given to.
+void task_created(const void* function, const runtime* of) noexcept;
+// The task created last is the pattern of a taskloop's pieces, which the runtime makes.
+std::uint32_t taskloop_begins(const here& at, const void* function) noexcept;
+
+// Between the two the calling thread runs a task. is_continued: a later part of an untied task.
+void begin_task(running_task& task, const void* function, bool is_continued) noexcept;
+void end_task(running_task& task) noexcept;
+
+// The subject at a place. source: clang's ";file;function;line;column;;", or nullptr.
+std::uint32_t subject_at(lane_state& state, observe::subject_kind kind, const void* place, bool is_call,
+                         std::uint16_t runtime, std::uint32_t parent, const char* source) noexcept;
 
 }  // namespace trimtab::openmp

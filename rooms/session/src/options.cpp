@@ -71,6 +71,7 @@ options read_options(const char* (*look_up)(const char* name)) noexcept {
     result.is_follow = !is(text, "0");
     check("TRIMTAB_FOLLOW", text, is(text, "0") || is(text, "1"));
   }
+  result.is_other_ompt_tool = value_of("OMP_TOOL_LIBRARIES") != nullptr;
   return result;
 }
 

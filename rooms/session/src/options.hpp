@@ -27,6 +27,7 @@ struct options {
   observe::recorder_options recorder;
   observe::sampler_options sampler;
   bool is_follow = true;
+  bool is_other_ompt_tool = false;  // OMP_TOOL_LIBRARIES, which is the runtimes' own, names one
   // First setting that could not be read, for the run's list of what was unavailable; nullptr: none.
   const char* wrong_name = nullptr;
   const char* wrong_value = nullptr;

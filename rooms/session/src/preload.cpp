@@ -56,7 +56,7 @@ void child_after_fork() noexcept {
         std::snprintf(why, sizeof why, "the value '%.100s' is not understood; the default is used", chosen.wrong_value);
         observe::the_recorder.unavailable(chosen.wrong_name, why, "see trimtab run --help");
       }
-      openmp::attach();
+      openmp::attach(chosen.is_other_ompt_tool ? openmp::ompt_use::leave_to_others : openmp::ompt_use::take_part);
     }
   }
   if (!chosen.is_follow) forget_in_environment();

@@ -32,6 +32,9 @@ class alignas(64) lane {
     std::atomic_ref<std::uint64_t>(m_events_header->written).store(m_written, std::memory_order_release);
   }
 
+  // The event that was recorded last (another one, if that one was dropped).
+  event* last_event() noexcept { return m_cursor - 1; }
+
   // The row of (subject, metric, about, in_region, flags), made at first use. nullptr when the profile is
   // full: counted as dropped. Cache it where you can: rows never move.
   profile_row* row(std::uint32_t subject, metric what, std::uint32_t about, std::uint32_t in_region,

@@ -3,8 +3,11 @@
 
 namespace trimtab::openmp {
 
+// A runtime takes one OMPT tool. Whoever set OMP_TOOL_LIBRARIES wants another one.
+enum class ompt_use { take_part, leave_to_others };
+
 // The recorder is open: from now on hooks record. At level idle they still pass straight through.
-void attach() noexcept;
+void attach(ompt_use how = ompt_use::take_part) noexcept;
 
 // The program ends in an orderly way: last words of the room (what was loaded but never seen).
 void detach() noexcept;

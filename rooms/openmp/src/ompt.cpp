@@ -1,0 +1,138 @@
+#include "ompt.hpp"
+
+#include <dlfcn.h>
+
+#include <utility>
+
+#include "hooks.hpp"
+
+namespace trimtab::openmp {
+
+namespace {
+
+using observe::event_kind;
+using observe::the_recorder;
+
+// Where a runtime asked us from: an address in it. A process has few runtimes.
+constexpr unsigned max_askers = 8;
+std::atomic<std::uintptr_t> askers[max_askers];
+
+enum class answer : std::uint8_t { not_asked, took_part, other_tool, tool_libraries };
+std::atomic<answer> last_answer{answer::not_asked};
+std::atomic<bool> is_yielding{false};
+std::atomic<bool> are_gomp_tasks_unnamed{false};
+std::atomic<bool> are_llvm_tasks_unnamed{false};
+
+bool remember_asker(const void* address) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  for (std::atomic<std::uintptr_t>& each : askers) {
+    std::uintptr_t empty = 0;
+    if (each.compare_exchange_strong(empty, at, std::memory_order_acq_rel)) return true;
+  }
+  return false;
+}
+
+// Comes right after the program has allocated the task, except for the pieces of a taskloop.
+void task_was_created(const ompt_data* parent, const void*, ompt_data* task, int flags, int, const void*) noexcept {
+  here at;
+  if ((flags & ompt_explicit_task) == 0 || !find_here(at)) return;
+  lane_state& state = *at.state;
+  const std::uint32_t subject =
+      state.created_subject != no_subject ? std::exchange(state.created_subject, no_subject) : state.taskloop_subject;
+  // Unique in the process without asking other lanes, like the instances of regions.
+  task->value = (std::uint64_t{at.on->id() + 1u} << 40) | ++state.tasks;
+  at.on->record(event_kind::task_created, subject, 0, task->value, parent == nullptr ? 0 : parent->value, base::now());
+  at.on->count_hook(1);
+}
+
+// A lane leaves one task and goes on with another; implicit ones have no identity.
+void task_was_scheduled(const ompt_data*, int, const ompt_data* next) noexcept {
+  here at;
+  if (next != nullptr && find_here(at)) at.state->next_task = next->value;
+}
+
+void dependence_was_found(const ompt_data* before, const ompt_data* after) noexcept {
+  here at;
+  // A taskwait with dependences waits for tasks without being one.
+  if (before->value == 0 || after->value == 0 || !find_here(at)) return;
+  at.on->record(event_kind::edge, at.state->region, 0, before->value, after->value, base::now());
+  at.on->count_hook(1);
+}
+
+int initialize(ompt_lookup lookup, int, ompt_data*) noexcept {
+  const auto set = reinterpret_cast<ompt_set_callback>(lookup("ompt_set_callback"));
+  if (set == nullptr) return 0;
+  set(ompt_task_create, reinterpret_cast<ompt_any_function>(task_was_created));
+  set(ompt_task_schedule, reinterpret_cast<ompt_any_function>(task_was_scheduled));
+  set(ompt_task_dependence, reinterpret_cast<ompt_any_function>(dependence_was_found));
+  return 1;
+}
+
+void finalize(ompt_data*) noexcept {}
+
+constinit ompt_tool our_tool{initialize, finalize, {}};
+
+}  // namespace
+
+bool has_identities(const runtime* of) noexcept {
+  if (of == nullptr) return false;
+  for (const std::atomic<std::uintptr_t>& each : askers) {
+    const std::uintptr_t at = each.load(std::memory_order_acquire);
+    if (at == 0) return false;
+    if (at >= of->begin && at < of->end) return true;
+  }
+  return false;
+}
+
+void tasks_are_unnamed(const runtime* of) noexcept {
+  std::atomic<bool>& flag =
+      of != nullptr && of->family == runtime_family::gomp ? are_gomp_tasks_unnamed : are_llvm_tasks_unnamed;
+  if (!flag.load(std::memory_order_relaxed)) flag.store(true, std::memory_order_relaxed);
+}
+
+void ompt_yield_to_libraries() noexcept { is_yielding.store(true, std::memory_order_release); }
+
+void ompt_detach() noexcept {
+  constexpr const char* what = "task identities and dependences";
+  if (are_gomp_tasks_unnamed.load(std::memory_order_relaxed))
+    the_recorder.unavailable(what, "libgomp has no OMPT: tasks are counted and timed, but not told apart",
+                             "run the program on LLVM's runtime: LD_PRELOAD=libomp.so.5");
+  if (!are_llvm_tasks_unnamed.load(std::memory_order_relaxed)) return;
+  switch (last_answer.load(std::memory_order_relaxed)) {
+    case answer::other_tool:
+      return the_recorder.unavailable(what, "another OMPT tool is loaded, and a runtime takes one only",
+                                      "run without that tool");
+    case answer::tool_libraries:
+      return the_recorder.unavailable(what, "OMP_TOOL_LIBRARIES names another tool, and a runtime takes one only",
+                                      "unset OMP_TOOL_LIBRARIES");
+    case answer::not_asked:
+    case answer::took_part:
+      return the_recorder.unavailable(what, "the runtime asked for no OMPT tool, or found another one first",
+                                      "unset OMP_TOOL, and run without a tool of the program's own");
+  }
+}
+
+}  // namespace trimtab::openmp
+
+using namespace trimtab::openmp;
+
+// A runtime asks for its tool when it starts. Another tool of this name that comes after us would have been found
+// without us, so it is asked first, whether we record or not.
+TRIMTAB_HOOK ompt_tool* ompt_start_tool(unsigned version, const char* runtime_version) {
+  using function = ompt_tool*(unsigned, const char*);
+  ompt_tool* chosen = nullptr;
+  answer given = answer::not_asked;
+  auto* const next = reinterpret_cast<function*>(dlsym(RTLD_NEXT, "ompt_start_tool"));
+  if (next != nullptr) chosen = next(version, runtime_version);
+  if (chosen != nullptr) {
+    given = answer::other_tool;
+  } else if (is_yielding.load(std::memory_order_acquire)) {
+    given = answer::tool_libraries;
+  } else if (is_recording.load(std::memory_order_acquire) && the_recorder.traces() &&
+             remember_asker(__builtin_return_address(0))) {
+    given = answer::took_part;
+    chosen = &our_tool;
+  }
+  last_answer.store(given, std::memory_order_relaxed);
+  return chosen;
+}

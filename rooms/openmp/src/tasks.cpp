@@ -1,0 +1,97 @@
+// The accounting of explicit tasks, the same for every runtime.
+#include <utility>
+
+#include "ompt.hpp"
+#include "team.hpp"
+
+namespace trimtab::openmp {
+
+using observe::event_kind;
+using observe::metric;
+using observe::profile_row;
+using observe::subject_kind;
+using observe::the_recorder;
+
+void task_created(const void* function, const runtime* of) noexcept {
+  here at;
+  if (!find_here(at)) return;
+  const std::uint32_t subject = the_recorder.subject(subject_kind::task, function, false, 0, at.state->region);
+  if (profile_row* const row = at.on->own_row(subject, metric::task)) row->x[0] += 1;
+  if (!the_recorder.traces()) return;
+  if (has_identities(of)) {
+    at.state->created_subject = subject;  // the runtime is about to tell its identity
+    return;
+  }
+  tasks_are_unnamed(of);
+  at.on->record(event_kind::task_created, subject, 0, 0, 0, base::now());
+  at.on->count_hook(1);
+}
+
+std::uint32_t taskloop_begins(const here& at, const void* function) noexcept {
+  const std::uint32_t subject = the_recorder.subject(subject_kind::task, function, false, 0, at.state->region);
+  if (profile_row* const row = at.on->own_row(subject, metric::task); row != nullptr && row->x[0] > 0) row->x[0] -= 1;
+  at.state->created_subject = no_subject;
+  return subject;
+}
+
+namespace {
+
+// In a join's barrier the lane enters the part again that it has just ended, for as long as the task runs.
+void enter_ended_part(running_task& task, lane_state& state) noexcept {
+  task.late = state.ended;
+  task.outer_team = state.innermost;
+  task.outer_region = state.region;
+  task.outer_idle = state.idle;
+  task.outer_loop = state.loop;
+  state.ended = {};
+  state.innermost = task.late.of;
+  state.region = task.late.of->subject;
+  state.idle = 0;
+  state.loop.row = nullptr;
+}
+
+void leave_ended_part(running_task& task, lane_state& state, ticks inclusive) noexcept {
+  task.late.slot->late_work += inclusive > state.idle ? inclusive - state.idle : 0;
+  state.ended = task.late;
+  state.innermost = task.outer_team;
+  state.region = task.outer_region;
+  state.idle = task.outer_idle;
+  state.loop = task.outer_loop;
+}
+
+}  // namespace
+
+// Its time counts as work: of the wait that runs it, or, in a join's barrier, of the part just ended. Tasks
+// inside it count with it.
+void begin_task(running_task& task, const void* function, bool is_continued) noexcept {
+  task.on = nullptr;
+  here at;
+  if (!find_here(at)) return;
+  lane_state& state = *at.state;
+  const bool is_late = state.ended.is_unjoined();
+  task.subject =
+      the_recorder.subject(subject_kind::task, function, false, 0, is_late ? state.ended.of->subject : state.region);
+  if (task.subject == no_subject) return;
+  task.on = at.on;
+  task.is_continued = is_continued;
+  task.id = std::exchange(state.next_task, 0);
+  task.outer_credit = state.task_credit;
+  task.late = {};
+  if (is_late) enter_ended_part(task, state);
+  at.on->task_begin(task.subject, task.id, base::now());
+}
+
+void end_task(running_task& task) noexcept {
+  if (task.on == nullptr || observe::t_lane != task.on) return;
+  auto& state = *static_cast<lane_state*>(task.on->adapter);
+  const ticks inclusive = task.on->task_end(task.subject, task.id, base::now());
+  task.on->count_hook(2);
+  // One task, though in several parts.
+  if (task.is_continued)
+    if (profile_row* const row = task.on->own_row(task.subject, metric::task)) row->count -= 1;
+  // Waits inside the task were already taken off the part's work.
+  state.task_credit = task.outer_credit + inclusive;
+  if (task.late.slot != nullptr) leave_ended_part(task, state, inclusive);
+}
+
+}  // namespace trimtab::openmp
