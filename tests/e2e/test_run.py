@@ -145,12 +145,13 @@ def _no_core() -> None:
 def test_other_ways_to_end(run: Run, compiled: Compiled, end: str) -> None:
     source = (
         "#include <stdlib.h>\n#include <unistd.h>\nvolatile double sink;\nint main(void) {\n"
-        f"#pragma omp parallel num_threads(2)\nsink = 1;\n{end}; }}\n"
+        # The last ones are short, and such are accounted later.
+        f"for (int i = 0; i < 301; i++)\n#pragma omp parallel num_threads(2)\nsink = 1;\n{end}; }}\n"
     )
     watched = run(compiled(source))
     assert watched.done.returncode == 3
     report = watched.report()
-    assert report["complete"] and report["regions"][0]["calls"] == 1
+    assert report["complete"] and report["regions"][0]["calls"] == 301
 
 
 def test_exec_and_fork_are_followed(run: Run, compiled: Compiled) -> None:
@@ -164,6 +165,34 @@ def test_exec_and_fork_are_followed(run: Run, compiled: Compiled) -> None:
     assert watched.done.returncode == 0
     calls = [process["calls"] for process in watched.report()["processes"]]
     assert sorted(calls) == [0, 1, 1]  # before exec, the forked child, after exec
+
+
+EXECS = {
+    "execl": 'execl(v[0], v[0], "again", (char*)0)',
+    "execle": 'execle(v[0], v[0], "again", (char*)0, environ)',
+    "execlp": 'execlp(v[0], v[0], "again", (char*)0)',
+    "execv": "execv(v[0], a)",
+    "execve": "execve(v[0], a, environ)",
+    "execvp": "execvp(v[0], a)",
+    "execvpe": "execvpe(v[0], a, environ)",
+    "fexecve": "fexecve(open(v[0], O_RDONLY), a, environ)",
+}
+
+
+@pytest.mark.parametrize("call", EXECS.values(), ids=EXECS)
+def test_every_exec_ends_its_process_in_order(run: Run, compiled: Compiled, call: str) -> None:
+    source = (
+        "#define _GNU_SOURCE\n#include <fcntl.h>\n#include <stdio.h>\n#include <unistd.h>\n"
+        "volatile double sink;\nint main(int n, char** v) {\n"
+        "for (int i = 0; i < 300; i++)\n#pragma omp parallel num_threads(2)\nsink = 1;\n"
+        'if (n > 1) { printf("%d %s\\n", n, v[1]); return 0; }\n'
+        'char* a[] = {v[0], "again", 0};\n'
+        f'if (execl("/nowhere", "x", (char*)0) != -1) return 1;\n{call}; return 2; }}\n'
+    )
+    watched = run(compiled(source))
+    assert watched.done.returncode == 0 and watched.done.stdout == "2 again\n"
+    processes = watched.report()["processes"]
+    assert [(process["calls"], process["complete"]) for process in processes] == [(300, True), (300, True)]
 
 
 def test_no_follow(run: Run, compiled: Compiled) -> None:

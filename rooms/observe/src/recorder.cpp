@@ -146,6 +146,16 @@ void recorder::close(process_state how) noexcept {
   errno = saved;
 }
 
+void recorder::reopen() noexcept {
+  if (!is_on()) return;
+  std::atomic_ref(m_process->state).store(process_state::running, std::memory_order_release);
+  m_process->end_ticks = 0;
+}
+
+bool recorder::is_of_this_process() const noexcept {
+  return m_process != nullptr && m_process->pid == static_cast<std::uint32_t>(getpid());
+}
+
 void recorder::after_fork() noexcept {
   if (is_off()) return;
   if (is_on()) m_forked_from = m_process->pid;

@@ -453,6 +453,10 @@ void attach(ompt_use how) noexcept {
   is_recording.store(the_recorder.level() >= observe::record_level::profile, std::memory_order_release);
 }
 
+void settle() noexcept {
+  if (t_state != nullptr && observe::t_lane != nullptr && t_state->owner == observe::t_lane) account_joined(*t_state);
+}
+
 void detach() noexcept {
   ompt_detach();
   for (std::uint32_t i = 0, n = the_recorder.lanes(); i < n; ++i) {

@@ -36,6 +36,12 @@ class recorder {
   // The program ends in an orderly way (exit, or exec about to replace it). Idempotent; lanes may go on.
   void close(process_state how) noexcept;
 
+  // After close: the end that was seen did not come (exec failed).
+  void reopen() noexcept;
+
+  // False in the child of a vfork, which shares its parent's memory.
+  bool is_of_this_process() const noexcept;
+
   // In the child of a fork: forget the parent's files (it still writes them). Our own directory is made with
   // the first lane, since most children only call exec.
   void after_fork() noexcept;

@@ -1,4 +1,4 @@
-// The OpenMP room as session sees it: hooks are found by the dynamic linker; these three only switch them.
+// The OpenMP room as session sees it: hooks are found by the dynamic linker; these only switch them.
 #pragma once
 
 namespace trimtab::openmp {
@@ -11,6 +11,9 @@ void attach(ompt_use how = ompt_use::take_part) noexcept;
 
 // The program ends in an orderly way: last words of the room (what was loaded but never seen).
 void detach() noexcept;
+
+// The calling thread may end the process: what was put off on its lane is written. Takes no lock.
+void settle() noexcept;
 
 // In a forked child, after recorder.after_fork(): nothing cached about lanes or subjects is valid any more.
 void after_fork() noexcept;
