@@ -1,0 +1,26 @@
+"""How figures are written."""
+
+from __future__ import annotations
+
+# The shares of the available core time, as people read them.
+NAMES = {
+    "work": "work",
+    "barrier_wait": "barrier wait",
+    "arrival": "arrival",
+    "serial": "serial",
+    "run_delay": "run delay",
+    "runtime": "runtime and tool",
+    "unattributed": "unattributed",
+}
+
+
+def percent(share: float) -> str:
+    """A share of 0 to 1; 0 % and 100 % only for what is as good as that."""
+    return f"{share * 100:.1f} %" if 0.0005 <= share < 0.9995 else f"{share * 100:.0f} %"
+
+
+def seconds(value: float) -> str:
+    """A duration in seconds, in the unit that suits it."""
+    if value >= 1:
+        return f"{value:.3g} s"
+    return f"{value * 1e3:.3g} ms" if value >= 1e-3 else f"{value * 1e6:.3g} us"

@@ -1,0 +1,49 @@
+"""The lines at the end of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.markup import escape
+
+from trimtab.text.units import NAMES, percent, seconds
+
+
+def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
+    """A few lines: efficiency, shares, worst regions, findings."""
+    console = Console(file=stream, highlight=False, soft_wrap=True)
+    if report["efficiency"] is None:
+        console.print(
+            f"[bold]trimtab[/]: {seconds(report['wall_s'])}; {escape(report['unavailable'][0]['why'])}"
+        )
+        console.print(f"  run: {escape(str(directory))}")
+        return
+    console.print(
+        f"[bold]trimtab[/]: {percent(report['efficiency'])} of {report['cpus_available']:g} CPUs' time over "
+        f"{seconds(report['wall_s'])} was work ({report['threads']} threads)"
+    )
+    shares = [f"{NAMES[name]} {percent(share)}" for name, share in report["time"].items() if share >= 0.0005]
+    console.print("  " + ", ".join(shares))
+    for region in report["regions"][:3]:
+        imbalance = f", imbalance {region['imbalance']:.2f}" if region["imbalance"] else ""
+        console.print(
+            f"  region {escape(region['name'])}: {region['calls']} calls, {seconds(region['wall_s'])}, "
+            f"waits {seconds(region['wait_s'])}{imbalance}"
+        )
+    for finding in report["findings"][:3]:
+        subject = f" at {finding['subject']}" if finding["subject"] else ""
+        console.print(
+            f"  [bold]{escape(finding['cause'])}{escape(subject)}[/] (up to {seconds(finding['gain_s'])}): "
+            f"{escape(finding['evidence'])}"
+        )
+        console.print(f"    -> {escape(finding['action'])}")
+    if not report["regions"]:
+        for missing in report["unavailable"]:
+            if missing["what"] == "OpenMP regions":
+                console.print(f"  no regions: {escape(missing['why'])}")
+    console.print(
+        f"  own cost {percent(report['overhead']['share'])}; run: {escape(str(directory))} "
+        "(trimtab report RUN, --html FILE)"
+    )
