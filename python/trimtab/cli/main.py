@@ -1,4 +1,4 @@
-"""trimtab: run, report, list. Everything heavy is imported when it is needed: the program starts first."""
+"""trimtab: the command. Everything heavy is imported when it is needed: the program starts first."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ from typing import Any
 import click
 
 from trimtab import __version__, paths
-
-
-def _fail(message: str, code: int = 2) -> None:
-    click.echo(f"trimtab: {message}", err=True)
-    sys.exit(code)
-
+from trimtab.cli.common import fail, find_run
+from trimtab.cli.compare import compare_runs
+from trimtab.cli.export import export_run
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -99,9 +96,9 @@ def run(
     try:
         result = launch(list(command), options)
     except FileNotFoundError as error:
-        _fail(str(error), 127)
+        fail(str(error), 127)
     except PermissionError as error:
-        _fail(str(error), 126)
+        fail(str(error), 126)
     if result.why:
         click.echo(f"trimtab: not recorded: {result.why}", err=True)
     if result.directory is not None and (not quiet or html is not None):
@@ -131,17 +128,10 @@ def _verdict(directory: Path, html: Path | None, quiet: bool) -> None:
 def _build(directory: Path) -> dict[str, Any]:
     from trimtab.analysis import build
     from trimtab.readers import open_run
+    from trimtab.text.progress import progress
 
-    return build(open_run(directory))
-
-
-def _find(name: str) -> Path:
-    if name != "last":
-        return Path(name)
-    runs = sorted(Path("trimtab-runs").glob("*/run.json"), key=lambda path: path.stat().st_mtime)
-    if not runs:
-        _fail("no run below trimtab-runs/ here; give a run directory")
-    return runs[-1].parent
+    with progress("reading the run"):
+        return build(open_run(directory))
 
 
 @main.command()
@@ -152,7 +142,7 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
     """Tables of a recorded run. RUN is a run directory, or `last`."""
     from trimtab.model import RunError
 
-    directory = _find(run_directory)
+    directory = find_run(run_directory)
     try:
         built = _build(directory)
         if as_json:
@@ -168,11 +158,15 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
 
             tables(built, directory)
     except RunError as error:
-        _fail(str(error))
+        fail(str(error))
     except BrokenPipeError:
         sys.stderr.close()
     except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}")
+        fail(f"{error.filename}: {error.strerror}")
+
+
+main.add_command(compare_runs)
+main.add_command(export_run)
 
 
 @main.command("list")
@@ -217,6 +211,6 @@ def completion(shell: str) -> None:
 
     kind = get_completion_class(shell)
     if kind is None:
-        _fail(f"no completion for {shell}")
+        fail(f"no completion for {shell}")
     else:
         click.echo(kind(main, {}, "trimtab", "_TRIMTAB_COMPLETE").source())

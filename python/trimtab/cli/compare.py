@@ -1,0 +1,59 @@
+"""trimtab compare: two sides of runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from trimtab.cli.common import fail, find_run
+
+
+@click.command("compare")
+@click.argument("before", metavar="A")
+@click.argument("after", metavar="B")
+@click.option("--json", "as_json", is_flag=True, help="Everything, as JSON on standard output.")
+def compare_runs(before: str, after: str, as_json: bool) -> None:
+    """What differs between two sides of runs, and whether it is more than their noise.
+
+    A side is a run directory, `last`, a folder of run directories, or several of these with commas between. With
+    four runs a side and more, each difference has a 95 % interval.
+    """
+    from trimtab.analysis import build, compare
+    from trimtab.model import RunError
+    from trimtab.readers import open_run
+    from trimtab.text import comparison
+    from trimtab.text.progress import progress
+
+    sides = [_runs_of(before), _runs_of(after)]
+    reports: list[list[dict[str, Any]]] = [[], []]
+    try:
+        with progress("reading the runs", sum(map(len, sides))) as advance:
+            for side, into in zip(sides, reports, strict=True):
+                for run in side:
+                    into.append(build(open_run(run)))
+                    advance(1)
+    except RunError as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"{error.filename}: {error.strerror}")
+    differences = compare(*reports)
+    if as_json:
+        json.dump(differences, sys.stdout, indent=1)
+        sys.stdout.write("\n")
+    else:
+        comparison(differences)
+
+
+def _runs_of(side: str) -> list[Path]:
+    """The run directories that one side names, in order of their names."""
+    found: list[Path] = []
+    for part in side.split(","):
+        directory = find_run(part)
+        inside = sorted(path.parent for path in directory.glob("*/run.json"))
+        # A folder of runs has no run.json itself; what has neither gets the reader's own error.
+        found.extend([directory] if (directory / "run.json").exists() or not inside else inside)
+    return found

@@ -1,0 +1,48 @@
+"""trimtab export: recorded runs for other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from trimtab.cli.common import fail, find_run
+
+# As in trimtab.export, which is imported when it is needed.
+_FORMATS = ("perfetto", "chrome", "csv", "parquet")
+
+
+@click.command("export")
+@click.argument("run_directory", metavar="RUN")
+@click.option("--to", type=click.Choice(_FORMATS), required=True, help="Format to write.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="File, or folder for csv and parquet. Default: named after the run, in this folder.",
+)
+def export_run(run_directory: str, to: str, output: Path | None) -> None:
+    """Write a recorded run for other tools. RUN is a run directory, or `last`.
+
+    perfetto and chrome open in ui.perfetto.dev: a track for each lane, its CPU and each counter. csv and parquet
+    are a folder of tables: events, regions, profile, counters, switches.
+    """
+    from trimtab.export import MissingLibrary, default_path, export, work_of
+    from trimtab.model import RunError
+    from trimtab.readers import open_run
+    from trimtab.text.progress import progress
+
+    directory = find_run(run_directory)
+    path = output if output is not None else default_path(directory, to)
+    try:
+        recorded = open_run(directory)
+        with progress("exporting", work_of(recorded)) as advance:
+            done = export(recorded, to, path, advance)
+    except (RunError, MissingLibrary) as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"{error.filename or path}: {error.strerror or error}")
+    for note in done.notes:
+        click.echo(f"trimtab: {note}", err=True)
+    what = "tables" if len(done.files) > 1 else "trace"
+    click.echo(f"trimtab: {what}: {path}", err=True)

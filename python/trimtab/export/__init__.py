@@ -1,0 +1,99 @@
+"""Recorded runs in formats that other tools open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from trimtab.export.files import whole_files
+from trimtab.export.source import Advance, View, notes_of, views_of
+from trimtab.export.tables import Table, tables_of
+from trimtab.model import Run
+
+__all__ = ["FORMATS", "Exported", "MissingLibrary", "default_path", "export", "work_of"]
+
+FORMATS = ("perfetto", "chrome", "csv", "parquet")
+_ENDINGS = {"perfetto": ".perfetto-trace", "chrome": ".json", "csv": "-csv", "parquet": "-parquet"}
+
+
+class MissingLibrary(Exception):
+    """A format needs a library that is not installed; says how to install it."""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """The files that were written, and what the run did not have."""
+
+    files: list[Path]
+    notes: list[str]
+
+
+def default_path(run: Path, to: str) -> Path:
+    """Where an export goes if nothing else is said: beside the user, named after the run."""
+    return Path(run.resolve().name + _ENDINGS[to])
+
+
+def work_of(run: Run) -> int:
+    """How many events an export goes through: what `advance` adds up to, about."""
+    return sum(len(lane.events) for process in run.processes for lane in process.lanes)
+
+
+def export(run: Run, to: str, path: Path, advance: Advance = lambda _: None) -> Exported:
+    """Write `run` as `to`: a file at `path`, or, of tables, a folder at `path` with one file for each.
+
+    Raises:
+        MissingLibrary: Parquet needs pyarrow.
+        OSError: the files cannot be written; then none is.
+    """
+    write_table = _table_writer(to)
+    views = views_of(run)
+    notes = notes_of(views)
+    if to == "perfetto":
+        _write_perfetto(views, path, advance)
+        return Exported([path], notes)
+    if to == "chrome":
+        _write_chrome(views, path, notes, advance)
+        return Exported([path], notes)
+    tables = tables_of(views, advance)
+    path.mkdir(parents=True, exist_ok=True)
+    files = [path / f"{table.name}.{to}" for table in tables]
+    with whole_files(files) as streams:
+        for table, stream in zip(tables, streams, strict=True):
+            write_table(table, stream)
+    return Exported(files, notes)
+
+
+def _table_writer(to: str) -> Callable[[Table, IO[bytes]], None]:
+    """Before any work is done: what a format lacks is told at once."""
+    from trimtab.export.csv_files import write_csv
+
+    if to != "parquet":
+        return write_csv
+    try:
+        from trimtab.export.parquet_files import write_parquet
+    except ImportError as error:
+        raise MissingLibrary(
+            f"Parquet needs pyarrow ({error}): pip install trimtab[parquet], or --to csv"
+        ) from error
+    return write_parquet
+
+
+def _write_perfetto(views: list[View], path: Path, advance: Advance) -> None:
+    from trimtab.export.perfetto import Perfetto
+
+    with whole_files([path]) as (stream,):
+        writer = Perfetto(stream)
+        for view in views:
+            writer.process(view, advance)
+
+
+def _write_chrome(views: list[View], path: Path, notes: list[str], advance: Advance) -> None:
+    from trimtab.export.chrome import Chrome
+
+    with whole_files([path]) as (stream,):
+        writer = Chrome(stream, notes)
+        for view in views:
+            writer.process(view, advance)
+        writer.close()

@@ -1,0 +1,172 @@
+"""Chrome's trace events as JSON (chrome://tracing, ui.perfetto.dev, speedscope): one event a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+import numpy as np
+
+from trimtab.export.labels import CATEGORIES, FIGURES, Namer, has_figures
+from trimtab.export.slices import Role, Slices
+from trimtab.export.source import BLOCK, Advance, Flows, Integers, View
+from trimtab.model import Lane
+
+# Tracks of a lane's CPU times lie beside the threads, which have numbers below this.
+_CPU_TRACK = 1 << 32
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True)
+
+
+class Chrome:
+    """Writes a trace to `stream`, process by process; `close` ends it."""
+
+    def __init__(self, stream: IO[bytes], notes: list[str]) -> None:
+        self._stream = stream
+        self._arrow_base = 0
+        about = _json({"tool": "trimtab", "notes": notes})
+        stream.write(f'{{"displayTimeUnit":"ns","otherData":{about},"traceEvents":[\n'.encode())
+        self._is_first = True
+
+    def _lines(self, lines: Iterable[str]) -> None:
+        text = ",\n".join(lines)
+        if text:
+            self._stream.write((text if self._is_first else ",\n" + text).encode())
+            self._is_first = False
+
+    def close(self) -> None:
+        """End the list."""
+        self._stream.write(b"\n]}\n")
+
+    def process(self, view: View, advance: Advance) -> None:
+        """All of one process."""
+        pid = view.number
+        self._lines([_metadata(pid, 0, "process_name", name=view.name)])
+        for lane in view.process.lanes:
+            tid = view.number_of(lane)
+            self._lines(
+                [
+                    _metadata(pid, tid, "thread_name", name=view.lane_name(lane)),
+                    _metadata(pid, tid, "thread_sort_index", sort_index=2 * lane.id),
+                ]
+            )
+            slices, namer = view.slices(lane), Namer(view.places)
+            for low in range(0, len(slices), BLOCK):
+                high = min(low + BLOCK, len(slices))
+                self._lines(self._block(view, lane, slices, low, high, namer))
+                advance((high - low) * len(lane.events) // len(slices))
+            self._lines(_on_cpu(view, lane))
+        self._lines(_counters(view))
+        self._arrow_base += view.arrows.count
+
+    def _block(
+        self, view: View, lane: Lane, slices: Slices, low: int, high: int, namer: Namer
+    ) -> Iterator[str]:
+        pid, tid = view.number, view.number_of(lane)
+        change = slices.change[low:high]
+        begins = np.flatnonzero(change == 1) + low
+        names = namer.numbers(slices, lane.events, begins)
+        quoted = [_json(name) for name in namer.names]
+        at = view.ns(slices.ticks[begins])
+        lasts = view.ns(slices.ticks[slices.partner[begins]]) - at
+        source, role = slices.source[begins], slices.role[begins]
+        arguments = _arguments(lane, role, source)
+        for number, start, length, what, args in zip(
+            names.tolist(), at.tolist(), lasts.tolist(), role.tolist(), arguments, strict=True
+        ):
+            yield (
+                f'{{"ph":"X","pid":{pid},"tid":{tid},"ts":{_us(start)},"dur":{_us(length)},'
+                f'"cat":"{CATEGORIES[Role(what)]}","name":{quoted[number]}{args}}}'
+            )
+        instants = np.flatnonzero(change == 0) + low
+        names = namer.numbers(slices, lane.events, instants)
+        at, source, role = view.ns(slices.ticks[instants]), slices.source[instants], slices.role[instants]
+        quoted = [_json(name) for name in namer.names]
+        for number, start, what, args in zip(
+            names.tolist(), at.tolist(), role.tolist(), _arguments(lane, role, source), strict=True
+        ):
+            yield (
+                f'{{"ph":"i","s":"t","pid":{pid},"tid":{tid},"ts":{_us(start)},'
+                f'"cat":"{CATEGORIES[Role(what)]}","name":{quoted[number]}{args}}}'
+            )
+        if view.arrows.count:
+            yield from self._arrows(view, lane, slices, low, high)
+
+    def _arrows(self, view: View, lane: Lane, slices: Slices, low: int, high: int) -> Iterator[str]:
+        role, source = slices.role[low:high], slices.source[low:high]
+        is_begin = (role == Role.TASK) & (slices.change[low:high] == 1) & (lane.events["kind"][source] == 5)
+        begins = np.flatnonzero(is_begin) + low
+        made = np.flatnonzero(role == Role.TASK_CREATED) + low
+        # An arrow leaves a task where it ends: its last nanosecond still is inside.
+        starts = view.ns(slices.ticks[begins])
+        ends = np.maximum(view.ns(slices.ticks[slices.partner[begins]]) - 1, starts)
+        tasks = lane.events["a"]
+        for phase, items, at, flows in (
+            ("s", begins, ends, view.arrows.leaving),
+            ("s", made, view.ns(slices.ticks[made]), view.arrows.created),
+            ("f", begins, starts, view.arrows.entering),
+        ):
+            yield from self._ends_of_arrows(view, lane, phase, tasks[slices.source[items]], at, flows)
+
+    def _ends_of_arrows(
+        self, view: View, lane: Lane, phase: str, tasks: Any, at: Integers, flows: Flows
+    ) -> Iterator[str]:
+        counts, numbers = flows.at(tasks)
+        more = ',"bp":"e"' if phase == "f" else ""
+        for number, when in zip(numbers.tolist(), np.repeat(at, counts).tolist(), strict=True):
+            yield (
+                f'{{"ph":"{phase}","pid":{view.number},"tid":{view.number_of(lane)},"ts":{_us(when)},'
+                f'"id":{number + self._arrow_base},"cat":"task","name":"before"{more}}}'
+            )
+
+
+def _us(ns: int) -> str:
+    """Microseconds with all digits: a float would lose the nanoseconds of long runs."""
+    return f"{ns // 1000}.{ns % 1000:03}"
+
+
+def _metadata(pid: int, tid: int, what: str, **values: Any) -> str:
+    return _json({"ph": "M", "pid": pid, "tid": tid, "name": what, "args": values})
+
+
+def _arguments(lane: Lane, role: Any, source: Integers) -> list[str]:
+    """The figures of each item, as a member of its object."""
+    found = [""] * len(source)
+    for each, figures in FIGURES.items():
+        mine = np.flatnonzero(role == each)
+        mine = mine[has_figures(lane.events, each, source[mine])]
+        columns = []
+        for _, field, is_signed in figures:
+            values = lane.events[field][source[mine]]
+            columns.append((values.view(np.int64) if is_signed else values).tolist())
+        for at, *row in zip(mine.tolist(), *columns, strict=True):
+            text = ",".join(f'"{figure[0]}":{value}' for figure, value in zip(figures, row, strict=True))
+            found[at] = f',"args":{{{text}}}'
+    return found
+
+
+def _on_cpu(view: View, lane: Lane) -> Iterator[str]:
+    begins, ends, names = view.times_on_cpu(lane)
+    if not names:
+        return
+    pid, tid = view.number, _CPU_TRACK + view.number_of(lane)
+    yield _metadata(pid, tid, "thread_name", name=f"{view.lane_name(lane)}, CPU")
+    yield _metadata(pid, tid, "thread_sort_index", sort_index=2 * lane.id + 1)
+    for low, high, name in zip(begins.tolist(), ends.tolist(), names, strict=True):
+        yield (
+            f'{{"ph":"X","pid":{pid},"tid":{tid},"ts":{_us(low)},"dur":{_us(high - low)},'
+            f'"cat":"cpu","name":"{name}"}}'
+        )
+
+
+def _counters(view: View) -> Iterator[str]:
+    for series in view.series():
+        name = series.name if series.lane is None else f"{series.name}, lane {series.lane}"
+        head = f'{{"ph":"C","pid":{view.number},"name":{_json(name)},"ts":'
+        unit = _json(series.unit or "value")
+        for at, value in zip(series.ns.tolist(), series.values.tolist(), strict=True):
+            if np.isfinite(value):
+                yield f'{head}{_us(at)},"args":{{{unit}:{value!r}}}}}'

@@ -1,0 +1,103 @@
+"""What viewers write on slices and instants: names, categories, and the figures that belong to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trimtab.export.slices import Role, Slices
+from trimtab.model import SCHEDULES, WAITS, Records
+
+CATEGORIES = {
+    Role.REGION: "region",
+    Role.WORK: "work",
+    Role.TASK: "task",
+    Role.SCOPE: "scope",
+    Role.LOOP: "loop",
+    Role.WAIT: "wait",
+    Role.CHUNK: "chunk",
+    Role.LOCK: "lock",
+    Role.LOCK_WAIT: "wait",
+    Role.SINGLE: "single",
+    Role.TASK_CREATED: "task",
+    Role.TASK_READY: "task",
+    Role.MARK: "mark",
+    Role.THREAD_BEGIN: "thread",
+    Role.THREAD_END: "thread",
+}
+# Figures beside the name: what they are called, the field that has them, and whether it is signed.
+FIGURES: dict[Role, tuple[tuple[str, str, bool], ...]] = {
+    Role.WORK: (("thread", "b", False),),
+    Role.TASK: (("task", "a", False),),
+    Role.LOOP: (("iterations", "b", False),),
+    Role.CHUNK: (("iterations", "a", False), ("first", "b", True)),
+    Role.TASK_CREATED: (("task", "a", False),),
+    Role.TASK_READY: (("task", "a", False),),
+    Role.THREAD_BEGIN: (("tid", "a", False),),
+    Role.THREAD_END: (("tid", "a", False),),
+}
+_WORK_END = 4
+
+
+def has_figures(events: Records, role: Role, source: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """False for a part in a region whose begin was lost: its end has other figures."""
+    if role != Role.WORK:
+        return np.ones(len(source), np.bool_)
+    found: NDArray[np.bool_] = events["kind"][source] != _WORK_END
+    return found
+
+
+class Namer:
+    """Numbers for the names of a lane's slices, given out block by block."""
+
+    def __init__(self, places: Mapping[int, Any]) -> None:
+        self._places = places
+        self._numbers: dict[int, int] = {}
+        self._by_name: dict[str, int] = {}
+        self.names: list[str] = []
+
+    def numbers(self, slices: Slices, events: Records, which: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The number (from 0, into `names`) of each of the items `which`."""
+        source = slices.source[which]
+        role = slices.role[which].astype(np.int64)
+        told = np.isin(role, (int(Role.LOOP), int(Role.WAIT), int(Role.SINGLE)))
+        arg = np.where(told, events["arg"][source], 0).astype(np.int64)
+        keys, inverse = np.unique(
+            (role << 48) | (arg << 32) | events["subject"][source].astype(np.int64), return_inverse=True
+        )
+        known = np.array([self._number(key) for key in keys.tolist()], np.int64)
+        found: NDArray[np.int64] = known[inverse.reshape(-1)]
+        return found
+
+    def _number(self, key: int) -> int:
+        if key not in self._numbers:
+            name = self._name(Role(key >> 48), (key >> 32) & 0xFFFF, key & 0xFFFFFFFF)
+            if name not in self._by_name:
+                self._by_name[name] = len(self.names)
+                self.names.append(name)
+            self._numbers[key] = self._by_name[name]
+        return self._numbers[key]
+
+    def _name(self, role: Role, arg: int, subject: int) -> str:
+        place = str(self._places[subject][0])
+        if role == Role.LOOP:
+            return f"loop {place}, {SCHEDULES.get(arg) or 'no schedule'}"
+        if role == Role.WAIT:
+            return f"wait: {WAITS.get(arg, 'other')} {place}"
+        if role == Role.SINGLE:
+            return f"single {place}, {'executed' if arg else 'passed'}"
+        before = {
+            Role.REGION: "region ",
+            Role.TASK: "task ",
+            Role.CHUNK: "chunk ",
+            Role.LOCK: "critical ",
+            Role.LOCK_WAIT: "wait: critical ",
+            Role.TASK_CREATED: "creates task ",
+            Role.TASK_READY: "task ready ",
+        }
+        if role in (Role.THREAD_BEGIN, Role.THREAD_END):
+            return "thread begins" if role == Role.THREAD_BEGIN else "thread ends"
+        return before.get(role, "") + place

@@ -1,0 +1,341 @@
+"""A lane's events as properly nested slices, whatever was lost: what viewers of traces want.
+
+Spans (loop, wait, lock) are recorded when they end and say when they began, so their begins are put back in
+between. Events that a ring overwrote leave ends without begins, a kill leaves begins without ends; both are
+completed. All of it by whole arrays: a lane may have tens of millions of events.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trimtab.model import Records
+
+Integers = NDArray[np.int64]
+# A lock that was free is entered in less; format.hpp counts waits from here on, too.
+_LOCK_WAIT_NS = 1000
+_DROPPED = 2
+_BLOCK = 1 << 16  # items that are looked at one by one
+
+
+class Role(IntEnum):
+    """What a slice or instant shows."""
+
+    REGION = 0
+    WORK = 1
+    TASK = 2
+    SCOPE = 3
+    LOOP = 4
+    WAIT = 5
+    CHUNK = 6
+    LOCK = 7
+    LOCK_WAIT = 8
+    PAUSE = 9
+    SINGLE = 10
+    TASK_CREATED = 11
+    TASK_READY = 12
+    MARK = 13
+    THREAD_BEGIN = 14
+    THREAD_END = 15
+
+
+# Of each kind of event: its role, and whether it opens (1) or closes (-1) a slice or is an instant (0). Spans close.
+_KINDS: dict[int, tuple[Role, int]] = {
+    1: (Role.REGION, 1),
+    2: (Role.REGION, -1),
+    3: (Role.WORK, 1),
+    4: (Role.WORK, -1),
+    5: (Role.TASK, 1),
+    6: (Role.TASK, -1),
+    7: (Role.SCOPE, 1),
+    8: (Role.SCOPE, -1),
+    16: (Role.LOOP, -1),
+    17: (Role.WAIT, -1),
+    18: (Role.CHUNK, 1),
+    19: (Role.LOCK, -1),
+    20: (Role.SINGLE, 0),
+    32: (Role.TASK_CREATED, 0),
+    33: (Role.TASK_READY, 0),
+    34: (Role.PAUSE, 1),
+    35: (Role.PAUSE, -1),
+    40: (Role.MARK, 0),
+    41: (Role.THREAD_BEGIN, 0),
+    42: (Role.THREAD_END, 0),
+}
+_LOOP, _WAIT, _CHUNK, _LOCK = 16, 17, 18, 19
+_ROLE = np.zeros(1 << 16, np.uint8)
+_CHANGE = np.full(1 << 16, _DROPPED, np.int8)
+for _kind, (_role, _change) in _KINDS.items():
+    _ROLE[_kind], _CHANGE[_kind] = _role, _change
+
+
+@dataclass(frozen=True)
+class Slices:
+    """Begins (change 1), ends (-1) and instants (0) of a lane in order of time; every begin has its end.
+
+    `ticks` count from the process's start, `source` is the event it comes from, `partner` the begin's end and
+    the end's begin (-1 for instants).
+    """
+
+    ticks: Integers
+    change: NDArray[np.int8]
+    role: NDArray[np.uint8]
+    source: Integers
+    partner: Integers
+
+    def __len__(self) -> int:
+        return len(self.ticks)
+
+
+@dataclass
+class _Items:
+    ticks: Integers
+    change: NDArray[np.int8]
+    role: NDArray[np.uint8]
+    source: Integers
+
+    def pick(self, which: Any) -> _Items:
+        return _Items(self.ticks[which], self.change[which], self.role[which], self.source[which])
+
+    def __add__(self, other: _Items) -> _Items:
+        return _Items(
+            np.concatenate([self.ticks, other.ticks]),
+            np.concatenate([self.change, other.change]),
+            np.concatenate([self.role, other.role]),
+            np.concatenate([self.source, other.source]),
+        )
+
+
+def lane_slices(events: Records, start: int, end: int, ns_per_tick: float) -> Slices:
+    """The slices of a lane of a process that lived from `start` to `end` (ticks)."""
+    end = max(end - start, 0)
+    ticks = np.clip(events["ticks"].astype(np.int64) - start, 0, end)
+    items = _in_order(events, ticks, end, int(_LOCK_WAIT_NS / ns_per_tick))
+    items.ticks = np.maximum.accumulate(items.ticks) if len(items.ticks) else items.ticks
+    whole = _completed(items, end)
+    partner = _partners(whole.change)
+    if not _is_matched(events, whole, partner):
+        whole = _completed(_repaired(events, items), end)
+        partner = _partners(whole.change)
+    # A pause is not shown: what runs meanwhile is.
+    shown = whole.role != Role.PAUSE
+    if not shown.all():
+        whole = whole.pick(shown)
+        partner = _partners(whole.change)
+    return Slices(whole.ticks, whole.change, whole.role, whole.source, partner)
+
+
+def _in_order(events: Records, ticks: Integers, end: int, long_wait: int) -> _Items:
+    """Events in the order in which they were recorded, with the begins of spans and the ends of chunks put in."""
+    kind, count = events["kind"], len(events)
+    is_span = (kind == _LOOP) | (kind == _WAIT) | (kind == _LOCK)
+    duration = np.where(is_span, np.minimum(events["a"], np.uint64(1 << 62)).astype(np.int64), 0)
+    # When each was recorded. Running maximum: a wait's duration leaves out the tasks that ran in it.
+    recorded = np.minimum(np.maximum.accumulate(ticks + duration), end) if count else ticks
+    parts = [*_span_begins(events, ticks, recorded, is_span, long_wait), _chunk_ends(events, recorded)]
+    place, time, order, change, role, source = (
+        np.concatenate([part[at] for part in parts]) for at in range(6)
+    )
+    by_place = np.lexsort((order, time, place))
+    # The k-th of those put in comes behind k others of them and `place` events; an event behind those before it.
+    position = np.arange(len(by_place)) + place[by_place]
+    own = np.arange(count) + np.cumsum(np.bincount(place, minlength=count + 1))[:count]
+    total = count + len(by_place)
+    items = _Items(
+        np.empty(total, np.int64),
+        np.empty(total, np.int8),
+        np.empty(total, np.uint8),
+        np.empty(total, np.int64),
+    )
+    items.ticks[own], items.change[own] = recorded, _CHANGE[kind]
+    items.role[own], items.source[own] = _ROLE[kind], np.arange(count)
+    items.ticks[position], items.change[position] = time[by_place], change[by_place]
+    items.role[position], items.source[position] = role[by_place], source[by_place]
+    return items.pick(items.change != _DROPPED)
+
+
+_Part = tuple[Integers, Integers, Integers, Integers, Integers, Integers]
+
+
+def _span_begins(
+    events: Records, ticks: Integers, recorded: Integers, is_span: NDArray[np.bool_], long_wait: int
+) -> list[_Part]:
+    """Place, time, order, change, role and source of the begins of spans, and of the waits for locks."""
+    spans = np.flatnonzero(is_span)
+    kind = events["kind"][spans]
+    waited = np.where(kind == _LOCK, np.minimum(events["b"][spans], np.uint64(1 << 62)).astype(np.int64), 0)
+    waited = np.where(waited >= max(long_wait, 1), waited, 0)
+    begin = np.maximum(ticks[spans] - waited, 0)
+    # Behind all that was recorded until then; of spans that begin together, the one that ends last comes first.
+    place = np.minimum(np.searchsorted(recorded, begin, side="right"), spans)
+    ones = np.ones(len(spans), np.int64)
+    begins = (place, begin, -2 * spans, ones, _ROLE[kind].astype(np.int64), spans)
+    locks = np.flatnonzero(waited > 0)
+    source, taken = spans[locks], ticks[spans[locks]]
+    role = np.full(len(locks), int(Role.LOCK_WAIT))
+    wait_begins = (place[locks], begin[locks], -2 * source + 1, ones[locks], role, source)
+    behind = np.minimum(np.searchsorted(recorded, taken, side="right"), source)
+    first = np.full(len(locks), -4 * (len(events) + 1))
+    wait_ends = (behind, taken, first, -ones[locks], role, source)
+    return [begins, wait_begins, wait_ends]
+
+
+def _chunk_ends(events: Records, recorded: Integers) -> _Part:
+    """A chunk lasts until the lane takes the next one of the loop, or leaves the loop."""
+    kind = events["kind"]
+    related = np.flatnonzero((kind == _CHUNK) | (kind == _LOOP))
+    subjects = events["subject"][related]
+    order = np.argsort(subjects, kind="stable")
+    here, following = related[order][:-1], related[order][1:]
+    is_ended = (subjects[order][:-1] == subjects[order][1:]) & (kind[here] == _CHUNK)
+    chunks, place = here[is_ended], following[is_ended]
+    count = len(chunks)
+    return (
+        place,
+        recorded[place],
+        np.full(count, -8 * (len(events) + 1)),
+        np.full(count, -1),
+        np.full(count, int(Role.CHUNK)),
+        chunks,
+    )
+
+
+def _completed(items: _Items, end: int) -> _Items:
+    """With begins, at the first instant, of what ends without, and ends, at `end`, of what begins without."""
+    depth = np.cumsum(items.change, dtype=np.int64)
+    if not len(depth):
+        return items
+    least = np.minimum(np.minimum.accumulate(depth), 0)
+    is_new_least = np.diff(least, prepend=0) < 0
+    lost = np.flatnonzero(is_new_least)[::-1]
+    if len(lost):
+        begins = items.pick(lost)
+        begins.ticks[:], begins.change[:] = items.ticks[0], 1
+        items = begins + items
+        depth = np.cumsum(items.change, dtype=np.int64)
+    # Open are the begins whose depth is never left again.
+    lowest_later = np.minimum.accumulate(depth[::-1])[::-1]
+    is_open = (items.change == 1) & (lowest_later >= depth)
+    still_open = np.flatnonzero(is_open)[::-1]
+    if len(still_open):
+        ends = items.pick(still_open)
+        ends.ticks[:], ends.change[:] = max(end, int(items.ticks[-1])), -1
+        items = items + ends
+    return items
+
+
+def _partners(change: NDArray[np.int8]) -> Integers:
+    """Of each begin its end and the reverse, by depth; -1 for instants. Every one must have its partner."""
+    partner = np.full(len(change), -1, np.int64)
+    which = np.flatnonzero(change)
+    sense = change[which]
+    level = np.cumsum(sense, dtype=np.int64) + (sense < 0)
+    # Sorting 16-bit numbers takes a fraction of the time, and nothing nests that deep.
+    deepest = int(level.max(initial=0))
+    order = np.argsort(level.astype(np.int16) if deepest < 1 << 15 else level, kind="stable")
+    begins, ends = which[order[0::2]], which[order[1::2]]
+    partner[begins], partner[ends] = ends, begins
+    return partner
+
+
+def _is_matched(events: Records, items: _Items, partner: Integers) -> bool:
+    """Whether each end closes what its begin opened."""
+    begins = np.flatnonzero(items.change == 1)
+    ends = partner[begins]
+    if not np.array_equal(items.role[begins], items.role[ends]):
+        return False
+    role, opened, closed = items.role[begins], items.source[begins], items.source[ends]
+    is_own = role >= Role.LOOP
+    is_own &= role != Role.PAUSE
+    if not np.array_equal(opened[is_own], closed[is_own]):
+        return False
+    opened, closed, role = opened[~is_own], closed[~is_own], role[~is_own]
+    # A pause whose other side is missing goes on elsewhere: its task is no slice of this lane meanwhile.
+    if (opened[role == Role.PAUSE] == closed[role == Role.PAUSE]).any():
+        return False
+    return np.array_equal(_identity(events, role, opened), _identity(events, role, closed))
+
+
+def _identity(events: Records, role: NDArray[np.uint8], source: Integers) -> NDArray[np.uint64]:
+    """What begin and end have in common: instance or task, or the subject of what has neither."""
+    number = events["a"][source]
+    by_subject = (role == Role.SCOPE) | (number == 0)
+    return np.where(by_subject, events["subject"][source] + np.uint64(1 << 63), number)
+
+
+class _Repair:
+    """Puts slices that cross in order, one by one: a task that went on elsewhere, locks released out of order.
+
+    A slice that ends below others cuts them in two; an end without a begin is dropped. With a damaged file
+    that could grow without bound, so at some length no more is cut: what lies above then ends as well.
+    """
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._ticks, self._change, self._role, self._source = (array("q") for _ in range(4))
+        self._stack: list[tuple[int, int, int]] = []
+
+    def _add(self, at: int, change: int, role: int, source: int) -> None:
+        self._ticks.append(at)
+        self._change.append(change)
+        self._role.append(role)
+        self._source.append(source)
+
+    def add(self, at: int, change: int, role: int, source: int, identity: int) -> None:
+        """The next item in order of time; `identity` is common to a begin and its end."""
+        if role == Role.PAUSE:
+            # A pause is an end of the task here, and going on a begin.
+            change, role = -change, int(Role.TASK)
+        if change >= 0:
+            self._add(at, change, role, source)
+            if change == 1:
+                self._stack.append((role, identity, source))
+            return
+        place = next(
+            (n for n in range(len(self._stack) - 1, -1, -1) if self._stack[n][:2] == (role, identity)), None
+        )
+        if place is None:
+            return
+        above = self._stack[place + 1 :]
+        for each in reversed(self._stack[place:]):
+            self._add(at, -1, each[0], each[2])
+        del self._stack[place:]
+        if len(self._ticks) < self._longest:
+            for each in above:
+                self._add(at, 1, each[0], each[2])
+                self._stack.append(each)
+
+    def items(self) -> _Items:
+        """What it came to."""
+        ticks, change, role, source = (
+            np.frombuffer(each, np.int64) if each else np.empty(0, np.int64)
+            for each in (self._ticks, self._change, self._role, self._source)
+        )
+        return _Items(ticks.copy(), change.astype(np.int8), role.astype(np.uint8), source)
+
+
+def _repaired(events: Records, items: _Items) -> _Items:
+    repair = _Repair(2 * len(items.ticks) + 1000)
+    for low in range(0, len(items.ticks), _BLOCK):
+        part = items.pick(slice(low, low + _BLOCK))
+        identity = np.where(
+            part.role >= Role.LOOP, part.source.astype(np.uint64), _identity(events, part.role, part.source)
+        )
+        paused = np.flatnonzero(part.role == Role.PAUSE)
+        identity[paused] = _identity(events, part.role[paused], part.source[paused])
+        for item in zip(
+            part.ticks.tolist(),
+            part.change.tolist(),
+            part.role.tolist(),
+            part.source.tolist(),
+            identity.tolist(),
+            strict=True,
+        ):
+            repair.add(*item)
+    return repair.items()

@@ -1,0 +1,247 @@
+"""What is exported: the processes of a run on one time axis, with names that are unique in the whole run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trimtab.analysis.account import span_of
+from trimtab.analysis.regions import Places, places_of
+from trimtab.export.slices import Slices, lane_slices
+from trimtab.model import NO_LANE, Lane, Process, Run
+from trimtab.symbols import Symbols
+
+Integers = NDArray[np.int64]
+# Events looked at in one go: bounds the memory beside the slices of a lane.
+BLOCK = 1 << 18
+# Linux gives no process or thread a higher number.
+_MOST_PIDS = 1 << 22
+_TASK_BEGIN, _TASK_CREATED, _EDGE = 5, 32, 36
+_SWITCH_OUT, _SWITCH_IN = 48, 49
+
+Advance = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Arrows from task to task of a process, by the task they leave or enter; numbers begin at 1."""
+
+    _tasks: NDArray[np.uint64]
+    _numbers: NDArray[np.uint64]
+
+    @staticmethod
+    def of(tasks: NDArray[np.uint64], numbers: NDArray[np.uint64]) -> Flows:
+        """`numbers[i]` touches `tasks[i]`."""
+        order = np.argsort(tasks, kind="stable")
+        return Flows(tasks[order], numbers[order])
+
+    def at(self, tasks: NDArray[np.uint64]) -> tuple[Integers, NDArray[np.uint64]]:
+        """How many arrows touch each of `tasks`, and their numbers, one task after the other."""
+        first = np.searchsorted(self._tasks, tasks, side="left")
+        counts = np.searchsorted(self._tasks, tasks, side="right") - first
+        ends = np.cumsum(counts)
+        total = int(ends[-1]) if len(ends) else 0
+        places = np.arange(total) - np.repeat(ends - counts - first, counts)
+        return counts, self._numbers[places]
+
+
+@dataclass(frozen=True)
+class Arrows:
+    """Dependences and creations: what leaves a task's begin, enters it, or leaves the creation of a task."""
+
+    leaving: Flows
+    entering: Flows
+    created: Flows
+    count: int
+
+
+@dataclass(frozen=True)
+class Series:
+    """Samples of one counter, of the process or of one lane."""
+
+    name: str
+    unit: str
+    lane: int | None
+    ns: Integers
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class View:
+    """One process: `number` and `number_of` stand for its pid and its threads' tids, unique in the run."""
+
+    process: Process
+    places: Places
+    number: int
+    name: str
+    offset_ns: float
+    end_ticks: int
+
+    def ns(self, ticks: Integers) -> Integers:
+        """Nanoseconds since the run began, of ticks since the process began."""
+        found: Integers = (self.offset_ns + ticks * self.process.ns_per_tick).astype(np.int64)
+        return found
+
+    def ns_of(self, ticks: NDArray[np.uint64]) -> Integers:
+        """Nanoseconds since the run began, of ticks as they are recorded."""
+        start = int(self.process.header["start_ticks"])
+        return self.ns(np.clip(ticks.astype(np.int64) - start, 0, self.end_ticks - start))
+
+    def slices(self, lane: Lane) -> Slices:
+        """The slices and instants of one of its lanes."""
+        start = int(self.process.header["start_ticks"])
+        return lane_slices(lane.events, start, self.end_ticks, self.process.ns_per_tick)
+
+    @cached_property
+    def _tids(self) -> dict[int, int]:
+        found: dict[int, int] = {}
+        taken = {0}
+        extra = self.number - int(self.process.header["pid"])
+        for lane in self.process.lanes:
+            tid = (int(lane.header["tid"]) + extra) & 0x7FFFFFFF
+            # Lanes outlive threads, and the system gives a tid out again.
+            while tid in taken:
+                tid = (tid + _MOST_PIDS) & 0x7FFFFFFF
+            taken.add(tid)
+            found[lane.id] = tid
+        return found
+
+    def number_of(self, lane: Lane) -> int:
+        """Stands for the thread of a lane."""
+        return self._tids[lane.id]
+
+    @staticmethod
+    def lane_name(lane: Lane) -> str:
+        """As a viewer shows it."""
+        return f"lane {lane.id}: {lane.header['name']}" if lane.header["name"] else f"lane {lane.id}"
+
+    @staticmethod
+    def is_cut(lane: Lane) -> bool:
+        """Whether the oldest events of a lane were overwritten."""
+        return lane.events_written > len(lane.events)
+
+    def series(self) -> Iterator[Series]:
+        """Every counter that has samples."""
+        samples = self.process.samples
+        keys = (samples["counter"].astype(np.uint64) << np.uint64(32)) | samples["lane"]
+        for key in np.unique(keys).tolist():
+            counter = self.process.counters.get(key >> 32)
+            mine = samples[keys == key]
+            lane = key & 0xFFFFFFFF
+            yield Series(
+                counter.name if counter else f"counter {key >> 32}",
+                counter.unit if counter else "",
+                None if lane == NO_LANE else lane,
+                self.ns_of(mine["ticks"]),
+                mine["value"].astype(np.float64),
+            )
+
+    def times_on_cpu(self, lane: Lane) -> tuple[Integers, Integers, list[str]]:
+        """Begins, ends and names of the times that a lane had a CPU, or had been taken it away."""
+        mine = self.process.switches[self.process.switches["b"] == lane.id]
+        if len(mine) < 2:
+            return np.empty(0, np.int64), np.empty(0, np.int64), []
+        at = np.maximum.accumulate(self.ns_of(mine["ticks"]))
+        is_in = mine["kind"][:-1] == _SWITCH_IN
+        is_preempted = (mine["kind"][:-1] == _SWITCH_OUT) & (mine["arg"][:-1] == 1)
+        # A record that was lost leaves two of a kind in a row: nothing is known of the time between.
+        is_known = mine["kind"][:-1] != mine["kind"][1:]
+        chosen = np.flatnonzero((is_in | is_preempted) & is_known)
+        names = [
+            f"CPU {cpu}" if on else "preempted"
+            for cpu, on in zip(mine["a"][chosen], is_in[chosen], strict=True)
+        ]
+        return at[chosen], at[chosen + 1], names
+
+    @cached_property
+    def arrows(self) -> Arrows:
+        """The arrows between its tasks whose both ends are recorded."""
+        begun, created, before, after = [], [], [], []
+        for lane in self.process.lanes:
+            for low in range(0, len(lane.events), BLOCK):
+                block = lane.events[low : low + BLOCK]
+                kind = block["kind"]
+                begun.append(block["a"][kind == _TASK_BEGIN])
+                created.append(block["a"][kind == _TASK_CREATED])
+                before.append(block["a"][kind == _EDGE])
+                after.append(block["b"][kind == _EDGE])
+        tasks = _known(begun)
+        made = np.intersect1d(_known(created), tasks, assume_unique=True)
+        edges = np.unique(np.stack([_joined(before), _joined(after)], axis=1), axis=0)
+        edges = edges[np.isin(edges[:, 0], tasks) & np.isin(edges[:, 1], tasks)]
+        of_edges = np.arange(1, len(edges) + 1, dtype=np.uint64)
+        of_made = np.arange(len(edges) + 1, len(edges) + len(made) + 1, dtype=np.uint64)
+        return Arrows(
+            Flows.of(edges[:, 0], of_edges),
+            Flows.of(np.concatenate([edges[:, 1], made]), np.concatenate([of_edges, of_made])),
+            Flows.of(made, of_made),
+            len(edges) + len(made),
+        )
+
+
+def _joined(parts: list[Any]) -> NDArray[np.uint64]:
+    return np.concatenate([np.empty(0, np.uint64), *parts])
+
+
+def _known(parts: list[Any]) -> NDArray[np.uint64]:
+    numbers: NDArray[np.uint64] = np.unique(_joined(parts))
+    return np.setdiff1d(numbers, [0], assume_unique=True)
+
+
+def views_of(run: Run) -> list[View]:
+    """The processes of a run; its time begins when the first of them did."""
+    ended = (run.info.get("ended") or {}).get("mono_ns")
+
+    def start_ns(process: Process) -> float:
+        head = process.header
+        return float(head["mono_ns_0"] + (head["start_ticks"] - head["ticks_0"]) * process.ns_per_tick)
+
+    origin = min((start_ns(process) for process in run.processes), default=0.0)
+    found = []
+    with Symbols(run.directory / "symbols.json") as symbols:
+        for process in run.processes:
+            pid, image = (int(part) for part in process.directory.name.split("-"))
+            ticks = span_of(process, ended).wall_s * 1e9 / process.ns_per_tick
+            found.append(
+                View(
+                    process,
+                    places_of(process, symbols),
+                    (pid + image * _MOST_PIDS) & 0x7FFFFFFF,
+                    " ".join(process.command)[:200] + (f" (image {image})" if image else ""),
+                    start_ns(process) - origin,
+                    int(process.header["start_ticks"]) + int(ticks),
+                )
+            )
+    return found
+
+
+def notes_of(views: list[View]) -> list[str]:
+    """What the exported run does not have, for the user to know."""
+    lanes = [lane for view in views for lane in view.process.lanes]
+    notes = []
+    overwritten = sum(lane.events_written - len(lane.events) for lane in lanes if View.is_cut(lane))
+    kept = sum(len(lane.events) for lane in lanes)
+    if overwritten:
+        # Level 3 keeps everything until the trace's limit.
+        is_trace = any(view.process.header["level"] == 3 for view in views)
+        remedy = "a larger --max-trace keeps more" if is_trace else "trimtab run --trace keeps all"
+        notes.append(
+            f"cut off: only the last {kept:,} of {kept + overwritten:,} events are recorded, so lanes begin late; {remedy}"
+        )
+    dropped = sum(lane.events_dropped for lane in lanes)
+    if dropped:
+        notes.append(
+            f"cut off: {dropped:,} events found no room, so lanes end early; a larger --max-trace keeps more, "
+            "--keep last keeps the newest"
+        )
+    unfinished = sum(1 for view in views if not view.process.header["end_ticks"])
+    if unfinished:
+        notes.append(
+            f"{unfinished} of {len(views)} processes did not end by themselves: what was open then ends with them"
+        )
+    return notes

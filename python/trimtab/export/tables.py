@@ -1,0 +1,291 @@
+"""A run as tables, for CSV and Parquet: columns by name, in blocks, so that no table is ever whole in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trimtab.analysis.regions import region_table
+from trimtab.export.source import BLOCK, Advance, View
+from trimtab.model import METRICS, NO_LANE, NO_SUBJECT, SCHEDULES, UNKNOWN, WAITS, Lane
+
+EVENT_KINDS = {
+    1: "region_begin",
+    2: "region_end",
+    3: "work_begin",
+    4: "work_end",
+    5: "task_begin",
+    6: "task_end",
+    7: "scope_begin",
+    8: "scope_end",
+    16: "loop",
+    17: "wait",
+    18: "chunk",
+    19: "lock",
+    20: "single",
+    32: "task_created",
+    33: "task_ready",
+    34: "task_suspended",
+    35: "task_resumed",
+    36: "edge",
+    40: "mark",
+    41: "thread_begin",
+    42: "thread_end",
+    48: "switch_out",
+    49: "switch_in",
+}
+_SPANS = (16, 17, 19)
+_METRIC_NAMES = {number: name for name, number in METRICS.items()}
+
+Block = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns with their types (int, uint, float, str, word: a str of few different ones), and its blocks.
+
+    A value is None where it is not known. A block is a column by name, all of one length.
+    """
+
+    name: str
+    columns: dict[str, str]
+    blocks: Iterator[Block]
+
+
+def tables_of(views: list[View], advance: Advance) -> list[Table]:
+    """All tables; the events come first, and `advance` is told of them."""
+    return [
+        Table("events", _EVENTS, _events(views, advance)),
+        Table("regions", _REGIONS, _regions(views)),
+        Table("profile", _PROFILE, _profile(views)),
+        Table("counters", _COUNTERS, _counters(views)),
+        Table("switches", _SWITCHES, _switches(views)),
+    ]
+
+
+_EVENTS = {
+    "pid": "int",
+    "image": "int",
+    "lane": "int",
+    "time_ns": "int",
+    "kind": "word",
+    "name": "word",
+    "detail": "word",
+    "duration_ns": "int",
+    "a": "uint",
+    "b": "uint",
+}
+
+
+def _process_columns(view: View, count: int) -> Block:
+    pid, image = view.process.directory.name.split("-")
+    return {"pid": np.full(count, int(pid)), "image": np.full(count, int(image))}
+
+
+def _events(views: list[View], advance: Advance) -> Iterator[Block]:
+    for view in views:
+        for lane in view.process.lanes:
+            for low in range(0, len(lane.events), BLOCK):
+                events = lane.events[low : low + BLOCK]
+                yield _event_block(view, lane, events)
+                advance(len(events))
+
+
+def _event_block(view: View, lane: Lane, events: Any) -> Block:
+    kind = events["kind"]
+    is_span = np.isin(kind, _SPANS)
+    lasts = np.minimum(events["a"], np.uint64(1 << 62)).astype(np.float64) * view.process.ns_per_tick
+    return {
+        **_process_columns(view, len(events)),
+        "lane": np.full(len(events), lane.id),
+        "time_ns": view.ns_of(events["ticks"]),
+        "kind": _words(kind, lambda number: EVENT_KINDS.get(number, f"kind {number}")),
+        "name": _words(events["subject"], lambda number: _subject_name(view, number)),
+        "detail": _words(
+            (kind.astype(np.uint64) << np.uint64(16)) | events["arg"],
+            lambda key: _detail(key >> 16, key & 0xFFFF),
+        ),
+        "duration_ns": _optional(np.minimum(lasts, 2.0**62).astype(np.int64), is_span),
+        "a": events["a"],
+        "b": events["b"],
+    }
+
+
+def _subject_name(view: View, number: int) -> str | None:
+    return None if number == NO_SUBJECT else str(view.places[number][0])
+
+
+def _detail(kind: int, arg: int) -> str | None:
+    if kind in (16, 18):
+        return SCHEDULES.get(arg)
+    if kind == 17:
+        return WAITS.get(arg, "other")
+    if kind == 20:
+        return "executed" if arg else "passed"
+    return f"level {arg}" if kind in (1, 2) else None
+
+
+def _words(keys: Any, word_of: Any) -> tuple[list[str | None], Any]:
+    """A column of few different words: the words, and for each row which of them."""
+    found, inverse = np.unique(keys, return_inverse=True)
+    return [word_of(key) for key in found.tolist()], inverse.reshape(-1)
+
+
+def _optional(values: Any, is_known: Any) -> Any:
+    return np.ma.array(values, mask=~is_known)
+
+
+_REGIONS = {
+    "pid": "int",
+    "image": "int",
+    "name": "str",
+    "file": "str",
+    "line": "int",
+    "function": "str",
+    "runtime": "str",
+    "calls": "int",
+    "threads": "int",
+    "wall_s": "float",
+    "work_s": "float",
+    "wait_s": "float",
+    "arrival_s": "float",
+    "imbalance": "float",
+    "schedule": "str",
+    "chunk": "int",
+    "iterations": "int",
+}
+
+
+def _regions(views: list[View]) -> Iterator[Block]:
+    for view in views:
+        entries = region_table(view.process, view.places)
+        if entries:
+            own = {name: [entry[name] for entry in entries] for name in list(_REGIONS)[2:]}
+            yield {**_process_columns(view, len(entries)), **own}
+
+
+_PROFILE = {
+    "pid": "int",
+    "image": "int",
+    "lane": "int",
+    "about_lane": "int",
+    "metric": "word",
+    "name": "word",
+    "file": "word",
+    "line": "int",
+    "function": "word",
+    "in_region": "word",
+    "detail": "word",
+    "count": "uint",
+    "timed": "uint",
+    "sum_ns": "float",
+    "min_ns": "float",
+    "max_ns": "float",
+    "x0": "uint",
+    "x1": "uint",
+    "x2": "uint",
+    "x3": "uint",
+}
+
+
+def _profile(views: list[View]) -> Iterator[Block]:
+    for view in views:
+        for lane in view.process.lanes:
+            if len(lane.rows):
+                yield _profile_block(view, lane)
+
+
+def _profile_block(view: View, lane: Lane) -> Block:
+    rows, tick = lane.rows, view.process.ns_per_tick
+    is_timed = rows["timed"] > 0
+    lines = np.array([view.places[int(number)][1].line for number in rows["subject"]], np.int64)
+    detail = (rows["what"].astype(np.uint64) << np.uint64(16)) | rows["flags"]
+
+    def place(field: str) -> Any:
+        return _words(rows["subject"], lambda number: getattr(view.places[number][1], field) or None)
+
+    return {
+        **_process_columns(view, len(rows)),
+        "lane": np.full(len(rows), lane.id),
+        "about_lane": rows["about"],
+        "metric": _words(rows["what"], lambda number: _METRIC_NAMES.get(number, f"metric {number}")),
+        "name": _words(rows["subject"], lambda number: _subject_name(view, number)),
+        "file": place("file"),
+        "line": _optional(lines, lines > 0),
+        "function": place("function"),
+        "in_region": _words(rows["in_region"], lambda number: _subject_name(view, number)),
+        "detail": _words(detail, lambda key: _flags(key >> 16, key & 0xFFFF)),
+        "count": rows["count"],
+        "timed": rows["timed"],
+        "sum_ns": rows["sum"] * tick,
+        "min_ns": _optional(rows["min"] * tick, is_timed),
+        "max_ns": _optional(rows["max"] * tick, is_timed),
+        **{f"x{at}": _optional(rows["x"][:, at], rows["x"][:, at] != UNKNOWN) for at in range(4)},
+    }
+
+
+def _flags(metric: int, flags: int) -> str | None:
+    if metric == METRICS["loop"]:
+        return SCHEDULES.get(flags)
+    return WAITS.get(flags, "other") if metric == METRICS["wait"] else None
+
+
+_COUNTERS = {
+    "pid": "int",
+    "image": "int",
+    "lane": "int",
+    "time_ns": "int",
+    "name": "word",
+    "unit": "word",
+    "value": "float",
+}
+
+
+def _counters(views: list[View]) -> Iterator[Block]:
+    for view in views:
+        counters = view.process.counters
+        for low in range(0, len(view.process.samples), BLOCK):
+            samples = view.process.samples[low : low + BLOCK]
+
+            def name(number: int, known: Any = counters) -> str:
+                return known[number].name if number in known else f"counter {number}"
+
+            def unit(number: int, known: Any = counters) -> str | None:
+                return known[number].unit if number in known else None
+
+            yield {
+                **_process_columns(view, len(samples)),
+                "lane": _optional(samples["lane"], samples["lane"] != NO_LANE),
+                "time_ns": view.ns_of(samples["ticks"]),
+                "name": _words(samples["counter"], name),
+                "unit": _words(samples["counter"], unit),
+                "value": samples["value"],
+            }
+
+
+_SWITCHES = {
+    "pid": "int",
+    "image": "int",
+    "lane": "int",
+    "time_ns": "int",
+    "kind": "word",
+    "cpu": "int",
+    "is_preempted": "int",
+}
+
+
+def _switches(views: list[View]) -> Iterator[Block]:
+    for view in views:
+        for low in range(0, len(view.process.switches), BLOCK):
+            switches = view.process.switches[low : low + BLOCK]
+            yield {
+                **_process_columns(view, len(switches)),
+                "lane": switches["b"].astype(np.int64),
+                "time_ns": view.ns_of(switches["ticks"]),
+                "kind": _words(switches["kind"], lambda number: EVENT_KINDS.get(number, f"kind {number}")),
+                "cpu": switches["a"].astype(np.int64),
+                "is_preempted": switches["arg"].astype(np.int64),
+            }

@@ -1,0 +1,78 @@
+"""Progress of what takes long: on standard error, on a terminal only, and not before a second has passed."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+_PATIENCE_S = 1.0
+
+
+@contextmanager
+def progress(
+    what: str, total: int | None = None, *, stream: TextIO | None = None, patience_s: float = _PATIENCE_S
+) -> Iterator[Callable[[int], None]]:
+    """A bar with the word `what` while the block runs, gone afterwards.
+
+    What is yielded adds to the part of `total` that is done; without a total the bar only moves. The bar is
+    drawn by a thread of its own, so that work that never reports shows one, too.
+    """
+    to = stream if stream is not None else sys.stderr
+    if not to.isatty():
+        yield lambda _: None
+        return
+    bar = _Bar(what, total, to)
+    timer = threading.Timer(patience_s, bar.show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield bar.advance
+    finally:
+        timer.cancel()
+        bar.close()
+
+
+class _Bar:
+    """Made by the thread that works, shown by the timer's: the lock keeps one from showing what is closed."""
+
+    def __init__(self, what: str, total: int | None, stream: TextIO) -> None:
+        self._what, self._total, self._stream = what, total, stream
+        self._lock = threading.Lock()
+        self._done = 0
+        self._is_closed = False
+        self._drawn: Any = None
+
+    def show(self) -> None:
+        # Imported here: what is quick never needs it.
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+        with self._lock:
+            if self._is_closed:
+                return
+            percent = [TaskProgressColumn()] if self._total is not None else []
+            self._drawn = Progress(
+                TextColumn("trimtab: {task.description}"),
+                BarColumn(),
+                *percent,
+                TimeElapsedColumn(),
+                console=Console(file=self._stream),
+                transient=True,
+            )
+            self._drawn.add_task(self._what, total=self._total, completed=self._done)
+            self._drawn.start()
+
+    def advance(self, amount: int) -> None:
+        with self._lock:
+            self._done += amount
+            if self._drawn is not None:
+                self._drawn.update(0, completed=self._done)
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            if self._drawn is not None:
+                self._drawn.stop()

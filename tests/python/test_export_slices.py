@@ -1,0 +1,150 @@
+"""A lane's events become slices that nest, whatever was lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from trimtab.export.slices import Role, lane_slices
+from trimtab.readers.layout import EVENT
+
+Event = tuple[int, int, int, int, int, int]  # ticks, subject, kind, arg, a, b
+
+
+def slices_of(*events: Event, end: int = 10_000) -> Any:
+    return lane_slices(np.array(list(events), EVENT), 0, end, 1.0)
+
+
+def tree(*events: Event, end: int = 10_000) -> list[tuple[int, str, int, int]]:
+    """Depth, role, begin and end of each slice in order of their begins."""
+    slices = slices_of(*events, end=end)
+    depth, found = 0, []
+    for at in range(len(slices)):
+        if slices.change[at] == 1:
+            partner = slices.partner[at]
+            role = Role(int(slices.role[at])).name
+            found.append((depth, role, int(slices.ticks[at]), int(slices.ticks[partner])))
+        depth += int(slices.change[at])
+    assert depth == 0
+    return found
+
+
+REGION, REGION_END, WORK, WORK_END, TASK, TASK_END = 1, 2, 3, 4, 5, 6
+LOOP, WAIT, CHUNK, LOCK, SINGLE, CREATED, PAUSED, RESUMED = 16, 17, 18, 19, 20, 32, 34, 35
+
+
+def test_spans_are_put_where_they_began() -> None:
+    found = tree(
+        (100, 1, REGION, 1, 7, 0),
+        (110, 1, WORK, 0, 7, 0),
+        (120, 2, CHUNK, 3, 4, 0),
+        (150, 2, CHUNK, 3, 4, 4),
+        (115, 2, LOOP, 3, 85, 8),  # ends at 200
+        (200, 3, WAIT, 2, 50, 7),
+        (260, 1, WORK_END, 0, 7, 50),
+        (300, 1, REGION_END, 1, 7, 2),
+    )
+    assert found == [
+        (0, "REGION", 100, 300),
+        (1, "WORK", 110, 260),
+        (2, "LOOP", 115, 200),
+        (3, "CHUNK", 120, 150),
+        (3, "CHUNK", 150, 200),
+        (2, "WAIT", 200, 250),
+    ]
+
+
+def test_what_begins_together_nests_by_its_end() -> None:
+    found = tree((100, 3, WAIT, 2, 20, 0), (120, 3, WAIT, 2, 0, 0), (100, 2, LOOP, 3, 100, 8))
+    assert found == [(0, "LOOP", 100, 200), (1, "WAIT", 100, 120), (1, "WAIT", 120, 120)]
+
+
+def test_a_long_wait_for_a_lock_is_shown_and_a_short_one_is_not() -> None:
+    found = tree((5000, 4, LOCK, 0, 300, 2000), (6000, 4, LOCK, 0, 300, 20))
+    assert found == [(0, "LOCK", 3000, 5300), (1, "LOCK_WAIT", 3000, 5000), (0, "LOCK", 6000, 6300)]
+
+
+def test_tasks_that_ran_in_a_wait_are_inside_it() -> None:
+    # The wait's duration leaves out the task's.
+    found = tree(
+        (10, 5, TASK, 0, 1, 0), (30, 5, TASK, 0, 2, 0), (90, 5, TASK_END, 0, 2, 0), (20, 6, WAIT, 6, 10, 0)
+    )
+    assert found == [(0, "TASK", 10, 10_000), (1, "WAIT", 20, 90), (2, "TASK", 30, 90)]
+
+
+def test_ends_whose_begins_a_ring_lost_begin_with_the_first_event() -> None:
+    found = tree((500, 3, WAIT, 2, 50, 7), (600, 1, WORK_END, 0, 7, 0), (650, 1, REGION_END, 1, 7, 2))
+    assert found == [(0, "REGION", 500, 650), (1, "WORK", 500, 600), (2, "WAIT", 500, 550)]
+
+
+def test_what_was_open_at_a_kill_ends_with_the_process() -> None:
+    found = tree((100, 1, REGION, 1, 7, 0), (110, 1, WORK, 0, 7, 0), (120, 2, CHUNK, 3, 4, 0), end=900)
+    assert found == [(0, "REGION", 100, 900), (1, "WORK", 110, 900), (2, "CHUNK", 120, 900)]
+
+
+def test_a_task_that_pauses_on_its_lane_stays_one_slice() -> None:
+    found = tree(
+        (10, 5, TASK, 0, 1, 0),
+        (20, 5, PAUSED, 0, 1, 0),
+        (20, 5, TASK, 0, 2, 0),
+        (40, 5, TASK_END, 0, 2, 0),
+        (40, 5, RESUMED, 0, 1, 0),
+        (60, 5, TASK_END, 0, 1, 0),
+    )
+    assert found == [(0, "TASK", 10, 60), (1, "TASK", 20, 40)]
+
+
+def test_a_task_that_goes_on_elsewhere_ends_here_at_its_pause() -> None:
+    here = tree(
+        (10, 5, TASK, 0, 1, 0), (20, 5, PAUSED, 0, 1, 0), (30, 5, TASK, 0, 2, 0), (50, 5, TASK_END, 0, 2, 0)
+    )
+    assert here == [(0, "TASK", 10, 20), (0, "TASK", 30, 50)]
+    assert tree((70, 5, RESUMED, 0, 1, 0), (90, 5, TASK_END, 0, 1, 0)) == [(0, "TASK", 70, 90)]
+
+
+def test_slices_that_cross_are_cut() -> None:
+    found = tree((10, 8, 7, 0, 0, 0), (20, 9, 7, 0, 0, 0), (30, 8, 8, 0, 0, 0), (40, 9, 8, 0, 0, 0))
+    assert found == [(0, "SCOPE", 10, 30), (1, "SCOPE", 20, 30), (0, "SCOPE", 30, 40)]
+
+
+def test_instants_have_no_partner() -> None:
+    slices = slices_of((10, 5, CREATED, 0, 1, 0), (20, 5, SINGLE, 1, 0, 0))
+    assert slices.change.tolist() == [0, 0] and slices.partner.tolist() == [-1, -1]
+    assert len(slices_of()) == 0
+
+
+event = st.tuples(
+    st.integers(0, 3000) | st.integers(0, 2**64 - 1),
+    st.integers(0, 3),
+    st.sampled_from([0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 17, 18, 19, 20, 32, 34, 35, 36, 40, 41, 500]),
+    st.integers(0, 5),
+    st.integers(0, 4) | st.integers(0, 2**64 - 1),
+    st.integers(0, 4) | st.integers(0, 2**64 - 1),
+)
+
+
+@given(st.lists(event, max_size=60), st.booleans())
+def test_any_events_nest(events: list[Event], is_sorted: bool) -> None:
+    slices = slices_of(*(sorted(events) if is_sorted else events))
+    stack: list[int] = []
+    for at in range(len(slices)):
+        if slices.change[at] == 1:
+            stack.append(at)
+        elif slices.change[at] == -1:
+            begin = stack.pop()
+            assert slices.partner[at] == begin and slices.partner[begin] == at
+            assert slices.role[at] == slices.role[begin]
+    assert stack == []
+    assert (np.diff(slices.ticks) >= 0).all()
+    assert (slices.role != Role.PAUSE).all()
+    assert slices.ticks.max(initial=0) <= 10_000
+
+
+@pytest.mark.parametrize("count", [1, 5000])
+def test_deep_nesting(count: int) -> None:
+    events = [(at, 8, 7, 0, 0, 0) for at in range(count)]
+    slices = slices_of(*events, end=9_000)
+    assert len(slices) == 2 * count and slices.ticks[-1] == 9_000
