@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trimtab.model import Process
+from trimtab.model import METRICS, Process, Records
 
-# What one hook costs beside its clock reads, ns: the call through us, the look-ups and the record.
-_HOOK_NS = 15.0
+# What the hooks of one occurrence cost beside their clock reads, ns: the table "Its own cost" of docs/performance.md,
+# which `./x bench --write-docs` makes. Of a region it is each thread's: the team waits while one of it forks and joins.
+_COST_NS = {
+    "region": 130.0,
+    "loop": 60.0,
+    "wait": 60.0,
+    "lock": 40.0,
+    "task": 35.0,
+    "scope": 9.0,
+    "single": 15.0,
+}
+_CHUNK_NS = 10.0
+# More in a trace than in the flight recorder: first use of the file's pages.
+_TRACED_EVENT_NS = 20.0
+_TRACE = 3
 
 
 @dataclass(frozen=True)
@@ -30,12 +43,34 @@ class OwnCost:
 
 
 def own_cost(process: Process) -> OwnCost:
-    """hooks * 15 ns + clock reads * their measured cost, set-up ticks, sampler CPU time."""
+    """Occurrences * their cost + clock reads * their measured cost, set-up ticks, sampler CPU time."""
     head = process.header
-    hooks = sum(lane.header["hooks"] for lane in process.lanes)
-    reads = sum(lane.header["clock_reads"] for lane in process.lanes)
+    read_ns = float(head["clock_read_ns"])
+    on_lanes = 0.0
+    for lane in process.lanes:
+        on_lanes += float(lane.header["clock_reads"]) * read_ns + _rows_ns(lane.rows, read_ns)
+        if head["level"] == _TRACE:
+            on_lanes += lane.events_written * _TRACED_EVENT_NS
     return OwnCost(
-        (hooks * _HOOK_NS + reads * float(head["clock_read_ns"])) * 1e-9,
+        on_lanes * 1e-9,
         head["setup_ticks"] * process.ns_per_tick * 1e-9,
         head["sampler_cpu_ns"] * 1e-9,
     )
+
+
+def _rows_ns(rows: Records, read_ns: float) -> float:
+    """What the profile rows of a lane stand for."""
+    total = 0.0
+    for metric, each_ns in _COST_NS.items():
+        mine = rows[rows["what"] == METRICS[metric]]
+        # Sums as floats: a damaged row must not overflow.
+        occurrences = float(mine["count"].sum(dtype=float))
+        if metric == "region":
+            occurrences = float(mine["x"][:, 0].sum(dtype=float))
+        elif metric == "loop":
+            total += float(mine["x"][:, 1].sum(dtype=float)) * _CHUNK_NS
+        elif metric == "scope":
+            # Not among the lane's clock reads: what is timed is read twice.
+            total += float(mine["timed"].sum(dtype=float)) * 2 * read_ns
+        total += occurrences * each_ns
+    return total

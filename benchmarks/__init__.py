@@ -1,0 +1,1 @@
+"""Benchmarks of Trimtab: `./x bench` (docs/performance.md)."""

@@ -1,0 +1,100 @@
+"""./x bench: runs all benchmarks, prints their tables, leaves build/bench/results.json."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks import docs
+from benchmarks.machine import describe
+from benchmarks.measure import QUIET, measure, measure_command, measure_reading
+from benchmarks.running import BenchError, clean_environment
+from benchmarks.suite import FULL, SMOKE, Size, cases
+
+ROOT = Path(__file__).resolve().parent.parent
+OUT = ROOT / "build" / "bench"
+PAGE = ROOT / "docs" / "performance.md"
+# The results that the page was made from.
+KEPT = ROOT / "benchmarks" / "results.json"
+# Teams of the constructs and programs: enough to wait for each other, few enough for small machines.
+MOST_THREADS = 2
+
+
+def main() -> int:
+    """0, or 1 after one line that says what failed."""
+    parser = argparse.ArgumentParser(
+        prog="./x bench", description="Runs the benchmarks (docs/performance.md)."
+    )
+    parser.add_argument("--smoke", action="store_true", help="a short round that only shows that they work")
+    parser.add_argument("--rounds", type=int, help=f"how often each level is run; {FULL.rounds} unless told")
+    parser.add_argument("--only", metavar="WORD", help="only cases whose title holds WORD; no page from that")
+    parser.add_argument("--write-docs", action="store_true", help="put the tables into docs/performance.md")
+    parser.add_argument("--results", type=Path, help="take these results instead of running anything")
+    arguments = parser.parse_args()
+    if arguments.write_docs and (arguments.smoke or arguments.only):
+        parser.error("--write-docs needs a whole run")
+    try:
+        results = json.loads(arguments.results.read_text()) if arguments.results else _run(arguments)
+        if arguments.write_docs:
+            docs.write(PAGE, results)
+            KEPT.write_text(_as_text(results), encoding="utf-8")
+        if not arguments.only:
+            for name, block in docs.BLOCKS.items():
+                print(f"\n{name}\n{block(results)}")
+    except (BenchError, ValueError, OSError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _run(arguments: argparse.Namespace) -> dict[str, Any]:
+    size = SMOKE if arguments.smoke else FULL
+    if arguments.rounds:
+        size = Size(**{**vars(size), "rounds": arguments.rounds})
+    clean_environment()
+    programs, workloads, scratch = OUT / "bin", ROOT / "build" / "workloads", OUT / "scratch"
+    for folder, out in (("benchmarks", programs), ("workloads", workloads)):
+        subprocess.run(["make", "-s", "-C", str(ROOT / folder), f"OUT={out}"], check=True)
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    results: dict[str, Any] = {"format": 1, "machine": describe(), "quiet": QUIET, "is_smoke": size.is_smoke}
+    threads = min(MOST_THREADS, int(results["machine"]["cpus"]))
+    results["cases"] = []
+    chosen = [
+        each for each in cases(size, programs, workloads, threads) if (arguments.only or "") in each.title
+    ]
+    for number, case in enumerate(chosen):
+        began = time.monotonic()
+        results["cases"].append(measure(case, size, scratch, seed=number))
+        _tell(f"{number + 1:3}/{len(chosen)}  {case.title}  {time.monotonic() - began:.1f} s")
+    if not arguments.only:
+        results["command"] = measure_command(chosen[0], size, scratch)
+        _tell("reading a trace")
+        results["reading"] = measure_reading(programs / "constructs-gcc", threads, size, scratch, _tell)
+    shutil.rmtree(scratch, ignore_errors=True)
+    name = (
+        "results-only.json" if arguments.only else "results-smoke.json" if size.is_smoke else "results.json"
+    )
+    (OUT / name).write_text(_as_text(results), encoding="utf-8")
+    return results
+
+
+def _as_text(results: dict[str, Any]) -> str:
+    """JSON with one line for each case, which keeps differences between versions readable."""
+    lines = [f"  {json.dumps(case)}" for case in results["cases"]]
+    rest = json.dumps({**results, "cases": []}, indent=1)
+    return rest.replace('"cases": []', '"cases": [\n' + ",\n".join(lines) + "\n ]") + "\n"
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

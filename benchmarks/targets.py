@@ -1,0 +1,112 @@
+"""What Trimtab promises (docs/performance.md), judged by the results: met, not met, or open within the spread."""
+
+from __future__ import annotations
+
+from benchmarks.spread import judge, spread
+from benchmarks.tables import (
+    Results,
+    above_bare,
+    all_programs,
+    markdown,
+    of_group,
+    own_pairs,
+    ratio_to_bare,
+)
+
+_LONG_US = 100.0
+Row = tuple[str, str, str, str]
+
+
+def targets(results: Results) -> str:
+    """The table."""
+    rows = [*_scopes(results), *_regions(results), *_programs(results), *_reading(results), *_own(results)]
+    return markdown(["what", "at most", "found (95 % interval)", "verdict"], rows)
+
+
+def _scopes(results: Results) -> list[Row]:
+    found = []
+    for level, most, name in (
+        ("bare", 2.0, "not attached"),
+        ("profile", 20.0, "profile"),
+        ("trace", 20.0, "trace"),
+    ):
+        for case in of_group(results, "scope"):
+            each = spread(case["levels"][level]["value"])
+            found.append(
+                (
+                    f"begin + end, {case['compiler']}, {name}",
+                    f"{most:.0f} ns",
+                    f"{each.median:.1f} ns ({each.low:.1f} to {each.high:.1f})",
+                    judge(each, most),
+                )
+            )
+    return found
+
+
+def _regions(results: Results) -> list[Row]:
+    found = []
+    for case in of_group(results, "construct"):
+        if case["name"] != "region":
+            continue
+        each = above_bare(case, "profile")
+        found.append(
+            (
+                f"empty region, {case['compiler']}, {case['threads']} thread{'s'[: case['threads'] > 1]}, profile",
+                "150 ns",
+                f"{each.median:.0f} ns ({each.low:.0f} to {each.high:.0f})",
+                judge(each, 150.0),
+            )
+        )
+    return found
+
+
+def _programs(results: Results) -> list[Row]:
+    found = []
+    for level, most in (("profile", 1.01), ("trace", 1.02)):
+        long = [case for case in of_group(results, "program") if case["shortest_region_us"] >= _LONG_US]
+        verdicts = [judge(ratio_to_bare(case, level), most) for case in long]
+        each = all_programs(results, level)
+        found.append(
+            (
+                f"whole programs together, {level}",
+                f"{most - 1:.0%}",
+                f"{each.median - 1:+.2%} ({each.low - 1:+.2%} to {each.high - 1:+.2%})",
+                judge(each, most),
+            )
+        )
+        counts = ", ".join(
+            f"{verdicts.count(name)} {name}" for name in ("met", "open", "not met") if name in verdicts
+        )
+        worst = "not met" if "not met" in verdicts else "open" if "open" in verdicts else "met"
+        found.append((f"each of {len(long)} programs, {level}", f"{most - 1:.0%}", counts, worst))
+    return found
+
+
+def _reading(results: Results) -> list[Row]:
+    found = results["reading"]
+    wall, peak = spread(found["wall_s"]), spread(found["peak_bytes"])
+    name = f"report of {found['events'] / 1e6:.1f} M events"
+    return [
+        (
+            f"{name}, time",
+            "5 s",
+            f"{wall.median:.2f} s ({wall.low:.2f} to {wall.high:.2f})",
+            judge(wall, 5.0),
+        ),
+        (f"{name}, memory", "1 GB", f"{peak.median / 1e9:.2f} GB", judge(peak, 1e9)),
+    ]
+
+
+def _own(results: Results) -> list[Row]:
+    quotients = [(reported / measured.median) for _, _, reported, measured in own_pairs(results)]
+    within = sum(0.5 <= each <= 2 for each in quotients)
+    if not quotients:
+        return [("own cost, reported / measured", "0.5 to 2", "no difference stands out", "open")]
+    return [
+        (
+            "own cost, reported / measured",
+            "0.5 to 2",
+            f"{within} of {len(quotients)} within ({min(quotients):.2f} to {max(quotients):.2f})",
+            "met" if within == len(quotients) else "not met",
+        )
+    ]

@@ -1,0 +1,118 @@
+"""The benchmarks' arithmetic, and that docs/performance.md shows the results that are kept."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import docs, tables
+from benchmarks.__main__ import KEPT, PAGE
+from benchmarks.running import LEVELS
+from benchmarks.spread import differences, geometric_mean, judge, ratios, spread
+from benchmarks.suite import FULL, SMOKE, cases
+
+
+def case(group: str, **values: list[float]) -> dict[str, Any]:
+    names = ("wall_s", "cpu_s", "own_s", "hooks", "clock_reads", "clock_read_ns", "events", "dropped")
+    levels = {
+        level: {**{name: [0.0, 0.0, 0.0] for name in names}, "value": values.get(level, [1.0, 1.0, 1.0])}
+        for level in LEVELS
+    }
+    return {
+        "group": group,
+        "name": "region",
+        "compiler": "gcc",
+        "threads": 1,
+        "occurrences": 100,
+        "levels": levels,
+        "shortest_region_us": 150.0,
+        "others_share": [0.01],
+        "run_again": 0,
+    }
+
+
+def test_spread_of_a_known_series() -> None:
+    found = spread([float(each) for each in range(1, 16)])
+    assert (found.count, found.median, found.quarter, found.three_quarters) == (15, 8, 4.5, 11.5)
+    # The sign test's interval for 15 values: from the 4th smallest to the 4th largest.
+    assert (found.low, found.high) == (4, 12)
+    assert found.iqr == 7
+
+
+def test_spread_of_few_values_is_their_range() -> None:
+    assert (spread([3.0]).low, spread([3.0]).high) == (3.0, 3.0)
+    assert (spread([3.0, 1.0]).low, spread([3.0, 1.0]).high) == (1.0, 3.0)
+    with pytest.raises(ValueError, match="at least one"):
+        spread([])
+
+
+def test_interval_holds_the_median_as_often_as_it_says() -> None:
+    source = random.Random(7)
+    held = 0
+    for _ in range(2000):
+        found = spread([source.expovariate(1.0) for _ in range(15)])
+        held += found.low <= 0.6931 <= found.high
+    assert 0.95 <= held / 2000 < 0.985
+
+
+def test_rounds_are_compared_with_themselves() -> None:
+    assert differences([11.0, 102.0], [10.0, 100.0]) == [1.0, 2.0]
+    assert ratios([11.0, 110.0], [10.0, 100.0]) == pytest.approx([1.1, 1.1])
+    assert geometric_mean([0.5, 2.0]) == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="argument 2"):
+        differences([1.0], [1.0, 2.0])
+
+
+def test_judgement_needs_the_whole_interval() -> None:
+    values = [float(each) for each in range(1, 16)]
+    assert [judge(spread(values), most) for most in (12, 8, 3.9)] == ["met", "open", "not met"]
+
+
+def test_programs_together_are_averaged_round_by_round() -> None:
+    first = case("program", bare=[1.0, 2.0, 4.0], profile=[2.0, 4.0, 8.0])
+    second = case("program", bare=[1.0, 2.0, 4.0], profile=[0.5, 1.0, 2.0])
+    assert tables.all_programs({"cases": [first, second]}, "profile").median == pytest.approx(1.0)
+
+
+def test_hook_cost_is_what_clock_reads_do_not_explain() -> None:
+    found = case("construct", bare=[100.0] * 3, profile=[170.0] * 3, trace=[210.0] * 3)
+    for level, reads in (("profile", 200.0), ("trace", 300.0)):
+        found["levels"][level]["clock_reads"] = [reads] * 3
+        found["levels"][level]["clock_read_ns"] = [20.0] * 3
+    found["levels"]["trace"]["events"] = [200.0] * 3
+    assert tables.hook_cost_ns(found) == pytest.approx(70 - 2 * 20)
+    assert tables.event_cost_ns(found) == pytest.approx((110 - 3 * 20 - 30) / 2)
+
+
+def test_tables_are_aligned_markdown() -> None:
+    lines = tables.markdown(["what", "ns"], [["a long name", "+1"], ["b", "-20"]]).splitlines()
+    assert lines == [
+        "| what        |  ns |",
+        "|-------------|----:|",
+        "| a long name |  +1 |",
+        "| b           | -20 |",
+    ]
+
+
+def test_pages_without_a_block_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"expected the blocks .*targets.*, found machine"):
+        docs.filled("<!-- bench machine -->\n<!-- end -->", {})
+
+
+def test_smoke_run_has_every_kind_of_case() -> None:
+    def groups(size: Any) -> set[str]:
+        return {each.group for each in cases(size, Path("p"), Path("w"), 2)}
+
+    assert groups(SMOKE) == groups(FULL) == {"start", "scope", "construct", "program"}
+    assert len({each.title for each in cases(FULL, Path("p"), Path("w"), 2)}) == len(
+        cases(FULL, Path("p"), Path("w"), 2)
+    )
+
+
+def test_page_shows_the_kept_results() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert docs.filled(text, json.loads(KEPT.read_text(encoding="utf-8"))) == text
