@@ -13,6 +13,7 @@ import click
 from trimtab import __version__, paths
 from trimtab.cli.common import fail, find_run
 from trimtab.cli.compare import compare_runs
+from trimtab.cli.doctor import run_doctor
 from trimtab.cli.export import export_run
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -167,6 +168,7 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
 
 main.add_command(compare_runs)
 main.add_command(export_run)
+main.add_command(run_doctor)
 
 
 @main.command("list")

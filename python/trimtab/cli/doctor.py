@@ -1,0 +1,33 @@
+"""trimtab doctor: what this machine allows."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+def run_doctor(as_json: bool) -> None:
+    """What can be observed on this machine, what each lack costs, and how to remedy it.
+
+    Exits with 0, or with 1 if no program can be observed at all.
+    """
+    from trimtab.doctor import diagnose
+    from trimtab.text import diagnosis
+    from trimtab.text.progress import progress
+
+    with progress("looking"):
+        found = diagnose()
+    if as_json:
+        parts = {
+            "observes": found.observes,
+            "checks": [check.as_json() for check in found.checks],
+            "runtimes": [runtime.as_json() for runtime in found.runtimes],
+        }
+        click.echo(json.dumps(parts, indent=1))
+    else:
+        diagnosis(found.checks)
+    sys.exit(0 if found.observes else 1)

@@ -1,0 +1,115 @@
+"""Whether observation works here: a small program, run as a user's would be, and its run read back."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from trimtab import paths
+from trimtab.doctor.check import Check
+from trimtab.model import RunError, Unavailable
+from trimtab.readers import open_run
+
+_NAME = "trimtab doctor"
+# Reports a scope of its own through trimtab.h's one symbol, and waits for the sampler to begin.
+_PROGRAM = f"""
+import ctypes, time
+number, name = ctypes.c_uint32, ctypes.c_char_p
+class Api(ctypes.Structure):
+    _fields_ = [("bytes", number), ("subject", ctypes.CFUNCTYPE(number, name, name, number)),
+                ("begin", ctypes.CFUNCTYPE(None, number)), ("end", ctypes.CFUNCTYPE(None, number))]
+get = ctypes.CDLL(None).trimtab_get_api
+get.restype, get.argtypes = ctypes.POINTER(Api), [number]
+api = get(1)[0]
+scope = api.subject({_NAME.encode()!r}, b"", 0)
+api.begin(scope)
+time.sleep(0.2)
+api.end(scope)
+"""
+_COMMAND = "from trimtab.cli import main; main()"
+# What the probes call what a check calls otherwise.
+_CHECKS = {
+    "run time and run delay of threads": "run delay",
+    "preemptions and their CPUs": "context switches",
+    "preemptions of some lanes": "context switches",
+    "migrations between CPUs": "migrations",
+    "pressure stall information": "pressure",
+    "throttling by the CPU quota": "CPU quota",
+}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How it went, and what the library itself says it cannot measure."""
+
+    check: Check
+    unavailable: tuple[Unavailable, ...] = ()
+
+
+def run_trial() -> Trial:
+    """Watches a program of a fifth of a second."""
+    library = paths.preload_library()
+    if not library.exists():
+        return Trial(
+            _broken(f"{library} is missing", "install trimtab anew: pip install --force-reinstall trimtab")
+        )
+    with tempfile.TemporaryDirectory(prefix="trimtab-doctor-") as folder:
+        directory = Path(folder) / "run"
+        trimtab = [sys.executable, "-c", _COMMAND, "run", "-q", "-o", str(directory), "--with", "+hwcounters"]
+        try:
+            done = subprocess.run(
+                [*trimtab, "--", sys.executable, "-S", "-c", _PROGRAM],
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=60,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return Trial(
+                _broken(f"a program could not be run: {error}", "run it by hand: trimtab run -- true")
+            )
+        if done.returncode != 0:
+            said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+            loader = next((line for line in said if "ld.so" in line), said[-1])
+            return Trial(
+                _broken(
+                    f"{library} does not load: {loader}",
+                    "its file system must not be mounted noexec, and the loader not be static or of another C library",
+                )
+            )
+        return _read(directory)
+
+
+def _read(directory: Path) -> Trial:
+    try:
+        run = open_run(directory)
+    except RunError as error:
+        return Trial(_broken(f"nothing was recorded: {error}", "give temporary files room (TMPDIR)"))
+    for process in run.processes:
+        if any(subject.name == _NAME for subject in process.subjects.values()):
+            return Trial(
+                Check("observation", "ok", "a program was run and its work recorded"), process.unavailable
+            )
+    return Trial(_broken("the library was loaded and recorded nothing", "give temporary files room (TMPDIR)"))
+
+
+def _broken(found: str, remedy: str) -> Check:
+    return Check("observation", "broken", found, "no program's work can be seen", remedy)
+
+
+def merged(checks: list[Check], unavailable: tuple[Unavailable, ...]) -> list[Check]:
+    """The checks, corrected by what the probes found when they tried: that is what counts."""
+    found = list(checks)
+    for each in unavailable:
+        name = _CHECKS.get(each.what, each.what)
+        at = next((at for at, check in enumerate(found) if check.what == name), None)
+        if at is None:
+            found.append(Check(name, "lacks", each.why, "not in reports", each.remedy))
+        elif found[at].status == "ok":
+            found[at] = replace(
+                found[at], status="lacks", found=each.why, costs="not in reports", remedy=each.remedy
+            )
+    return found
