@@ -85,6 +85,16 @@ def _sums(members: list[Any]) -> tuple[int, int, tuple[int, ...]]:
     return sum(int(row["count"]) for row in members), sum(int(row["sum"]) for row in members), tuple(x)
 
 
+def build(output: Path, compiler: str, source: str, *flags: str, suffix: str = ".c") -> Path:
+    """Compile `source`; libraries want -shared and -fPIC among the flags."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    text = output.with_suffix(suffix)
+    text.write_text(source)
+    subprocess.run([compiler, str(text), *flags, "-o", str(output), "-lm"], check=True, timeout=120)
+    return output
+
+
 def record(
     tmp_path: Path,
     compiler: str,
@@ -95,18 +105,19 @@ def record(
     suffix: str = ".c",
     **environment: str,
 ) -> Recorded:
-    """Build `source` and run it with and without the library; the output must be the same."""
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{compiler} is not installed")
-    text, program, run = tmp_path / f"program{suffix}", tmp_path / "program", tmp_path / "run"
-    text.write_text(source)
-    subprocess.run([compiler, *flags, str(text), "-o", str(program), "-lm"], check=True, timeout=120)
+    """Build `source` and run it with and without the library; the output must be the same.
+
+    LD_PRELOAD in `environment` is loaded behind the library, as the command does it.
+    """
+    program, run = build(tmp_path / "program", compiler, source, *flags, suffix=suffix), tmp_path / "run"
     base = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive", **environment}
-    base.pop("LD_PRELOAD", None)
+    if "LD_PRELOAD" not in environment:
+        base.pop("LD_PRELOAD", None)
     alone = subprocess.run([str(program)], env=base, capture_output=True, text=True, timeout=120)
     run.mkdir()
     (run / "run.json").write_text(json.dumps({"format": 1}))
-    watched = {**base, "LD_PRELOAD": str(preload_library()), "TRIMTAB_RUN": str(run), "TRIMTAB_LEVEL": level}
+    preload = ":".join([str(preload_library()), *filter(None, [environment.get("LD_PRELOAD")])])
+    watched = {**base, "LD_PRELOAD": preload, "TRIMTAB_RUN": str(run), "TRIMTAB_LEVEL": level}
     seen = subprocess.run([str(program)], env=watched, capture_output=True, text=True, timeout=120)
     assert seen.returncode == alone.returncode, seen.stderr
     assert seen.stdout == alone.stdout
@@ -114,4 +125,4 @@ def record(
     return Recorded(process, seen.stdout)
 
 
-__all__ = ["UNKNOWN", "Recorded", "Row", "record"]
+__all__ = ["UNKNOWN", "Recorded", "Row", "build", "record"]

@@ -2,6 +2,7 @@
 // thread's two numbers and then one pointer per captured variable; the wrapper takes a single pointer instead.
 #include <cstdarg>
 #include <cstdlib>
+#include <utility>
 
 #include "kmpc_ident.hpp"
 
@@ -51,6 +52,31 @@ void member_main(std::int32_t* thread, std::int32_t* bound, fork_frame* frame) {
   end_member(mine, frame->shared);
 }
 
+// The same for the first thread of a team of a league (the construct teams): its number is that of its team.
+void league_main(std::int32_t* thread, std::int32_t* bound, fork_frame* frame) {
+  auto* const ask = real<int()>({frame->shared.of, false}, symbol::omp_get_team_num);
+  const int number = ask == nullptr ? 0 : ask();
+  member mine;
+  begin_member(mine, frame->shared, number < 0 ? 0u : static_cast<std::uint32_t>(number));
+  call_outlined(*frame, thread, bound);
+  end_member(mine, frame->shared);
+}
+
+// Upper bounds of what the next fork makes: its clause if there is one, and what the runtime would take otherwise.
+std::uint32_t most_members(const caller& from) noexcept {
+  here at;
+  return find_here(at) ? most_threads(from, at.state->requested_threads) : 0;
+}
+std::uint32_t most_teams(const caller& from) noexcept {
+  here at;
+  if (!find_here(at)) return 0;
+  auto* const ask = real<int()>(from, symbol::omp_get_max_teams);
+  const int most = ask == nullptr ? 1 : ask();
+  const std::uint32_t standard = most < 1 ? 1u : static_cast<std::uint32_t>(most);
+  const std::uint32_t clause = std::exchange(at.state->teams_asked, 0u);
+  return clause > standard ? clause : standard;
+}
+
 // Clears what the size class has beyond `count` captured variables.
 void clear_rest(fork_frame& frame, int count) noexcept {
   const int rounded = count == 0 ? 0 : count <= 4 ? 4 : count <= 16 ? 16 : count <= 64 ? 64 : max_arguments;
@@ -59,14 +85,12 @@ void clear_rest(fork_frame& frame, int count) noexcept {
 
 using fork_function = void(ident*, std::int32_t, microtask, ...);
 
+template <auto most, auto main>
 void fork_region(const caller& from, fork_function* forward, ident* where, microtask outlined, int count,
                  fork_frame& frame) {
-  here at;
-  std::uint32_t clause = 0;
-  if (find_here(at)) clause = at.state->requested_threads;
   const bool is_recorded =
       !from.is_internal && is_recording.load(std::memory_order_relaxed) &&
-      fork_team(frame.shared, from, reinterpret_cast<const void*>(outlined), most_threads(from, clause), source_of(where));
+      fork_team(frame.shared, from, reinterpret_cast<const void*>(outlined), most(from), source_of(where));
   if (!is_recorded) {
     void* const* const a = frame.arguments;
     // The runtime passes on exactly as many as it is told of.
@@ -77,8 +101,21 @@ void fork_region(const caller& from, fork_function* forward, ident* where, micro
     return forward(where, count, outlined, TRIMTAB_256);
   }
   frame.shared.arguments = static_cast<std::uint16_t>(count);
-  forward(where, 1, reinterpret_cast<microtask>(member_main), &frame);
+  forward(where, 1, reinterpret_cast<microtask>(main), &frame);
   join_team(frame.shared);
+}
+
+// Takes the captured variables out of the call; returns how many there are.
+int read_arguments(fork_frame& frame, int count, va_list list) noexcept {
+  const int taken = count < 0 ? 0 : count < max_arguments ? count : max_arguments;
+  for (int i = 0; i < taken; ++i) frame.arguments[i] = va_arg(list, void*);
+  clear_rest(frame, taken);
+  return taken;
+}
+
+void ask_for_teams(const caller& from, std::int32_t most) noexcept {
+  here at;
+  if (!from.is_internal && most > 0 && find_here(at)) at.state->teams_asked = static_cast<std::uint32_t>(most);
 }
 
 }  // namespace
@@ -91,13 +128,41 @@ TRIMTAB_HOOK void __kmpc_fork_call(ident* where, std::int32_t count, microtask o
   auto* const forward = real<fork_function>(from, symbol::__kmpc_fork_call);
   if (forward == nullptr) return;
   fork_frame frame;
-  const int taken = count < 0 ? 0 : count < max_arguments ? count : max_arguments;
   va_list list;
   va_start(list, outlined);
-  for (int i = 0; i < taken; ++i) frame.arguments[i] = va_arg(list, void*);
+  const int taken = read_arguments(frame, count, list);
   va_end(list);
-  clear_rest(frame, taken);
-  fork_region(from, forward, where, outlined, taken, frame);
+  fork_region<most_members, member_main>(from, forward, where, outlined, taken, frame);
+}
+
+// teams on the host: a league, in which the first thread of each team forks regions of its own.
+TRIMTAB_HOOK void __kmpc_fork_teams(ident* where, std::int32_t count, microtask outlined, ...) {
+  const caller from = caller_of(where, __builtin_return_address(0));
+  auto* const forward = real<fork_function>(from, symbol::__kmpc_fork_teams);
+  if (forward == nullptr) return;
+  fork_frame frame;
+  va_list list;
+  va_start(list, outlined);
+  const int taken = read_arguments(frame, count, list);
+  va_end(list);
+  fork_region<most_teams, league_main>(from, forward, where, outlined, taken, frame);
+}
+
+TRIMTAB_HOOK void __kmpc_push_num_teams(ident* where, std::int32_t thread, std::int32_t teams, std::int32_t threads) {
+  const caller from = caller_of(where, __builtin_return_address(0));
+  ask_for_teams(from, teams);
+  if (auto* const forward =
+          real<void(ident*, std::int32_t, std::int32_t, std::int32_t)>(from, symbol::__kmpc_push_num_teams))
+    forward(where, thread, teams, threads);
+}
+
+TRIMTAB_HOOK void __kmpc_push_num_teams_51(ident* where, std::int32_t thread, std::int32_t least, std::int32_t most,
+                                           std::int32_t threads) {
+  const caller from = caller_of(where, __builtin_return_address(0));
+  ask_for_teams(from, most);
+  if (auto* const forward =
+          real<void(ident*, std::int32_t, std::int32_t, std::int32_t, std::int32_t)>(from, symbol::__kmpc_push_num_teams_51))
+    forward(where, thread, least, most, threads);
 }
 
 // LLVM 16 and later: `if` clause decided by the runtime; a false condition runs the outlined function in place.
@@ -111,7 +176,7 @@ TRIMTAB_HOOK void __kmpc_fork_call_if(ident* where, std::int32_t count, microtas
   frame.arguments[0] = argument;
   clear_rest(frame, 1);
   if (from.is_internal || !is_recording.load(std::memory_order_relaxed) ||
-      !fork_team(frame.shared, from, reinterpret_cast<const void*>(outlined), most_threads(from, 0), source_of(where)))
+      !fork_team(frame.shared, from, reinterpret_cast<const void*>(outlined), most_members(from), source_of(where)))
     return forward(where, count, outlined, condition, argument);
   frame.shared.arguments = 1;
   forward(where, 1, reinterpret_cast<microtask>(member_main), condition, &frame);

@@ -25,16 +25,18 @@ inline bool is_source_known(const ident* where) noexcept {
 }
 
 // Schedule numbers of the interface (kmp.h, enum sched_type); modifiers in the bits above.
-inline observe::schedule schedule_of_llvm(std::int32_t kind, std::int64_t chunk) noexcept {
+inline constexpr std::int32_t schedule_modifiers = (1 << 29) | (1 << 30);
+
+inline observe::schedule schedule_of_llvm(std::int32_t kind) noexcept {
   using observe::schedule;
-  constexpr std::int32_t modifiers = (1 << 29) | (1 << 30);
-  switch (kind & ~modifiers) {
+  switch (kind & ~schedule_modifiers) {
     case 33:
+    case 45:  // balanced: one block a thread, of a multiple of the chunk (the modifier simd)
     case 65:
       return schedule::static_chunked;
     case 34:
     case 66:
-      return chunk > 1 ? schedule::static_chunked : schedule::static_;
+      return schedule::static_;
     case 35:
     case 67:
       return schedule::dynamic;
@@ -55,20 +57,22 @@ inline observe::schedule schedule_of_llvm(std::int32_t kind, std::int64_t chunk)
   }
 }
 
+// Static loops whose blocks go round the threads, and distribute's round the teams.
+inline bool is_chunked_llvm(std::int32_t kind) noexcept {
+  const std::int32_t bare = kind & ~schedule_modifiers;
+  return bare == 33 || bare == 65 || bare == 91;
+}
+
+inline std::uint64_t magnitude(std::int64_t of) noexcept {
+  return of < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(of) : static_cast<std::uint64_t>(of);
+}
+
 // Iterations of first, first + increment, ... up to and including last.
 template <class number>
 std::uint64_t inclusive_count(number first, number last, std::int64_t increment) noexcept {
-  if (increment > 0)
-    return last < first ? 0
-                        : (static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first)) /
-                                  static_cast<std::uint64_t>(increment) +
-                              1;
-  if (increment < 0)
-    return first < last ? 0
-                        : (static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(last)) /
-                                  static_cast<std::uint64_t>(-increment) +
-                              1;
-  return 0;
+  if (increment == 0 || (increment > 0 ? last < first : first < last)) return 0;
+  const auto from = static_cast<std::uint64_t>(first), to = static_cast<std::uint64_t>(last);
+  return (increment > 0 ? to - from : from - to) / magnitude(increment) + 1;
 }
 
 }  // namespace trimtab::openmp

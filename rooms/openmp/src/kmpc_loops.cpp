@@ -6,23 +6,25 @@ namespace {
 
 using observe::schedule;
 
-// Iterations of a static chunked loop that this thread gets: its blocks lie `stride` apart.
+// What a thread gets of a loop that is divided at its start.
+struct own_part {
+  std::uint64_t iterations;
+  std::uint64_t blocks;
+};
+
+// Of a chunked loop up to `last`: its blocks lie `stride` apart, and the last one may reach beyond the loop.
 template <class number, class signed_number>
-std::uint64_t own_iterations(number lower, number upper, signed_number stride, number last, std::int64_t increment,
-                             bool is_chunked) noexcept {
-  if (!is_chunked) return inclusive_count(lower, upper, increment);
-  const std::uint64_t block = inclusive_count(lower, upper, increment);
-  if (block == 0 || stride == 0) return block;
+own_part blocks_of(number lower, number upper, number last, signed_number stride, std::int64_t increment) noexcept {
+  const bool is_beyond = increment < 0 ? upper < last : upper > last;
+  const std::uint64_t block = inclusive_count(lower, is_beyond ? last : upper, increment);
+  const std::uint64_t apart = magnitude(stride) / magnitude(increment);
+  if (block == 0 || apart == 0) return {block, block == 0 ? 0u : 1u};
   const std::uint64_t rest = inclusive_count(lower, last, increment);
-  const auto apart =
-      static_cast<std::uint64_t>((stride < 0 ? -static_cast<std::int64_t>(stride) : static_cast<std::int64_t>(stride)) /
-                                 (increment < 0 ? -increment : increment));
-  if (apart == 0) return block < rest ? block : rest;
-  const std::uint64_t whole = rest / apart;
-  const std::uint64_t tail = rest % apart;
-  return whole * block + (tail < block ? tail : block);
+  const std::uint64_t whole = rest / apart, tail = rest % apart;
+  return {whole * block + (tail < block ? tail : block), whole + (tail > 0 ? 1 : 0)};
 }
 
+// last_here: of the part of the loop that falls to this team of a league; otherwise the loop's last.
 template <class number, class signed_number>
 void static_started(const caller& from, const void* place, const ident* where, std::int32_t kind, number first, number last,
                     number last_here, const number* lower, const number* upper, const signed_number* stride,
@@ -30,17 +32,14 @@ void static_started(const caller& from, const void* place, const ident* where, s
   here at;
   if (from.is_internal || !find_here(at)) return;
   const bool is_sections = where != nullptr && (where->flags & ident_work_sections) != 0;
-  const schedule how = is_sections ? schedule::sections : schedule_of_llvm(kind, static_cast<std::int64_t>(chunk));
-  const bool is_chunked = how == schedule::static_chunked;
-  // Within a team of a league, only a part of the whole loop is divided.
-  begin_loop(
-      at,
-      {how, is_chunked ? static_cast<std::uint64_t>(chunk) : 0, inclusive_count(first, last, increment), increment, place},
-      source_of(where));
-  // The last block may reach beyond the loop.
-  const bool is_beyond = is_chunked && (increment < 0 ? *upper < last_here : *upper > last_here);
-  take_chunk(at, static_cast<std::int64_t>(*lower),
-             own_iterations(*lower, is_beyond ? last_here : *upper, *stride, last_here, increment, is_chunked));
+  const schedule how = is_sections ? schedule::sections : schedule_of_llvm(kind);
+  const bool is_chunked = is_chunked_llvm(kind);
+  const std::uint64_t size = is_chunked || how == schedule::static_chunked ? static_cast<std::uint64_t>(chunk) : 0;
+  begin_loop(at, {how, size, inclusive_count(first, last, increment), increment, place}, source_of(where));
+  const own_part mine = is_chunked ? blocks_of(*lower, *upper, last_here, *stride, increment)
+                                   : own_part{inclusive_count(*lower, *upper, increment), 1};
+  take_chunk(at, static_cast<std::int64_t>(*lower), mine.iterations);
+  if (mine.blocks > 1) at.state->loop.chunks += mine.blocks - 1;
 }
 
 template <class number>
@@ -48,7 +47,7 @@ void dispatch_started(const caller& from, const void* place, const ident* where,
                       number last, std::int64_t increment, std::int64_t chunk) noexcept {
   here at;
   if (from.is_internal || !find_here(at)) return;
-  const schedule how = schedule_of_llvm(kind, chunk);
+  const schedule how = schedule_of_llvm(kind);
   const bool is_chunk_known = how == schedule::dynamic || how == schedule::guided || how == schedule::static_chunked;
   begin_loop(at,
              {how, is_chunk_known ? static_cast<std::uint64_t>(chunk) : 0, inclusive_count(first, last, increment),

@@ -1,0 +1,557 @@
+"""Small programs built by clang: what is recorded is what was written. Several constructs share a program."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from probe_run import Recorded, build, record
+
+COMPILER = "clang-19"
+LEVELS = ("-O0", "-O2")
+EVENTS = {"task_begin": 5, "task_end": 6, "task_created": 32, "edge": 36}
+
+Program = Callable[[str, str], Recorded]
+
+
+def _c(body: str, before: str = "") -> str:
+    return f"#include <omp.h>\n#include <stdio.h>\nint a[1000];\nvolatile int is_created;\n{before}\nint main(void) {{\n{body}\nreturn 0; }}\n"
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop as written, and what must be known of it. None: the runtime decides."""
+
+    directive: str
+    head: str
+    schedule: str
+    chunk: int
+    chunks: int | None
+    trip: int = 1000
+
+
+UP = "for (int i = 0; i < 1000; i++) a[i]++;"
+DOWN = "for (int i = 999; i >= 0; i--) a[i]++;"
+STRIDE = "for (int i = 0; i < 2000; i += 2) a[i / 2]++;"
+LONG = "for (long i = -500; i < 500; i++) a[i + 500]++;"
+UNSIGNED = "for (unsigned i = 0; i < 1000; i++) a[i]++;"
+ULL = "for (unsigned long long i = 0; i < 1000; i++) a[i]++;"
+FEW = "for (int i = 0; i < 3; i++) a[i]++;"
+SQUARE = "for (int i = 0; i < 20; i++) for (int j = 0; j < 50; j++) a[50 * i + j]++;"
+ORDERED = "for (int i = 0; i < 100; i++) {\n#pragma omp ordered\na[i]++;\n}"
+SECTIONS = "{\n" + "".join(f"#pragma omp section\na[{i}]++;\n" for i in range(5)) + "}"
+
+LOOPS = (
+    Loop("parallel for", UP, "static", 0, 4),
+    Loop("parallel for schedule(static)", DOWN, "static", 0, 4),
+    Loop("parallel for schedule(static, 7)", UP, "static", 7, 143),
+    Loop("parallel for schedule(static, 7)", DOWN, "static", 7, 143),
+    Loop("parallel for schedule(static, 1)", LONG, "static", 1, 1000),
+    Loop("parallel for schedule(static, 300)", UNSIGNED, "static", 300, 4),
+    Loop("parallel for schedule(static, 400)", STRIDE, "static", 400, 3),
+    Loop("parallel for schedule(static)", ULL, "static", 0, 4),
+    Loop("parallel for schedule(static, 9)", ULL, "static", 9, 112),
+    Loop("parallel for", FEW, "static", 0, 3, 3),
+    Loop("parallel for simd schedule(simd: static, 8)", UP, "static", 8, 4),
+    Loop("parallel for collapse(2) schedule(dynamic, 10)", SQUARE, "dynamic", 10, 100),
+    Loop("parallel for schedule(dynamic, 7)", UP, "dynamic", 7, 143),
+    Loop("parallel for schedule(dynamic, 7)", DOWN, "dynamic", 7, 143),
+    Loop("parallel for schedule(dynamic, 7)", LONG, "dynamic", 7, 143),
+    Loop("parallel for schedule(dynamic, 7)", UNSIGNED, "dynamic", 7, 143),
+    Loop("parallel for schedule(dynamic, 7)", ULL, "dynamic", 7, 143),
+    Loop("parallel for schedule(dynamic)", STRIDE, "dynamic", 1, 1000),
+    Loop("parallel for schedule(monotonic: dynamic, 7)", UP, "dynamic", 7, 143),
+    Loop("parallel for schedule(nonmonotonic: dynamic, 7)", UP, "dynamic", 7, 143),
+    Loop("parallel for schedule(guided)", UP, "guided", 1, None),
+    Loop("parallel for schedule(guided, 16)", ULL, "guided", 16, None),
+    Loop("parallel for schedule(runtime)", UP, "runtime", 0, None),
+    Loop("parallel for schedule(auto)", UP, "auto", 0, None),
+    Loop("parallel\n#pragma omp for schedule(static, 5)", UP, "static", 5, 200),
+    Loop("parallel\n#pragma omp for schedule(dynamic, 5) nowait", UP, "dynamic", 5, 200),
+    Loop("parallel for ordered schedule(static, 3)", ORDERED, "static", 3, 34, 100),
+    Loop("parallel for ordered schedule(dynamic, 3)", ORDERED, "dynamic", 3, 34, 100),
+    Loop("parallel for ordered schedule(guided, 3)", ORDERED, "guided", 3, None, 100),
+    Loop("parallel sections", SECTIONS, "sections", 0, None, 5),
+    Loop("parallel\n#pragma omp sections", SECTIONS, "sections", 0, None, 5),
+    Loop("parallel num_threads(1)\n#pragma omp for schedule(dynamic, 5)", UP, "dynamic", 5, None),
+)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    """program(SOURCE, FLAGS): what it recorded; built and run once for all tests of the module."""
+
+    @cache
+    def run(source: str, flags: str) -> Recorded:
+        return record(tmp_path_factory.mktemp("clang"), COMPILER, source, (*flags.split(), "-fopenmp"))
+
+    return run
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+@pytest.mark.parametrize("number", range(len(LOOPS)))
+def test_loop(program: Program, optimize: str, number: int) -> None:
+    """Each loop in a region of its own; subjects are numbered by first sight, which is as written."""
+    seen = program(_c("\n".join(f"#pragma omp {loop.directive}\n{loop.head}" for loop in LOOPS)), optimize)
+    regions, loops = seen.rows("region"), seen.rows("loop")
+    assert len(regions) == len(loops) == len(LOOPS)
+    expected, region, row = LOOPS[number], regions[number], loops[number]
+    threads = 1 if "num_threads(1)" in expected.directive else 4
+    assert (region.count, region.x[0], region.x[1]) == (1, threads, threads)
+    found = (row.schedule, row.count, row.x[0], row.x[2], row.x[3])
+    assert found == (expected.schedule, threads, expected.trip, expected.chunk, expected.trip)
+    if expected.chunks is not None:
+        assert row.x[1] == expected.chunks
+    else:
+        assert 1 <= row.x[1] <= expected.trip
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+def test_order_between_iterations(program: Program, optimize: str) -> None:
+    """Each iteration of an ordered loop waits once, each of a doacross loop for whatever it depends on."""
+    body = """static unsigned b[20][20];
+#pragma omp parallel for ordered schedule(static, 1)
+for (int i = 0; i < 50; i++) {
+#pragma omp ordered
+a[i]++;
+}
+#pragma omp parallel for ordered(2) schedule(dynamic)
+for (int i = 1; i < 20; i++) for (int j = 1; j < 20; j++) {
+#pragma omp ordered depend(sink: i - 1, j)
+b[i][j] = b[i - 1][j] + 1;
+#pragma omp ordered depend(source)
+}
+printf("%u\\n", b[19][19]);"""
+    seen = program(_c(body), optimize)
+    assert [row.count for row in seen.rows("wait", "ordered")] == [50, 19 * 19]
+    assert [row.x[0] for row in seen.rows("loop")] == [50, 19]
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+def test_synchronisation(program: Program, optimize: str) -> None:
+    """Barriers, criticals, singles and locks, each counted where it stands; masked and atomic wait for nothing."""
+    body = """omp_lock_t lock; omp_init_lock(&lock);
+#pragma omp parallel
+{ int mine = 0;
+for (volatile int r = 0; r < 5; r++) {
+#pragma omp barrier
+}
+#pragma omp critical
+a[0]++;
+#pragma omp critical(named) hint(omp_sync_hint_contended)
+{ a[1]++; a[2]++; }
+#pragma omp single nowait
+a[3]++;
+#pragma omp single copyprivate(mine)
+mine = 7;
+omp_set_lock(&lock); a[4] += mine; omp_unset_lock(&lock);
+#pragma omp masked
+a[5]++;
+#pragma omp atomic
+a[6]++;
+}
+printf("%d %d %d %d %d %d %d\\n", a[0], a[1], a[2], a[3], a[4], a[5], a[6]);"""
+    seen = program(_c(body), optimize)
+    assert seen.output == "4 4 4 1 28 1 4\n"
+    assert [row.count for row in seen.rows("lock", "critical")] == [4, 4]
+    assert [(row.count, row.x[0]) for row in seen.rows("single")] == [(4, 1), (4, 1)]
+    assert sum(row.count for row in seen.rows("wait", "barrier")) == 20
+    assert seen.only("wait", "single").count == 4
+    assert seen.only("wait", "lock").count == 4
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+def test_reductions(program: Program, optimize: str) -> None:
+    """Threads wait for each other once in a reduction; the form without nowait ends in a barrier."""
+    body = """double s = 0, t = 0, u[5] = {0};
+#pragma omp parallel
+{
+#pragma omp for reduction(+: s)
+for (int i = 0; i < 1000; i++) s += i;
+#pragma omp for reduction(+: t) nowait
+for (int i = 0; i < 1000; i++) t += i;
+}
+#pragma omp parallel for reduction(+: u)
+for (int i = 0; i < 1000; i++) u[i % 5] += i;
+printf("%g %g %g\\n", s, t, u[0]);"""
+    seen = program(_c(body), optimize)
+    waits = seen.rows("wait", "barrier")
+    assert [row.count for row in waits if row.wait == "reduction"] == [4, 4, 4]
+    assert len([row for row in waits if row.wait == "barrier"]) >= 1
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+def test_cancelled_loop(tmp_path: Path, optimize: str) -> None:
+    """A region that can be cancelled has barriers of its own kind; a loop that is left early is closed."""
+    body = """#pragma omp parallel
+{
+#pragma omp for schedule(dynamic, 10)
+for (int i = 0; i < 1000; i++) {
+#pragma omp cancel for if(i == 500)
+a[i] = 1;
+#pragma omp cancellation point for
+}
+#pragma omp barrier
+}"""
+    source = _c(body)
+    seen = record(tmp_path, COMPILER, source, (optimize, "-fopenmp"), OMP_CANCELLATION="true")
+    loop = seen.only("loop")
+    assert (loop.schedule, loop.count, loop.x[2], loop.x[3]) == ("dynamic", 4, 10, 1000)
+    assert {row.count for row in seen.rows("wait", "barrier")} == {4}
+    assert seen.only("region").x[0] == 4
+
+
+TASKS = """#pragma omp parallel
+#pragma omp single
+for (int t = 0; t < 40; t++) {
+#pragma omp task firstprivate(t)
+for (int k = 0; k < 200000; k++) __asm__ volatile("" ::: "memory");
+}
+#pragma omp parallel
+#pragma omp single
+{
+#pragma omp taskgroup
+for (int t = 0; t < 8; t++)
+#pragma omp task
+a[t]++;
+for (int t = 0; t < 6; t++)
+#pragma omp task if(t > 2)
+a[10 + t]++;
+#pragma omp task untied
+{ a[20]++;
+#pragma omp taskyield
+a[20]++;
+#pragma omp taskyield
+a[20]++; }
+#pragma omp taskwait
+#pragma omp taskloop num_tasks(10)
+for (int i = 0; i < 100; i++) a[100 + i]++;
+#pragma omp taskloop nogroup grainsize(10)
+for (int i = 0; i < 200; i++) a[200 + i]++;
+#pragma omp task final(1)
+{
+#pragma omp task
+a[21]++;
+}
+}
+printf("%d %d %d %d\\n", a[0], a[15], a[20], a[21]);"""
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+def test_tasks(program: Program, optimize: str) -> None:
+    """Created and executed tasks agree, also those that the program runs itself; untied ones count once."""
+    seen = program(_c(TASKS), optimize)
+    assert seen.output == "1 1 3 1\n"
+    tasks = seen.rows("task")
+    assert sorted(row.count for row in tasks) == [1, 1, 1, 6, 8, 10, 20, 40]
+    # The pieces of a taskloop are the runtime's, and who makes them is not known.
+    assert sorted(row.x[0] for row in tasks) == [0, 0, 1, 1, 1, 6, 8, 40]
+    first, region = seen.rows("team")[0], seen.rows("region")[0]
+    heavy = max(tasks, key=lambda row: row.ticks)
+    assert first.ticks >= 0.9 * heavy.ticks
+    assert first.ticks + first.x[0] + first.x[1] + first.x[2] == pytest.approx(4 * region.ticks, rel=0.05)
+    # taskgroup, taskwait, the first taskloop.
+    assert sum(row.count for row in seen.rows("wait", "taskwait")) == 3
+
+
+# The second thread is in the first task until all are created: none can be done before the others are known.
+CHAIN = """#pragma omp parallel num_threads(2)
+#pragma omp single
+{ int x = 0, y = 0;
+#pragma omp task depend(out: x)
+while (!is_created);
+#pragma omp task depend(in: x) depend(out: y)
+a[1]++;
+#pragma omp task depend(in: x)
+a[2]++;
+#pragma omp task depend(inout: y)
+a[3]++;
+#pragma omp task
+a[4]++;
+is_created = 1;
+#pragma omp taskwait depend(in: y)
+#pragma omp taskwait
+}
+printf("%d\\n", a[1] + a[2] + a[3] + a[4]);"""
+CHAIN_EDGES = [(0, 1), (0, 2), (1, 3)]
+
+
+def _events(seen: Recorded, kind: str) -> list[tuple[int, int, int]]:
+    """(subject, a, b) of all events of that kind."""
+    events = [e for lane in seen.process.lanes for e in lane.events[lane.events["kind"] == EVENTS[kind]]]
+    return sorted((int(e["subject"]), int(e["a"]), int(e["b"])) for e in events)
+
+
+def _check_chain(seen: Recorded) -> None:
+    created = _events(seen, "task_created")
+    identities = [task for _, task, _ in created]
+    assert len(set(identities)) == 5 and 0 not in identities
+    assert [(s, t) for s, t, _ in _events(seen, "task_begin")] == [(s, t) for s, t, _ in created]
+    assert [(s, t) for s, t, _ in _events(seen, "task_end")] == [(s, t) for s, t, _ in created]
+    # Subjects are numbered by first sight, which is as written.
+    edges = [(identities.index(a), identities.index(b)) for _, a, b in _events(seen, "edge")]
+    assert sorted(edges) == CHAIN_EDGES
+    assert [(row.count, row.x[0]) for row in seen.rows("task")] == [(1, 1)] * 5
+    assert "task identities and dependences" not in {each.what for each in seen.process.unavailable}
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+def test_dependences_in_a_trace(tmp_path: Path, optimize: str) -> None:
+    """OMPT tells each task's identity and what it had to wait for; nothing is counted twice."""
+    seen = record(tmp_path, COMPILER, _c(CHAIN), (optimize, "-fopenmp"), level="trace")
+    _check_chain(seen)
+    assert sum(row.count for row in seen.rows("wait", "taskwait")) == 2
+
+
+def test_tasks_in_a_trace(tmp_path: Path) -> None:
+    """Every execution has the identity that its creation had, and knows who created it."""
+    seen = record(tmp_path, COMPILER, _c(TASKS), ("-O2", "-fopenmp"), level="trace")
+    created = {task: (subject, parent) for subject, task, parent in _events(seen, "task_created")}
+    begun = _events(seen, "task_begin")
+    assert len(created) == 40 + 8 + 6 + 1 + 10 + 20 + 2
+    assert {(task, subject) for subject, task, _ in begun} == {(t, s) for t, (s, _) in created.items()}
+    assert begun == _events(seen, "task_end")
+    assert Counter(parent != 0 for _, parent in created.values()) == {False: 86, True: 1}
+    # An untied task begins anew after each point at which it may give up its thread.
+    parts = Counter(task for _, task, _ in begun)
+    assert sorted(parts.values())[:-1] == [1] * 86 and max(parts.values()) >= 3
+    assert sorted(row.count for row in seen.rows("task")) == [1, 1, 1, 6, 8, 10, 20, 40]
+
+
+TOOL = """#include <stdio.h>
+struct result { int (*initialize)(void *, int, void *); void (*finalize)(void *); long data; };
+static int initialize(void *lookup, int device, void *tool) { puts("other tool"); return 1; }
+static void finalize(void *tool) {}
+struct result *ompt_start_tool(unsigned version, const char *runtime) {
+static struct result ours = {initialize, finalize, 0}; return &ours; }
+"""
+ONE_TASK = "#pragma omp parallel\n#pragma omp single\n#pragma omp task\na[0]++;"
+
+
+@pytest.mark.parametrize("level", ["profile", "trace"])
+@pytest.mark.parametrize("way", ["OMP_TOOL", "OMP_TOOL_LIBRARIES", "LD_PRELOAD", "in the program"])
+def test_another_tool_comes_first(tmp_path: Path, way: str, level: str) -> None:
+    """A runtime takes one tool: what the user has chosen gets it, and a trace says what it lacks."""
+    tool = build(tmp_path / "tool.so", "gcc", TOOL, "-shared", "-fPIC")
+    before = TOOL if way == "in the program" else ""
+    environment: dict[str, Any] = {} if before else {way: "disabled" if way == "OMP_TOOL" else str(tool)}
+    flags = ("-O2", "-fopenmp", *(["-rdynamic"] if before else []))
+    seen = record(tmp_path, COMPILER, _c(ONE_TASK, before), flags, level=level, **environment)
+    assert seen.output == ("" if way == "OMP_TOOL" else "other tool\n")
+    lacking = [
+        each.why for each in seen.process.unavailable if each.what == "task identities and dependences"
+    ]
+    assert len(lacking) == (level == "trace")
+    assert (seen.only("task").count, seen.only("task").x[0]) == (1, 1)
+
+
+def test_libgomp_has_no_identities(tmp_path: Path) -> None:
+    """A trace of GCC's own runtime says that tasks cannot be told apart, and what to do."""
+    seen = record(tmp_path, "gcc", _c(ONE_TASK), level="trace")
+    (lacking,) = [each for each in seen.process.unavailable if "task identities" in each.what]
+    assert "libgomp" in lacking.why and "libomp" in lacking.remedy
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+def test_teams(tmp_path: Path, optimize: str) -> None:
+    """A league is a region of its teams' first threads, and each team's region is nested in it."""
+    body = """#pragma omp teams num_teams(2) thread_limit(3)
+#pragma omp distribute parallel for num_threads(3)
+for (int i = 0; i < 600; i++) a[i]++;
+#pragma omp teams distribute parallel for num_teams(2) thread_limit(2) dist_schedule(static, 50) schedule(dynamic, 5)
+for (int i = 0; i < 200; i++) a[i]++;
+#pragma omp teams num_teams(3)
+#pragma omp distribute dist_schedule(static, 10)
+for (int i = 0; i < 100; i++) a[i]++;
+printf("%d %d %d\\n", a[0], a[150], a[599]);"""
+    flags = (optimize, "-fopenmp")
+    # The runtime's own limit goes by the machine's CPUs.
+    seen = record(tmp_path, COMPILER, _c(body), flags, KMP_TEAMS_THREAD_LIMIT="16")
+    assert seen.output == "3 2 1\n"
+    # Subjects are numbered by first sight: a league before the regions of its teams.
+    assert [(row.count, row.x[0], row.x[1]) for row in seen.rows("region")] == [
+        (1, 2, 2),
+        (2, 6, 3),
+        (1, 2, 2),
+        (4, 8, 2),
+        (1, 3, 3),
+    ]
+    loops = seen.rows("loop")
+    distributed = [(row.x[0], row.x[1], row.x[2]) for row in loops if row.schedule == "distribute"]
+    assert distributed == [(600, 2, 0), (200, 4, 50), (100, 10, 10)]
+    shared = [(row.schedule, row.x[0], row.x[2]) for row in loops if row.schedule != "distribute"]
+    assert shared == [("static", 600, 0), ("dynamic", 200, 5)]
+
+
+HOSTS = """#include <omp.h>
+#include <thread>
+#include <vector>
+int main() {
+  omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp parallel num_threads(3)
+    { asm volatile(""); }
+  }
+  for (int n = 1; n <= 6; n++) {
+    omp_set_num_threads(n);
+#pragma omp parallel
+    { asm volatile(""); }
+  }
+  std::vector<std::thread> hosts;
+  for (int k = 0; k < 3; k++)
+    hosts.emplace_back([] {
+      for (int r = 0; r < 5; r++)
+#pragma omp parallel num_threads(2)
+      { asm volatile(""); }
+    });
+  for (auto& each : hosts) each.join();
+#pragma omp parallel num_threads(64)
+  { asm volatile(""); }
+  for (volatile int no = 0, r = 0; r < 3; r++)
+#pragma omp parallel if (no)
+    { asm volatile(""); }
+}
+"""
+
+
+@pytest.mark.parametrize("way", ["usual", "irbuilder"])
+def test_nested_and_changing_teams(tmp_path: Path, way: str) -> None:
+    """Nested regions, a changing thread count, several host threads, more threads than CPUs, serialized ones.
+
+    With LLVM's newer code generator the runtime decides about `if`, through an entry point of its own.
+    """
+    flags = ["-O2", "-fopenmp", "-pthread"]
+    if way == "irbuilder":
+        flags += ["-Xclang", "-fopenmp-enable-irbuilder"]
+    seen = record(tmp_path, "clang++-19", HOSTS, tuple(flags), suffix=".cpp")
+    if way == "irbuilder":
+        assert b"__kmpc_fork_call_if" in (tmp_path / "program").read_bytes()
+    # Subjects are numbered by first sight: outer, inner, changing, hosts, many, serialized.
+    expected = [(1, 2, 2), (2, 6, 3), (6, 21, 6), (15, 30, 2), (1, 64, 64), (3, 3, 1)]
+    assert [(row.count, row.x[0], row.x[1]) for row in seen.rows("region")] == expected
+    assert [row.count for row in seen.rows("team")] == [threads for _, threads, _ in expected]
+
+
+@pytest.mark.parametrize("optimize", LEVELS)
+@pytest.mark.parametrize("count", [1, 4, 5, 16, 17, 64, 65, 200])
+def test_captured_variables(tmp_path: Path, optimize: str, count: int) -> None:
+    """However many variables a region captures, it gets all of them."""
+    declared = "".join(f"double v{i} = {i};" for i in range(count))
+    stored = "".join(f"w[{i}] = v{i};" for i in range(count))
+    added = "".join(f"v{i} += 1;" for i in range(count))
+    body = f"""{declared}
+#pragma omp parallel num_threads(2)
+{{
+#pragma omp critical
+{{ {stored} {added} }}
+}}
+double s = 0; for (int i = 0; i < {count}; i++) s += w[i];
+printf("%g\\n", s);"""
+    seen = record(tmp_path, COMPILER, _c(body, "double w[256];"), (optimize, "-fopenmp"))
+    assert float(seen.output) == sum(range(count)) + count
+    assert seen.only("region").x[0] == 2
+
+
+def test_orphaned_loop(program: Program) -> None:
+    """A loop in a function that regions call belongs to the region that called it."""
+    before = "__attribute__((noinline)) void work(void) {\n#pragma omp for schedule(dynamic, 5)\n"
+    before += "for (int i = 0; i < 50; i++) a[i]++;\n}"
+    body = "#pragma omp parallel\nwork();\n#pragma omp parallel num_threads(2)\nwork();"
+    seen = program(_c(body, before), "-O2")
+    assert seen.only("loop").x[:2] == (100, 20)
+    assert [row.x[0] for row in seen.rows("region")] == [4, 2]
+    regions = {int(r["in_region"]) for lane in seen.process.lanes for r in lane.rows[lane.rows["what"] == 3]}
+    assert len(regions) == 2
+
+
+def test_places_that_the_compiler_tells(program: Program) -> None:
+    """With -g every construct comes with its file, function and line."""
+    seen = program(_c("#pragma omp parallel for schedule(dynamic)\n" + UP), "-O2 -g")
+    told = {
+        (s.kind, s.function, s.line) for s in seen.process.subjects.values() if s.file.endswith("program.c")
+    }
+    assert {("region", "main", 7), ("loop", "main", 7)} <= told
+
+
+GCC_PROGRAM = """#pragma omp parallel for schedule(dynamic, 7)
+for (int i = 0; i < 1000; i++) a[i]++;
+#pragma omp parallel for schedule(guided, 16)
+for (int i = 0; i < 1000; i++) a[i]++;
+#pragma omp parallel
+{
+#pragma omp barrier
+#pragma omp critical
+a[0]++;
+#pragma omp single
+a[1]++;
+}
+"""
+
+
+@pytest.mark.parametrize("level", ["profile", "trace"])
+def test_gcc_program_on_llvm_runtime(tmp_path: Path, level: str) -> None:
+    """LLVM's runtime has GCC's entry points: nothing is lost or counted twice, and a trace has identities."""
+    runtime = Path("/usr/lib/llvm-19/lib/libomp.so.5")
+    seen = record(tmp_path, "gcc", _c(GCC_PROGRAM + CHAIN), level=level, LD_PRELOAD=str(runtime))
+    assert [name for name, _ in seen.process.runtimes.values()] == ["libomp"]
+    regions = [(row.count, row.x[0]) for row in seen.rows("region")]
+    assert regions == [(1, 4), (1, 4), (1, 4), (1, 2)]
+    loops = [(row.schedule, row.x[0], row.x[2], row.x[3]) for row in seen.rows("loop")]
+    assert loops == [("dynamic", 1000, 7, 1000), ("guided", 1000, 16, 1000)]
+    assert seen.only("lock", "critical").count == 4
+    assert [row.x[0] for row in seen.rows("single")] == [1, 1]
+    if level == "trace":
+        _check_chain(seen)
+    assert [(row.count, row.x[0]) for row in seen.rows("task")] == [(1, 1)] * 5
+
+
+@pytest.fixture(scope="module")
+def intel() -> Path:
+    """The folder of libiomp5 as PyPI's intel-openmp installs it."""
+    try:
+        files = importlib.metadata.files("intel-openmp") or []
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("intel-openmp is not installed: pip install '.[test]'")
+    (library,) = [file for file in files if file.name == "libiomp5.so"]
+    return Path(str(library.locate())).resolve().parent
+
+
+@pytest.mark.parametrize("level", ["profile", "trace"])
+def test_intel_runtime(tmp_path: Path, intel: Path, level: str) -> None:
+    """clang's programs run on Intel's runtime; it tells identities as LLVM's does."""
+    flags = ("-O2", "-fopenmp=libiomp5", "-L", str(intel))
+    seen = record(tmp_path, COMPILER, _c(GCC_PROGRAM + CHAIN), flags, level=level, LD_LIBRARY_PATH=str(intel))
+    assert [name for name, _ in seen.process.runtimes.values()] == ["libiomp5"]
+    assert [(row.count, row.x[0]) for row in seen.rows("region")] == [(1, 4), (1, 4), (1, 4), (1, 2)]
+    loops = [(row.schedule, row.x[0], row.x[2], row.x[3]) for row in seen.rows("loop")]
+    assert loops == [("dynamic", 1000, 7, 1000), ("guided", 1000, 16, 1000)]
+    assert seen.only("lock", "critical").count == 4
+    if level == "trace":
+        _check_chain(seen)
+
+
+def test_two_runtimes_in_one_process(tmp_path: Path) -> None:
+    """A program of clang's with a library of GCC's: each keeps its runtime, and both are told of."""
+    library = """int b[100];
+int of_gcc(void) {
+for (int r = 0; r < 3; r++)
+#pragma omp parallel for schedule(dynamic, 10)
+for (int i = 0; i < 100; i++) b[i]++;
+return b[99]; }"""
+    build(tmp_path / "libother.so", "gcc", library, "-O2", "-fopenmp", "-shared", "-fPIC")
+    body = '#pragma omp parallel for schedule(dynamic, 7)\n{UP}\nprintf("%d\\n", of_gcc());'.replace(
+        "{UP}", UP
+    )
+    where = str(tmp_path)
+    flags = ("-O2", "-fopenmp", "-L", where, "-lother")
+    seen = record(tmp_path, COMPILER, _c(body, "int of_gcc(void);"), flags, LD_LIBRARY_PATH=where)
+    assert sorted(name for name, _ in seen.process.runtimes.values()) == ["libgomp", "libomp"]
+    assert [(row.count, row.x[0]) for row in seen.rows("region")] == [(1, 4), (3, 12)]
+    assert [(row.x[0], row.x[2]) for row in seen.rows("loop")] == [(1000, 7), (300, 10)]
