@@ -37,6 +37,12 @@ def _show_cmake_dir(ctx: click.Context, _: click.Parameter, value: bool) -> None
         ctx.exit()
 
 
+def _show_include_dir(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        click.echo(paths.include_dir())
+        ctx.exit()
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="trimtab")
 @click.option(
@@ -46,6 +52,14 @@ def _show_cmake_dir(ctx: click.Context, _: click.Parameter, value: bool) -> None
     expose_value=False,
     callback=_show_cmake_dir,
     help="Print the folder for find_package(trimtab) and exit.",
+)
+@click.option(
+    "--include-dir",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_include_dir,
+    help="Print the folder of trimtab.h and exit.",
 )
 def main() -> None:
     """Show why a parallel program's cores are idle."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
+from trimtab.text.console import output, table
 from trimtab.text.units import NAMES, seconds
 
 _MOST_REGIONS = 20
@@ -17,16 +16,16 @@ _Write = Callable[[float], str]
 
 def comparison(differences: dict[str, Any]) -> None:
     """What `trimtab.analysis.compare` gives, as tables on standard output."""
-    console = Console(highlight=False)
+    console = output()
     before, after = differences["runs"]
-    total = Table("", "A", "B", "B - A", "95 % interval", "", title=f"{before} and {after} runs")
+    total = table("", "A", "B", "B - A", "95 % interval", "", title=f"{before} and {after} runs")
     for name, entry in differences["total"].items():
         write: _Write = _difference if name == "wall_s" else _points
         total.add_row(
             {"wall_s": "wall time", "efficiency": "efficiency", **NAMES}[name], *_cells(entry, write)
         )
     console.print(total)
-    regions = Table("region, wall time", "A", "B", "B - A", "95 % interval", "")
+    regions = table("region, wall time", "A", "B", "B - A", "95 % interval", "")
     for region in differences["regions"][:_MOST_REGIONS]:
         regions.add_row(escape(region["name"]), *_cells(region["wall_s"], _difference))
     if differences["regions"]:

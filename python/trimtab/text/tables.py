@@ -2,57 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
+from trimtab.text.console import output, table
 from trimtab.text.units import NAMES, percent, seconds
+
+_Cell = Callable[[dict[str, Any]], str]
+# Each with the width of terminal from which on there is room for it.
+_REGION_COLUMNS: dict[str, tuple[int, _Cell]] = {
+    "calls": (0, lambda region: str(region["calls"])),
+    "threads": (100, lambda region: str(region["threads"])),
+    "wall": (0, lambda region: seconds(region["wall_s"])),
+    "work": (70, lambda region: seconds(region["work_s"])),
+    "wait": (0, lambda region: seconds(region["wait_s"])),
+    "imbalance": (0, lambda region: f"{region['imbalance']:.2f}" if region["imbalance"] else ""),
+    "schedule": (100, lambda region: region["schedule"] or ""),
+    "chunk": (120, lambda region: str(region["chunk"] or "")),
+    "iterations": (120, lambda region: "" if region["iterations"] is None else str(region["iterations"])),
+}
 
 
 def tables(report: dict[str, Any], directory: Path) -> None:
     """The whole report as tables on standard output."""
-    console = Console(highlight=False)
+    console = output()
     console.print(f"[bold]{escape(' '.join(report['command']))}[/]  {escape(str(directory))}")
     end = report["exit"]
     how = f"killed by {end['signal']}" if end["signal"] else f"exit code {end['code']}"
     console.print(f"{seconds(report['wall_s'])}, {how}{'' if report['complete'] else ' (incomplete)'}")
     if report["time"] is not None:
-        table = Table(
+        rows = table(
             "share of core time", "", title=f"{report['cpus_available']:g} CPUs, {report['threads']} threads"
         )
         for name, share in report["time"].items():
-            table.add_row(NAMES[name], f"{share:.2%}")
-        console.print(table)
+            rows.add_row(NAMES[name], f"{share:.2%}")
+        console.print(rows)
     if report["regions"]:
-        table = Table(
-            "region",
-            "calls",
-            "threads",
-            "wall",
-            "work",
-            "wait",
-            "imbalance",
-            "schedule",
-            "chunk",
-            "iterations",
-        )
+        shown = [(name, cell) for name, (least, cell) in _REGION_COLUMNS.items() if console.width >= least]
+        rows = table("region", *(name for name, _ in shown))
         for region in report["regions"][:40]:
-            table.add_row(
-                escape(region["name"]),
-                str(region["calls"]),
-                str(region["threads"]),
-                seconds(region["wall_s"]),
-                seconds(region["work_s"]),
-                seconds(region["wait_s"]),
-                f"{region['imbalance']:.2f}" if region["imbalance"] else "",
-                region["schedule"] or "",
-                str(region["chunk"] or ""),
-                str(region["iterations"] if region["iterations"] is not None else ""),
-            )
-        console.print(table)
+            rows.add_row(escape(region["name"]), *(cell(region) for _, cell in shown))
+        console.print(rows)
         if len(report["regions"]) > 40:
             console.print(f"and {len(report['regions']) - 40} more regions (--json has all)")
     for finding in report["findings"]:
@@ -73,9 +66,9 @@ def tables(report: dict[str, Any], directory: Path) -> None:
 
 def run_list(runs: list[dict[str, Any]]) -> None:
     """Recorded runs, one a row."""
-    table = Table("run", "program", "wall", "ended")
+    rows = table("run", "program", "wall", "ended")
     for each in runs:
         ended = each["signal"] or ("" if each["code"] is None else str(each["code"]))
         wall = seconds(each["wall_s"]) if each["wall_s"] is not None else "not ended"
-        table.add_row(escape(each["run"]), escape(str(each["program"])), wall, ended)
-    Console(highlight=False).print(table)
+        rows.add_row(escape(each["run"]), escape(str(each["program"])), wall, ended)
+    output().print(rows)
