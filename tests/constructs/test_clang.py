@@ -112,6 +112,15 @@ def test_loop(program: Program, optimize: str, number: int) -> None:
         assert 1 <= row.x[1] <= expected.trip
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3, 5])
+def test_static_chunks_add_up(tmp_path: Path, threads: int) -> None:
+    """However the blocks fall to the threads, each is counted once; one thread has the loop as one block."""
+    body = "\n".join(f"#pragma omp parallel for schedule(static, 7)\n{head}" for head in (UP, DOWN, ULL))
+    seen = record(tmp_path, COMPILER, _c(body), threads=threads)
+    expected = (1000, 1 if threads == 1 else 143, 7, 1000)
+    assert [row.x for row in seen.rows("loop")] == [expected] * 3
+
+
 @pytest.mark.parametrize("optimize", LEVELS)
 def test_order_between_iterations(program: Program, optimize: str) -> None:
     """Each iteration of an ordered loop waits once, each of a doacross loop for whatever it depends on."""
