@@ -19,9 +19,9 @@ static void region(long count) {
 
 /* `count` chunks for each thread: what it costs a thread to get one, while the others get theirs. */
 static void chunk(long count) {
-  const long all = count * omp_get_max_threads();
+  const int all = (int)count * omp_get_max_threads();
 #pragma omp parallel for schedule(dynamic, 1)
-  for (long i = 0; i < all; ++i) NOTHING;
+  for (int i = 0; i < all; ++i) NOTHING;
 }
 
 /* Loops of one chunk for each thread. */

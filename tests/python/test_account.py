@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic import NO, LaneFile, ProcessFiles, S, counter, event, row, subject, team_of, write_run
 from trimtab.analysis import build
-from trimtab.analysis.account import SHARES
+from trimtab.analysis.account import SHARES, Account
+from trimtab.analysis.findings import findings
 from trimtab.readers import open_run
 
 
@@ -153,6 +154,19 @@ def test_own_cost_of_scopes_counts_reads_of_the_timed(tmp_path: Path) -> None:
     # 10 M passages at 9 ns; row() says that all were timed: two reads of 20 ns each.
     process = ProcessFiles(lanes_of(1, rows=[row(1, 7, S, count=10_000_000)]), [subject(1)], user=1.0)
     assert report_of(tmp_path, process)["overhead"]["seconds"] == pytest.approx(0.09 + 0.4)
+
+
+@pytest.mark.parametrize(("runtime", "gain"), [("libgomp", 0.5), ("libomp", 5.0), ("libiomp5", 5.0)])
+def test_small_chunks_cost_what_the_runtime_takes(tmp_path: Path, runtime: str, gain: float) -> None:
+    # 20 M chunks of one iteration on two threads: 50 ns each by libgomp, 500 ns where threads steal them.
+    loop = row(2, 3, 9 * S, flags=3, x=(20_000_000, 20_000_000, 1, 20_000_000), in_region=1)
+    lanes = lanes_of(2, rows=[*team_of(1, 9.0, [9.0, 9.0]), loop], run_s=10.0)
+    regions = report_of(tmp_path, ProcessFiles(lanes, [subject(1), subject(2)], parallel=9.0, cpus=2.0))[
+        "regions"
+    ]
+    regions[0]["runtime"] = runtime
+    found = findings(Account(dict.fromkeys(SHARES, 0.0), 10.0, 2.0, 9.0, 0.0), regions, 2, None, 0.0)
+    assert {each["cause"]: each["gain_s"] for each in found}["chunks too small"] == pytest.approx(gain)
 
 
 def test_region_under_way_at_a_kill(tmp_path: Path) -> None:

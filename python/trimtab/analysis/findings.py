@@ -13,8 +13,10 @@ from trimtab.analysis.account import Account
 _LEAST_GAIN_SHARE = 0.01
 _IMBALANCE = 1.10
 _SMALL_REGION_S = 20e-6
-# One more chunk from a loop's shared counter, by bench of the room openmp; more where lanes contend.
-_DISPATCH_S = 0.1e-6
+# One more chunk, where two threads ask: `./x bench --only chunk`, column "bare" at two threads. LLVM's runtimes steal
+# chunks from each other's share under a lock.
+_DISPATCH_S = {"libgomp": 0.05e-6}
+_DISPATCH_BY_STEALING_S = 0.5e-6
 
 
 def findings(
@@ -175,9 +177,10 @@ def _spinning(account: Account, threads: int) -> list[dict[str, Any]]:
 
 
 def _small_chunks(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """gain = chunks * 0.1 us / threads: what handing them out costs each thread."""
+    """gain = chunks * cost of handing one out / threads, at most the region's wall time."""
     found = []
     for region in regions:
+        each_s = _DISPATCH_S.get(region["runtime"], _DISPATCH_BY_STEALING_S)
         for loop in region["loops"]:
             if loop["schedule"] not in ("dynamic", "guided") or not loop["chunks"]:
                 continue
@@ -190,7 +193,7 @@ def _small_chunks(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
                     f"{region['work_s'] / loop['chunks'] * 1e6:.2g} us of work each",
                     f"write schedule({loop['schedule']}, {max(int(each * 16), 16)}): "
                     "a chunk should be worth 10 us and more",
-                    loop["chunks"] * _DISPATCH_S / region["threads"],
+                    min(loop["chunks"] * each_s / region["threads"], region["wall_s"]),
                 )
             )
     return found
