@@ -68,9 +68,12 @@ def _rows(process: Process, forker: Lane, begin: Any, end: int) -> Records:
 
 def _team_row(lane: Lane, begin: Any, end: int) -> Any:
     events = lane.events
-    mine = events[
-        (events["a"] == begin["a"]) & ((events["kind"] == _WORK_BEGIN) | (events["kind"] == _WORK_END))
-    ]
+    is_part = (events["kind"] == _WORK_BEGIN) | (events["kind"] == _WORK_END)
+    # Parts that tell no instance belong to the region in whose time they lie.
+    is_in_time = (
+        (events["a"] == 0) & (events["subject"] == begin["subject"]) & (events["ticks"] >= begin["ticks"])
+    )
+    mine = events[is_part & ((events["a"] == begin["a"]) | is_in_time)]
     starts, ends = mine[mine["kind"] == _WORK_BEGIN], mine[mine["kind"] == _WORK_END]
     if not len(starts):
         return None

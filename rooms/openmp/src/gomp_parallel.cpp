@@ -2,7 +2,7 @@
 // member_main, which stamps around the real one. Arguments, team size and results stay as they are.
 #include <cstring>
 
-#include "hooks.hpp"
+#include "outermost.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -57,6 +57,11 @@ TRIMTAB_HOOK void GOMP_parallel(gomp_function fn, void* data, unsigned threads, 
   const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));
   auto* const forward = real<void(gomp_function, void*, unsigned, unsigned)>(from, symbol::GOMP_parallel);
   if (forward == nullptr) return fn(data);
+  const void* const outlined = reinterpret_cast<const void*>(fn);
+  if (void* const thunk = open_outermost(from, outlined, most_threads(from, threads), nullptr, gomp_regions)) {
+    forward(reinterpret_cast<gomp_function>(thunk), data, threads, flags);
+    return close_outermost();
+  }
   run_region(from, fn, data, threads, {}, [&](gomp_function f, void* d) { forward(f, d, threads, flags); });
 }
 
@@ -119,7 +124,6 @@ TRIMTAB_HOOK int omp_get_num_threads() {
   auto* const forward = real<int()>(from, symbol::omp_get_num_threads);
   if (forward == nullptr) return 1;
   here at;
-  if (!from.is_internal && find_here(at) && at.state->innermost != nullptr && at.state->innermost->is_gcc)
-    inferred_loop_passed(at, TRIMTAB_PLACE);
+  if (!from.is_internal && find_here(at)) inferred_loop_passed(at, TRIMTAB_PLACE);
   return forward();
 }

@@ -1,11 +1,10 @@
-#include "team.hpp"
-
 #include <sys/mman.h>
 
 #include <cstdlib>
 #include <cstring>
 
 #include "ompt.hpp"
+#include "outermost.hpp"
 #include "trimtab/openmp/openmp.hpp"
 
 namespace trimtab::openmp {
@@ -58,7 +57,8 @@ void begin_thread(lane_state& state) noexcept {
   state.taskloop_subject = no_subject;
   state.next_task = 0;
   state.teams_asked = 0;
-  state.slots_used[0] = state.slots_used[1] = 0;
+  state.slots_used = 0;
+  state.is_outermost_open.store(false, std::memory_order_relaxed);
 }
 
 // source: ";file;function;line;column;;", or what says nothing.
@@ -84,27 +84,6 @@ std::size_t index_of(const void* place) noexcept {
   return base::mix_fast(reinterpret_cast<std::uintptr_t>(place)) % lane_state::max_known;
 }
 
-// nullptr: no room for another subject.
-known_region* region_at(lane_state& state, runtime* of, const void* outlined, std::uint32_t outer_region,
-                        const char* source) noexcept {
-  known_region& known = state.regions[index_of(outlined)];
-  const std::uint32_t generation = places_generation.load(std::memory_order_relaxed);
-  if (known.outlined == outlined && known.of == of && known.outer_region == outer_region && known.generation == generation)
-      [[likely]]
-    return &known;
-  const std::uint32_t subject = subject_at(state, subject_kind::region, outlined, false,
-                                           of == nullptr ? std::uint16_t{0} : runtime_id(*of), outer_region, source);
-  if (subject == no_subject) return nullptr;
-  known = {};
-  known.outlined = outlined;
-  known.of = of;
-  known.outer_region = outer_region;
-  known.generation = generation;
-  known.subject = subject;
-  known.row = state.owner->row(subject, metric::region, state.owner->id(), outer_region);
-  return &known;
-}
-
 // The row of the region's part on that lane.
 profile_row* member_row(lane& forker, known_region& region, std::uint32_t about) noexcept {
   const std::uint32_t i = about % known_region::max_members;
@@ -116,6 +95,21 @@ profile_row* member_row(lane& forker, known_region& region, std::uint32_t about)
   return row;
 }
 
+// What member `number` left. Teams are filled from number 0: the first that left nothing ends the team.
+const member_slot* part_of(lane_state& state, const joined_team& joined, std::uint32_t number) noexcept {
+  if (joined.slots != nullptr) {
+    const member_slot& slot = joined.slots[number];
+    return slot.instance == joined.instance ? &slot : nullptr;
+  }
+  std::uint8_t& turn = state.ring_turns[number];
+  for (std::uint32_t i = 0; i < part_ring::size; ++i) {
+    const member_slot& slot = state.rings[number].parts[turn];
+    turn = (turn + 1) % part_ring::size;
+    if (slot.begin >= joined.forked_at && slot.end <= joined.end) return &slot;
+  }
+  return nullptr;
+}
+
 // Writes the rows of all members. Returns the forker's work.
 ticks account(lane_state& state, const joined_team& joined) noexcept {
   lane& forker = *state.owner;
@@ -124,9 +118,9 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
   ticks most_work = 0, all_work = 0, forkers_work = 0;
   std::uint32_t threads = 0;
   for (std::uint32_t i = 0; i < joined.slot_count; ++i) {
-    const member_slot& slot = joined.slots[i];
-    // Teams are filled from number 0: the first slot of another instance ends the team.
-    if (slot.instance != joined.instance) break;
+    const member_slot* const found = part_of(state, joined, i);
+    if (found == nullptr) break;
+    const member_slot& slot = *found;
     const ticks inside = slot.end - slot.begin;
     const ticks idle = slot.idle < inside ? slot.idle : inside;
     const ticks work = inside - idle + slot.late_work;
@@ -187,26 +181,29 @@ std::uint32_t subject_at(lane_state& state, subject_kind kind, const void* place
   return subject;
 }
 
-bool fork_team(team& opened, const caller& from, const void* outlined, std::uint32_t most, const char* source) noexcept {
-  here at;
-  if (!find_here(at)) return false;
-  // Members of the team before have read these lines: have them come back while the rest is looked up.
-  __builtin_prefetch(&opened, 1);
+known_region* region_at(lane_state& state, runtime* of, const void* outlined, std::uint32_t outer_region,
+                        const char* source) noexcept {
+  known_region& known = state.regions[index_of(outlined)];
+  const std::uint32_t generation = places_generation.load(std::memory_order_relaxed);
+  if (known.outlined == outlined && known.of == of && known.outer_region == outer_region && known.generation == generation)
+      [[likely]]
+    return &known;
+  const std::uint32_t subject = subject_at(state, subject_kind::region, outlined, false,
+                                           of == nullptr ? std::uint16_t{0} : runtime_id(*of), outer_region, source);
+  if (subject == no_subject) return nullptr;
+  known = {};
+  known.outlined = outlined;
+  known.of = of;
+  known.outer_region = outer_region;
+  known.generation = generation;
+  known.subject = subject;
+  known.row = state.owner->row(subject, metric::region, state.owner->id(), outer_region);
+  return &known;
+}
+
+void begin_region(const here& at, team& opened, const caller& from, const void* outlined, const known_region& region,
+                  std::uint32_t level) noexcept {
   lane_state& state = *at.state;
-  const known_region* const region = region_at(state, from.of, outlined, state.region, source);
-  if (region == nullptr) return false;
-  const std::uint32_t level = state.innermost == nullptr ? 1 : state.innermost->level + 1;
-  if (level == 1) {
-    state.half ^= 1;
-    state.slots_used[state.half] = 0;
-  } else {
-    account_joined(state);
-  }
-  std::uint32_t& used = state.slots_used[state.half];
-  const std::uint32_t room = lane_state::max_slots - used;
-  const std::uint32_t slot_count = most < room ? most : room;
-  member_slot* const slots = state.slots[state.half] + used;
-  std::atomic_ref(used).store(used + slot_count, std::memory_order_relaxed);
   state.requested_threads = 0;
   opened.outer_ended = state.ended;
   state.ended = {};
@@ -215,14 +212,12 @@ bool fork_team(team& opened, const caller& from, const void* outlined, std::uint
   const ticks forked_at = base::now();
   // Before the stores to what members share: a locked instruction waits for all stores that stand before it.
   if (level == 1) the_recorder.parallel_enter(forked_at);
-  at.on->record(event_kind::region_begin, region->subject, static_cast<std::uint16_t>(level), instance,
+  at.on->record(event_kind::region_begin, region.subject, static_cast<std::uint16_t>(level), instance,
                 state.innermost == nullptr ? 0 : state.innermost->instance, forked_at);
   opened.outlined = outlined;
   opened.of = from.of;
-  opened.slots = slots;
   opened.instance = instance;
-  opened.slot_count = slot_count;
-  opened.subject = region->subject;
+  opened.subject = region.subject;
   opened.level = level;
   opened.is_gcc = false;
   opened.has_loop = false;
@@ -230,75 +225,11 @@ bool fork_team(team& opened, const caller& from, const void* outlined, std::uint
   opened.forker = at.on;
   opened.forked_at = forked_at;
   opened.outer_region = state.region;
-  return true;
 }
 
-void begin_member(member& mine, team& of, std::uint32_t number) noexcept {
-  here at;
-  mine.on = nullptr;
-  if (!find_here(at)) return;
-  lane_state& state = *at.state;
-  state.ended = {};
-  if (number >= of.slot_count) return;
-  mine.on = at.on;
-  mine.state = &state;
-  mine.slot = &of.slots[number];
-  mine.outer_team = state.innermost;
-  mine.outer_region = state.region;
-  mine.outer_number = state.number;
-  mine.outer_idle = state.idle;
-  mine.outer_loop = state.loop;
-  state.innermost = &of;
-  thread_uses(of.of);
-  state.region = of.subject;
-  state.number = number;
-  state.idle = 0;
-  state.loop.row = nullptr;
-  const ticks begin = base::now();
-  mine.slot->begin = begin;
-  at.on->record(event_kind::work_begin, of.subject, 0, of.instance, number, begin);
-  if (of.has_loop) begin_loop(at, of.loop);
-}
-
-void end_member(member& mine, team& of) noexcept {
-  // A child that was forked inside the region has lanes of its own, and must not write into its parent's.
-  if (mine.on == nullptr || observe::t_lane != mine.on) return;
-  lane_state& state = *mine.state;
-  end_loop({mine.on, &state});
-  const ticks end = base::now();
-  member_slot& slot = *mine.slot;
-  slot.end = end;
-  slot.idle = state.idle;
-  slot.late_work = 0;
-  slot.lane = mine.on->id();
-  slot.instance = of.instance;
-  mine.on->record(event_kind::work_end, of.subject, 0, of.instance, state.idle, end);
-  mine.on->count_hook(2);
-  state.innermost = mine.outer_team;
-  state.region = mine.outer_region;
-  state.number = mine.outer_number;
-  state.idle = mine.outer_idle;
-  state.loop = mine.outer_loop;
-  state.task_credit = 0;
-  state.ended = {&slot, &of, of.instance, of.forker_state};
-  if (of.forker_state == &state)
-    account_joined(state);  // now the others are waited for
-  else
-    __builtin_prefetch(of.forker_state->slots[0] + ((&slot - of.forker_state->slots[0]) ^ lane_state::max_slots), 1);
-}
-
-void account_joined(lane_state& state) noexcept {
-  if (state.unaccounted.instance == 0) return;
-  account(state, state.unaccounted);
-  state.unaccounted.instance = 0;
-}
-
-void join_team(team& joined) noexcept {
+void end_region(team& joined, const member_slot* slots) noexcept {
   lane& forker = *joined.forker;
   lane_state& state = *joined.forker_state;
-  // Also frees the slots of inner teams that never joined.
-  std::atomic_ref(state.slots_used[state.half])
-      .store(static_cast<std::uint32_t>(joined.slots - state.slots[state.half]), std::memory_order_relaxed);
   state.ended = joined.outer_ended;
   // A child of a fork inside the region: its recorder is another, and the parent joins for the parent.
   if (observe::t_lane != &forker) return;
@@ -313,20 +244,96 @@ void join_team(team& joined) noexcept {
   done.instance = joined.instance;
   done.outlined = joined.outlined;
   done.of = joined.of;
-  done.slots = joined.slots;
+  done.slots = slots;
   done.slot_count = joined.slot_count;
   done.outer_region = joined.outer_region;
   done.forked_at = joined.forked_at;
   done.end = end;
   done.end_event = forker.last_event();
-  if (joined.level == 1 && wall < put_off_below) {
-    const std::uint32_t ahead = joined.slot_count < 16 ? joined.slot_count : 16;
-    for (std::uint32_t i = 1; i < ahead; ++i) __builtin_prefetch(&joined.slots[i]);
-    return;
-  }
+  if (slots == nullptr && wall < put_off_below) return;
   const ticks forkers_work = account(state, done);
   done.instance = 0;
   if (joined.level != 1) state.idle += wall > forkers_work ? wall - forkers_work : 0;
+}
+
+bool fork_team(team& opened, const caller& from, const void* outlined, std::uint32_t most, const char* source) noexcept {
+  here at;
+  if (!find_here(at)) return false;
+  lane_state& state = *at.state;
+  const known_region* const region = region_at(state, from.of, outlined, state.region, source);
+  if (region == nullptr) return false;
+  begin_region(at, opened, from, outlined, *region, state.innermost == nullptr ? 1 : state.innermost->level + 1);
+  const std::uint32_t room = lane_state::max_slots - state.slots_used;
+  opened.slots = state.slots + state.slots_used;
+  opened.slot_count = most < room ? most : room;
+  std::atomic_ref(state.slots_used).store(state.slots_used + opened.slot_count, std::memory_order_relaxed);
+  return true;
+}
+
+void join_team(team& joined) noexcept {
+  lane_state& state = *joined.forker_state;
+  // Also frees the slots of inner teams that never joined.
+  std::atomic_ref(state.slots_used).store(static_cast<std::uint32_t>(joined.slots - state.slots), std::memory_order_relaxed);
+  end_region(joined, joined.slots);
+}
+
+void enter(member& mine, const here& at, team& of, runtime* with, std::uint32_t region, std::uint32_t number) noexcept {
+  lane_state& state = *at.state;
+  mine.on = at.on;
+  mine.state = &state;
+  mine.outer_team = state.innermost;
+  mine.outer_region = state.region;
+  mine.outer_number = state.number;
+  mine.outer_idle = state.idle;
+  mine.outer_loop = state.loop;
+  state.innermost = &of;
+  thread_uses(with);
+  state.region = region;
+  state.number = number;
+  state.idle = 0;
+  state.loop.row = nullptr;
+}
+
+void leave(member& mine) noexcept {
+  lane_state& state = *mine.state;
+  mine.on->count_hook(2);
+  state.innermost = mine.outer_team;
+  state.region = mine.outer_region;
+  state.number = mine.outer_number;
+  state.idle = mine.outer_idle;
+  state.loop = mine.outer_loop;
+  state.task_credit = 0;
+}
+
+void begin_member(member& mine, team& of, std::uint32_t number) noexcept {
+  here at;
+  mine.on = nullptr;
+  if (!find_here(at)) return;
+  at.state->ended = {};
+  if (number >= of.slot_count) return;
+  mine.slot = &of.slots[number];
+  enter(mine, at, of, of.of, of.subject, number);
+  mine.begin = base::now();
+  at.on->record(event_kind::work_begin, of.subject, 0, of.instance, number, mine.begin);
+  if (of.has_loop) begin_loop(at, of.loop);
+}
+
+void end_member(member& mine, team& of) noexcept {
+  // A child that was forked inside the region has lanes of its own, and must not write into its parent's.
+  if (mine.on == nullptr || observe::t_lane != mine.on) return;
+  lane_state& state = *mine.state;
+  end_loop({mine.on, &state});
+  const ticks end = base::now();
+  *mine.slot = {of.instance, mine.begin, end, state.idle, 0, mine.on->id()};
+  mine.on->record(event_kind::work_end, of.subject, 0, of.instance, state.idle, end);
+  leave(mine);
+  state.ended = {mine.slot, &of, of.instance, end, of.forker_state};
+}
+
+void account_joined(lane_state& state) noexcept {
+  if (state.unaccounted.instance == 0) return;
+  account(state, state.unaccounted);
+  state.unaccounted.instance = 0;
 }
 
 wait::wait(subject_kind kind, observe::wait_kind why, const void* place, const char* source) noexcept
@@ -397,6 +404,8 @@ void end_loop(const here& at) noexcept {
 void inferred_loop_passed(const here& at, const void* place) noexcept {
   inferred_loop& known = at.state->inferred;
   if (known.place != place || known.region != at.state->region) {
+    // Asked only now: the team is the forker's, and may be far away.
+    if (at.state->innermost == nullptr || !at.state->innermost->is_gcc) return;
     const std::uint32_t region = at.state->region;
     const std::uint32_t subject = subject_at(*at.state, subject_kind::loop, place, true, 0, region, nullptr);
     known = {place, region,
@@ -472,6 +481,9 @@ void detach() noexcept {
                              "link the runtime dynamically");
 }
 
-void after_fork() noexcept { runtimes_after_fork(); }
+void after_fork() noexcept {
+  runtimes_after_fork();
+  outermost_after_fork();
+}
 
 }  // namespace trimtab::openmp

@@ -24,7 +24,8 @@ using observe::no_subject;
 struct lane_state;
 struct team;
 
-// One member's stamps, in a line of its own. Valid for the team whose instance it carries.
+// One member's stamps, in a line of its own. Valid for the team whose instance it carries; of an outermost region
+// (outermost.hpp), for the one in whose time it lies.
 struct alignas(64) member_slot {
   std::uint64_t instance;
   ticks begin;
@@ -34,12 +35,21 @@ struct alignas(64) member_slot {
   std::uint32_t lane;
 };
 
+// What the members of one number left of their last parts in outermost regions. More than the forker may still have
+// to read: so that the line which is written next has long been fetched back.
+struct part_ring {
+  static constexpr std::uint32_t size = 4;
+  alignas(64) std::uint32_t turn;  // by members only
+  member_slot parts[size];
+};
+
 // The part that a lane has just ended. While its team is not joined yet, tasks that the lane runs (in the join's
 // barrier) count as work of that part.
 struct ended_part {
   member_slot* slot = nullptr;
   team* of = nullptr;
   std::uint64_t instance = 0;
+  ticks end = 0;
   lane_state* forker = nullptr;
 
   bool is_unjoined() const noexcept;
@@ -51,7 +61,7 @@ struct joined_team {
   std::uint64_t instance = 0;  // 0: none
   const void* outlined;
   runtime* of;
-  member_slot* slots;
+  const member_slot* slots;  // nullptr: the lane's rings
   std::uint32_t slot_count;
   std::uint32_t outer_region;
   ticks forked_at;
@@ -116,6 +126,7 @@ struct member {
   lane* on = nullptr;  // nullptr: not recorded
   lane_state* state;
   member_slot* slot;
+  ticks begin;
   team* outer_team;
   std::uint32_t outer_region;
   std::uint32_t outer_number;
@@ -169,11 +180,14 @@ struct known_region {
   std::uint32_t members[max_members];  // lane + 1
   observe::profile_row* member_rows[max_members];
   observe::profile_row* row;
+  bool is_thunk_sought;
+  void* thunk;  // see outermost.hpp
 };
 
 // What a lane is in now. Made at the lane's first region, reached through lane.adapter, never freed.
 struct lane_state {
-  static constexpr std::uint32_t max_slots = 4096;
+  static constexpr std::uint32_t max_slots = 8192;
+  static constexpr std::uint32_t max_rings = 1024;
   static constexpr std::uint32_t max_known = 32;
   static constexpr std::uint32_t max_locks = 16;
   static constexpr std::uint32_t max_serialized = 16;
@@ -208,19 +222,21 @@ struct lane_state {
   joined_team unaccounted;
   known_place places[max_known];
   known_region regions[max_known];
-  // Of the teams that this lane forked, innermost last. Outermost ones take the two halves in turn, so that the
-  // slots of the one before still stand.
-  std::uint32_t half = 0;
-  std::uint32_t slots_used[2] = {};
-  member_slot slots[2][max_slots];
+  // Of the outermost region that this lane has forked, if it is one of outermost.hpp.
+  std::atomic<bool> is_outermost_open{false};
+  team outermost;
+  part_ring rings[max_rings];          // by number
+  std::uint8_t ring_turns[max_rings];  // where the forker expects the next part
+  // Of all other teams that this lane forked, innermost last.
+  std::uint32_t slots_used = 0;
+  member_slot slots[max_slots];
 };
 
 // The join gives the team's slots back; `of` must not be looked at from then on.
 inline bool ended_part::is_unjoined() const noexcept {
   if (slot == nullptr || slot->instance != instance) return false;
-  const std::uint32_t half = slot < forker->slots[1] ? 0 : 1;
-  return slot - forker->slots[half] <
-         std::ptrdiff_t{std::atomic_ref(forker->slots_used[half]).load(std::memory_order_relaxed)};
+  if (of == &forker->outermost) return forker->is_outermost_open.load(std::memory_order_relaxed) && slot->end == end;
+  return slot - forker->slots < std::ptrdiff_t{std::atomic_ref(forker->slots_used).load(std::memory_order_relaxed)};
 }
 
 // Rises when an object is unloaded: what was known of its addresses holds no longer.
@@ -247,12 +263,25 @@ inline bool find_here(here& found) noexcept {
   return find_here_slowly(found);
 }
 
+// What a lane knows of a region; nullptr: no room for another subject.
+known_region* region_at(lane_state& state, runtime* of, const void* outlined, std::uint32_t outer_region,
+                        const char* source) noexcept;
+
+// Stamps the fork: fills in all of the team but its slots, and records that it begins.
+void begin_region(const here& at, team& opened, const caller& from, const void* outlined, const known_region& region,
+                  std::uint32_t level) noexcept;
+// Stamps the join, and accounts it now or later. slots: nullptr for the lane's rings.
+void end_region(team& joined, const member_slot* slots) noexcept;
+
 // most: an upper bound of the team's size. False: not recorded, call the runtime as if we were not there.
 bool fork_team(team& opened, const caller& from, const void* outlined, std::uint32_t most, const char* source) noexcept;
 void join_team(team& joined) noexcept;
 // Accounts the team whose accounting was put off, if there is one. By the lane's own thread.
 void account_joined(lane_state& state) noexcept;
 void begin_member(member& mine, team& of, std::uint32_t number) noexcept;
+// What both kinds of members do: the lane goes into the region, and comes back.
+void enter(member& mine, const here& at, team& of, runtime* with, std::uint32_t region, std::uint32_t number) noexcept;
+void leave(member& mine) noexcept;
 void end_member(member& mine, team& of) noexcept;
 
 // A wait of the calling lane, as RAII around the real call.

@@ -43,7 +43,7 @@ void spin(ticks length) {
 }
 constexpr ticks some_time = 200'000;
 
-char region_a, region_b, region_c, place;
+char region_a, region_b, place;
 constexpr caller nobody{nullptr, false};
 
 profile_row& team_row(const team& of, std::uint32_t about, std::uint32_t outer = no_subject) {
@@ -99,40 +99,6 @@ TEST(region, splits_the_time_of_every_lane_into_arrival_work_waits_and_join) {
   const profile_row& own = team_row(shared, shared.forker->id());
   EXPECT_EQ(own.sum + own.x[0] + own.x[1] + own.x[2], whole.sum);
   EXPECT_GE(whole.x[2], row.sum);
-}
-
-// As any region: `length` ticks of work by the forker alone.
-void run_region(team& of, ticks length) {
-  ASSERT_TRUE(fork_team(of, nobody, &region_c, 1, nullptr));
-  member mine;
-  begin_member(mine, of, 0);
-  spin(length);
-  end_member(mine, of);
-  join_team(of);
-}
-
-TEST(region, that_is_short_is_accounted_by_the_next_one_or_when_asked) {
-  team first, second;
-  run_region(first, 0);
-  const std::uint64_t before = region_row(first).count;
-  EXPECT_EQ(first.forker->last_event()->b, 0u);
-  const observe::event& end = *first.forker->last_event();
-  run_region(second, 0);
-  EXPECT_EQ(region_row(first).count, before + 1);
-  EXPECT_EQ(end.a, first.instance);
-  EXPECT_EQ(end.b, 1u);
-  account_joined(*first.forker_state);
-  EXPECT_EQ(region_row(first).count, before + 2);
-  account_joined(*first.forker_state);
-  EXPECT_EQ(region_row(first).count, before + 2);
-  EXPECT_EQ(region_row(first).x[0], before + 2);
-}
-
-TEST(region, that_is_long_is_accounted_at_its_join) {
-  team of;
-  run_region(of, static_cast<ticks>(the_recorder.ticks_of_ns(50'000)));
-  EXPECT_EQ(of.forker->last_event()->b, 1u);
-  EXPECT_GE(static_cast<double>(region_row(of).max), the_recorder.ticks_of_ns(50'000));
 }
 
 TEST(region, takes_the_overhead_of_an_inner_one_off_the_outer_work_but_not_its_work) {
@@ -234,7 +200,7 @@ TEST(lane, is_fresh_for_the_next_thread_after_one_that_ended_inside_a_region) {
     here at;
     ASSERT_TRUE(find_here(at));
     EXPECT_EQ(at.state->innermost, nullptr);
-    EXPECT_EQ(at.state->slots_used[0], 0u);
+    EXPECT_EQ(at.state->slots_used, 0u);
     EXPECT_EQ(at.state->region, no_subject);
   }).join();
 }

@@ -131,8 +131,9 @@ enum class event_kind : std::uint16_t {
   // pairs: ticks = when it happened
   region_begin = 1,  // on the forking lane. arg: nesting level (1 = outermost), a: instance, b: parent instance or 0
   region_end = 2,    // a: instance, b: threads that took part (0: not accounted yet)
-  work_begin = 3,    // a lane starts its part. a: instance, b: thread number
-  work_end = 4,      // a: instance, b: ticks in it spent waiting (barriers, locks, inner joins)
+  work_begin = 3,    // a lane starts its part. a: instance (0: the one of that subject in whose time it lies),
+                     // b: thread number
+  work_end = 4,      // a: as at the begin, b: ticks in it spent waiting (barriers, locks, inner joins)
   task_begin = 5,    // a: task identity (0: not known)
   task_end = 6,      // a: task identity
   scope_begin = 7,   // program's own (trimtab.h)

@@ -1,0 +1,162 @@
+// Outermost regions through their thunks, with a runtime of our own that only knows thread numbers.
+#include "outermost.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace trimtab::openmp {
+namespace {
+
+using observe::event_kind;
+using observe::metric;
+using observe::profile_row;
+using observe::the_recorder;
+
+thread_local int t_number = 0;
+int number_of_thread() { return t_number; }
+
+runtime& numbering() {
+  static runtime made;
+  made.functions[static_cast<unsigned>(symbol::omp_get_thread_num)] = reinterpret_cast<void*>(number_of_thread);
+  return made;
+}
+
+void spin(ticks length) {
+  const ticks begin = base::now();
+  while (base::now() - begin < length) {
+  }
+}
+ticks long_enough() { return static_cast<ticks>(the_recorder.ticks_of_ns(50'000)); }
+
+// The outlined functions: each spins for as long as its data say.
+template <int>
+void outlined(void* data) {
+  spin(*static_cast<ticks*>(data));
+}
+template <int which>
+const void* address() {
+  return reinterpret_cast<const void*>(outlined<which>);
+}
+
+// A region of `members` that take number * step ticks each.
+template <int which>
+void run_region(int members, ticks step) {
+  void* const thunk = open_outermost({&numbering(), false}, address<which>(), 8, nullptr, gomp_regions);
+  ASSERT_NE(thunk, nullptr);
+  const auto take_part = [&](int number) {
+    t_number = number;
+    ticks length = static_cast<ticks>(number) * step;
+    reinterpret_cast<gomp_function>(thunk)(&length);
+  };
+  std::vector<std::thread> workers;
+  for (int i = 1; i < members; ++i) workers.emplace_back(take_part, i);
+  take_part(0);
+  for (std::thread& each : workers) each.join();
+  close_outermost();
+}
+
+template <int which>
+profile_row region_row() {
+  const std::uint32_t subject = the_recorder.subject(observe::subject_kind::region, address<which>(), false);
+  return *observe::t_lane->row(subject, metric::region, observe::t_lane->id(), no_subject);
+}
+template <int which>
+std::uint64_t parts() {
+  const std::uint32_t subject = the_recorder.subject(observe::subject_kind::region, address<which>(), false);
+  std::uint64_t count = 0;
+  for (std::uint32_t i = 0; i < the_recorder.lanes(); ++i)
+    count += observe::t_lane->row(subject, metric::team, i, no_subject)->count;
+  return count;
+}
+
+TEST(outermost, short_ones_are_accounted_by_the_next_or_when_asked) {
+  run_region<0>(1, 0);
+  account_joined(*t_state);
+  const std::uint64_t before = region_row<0>().count;
+  run_region<0>(1, 0);
+  const observe::event& end = *observe::t_lane->last_event();
+  EXPECT_EQ(region_row<0>().count, before);
+  EXPECT_EQ(end.b, 0u);
+  run_region<0>(1, 0);
+  EXPECT_EQ(region_row<0>().count, before + 1);
+  EXPECT_EQ(end.b, 1u);
+  account_joined(*t_state);
+  account_joined(*t_state);
+  EXPECT_EQ(region_row<0>().count, before + 2);
+  EXPECT_EQ(region_row<0>().x[0], before + 2);
+}
+
+TEST(outermost, long_ones_are_accounted_at_their_join_with_the_part_of_every_member) {
+  run_region<1>(4, long_enough());
+  const profile_row row = region_row<1>();
+  EXPECT_EQ(observe::t_lane->last_event()->b, 4u);
+  EXPECT_EQ(row.count, 1u);
+  EXPECT_EQ(row.x[1], 4u);
+  EXPECT_EQ(parts<1>(), 4u);
+  EXPECT_GE(row.x[2], 3 * long_enough());
+  EXPECT_GE(row.x[3], 6 * long_enough() / 4);
+  EXPECT_LE(row.x[2], row.sum);
+}
+
+TEST(outermost, teams_of_changing_size_count_every_part_once) {
+  std::uint64_t expected = 0;
+  for (int round = 0; round < 60; ++round) {
+    const int members = 1 + round * 7 % 5;
+    run_region<2>(members, 0);
+    expected += static_cast<std::uint64_t>(members);
+  }
+  account_joined(*t_state);
+  EXPECT_EQ(region_row<2>().count, 60u);
+  EXPECT_EQ(region_row<2>().x[0], expected);
+  EXPECT_EQ(parts<2>(), expected);
+}
+
+TEST(outermost, an_inner_region_is_none) {
+  void* const thunk = open_outermost({&numbering(), false}, address<3>(), 8, nullptr, gomp_regions);
+  ASSERT_NE(thunk, nullptr);
+  EXPECT_EQ(open_outermost({&numbering(), false}, address<4>(), 8, nullptr, gomp_regions), nullptr);
+  close_outermost();
+  EXPECT_EQ(open_outermost({&numbering(), true}, address<4>(), 8, nullptr, gomp_regions), nullptr);
+  EXPECT_EQ(open_outermost({&numbering(), false}, address<4>(), lane_state::max_rings + 1, nullptr, gomp_regions), nullptr);
+}
+
+TEST(outermost, two_forkers_have_a_thunk_each_and_one_forker_keeps_its_own) {
+  void* mine = nullptr;
+  void* again = nullptr;
+  void* others = nullptr;
+  for (void** each : {&mine, &again}) {
+    *each = open_outermost({&numbering(), false}, address<5>(), 8, nullptr, gomp_regions);
+    close_outermost();
+  }
+  std::thread([&] {
+    others = open_outermost({&numbering(), false}, address<5>(), 8, nullptr, gomp_regions);
+    close_outermost();
+  }).join();
+  EXPECT_NE(mine, nullptr);
+  EXPECT_EQ(mine, again);
+  EXPECT_NE(mine, others);
+}
+
+TEST(outermost, the_conventions_of_clang_hand_on_every_argument) {
+  static void* seen[16];
+  auto* function = +[](std::int32_t*, std::int32_t*, void* a, void* b, void* c, void* d, void* e, void* f, void* g,
+                            void* h, void* i, void* j, void* k, void* l, void* m, void* n, void* o, void* p) {
+    void* const all[] = {a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p};
+    std::copy(std::begin(all), std::end(all), seen);
+  };
+  void* const thunk =
+      open_outermost({&numbering(), false}, reinterpret_cast<const void*>(function), 2, nullptr, kmpc_regions_medium);
+  ASSERT_NE(thunk, nullptr);
+  std::int32_t thread = 7, bound = 0;
+  char data[16];
+  reinterpret_cast<decltype(function)>(thunk)(&thread, &bound, data, data + 1, data + 2, data + 3, data + 4, data + 5,
+                                              data + 6, data + 7, data + 8, data + 9, data + 10, data + 11, data + 12,
+                                              data + 13, data + 14, data + 15);
+  close_outermost();
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(seen[i], data + i);
+}
+
+}  // namespace
+}  // namespace trimtab::openmp
