@@ -8,6 +8,7 @@ import numpy as np
 
 import trimtab
 from trimtab.analysis.account import Account, Span, account, known, rows_of, span_of
+from trimtab.analysis.counters import counters
 from trimtab.analysis.findings import findings
 from trimtab.analysis.overhead import own_cost
 from trimtab.analysis.regions import Places, places_of, region_table
@@ -81,7 +82,7 @@ def build(run: Run) -> dict[str, Any]:
         "findings": findings(spent, regions, threads, _throttled_s(main), float(main.header["cpus_quota"])),
         "lanes": [_lane_entry(lane) for lane in main.lanes],
         "timeline": timeline(main, span.wall_s, places),
-        "counters": _counters(main),
+        "counters": counters(main, span.wall_s),
     }
 
 
@@ -238,27 +239,3 @@ def _throttled_s(process: Process) -> float | None:
     ]
     samples = process.samples[np.isin(process.samples["counter"], numbers)]
     return float(samples["value"].max()) if len(samples) else None
-
-
-def _counters(process: Process) -> list[dict[str, Any]]:
-    s = process.ns_per_tick * 1e-9
-    start = process.header["start_ticks"]
-    found = []
-    for number, counter in process.counters.items():
-        mine = process.samples[process.samples["counter"] == number]
-        if not len(mine):
-            continue
-        # At most about a thousand points: a page cannot show more.
-        mine = mine[:: max(len(mine) // 1000, 1)]
-        found.append(
-            {
-                "name": counter.name,
-                "unit": counter.unit,
-                "source": counter.source,
-                "lane": None,
-                "is_cumulative": counter.is_cumulative,
-                "t_s": [(int(t) - start) * s for t in mine["ticks"]],
-                "values": [float(v) for v in mine["value"]],
-            }
-        )
-    return found

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trimtab.model import Process, Records
 
-_BINS = 400
+_BINS = 1000
 _MOST_SERIES = 12
 _BLOCK = 1 << 20  # events looked at in one go: bounds the memory for long traces
 _WORK_BEGIN, _WORK_END, _WAIT = 3, 4, 17

@@ -1,0 +1,82 @@
+"""Counters over time as lists of points, few enough for a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trimtab.model import NO_LANE, Counter, Process, Records
+
+_MOST_POINTS = 1000
+# Seconds. Counters of lanes are sampled lane by lane, each 40 ms or less often: sums need a common grid.
+_GRID_S = 0.05
+
+Floats = NDArray[np.float64]
+
+
+def counters(process: Process, wall_s: float) -> list[dict[str, Any]]:
+    """One series a counter: of a counter of lanes the sum over its lanes, on an even grid from 0 on.
+
+    A lane's total grows evenly from its begin to its first sample and between samples, and stays at its last one.
+    """
+    found = []
+    for number, counter in process.counters.items():
+        mine = process.samples[process.samples["counter"] == number]
+        if not len(mine):
+            continue
+        of_lanes = mine[mine["lane"] != NO_LANE]
+        if len(of_lanes):
+            times, values = _summed(of_lanes, process, counter.is_cumulative, wall_s)
+        else:
+            times, values = _thinned(_seconds(process, mine["ticks"]), mine["value"])
+        found.append(_entry(counter, len(np.unique(of_lanes["lane"])) or None, times, values))
+    return found
+
+
+def _entry(counter: Counter, lanes: int | None, times: Floats, values: Floats) -> dict[str, Any]:
+    return {
+        "name": counter.name,
+        "unit": counter.unit,
+        "source": counter.source,
+        "is_cumulative": counter.is_cumulative,
+        "lanes": lanes,
+        "t_s": [round(float(each), 9) for each in times],
+        "values": [float(each) for each in values],
+    }
+
+
+def _thinned(times: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Every n-th point, and the last one: totals end where they ended."""
+    step = -(-len(times) // _MOST_POINTS)
+    chosen = np.arange(0, len(times), step)
+    if chosen[-1] != len(times) - 1:
+        chosen = np.append(chosen, len(times) - 1)
+    return times[chosen], values[chosen]
+
+
+def _summed(samples: Records, process: Process, is_cumulative: bool, wall_s: float) -> tuple[Floats, Floats]:
+    ordered = samples[np.lexsort((samples["ticks"], samples["lane"]))]
+    times = _seconds(process, ordered["ticks"])
+    begins = {lane.id: float(_seconds(process, lane.header["start_ticks"])) for lane in process.lanes}
+    end = max(wall_s, float(times.max()))
+    grid = np.linspace(0.0, end, min(max(int(end / _GRID_S), 1), _MOST_POINTS - 1) + 1)
+    total = np.zeros(len(grid))
+    bounds = np.flatnonzero(np.diff(ordered["lane"])) + 1
+    for own_times, own in zip(np.split(times, bounds), np.split(ordered, bounds), strict=True):
+        if is_cumulative:
+            begin = min(max(begins.get(int(own["lane"][0]), 0.0), 0.0), float(own_times[0]))
+            total += np.interp(
+                grid, np.concatenate([[begin], own_times]), np.concatenate([[0.0], own["value"]]), left=0.0
+            )
+        else:
+            total += np.concatenate([[0.0], own["value"]])[np.searchsorted(own_times, grid, side="right")]
+    return grid, total
+
+
+def _seconds(process: Process, ticks: Any) -> Floats:
+    """Since the process began."""
+    since = np.asarray(ticks, dtype=np.float64) - float(process.header["start_ticks"])
+    seconds: Floats = since * (process.ns_per_tick * 1e-9)
+    return seconds

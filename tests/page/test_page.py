@@ -1,0 +1,255 @@
+"""The report page in a browser: of real runs, of the worst names, of the largest reports, and by hand and key."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import report_samples as samples
+from browser import Browser
+from trimtab.report import write_html
+
+SECTIONS = ["verdict", "findings", "over-time", "regions", "system", "cost", "missing", "machine"]
+OPEN_ALL = "document.querySelectorAll('details').forEach(each => each.open = true)"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("no chromium on PATH")
+    with Browser(chromium) as found:
+        yield found
+
+
+@pytest.fixture
+def show(browser: Browser, tmp_path: Path) -> Callable[..., Browser]:
+    """show(REPORT, **how): the page of a report, open in the browser."""
+
+    def go(report: dict[str, Any], **how: Any) -> Browser:
+        write_html(report, tmp_path / "report.html")
+        browser.open(tmp_path / "report.html", **how)
+        return browser
+
+    return go
+
+
+def sound(browser: Browser, page: Path) -> None:
+    """All parts are there, nothing complained, nothing was asked for but the page."""
+    assert browser.complaints() == []
+    assert browser.requests() == [page.resolve().as_uri()]
+    assert browser.run("[...document.querySelectorAll('section')].map(each => each.id)") == SECTIONS
+    assert browser.run("document.querySelectorAll('.empty').length") == 0
+
+
+@pytest.mark.parametrize("name", ["mandelbrot-gcc", "tasktree-clang"])
+def test_page_of_a_real_run(
+    browser: Browser, run: Callable[..., Any], workload: Callable[[str], Path], tmp_path: Path, name: str
+) -> None:
+    page = tmp_path / "page.html"
+    watched = run(workload(name), options=("--trace", "--html", str(page)))
+    report = watched.report()
+    browser.open(page)
+    browser.run(OPEN_ALL)
+    browser.settle()
+    assert browser.complaints() == [] and browser.requests() == [page.resolve().as_uri()]
+    assert browser.run("[...document.querySelectorAll('section')].map(each => each.id)") == SECTIONS
+    assert (
+        browser.run("document.querySelector('.number').firstChild.data")
+        == f"{report['efficiency'] * 100:.0f}"
+    )
+    shown = browser.run(
+        "[...document.querySelectorAll('#regions .opener .code')].map(each => each.textContent)"
+    )
+    assert sorted(shown) == sorted(region["name"] for region in report["regions"])
+    assert browser.run("document.querySelectorAll('.card').length") == len(report["findings"])
+    assert browser.run("document.querySelectorAll('#over-time canvas').length") == 1
+    assert browser.run("document.title") == f"{name} \u2013 trimtab"
+
+
+def test_page_of_a_program_without_regions(browser: Browser, run: Callable[..., Any], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    run("sh", "-c", "kill -KILL $$", options=("--html", str(page)))
+    browser.open(page)
+    assert browser.complaints() == []
+    assert "killed by SIGKILL" in browser.run("document.querySelector('.warning').textContent")
+    assert "No parallel region was seen" in browser.run("document.querySelector('#regions').textContent")
+
+
+def test_page_of_everything(show: Callable[..., Browser], tmp_path: Path) -> None:
+    browser = show(samples.report())
+    browser.run(OPEN_ALL)
+    browser.run("document.querySelectorAll('.opener').forEach(each => each.click())")
+    browser.settle()
+    sound(browser, tmp_path / "report.html")
+    # Shares of the bar are those of the report.
+    widths = browser.run(
+        "[...document.querySelectorAll('.big-bar .piece')].map(each => each.getBoundingClientRect().width)"
+    )
+    assert [width / sum(widths) for width in widths] == pytest.approx(
+        list(samples.report()["time"].values()), abs=0.005
+    )
+
+
+@pytest.mark.parametrize("width", [340, 1280])
+def test_hostile_names_are_text(show: Callable[..., Browser], width: int, tmp_path: Path) -> None:
+    report = samples.hostile()
+    browser = show(report, width=width)
+    browser.run(OPEN_ALL)
+    browser.run("document.querySelectorAll('.opener').forEach(each => each.click())")
+    browser.settle()
+    sound(browser, tmp_path / "report.html")
+    assert "owned" not in browser.run("document.title.replace(/^.*trimtab$/, '')")
+    assert browser.run("document.querySelectorAll('img, iframe, object, link, main script').length") == 0
+    assert browser.run("document.scripts.length") == 2
+    shown = browser.run(
+        "[...document.querySelectorAll('#regions .opener .code')].map(each => each.textContent)"
+    )
+    assert "</script><script>document.title='owned'</script>" in shown and "(no name)" in shown
+    # Names of ten thousand characters are cut, and make nothing wider than the window.
+    assert max(map(len, shown)) <= 160
+    assert browser.run("document.documentElement.scrollWidth") <= width
+
+
+def test_a_policy_keeps_markup_that_got_in_from_running(show: Callable[..., Browser]) -> None:
+    browser = show(samples.report())
+    browser.run("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"document.title=1\">')")
+    browser.run(
+        "{ const made = document.createElement('script'); made.text = 'document.title=1'; document.body.append(made) }"
+    )
+    browser.settle()
+    assert browser.run("document.title") == "flow \u2013 trimtab"
+    assert any("Content Security Policy" in each for each in browser.complaints())
+
+
+def test_hundreds_of_lanes_and_a_thousand_regions(show: Callable[..., Browser], tmp_path: Path) -> None:
+    browser = show(samples.report(regions=1000, lanes=500, bins=1000))
+    sound(browser, tmp_path / "report.html")
+    rows = "document.querySelectorAll('#regions > .sheet > .wide > table > tbody > tr').length"
+    assert browser.run(rows) == 50
+    browser.run("document.querySelector('#regions .opener').click()")
+    assert browser.run("document.querySelectorAll('#regions .columns:not(.short) i').length") == 500
+    browser.run("[...document.querySelectorAll('#regions .more button')].pop().click()")
+    assert browser.run(rows) == 1001
+    browser.run(
+        "{ const box = document.querySelector('#regions input'); box.value = 'STEP_99'; box.dispatchEvent(new Event('input')) }"
+    )
+    assert browser.run(rows) == 11  # 99 and 990 to 999
+
+
+def test_table_sorts_both_ways_and_leaves_what_is_unknown_last(show: Callable[..., Browser]) -> None:
+    browser = show(samples.report(regions=10))
+    head = (
+        "[...document.querySelectorAll('#regions th button')].find(each => each.textContent === 'imbalance')"
+    )
+    column = "[...document.querySelectorAll('#regions tbody tr')].map(each => each.cells[8].textContent)"
+    for order, way in (("descending", -1), ("ascending", 1)):
+        browser.run(f"{head}.click()")
+        assert browser.run(f"{head}.parentNode.getAttribute('aria-sort')") == order
+        cells = browser.run(column)
+        figures = [float(cell) for cell in cells[:8]]
+        assert figures == sorted(figures, key=lambda figure: way * figure) and cells[8:] == [
+            "\u2013",
+            "\u2013",
+        ]
+
+
+def test_finding_leads_to_its_region(show: Callable[..., Browser]) -> None:
+    browser = show(samples.report(regions=200))
+    browser.run("document.querySelector('.card .link').click()")
+    subject = samples.report(regions=200)["findings"][0]["subject"]
+    assert browser.run("document.querySelector('tr.open .code').textContent") == subject
+    assert browser.run("document.activeElement.getAttribute('aria-expanded')") == "true"
+
+
+def test_zoom_by_mouse_and_by_key_moves_all_charts(show: Callable[..., Browser]) -> None:
+    browser = show(samples.report(), height=4000)
+    place = browser.run(
+        "(({left, top, width}) => [left, top, width])(document.querySelector('#over-time .u-over').getBoundingClientRect())"
+    )
+    left, top, width = place
+    browser.mouse("mousePressed", left + width * 0.2, top + 50, "left")
+    browser.mouse("mouseMoved", left + width * 0.3, top + 50, "left")
+    browser.mouse("mouseMoved", left + width * 0.4, top + 50, "left")
+    browser.mouse("mouseReleased", left + width * 0.4, top + 50, "left")
+    browser.settle()
+    shown = "document.querySelector('#over-time [role=status]').textContent"
+    low, high = (float(word) for word in browser.run(shown).replace(" s", "").split(" to "))
+    assert (low, high) == pytest.approx((2, 4), abs=0.1)
+    assert browser.run("document.querySelector('#over-time .tip').hidden") is False
+    browser.run("document.querySelector('#system .chart').focus()")
+    browser.press("0")
+    assert browser.run(shown) == ""
+    browser.press("+")
+    low, high = (float(word) for word in browser.run(shown).replace(" s", "").split(" to "))
+    assert high - low == pytest.approx(5, abs=0.1)
+    browser.press("ArrowRight", shift=True)
+    assert float(browser.run(shown).split(" s")[0]) == pytest.approx(low + 1, abs=0.1)
+    browser.press("ArrowRight")
+    assert browser.run("document.querySelector('#system .tip').hidden") is False
+    assert browser.complaints() == []
+
+
+def test_regions_can_be_taken_out_of_the_chart(show: Callable[..., Browser]) -> None:
+    browser = show(samples.report())
+    sum_of = "(canvas => canvas.toDataURL())(document.querySelector('#over-time canvas'))"
+    before = browser.run(sum_of)
+    key = "document.querySelector('#over-time .keys button')"
+    browser.run(f"{key}.click()")
+    browser.settle()
+    assert browser.run(f"{key}.getAttribute('aria-pressed')") == "false" and browser.run(sum_of) != before
+    browser.run(f"{key}.click()")
+    browser.settle()
+    assert browser.run(sum_of) == before
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_theme_is_the_systems_until_chosen(show: Callable[..., Browser], dark: bool) -> None:
+    browser = show(samples.report(), dark=dark)
+    light = "getComputedStyle(document.body).backgroundColor === 'rgb(255, 255, 255)'"
+    picture = "document.querySelector('#over-time canvas').toDataURL()"
+    assert browser.run(light) is not dark
+    before = browser.run(picture)
+    browser.run("document.querySelector('.theme').click()")
+    browser.settle()
+    assert browser.run(light) is dark and browser.run(picture) != before
+
+
+def test_prints_in_light_colours_and_comes_back(show: Callable[..., Browser]) -> None:
+    browser = show(samples.report(), dark=True)
+    browser.run(
+        "addEventListener('beforeprint', () => globalThis.printed = document.documentElement.dataset.theme)"
+    )
+    assert browser.printed().startswith(b"%PDF")
+    browser.settle()
+    assert browser.run("globalThis.printed") == "light"
+    assert browser.run("document.documentElement.dataset.theme") == "dark"
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("width", [340, 700, 1280, 2400])
+def test_nothing_is_wider_than_the_window(show: Callable[..., Browser], width: int) -> None:
+    browser = show(samples.report(lanes=40), width=width)
+    browser.run(OPEN_ALL)
+    browser.run("document.querySelector('#regions .opener').click()")
+    browser.settle()
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    assert browser.complaints() == []
+
+
+def test_missing_keys_are_not_recorded_and_break_nothing(show: Callable[..., Browser]) -> None:
+    browser = show(
+        {
+            "regions": [],
+            "trimtab": "9.9",
+            "time": "of another version",
+            "counters": [{"t_s": 3}],
+            "lanes": None,
+        }
+    )
+    assert browser.complaints() == []
+    assert browser.run("[...document.querySelectorAll('section')].map(each => each.id)") == SECTIONS
+    assert browser.run("document.querySelectorAll('.empty').length") >= 4

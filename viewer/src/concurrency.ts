@@ -1,0 +1,184 @@
+// How many threads were in which region over time.
+
+import uPlot from "uplot";
+import { type Spec, type TimeCharts, drawLimit, type TipRow } from "./charts";
+import { resolved } from "./colors";
+import { empty, h, note, section } from "./dom";
+import { seconds, shortened } from "./format";
+import type { Report, Timeline } from "./schema";
+import { stacked } from "./stack";
+
+const TIP_ROWS = 9;
+
+export function concurrency(report: Report, charts: TimeCharts, color: (name: string) => string): HTMLElement {
+  const line = report.timeline;
+  if (line === null) {
+    return section(
+      "over-time",
+      "Concurrency over time",
+      empty(
+        "Not recorded: no region was entered, or its events were not kept (",
+        h("code", {}, "trimtab run --trace"),
+        " keeps all of them).",
+      ),
+    );
+  }
+  const isShown = line.series.map(() => true);
+  const colors = line.series.map((series) => color(series.name));
+  const host = h("div", { class: "chart" });
+  const range = h("span", { class: "soft", role: "status" });
+  const all = h("button", { type: "button", on: { click: () => charts.reset() } }, "All");
+  const tools = h(
+    "div",
+    { class: "tools" },
+    range,
+    tool("\u2212", "Zoom out", () => charts.zoom(2)),
+    tool("+", "Zoom in", () => charts.zoom(0.5)),
+    tool("\u2190", "Earlier", () => charts.pan(-0.25)),
+    tool("\u2192", "Later", () => charts.pan(0.25)),
+    all,
+  );
+  charts.onRange(() => {
+    const [low, high] = charts.range;
+    range.textContent = charts.isWhole ? "" : `${seconds(low)} to ${seconds(high)}`;
+    all.disabled = charts.isWhole;
+  });
+  all.disabled = true;
+  let plot: uPlot | null = null;
+  const legend = h(
+    "div",
+    { class: "keys" },
+    ...line.series.map((series, at) => {
+      const button = h(
+        "button",
+        { type: "button", "aria-pressed": "true", title: series.name },
+        h("i", { class: "dot", style: { background: colors[at]! } }),
+        shortened(series.name, 60) || "(no name)",
+      );
+      button.addEventListener("click", () => {
+        isShown[at] = !isShown[at];
+        button.setAttribute("aria-pressed", String(isShown[at]));
+        plot?.setData(aligned(line, isShown), false);
+        plot?.redraw();
+      });
+      return button;
+    }),
+    line.waiting.some((value) => value > 0) &&
+      h("span", { class: "key" }, h("i", { class: "dash" }), "of these waiting inside"),
+  );
+  // A chart needs its width: drawn once it is in the document.
+  queueMicrotask(() => (plot = charts.add(host, spec(report, line, isShown, colors))));
+  return section(
+    "over-time",
+    "Concurrency over time",
+    h(
+      "div",
+      { class: "row" },
+      note(
+        "Threads inside each parallel region. Drag to zoom, double-click for all; with the keyboard: arrows, + and \u2212, 0.",
+      ),
+      tools,
+    ),
+    host,
+    legend,
+    !line.isComplete &&
+      note(
+        `Only the last events of each thread were kept: complete from ${seconds(line.from_s)} on. `,
+        h("code", {}, "trimtab run --trace"),
+        " keeps all.",
+      ),
+  );
+}
+
+function tool(sign: string, name: string, act: () => void): HTMLElement {
+  return h("button", { type: "button", "aria-label": name, title: name, on: { click: act } }, sign);
+}
+
+function aligned(line: Timeline, isShown: boolean[]): uPlot.AlignedData {
+  const bins = line.series[0]!.lanes.length;
+  const edges = Array.from({ length: bins + 1 }, (_, at) => at * line.dt_s);
+  const waiting = edges.map((_, at) => line.waiting[Math.min(at, bins - 1)] ?? 0);
+  return [edges, ...stacked(line, isShown), waiting];
+}
+
+function spec(report: Report, line: Timeline, isShown: boolean[], colors: string[]): Spec {
+  const count = line.series.length,
+    bins = line.series[0]!.lanes.length;
+  const stepped = uPlot.paths.stepped!({ align: 1 });
+  const data = aligned(line, isShown);
+  const peak = Math.max(...(data[count] as number[]));
+  const isCpuNear = report.cpus !== null && report.cpus <= peak * 4;
+  const tip = (time: number): TipRow[] => {
+    const bin = Math.min(Math.max(Math.floor(time / line.dt_s), 0), bins - 1);
+    if (time < line.from_s) return [{ color: "transparent", label: "events not kept", value: "" }];
+    const rows = line.series
+      .map((series, at) => ({ at, value: series.lanes[bin] ?? 0 }))
+      .filter(({ at, value }) => isShown[at] && value > 0.0005)
+      .sort((a, b) => b.value - a.value);
+    const shown = rows.slice(0, TIP_ROWS).map(({ at, value }) => ({
+      color: colors[at]!,
+      label: shortened(line.series[at]!.name, 48),
+      value: value.toFixed(2),
+    }));
+    if (rows.length > TIP_ROWS)
+      shown.push({ color: "transparent", label: `and ${rows.length - TIP_ROWS} more`, value: "" });
+    const waiting = line.waiting[bin] ?? 0;
+    if (waiting > 0.0005)
+      shown.push({ color: "var(--barrier-wait)", label: "of these waiting inside", value: waiting.toFixed(2) });
+    return shown.length ? shown : [{ color: "transparent", label: "no parallel region", value: "" }];
+  };
+  return {
+    label: "Threads inside parallel regions over time",
+    height: 280,
+    data,
+    tip,
+    top: Math.max(peak, isCpuNear ? report.cpus! : 0, 1) * 1.08,
+    axis: (value) => String(Number(value.toPrecision(3))),
+    series: [
+      ...colors.map((color, at): uPlot.Series => ({
+        paths: stepped,
+        points: { show: false },
+        width: 0,
+        ...(at === 0 ? { fill: () => resolved(color) } : {}),
+      })),
+      {
+        paths: stepped,
+        points: { show: false },
+        width: 1.5,
+        dash: [5, 3],
+        stroke: () => resolved(line.waiting.some((value) => value > 0) ? "var(--wait-line)" : "transparent"),
+      },
+    ],
+    bands: colors.slice(1).map((color, at) => ({ series: [at + 2, at + 1], fill: () => resolved(color) })),
+    draw: (plot) => {
+      if (isCpuNear) drawLimit(plot, report.cpus!, `${report.cpus} CPU${report.cpus === 1 ? "" : "s"}`);
+      if (!line.isComplete && line.from_s > 0) shade(plot, line.from_s);
+    },
+  };
+}
+
+/** Hides what the flight recorder no longer had. */
+function shade(plot: uPlot, until: number): void {
+  const { ctx, bbox } = plot,
+    right = Math.min(plot.valToPos(until, "x", true), bbox.left + bbox.width);
+  if (right <= bbox.left) return;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, right - bbox.left, bbox.height);
+  ctx.clip();
+  ctx.fillStyle = resolved("var(--panel)");
+  ctx.fillRect(bbox.left, bbox.top, right - bbox.left, bbox.height);
+  ctx.strokeStyle = resolved("var(--line)");
+  ctx.lineWidth = devicePixelRatio;
+  const step = 9 * devicePixelRatio;
+  ctx.beginPath();
+  for (let x = bbox.left - bbox.height; x < right; x += step) {
+    ctx.moveTo(x, bbox.top + bbox.height);
+    ctx.lineTo(x + bbox.height, bbox.top);
+  }
+  ctx.stroke();
+  ctx.fillStyle = resolved("var(--soft)");
+  ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.fillText("events not kept", bbox.left + 8 * devicePixelRatio, bbox.top + 18 * devicePixelRatio);
+  ctx.restore();
+}

@@ -1,0 +1,76 @@
+// What holds the program back, largest expected gain first.
+
+import { append, empty, h, longText, note, section } from "./dom";
+import { percent, seconds, shortened } from "./format";
+import type { Finding, Report } from "./schema";
+
+const SHOWN = 12;
+
+export function findings(report: Report, openRegion: (name: string) => boolean): HTMLElement {
+  const all = report.findings;
+  if (report.time === null)
+    return section("findings", "Findings", empty("Nothing could be measured that a finding could rest on."));
+  if (!all.length) {
+    return section("findings", "Findings", empty("Nothing found that would give back 1 % of the time or more."));
+  }
+  const cards = h("div", { class: "cards" }, ...all.slice(0, SHOWN).map((each) => card(each, report, openRegion)));
+  const part = section(
+    "findings",
+    "Findings",
+    note("Each gain is what the remedy could give back at best, by itself: gains do not add up."),
+    cards,
+  );
+  if (all.length > SHOWN) {
+    const rest = h("button", { type: "button" }, `Show ${all.length - SHOWN} more`);
+    rest.addEventListener("click", () => {
+      append(cards, ...all.slice(SHOWN).map((each) => card(each, report, openRegion)));
+      rest.remove();
+    });
+    part.append(h("div", { class: "more" }, rest));
+  }
+  return part;
+}
+
+function card(finding: Finding, report: Report, openRegion: (name: string) => boolean): HTMLElement {
+  const share = finding.gain_s !== null && report.observed_s ? Math.min(finding.gain_s / report.observed_s, 1) : null;
+  const region = report.regions.some((each) => each.name === finding.subject);
+  const label = shortened(finding.subject, 120);
+  const subject = region
+    ? h(
+        "button",
+        {
+          type: "button",
+          class: "link code",
+          title: finding.subject,
+          on: { click: () => void openRegion(finding.subject) },
+        },
+        label,
+      )
+    : h("span", { class: "code", title: finding.subject }, label);
+  return h(
+    "article",
+    { class: "card" },
+    h(
+      "div",
+      { class: "what" },
+      h("h3", {}, longText(sentence(finding.cause), 120)),
+      finding.subject ? subject : null,
+      h("p", { class: "soft" }, longText(sentence(finding.evidence))),
+      h("p", { class: "action" }, h("span", { "aria-hidden": "true" }, "\u2192 "), longText(sentence(finding.action))),
+    ),
+    finding.gain_s !== null &&
+      h(
+        "div",
+        { class: "gain" },
+        h("small", {}, "could save"),
+        h("b", {}, seconds(finding.gain_s)),
+        share !== null && h("span", {}, `${percent(share)} of the run`),
+        share !== null && h("div", { class: "meter" }, h("i", { style: { width: `${share * 100}%` } })),
+      ),
+  );
+}
+
+const sentence = (text: string): string => {
+  const [first = "", ...rest] = Array.from(text);
+  return first.toUpperCase() + rest.join("");
+};

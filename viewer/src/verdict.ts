@@ -1,0 +1,137 @@
+// What ran, and where the time of its cores went.
+
+import { shareColor } from "./colors";
+import { empty, h, longText, note, section } from "./dom";
+import { count, moment, percent, seconds, shellWords, shortened } from "./format";
+import { type Report, type Share, SHARES } from "./schema";
+
+const MEANING: Record<Share, [name: string, meaning: string]> = {
+  work: ["work", "a CPU ran the program\u2019s own code"],
+  barrier_wait: ["barrier wait", "threads waited for others: at barriers, locks, taskwait, the end of a region"],
+  arrival: ["arrival", "from the fork until a thread began its part"],
+  serial: ["serial", "cores for which the program had no thread at work"],
+  run_delay: ["run delay", "threads wanted a CPU and got none"],
+  runtime: ["runtime and tool", "forking, joining, handing out work, and Trimtab\u2019s own cost"],
+  unattributed: ["unattributed", "the rest: blocked, asleep, or not seen"],
+};
+const LONGEST_COMMAND = 600;
+
+export function heading(report: Report): HTMLElement {
+  const command = shellWords(report.command.length ? report.command : [report.program]);
+  const facts: [string, string][] = [["took", seconds(report.wall_s)]];
+  facts.push(
+    report.signal
+      ? ["killed by", report.signal]
+      : ["exit code", report.code === null ? "not known" : String(report.code)],
+  );
+  if (report.threads !== null) facts.push(["threads", count(report.threads)]);
+  if (report.cpus !== null) facts.push(["CPUs", count(report.cpus)]);
+  if (report.level) facts.push(["recorded", report.level === "trace" ? "every event" : report.level]);
+  if (report.started_ms !== null) facts.push(["on", moment(report.started_ms)]);
+  return h(
+    "header",
+    { class: "head" },
+    h("h1", {}, longText(command, LONGEST_COMMAND)),
+    h(
+      "ul",
+      { class: "facts" },
+      ...facts.map(([name, value]) => h("li", {}, `${name} `, h("b", {}, shortened(value, 60)))),
+    ),
+    !report.complete &&
+      h(
+        "p",
+        { class: "warning" },
+        report.signal
+          ? `The program was killed by ${report.signal}: everything up to that instant is here.`
+          : "The end of the program was not recorded: everything up to the last sign of it is here.",
+      ),
+  );
+}
+
+export function verdict(report: Report): HTMLElement {
+  const { time } = report;
+  if (time === null || report.efficiency === null) {
+    const why = report.unavailable[report.unavailable.length - 1]?.why;
+    return section(
+      "verdict",
+      "Verdict",
+      empty("Not recorded", why ? ": " : null, why ? longText(why) : null, ". What is known is below."),
+    );
+  }
+  const capacity = report.cpus !== null && report.observed_s !== null ? report.cpus * report.observed_s : null;
+  const marks = new Map<Share, HTMLElement[]>();
+  const mark = (share: Share, is: boolean): void => {
+    for (const each of marks.get(share) ?? []) each.classList.toggle("on", is);
+    bar.classList.toggle("dim", is);
+  };
+  const listen = (share: Share) => ({ pointerenter: () => mark(share, true), pointerleave: () => mark(share, false) });
+  const present = SHARES.filter((share) => time[share] > 0);
+  const bar = h("div", {
+    class: "bar big-bar",
+    role: "img",
+    "aria-label": present.map((share) => `${MEANING[share][0]} ${percent(time[share])}`).join(", "),
+  });
+  for (const share of present) {
+    const [name, meaning] = MEANING[share];
+    const piece = h(
+      "span",
+      {
+        class: `piece ${share}`,
+        title: `${name} ${percent(time[share])}: ${meaning}`,
+        style: { "flex-grow": String(time[share]), background: shareColor(share) },
+        on: listen(share),
+      },
+      time[share] >= 0.07 && h("span", { class: "in" }, percent(time[share])),
+    );
+    bar.append(piece);
+    marks.set(share, [piece]);
+  }
+  const rows = SHARES.map((share) => {
+    const [name, meaning] = MEANING[share];
+    const row = h(
+      "tr",
+      { class: time[share] > 0 ? "" : "none", on: listen(share) },
+      h("th", { scope: "row" }, h("i", { class: `dot ${share}`, style: { background: shareColor(share) } }), name),
+      h("td", { class: "n" }, percent(time[share])),
+      h("td", { class: "n soft" }, capacity === null ? "" : seconds(time[share] * capacity)),
+      h("td", { class: "soft meaning" }, meaning),
+    );
+    marks.get(share)?.push(row);
+    return row;
+  });
+  const whole = Math.round(report.efficiency * 100);
+  return h(
+    "section",
+    { id: "verdict", "aria-labelledby": "verdict-title" },
+    h(
+      "div",
+      { class: "verdict" },
+      h("div", { class: "number" }, `${whole}`, h("small", {}, "%")),
+      h(
+        "h2",
+        { id: "verdict-title" },
+        `of the time of ${count(report.cpus)} CPU${report.cpus === 1 ? "" : "s"} over ${seconds(report.observed_s)} was work`,
+      ),
+    ),
+    bar,
+    h(
+      "table",
+      { class: "legend" },
+      h("caption", {}, "Where the available core time went"),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, "state"),
+          h("th", { scope: "col", class: "n" }, "share"),
+          h("th", { scope: "col", class: "n" }, "core time"),
+          h("th", { scope: "col", class: "meaning" }, "meaning"),
+        ),
+      ),
+      h("tbody", {}, ...rows),
+    ),
+    note(`Shares of the time of all CPUs that the program could use; they add up to 100 %.`),
+  );
+}
