@@ -80,7 +80,12 @@ void end_part(member& mine, const region_binding& of) noexcept {
   lane_state& state = *mine.state;
   end_loop({mine.on, &state});
   const ticks end = base::now();
-  *mine.slot = {0, mine.begin, end, state.idle, 0, mine.on->id()};
+  member_slot& slot = *mine.slot;
+  slot.idle = state.idle;
+  slot.late_work = 0;
+  slot.lane = mine.on->id();
+  std::atomic_ref(slot.begin).store(mine.begin, std::memory_order_relaxed);  // see part_of
+  std::atomic_ref(slot.end).store(end, std::memory_order_relaxed);
   mine.on->record(event_kind::work_end, of.subject, 0, 0, state.idle, end);
   const std::uint32_t number = state.number;
   leave(mine);

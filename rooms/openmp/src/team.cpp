@@ -103,9 +103,12 @@ const member_slot* part_of(lane_state& state, const joined_team& joined, std::ui
   }
   std::uint8_t& turn = state.ring_turns[number];
   for (std::uint32_t i = 0; i < part_ring::size; ++i) {
-    const member_slot& slot = state.rings[number].parts[turn];
+    member_slot& slot = state.rings[number].parts[turn];
     turn = (turn + 1) % part_ring::size;
-    if (slot.begin >= joined.forked_at && slot.end <= joined.end) return &slot;
+    // Where no member of that number was, one of the region now under way may just be writing: then `end` is an old one.
+    const ticks begin = std::atomic_ref(slot.begin).load(std::memory_order_relaxed);
+    const ticks end = std::atomic_ref(slot.end).load(std::memory_order_relaxed);
+    if (begin >= joined.forked_at && begin <= end && end <= joined.end) return &slot;
   }
   return nullptr;
 }
