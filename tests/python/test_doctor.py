@@ -308,6 +308,12 @@ def test_a_library_that_records_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     assert found.status == "broken" and "nothing was recorded" in found.found
 
 
+def test_no_room_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial.tempfile, "tempdir", str(tmp_path / "gone"))
+    found = trial.run_trial().check
+    assert found.status == "broken" and "gone" in found.found and "TMPDIR" in found.remedy
+
+
 def test_text_has_no_markup_of_others(capsys: pytest.CaptureFixture[str]) -> None:
     diagnosis([Check("a [b]", "lacks", "[red]/x[/]", "c", "d")])
     assert (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 import subprocess
 import sys
 from collections import defaultdict
@@ -19,6 +20,7 @@ from synthetic import LaneFile, ProcessFiles, counter, event, file_header, subje
 from trimtab.cli import main
 from trimtab.export import export
 from trimtab.export.source import notes_of, views_of
+from trimtab.model import RunError
 from trimtab.readers import open_run
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -357,6 +359,44 @@ def test_where_nothing_can_be_written(tmp_path: Path) -> None:
     assert done.exit_code == 2 and "No such file" in done.stderr and "Traceback" not in done.stderr
     done = CliRunner().invoke(main, ["export", str(tmp_path), "--to", "chrome"])
     assert done.exit_code == 2 and "run.json" in done.stderr
+
+
+def test_a_run_without_lanes_says_so(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run")
+    assert export(open_run(run), "perfetto", tmp_path / "t").notes == [
+        "no lane was recorded: trimtab report says why"
+    ]
+
+
+@pytest.mark.filterwarnings("error")
+def test_damaged_runs_are_exported_or_refused(tmp_path: Path) -> None:
+    """Whatever is read at all gives files that their readers take, with slices that nest."""
+    seed = 20261121
+    chance = random.Random(seed)
+    run, out = sample_run(tmp_path / "run"), tmp_path / "out"
+    originals = {file: file.read_bytes() for file in sorted((run / "100-0").iterdir())}
+    out.mkdir()
+    read = 0
+    for turn in range(150):
+        file = chance.choice(list(originals))
+        content = bytearray(originals[file])
+        for _ in range(chance.randrange(1, 4)):
+            place = chance.choice([chance.randrange(400), 4096 + chance.randrange(len(content) - 4095)])
+            content[min(place, len(content) - 1)] = chance.choice([0, 127, 255, chance.randrange(256)])
+        file.write_bytes(content)
+        try:
+            found = open_run(run)
+            read += 1
+            for to in ("perfetto", "chrome", "csv", "parquet"):
+                export(found, to, out / to)
+            Tracks(perfetto_trace(out / "perfetto"))
+            chrome_events(out / "chrome")
+        except RunError:
+            pass
+        except Exception as error:
+            raise AssertionError(f"seed {seed}, turn {turn}, {file.name}") from error
+        file.write_bytes(originals[file])
+    assert read > 50
 
 
 MEASURE = """

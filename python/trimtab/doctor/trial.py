@@ -56,31 +56,39 @@ def run_trial() -> Trial:
         return Trial(
             _broken(f"{library} is missing", "install trimtab anew: pip install --force-reinstall trimtab")
         )
-    with tempfile.TemporaryDirectory(prefix="trimtab-doctor-") as folder:
-        directory = Path(folder) / "run"
-        trimtab = [sys.executable, "-c", _COMMAND, "run", "-q", "-o", str(directory), "--with", "+hwcounters"]
-        try:
-            done = subprocess.run(
-                [*trimtab, "--", sys.executable, "-S", "-c", _PROGRAM],
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=60,
+    try:
+        with tempfile.TemporaryDirectory(prefix="trimtab-doctor-") as folder:
+            return _watched(library, Path(folder) / "run")
+    except OSError as error:
+        return Trial(
+            _broken(f"there is no room for temporary files: {error}", "set TMPDIR to a folder that has")
+        )
+
+
+def _watched(library: Path, directory: Path) -> Trial:
+    trimtab = [sys.executable, "-c", _COMMAND, "run", "-q", "-o", str(directory), "--with", "+hwcounters"]
+    try:
+        done = subprocess.run(
+            [*trimtab, "--", sys.executable, "-S", "-c", _PROGRAM],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    except subprocess.TimeoutExpired as error:
+        return Trial(
+            _broken(
+                f"a program was not at its end after a minute: {error}", "run it by hand: trimtab run -- true"
             )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return Trial(
-                _broken(f"a program could not be run: {error}", "run it by hand: trimtab run -- true")
-            )
-        if done.returncode != 0:
-            said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-            loader = next((line for line in said if "ld.so" in line), said[-1])
-            return Trial(
-                _broken(
-                    f"{library} does not load: {loader}",
-                    "its file system must not be mounted noexec, and the loader not be static or of another C library",
-                )
-            )
-        return _read(directory)
+        )
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        loader = next((line for line in said if "ld.so" in line), said[-1])
+        remedy = (
+            "its file system must not be mounted noexec, and the loader not be static or of another C library"
+        )
+        return Trial(_broken(f"{library} does not load: {loader}", remedy))
+    return _read(directory)
 
 
 def _read(directory: Path) -> Trial:

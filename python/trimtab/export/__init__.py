@@ -16,6 +16,7 @@ __all__ = ["FORMATS", "Exported", "MissingLibrary", "default_path", "export", "w
 
 FORMATS = ("perfetto", "chrome", "csv", "parquet")
 _ENDINGS = {"perfetto": ".perfetto-trace", "chrome": ".json", "csv": "-csv", "parquet": "-parquet"}
+_MOST_FOR_BROWSERS = 2_000_000_000
 
 
 class MissingLibrary(Exception):
@@ -55,6 +56,8 @@ def export(run: Run, to: str, path: Path, advance: Advance = lambda _: None) -> 
         return Exported([path], notes)
     if to == "chrome":
         _write_chrome(views, path, notes, advance)
+        if path.stat().st_size > _MOST_FOR_BROWSERS:
+            notes.append("browsers do not open files of 2 GB and more: --to perfetto is a third of the size")
         return Exported([path], notes)
     tables = tables_of(views, advance)
     path.mkdir(parents=True, exist_ok=True)

@@ -112,10 +112,15 @@ class _Items:
         )
 
 
+def ticks_since(ticks: NDArray[np.uint64], start: int, end: int) -> Integers:
+    """Ticks since `start`, of what lies between it and `end`; what a damaged file has outside is moved there."""
+    since: Integers = (np.clip(ticks, np.uint64(start), np.uint64(end)) - np.uint64(start)).astype(np.int64)
+    return since
+
+
 def lane_slices(events: Records, start: int, end: int, ns_per_tick: float) -> Slices:
     """The slices of a lane of a process that lived from `start` to `end` (ticks)."""
-    end = max(end - start, 0)
-    ticks = np.clip(events["ticks"].astype(np.int64) - start, 0, end)
+    ticks, end = ticks_since(events["ticks"], start, end), end - start
     items = _in_order(events, ticks, end, int(_LOCK_WAIT_NS / ns_per_tick))
     items.ticks = np.maximum.accumulate(items.ticks) if len(items.ticks) else items.ticks
     whole = _completed(items, end)

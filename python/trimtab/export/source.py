@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from trimtab.analysis.account import span_of
 from trimtab.analysis.regions import Places, places_of
-from trimtab.export.slices import Slices, lane_slices
+from trimtab.export.slices import Slices, lane_slices, ticks_since
 from trimtab.model import NO_LANE, Lane, Process, Run
 from trimtab.symbols import Symbols
 
@@ -21,6 +21,8 @@ Integers = NDArray[np.int64]
 BLOCK = 1 << 18
 # Linux gives no process or thread a higher number.
 _MOST_PIDS = 1 << 22
+# A run of two years, in nanoseconds: what says more is damaged. (Less than 2 to the 56th also as a float.)
+_LONGEST = float((1 << 56) - 8)
 _TASK_BEGIN, _TASK_CREATED, _EDGE = 5, 32, 36
 _SWITCH_OUT, _SWITCH_IN = 48, 49
 
@@ -84,13 +86,13 @@ class View:
 
     def ns(self, ticks: Integers) -> Integers:
         """Nanoseconds since the run began, of ticks since the process began."""
-        found: Integers = (self.offset_ns + ticks * self.process.ns_per_tick).astype(np.int64)
+        exact = self.offset_ns + ticks * self.process.ns_per_tick
+        found: Integers = np.clip(exact, 0, _LONGEST).astype(np.int64)
         return found
 
     def ns_of(self, ticks: NDArray[np.uint64]) -> Integers:
         """Nanoseconds since the run began, of ticks as they are recorded."""
-        start = int(self.process.header["start_ticks"])
-        return self.ns(np.clip(ticks.astype(np.int64) - start, 0, self.end_ticks - start))
+        return self.ns(ticks_since(ticks, int(self.process.header["start_ticks"]), self.end_ticks))
 
     def slices(self, lane: Lane) -> Slices:
         """The slices and instants of one of its lanes."""
@@ -206,7 +208,9 @@ def views_of(run: Run) -> list[View]:
     with Symbols(run.directory / "symbols.json") as symbols:
         for process in run.processes:
             pid, image = (int(part) for part in process.directory.name.split("-"))
+            start = int(process.header["start_ticks"])
             ticks = span_of(process, ended).wall_s * 1e9 / process.ns_per_tick
+            end = start + int(min(ticks, _LONGEST / process.ns_per_tick, _LONGEST))
             found.append(
                 View(
                     process,
@@ -214,7 +218,7 @@ def views_of(run: Run) -> list[View]:
                     (pid + image * _MOST_PIDS) & 0x7FFFFFFF,
                     " ".join(process.command)[:200] + (f" (image {image})" if image else ""),
                     start_ns(process) - origin,
-                    int(process.header["start_ticks"]) + int(ticks),
+                    min(end, (1 << 64) - 1),
                 )
             )
     return found
@@ -224,6 +228,8 @@ def notes_of(views: list[View]) -> list[str]:
     """What the exported run does not have, for the user to know."""
     lanes = [lane for view in views for lane in view.process.lanes]
     notes = []
+    if not lanes:
+        notes.append("no lane was recorded: trimtab report says why")
     overwritten = sum(lane.events_written - len(lane.events) for lane in lanes if View.is_cut(lane))
     kept = sum(len(lane.events) for lane in lanes)
     if overwritten:
