@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kmpc_ident.hpp"
+#include "outermost.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -85,21 +86,23 @@ void clear_rest(fork_frame& frame, int count) noexcept {
 
 using fork_function = void(ident*, std::int32_t, microtask, ...);
 
-template <auto most, auto main>
-void fork_region(const caller& from, fork_function* forward, ident* where, microtask outlined, int count,
+// The call as the program makes it, with another function perhaps: the runtime passes on exactly as many captured
+// variables as it is told of.
+void hand_on(fork_function* forward, ident* where, microtask function, int count, const fork_frame& frame) {
+  void* const* const a = frame.arguments;
+  if (count == 0) return forward(where, count, function);
+  if (count <= 4) return forward(where, count, function, a[0], a[1], a[2], a[3]);
+  if (count <= 16) return forward(where, count, function, TRIMTAB_16(0));
+  if (count <= 64) return forward(where, count, function, TRIMTAB_64(0));
+  forward(where, count, function, TRIMTAB_256);
+}
+
+template <auto main>
+void fork_region(const caller& from, fork_function* forward, ident* where, microtask outlined, int count, std::uint32_t most,
                  fork_frame& frame) {
-  const bool is_recorded =
-      !from.is_internal && is_recording.load(std::memory_order_relaxed) &&
-      fork_team(frame.shared, from, reinterpret_cast<const void*>(outlined), most(from), source_of(where));
-  if (!is_recorded) {
-    void* const* const a = frame.arguments;
-    // The runtime passes on exactly as many as it is told of.
-    if (count == 0) return forward(where, count, outlined);
-    if (count <= 4) return forward(where, count, outlined, a[0], a[1], a[2], a[3]);
-    if (count <= 16) return forward(where, count, outlined, TRIMTAB_16(0));
-    if (count <= 64) return forward(where, count, outlined, TRIMTAB_64(0));
-    return forward(where, count, outlined, TRIMTAB_256);
-  }
+  if (from.is_internal || !is_recording.load(std::memory_order_relaxed) ||
+      !fork_team(frame.shared, from, reinterpret_cast<const void*>(outlined), most, source_of(where)))
+    return hand_on(forward, where, outlined, count, frame);
   frame.shared.arguments = static_cast<std::uint16_t>(count);
   forward(where, 1, reinterpret_cast<microtask>(main), &frame);
   join_team(frame.shared);
@@ -132,7 +135,16 @@ TRIMTAB_HOOK void __kmpc_fork_call(ident* where, std::int32_t count, microtask o
   va_start(list, outlined);
   const int taken = read_arguments(frame, count, list);
   va_end(list);
-  fork_region<most_members, member_main>(from, forward, where, outlined, taken, frame);
+  const std::uint32_t most = most_members(from);
+  if (taken <= 16) {
+    thunk_set& among = taken <= 4 ? kmpc_regions_few : kmpc_regions_medium;
+    const void* const function = reinterpret_cast<const void*>(outlined);
+    if (void* const thunk = open_outermost(from, function, most, source_of(where), among)) {
+      hand_on(forward, where, reinterpret_cast<microtask>(thunk), taken, frame);
+      return close_outermost();
+    }
+  }
+  fork_region<member_main>(from, forward, where, outlined, taken, most, frame);
 }
 
 // teams on the host: a league, in which the first thread of each team forks regions of its own.
@@ -145,7 +157,7 @@ TRIMTAB_HOOK void __kmpc_fork_teams(ident* where, std::int32_t count, microtask 
   va_start(list, outlined);
   const int taken = read_arguments(frame, count, list);
   va_end(list);
-  fork_region<most_teams, league_main>(from, forward, where, outlined, taken, frame);
+  fork_region<league_main>(from, forward, where, outlined, taken, most_teams(from), frame);
 }
 
 TRIMTAB_HOOK void __kmpc_push_num_teams(ident* where, std::int32_t thread, std::int32_t teams, std::int32_t threads) {
