@@ -176,8 +176,10 @@ TRIMTAB_HOOK void GOMP_task(gomp_function fn, void* data, void (*copy)(void*, vo
     auto* const forward = real<void(gomp_function, void*, void (*)(void*, void*), long, long, unsigned, unsigned long, int, \
                                     number, number, number)>(from, symbol::name);                                           \
     if (forward == nullptr) return;                                                                                         \
-    const bool is_recorded = !from.is_internal && is_recording.load(std::memory_order_relaxed);                             \
-    if (!is_recorded) return forward(fn, data, copy, bytes, alignment, flags, tasks, priority, first, last, step);          \
+    here at;                                                                                                                \
+    if (from.is_internal || !find_here(at))                                                                                 \
+      return forward(fn, data, copy, bytes, alignment, flags, tasks, priority, first, last, step);                          \
+    const taskloop_call making(at, reinterpret_cast<const void*>(fn));                                                      \
     const wait waited(subject_kind::taskloop, wait_kind::taskwait, TRIMTAB_PLACE);                                          \
     forward(task_thunk(fn), data, copy, bytes, alignment, flags, tasks, priority, first, last, step);                       \
   }

@@ -39,15 +39,12 @@ template <class function>
 void taskloop(const caller& from, const void* place, const ident* where, const void* task, bool is_waiting, function call) {
   here at;
   if (from.is_internal || !find_here(at)) return call();
-  const std::uint32_t outer = at.state->taskloop_subject;
-  at.state->taskloop_subject = taskloop_begins(at, entry_of(task));
-  if (is_waiting) {
-    const wait waited(subject_kind::taskloop, wait_kind::taskwait, place, source_of(where));
-    call();
-  } else {
-    call();
-  }
-  if (find_here(at)) at.state->taskloop_subject = outer;
+  const void* const entry = entry_of(task);
+  pattern_created(at, entry);
+  const taskloop_call making(at, entry);
+  if (!is_waiting) return call();
+  const wait waited(subject_kind::taskloop, wait_kind::taskwait, place, source_of(where));
+  call();
 }
 
 }  // namespace
@@ -63,7 +60,7 @@ TRIMTAB_HOOK void* __kmpc_omp_task_alloc(ident* where, std::int32_t thread, std:
   if (forward == nullptr) return nullptr;
   kmp_task_function run = entry;
   if (!from.is_internal && entry != nullptr && is_recording.load(std::memory_order_relaxed)) {
-    task_created(reinterpret_cast<const void*>(entry), from.of);
+    task_created(reinterpret_cast<const void*>(entry), from.of, source_of(where));
     run = task_thunk(entry);
   }
   return forward(where, thread, flags, task_bytes, shared_bytes, run);

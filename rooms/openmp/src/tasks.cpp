@@ -12,10 +12,16 @@ using observe::profile_row;
 using observe::subject_kind;
 using observe::the_recorder;
 
-void task_created(const void* function, const runtime* of) noexcept {
+namespace {
+std::uint32_t task_subject(const here& at, const void* function, const char* source = nullptr) noexcept {
+  return subject_at(*at.state, subject_kind::task, function, false, 0, at.state->region, source);
+}
+}  // namespace
+
+void task_created(const void* function, const runtime* of, const char* source) noexcept {
   here at;
   if (!find_here(at)) return;
-  const std::uint32_t subject = the_recorder.subject(subject_kind::task, function, false, 0, at.state->region);
+  const std::uint32_t subject = task_subject(at, function, source);
   if (profile_row* const row = at.on->own_row(subject, metric::task)) row->x[0] += 1;
   if (!the_recorder.traces()) return;
   if (has_identities(of)) {
@@ -27,11 +33,17 @@ void task_created(const void* function, const runtime* of) noexcept {
   at.on->count_hook(1);
 }
 
-std::uint32_t taskloop_begins(const here& at, const void* function) noexcept {
-  const std::uint32_t subject = the_recorder.subject(subject_kind::task, function, false, 0, at.state->region);
+void pattern_created(const here& at, const void* function) noexcept {
+  const std::uint32_t subject = task_subject(at, function);
   if (profile_row* const row = at.on->own_row(subject, metric::task); row != nullptr && row->x[0] > 0) row->x[0] -= 1;
   at.state->created_subject = no_subject;
-  return subject;
+}
+
+taskloop_call::taskloop_call(const here& at, const void* function) noexcept
+    : m_at(at), m_outer(std::exchange(at.state->taskloop_subject, task_subject(at, function))) {}
+
+taskloop_call::~taskloop_call() {
+  if (observe::t_lane == m_at.on) m_at.state->taskloop_subject = m_outer;
 }
 
 namespace {
@@ -68,16 +80,14 @@ void begin_task(running_task& task, const void* function, bool is_continued) noe
   here at;
   if (!find_here(at)) return;
   lane_state& state = *at.state;
-  const bool is_late = state.ended.is_unjoined();
-  task.subject =
-      the_recorder.subject(subject_kind::task, function, false, 0, is_late ? state.ended.of->subject : state.region);
+  task.subject = task_subject(at, function);
   if (task.subject == no_subject) return;
   task.on = at.on;
   task.is_continued = is_continued;
   task.id = std::exchange(state.next_task, 0);
   task.outer_credit = state.task_credit;
   task.late = {};
-  if (is_late) enter_ended_part(task, state);
+  if (state.ended.is_unjoined()) enter_ended_part(task, state);
   at.on->task_begin(task.subject, task.id, base::now());
 }
 

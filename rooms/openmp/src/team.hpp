@@ -326,10 +326,23 @@ gomp_function task_thunk(gomp_function function) noexcept;
 kmp_task_function task_thunk(kmp_task_function function) noexcept;
 const void* function_of_thunk(kmp_task_function thunk) noexcept;
 
-// `of` is the runtime that the task is given to.
-void task_created(const void* function, const runtime* of) noexcept;
-// The task created last is the pattern of a taskloop's pieces, which the runtime makes.
-std::uint32_t taskloop_begins(const here& at, const void* function) noexcept;
+// `of` is the runtime that the task is given to, `source` as in subject_at.
+void task_created(const void* function, const runtime* of, const char* source = nullptr) noexcept;
+// The task created last was no task, but the pattern of a taskloop's pieces.
+void pattern_created(const here& at, const void* function) noexcept;
+
+// While it lives the calling thread is in a runtime's taskloop, which makes pieces out of `function`.
+class taskloop_call {
+ public:
+  taskloop_call(const here& at, const void* function) noexcept;
+  ~taskloop_call();
+  taskloop_call(const taskloop_call&) = delete;
+  taskloop_call& operator=(const taskloop_call&) = delete;
+
+ private:
+  here m_at;
+  std::uint32_t m_outer;
+};
 
 // Between the two the calling thread runs a task. is_continued: a later part of an untied task.
 void begin_task(running_task& task, const void* function, bool is_continued) noexcept;
