@@ -29,7 +29,9 @@ interface Shown {
   height: number;
 }
 
-const PRINT_WIDTH = 660;
+/** What an upright page of A4 or Letter has room for, within the style sheet's margins. */
+const PRINT_WIDTH = 680;
+const PRINT_GAP = 24;
 const STEP = 0.2;
 
 export class TimeCharts {
@@ -40,8 +42,8 @@ export class TimeCharts {
 
   constructor(readonly end: number) {
     this.#high = end;
-    addEventListener("beforeprint", () => this.#fit(PRINT_WIDTH));
-    addEventListener("afterprint", () => this.#fit(null));
+    addEventListener("beforeprint", () => this.#fit((host) => printWidth(host)));
+    addEventListener("afterprint", () => this.#fit((host) => host.clientWidth));
   }
 
   get range(): [number, number] {
@@ -76,10 +78,10 @@ export class TimeCharts {
     for (const { plot } of this.#shown) plot.redraw(false, true);
   }
 
-  #fit(width: number | null): void {
+  #fit(room: (host: HTMLElement) => number): void {
     for (const { plot, host, height } of this.#shown) {
-      const room = width ?? host.clientWidth;
-      if (room > 0) plot.setSize({ width: Math.min(room, width ?? Infinity), height });
+      const width = room(host);
+      if (width > 0) plot.setSize({ width, height });
     }
     this.redraw();
   }
@@ -176,6 +178,9 @@ export class TimeCharts {
   }
 }
 
+const printWidth = (host: HTMLElement): number =>
+  host.clientWidth === 0 ? 0 : host.closest(".grid") ? (PRINT_WIDTH - PRINT_GAP) / 2 : PRINT_WIDTH;
+
 function axis(more: uPlot.Axis): uPlot.Axis {
   const line = (): string => resolved("var(--line)");
   return {
@@ -205,24 +210,4 @@ function showTip(tip: HTMLElement, plot: uPlot, left: number, rows: (time: numbe
   const room = plot.over.clientWidth;
   const width = tip.offsetWidth;
   tip.style.left = `${left + 14 + width > room ? Math.max(left - 14 - width, 4) : left + 14}px`;
-}
-
-/** A dashed horizontal line with a word at its right end. */
-export function drawLimit(plot: uPlot, value: number, label: string): void {
-  const { ctx, bbox } = plot,
-    y = plot.valToPos(value, "y", true),
-    ratio = devicePixelRatio;
-  ctx.save();
-  ctx.strokeStyle = ctx.fillStyle = resolved("var(--soft)");
-  ctx.setLineDash([5 * ratio, 4 * ratio]);
-  ctx.lineWidth = ratio;
-  ctx.beginPath();
-  ctx.moveTo(bbox.left, y);
-  ctx.lineTo(bbox.left + bbox.width, y);
-  ctx.stroke();
-  ctx.font = `${11 * ratio}px system-ui, sans-serif`;
-  ctx.textAlign = "right";
-  ctx.textBaseline = "bottom";
-  ctx.fillText(label, bbox.left + bbox.width - 4 * ratio, y - 2 * ratio);
-  ctx.restore();
 }

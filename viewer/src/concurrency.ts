@@ -1,10 +1,11 @@
 // How many threads were in which region over time.
 
 import uPlot from "uplot";
-import { type Spec, type TimeCharts, drawLimit, type TipRow } from "./charts";
+import type { Spec, TimeCharts, TipRow } from "./charts";
 import { resolved } from "./colors";
 import { empty, h, note, section } from "./dom";
 import { seconds, shortened } from "./format";
+import { drawLimit, drawUnknown } from "./marks";
 import type { Report, Timeline } from "./schema";
 import { stacked } from "./stack";
 
@@ -75,17 +76,31 @@ export function concurrency(report: Report, charts: TimeCharts, color: (name: st
       "div",
       { class: "row" },
       note(
-        "Threads inside each parallel region. Drag to zoom, double-click for all; with the keyboard: arrows, + and \u2212, 0.",
+        "Threads inside each parallel region. ",
+        h("span", { class: "hint" }, "Drag to zoom, double-click for all; by key: arrows, + and \u2212, 0."),
       ),
       tools,
     ),
     host,
     legend,
     !line.isComplete &&
-      note(
-        `Only the last events of each thread were kept: complete from ${seconds(line.from_s)} on. `,
-        h("code", {}, "trimtab run --trace"),
-        " keeps all.",
+      h(
+        "div",
+        { class: "row" },
+        note(
+          `Only the last events of each thread were kept: complete from ${seconds(line.from_s)} on. `,
+          h("code", {}, "trimtab run --trace"),
+          " keeps all.",
+        ),
+        h(
+          "div",
+          { class: "tools" },
+          h(
+            "button",
+            { type: "button", on: { click: () => charts.setRange(line.from_s, charts.end) } },
+            "Zoom to these",
+          ),
+        ),
       ),
   );
 }
@@ -97,7 +112,8 @@ function tool(sign: string, name: string, act: () => void): HTMLElement {
 function aligned(line: Timeline, isShown: boolean[]): uPlot.AlignedData {
   const bins = line.series[0]!.lanes.length;
   const edges = Array.from({ length: bins + 1 }, (_, at) => at * line.dt_s);
-  const waiting = edges.map((_, at) => line.waiting[Math.min(at, bins - 1)] ?? 0);
+  // Where nothing waited there is no line, rather than one along the axis.
+  const waiting = edges.map((_, at) => line.waiting[Math.min(at, bins - 1)] || null);
   return [edges, ...stacked(line, isShown), waiting];
 }
 
@@ -124,7 +140,7 @@ function spec(report: Report, line: Timeline, isShown: boolean[], colors: string
       shown.push({ color: "transparent", label: `and ${rows.length - TIP_ROWS} more`, value: "" });
     const waiting = line.waiting[bin] ?? 0;
     if (waiting > 0.0005)
-      shown.push({ color: "var(--barrier-wait)", label: "of these waiting inside", value: waiting.toFixed(2) });
+      shown.push({ color: "var(--wait-line)", label: "of these waiting inside", value: waiting.toFixed(2) });
     return shown.length ? shown : [{ color: "transparent", label: "no parallel region", value: "" }];
   };
   return {
@@ -146,39 +162,13 @@ function spec(report: Report, line: Timeline, isShown: boolean[], colors: string
         points: { show: false },
         width: 1.5,
         dash: [5, 3],
-        stroke: () => resolved(line.waiting.some((value) => value > 0) ? "var(--wait-line)" : "transparent"),
+        stroke: () => resolved("var(--wait-line)"),
       },
     ],
     bands: colors.slice(1).map((color, at) => ({ series: [at + 2, at + 1], fill: () => resolved(color) })),
     draw: (plot) => {
+      if (!line.isComplete && line.from_s > 0) drawUnknown(plot, line.from_s);
       if (isCpuNear) drawLimit(plot, report.cpus!, `${report.cpus} CPU${report.cpus === 1 ? "" : "s"}`);
-      if (!line.isComplete && line.from_s > 0) shade(plot, line.from_s);
     },
   };
-}
-
-/** Hides what the flight recorder no longer had. */
-function shade(plot: uPlot, until: number): void {
-  const { ctx, bbox } = plot,
-    right = Math.min(plot.valToPos(until, "x", true), bbox.left + bbox.width);
-  if (right <= bbox.left) return;
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(bbox.left, bbox.top, right - bbox.left, bbox.height);
-  ctx.clip();
-  ctx.fillStyle = resolved("var(--panel)");
-  ctx.fillRect(bbox.left, bbox.top, right - bbox.left, bbox.height);
-  ctx.strokeStyle = resolved("var(--line)");
-  ctx.lineWidth = devicePixelRatio;
-  const step = 9 * devicePixelRatio;
-  ctx.beginPath();
-  for (let x = bbox.left - bbox.height; x < right; x += step) {
-    ctx.moveTo(x, bbox.top + bbox.height);
-    ctx.lineTo(x + bbox.height, bbox.top);
-  }
-  ctx.stroke();
-  ctx.fillStyle = resolved("var(--soft)");
-  ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
-  ctx.fillText("events not kept", bbox.left + 8 * devicePixelRatio, bbox.top + 18 * devicePixelRatio);
-  ctx.restore();
 }

@@ -1,17 +1,19 @@
 // The system under the program while it ran.
 
 import uPlot from "uplot";
-import { type TimeCharts, drawLimit } from "./charts";
+import type { TimeCharts } from "./charts";
 import { regionColor, resolved } from "./colors";
 import { type Child, empty, folded, h, note, section } from "./dom";
 import { bytes, count, quantity, seconds, shortened } from "./format";
-import { type Panel, panels } from "./panels";
-import { highest, type Line, valueAt } from "./rates";
+import { drawLimit } from "./marks";
+import { type Drawn, type Panel, panels } from "./panels";
+import { highest, valueAt } from "./rates";
 import type { Lane, Report } from "./schema";
 import { Table } from "./table";
 
 const BYTE_STEPS = Array.from({ length: 50 }, (_, at) => 2 ** at);
 const LINE_COLORS = ["var(--r0)", "var(--r3)", "var(--r2)"];
+const lineColor = ({ at }: Drawn): string => LINE_COLORS[at] ?? regionColor(at + 1);
 
 export function load(report: Report, charts: TimeCharts): HTMLElement {
   const { main, further, quiet, short } = panels(report);
@@ -62,7 +64,6 @@ function grid(all: Panel[], charts: TimeCharts): HTMLElement {
     ...all.map((panel) => {
       const host = h("div", { class: "chart" });
       queueMicrotask(() => draw(host, panel, charts));
-      const colors = panel.lines.map((_, at) => LINE_COLORS[at] ?? regionColor(at + 1));
       return h(
         "figure",
         {},
@@ -74,15 +75,15 @@ function grid(all: Panel[], charts: TimeCharts): HTMLElement {
           h("small", { class: "soft" }, shortened(panel.explain, 160)),
         ),
         host,
-        panel.lines.length > 1 &&
+        (panel.lines.length > 1 || panel.lines[0]!.at > 0) &&
           h(
             "div",
             { class: "keys" },
-            ...panel.lines.map((line, at) =>
+            ...panel.lines.map((line) =>
               h(
                 "span",
                 { class: "key" },
-                h("i", { class: "dot", style: { background: colors[at]! } }),
+                h("i", { class: "dot", style: { background: lineColor(line) } }),
                 shortened(line.label, 80),
               ),
             ),
@@ -94,7 +95,6 @@ function grid(all: Panel[], charts: TimeCharts): HTMLElement {
 
 function draw(host: HTMLElement, panel: Panel, charts: TimeCharts): void {
   const { lines, unit, limit } = panel;
-  const colors = lines.map((_, at) => LINE_COLORS[at] ?? regionColor(at + 1));
   const stepped = uPlot.paths.stepped!({ align: -1 }),
     straight = uPlot.paths.linear!();
   const shown = (value: number): string => (unit === "/s" ? `${quantity(value, "")}/s` : quantity(value, unit));
@@ -106,17 +106,19 @@ function draw(host: HTMLElement, panel: Panel, charts: TimeCharts): void {
     axis: (value) => (unit === "B" ? bytes(value) : String(Number(value.toPrecision(3)))),
     ...(unit === "B" ? { steps: BYTE_STEPS } : {}),
     tip: (time) =>
-      lines.flatMap((line: Line, at) => {
+      lines.flatMap((line) => {
         const value = valueAt(line, time);
-        return value === null ? [] : [{ color: colors[at]!, label: shortened(line.label, 60), value: shown(value) }];
+        return value === null
+          ? []
+          : [{ color: lineColor(line), label: shortened(line.label, 60), value: shown(value) }];
       }),
     series: lines.map((line, at) => ({
       paths: line.isRate ? stepped : straight,
       points: { show: false },
       width: 1.75,
       spanGaps: true,
-      stroke: () => resolved(colors[at]!),
-      ...(at === 0 ? { fill: () => `${resolved(colors[at]!)}26` } : {}),
+      stroke: () => resolved(lineColor(line)),
+      ...(at === 0 ? { fill: () => `${resolved(lineColor(line))}26` } : {}),
     })),
     ...(limit ? { draw: (plot: uPlot) => drawLimit(plot, limit.value, `${limit.value} ${limit.label}`) } : {}),
   });

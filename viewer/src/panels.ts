@@ -3,11 +3,15 @@
 import type { Counter, Report } from "./schema";
 import { highest, isQuiet, level, type Line, rate } from "./rates";
 
+/** A line with its place in the panel, drawn or not: its colour does not depend on what else was recorded. */
+export interface Drawn extends Line {
+  at: number;
+}
 export interface Panel {
   title: string;
   explain: string;
   unit: string;
-  lines: Line[];
+  lines: Drawn[];
   /** A horizontal line: what there is of it. */
   limit?: { value: number; label: string };
 }
@@ -113,7 +117,7 @@ function alone(counter: Counter): Panel {
     explain:
       counter.source === "program" ? "reported by the program itself" : `from ${counter.source || "an unknown source"}`,
     unit,
-    lines: [line(counter, counter.name)],
+    lines: [{ ...line(counter, counter.name), at: 0 }],
   };
 }
 
@@ -130,7 +134,7 @@ function perCycle(counters: Map<string, Counter>): Panel[] {
       title: "Instructions per cycle",
       explain: "in user mode",
       unit: "",
-      lines: [{ ...above, label: "instructions per cycle", v }],
+      lines: [{ ...above, label: "instructions per cycle", v, at: 0 }],
     },
   ];
 }
@@ -150,10 +154,10 @@ export function panels(report: Report): Panels {
     if (lines.length) into.push({ ...panel, lines });
   };
   for (const plan of PLANS) {
-    const found = plan.of.flatMap(([name, label]) => {
+    const found = plan.of.flatMap(([name, label], at) => {
       const counter = counters.get(name);
       used.add(name);
-      return counter ? [line(counter, label, plan.scale)] : [];
+      return counter ? [{ ...line(counter, label, plan.scale), at }] : [];
     });
     if (!found.length) continue;
     const panel: Panel = { title: plan.title, explain: plan.explain, unit: plan.unit, lines: found };
@@ -164,7 +168,7 @@ export function panels(report: Report): Panels {
   }
   const energy = report.counters.filter((each) => POWER.test(each.name));
   if (energy.length) {
-    const lines = energy.map((each) => rate(each, each.name.replace(POWER, "")));
+    const lines = energy.map((each, at) => ({ ...rate(each, each.name.replace(POWER, "")), at }));
     keep(made.main, { title: "Power", explain: "of the whole machine", unit: "W", lines });
   }
   for (const panel of perCycle(counters)) keep(made.main, panel);

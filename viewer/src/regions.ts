@@ -1,6 +1,6 @@
 // The parallel regions: a table to sort and search; a row unfolds into what each thread did.
 
-import { append, type Child, empty, folded, h, longText, note, section } from "./dom";
+import { append, type Child, empty, folded, h, longText, section } from "./dom";
 import { count, ratio, seconds, percent, shortened } from "./format";
 import { histogram, laneBars } from "./lanes";
 import type { Loop, Region, Report, Tally } from "./schema";
@@ -45,7 +45,7 @@ export function regions(report: Report, color: (name: string) => string): Region
   const root = section(
     "regions",
     "Parallel regions",
-    note("Select a region to see what each of its threads did."),
+    h("p", { class: "note hint" }, "Select a region to see what each of its threads did."),
     table.root,
     ...more,
   );
