@@ -311,6 +311,28 @@ def test_two_runtimes_in_one_process_are_kept_apart(run: Run, compiled: Compiled
     assert any("two OpenMP runtimes" in each["why"] for each in report["unavailable"])
 
 
+def test_libraries_that_come_and_go(run: Run, compiled: Compiled, tmp_path: Path) -> None:
+    """What is loaded where another library stood is another; what comes back is the same again."""
+    for name, times in (("one", 2), ("two", 3)):
+        (tmp_path / f"{name}.c").write_text(
+            f"volatile double sink;\nvoid work(void) {{ for (int i = 0; i < {times}; i++)\n"
+            "#pragma omp parallel num_threads(2)\nsink = 1;\n}\n"
+        )
+        library = ["-shared", "-fPIC", "-g", "-O2", "-fopenmp", str(tmp_path / f"{name}.c")]
+        subprocess.run(["gcc", *library, "-o", str(tmp_path / f"lib{name}.so")], check=True)
+    source = (
+        "#include <dlfcn.h>\n#include <stdio.h>\nint main(int n, char** v) { for (int i = 0; i < 10; i++) {\n"
+        "void* h = dlopen(v[1 + i % 2], RTLD_NOW); if (!h) { puts(dlerror()); return 1; }\n"
+        'void* at = dlsym(h, "work"); ((void (*)(void))at)(); dlclose(h); printf("%p\\n", at); }\n'
+        "return 0; }\n"
+    )
+    watched = run(compiled(source), tmp_path / "libone.so", tmp_path / "libtwo.so")
+    assert watched.done.returncode == 0, watched.done.stdout
+    assert len(set(watched.done.stdout.split())) < 10  # addresses do come again
+    regions = {Path(region["file"]).name: region["calls"] for region in watched.report()["regions"]}
+    assert regions == {"one.c": 10, "two.c": 15}
+
+
 def test_scikit_learn(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     script = tmp_path / "fit.py"

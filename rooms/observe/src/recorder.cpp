@@ -181,7 +181,7 @@ void recorder::after_fork() noexcept {
   m_parallel = 0;
   m_trace_used = 0;
   m_trace_full = false;
-  m_subject_count = m_counter_count = m_module_count = 0;
+  m_subject_count = m_keys = m_counter_count = m_module_count = 0;
   m_runtime_count = 0;
   m_open_lock.reset();
   m_lock.reset();

@@ -75,13 +75,29 @@ int match_module(dl_phdr_info* object, std::size_t, void* data) noexcept {
   return 1;
 }
 
+// User addresses stay below 2^56: the kind makes the upper byte, so that a key is never 0 (an empty slot).
+std::uint64_t key_of(subject_kind kind, std::uint64_t identity) noexcept {
+  return (identity & ((std::uint64_t{1} << 56) - 1)) | (std::uint64_t{static_cast<std::uint16_t>(kind)} << 56);
+}
+std::uint64_t hash_of(const char* text) noexcept {
+  std::uint64_t hash = 0;
+  for (; text != nullptr && *text != '\0'; ++text) hash = base::mix(hash ^ static_cast<unsigned char>(*text));
+  return hash;
+}
+
+// Where code stands in its module: the same at every load. Kinds stay below 128.
+std::uint64_t key_in_module(subject_kind kind, std::uint32_t module, std::uint64_t offset) noexcept {
+  return key_of(kind, base::mix(offset + base::mix(module + 1))) | (std::uint64_t{1} << 63);
+}
+
+constexpr std::uint64_t forgotten_key = 1;  // no kind: no key of a subject
+
 }  // namespace
 
 std::uint32_t recorder::module_of(const void* address) noexcept {
   const auto value = reinterpret_cast<std::uint64_t>(address);
   for (std::uint32_t i = 0; i < m_module_count; ++i)
     if (value >= m_modules[i].begin && value < m_modules[i].end) return i;
-  if (m_module_count == max_modules) return no_subject;
   module_search found{};
   found.address = value;
   if (dl_iterate_phdr(match_module, &found) == 0) return no_subject;
@@ -89,8 +105,16 @@ std::uint32_t recorder::module_of(const void* address) noexcept {
     const ssize_t got = readlink("/proc/self/exe", found.path, sizeof found.path - 1);
     if (got > 0) found.path[got] = '\0';
   }
+  const std::uint64_t identity = base::mix(hash_of(found.path)) ^ hash_of(found.build_id);
+  for (std::uint32_t i = 0; i < m_module_count; ++i) {
+    module& before = m_modules[i];
+    if (before.begin != before.end || before.identity != identity) continue;
+    before = {found.base, found.begin, found.end, identity};  // loaded again
+    return i;
+  }
+  if (m_module_count == max_modules) return no_subject;
   const std::uint32_t id = m_module_count++;
-  m_modules[id] = {found.base, found.begin, found.end, id};
+  m_modules[id] = {found.base, found.begin, found.end, identity};
   name_module fixed{};
   fixed.head.tag = name_tag::module;
   fixed.id = id;
@@ -128,18 +152,6 @@ void recorder::append_name(name_record* fixed, std::size_t fixed_bytes, const ch
   std::atomic_ref(head.written).store(head.written + bytes, std::memory_order_release);
 }
 
-// User addresses stay below 2^56: the kind makes the upper byte, so that a key is never 0 (an empty slot).
-namespace {
-std::uint64_t key_of(subject_kind kind, std::uint64_t identity) noexcept {
-  return (identity & ((std::uint64_t{1} << 56) - 1)) | (std::uint64_t{static_cast<std::uint16_t>(kind)} << 56);
-}
-std::uint64_t hash_of(const char* text) noexcept {
-  std::uint64_t hash = 0;
-  for (; text != nullptr && *text != '\0'; ++text) hash = base::mix(hash ^ static_cast<unsigned char>(*text));
-  return hash;
-}
-}  // namespace
-
 recorder::subject_slot* recorder::find_subject(std::uint64_t key) noexcept {
   const std::uint64_t start = base::mix_fast(key);
   for (std::uint64_t i = 0; i < subject_slots; ++i) {
@@ -158,17 +170,47 @@ std::uint32_t recorder::find_or_add(std::uint64_t key, name_subject& fixed, cons
   const setup_cost cost(*this);
   const std::lock_guard guard(m_lock);
   // Half empty at least, so that probing stays short and always ends.
-  if (m_subject_count >= subject_slots / 2) return no_subject;
-  subject_slot& slot = *find_subject(key);
-  if (slot.key.load(std::memory_order_relaxed) == key) return slot.id.load(std::memory_order_relaxed);
-  fixed.head.tag = name_tag::subject;
-  fixed.id = m_subject_count++;
+  if (m_keys + 2 > subject_slots / 2) return no_subject;
+  if (const subject_slot& slot = *find_subject(key); slot.key.load(std::memory_order_relaxed) == key)
+    return slot.id.load(std::memory_order_relaxed);
   fixed.module = address == nullptr ? no_subject : module_of(address);
   fixed.offset = reinterpret_cast<std::uint64_t>(address) - (fixed.module == no_subject ? 0 : m_modules[fixed.module].base);
+  const std::uint64_t place = key_in_module(fixed.kind, fixed.module, fixed.offset);
+  if (fixed.module != no_subject) {
+    if (const subject_slot& slot = *find_subject(place); slot.key.load(std::memory_order_relaxed) == place) {
+      const std::uint32_t id = slot.id.load(std::memory_order_relaxed);
+      add_key(key, id);
+      return id;
+    }
+  }
+  fixed.head.tag = name_tag::subject;
+  fixed.id = m_subject_count++;
   append_name(&fixed.head, sizeof fixed, strings, 3);
-  slot.id.store(fixed.id, std::memory_order_relaxed);
-  slot.key.store(key, std::memory_order_release);  // pairs with find_subject: id before key
+  if (fixed.module != no_subject) add_key(place, fixed.id);
+  add_key(key, fixed.id);
   return fixed.id;
+}
+
+void recorder::add_key(std::uint64_t key, std::uint32_t id) noexcept {
+  subject_slot& slot = *find_subject(key);
+  slot.id.store(id, std::memory_order_relaxed);
+  slot.key.store(key, std::memory_order_release);  // pairs with find_subject: id before key
+  m_keys += 1;
+}
+
+void recorder::forget_code(std::uintptr_t begin, std::uintptr_t end) noexcept {
+  if (!is_on()) return;
+  const std::lock_guard guard(m_lock);
+  for (std::uint32_t i = 0; i < m_module_count; ++i)
+    if (m_modules[i].begin < end && m_modules[i].end > begin) m_modules[i].begin = m_modules[i].end = 0;
+  for (subject_slot& slot : m_subjects) {
+    const std::uint64_t key = slot.key.load(std::memory_order_relaxed);
+    const auto kind = static_cast<subject_kind>(key >> 56);
+    const std::uint64_t address = key & ((std::uint64_t{1} << 56) - 1);
+    const bool is_named = kind == subject_kind::scope || kind == subject_kind::mark;
+    if (key >> 63 == 0 && !is_named && address >= begin && address < end)
+      slot.key.store(forgotten_key, std::memory_order_release);
+  }
 }
 
 std::uint32_t recorder::subject(subject_kind kind, const void* address, bool is_call, std::uint16_t runtime,

@@ -283,7 +283,8 @@ void forget_unloaded() noexcept {
     const bool is_there = find_object(reinterpret_cast<const void*>(objects[i].is.begin), found) &&
                           found.begin == objects[i].is.begin && found.end - found.begin == objects[i].is.size;
     if (is_there) continue;
-    objects[i].end.store(0, std::memory_order_relaxed);
+    const std::uintptr_t end = objects[i].end.exchange(0, std::memory_order_relaxed);
+    observe::the_recorder.forget_code(objects[i].is.begin, end);
     places_generation.fetch_add(1, std::memory_order_relaxed);
   }
 }

@@ -116,8 +116,17 @@ const member_slot* part_of(lane_state& state, const joined_team& joined, std::ui
 // Writes the rows of all members. Returns the forker's work.
 ticks account(lane_state& state, const joined_team& joined) noexcept {
   lane& forker = *state.owner;
-  known_region* const region = region_at(state, joined.of, joined.outlined, joined.outer_region, nullptr);
-  if (region == nullptr) return 0;
+  known_region* region = &state.regions[index_of(joined.outlined)];
+  known_region again;
+  // Another region has taken its place in the table, or its code was unloaded.
+  if (region->outlined != joined.outlined || region->subject != joined.subject ||
+      region->outer_region != joined.outer_region) {
+    again = {};
+    again.subject = joined.subject;
+    again.outer_region = joined.outer_region;
+    again.row = forker.row(joined.subject, metric::region, forker.id(), joined.outer_region);
+    region = &again;
+  }
   ticks most_work = 0, all_work = 0, forkers_work = 0;
   std::uint32_t threads = 0;
   for (std::uint32_t i = 0; i < joined.slot_count; ++i) {
@@ -246,7 +255,7 @@ void end_region(team& joined, const member_slot* slots) noexcept {
   joined_team& done = state.unaccounted;
   done.instance = joined.instance;
   done.outlined = joined.outlined;
-  done.of = joined.of;
+  done.subject = joined.subject;
   done.slots = slots;
   done.slot_count = joined.slot_count;
   done.outer_region = joined.outer_region;

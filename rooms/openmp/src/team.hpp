@@ -60,9 +60,9 @@ struct ended_part {
 struct joined_team {
   std::uint64_t instance = 0;  // 0: none
   const void* outlined;
-  runtime* of;
   const member_slot* slots;  // nullptr: the lane's rings
   std::uint32_t slot_count;
+  std::uint32_t subject;
   std::uint32_t outer_region;
   ticks forked_at;
   ticks end;

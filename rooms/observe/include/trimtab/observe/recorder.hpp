@@ -76,6 +76,10 @@ class recorder {
                                     std::uint32_t parent, const char* file, const char* function,
                                     std::uint32_t line) noexcept;
 
+  // Code at [begin, end) is gone (dlclose): what comes to stand there is another. The same code loaded again, there
+  // or elsewhere, has its old subjects again.
+  void forget_code(std::uintptr_t begin, std::uintptr_t end) noexcept;
+
   std::uint32_t add_counter(const char* name, const char* unit, const char* source, bool is_cumulative) noexcept;
   void sample(std::uint32_t counter, std::uint32_t lane, double value, base::ticks at) noexcept;
   void unavailable(const char* what, const char* why, const char* remedy) noexcept;
@@ -116,7 +120,7 @@ class recorder {
  private:
   friend class lane;
   static constexpr std::uint32_t max_lanes = 4096;
-  static constexpr std::uint32_t subject_slots = 1u << 14;
+  static constexpr std::uint32_t subject_slots = 1u << 15;
 
   struct subject_slot {
     std::atomic<std::uint64_t> key{0};
@@ -124,6 +128,7 @@ class recorder {
   };
 
   subject_slot* find_subject(std::uint64_t key) noexcept;
+  void add_key(std::uint64_t key, std::uint32_t id) noexcept;
   std::uint32_t find_or_add(std::uint64_t key, name_subject& fixed, const void* address,
                             const char* const (&strings)[3]) noexcept;
   int create_directory() noexcept;
@@ -154,12 +159,13 @@ class recorder {
   std::atomic<bool> m_trace_full{false};
   subject_slot m_subjects[subject_slots];
   std::uint32_t m_subject_count = 0;
+  std::uint32_t m_keys = 0;  // slots in use, forgotten ones too
   std::uint32_t m_counter_count = 0;
   std::uint32_t m_module_count = 0;
   std::uint16_t m_runtime_count = 0;
   struct module {
-    std::uint64_t base, begin, end;
-    std::uint32_t id;
+    std::uint64_t base, begin, end;  // begin = end: unloaded
+    std::uint64_t identity;          // of path and build id
   };
   static constexpr std::uint32_t max_modules = 256;
   module m_modules[max_modules] = {};
