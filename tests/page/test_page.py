@@ -171,6 +171,8 @@ def test_zoom_by_mouse_and_by_key_moves_all_charts(show: Callable[..., Browser])
         "(({left, top, width}) => [left, top, width])(document.querySelector('#over-time .u-over').getBoundingClientRect())"
     )
     left, top, width = place
+    pictures = "[...document.querySelectorAll('canvas')].map(each => each.toDataURL())"
+    whole = browser.run(pictures)
     browser.mouse("mousePressed", left + width * 0.2, top + 50, "left")
     browser.mouse("mouseMoved", left + width * 0.3, top + 50, "left")
     browser.mouse("mouseMoved", left + width * 0.4, top + 50, "left")
@@ -180,9 +182,11 @@ def test_zoom_by_mouse_and_by_key_moves_all_charts(show: Callable[..., Browser])
     low, high = (float(word) for word in browser.run(shown).replace(" s", "").split(" to "))
     assert (low, high) == pytest.approx((2, 4), abs=0.1)
     assert browser.run("document.querySelector('#over-time .tip').hidden") is False
+    zoomed = browser.run(pictures)
+    assert len(whole) == len(zoomed) > 3 and not set(whole) & set(zoomed)
     browser.run("document.querySelector('#system .chart').focus()")
     browser.press("0")
-    assert browser.run(shown) == ""
+    assert browser.run(shown) == "" and browser.run(pictures) == whole
     browser.press("+")
     low, high = (float(word) for word in browser.run(shown).replace(" s", "").split(" to "))
     assert high - low == pytest.approx(5, abs=0.1)
@@ -237,6 +241,9 @@ def test_nothing_is_wider_than_the_window(show: Callable[..., Browser], width: i
     browser.run("document.querySelector('#regions .opener').click()")
     browser.settle()
     assert browser.run("document.documentElement.scrollWidth") <= width
+    # What unfolds can be read without scrolling, also where the table cannot.
+    right = "document.querySelector('{}').getBoundingClientRect().right"
+    assert browser.run(right.format("#regions .detail")) <= browser.run(right.format("#regions .sheet")) + 1
     assert browser.complaints() == []
 
 

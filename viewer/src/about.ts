@@ -35,7 +35,7 @@ export function cost(report: Report): HTMLElement {
       h(
         "p",
         { class: "warning" },
-        `${count(own.dropped ?? null)} records found no room: sums that depend on them are too small. A larger --max-trace keeps more.`,
+        `${count(own.dropped ?? null)} records found no room: what is drawn over time lacks them. A larger --max-trace keeps more.`,
       ),
   );
 }
@@ -104,7 +104,7 @@ function processes(all: Process[]): HTMLElement {
       {
         title: "ended",
         key: (each) => Number(each.complete),
-        cell: (each) => (each.complete ? "by itself" : "killed"),
+        cell: (each) => (each.complete ? "by itself" : "cut off"),
       },
     ],
   }).root;

@@ -5,6 +5,8 @@ import type { Share } from "./schema";
 export const REGION_COLORS = 12;
 
 export const shareColor = (share: Share): string => `var(--${share.replace("_", "-")})`;
+/** What can be read on it. */
+export const shareInk = (share: Share): string => `var(--on-${share.replace("_", "-")})`;
 export const regionColor = (at: number): string => (at < REGION_COLORS ? `var(--r${at})` : "var(--others)");
 
 /** The value that a `var(--name)` has now. */

@@ -71,7 +71,9 @@ function grid(all: Panel[], charts: TimeCharts): HTMLElement {
           "figcaption",
           {},
           h("b", {}, shortened(panel.title, 80)),
-          panel.unit && panel.unit !== "B" ? h("span", { class: "soft" }, ` ${shortened(panel.unit, 20)}`) : null,
+          panel.unit && panel.unit !== "B" && panel.unit !== "1"
+            ? h("span", { class: "soft" }, ` ${shortened(panel.unit, 20)}`)
+            : null,
           h("small", { class: "soft" }, shortened(panel.explain, 160)),
         ),
         host,

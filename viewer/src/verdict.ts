@@ -1,6 +1,6 @@
 // What ran, and where the time of its cores went.
 
-import { shareColor } from "./colors";
+import { shareColor, shareInk } from "./colors";
 import { empty, h, longText, note, section } from "./dom";
 import { count, moment, percent, seconds, shellWords, shortened } from "./format";
 import { type Report, type Share, SHARES } from "./schema";
@@ -78,7 +78,7 @@ export function verdict(report: Report): HTMLElement {
       {
         class: `piece ${share}`,
         title: `${name} ${percent(time[share])}: ${meaning}`,
-        style: { "flex-grow": String(time[share]), background: shareColor(share) },
+        style: { "flex-grow": String(time[share]), background: shareColor(share), color: shareInk(share) },
         on: listen(share),
       },
       time[share] >= 0.07 && h("span", { class: "in" }, percent(time[share])),
