@@ -17,7 +17,7 @@ template <class number, class signed_number>
 own_part blocks_of(number lower, number upper, number last, signed_number stride, std::int64_t increment) noexcept {
   const bool is_beyond = increment < 0 ? upper < last : upper > last;
   const std::uint64_t block = inclusive_count(lower, is_beyond ? last : upper, increment);
-  const std::uint64_t apart = magnitude(stride) / magnitude(increment);
+  const std::uint64_t apart = increment == 0 ? 0 : magnitude(stride) / magnitude(increment);
   if (block == 0 || apart == 0) return {block, block == 0 ? 0u : 1u};
   const std::uint64_t rest = inclusive_count(lower, last, increment);
   const std::uint64_t whole = rest / apart, tail = rest % apart;

@@ -141,8 +141,8 @@ TEST(outermost, two_forkers_have_a_thunk_each_and_one_forker_keeps_its_own) {
 
 TEST(outermost, the_conventions_of_clang_hand_on_every_argument) {
   static void* seen[16];
-  auto* function = +[](std::int32_t*, std::int32_t*, void* a, void* b, void* c, void* d, void* e, void* f, void* g,
-                            void* h, void* i, void* j, void* k, void* l, void* m, void* n, void* o, void* p) {
+  auto* function = +[](std::int32_t*, std::int32_t*, void* a, void* b, void* c, void* d, void* e, void* f, void* g, void* h,
+                       void* i, void* j, void* k, void* l, void* m, void* n, void* o, void* p) {
     void* const all[] = {a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p};
     std::copy(std::begin(all), std::end(all), seen);
   };

@@ -90,13 +90,13 @@ int run(execve_function* forward, const char* path, char* const* arguments, char
 
 using namespace trimtab::session;
 
-TRIMTAB_HOOK [[noreturn]] void _exit(int code) {
+TRIMTAB_HOOK void _exit(int code) {
   const ending last(process_state::exited);
   if (real.exit_now != nullptr) real.exit_now(code);
   for (;;) syscall(SYS_exit_group, code);
 }
 
-TRIMTAB_HOOK [[noreturn]] void _Exit(int code) { _exit(code); }
+TRIMTAB_HOOK void _Exit(int code) { _exit(code); }
 
 TRIMTAB_HOOK int execve(const char* path, char* const* arguments, char* const* variables) {
   return run(real.execve, path, arguments, variables);
