@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import docs
-from benchmarks.machine import describe
+from benchmarks.machine import Patience, describe
 from benchmarks.measure import QUIET, measure, measure_command, measure_reading
 from benchmarks.running import BenchError, clean_environment
 from benchmarks.suite import FULL, SMOKE, Size, cases
@@ -33,10 +33,19 @@ def main() -> int:
     )
     parser.add_argument("--smoke", action="store_true", help="a short round that only shows that they work")
     parser.add_argument("--rounds", type=int, help=f"how often each level is run; {FULL.rounds} unless told")
+    parser.add_argument(
+        "--wait",
+        type=float,
+        default=10,
+        metavar="MINUTES",
+        help="most to spend waiting for a quiet machine; 10",
+    )
     parser.add_argument("--only", metavar="WORD", help="only cases whose title holds WORD; no page from that")
     parser.add_argument("--write-docs", action="store_true", help="put the tables into docs/performance.md")
     parser.add_argument("--results", type=Path, help="take these results instead of running anything")
     arguments = parser.parse_args()
+    if arguments.rounds is not None and arguments.rounds < 1:
+        parser.error(f"--rounds: expected 1 or more, found {arguments.rounds}")
     if arguments.write_docs and (arguments.smoke or arguments.only):
         parser.error("--write-docs needs a whole run")
     try:
@@ -47,7 +56,7 @@ def main() -> int:
         if not arguments.only:
             for name, block in docs.BLOCKS.items():
                 print(f"\n{name}\n{block(results)}")
-    except (BenchError, ValueError, OSError) as error:
+    except (BenchError, ValueError, OSError, subprocess.CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
     return 0
@@ -69,9 +78,10 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     chosen = [
         each for each in cases(size, programs, workloads, threads) if (arguments.only or "") in each.title
     ]
+    patience = Patience(0 if size.is_smoke else 60 * arguments.wait / max(len(chosen), 1), QUIET)
     for number, case in enumerate(chosen):
         began = time.monotonic()
-        results["cases"].append(measure(case, size, scratch, seed=number))
+        results["cases"].append(measure(case, size, scratch, patience, seed=number))
         _tell(f"{number + 1:3}/{len(chosen)}  {case.title}  {time.monotonic() - began:.1f} s")
     if not arguments.only:
         results["command"] = measure_command(chosen[0], size, scratch)

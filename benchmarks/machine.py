@@ -10,6 +10,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+# Long enough for /proc/stat, which counts in hundredths of a second.
+_PROBE_S = 0.5
+
 
 def describe() -> dict[str, object]:
     """CPU, cores, kernel, compilers."""
@@ -74,6 +77,32 @@ class Watch:
         return (
             min(max((theirs + now.stolen_s - self._begin.stolen_s) / all_s, 0.0), 1.0) if all_s > 0 else 0.0
         )
+
+
+class Patience:
+    """Seconds that may go into waiting for a quiet machine; what one case leaves is there for the next."""
+
+    def __init__(self, each_case_s: float, quiet: float) -> None:
+        self._each_case_s = each_case_s
+        self._quiet = quiet
+        self._left_s = 0.0
+
+    def next_case(self) -> None:
+        """A case begins."""
+        self._left_s += self._each_case_s
+
+    def bears(self, others: float | None, took_s: float) -> bool:
+        """Whether a round that took so long is to be run again for what others did meanwhile; waits for quiet then."""
+        if others is None or others <= self._quiet or self._left_s <= 0:
+            return False
+        self._left_s -= took_s
+        while self._left_s > 0:
+            watch = Watch()
+            time.sleep(_PROBE_S)
+            self._left_s -= _PROBE_S
+            if (watch.others() or 0.0) <= self._quiet:
+                break
+        return True
 
 
 def _read() -> _Reading | None:

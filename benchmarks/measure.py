@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.machine import Watch
+from benchmarks.machine import Patience, Watch
 from benchmarks.running import LEVELS, BenchError, Outcome, run
 from benchmarks.suite import Case, Size
 
@@ -24,21 +24,24 @@ _ANSWER = re.compile(r"answer (\S+),")
 _CLI = "from trimtab.cli import main; main()"
 
 
-def measure(case: Case, size: Size, scratch: Path, seed: int) -> dict[str, Any]:
+def measure(case: Case, size: Size, scratch: Path, patience: Patience, seed: int) -> dict[str, Any]:
     """All rounds of a case; per level a list of each figure, one entry a round."""
     order = random.Random(seed)
     watch = Watch()
+    patience.next_case()
     kept: list[dict[str, Outcome]] = []
-    again, patience = 0, 0 if size.is_smoke else size.rounds
+    rounds = case.rounds(size)
+    again = 0
     disturbed: list[float] = []
     shortest_us = _shortest_region_us(case, scratch) if case.group == "program" else None
-    while len(kept) < size.rounds:
+    while len(kept) < rounds:
         levels = list(LEVELS)
         order.shuffle(levels)
         watch.again()
+        began = time.monotonic()
         outcomes = {level: run(list(case.argv), level, case.threads, scratch) for level in levels}
         others = watch.others()
-        if others is not None and others > QUIET and again < patience:
+        if patience.bears(others, time.monotonic() - began):
             again += 1
             continue
         disturbed.append(others or 0.0)

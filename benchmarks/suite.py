@@ -26,6 +26,8 @@ _PROGRAMS = {
     "triangular": ["triangular", "--steps", "15"],
     "tasktree": ["tasktree", "--steps", "150"],
 }
+# What is promised to the nanosecond, and takes little time: this many times the rounds.
+_OFTEN = 3
 _SHORT_PROGRAMS = ("hotspot3d", "tasktree")
 
 
@@ -46,6 +48,11 @@ class Case:
             return 1
         count, batches = self.argv[-2:]
         return int(count) * (int(batches) + 1)
+
+    def rounds(self, size: Size) -> int:
+        """How often each level is run."""
+        is_promised = self.group == "scope" or self.name == "region"
+        return size.rounds * (_OFTEN if is_promised and not size.is_smoke else 1)
 
     @property
     def title(self) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks import docs, tables
 from benchmarks.__main__ import KEPT, PAGE
+from benchmarks.machine import Patience
 from benchmarks.running import LEVELS
 from benchmarks.spread import differences, geometric_mean, judge, ratios, spread
 from benchmarks.suite import FULL, SMOKE, cases
@@ -76,6 +77,16 @@ def test_programs_together_are_averaged_round_by_round() -> None:
     first = case("program", bare=[1.0, 2.0, 4.0], profile=[2.0, 4.0, 8.0])
     second = case("program", bare=[1.0, 2.0, 4.0], profile=[0.5, 1.0, 2.0])
     assert tables.all_programs({"cases": [first, second]}, "profile").median == pytest.approx(1.0)
+
+
+def test_patience_lasts_for_its_seconds() -> None:
+    patience = Patience(10.0, quiet=0.05)
+    assert not patience.bears(0.5, 1.0)  # no case has begun
+    patience.next_case()
+    assert not patience.bears(0.04, 20.0)
+    assert not patience.bears(None, 20.0)
+    assert patience.bears(0.5, 20.0)
+    assert not patience.bears(0.5, 20.0)
 
 
 def test_hook_cost_is_what_clock_reads_do_not_explain() -> None:
