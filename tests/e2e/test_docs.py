@@ -121,7 +121,9 @@ def test_using(shell: Callable[[Step | str], None], section: list[str]) -> None:
 def test_readme(shell: Callable[[Step | str], None]) -> None:
     text = (ROOT / "README.md").read_text()
     commands = re.findall(r"^    (trimtab .*)$", text, flags=re.M)
-    assert len(commands) >= 6
+    assert len(commands) >= 9
+    for side in ("before", "after"):
+        shell(Step(f"[ -d {side} ] || trimtab run -q -o {side}/1 -- ./app"))
     for command in commands:
         shell(Step(command.replace("./app args", "./app")))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import struct
 import subprocess
 import sys
 from collections import defaultdict
@@ -66,6 +67,47 @@ def sample_run(directory: Path) -> Path:
     return write_run(directory, ProcessFiles(lanes, names, samples, parallel=1.0), ProcessFiles(pid=200))
 
 
+def two_processes(directory: Path) -> Path:
+    """Each with a task that waits for another; the second began 5 s later and has lanes of one thread id."""
+    events = [
+        event(2005, 5, TASK, a=1),
+        event(2050, 6, TASK, a=1),
+        event(2060, 36, 0xFFFFFFFF, a=1, b=2),
+        event(2100, 5, TASK, a=2),
+        event(2150, 6, TASK, a=2),
+    ]
+    names = [subject(TASK, kind=7, name="t"), counter(1, "run delay", "s")]
+    run = write_run(
+        directory,
+        ProcessFiles([LaneFile([], events), LaneFile()], names, [(0.001, 1, 0.5)]),
+        ProcessFiles([LaneFile([], events), LaneFile()], names, pid=200),
+    )
+    later = run / "200-0" / "process.tt"
+    patch(later, 64 + 32, struct.pack("<Q", 10 * 10**9))  # mono_ns_0
+    patch(run / "200-0" / "lane-0001.events", 64 + 4, struct.pack("<I", 200))  # tid
+    patch(run / "100-0" / "counters.tt", 4096 + 12, struct.pack("<I", 1))  # lane
+    # Lane 1: on CPU 3, preempted, on CPU 4, waits; a record is lost; on CPU 5 until it ends.
+    switches = [
+        event(100, 49, 0xFFFFFFFF, a=3, b=1),
+        event(200, 48, 0xFFFFFFFF, a=3, b=1, arg=1),
+        event(300, 49, 0xFFFFFFFF, a=4, b=1),
+        event(350, 49, 0xFFFFFFFF, a=6, b=0),
+        event(400, 48, 0xFFFFFFFF, a=4, b=1),
+        event(500, 48, 0xFFFFFFFF, a=4, b=1, arg=1),
+        event(600, 49, 0xFFFFFFFF, a=5, b=1),
+        event(700, 48, 0xFFFFFFFF, a=5, b=1),
+    ]
+    head = file_header(6, 32, len(switches), len(switches)).ljust(4096, b"\0")
+    (run / "100-0" / "switches.tt").write_bytes(head + b"".join(switches))
+    return run
+
+
+def patch(path: Path, at: int, content: bytes) -> None:
+    data = bytearray(path.read_bytes())
+    data[at : at + len(content)] = content
+    path.write_bytes(data)
+
+
 def exported(run: Path, to: str, path: Path) -> Path:
     done = export(open_run(run), to, path)
     assert all(each.exists() for each in done.files)
@@ -92,12 +134,16 @@ class Tracks:
         self.figures: dict[str, dict[str, int]] = {}
         self._names: dict[tuple[int, str, int], str] = {}
         self._track: dict[int, int] = {}
+        self._has_state: set[int] = set()
         self._open: dict[int, list[tuple[str, str, int]]] = defaultdict(list)
         for packet in trace.packet:
             self._read(packet, packet.trusted_packet_sequence_id)
         assert not any(self._open.values()), "a slice is never ended"
 
     def _read(self, packet: Any, sequence: int) -> None:
+        if packet.sequence_flags & 1:
+            self._has_state.add(sequence)
+        assert not packet.sequence_flags & 2 or sequence in self._has_state, "names without a beginning"
         if packet.HasField("track_descriptor"):
             assert packet.track_descriptor.uuid not in self.descriptors
             self.descriptors[packet.track_descriptor.uuid] = packet.track_descriptor
@@ -209,6 +255,60 @@ def test_arrows_of_perfetto(tmp_path: Path) -> None:
     assert {(tracks.leaving[flow], tracks.entering[flow]) for flow in tracks.leaving} == ARROWS
 
 
+ON_CPU = {
+    ("CPU 3", "cpu", 100, 200),
+    ("preempted", "cpu", 200, 300),
+    ("CPU 4", "cpu", 300, 400),
+    ("preempted", "cpu", 500, 600),
+    ("CPU 5", "cpu", 600, 700),
+}
+
+
+def test_two_processes_in_perfetto(tmp_path: Path) -> None:
+    tracks = Tracks(perfetto_trace(exported(two_processes(tmp_path / "run"), "perfetto", tmp_path / "t")))
+    s = 5 * 10**9
+    assert sorted(each[2:] for each in tracks.slices["lane 0: worker"]) == [
+        *((2005, 2050), (2100, 2150)),
+        *((s + 2005, s + 2050), (s + 2100, s + 2150)),
+    ]
+    assert {(name, "cpu", *at) for name, _, *at in tracks.slices["lane 1: worker, CPU"]} == ON_CPU
+    threads = [
+        (each.thread.pid, each.thread.tid) for each in tracks.descriptors.values() if each.HasField("thread")
+    ]
+    assert len(set(threads)) == 4 and threads[2] == (200, 200) and threads[3] != (200, 200)
+    lane = next(uuid for uuid, each in tracks.descriptors.items() if each.thread.tid == 101)
+    (counter,) = (each for each in tracks.descriptors.values() if each.HasField("counter"))
+    assert (counter.parent_uuid, counter.counter.unit_name, counter.name) == (lane, "s", "run delay")
+    assert tracks.counters["run delay"] == [(1_000_000, 0.5)]
+
+
+def test_two_processes_in_chrome(tmp_path: Path) -> None:
+    events = chrome_events(exported(two_processes(tmp_path / "run"), "chrome", tmp_path / "t"))
+    begins = {
+        (each["pid"], each["args"]["task"]): each["ts"]
+        for each in events
+        if each.get("cat") == "task" and each["ph"] == "X"
+    }
+    assert begins == {(100, 1): 2.005, (100, 2): 2.1, (200, 1): 5000002.005, (200, 2): 5000002.1}
+    # One arrow a process, from the end of the first task to the begin of the second.
+    arrows = [(each["ph"], each["pid"], each["id"], each["ts"]) for each in events if each["ph"] in "sf"]
+    assert sorted(arrows) == [
+        *(("f", 100, 1, 2.1), ("f", 200, 2, 5000002.1)),
+        *(("s", 100, 1, 2.049), ("s", 200, 2, 5000002.049)),
+    ]
+    assert set(chrome_slices(events)["lane 1: worker, CPU"]) == ON_CPU
+    assert [each["name"] for each in events if each["ph"] == "C"] == ["run delay, lane 1"]
+
+
+def test_a_part_whose_begin_was_lost_has_no_figures_of_its_end(tmp_path: Path) -> None:
+    events = [event(2000, 4, REGION, a=7, b=1234)]
+    run = write_run(tmp_path / "run", ProcessFiles([LaneFile([], events)], [subject(REGION, name="r")]))
+    tracks = Tracks(perfetto_trace(exported(run, "perfetto", tmp_path / "t")))
+    assert tracks.figures == {"r": {}}
+    (part,) = (each for each in chrome_events(exported(run, "chrome", tmp_path / "c")) if each["ph"] == "X")
+    assert "args" not in part
+
+
 def test_chrome_shows_the_same_slices_as_perfetto(tmp_path: Path) -> None:
     run = sample_run(tmp_path / "run")
     events = chrome_events(exported(run, "chrome", tmp_path / "c.json"))
@@ -306,7 +406,8 @@ def test_tables_say_what_was_recorded(tmp_path: Path) -> None:
         "pid": 100, "image": 0, "lane": 1, "time_ns": 6000, "kind": "wait", "name": "b", "detail": "barrier",
         "duration_ns": 2000, "a": 2000, "b": 7,
     }  # fmt: skip
-    assert next(row for row in events if row["kind"] == "edge")["name"] is None
+    edge = next(row for row in events if row["kind"] == "edge")
+    assert edge["name"] is None and edge["duration_ns"] is None
     (region,) = pq.read_table(folder / "regions.parquet").to_pylist()
     assert (region["name"], region["calls"], region["threads"]) == ('a "region"', 1, 2)
     assert region["wall_s"] == pytest.approx(7.5e-6) and region["file"] is None
@@ -350,6 +451,13 @@ def test_an_error_leaves_no_file_and_the_old_one(
     after = [out] if out.is_file() else sorted(out.iterdir())
     assert {path: path.read_bytes() for path in after} == before
     assert not list(tmp_path.glob(".*.part"))
+
+
+def test_a_file_is_replaced_and_not_rewritten(tmp_path: Path) -> None:
+    out = exported(GOLDEN, "chrome", tmp_path / "out")
+    with out.open("rb") as still_open:
+        exported(sample_run(tmp_path / "run"), "chrome", out)
+        assert still_open.read() != out.read_bytes()
 
 
 def test_where_nothing_can_be_written(tmp_path: Path) -> None:

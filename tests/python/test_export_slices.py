@@ -57,6 +57,18 @@ def test_spans_are_put_where_they_began() -> None:
     ]
 
 
+def test_a_loop_that_runs_again() -> None:
+    # Its first chunk is taken at the very tick at which it begins.
+    once = [(0, 2, CHUNK, 3, 4, 0), (0, 2, LOOP, 3, 30, 4)]
+    again = [(100, 2, CHUNK, 3, 4, 0), (100, 2, LOOP, 3, 30, 4)]
+    assert tree(*once, *again) == [
+        (0, "LOOP", 0, 30),
+        (1, "CHUNK", 0, 30),
+        (0, "LOOP", 100, 130),
+        (1, "CHUNK", 100, 130),
+    ]
+
+
 def test_what_begins_together_nests_by_its_end() -> None:
     found = tree((100, 3, WAIT, 2, 20, 0), (120, 3, WAIT, 2, 0, 0), (100, 2, LOOP, 3, 100, 8))
     assert found == [(0, "LOOP", 100, 200), (1, "WAIT", 100, 120), (1, "WAIT", 120, 120)]

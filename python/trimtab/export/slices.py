@@ -179,6 +179,11 @@ def _span_begins(
     begin = np.maximum(ticks[spans] - waited, 0)
     # Behind all that was recorded until then; of spans that begin together, the one that ends last comes first.
     place = np.minimum(np.searchsorted(recorded, begin, side="right"), spans)
+    # A loop begins before the chunk that was taken at the same tick.
+    loops = np.flatnonzero(kind == _LOOP)
+    chunks_later = np.maximum.accumulate(2 * recorded + (events["kind"] == _CHUNK))
+    earlier = np.searchsorted(chunks_later, 2 * begin[loops], side="right")
+    place[loops] = np.minimum(place[loops], earlier)
     ones = np.ones(len(spans), np.int64)
     begins = (place, begin, -2 * spans, ones, _ROLE[kind].astype(np.int64), spans)
     locks = np.flatnonzero(waited > 0)

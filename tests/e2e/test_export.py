@@ -1,0 +1,129 @@
+"""Exports of real programs: what a viewer shows is what was written."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+Compiled = Callable[..., Path]
+
+CHAIN = """
+#include <omp.h>
+#include <unistd.h>
+int main(void) {
+  int a = 0, b = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (int i = 0; i < 10; i++) {
+#pragma omp task depend(inout : a)
+    usleep(200);
+#pragma omp task depend(in : a) depend(inout : b)
+    usleep(200);
+  }
+}
+"""
+LOOPS = """
+#include <unistd.h>
+volatile int sink;
+int main(void) {
+  for (int call = 0; call < 5; call++)
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp for schedule(dynamic, 4)
+    for (int i = 0; i < 40; i++) usleep(50);
+#pragma omp critical
+    { usleep(2000); sink++; }
+#pragma omp barrier
+  }
+}
+"""
+
+
+def chrome(trimtab: str, run: Path) -> list[dict[str, Any]]:
+    path = run.with_suffix(".json")
+    subprocess.run([trimtab, "export", str(run), "--to", "chrome", "-o", str(path)], check=True)
+    events: list[dict[str, Any]] = json.loads(path.read_text())["traceEvents"]
+    return events
+
+
+def nesting_of(events: list[dict[str, Any]]) -> None:
+    """Slices of a thread lie in each other or apart."""
+    tracks: dict[Any, list[tuple[int, int]]] = {}
+    for each in events:
+        if each["ph"] == "X":
+            begin = round(each["ts"] * 1000)
+            tracks.setdefault((each["pid"], each["tid"]), []).append(
+                (begin, begin + round(each["dur"] * 1000))
+            )
+    for slices in tracks.values():
+        ends: list[int] = []
+        for begin, end in sorted(slices, key=lambda each: (each[0], -each[1])):
+            while ends and ends[-1] <= begin:
+                ends.pop()
+            assert not ends or end <= ends[-1]
+            ends.append(end)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+def test_regions_loops_chunks_and_locks(run: Run, compiled: Compiled, trimtab: str, compiler: str) -> None:
+    watched = run(compiled(LOOPS, compiler), options=("--trace",))
+    assert watched.done.returncode == 0
+    events = chrome(trimtab, watched.directory)
+    nesting_of(events)
+    count = Counter(each["cat"] for each in events if each["ph"] == "X")
+    assert (count["region"], count["work"], count["loop"], count["chunk"]) == (5, 10, 10, 50)
+    assert count["lock"] == 10
+    # Whoever comes second waits for the other's 2 ms, unless the system held it back for as long.
+    assert any(each["name"].startswith("wait: critical") for each in events)
+    iterations = [each["args"]["iterations"] for each in events if each.get("cat") == "chunk"]
+    assert sum(iterations) == 200 and set(iterations) == {4}
+    # A chunk lasts as long as its iterations sleep, and is not an instant.
+    assert all(each["dur"] >= 4 * 50 for each in events if each.get("cat") == "chunk")
+
+
+def test_dependences_are_arrows(run: Run, compiled: Compiled, trimtab: str) -> None:
+    watched = run(compiled(CHAIN, "clang-19"), options=("--trace",))
+    assert watched.done.returncode == 0
+    events = chrome(trimtab, watched.directory)
+    nesting_of(events)
+    tasks = {each["args"]["task"]: each for each in events if each["ph"] == "X" and each["cat"] == "task"}
+    assert len(tasks) == 20
+    made = [each["args"]["task"] for each in events if each["ph"] == "i" and each["cat"] == "task"]
+    assert sorted(made) == sorted(tasks)
+    starts = {each["id"]: each for each in events if each["ph"] == "s"}
+    ends = {each["id"]: each for each in events if each["ph"] == "f"}
+    assert starts.keys() == ends.keys() and len(starts) > 20
+    for number, start in starts.items():
+        assert start["ts"] <= ends[number]["ts"], "an arrow that points back in time"
+
+
+def test_a_killed_run(run: Run, compiled: Compiled, trimtab: str) -> None:
+    source = CHAIN.replace("usleep(200);\n  }", "usleep(200);\n    if (i == 9) kill(getpid(), SIGKILL);\n  }")
+    source = source.replace("#include <omp.h>", "#include <signal.h>")
+    watched = run(compiled(source, "gcc"), options=("--trace",))
+    assert watched.done.returncode == -9
+    events = chrome(trimtab, watched.directory)
+    nesting_of(events)
+    (region,) = [each for each in events if each.get("cat") == "region"]
+    assert all(
+        each["ts"] + each["dur"] <= region["ts"] + region["dur"] + 0.001
+        for each in events
+        if each["ph"] == "X"
+    )
+
+
+def test_all_processes_have_a_name_of_their_own(run: Run, compiled: Compiled, trimtab: str) -> None:
+    program = compiled(LOOPS)
+    watched = run("sh", "-c", f"{program}; exec {program}", options=("--trace",))
+    events = chrome(trimtab, watched.directory)
+    nesting_of(events)
+    named = {each["pid"]: each["args"]["name"] for each in events if each["name"] == "process_name"}
+    at_work = {each["pid"] for each in events if each.get("cat") == "region"}
+    assert len(at_work) == 2 and all(str(program) in named[pid] for pid in at_work)
