@@ -58,7 +58,7 @@ TRIMTAB_HOOK void GOMP_parallel(gomp_function fn, void* data, unsigned threads, 
   auto* const forward = real<void(gomp_function, void*, unsigned, unsigned)>(from, symbol::GOMP_parallel);
   if (forward == nullptr) return fn(data);
   const void* const outlined = reinterpret_cast<const void*>(fn);
-  if (void* const thunk = open_outermost(from, outlined, most_threads(from, threads), nullptr, gomp_regions)) {
+  if (void* const thunk = open_outermost(from, outlined, threads, nullptr, gomp_regions)) {
     forward(reinterpret_cast<gomp_function>(thunk), data, threads, flags);
     return close_outermost();
   }

@@ -135,16 +135,16 @@ TRIMTAB_HOOK void __kmpc_fork_call(ident* where, std::int32_t count, microtask o
   va_start(list, outlined);
   const int taken = read_arguments(frame, count, list);
   va_end(list);
-  const std::uint32_t most = most_members(from);
-  if (taken <= 16) {
+  here at;
+  if (taken <= 16 && find_here(at)) {
     thunk_set& among = taken <= 4 ? kmpc_regions_few : kmpc_regions_medium;
     const void* const function = reinterpret_cast<const void*>(outlined);
-    if (void* const thunk = open_outermost(from, function, most, source_of(where), among)) {
+    if (void* const thunk = open_outermost(from, function, at.state->requested_threads, source_of(where), among)) {
       hand_on(forward, where, reinterpret_cast<microtask>(thunk), taken, frame);
       return close_outermost();
     }
   }
-  fork_region<member_main>(from, forward, where, outlined, taken, most, frame);
+  fork_region<member_main>(from, forward, where, outlined, taken, most_members(from), frame);
 }
 
 // teams on the host: a league, in which the first thread of each team forks regions of its own.

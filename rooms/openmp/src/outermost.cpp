@@ -32,22 +32,26 @@ void* bound_thunk(thunk_set& among, const region_binding& wanted) noexcept {
 
 void outermost_after_fork() noexcept { binding_lock.reset(); }
 
-void* open_outermost(const caller& from, const void* outlined, std::uint32_t most, const char* source,
+void* open_outermost(const caller& from, const void* outlined, std::uint32_t clause, const char* source,
                      thunk_set& among) noexcept {
   here at;
-  if (from.is_internal || most > lane_state::max_rings || !find_here(at) || observe::the_recorder.traces()) return nullptr;
+  if (from.is_internal || clause > lane_state::max_rings || !find_here(at) || observe::the_recorder.traces()) return nullptr;
   lane_state& state = *at.state;
-  if (state.innermost != nullptr || state.is_outermost_open.load(std::memory_order_relaxed)) return nullptr;
+  if (state.innermost != nullptr || state.is_outermost_open.load(std::memory_order_relaxed) ||
+      state.has_large_teams.load(std::memory_order_relaxed))
+    return nullptr;
   known_region* const region = region_at(state, from.of, outlined, no_subject, source);
   if (region == nullptr) return nullptr;
   if (!region->is_thunk_sought) {
     region->is_thunk_sought = true;
-    region->thunk = bound_thunk(among, {outlined, &state, from.of, region->subject, region->generation});
+    // How many the runtime would take is asked once; if it becomes more than we have room for, a member will tell.
+    if (most_threads(from, clause) <= lane_state::max_rings)
+      region->thunk = bound_thunk(among, {outlined, &state, from.of, region->subject, region->generation});
   }
   if (region->thunk == nullptr) return nullptr;
   begin_region(at, state.outermost, from, outlined, *region, 1);
   state.outermost.is_gcc = &among == &gomp_regions;
-  state.outermost.slot_count = most;
+  state.outermost.slot_count = lane_state::max_rings;
   state.is_outermost_open.store(true, std::memory_order_relaxed);
   return region->thunk;
 }
@@ -65,7 +69,7 @@ void begin_part(member& mine, const region_binding& of, std::uint32_t number) no
   mine.on = nullptr;
   if (!find_here(at)) return;
   at.state->ended = {};
-  if (number >= lane_state::max_rings) return;
+  if (number >= lane_state::max_rings) return of.forker->has_large_teams.store(true, std::memory_order_relaxed);
   part_ring& ring = of.forker->rings[number];
   mine.slot = &ring.parts[ring.turn];
   ring.turn = (ring.turn + 1) % part_ring::size;

@@ -31,7 +31,8 @@ extern thunk_set kmpc_regions_medium;  // and up to 16
 
 // Opens the region; what to give to the runtime in the place of `outlined`. nullptr: not a case for here (nested,
 // traced, not recorded, no thunk left); nothing was opened.
-void* open_outermost(const caller& from, const void* outlined, std::uint32_t most, const char* source,
+// clause: the number of threads that the program asks for, 0 if it leaves that open.
+void* open_outermost(const caller& from, const void* outlined, std::uint32_t clause, const char* source,
                      thunk_set& among) noexcept;
 void close_outermost() noexcept;
 

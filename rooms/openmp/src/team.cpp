@@ -59,6 +59,7 @@ void begin_thread(lane_state& state) noexcept {
   state.teams_asked = 0;
   state.slots_used = 0;
   state.is_outermost_open.store(false, std::memory_order_relaxed);
+  state.has_large_teams.store(false, std::memory_order_relaxed);
 }
 
 // source: ";file;function;line;column;;", or what says nothing.
@@ -297,7 +298,9 @@ void enter(member& mine, const here& at, team& of, runtime* with, std::uint32_t 
   mine.outer_region = state.region;
   mine.outer_number = state.number;
   mine.outer_idle = state.idle;
-  mine.outer_loop = state.loop;
+  mine.outer_loop.row = state.loop.row;
+  if (state.loop.row != nullptr) [[unlikely]]
+    mine.outer_loop = state.loop;
   state.innermost = &of;
   thread_uses(with);
   state.region = region;
@@ -313,7 +316,9 @@ void leave(member& mine) noexcept {
   state.region = mine.outer_region;
   state.number = mine.outer_number;
   state.idle = mine.outer_idle;
-  state.loop = mine.outer_loop;
+  state.loop.row = nullptr;
+  if (mine.outer_loop.row != nullptr) [[unlikely]]
+    state.loop = mine.outer_loop;
   state.task_credit = 0;
 }
 

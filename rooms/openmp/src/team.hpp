@@ -224,6 +224,7 @@ struct lane_state {
   known_region regions[max_known];
   // Of the outermost region that this lane has forked, if it is one of outermost.hpp.
   std::atomic<bool> is_outermost_open{false};
+  std::atomic<bool> has_large_teams{false};  // larger than the rings: then there are none of outermost.hpp
   team outermost;
   part_ring rings[max_rings];          // by number
   std::uint8_t ring_turns[max_rings];  // where the forker expects the next part

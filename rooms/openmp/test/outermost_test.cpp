@@ -43,7 +43,7 @@ const void* address() {
 // A region of `members` that take number * step ticks each.
 template <int which>
 void run_region(int members, ticks step) {
-  void* const thunk = open_outermost({&numbering(), false}, address<which>(), 8, nullptr, gomp_regions);
+  void* const thunk = open_outermost({&numbering(), false}, address<which>(), 0, nullptr, gomp_regions);
   ASSERT_NE(thunk, nullptr);
   const auto take_part = [&](int number) {
     t_number = number;
@@ -114,11 +114,11 @@ TEST(outermost, teams_of_changing_size_count_every_part_once) {
 }
 
 TEST(outermost, an_inner_region_is_none) {
-  void* const thunk = open_outermost({&numbering(), false}, address<3>(), 8, nullptr, gomp_regions);
+  void* const thunk = open_outermost({&numbering(), false}, address<3>(), 0, nullptr, gomp_regions);
   ASSERT_NE(thunk, nullptr);
-  EXPECT_EQ(open_outermost({&numbering(), false}, address<4>(), 8, nullptr, gomp_regions), nullptr);
+  EXPECT_EQ(open_outermost({&numbering(), false}, address<4>(), 0, nullptr, gomp_regions), nullptr);
   close_outermost();
-  EXPECT_EQ(open_outermost({&numbering(), true}, address<4>(), 8, nullptr, gomp_regions), nullptr);
+  EXPECT_EQ(open_outermost({&numbering(), true}, address<4>(), 0, nullptr, gomp_regions), nullptr);
   EXPECT_EQ(open_outermost({&numbering(), false}, address<4>(), lane_state::max_rings + 1, nullptr, gomp_regions), nullptr);
 }
 
@@ -127,11 +127,11 @@ TEST(outermost, two_forkers_have_a_thunk_each_and_one_forker_keeps_its_own) {
   void* again = nullptr;
   void* others = nullptr;
   for (void** each : {&mine, &again}) {
-    *each = open_outermost({&numbering(), false}, address<5>(), 8, nullptr, gomp_regions);
+    *each = open_outermost({&numbering(), false}, address<5>(), 0, nullptr, gomp_regions);
     close_outermost();
   }
   std::thread([&] {
-    others = open_outermost({&numbering(), false}, address<5>(), 8, nullptr, gomp_regions);
+    others = open_outermost({&numbering(), false}, address<5>(), 0, nullptr, gomp_regions);
     close_outermost();
   }).join();
   EXPECT_NE(mine, nullptr);
@@ -147,7 +147,7 @@ TEST(outermost, the_conventions_of_clang_hand_on_every_argument) {
     std::copy(std::begin(all), std::end(all), seen);
   };
   void* const thunk =
-      open_outermost({&numbering(), false}, reinterpret_cast<const void*>(function), 2, nullptr, kmpc_regions_medium);
+      open_outermost({&numbering(), false}, reinterpret_cast<const void*>(function), 0, nullptr, kmpc_regions_medium);
   ASSERT_NE(thunk, nullptr);
   std::int32_t thread = 7, bound = 0;
   char data[16];
