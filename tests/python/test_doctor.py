@@ -91,6 +91,11 @@ def test_perf_permission(tmp_path: Path, level: str, status: str) -> None:
     assert (level in found.found) and (status == "ok" or "2" in found.remedy)
 
 
+@pytest.mark.parametrize("text", ["", "1 2"])
+def test_a_schedstat_without_figures(tmp_path: Path, text: str) -> None:
+    assert sources.run_delay(machine_of(tmp_path, {"/proc/self/schedstat": text})).status == "lacks"
+
+
 def test_meters_that_only_root_may_read(tmp_path: Path) -> None:
     machine_of(tmp_path, {"/sys/class/powercap/intel-rapl:0/energy_uj": "1"})
     found = sources.energy(Unprivileged(tmp_path))
@@ -176,6 +181,26 @@ def test_the_quota_of_version_1_in_a_container(tmp_path: Path) -> None:
     assert processors.quota(found).found == "2 CPUs by /sys/fs/cgroup/cpu (cgroup version 1)"
     assert processors.quota(found).remedy == ""
     assert processors.place(found).found == "container in a virtual machine"
+
+
+@pytest.mark.parametrize("sign", [".dockerenv", "run/.containerenv", "run/secrets/kubernetes.io/x"])
+def test_containers_that_hide_their_group(tmp_path: Path, sign: str) -> None:
+    found = machine_of(tmp_path, {sign: "", "/proc/self/cgroup": "0::/\n"})
+    assert processors.place(found).found == "container"
+
+
+def test_the_least_of_several_quotas(tmp_path: Path) -> None:
+    """Of the own group, which the container shows below its top, and of those above it."""
+    files = {
+        "/proc/self/mountinfo": MOUNTS_2.replace("0:28 / ", "0:28 /kubepods/pod1 "),
+        "/proc/self/cgroup": "0::/kubepods/pod1/job/step\n",
+        "/sys/fs/cgroup/cpu.max": "800000 100000",
+        "/sys/fs/cgroup/job/cpu.max": "200000 100000",
+        "/sys/fs/cgroup/job/step/cpu.max": "300000 100000",
+    }
+    found = processors.quota(machine_of(tmp_path, files, 16))
+    assert found.found == "2 CPUs by /sys/fs/cgroup/job (cgroup version 2)"
+    assert "16 threads" in found.costs and found.remedy.startswith("OMP_NUM_THREADS=2,")
 
 
 def test_no_quota(tmp_path: Path) -> None:
@@ -306,6 +331,12 @@ def test_a_library_that_records_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(trial, "_COMMAND", "pass")
     found = trial.run_trial().check
     assert found.status == "broken" and "nothing was recorded" in found.found
+
+
+def test_a_program_whose_work_is_not_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "_PROGRAM", "pass")
+    found = trial.run_trial().check
+    assert found.status == "broken" and "recorded nothing" in found.found
 
 
 def test_no_room_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

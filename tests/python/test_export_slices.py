@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from trimtab.export.slices import Role, lane_slices
 from trimtab.readers.layout import EVENT
@@ -138,6 +138,7 @@ event = st.tuples(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(event, max_size=60), st.booleans())
 def test_any_events_nest(events: list[Event], is_sorted: bool) -> None:
     slices = slices_of(*(sorted(events) if is_sorted else events))

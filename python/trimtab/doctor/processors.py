@@ -8,6 +8,8 @@ from collections import Counter
 from trimtab.doctor.cgroup import find_quota
 from trimtab.doctor.check import Check, Machine
 
+_CONTAINER_GROUPS = r"docker|kubepods|containerd|libpod|lxc"
+
 
 def checks(machine: Machine) -> list[Check]:
     """All of them."""
@@ -167,11 +169,8 @@ def place(machine: Machine) -> Check:
     """Container and virtual machine: others may share what the report takes for the program's own."""
     found = []
     groups = (machine.read("/proc/1/cgroup") or "") + (machine.read("/proc/self/cgroup") or "")
-    if (
-        machine.path("/.dockerenv").exists()
-        or re.search(r"docker|kubepods|containerd|libpod|lxc", groups)
-        or machine.path("/run/.containerenv").exists()
-    ):
+    signs = ("/.dockerenv", "/run/.containerenv", "/run/systemd/container", "/run/secrets/kubernetes.io")
+    if re.search(_CONTAINER_GROUPS, groups) or any(machine.path(sign).exists() for sign in signs):
         found.append("container")
     if re.search(r"^flags\s*:.*\bhypervisor\b", machine.read("/proc/cpuinfo") or "", re.MULTILINE):
         found.append("virtual machine")

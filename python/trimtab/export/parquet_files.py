@@ -1,4 +1,4 @@
-"""Tables as Parquet, through pyarrow: a row group for each block, words as dictionaries."""
+"""Tables as Parquet, through pyarrow: row groups of some hundred thousand rows, words as dictionaries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from trimtab.export.source import BLOCK
 from trimtab.export.tables import Table
+
+_MOST_BATCHES = 500
 
 _TYPES = {
     "int": pa.int64(),
@@ -23,9 +26,21 @@ def write_parquet(table: Table, stream: IO[bytes]) -> None:
     """Writes a whole table."""
     schema = pa.schema([(name, _TYPES[kind]) for name, kind in table.columns.items()])
     with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
+        waiting: list[Any] = []
         for block in table.blocks:
             columns = [_array(kind, block[name]) for name, kind in table.columns.items()]
-            writer.write_batch(pa.record_batch(columns, schema=schema))
+            waiting.append(pa.record_batch(columns, schema=schema))
+            # Short lanes by the thousand would be as many groups, each with a price of its own.
+            if sum(batch.num_rows for batch in waiting) >= BLOCK or len(waiting) == _MOST_BATCHES:
+                _write(writer, waiting)
+        _write(writer, waiting)
+
+
+def _write(writer: Any, waiting: list[Any]) -> None:
+    """One row group of all that waits."""
+    if waiting:
+        writer.write_table(pa.Table.from_batches(waiting).unify_dictionaries())
+        waiting.clear()
 
 
 def _array(kind: str, column: Any) -> Any:
