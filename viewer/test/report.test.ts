@@ -90,6 +90,7 @@ test("series stand on those that are shown, and the last bin is drawn to its end
 test("ticks of time can be told apart", () => {
   assert.deepEqual(timeTicks([0, 0.5, 1]), ["0.0 s", "0.5 s", "1.0 s"]);
   assert.deepEqual(timeTicks([0, 0.001, 0.002]), ["0 ms", "1 ms", "2 ms"]);
+  assert.deepEqual(timeTicks([0.75, 1, 1.25]), ["0.75 s", "1.00 s", "1.25 s"]);
   const near = timeTicks([10, 10.00001, 10.00002]);
   assert.equal(new Set(near).size, 3);
 });
