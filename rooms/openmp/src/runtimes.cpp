@@ -221,17 +221,17 @@ known_object resolve(const void* address) noexcept {
 }
 
 // An object that called before, or nullptr.
-const published_object* published(const void* address) noexcept {
+const known_object* published(const void* address) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const unsigned count = object_count.load(std::memory_order_acquire);
   for (unsigned i = 0; i < count; ++i)
-    if (at >= objects[i].is.begin && at < objects[i].end.load(std::memory_order_relaxed)) return &objects[i];
+    if (at >= objects[i].is.begin && at < objects[i].end.load(std::memory_order_relaxed)) return &objects[i].is;
   return nullptr;
 }
 
 known_object look_up(const void* address) noexcept {
-  const published_object* const known = published(address);
-  return known != nullptr ? known->is : resolve(address);
+  const known_object* const known = published(address);
+  return known != nullptr ? *known : resolve(address);
 }
 
 runtime* any_runtime() noexcept {
@@ -244,25 +244,29 @@ runtime* any_runtime() noexcept {
 }  // namespace
 
 caller caller_of(const void* own_address, const void* return_address) noexcept {
-  // Nearly every call: of an object that called before, and that is returned to.
-  if (const published_object* const known = published(own_address); known != nullptr) [[likely]] {
-    const auto returns_to = reinterpret_cast<std::uintptr_t>(return_address);
-    if (known->is.kind == object_kind::bound && returns_to - known->is.begin < known->is.size) [[likely]] {
-      t_last = known->is.result.of;
-      return known->is.result;
-    }
-  }
-  const known_object found = look_up(own_address);
-  if (found.kind != object_kind::bound) return caller_at(return_address);
-  t_last = found.result.of;
-  const known_object returns_to = look_up(return_address);
-  return {found.result.of,
-          found.result.is_internal || (returns_to.kind == object_kind::bound && returns_to.result.is_internal)};
+  known_object met;  // now, for the first time
+  const known_object* own = published(own_address);
+  if (own == nullptr) [[unlikely]]
+    own = &(met = resolve(own_address));
+  if (own->kind != object_kind::bound) return caller_at(return_address);
+  t_last = own->result.of;
+  // Nearly every call returns to where it came from; else it may be the runtime that calls itself.
+  if (reinterpret_cast<std::uintptr_t>(return_address) - own->begin < own->size) [[likely]]
+    return own->result;
+  const known_object* const other = published(return_address);
+  const known_object returns_to = other != nullptr ? *other : resolve(return_address);
+  return {own->result.of,
+          own->result.is_internal || (returns_to.kind == object_kind::bound && returns_to.result.is_internal)};
 }
 
 caller caller_at(const void* return_address) noexcept {
+  if (const known_object* const known = published(return_address); known != nullptr && known->kind == object_kind::bound)
+      [[likely]] {
+    t_last = known->result.of;
+    return known->result;
+  }
   const known_object found = look_up(return_address);
-  if (found.kind == object_kind::bound) [[likely]] {
+  if (found.kind == object_kind::bound) {
     t_last = found.result.of;
     return found.result;
   }

@@ -154,7 +154,7 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
     row->x[0] += threads;
     if (threads > row->x[1]) row->x[1] = threads;
     row->x[2] += most_work;
-    row->x[3] += threads == 0 ? 0 : all_work / threads;
+    row->x[3] += threads < 2 ? all_work : threads == 2 ? all_work / 2 : all_work / threads;  // a division is slow
   }
   // Unless the ring has come round.
   observe::event& end = *joined.end_event;
