@@ -127,3 +127,34 @@ def test_all_processes_have_a_name_of_their_own(run: Run, compiled: Compiled, tr
     named = {each["pid"]: each["args"]["name"] for each in events if each["name"] == "process_name"}
     at_work = {each["pid"] for each in events if each.get("cat") == "region"}
     assert len(at_work) == 2 and all(str(program) in named[pid] for pid in at_work)
+
+
+MANY = """
+volatile int sink;
+int main(void) {
+  for (int call = 0; call < 20000; call++)
+#pragma omp parallel num_threads(2)
+    sink = call;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ((), "cut off: only the last"),
+        (("--trace", "--max-trace", "500K"), "found no room"),
+        (("--trace", "--max-trace", "500K", "--keep", "last"), "cut off: only the last"),
+        (("--trace",), None),
+    ],
+)
+def test_what_is_missing_is_told(
+    run: Run, compiled: Compiled, trimtab: str, tmp_path: Path, options: tuple[str, ...], told: str | None
+) -> None:
+    watched = run(compiled(MANY), options=options)
+    assert watched.done.returncode == 0
+    path = tmp_path / "trace"
+    command = [trimtab, "export", str(watched.directory), "--to", "perfetto", "-o", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ("cut off" in done.stderr) == (told is not None) and (told or "") in done.stderr
+    nesting_of(chrome(trimtab, watched.directory))

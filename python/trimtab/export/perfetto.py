@@ -22,7 +22,7 @@ _BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4
 _CLEARED, _NEEDS_STATE = 1, 2
 # Bytes that a number has in a row: 8 of 7 bits are two years of nanoseconds, 4 are 268 million.
 _TIME, _NAME, _VALUE = 8, 4, 10
-_CATEGORY_IIDS = {name: at + 1 for at, name in enumerate(sorted(set(CATEGORIES.values())))}
+_CATEGORY_IIDS = {name: at + 1 for at, name in enumerate(sorted({*CATEGORIES.values(), "cpu"}))}
 _FIGURE_IIDS = {
     name: at + 1
     for at, name in enumerate(sorted({each[0] for figures in FIGURES.values() for each in figures}))
@@ -219,7 +219,8 @@ class Perfetto:
         self._intern(known, 0)
         numbers = np.searchsorted(np.array(known), np.array(names)) + 1
         state, marks = wire.number(13, _NEEDS_STATE), [bytes([byte]) * _TIME for byte in (0xFD, 0xFE, 0xFF)]
-        begin = wire.message(11, wire.number(9, _BEGIN), wire.varint(10 << 3), marks[1])
+        category = wire.number(3, _CATEGORY_IIDS["cpu"])
+        begin = wire.message(11, wire.number(9, _BEGIN), category, wire.varint(10 << 3), marks[1])
         end = wire.message(11, wire.number(9, _END))
         # Begin and end of each time in one row.
         self._rows(
