@@ -550,21 +550,54 @@ def test_intel_runtime(tmp_path: Path, intel: Path, level: str) -> None:
         _check_chain(seen)
 
 
-def test_two_runtimes_in_one_process(tmp_path: Path) -> None:
-    """A program of clang's with a library of GCC's: each keeps its runtime, and both are told of."""
-    library = """int b[100];
-int of_gcc(void) {
+OTHER = """#include <omp.h>
+int b[100];
+int of_other(void) { int threads = 0;
 for (int r = 0; r < 3; r++)
 #pragma omp parallel for schedule(dynamic, 10)
-for (int i = 0; i < 100; i++) b[i]++;
-return b[99]; }"""
-    build(tmp_path / "libother.so", "gcc", library, "-O2", "-fopenmp", "-shared", "-fPIC")
-    body = '#pragma omp parallel for schedule(dynamic, 7)\n{UP}\nprintf("%d\\n", of_gcc());'.replace(
-        "{UP}", UP
+for (int i = 0; i < 100; i++) { b[i]++; if (i == 0) threads = omp_get_num_threads(); }
+return 100 * b[99] + threads; }
+"""
+# compilers of the program and of its library, whether libomp is preloaded: the runtimes that the linker gives them
+BOUND = {
+    ("gcc", "clang-19", False): ["libgomp", "libomp"],
+    ("clang-19", "gcc", False): ["libomp"],
+    ("gcc", "gcc", True): ["libomp"],
+    ("gcc", "clang-19", True): ["libomp"],
+}
+
+
+def _dynamic_loops(seen: Recorded) -> list[tuple[int, int]]:
+    # To ask for the number of threads is, in GCC's code, what a static loop looks like.
+    return [(row.x[0], row.x[2]) for row in seen.rows("loop") if row.schedule == "dynamic"]
+
+
+@pytest.mark.parametrize(("program", "library", "is_preloaded"), BOUND)
+def test_runtimes_stay_as_they_are_bound(
+    tmp_path: Path, program: str, library: str, is_preloaded: bool
+) -> None:
+    """Every object keeps the runtime that it has without us, which need not be its compiler's; all are told of."""
+    build(tmp_path / "libother.so", library, OTHER, "-O2", "-fopenmp", "-shared", "-fPIC")
+    body = f'#pragma omp parallel for schedule(dynamic, 7)\n{UP}\nprintf("%d\\n", of_other());'
+    flags = ("-O2", "-fopenmp", "-L", str(tmp_path), "-lother")
+    under: dict[str, Any] = {"LD_PRELOAD": str(LIBOMP)} if is_preloaded else {}
+    seen = record(
+        tmp_path, program, _c(body, "int of_other(void);"), flags, LD_LIBRARY_PATH=str(tmp_path), **under
     )
-    where = str(tmp_path)
-    flags = ("-O2", "-fopenmp", "-L", where, "-lother")
-    seen = record(tmp_path, COMPILER, _c(body, "int of_gcc(void);"), flags, LD_LIBRARY_PATH=where)
+    assert seen.output == "304\n"
+    runtimes = sorted(name for name, _ in seen.process.runtimes.values())
+    assert runtimes == BOUND[program, library, is_preloaded]
+    assert [(row.count, row.x[0]) for row in seen.rows("region")] == [(1, 4), (3, 12)]
+    assert _dynamic_loops(seen) == [(1000, 7), (300, 10)]
+
+
+def test_two_compilers_in_one_object(tmp_path: Path) -> None:
+    """Code of both compilers linked into one program: each half reaches its own runtime."""
+    build(tmp_path / "other.o", "clang-19", OTHER, "-O2", "-fopenmp", "-c")
+    body = f'#pragma omp parallel for schedule(dynamic, 7)\n{UP}\nprintf("%d\\n", of_other());'
+    # The first of the two libraries that has a function is asked for it, then and now.
+    flags = ("-O2", "-fopenmp", str(tmp_path / "other.o"), "-lgomp", str(LIBOMP))
+    seen = record(tmp_path, "gcc", _c(body, "int of_other(void);"), flags)
     assert sorted(name for name, _ in seen.process.runtimes.values()) == ["libgomp", "libomp"]
     assert [(row.count, row.x[0]) for row in seen.rows("region")] == [(1, 4), (3, 12)]
-    assert [(row.x[0], row.x[2]) for row in seen.rows("loop")] == [(1000, 7), (300, 10)]
+    assert _dynamic_loops(seen) == [(1000, 7), (300, 10)]

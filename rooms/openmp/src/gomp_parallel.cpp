@@ -54,7 +54,7 @@ using observe::schedule;
 using namespace trimtab::openmp;
 
 TRIMTAB_HOOK void GOMP_parallel(gomp_function fn, void* data, unsigned threads, unsigned flags) {
-  const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));
+  const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);
   auto* const forward = real<void(gomp_function, void*, unsigned, unsigned)>(from, symbol::GOMP_parallel);
   if (forward == nullptr) return fn(data);
   const void* const outlined = reinterpret_cast<const void*>(fn);
@@ -66,14 +66,14 @@ TRIMTAB_HOOK void GOMP_parallel(gomp_function fn, void* data, unsigned threads, 
 }
 
 TRIMTAB_HOOK unsigned GOMP_parallel_reductions(gomp_function fn, void* data, unsigned threads, unsigned flags) {
-  const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));
+  const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);
   auto* const forward = real<unsigned(gomp_function, void*, unsigned, unsigned)>(from, symbol::GOMP_parallel_reductions);
   if (forward == nullptr) return 0;
   return run_region(from, fn, data, threads, {}, [&](gomp_function f, void* d) { return forward(f, d, threads, flags); });
 }
 
 TRIMTAB_HOOK void GOMP_parallel_sections(gomp_function fn, void* data, unsigned threads, unsigned count, unsigned flags) {
-  const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));
+  const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);
   auto* const forward = real<void(gomp_function, void*, unsigned, unsigned, unsigned)>(from, symbol::GOMP_parallel_sections);
   if (forward == nullptr) return;
   loop_start loop;
@@ -87,7 +87,7 @@ TRIMTAB_HOOK void GOMP_parallel_sections(gomp_function fn, void* data, unsigned 
 #define TRIMTAB_PARALLEL_LOOP(name, kind)                                                                                   \
   TRIMTAB_HOOK void name(gomp_function fn, void* data, unsigned threads, long first, long last, long increment, long chunk, \
                          unsigned flags) {                                                                                  \
-    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));                          \
+    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);             \
     auto* const forward = real<void(gomp_function, void*, unsigned, long, long, long, long, unsigned)>(from, symbol::name); \
     if (forward == nullptr) return;                                                                                         \
     const loop_start loop{kind, static_cast<std::uint64_t>(chunk), count_of(first, last, increment), increment,             \
@@ -105,7 +105,7 @@ TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, schedule::guided)
 #define TRIMTAB_PARALLEL_RUNTIME_LOOP(name)                                                                           \
   TRIMTAB_HOOK void name(gomp_function fn, void* data, unsigned threads, long first, long last, long increment,       \
                          unsigned flags) {                                                                            \
-    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));                    \
+    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);       \
     auto* const forward = real<void(gomp_function, void*, unsigned, long, long, long, unsigned)>(from, symbol::name); \
     if (forward == nullptr) return;                                                                                   \
     const loop_start loop{schedule::runtime, 0, count_of(first, last, increment), increment,                          \
@@ -120,7 +120,7 @@ TRIMTAB_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
 // A static loop of GCC's is inlined; what remains of it is the question how many threads there are.
 TRIMTAB_HOOK int omp_get_num_threads() {
-  const caller from = TRIMTAB_CALLER;
+  const caller from = caller_at(__builtin_return_address(0), entry::omp);
   auto* const forward = real<int()>(from, symbol::omp_get_num_threads);
   if (forward == nullptr) return 1;
   here at;

@@ -103,7 +103,7 @@ TRIMTAB_HOOK void GOMP_critical_name_end(void** lock) {
 
 // Locks may be left by another task than took them: only the wait is recorded.
 TRIMTAB_HOOK void omp_set_lock(void* lock) {
-  const caller from = TRIMTAB_CALLER;
+  const caller from = caller_at(__builtin_return_address(0), entry::omp);
   auto* const forward = real<void(void*)>(from, symbol::omp_set_lock);
   if (forward == nullptr) return;
   if (from.is_internal) return forward(lock);
@@ -112,7 +112,7 @@ TRIMTAB_HOOK void omp_set_lock(void* lock) {
 }
 
 TRIMTAB_HOOK void omp_set_nest_lock(void* lock) {
-  const caller from = TRIMTAB_CALLER;
+  const caller from = caller_at(__builtin_return_address(0), entry::omp);
   auto* const forward = real<void(void*)>(from, symbol::omp_set_nest_lock);
   if (forward == nullptr) return;
   if (from.is_internal) return forward(lock);
@@ -156,7 +156,7 @@ TRIMTAB_HOOK void GOMP_single_copy_end(void* data) {
 
 TRIMTAB_HOOK void GOMP_task(gomp_function fn, void* data, void (*copy)(void*, void*), long bytes, long alignment,
                             bool is_deferred, unsigned flags, void** depend, int priority, void* detach) {
-  const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));
+  const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);
   auto* const forward =
       real<void(gomp_function, void*, void (*)(void*, void*), long, long, bool, unsigned, void**, int, void*)>(
           from, symbol::GOMP_task);
@@ -172,7 +172,7 @@ TRIMTAB_HOOK void GOMP_task(gomp_function fn, void* data, void (*copy)(void*, vo
 #define TRIMTAB_TASKLOOP(name, number)                                                                                      \
   TRIMTAB_HOOK void name(gomp_function fn, void* data, void (*copy)(void*, void*), long bytes, long alignment,              \
                          unsigned flags, unsigned long tasks, int priority, number first, number last, number step) {       \
-    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));                          \
+    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);             \
     auto* const forward = real<void(gomp_function, void*, void (*)(void*, void*), long, long, unsigned, unsigned long, int, \
                                     number, number, number)>(from, symbol::name);                                           \
     if (forward == nullptr) return;                                                                                         \

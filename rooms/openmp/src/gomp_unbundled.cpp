@@ -42,14 +42,14 @@ void start_region(const caller& from, gomp_function outlined, void* data, unsign
 using namespace trimtab::openmp;
 
 TRIMTAB_HOOK void GOMP_parallel_start(gomp_function fn, void* data, unsigned threads) {
-  const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));
+  const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);
   auto* const forward = real<void(gomp_function, void*, unsigned)>(from, symbol::GOMP_parallel_start);
   if (forward == nullptr) return;
   start_region(from, fn, data, threads, {}, [&](gomp_function f, void* d) { forward(f, d, threads); });
 }
 
 TRIMTAB_HOOK void GOMP_parallel_sections_start(gomp_function fn, void* data, unsigned threads, unsigned count) {
-  const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));
+  const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);
   auto* const forward = real<void(gomp_function, void*, unsigned, unsigned)>(from, symbol::GOMP_parallel_sections_start);
   if (forward == nullptr) return;
   const loop_start loop{schedule::sections, 0, count, 1, reinterpret_cast<const void*>(fn)};
@@ -59,7 +59,7 @@ TRIMTAB_HOOK void GOMP_parallel_sections_start(gomp_function fn, void* data, uns
 #define TRIMTAB_LOOP_START(name, kind)                                                                            \
   TRIMTAB_HOOK void name(gomp_function fn, void* data, unsigned threads, long first, long last, long increment,   \
                          long chunk) {                                                                            \
-    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));                \
+    const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);   \
     auto* const forward = real<void(gomp_function, void*, unsigned, long, long, long, long)>(from, symbol::name); \
     if (forward == nullptr) return;                                                                               \
     const loop_start loop{kind, static_cast<std::uint64_t>(chunk), count_of(first, last, increment), increment,   \
@@ -74,7 +74,7 @@ TRIMTAB_LOOP_START(GOMP_parallel_loop_guided_start, schedule::guided)
 
 TRIMTAB_HOOK void GOMP_parallel_loop_runtime_start(gomp_function fn, void* data, unsigned threads, long first, long last,
                                                    long increment) {
-  const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0));
+  const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);
   auto* const forward =
       real<void(gomp_function, void*, unsigned, long, long, long)>(from, symbol::GOMP_parallel_loop_runtime_start);
   if (forward == nullptr) return;

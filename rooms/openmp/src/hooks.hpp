@@ -4,7 +4,7 @@
 #include "team.hpp"
 
 #define TRIMTAB_HOOK extern "C" __attribute__((visibility("default")))
-#define TRIMTAB_CALLER caller_at(__builtin_return_address(0))
+#define TRIMTAB_CALLER caller_at(__builtin_return_address(0), entry::gomp)
 #define TRIMTAB_PLACE place_of_call(__builtin_return_address(0))
 
 namespace trimtab::openmp {

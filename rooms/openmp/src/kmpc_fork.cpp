@@ -127,7 +127,7 @@ void ask_for_teams(const caller& from, std::int32_t most) noexcept {
 using namespace trimtab::openmp;
 
 TRIMTAB_HOOK void __kmpc_fork_call(ident* where, std::int32_t count, microtask outlined, ...) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<fork_function>(from, symbol::__kmpc_fork_call);
   if (forward == nullptr) return;
   fork_frame frame;
@@ -149,7 +149,7 @@ TRIMTAB_HOOK void __kmpc_fork_call(ident* where, std::int32_t count, microtask o
 
 // teams on the host: a league, in which the first thread of each team forks regions of its own.
 TRIMTAB_HOOK void __kmpc_fork_teams(ident* where, std::int32_t count, microtask outlined, ...) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<fork_function>(from, symbol::__kmpc_fork_teams);
   if (forward == nullptr) return;
   fork_frame frame;
@@ -161,7 +161,7 @@ TRIMTAB_HOOK void __kmpc_fork_teams(ident* where, std::int32_t count, microtask 
 }
 
 TRIMTAB_HOOK void __kmpc_push_num_teams(ident* where, std::int32_t thread, std::int32_t teams, std::int32_t threads) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   ask_for_teams(from, teams);
   if (auto* const forward =
           real<void(ident*, std::int32_t, std::int32_t, std::int32_t)>(from, symbol::__kmpc_push_num_teams))
@@ -170,7 +170,7 @@ TRIMTAB_HOOK void __kmpc_push_num_teams(ident* where, std::int32_t thread, std::
 
 TRIMTAB_HOOK void __kmpc_push_num_teams_51(ident* where, std::int32_t thread, std::int32_t least, std::int32_t most,
                                            std::int32_t threads) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   ask_for_teams(from, most);
   if (auto* const forward =
           real<void(ident*, std::int32_t, std::int32_t, std::int32_t, std::int32_t)>(from, symbol::__kmpc_push_num_teams_51))
@@ -180,7 +180,7 @@ TRIMTAB_HOOK void __kmpc_push_num_teams_51(ident* where, std::int32_t thread, st
 // LLVM 16 and later: `if` clause decided by the runtime; a false condition runs the outlined function in place.
 TRIMTAB_HOOK void __kmpc_fork_call_if(ident* where, std::int32_t count, microtask outlined, std::int32_t condition,
                                       void* argument) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   using function = void(ident*, std::int32_t, microtask, std::int32_t, void*);
   auto* const forward = real<function>(from, symbol::__kmpc_fork_call_if);
   if (forward == nullptr) return;
@@ -197,7 +197,7 @@ TRIMTAB_HOOK void __kmpc_fork_call_if(ident* where, std::int32_t count, microtas
 
 // A region with a false `if`, or too deep: clang runs the body in place between these two calls.
 TRIMTAB_HOOK void __kmpc_serialized_parallel(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_serialized_parallel);
   if (forward == nullptr) return;
   forward(where, thread);
@@ -216,7 +216,7 @@ TRIMTAB_HOOK void __kmpc_serialized_parallel(ident* where, std::int32_t thread) 
 }
 
 TRIMTAB_HOOK void __kmpc_end_serialized_parallel(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   here at;
   if (!from.is_internal && find_here(at) && at.state->serialized > 0) {
     lane_state& state = *at.state;
@@ -232,7 +232,7 @@ TRIMTAB_HOOK void __kmpc_end_serialized_parallel(ident* where, std::int32_t thre
 }
 
 TRIMTAB_HOOK void __kmpc_push_num_threads(ident* where, std::int32_t thread, std::int32_t threads) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   here at;
   if (!from.is_internal && threads > 0 && find_here(at)) at.state->requested_threads = static_cast<std::uint32_t>(threads);
   if (auto* const forward = real<void(ident*, std::int32_t, std::int32_t)>(from, symbol::__kmpc_push_num_threads))

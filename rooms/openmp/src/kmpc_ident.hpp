@@ -75,4 +75,22 @@ std::uint64_t inclusive_count(number first, number last, std::int64_t increment)
   return (increment > 0 ? to - from : from - to) / magnitude(increment) + 1;
 }
 
+// What a thread gets of a loop that is divided at its start.
+struct own_part {
+  std::uint64_t iterations;
+  std::uint64_t blocks;
+};
+
+// Of a chunked loop up to `last`: its blocks lie `stride` apart, and the last one may reach beyond the loop.
+template <class number, class signed_number>
+own_part blocks_of(number lower, number upper, number last, signed_number stride, std::int64_t increment) noexcept {
+  const bool is_beyond = increment < 0 ? upper < last : upper > last;
+  const std::uint64_t block = inclusive_count(lower, is_beyond ? last : upper, increment);
+  const std::uint64_t apart = increment == 0 ? 0 : magnitude(stride) / magnitude(increment);
+  if (block == 0 || apart == 0) return {block, block == 0 ? 0u : 1u};
+  const std::uint64_t rest = inclusive_count(lower, last, increment);
+  const std::uint64_t whole = rest / apart, tail = rest % apart;
+  return {whole * block + (tail < block ? tail : block), whole + (tail > 0 ? 1 : 0)};
+}
+
 }  // namespace trimtab::openmp

@@ -6,24 +6,6 @@ namespace {
 
 using observe::schedule;
 
-// What a thread gets of a loop that is divided at its start.
-struct own_part {
-  std::uint64_t iterations;
-  std::uint64_t blocks;
-};
-
-// Of a chunked loop up to `last`: its blocks lie `stride` apart, and the last one may reach beyond the loop.
-template <class number, class signed_number>
-own_part blocks_of(number lower, number upper, number last, signed_number stride, std::int64_t increment) noexcept {
-  const bool is_beyond = increment < 0 ? upper < last : upper > last;
-  const std::uint64_t block = inclusive_count(lower, is_beyond ? last : upper, increment);
-  const std::uint64_t apart = increment == 0 ? 0 : magnitude(stride) / magnitude(increment);
-  if (block == 0 || apart == 0) return {block, block == 0 ? 0u : 1u};
-  const std::uint64_t rest = inclusive_count(lower, last, increment);
-  const std::uint64_t whole = rest / apart, tail = rest % apart;
-  return {whole * block + (tail < block ? tail : block), whole + (tail > 0 ? 1 : 0)};
-}
-
 // last_here: of the part of the loop that falls to this team of a league; otherwise the loop's last.
 template <class number, class signed_number>
 void static_started(const caller& from, const void* place, const ident* where, std::int32_t kind, number first, number last,
@@ -73,7 +55,7 @@ using namespace trimtab::openmp;
 #define TRIMTAB_STATIC_INIT(name, number, signed_number)                                                                 \
   TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number* lower,     \
                          number* upper, signed_number* stride, signed_number increment, signed_number chunk) {           \
-    const caller from = caller_of(where, __builtin_return_address(0));                                                   \
+    const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);                                      \
     auto* const forward = real<void(ident*, std::int32_t, std::int32_t, std::int32_t*, number*, number*, signed_number*, \
                                     signed_number, signed_number)>(from, symbol::name);                                  \
     if (forward == nullptr) return;                                                                                      \
@@ -92,7 +74,7 @@ TRIMTAB_STATIC_INIT(__kmpc_for_static_init_8u, std::uint64_t, std::int64_t)
   TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number* lower,       \
                          number* upper, number* upper_of_team, signed_number* stride, signed_number increment,             \
                          signed_number chunk) {                                                                            \
-    const caller from = caller_of(where, __builtin_return_address(0));                                                     \
+    const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);                                        \
     auto* const forward = real<void(ident*, std::int32_t, std::int32_t, std::int32_t*, number*, number*, number*,          \
                                     signed_number*, signed_number, signed_number)>(from, symbol::name);                    \
     if (forward == nullptr) return;                                                                                        \
@@ -107,7 +89,7 @@ TRIMTAB_DIST_INIT(__kmpc_dist_for_static_init_8u, std::uint64_t, std::int64_t)
 #undef TRIMTAB_DIST_INIT
 
 TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   here at;
   if (!from.is_internal && find_here(at)) end_loop(at);
   if (auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_for_static_fini)) forward(where, thread);
@@ -116,7 +98,7 @@ TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
 #define TRIMTAB_DISPATCH(suffix, number, signed_number)                                                                   \
   TRIMTAB_HOOK void __kmpc_dispatch_init_##suffix(ident* where, std::int32_t thread, std::int32_t kind, number first,     \
                                                   number last, signed_number increment, signed_number chunk) {            \
-    const caller from = caller_of(where, __builtin_return_address(0));                                                    \
+    const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);                                       \
     auto* const forward = real<void(ident*, std::int32_t, std::int32_t, number, number, signed_number, signed_number)>(   \
         from, symbol::__kmpc_dispatch_init_##suffix);                                                                     \
     if (forward == nullptr) return;                                                                                       \
@@ -125,7 +107,7 @@ TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
   }                                                                                                                       \
   TRIMTAB_HOOK int __kmpc_dispatch_next_##suffix(ident* where, std::int32_t thread, std::int32_t* is_last, number* lower, \
                                                  number* upper, signed_number* stride) {                                  \
-    const caller from = caller_of(where, __builtin_return_address(0));                                                    \
+    const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);                                       \
     auto* const forward = real<int(ident*, std::int32_t, std::int32_t*, number*, number*, signed_number*)>(               \
         from, symbol::__kmpc_dispatch_next_##suffix);                                                                     \
     if (forward == nullptr) return 0;                                                                                     \
@@ -142,7 +124,7 @@ TRIMTAB_DISPATCH(8u, std::uint64_t, std::int64_t)
 #define TRIMTAB_DIST_DISPATCH(name, number, signed_number)                                                           \
   TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number first,  \
                          number last, signed_number increment, signed_number chunk) {                                \
-    const caller from = caller_of(where, __builtin_return_address(0));                                               \
+    const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);                                  \
     auto* const forward =                                                                                            \
         real<void(ident*, std::int32_t, std::int32_t, std::int32_t*, number, number, signed_number, signed_number)>( \
             from, symbol::name);                                                                                     \

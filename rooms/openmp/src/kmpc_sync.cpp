@@ -13,7 +13,7 @@ using observe::wait_kind;
 using namespace trimtab::openmp;
 
 TRIMTAB_HOOK void __kmpc_barrier(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_barrier);
   if (forward == nullptr) return;
   if (from.is_internal) return forward(where, thread);
@@ -22,7 +22,7 @@ TRIMTAB_HOOK void __kmpc_barrier(ident* where, std::int32_t thread) {
 }
 
 TRIMTAB_HOOK std::int32_t __kmpc_cancel_barrier(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<std::int32_t(ident*, std::int32_t)>(from, symbol::__kmpc_cancel_barrier);
   if (forward == nullptr) return 0;
   if (from.is_internal) return forward(where, thread);
@@ -31,7 +31,7 @@ TRIMTAB_HOOK std::int32_t __kmpc_cancel_barrier(ident* where, std::int32_t threa
 }
 
 TRIMTAB_HOOK void __kmpc_critical(ident* where, std::int32_t thread, void* lock) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<void(ident*, std::int32_t, void*)>(from, symbol::__kmpc_critical);
   if (forward == nullptr) return;
   here at;
@@ -42,7 +42,7 @@ TRIMTAB_HOOK void __kmpc_critical(ident* where, std::int32_t thread, void* lock)
 }
 
 TRIMTAB_HOOK void __kmpc_critical_with_hint(ident* where, std::int32_t thread, void* lock, std::uint32_t hint) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<void(ident*, std::int32_t, void*, std::uint32_t)>(from, symbol::__kmpc_critical_with_hint);
   if (forward == nullptr) return;
   here at;
@@ -53,7 +53,7 @@ TRIMTAB_HOOK void __kmpc_critical_with_hint(ident* where, std::int32_t thread, v
 }
 
 TRIMTAB_HOOK void __kmpc_end_critical(ident* where, std::int32_t thread, void* lock) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   if (auto* const forward = real<void(ident*, std::int32_t, void*)>(from, symbol::__kmpc_end_critical))
     forward(where, thread, lock);
   here at;
@@ -61,7 +61,7 @@ TRIMTAB_HOOK void __kmpc_end_critical(ident* where, std::int32_t thread, void* l
 }
 
 TRIMTAB_HOOK std::int32_t __kmpc_single(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<std::int32_t(ident*, std::int32_t)>(from, symbol::__kmpc_single);
   if (forward == nullptr) return 1;
   const std::int32_t is_mine = forward(where, thread);
@@ -72,7 +72,7 @@ TRIMTAB_HOOK std::int32_t __kmpc_single(ident* where, std::int32_t thread) {
 
 TRIMTAB_HOOK void __kmpc_copyprivate(ident* where, std::int32_t thread, std::size_t bytes, void* data,
                                      void (*copy)(void*, void*), std::int32_t is_mine) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<void(ident*, std::int32_t, std::size_t, void*, void (*)(void*, void*), std::int32_t)>(
       from, symbol::__kmpc_copyprivate);
   if (forward == nullptr) return;
@@ -82,7 +82,7 @@ TRIMTAB_HOOK void __kmpc_copyprivate(ident* where, std::int32_t thread, std::siz
 }
 
 TRIMTAB_HOOK void* __kmpc_copyprivate_light(ident* where, std::int32_t thread, void* data) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<void*(ident*, std::int32_t, void*)>(from, symbol::__kmpc_copyprivate_light);
   if (forward == nullptr) return data;
   if (from.is_internal) return forward(where, thread, data);
@@ -91,7 +91,7 @@ TRIMTAB_HOOK void* __kmpc_copyprivate_light(ident* where, std::int32_t thread, v
 }
 
 TRIMTAB_HOOK void __kmpc_ordered(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_ordered);
   if (forward == nullptr) return;
   if (from.is_internal) return forward(where, thread);
@@ -102,7 +102,7 @@ TRIMTAB_HOOK void __kmpc_ordered(ident* where, std::int32_t thread) {
 // Of a loop with dependences on earlier iterations: once for each that an iteration depends on, within the loop's
 // bounds or not.
 TRIMTAB_HOOK void __kmpc_doacross_wait(ident* where, std::int32_t thread, const std::int64_t* iteration) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<void(ident*, std::int32_t, const std::int64_t*)>(from, symbol::__kmpc_doacross_wait);
   if (forward == nullptr) return;
   if (from.is_internal) return forward(where, thread, iteration);
@@ -115,7 +115,7 @@ TRIMTAB_HOOK void __kmpc_doacross_wait(ident* where, std::int32_t thread, const 
 #define TRIMTAB_REDUCE(name)                                                                                               \
   TRIMTAB_HOOK std::int32_t name(ident* where, std::int32_t thread, std::int32_t variables, std::size_t bytes, void* data, \
                                  void (*combine)(void*, void*), void* lock) {                                              \
-    const caller from = caller_of(where, __builtin_return_address(0));                                                     \
+    const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);                                        \
     auto* const forward =                                                                                                  \
         real<std::int32_t(ident*, std::int32_t, std::int32_t, std::size_t, void*, void (*)(void*, void*), void*)>(         \
             from, symbol::name);                                                                                           \
@@ -129,7 +129,7 @@ TRIMTAB_REDUCE(__kmpc_reduce_nowait)
 #undef TRIMTAB_REDUCE
 
 TRIMTAB_HOOK void __kmpc_end_reduce(ident* where, std::int32_t thread, void* lock) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<void(ident*, std::int32_t, void*)>(from, symbol::__kmpc_end_reduce);
   if (forward == nullptr) return;
   if (from.is_internal) return forward(where, thread, lock);

@@ -54,7 +54,7 @@ using namespace trimtab::openmp;
 
 TRIMTAB_HOOK void* __kmpc_omp_task_alloc(ident* where, std::int32_t thread, std::int32_t flags, std::size_t task_bytes,
                                          std::size_t shared_bytes, kmp_task_function entry) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<void*(ident*, std::int32_t, std::int32_t, std::size_t, std::size_t, kmp_task_function)>(
       from, symbol::__kmpc_omp_task_alloc);
   if (forward == nullptr) return nullptr;
@@ -67,7 +67,7 @@ TRIMTAB_HOOK void* __kmpc_omp_task_alloc(ident* where, std::int32_t thread, std:
 }
 
 TRIMTAB_HOOK void __kmpc_omp_task_begin_if0(ident* where, std::int32_t thread, void* task) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<void(ident*, std::int32_t, void*)>(from, symbol::__kmpc_omp_task_begin_if0);
   if (forward == nullptr) return;
   forward(where, thread, task);
@@ -76,7 +76,7 @@ TRIMTAB_HOOK void __kmpc_omp_task_begin_if0(ident* where, std::int32_t thread, v
 }
 
 TRIMTAB_HOOK void __kmpc_omp_task_complete_if0(ident* where, std::int32_t thread, void* task) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   here at;
   if (!from.is_internal && find_here(at)) undeferred_ends(at);
   if (auto* const forward = real<void(ident*, std::int32_t, void*)>(from, symbol::__kmpc_omp_task_complete_if0))
@@ -86,7 +86,7 @@ TRIMTAB_HOOK void __kmpc_omp_task_complete_if0(ident* where, std::int32_t thread
 TRIMTAB_HOOK void __kmpc_taskloop(ident* where, std::int32_t thread, void* task, std::int32_t condition,
                                   std::uint64_t* lower, std::uint64_t* upper, std::int64_t stride, std::int32_t no_group,
                                   std::int32_t schedule, std::uint64_t grain, void* duplicate) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<void(ident*, std::int32_t, void*, std::int32_t, std::uint64_t*, std::uint64_t*, std::int64_t,
                                   std::int32_t, std::int32_t, std::uint64_t, void*)>(from, symbol::__kmpc_taskloop);
   if (forward == nullptr) return;
@@ -97,7 +97,7 @@ TRIMTAB_HOOK void __kmpc_taskloop(ident* where, std::int32_t thread, void* task,
 TRIMTAB_HOOK void __kmpc_taskloop_5(ident* where, std::int32_t thread, void* task, std::int32_t condition,
                                     std::uint64_t* lower, std::uint64_t* upper, std::int64_t stride, std::int32_t no_group,
                                     std::int32_t schedule, std::uint64_t grain, std::int32_t modifier, void* duplicate) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward =
       real<void(ident*, std::int32_t, void*, std::int32_t, std::uint64_t*, std::uint64_t*, std::int64_t, std::int32_t,
                 std::int32_t, std::uint64_t, std::int32_t, void*)>(from, symbol::__kmpc_taskloop_5);
@@ -108,7 +108,7 @@ TRIMTAB_HOOK void __kmpc_taskloop_5(ident* where, std::int32_t thread, void* tas
 }
 
 TRIMTAB_HOOK std::int32_t __kmpc_omp_taskwait(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<std::int32_t(ident*, std::int32_t)>(from, symbol::__kmpc_omp_taskwait);
   if (forward == nullptr) return 0;
   if (from.is_internal) return forward(where, thread);
@@ -119,7 +119,7 @@ TRIMTAB_HOOK std::int32_t __kmpc_omp_taskwait(ident* where, std::int32_t thread)
 // A taskwait with dependences, and a task with dependences and a false `if`.
 TRIMTAB_HOOK void __kmpc_omp_wait_deps(ident* where, std::int32_t thread, std::int32_t count, void* dependences,
                                        std::int32_t more, void* more_dependences) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward =
       real<void(ident*, std::int32_t, std::int32_t, void*, std::int32_t, void*)>(from, symbol::__kmpc_omp_wait_deps);
   if (forward == nullptr) return;
@@ -131,7 +131,7 @@ TRIMTAB_HOOK void __kmpc_omp_wait_deps(ident* where, std::int32_t thread, std::i
 // The same since LLVM 16.
 TRIMTAB_HOOK void __kmpc_omp_taskwait_deps_51(ident* where, std::int32_t thread, std::int32_t count, void* dependences,
                                               std::int32_t more, void* more_dependences, std::int32_t no_wait) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<void(ident*, std::int32_t, std::int32_t, void*, std::int32_t, void*, std::int32_t)>(
       from, symbol::__kmpc_omp_taskwait_deps_51);
   if (forward == nullptr) return;
@@ -141,7 +141,7 @@ TRIMTAB_HOOK void __kmpc_omp_taskwait_deps_51(ident* where, std::int32_t thread,
 }
 
 TRIMTAB_HOOK void __kmpc_end_taskgroup(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where, __builtin_return_address(0));
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_end_taskgroup);
   if (forward == nullptr) return;
   if (from.is_internal) return forward(where, thread);

@@ -1,11 +1,12 @@
-#include "runtimes.hpp"
-
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 
+#include "references.hpp"
+#include "runtimes.hpp"
 #include "team.hpp"
 #include "trimtab/base/spin_lock.hpp"
 #include "trimtab/observe/recorder.hpp"
@@ -28,7 +29,10 @@ struct known_object {
   std::uintptr_t begin = 0;
   std::uintptr_t size = 0;
   object_kind kind = object_kind::unbound;
-  caller result{};  // of bound ones
+  bool is_runtime = false;
+  runtime* of[entries] = {};  // of bound ones; nullptr: not reached by these entry points
+
+  caller as_caller(entry by) const noexcept { return {of[static_cast<unsigned>(by)], is_runtime}; }
 };
 struct published_object {
   known_object is;
@@ -125,16 +129,26 @@ void* definition_anywhere(const char* name) noexcept {
   return nullptr;
 }
 
-void* next_definition(const object_search& from, const char* name) noexcept {
-  if (from.path[0] != '\0')
-    if (void* const handle = dlopen(from.path, RTLD_NOLOAD | RTLD_LAZY)) {
-      // An object's own handle searches it and what it depends on, and so never us.
-      void* const found = dlsym(handle, name);
-      real_dlclose(handle);
-      if (found != nullptr && !is_ours(found)) return found;
-    }
-  void* const next = dlsym(RTLD_NEXT, name);
-  return next != nullptr && !is_ours(next) ? next : nullptr;
+void* unless_ours(void* found) noexcept { return found == nullptr || is_ours(found) ? nullptr : found; }
+
+// In the object and what it depends on, which is where the linker looks last. The program's own handle searches the
+// global scope, in which we stand first.
+void* own_definition(const object_search& from, const char* name) noexcept {
+  if (from.path[0] == '\0') return unless_ours(dlsym(RTLD_NEXT, name));
+  void* const handle = dlopen(from.path, RTLD_NOLOAD | RTLD_LAZY);
+  if (handle == nullptr) return nullptr;
+  void* const found = dlsym(handle, name);
+  real_dlclose(handle);
+  return unless_ours(found);
+}
+
+// As the dynamic linker would have bound it without us: the global scope first (the program, what is preloaded, what
+// they depend on), where only a definition of the right version counts.
+void* definition_for(const object_search& from, const reference& wanted) noexcept {
+  if (wanted.version != nullptr)
+    if (void* const global = unless_ours(dlvsym(RTLD_NEXT, wanted.name, wanted.version))) return global;
+  if (void* const own = own_definition(from, wanted.name)) return own;
+  return unless_ours(dlsym(RTLD_NEXT, wanted.name));
 }
 
 runtime* known_runtime(std::uintptr_t begin) noexcept {
@@ -180,7 +194,7 @@ runtime* runtime_of(const void* function) noexcept {
 constinit thread_local runtime* t_last = nullptr;
 
 bool is_same(const known_object& a, const known_object& b) noexcept {
-  return a.begin == b.begin && a.size == b.size && a.kind == b.kind && a.result.of == b.result.of;
+  return a.begin == b.begin && a.size == b.size && a.kind == b.kind && std::ranges::equal(a.of, b.of);
 }
 
 void publish(const known_object& made) noexcept {
@@ -206,14 +220,19 @@ known_object resolve(const void* address) noexcept {
   if (is_ours(address)) {
     made.kind = object_kind::ours;
   } else {
-    for (const char* name : {"GOMP_parallel", "__kmpc_fork_call", "omp_get_num_threads"}) {
-      void* const function = next_definition(from, name);
-      if (function == nullptr) continue;
-      made.result.of = runtime_of(function);
-      if (made.result.of == nullptr) continue;
+    // An object that refers to none of a family may have looked its functions up by name.
+    constexpr struct {
+      const char* prefix;
+      const char* one;
+    } families[entries] = {{"GOMP_", "GOMP_parallel"}, {"__kmpc_", "__kmpc_fork_call"}, {"omp_", "omp_get_num_threads"}};
+    for (unsigned i = 0; i < entries; ++i) {
+      reference wanted = first_reference(from.address, families[i].prefix);
+      if (wanted.name == nullptr) wanted.name = families[i].one;
+      void* const function = definition_for(from, wanted);
+      made.of[i] = function == nullptr ? nullptr : runtime_of(function);
+      if (made.of[i] == nullptr) continue;
       made.kind = object_kind::bound;
-      made.result.is_internal = made.result.of->begin == from.begin;
-      break;
+      made.is_runtime |= made.of[i]->begin == from.begin;
     }
   }
   publish(made);
@@ -243,32 +262,31 @@ runtime* any_runtime() noexcept {
 
 }  // namespace
 
-caller caller_of(const void* own_address, const void* return_address) noexcept {
+caller caller_of(const void* own_address, const void* return_address, entry by) noexcept {
   known_object met;  // now, for the first time
   const known_object* own = published(own_address);
   if (own == nullptr) [[unlikely]]
     own = &(met = resolve(own_address));
-  if (own->kind != object_kind::bound) return caller_at(return_address);
-  t_last = own->result.of;
+  caller found = own->as_caller(by);
+  if (found.of == nullptr) return caller_at(return_address, by);
+  t_last = found.of;
   // Nearly every call returns to where it came from; else it may be the runtime that calls itself.
   if (reinterpret_cast<std::uintptr_t>(return_address) - own->begin < own->size) [[likely]]
-    return own->result;
-  const known_object* const other = published(return_address);
-  const known_object returns_to = other != nullptr ? *other : resolve(return_address);
-  return {own->result.of,
-          own->result.is_internal || (returns_to.kind == object_kind::bound && returns_to.result.is_internal)};
+    return found;
+  found.is_internal |= look_up(return_address).is_runtime;
+  return found;
 }
 
-caller caller_at(const void* return_address) noexcept {
-  if (const known_object* const known = published(return_address); known != nullptr && known->kind == object_kind::bound)
-      [[likely]] {
-    t_last = known->result.of;
-    return known->result;
-  }
-  const known_object found = look_up(return_address);
-  if (found.kind == object_kind::bound) {
-    t_last = found.result.of;
-    return found.result;
+caller caller_at(const void* return_address, entry by) noexcept {
+  if (const known_object* const known = published(return_address); known != nullptr)
+    if (const caller found = known->as_caller(by); found.of != nullptr) [[likely]] {
+      t_last = found.of;
+      return found;
+    }
+  const caller found = look_up(return_address).as_caller(by);
+  if (found.of != nullptr) {
+    t_last = found.of;
+    return found;
   }
   if (t_last == nullptr) t_last = any_runtime();
   return {t_last, false};

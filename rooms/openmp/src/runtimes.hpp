@@ -91,6 +91,10 @@ struct runtime {
   }
 };
 
+// Entry points come in families, and one object may reach each in another runtime (code of two compilers in it).
+enum class entry : std::uint8_t { gomp, kmpc, omp };
+inline constexpr unsigned entries = 3;
+
 // Who called a hook: its runtime (nullptr: none can be found), and whether the runtime called itself.
 struct caller {
   runtime* of;
@@ -100,13 +104,13 @@ struct caller {
 // By an address that surely lies in the calling object: the outlined function, or the source record that
 // clang passes along. Lock-free for objects seen before.
 // A call that returns into the runtime itself is one of its own, whatever it passes along.
-caller caller_of(const void* own_address, const void* return_address) noexcept;
+caller caller_of(const void* own_address, const void* return_address, entry by) noexcept;
 
 // By the address that the hook returns to, for entry points that pass nothing along. Compilers turn a last call
 // into a jump, and then this is an address of the caller's caller: when that is we ourselves (we call the
 // outlined function), or an object that reaches no runtime at all, the runtime is the one of the team that
 // this thread works for, or else the one that it used last.
-caller caller_at(const void* return_address) noexcept;
+caller caller_at(const void* return_address, entry by) noexcept;
 
 // The return address if it says where in the program the call stands; otherwise nullptr (see caller_at).
 const void* place_of_call(const void* return_address) noexcept;

@@ -27,6 +27,37 @@ TEST(iterations, up_to_and_including_the_last_hold_over_the_whole_range) {
   EXPECT_EQ(inclusive_count(most, least, least), 2u);
 }
 
+TEST(blocks, of_all_threads_make_the_loop) {
+  // A loop of 1000 in blocks of 7 for four threads, as the runtime hands them out: 143 blocks, the last one of 6.
+  std::uint64_t iterations = 0, blocks = 0;
+  for (std::int32_t thread = 0; thread < 4; ++thread) {
+    const own_part up = blocks_of(7 * thread, 7 * thread + 6, 999, 28, 1);
+    const own_part down = blocks_of(999 - 7 * thread, 999 - 7 * thread - 6, 0, -28, -1);
+    const own_part apart =
+        blocks_of(std::uint64_t{3} + 14u * static_cast<unsigned>(thread),
+                  std::uint64_t{3} + 14u * static_cast<unsigned>(thread) + 12u, std::uint64_t{2001}, std::int64_t{56}, 2);
+    EXPECT_EQ(up.iterations, down.iterations);
+    EXPECT_EQ(up.iterations, apart.iterations);
+    EXPECT_EQ(up.blocks, down.blocks);
+    EXPECT_EQ(up.blocks, apart.blocks);
+    iterations += up.iterations;
+    blocks += up.blocks;
+  }
+  EXPECT_EQ(iterations, 1000u);
+  EXPECT_EQ(blocks, 143u);
+}
+
+TEST(blocks, that_lie_beyond_the_loop_are_none) {
+  EXPECT_EQ(blocks_of(300, 399, 250, 400, 1).iterations, 0u);
+  EXPECT_EQ(blocks_of(300, 399, 250, 400, 1).blocks, 0u);
+  EXPECT_EQ(blocks_of(200, 299, 250, 400, 1).iterations, 51u);
+  EXPECT_EQ(blocks_of(-200, -299, -250, -400, -1).iterations, 51u);
+  // A team of one has the loop as one block.
+  EXPECT_EQ(blocks_of(0, 999, 999, 1000, 1).iterations, 1000u);
+  EXPECT_EQ(blocks_of(0, 999, 999, 1000, 1).blocks, 1u);
+  EXPECT_EQ(blocks_of(0, 999, 999, 0, 1).blocks, 1u);
+}
+
 TEST(schedules, are_known_with_and_without_modifiers) {
   constexpr std::int32_t monotonic = 1 << 29, nonmonotonic = 1 << 30;
   EXPECT_EQ(schedule_of_llvm(34), schedule::static_);
