@@ -1,3 +1,5 @@
+#include "runtimes.hpp"
+
 #include <dlfcn.h>
 #include <link.h>
 
@@ -6,7 +8,6 @@
 #include <mutex>
 
 #include "references.hpp"
-#include "runtimes.hpp"
 #include "team.hpp"
 #include "trimtab/base/spin_lock.hpp"
 #include "trimtab/observe/recorder.hpp"
