@@ -13,6 +13,7 @@ from synthetic import NO, LaneFile, ProcessFiles, S, counter, event, row, subjec
 from trimtab.analysis import build
 from trimtab.analysis.account import SHARES, Account
 from trimtab.analysis.findings import findings
+from trimtab.analysis.overhead import CHUNK_NS, COST_NS
 from trimtab.readers import open_run
 
 
@@ -129,7 +130,7 @@ def test_threads_without_regions_are_not_serial(tmp_path: Path) -> None:
 
 
 def test_own_cost_is_runtime(tmp_path: Path) -> None:
-    # 1 M regions of four threads at 130 ns for each thread, 2 M waits at 60 ns, a loop of 5 M chunks at 10 ns.
+    # 1 M regions, which cost each of four threads, 2 M waits, and a loop of 5 M chunks.
     rows = [
         *team_of(1, 10.0, [10.0] * 4, calls=1_000_000),
         row(2, 4, 0, count=2_000_000, in_region=1),
@@ -144,16 +145,16 @@ def test_own_cost_is_runtime(tmp_path: Path) -> None:
     data[offset : offset + 8] = (10_000_000).to_bytes(8, "little")
     events.write_bytes(data)
     report = build(open_run(write_run(tmp_path / "run")))
-    own = 0.52 + 0.12 + 0.05 + 0.2
+    own = 4e-3 * COST_NS["region"] + 2e-3 * COST_NS["wait"] + 5e-3 * CHUNK_NS + 0.2
     assert report["overhead"]["seconds"] == pytest.approx(own, rel=1e-6)
     assert report["overhead"]["share"] == pytest.approx(own / 40, rel=1e-6)
     check(report, work=1 - own / 40, runtime=own / 40)
 
 
 def test_own_cost_of_scopes_counts_reads_of_the_timed(tmp_path: Path) -> None:
-    # 10 M passages at 9 ns; row() says that all were timed: two reads of 20 ns each.
+    # 10 M passages; row() says that all were timed: two reads of 20 ns each.
     process = ProcessFiles(lanes_of(1, rows=[row(1, 7, S, count=10_000_000)]), [subject(1)], user=1.0)
-    assert report_of(tmp_path, process)["overhead"]["seconds"] == pytest.approx(0.09 + 0.4)
+    assert report_of(tmp_path, process)["overhead"]["seconds"] == pytest.approx(1e-2 * COST_NS["scope"] + 0.4)
 
 
 @pytest.mark.parametrize(("runtime", "gain"), [("libgomp", 0.5), ("libomp", 5.0), ("libiomp5", 5.0)])

@@ -6,20 +6,21 @@ from dataclasses import dataclass
 
 from trimtab.model import METRICS, Process, Records
 
-# What the hooks of one occurrence cost beside their clock reads, ns: the table "Its own cost" of docs/performance.md,
-# which `./x bench --write-docs` makes. Of a region it is each thread's: the team waits while one of it forks and joins.
-_COST_NS = {
-    "region": 130.0,
+# What the hooks of one occurrence cost beside their clock reads, ns, between what one thread pays alone and what two pay
+# that share cache lines: `./x bench`, tables "hooks" and "own-cost" (docs/performance.md, "Its own cost"). Of a region it
+# is each thread's: the team waits while one of it forks and joins.
+COST_NS = {
+    "region": 190.0,
     "loop": 60.0,
-    "wait": 60.0,
-    "lock": 40.0,
-    "task": 35.0,
+    "wait": 55.0,
+    "lock": 55.0,
+    "task": 60.0,
     "scope": 9.0,
-    "single": 15.0,
+    "single": 10.0,
 }
-_CHUNK_NS = 10.0
+CHUNK_NS = 10.0
 # More in a trace than in the flight recorder: first use of the file's pages.
-_TRACED_EVENT_NS = 20.0
+TRACED_EVENT_NS = 22.0
 _TRACE = 3
 
 
@@ -50,7 +51,7 @@ def own_cost(process: Process) -> OwnCost:
     for lane in process.lanes:
         on_lanes += float(lane.header["clock_reads"]) * read_ns + _rows_ns(lane.rows, read_ns)
         if head["level"] == _TRACE:
-            on_lanes += lane.events_written * _TRACED_EVENT_NS
+            on_lanes += lane.events_written * TRACED_EVENT_NS
     return OwnCost(
         on_lanes * 1e-9,
         head["setup_ticks"] * process.ns_per_tick * 1e-9,
@@ -61,14 +62,14 @@ def own_cost(process: Process) -> OwnCost:
 def _rows_ns(rows: Records, read_ns: float) -> float:
     """What the profile rows of a lane stand for."""
     total = 0.0
-    for metric, each_ns in _COST_NS.items():
+    for metric, each_ns in COST_NS.items():
         mine = rows[rows["what"] == METRICS[metric]]
         # Sums as floats: a damaged row must not overflow.
         occurrences = float(mine["count"].sum(dtype=float))
         if metric == "region":
             occurrences = float(mine["x"][:, 0].sum(dtype=float))
         elif metric == "loop":
-            total += float(mine["x"][:, 1].sum(dtype=float)) * _CHUNK_NS
+            total += float(mine["x"][:, 1].sum(dtype=float)) * CHUNK_NS
         elif metric == "scope":
             # Not among the lane's clock reads: what is timed is read twice.
             total += float(mine["timed"].sum(dtype=float)) * 2 * read_ns
