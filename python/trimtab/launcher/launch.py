@@ -32,7 +32,8 @@ _PASSED_ON = (
     signal.SIGALRM,
     signal.SIGWINCH,
 )
-_FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+# The terminal sends these to the program, too: we leave what they do to it. That it was stopped we see, and stop.
+_FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
 
 @dataclass(frozen=True)
@@ -212,17 +213,17 @@ def _run(program: str, argv: list[str], environment: dict[str, str]) -> int:
     for number in _FROM_TERMINAL:
         signal.signal(number, signal.SIG_IGN)
     try:
-        while True:
-            try:
-                _, status = os.waitpid(child, os.WUNTRACED)
-            except InterruptedError:
-                continue
-            if not os.WIFSTOPPED(status):
-                return status
-            # The program was stopped: so are we, for the shell's job control; whoever lets us go on, lets it.
+        status = os.waitpid(child, os.WUNTRACED)[1]
+        while os.WIFSTOPPED(status):
+            # The program was stopped: so are we, for the shell's job control.
             os.kill(os.getpid(), signal.SIGSTOP)
-            with contextlib.suppress(ProcessLookupError):
+            # Whoever lets us go on may have let it go on as well, and it may have been stopped again since.
+            changed, status = os.waitpid(child, os.WUNTRACED | os.WCONTINUED | os.WNOHANG)
+            if not changed:
                 os.kill(child, signal.SIGCONT)
+            if not changed or os.WIFCONTINUED(status):
+                status = os.waitpid(child, os.WUNTRACED)[1]
+        return status
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
