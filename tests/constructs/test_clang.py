@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -470,6 +471,32 @@ printf("%g\\n", s);"""
     seen = record(tmp_path, COMPILER, _c(body, "double w[256];"), (optimize, "-fopenmp"))
     assert float(seen.output) == sum(range(count)) + count
     assert seen.only("region").x[0] == 2
+
+
+OLDER = [name for name in (f"clang-{version}" for version in range(14, 19)) if shutil.which(name)]
+
+
+@pytest.mark.skipif(not OLDER, reason="no clang before 19 is installed")
+@pytest.mark.parametrize("optimize", LEVELS)
+@pytest.mark.parametrize("compiler", OLDER)
+def test_older_compilers(tmp_path: Path, program: Program, compiler: str, optimize: str) -> None:
+    """What clang 14 to 18 make of the same program is recorded as what clang 19 makes of it."""
+    source = _c("\n".join(f"#pragma omp {loop.directive}\n{loop.head}" for loop in LOOPS) + "\n" + TASKS)
+    # They are installed without a runtime of their own.
+    runtime = ("-L", str(LIBOMP.parent), "-idirafter", str(LIBOMP.parent / "clang/19/include"))
+    old = record(tmp_path, compiler, source, (optimize, "-fopenmp", *runtime))
+    new = program(source, optimize)
+    for metric, figures in (("region", 2), ("loop", 4), ("task", 1), ("wait", 0), ("single", 1)):
+        assert _counts(old, metric, figures) == _counts(new, metric, figures), metric
+
+
+def _counts(seen: Recorded, metric: str, figures: int) -> list[tuple[str, int, int, tuple[int, ...]]]:
+    """What of the rows is the same in every run; `figures` are no times, as far as the runtime does not decide."""
+    by_runtime = {"guided", "runtime", "auto"} if metric == "loop" else set()
+    return [
+        (row.kind, row.flags, row.count, row.x[: 1 if row.schedule in by_runtime else figures])
+        for row in seen.rows(metric)
+    ]
 
 
 def test_orphaned_loop(program: Program) -> None:
