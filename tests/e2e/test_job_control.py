@@ -59,8 +59,11 @@ def _start(terminal: Terminal, trimtab: str, tmp_path: Path) -> int:
     return int(terminal.expect(r"pid \d+ here").split()[1])
 
 
-def _state(pid: int) -> str:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+def _until(pid: int, is_stopped: bool) -> None:
+    deadline = time.monotonic() + 20
+    while (Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T") != is_stopped:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_stop_go_on_and_interrupt(terminal: Terminal, trimtab: str, tmp_path: Path) -> None:
@@ -69,13 +72,10 @@ def test_stop_go_on_and_interrupt(terminal: Terminal, trimtab: str, tmp_path: Pa
         terminal.type("\x1a")
         terminal.expect("Stopped")
         terminal.expect("READY> ")
-        assert _state(pid) == "T"
+        _until(pid, is_stopped=True)
         terminal.type("fg\n")
         terminal.expect("program.sh")  # the shell repeats the command
-        deadline = time.monotonic() + 20
-        while _state(pid) == "T":
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        _until(pid, is_stopped=False)
     terminal.type("\x03")
     terminal.expect("READY> ")
     terminal.type("echo code $?\n")

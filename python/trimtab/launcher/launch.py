@@ -199,20 +199,20 @@ def _run(program: str, argv: list[str], environment: dict[str, str]) -> int:
     for number in _PASSED_ON:
         if previous[number] != signal.SIG_IGN:
             signal.signal(number, pass_on)
-    child = os.posix_spawn(
-        program,
-        argv,
-        environment,
-        # Python ignores SIGPIPE and SIGXFSZ for itself; the program starts with what a shell would give it.
-        setsigdef=[
-            number
-            for number in (signal.SIGPIPE, signal.SIGXFSZ, *_PASSED_ON, *_FROM_TERMINAL)
-            if previous.get(number) != signal.SIG_IGN
-        ],
-    )
     for number in _FROM_TERMINAL:
         signal.signal(number, signal.SIG_IGN)
     try:
+        child = os.posix_spawn(
+            program,
+            argv,
+            environment,
+            # Python ignores SIGPIPE and SIGXFSZ for itself; the program starts with what a shell would give it.
+            setsigdef=[
+                number
+                for number in (signal.SIGPIPE, signal.SIGXFSZ, *_PASSED_ON, *_FROM_TERMINAL)
+                if previous.get(number) != signal.SIG_IGN
+            ],
+        )
         status = os.waitpid(child, os.WUNTRACED)[1]
         while os.WIFSTOPPED(status):
             # The program was stopped: so are we, for the shell's job control.
