@@ -1,0 +1,13 @@
+// The many-task runtime, whole.
+#pragma once
+
+#include "trimtab/tasks/invoke.hpp"
+#include "trimtab/tasks/runtime.hpp"
+
+namespace trimtab {
+
+using tasks::invoke;
+using tasks::runtime;
+using tasks::runtime_options;
+
+}  // namespace trimtab

@@ -1,0 +1,42 @@
+// Where workers sleep that find nothing to do. Who goes to sleep says so first and then looks once more; who makes work
+// looks for sleepers afterwards: with both in one total order, one of the two sees the other.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace trimtab::tasks {
+
+class event_count {
+ public:
+  // prepare(), look once more, then wait(key) or cancel().
+  std::uint32_t prepare() noexcept {
+    m_sleepers.fetch_add(1, std::memory_order_seq_cst);
+    return m_epoch.load(std::memory_order_seq_cst);
+  }
+  void cancel() noexcept { m_sleepers.fetch_sub(1, std::memory_order_relaxed); }
+  void wait(std::uint32_t key) noexcept {
+    m_epoch.wait(key, std::memory_order_acquire);
+    m_sleepers.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  // After work was made visible by a seq_cst store. Costs a load when nobody sleeps.
+  void wake_one() noexcept {
+    if (m_sleepers.load(std::memory_order_seq_cst) == 0) return;
+    m_epoch.fetch_add(1, std::memory_order_seq_cst);
+    m_epoch.notify_one();
+  }
+  void wake_all() noexcept {
+    if (m_sleepers.load(std::memory_order_seq_cst) == 0) return;
+    m_epoch.fetch_add(1, std::memory_order_seq_cst);
+    m_epoch.notify_all();
+  }
+
+  std::uint32_t sleepers() const noexcept { return m_sleepers.load(std::memory_order_relaxed); }
+
+ private:
+  alignas(64) std::atomic<std::uint32_t> m_epoch{0};
+  std::atomic<std::uint32_t> m_sleepers{0};
+};
+
+}  // namespace trimtab::tasks

@@ -1,0 +1,180 @@
+#include "trimtab/tasks/invoke.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+namespace trimtab::tasks {
+namespace {
+
+long fib(int n) {
+  if (n < 2) return n;
+  long a = 0, b = 0;
+  invoke([&] { a = fib(n - 1); }, [&] { b = fib(n - 2); });
+  return a + b;
+}
+
+worker_counts total(const runtime& of) {
+  worker_counts sum{};
+  for (std::uint32_t i = 0; i < of.workers(); ++i) {
+    const worker_counts each = of.counts(i);
+    sum.forked += each.forked;
+    sum.stolen += each.stolen;
+    sum.parked += each.parked;
+  }
+  return sum;
+}
+
+class with_workers : public ::testing::TestWithParam<std::uint32_t> {};
+INSTANTIATE_TEST_SUITE_P(tasks, with_workers, ::testing::Values(1, 2, 3, 8));
+
+TEST_P(with_workers, fib_is_right_and_every_fork_is_counted) {
+  runtime here({GetParam()});
+  EXPECT_EQ(here.workers(), GetParam());
+  EXPECT_EQ(here.run([] { return fib(20); }), 6765);
+  EXPECT_EQ(total(here).forked, 10945u);  // inner nodes of fib's tree
+  if (GetParam() == 1) {
+    EXPECT_EQ(total(here).stolen, 0u);
+  }
+}
+
+TEST_P(with_workers, more_than_two_run_once_each) {
+  runtime here({GetParam()});
+  for (int round = 0; round < 300; ++round) {
+    int runs[5] = {};
+    here.run(
+        [&] { invoke([&] { ++runs[0]; }, [&] { ++runs[1]; }, [&] { ++runs[2]; }, [&] { ++runs[3]; }, [&] { ++runs[4]; }); });
+    EXPECT_EQ(std::accumulate(std::begin(runs), std::end(runs), 0), 5);
+    EXPECT_EQ(*std::min_element(std::begin(runs), std::end(runs)), 1);
+  }
+}
+
+TEST_P(with_workers, the_first_exception_leaves_when_all_that_began_is_done) {
+  runtime here({GetParam()});
+  for (int round = 0; round < 300; ++round) {
+    std::atomic<int> inside{0};
+    const auto fails = [&](const char* what) {
+      inside.fetch_add(1);
+      inside.fetch_sub(1);
+      throw std::runtime_error(what);
+    };
+    try {
+      here.run([&] { invoke([&] { fails("first"); }, [&] { fails("second"); }); });
+      FAIL() << "nothing was thrown";
+    } catch (const std::runtime_error& error) {
+      EXPECT_EQ(error.what(), std::string("first"));
+    }
+    EXPECT_EQ(inside.load(), 0);
+    EXPECT_THROW(here.run([&] { invoke([] {}, [&] { fails("second"); }); }), std::runtime_error);
+  }
+}
+
+// Sums a range by halves, each half a task, down to single elements: left-deep and right-deep trees too.
+long sum(const std::vector<int>& of, std::size_t low, std::size_t high, std::size_t cut) {
+  if (high - low == 1) return of[low];
+  const std::size_t middle = low + std::max<std::size_t>(1, (high - low) / cut);
+  long a = 0, b = 0;
+  invoke([&] { a = sum(of, low, middle, cut); }, [&] { b = sum(of, middle, high, cut); });
+  return a + b;
+}
+
+TEST_P(with_workers, trees_of_any_shape_are_right) {
+  runtime here({GetParam()});
+  std::vector<int> numbers(20'000);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  for (const std::size_t cut : {2u, 3u, 1000u})
+    EXPECT_EQ(here.run([&] { return sum(numbers, 0, numbers.size(), cut); }), 199'990'000);
+}
+
+int depth_of(int left) {
+  if (left == 0) return 0;
+  int deeper = 0;
+  invoke([&] { deeper = depth_of(left - 1); }, [] {});
+  return deeper + 1;
+}
+
+TEST(runtime, forks_deeper_than_it_has_room_for_run_in_place) {
+  // On a thread with a stack for it: what is tested is ours, not the size of the caller's stack.
+  runtime here({2});
+  EXPECT_EQ(here.run([] { return depth_of(20'000); }), 20'000);
+}
+
+TEST(runtime, invoke_on_no_worker_calls_one_after_the_other) {
+  std::string order;
+  invoke([&] { order += 'a'; }, [&] { order += 'b'; }, [&] { order += 'c'; });
+  EXPECT_EQ(order, "abc");
+}
+
+TEST(runtime, run_within_run_is_a_call_and_gives_back_anything) {
+  runtime here({2});
+  EXPECT_EQ(here.run([&] { return here.run([] { return std::string("inner"); }); }), "inner");
+  EXPECT_EQ(*here.run([] { return std::make_unique<int>(3); }), 3);
+  EXPECT_THROW(here.run([] { throw std::logic_error("out"); }), std::logic_error);
+}
+
+TEST(runtime, two_in_one_process_and_many_callers) {
+  runtime one({2}), two({2});
+  std::vector<std::thread> callers;
+  std::atomic<long> sum_of_all{0};
+  for (int i = 0; i < 6; ++i)
+    callers.emplace_back([&, i] {
+      for (int round = 0; round < 50; ++round) sum_of_all += (i % 2 == 0 ? one : two).run([] { return fib(10); });
+    });
+  for (std::thread& each : callers) each.join();
+  EXPECT_EQ(sum_of_all.load(), 6 * 50 * 55);
+  EXPECT_EQ(two.run([&] { return one.run([] { return fib(12); }); }), 144);
+}
+
+TEST(runtime, comes_and_goes) {
+  for (int round = 0; round < 100; ++round) {
+    runtime here({3});
+    if (round % 2 == 0) {
+      EXPECT_EQ(here.run([] { return fib(8); }), 21);
+    }
+  }
+}
+
+TEST(runtime, sleeps_when_there_is_nothing_to_do_and_wakes_again) {
+  runtime here({4});
+  const auto cpu_time = [] {
+    rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return std::chrono::seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  };
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(here.run([] { return fib(15); }), 610);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // all have gone to sleep since
+    const auto before = cpu_time();
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    EXPECT_LT(cpu_time() - before, std::chrono::milliseconds(40));
+  }
+  EXPECT_GE(total(here).parked, 4u);
+}
+
+// A forker whose task was stolen and takes long sleeps as well, and is woken by its thief.
+TEST(runtime, who_waits_for_a_thief_is_woken) {
+  runtime here({2});
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<bool> is_stolen{false};
+    here.run([&] {
+      invoke(
+          [&] {
+            while (!is_stolen.load()) std::this_thread::yield();
+          },
+          [&] {
+            is_stolen.store(true);
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+          });
+    });
+  }
+  EXPECT_EQ(total(here).stolen, 20u);
+}
+
+}  // namespace
+}  // namespace trimtab::tasks
