@@ -338,6 +338,29 @@ def test_tasks_in_a_trace(tmp_path: Path, compiler: str) -> None:
     assert sorted(row.count for row in seen.rows("task")) == [1, 1, 1, 6, 8, 10, 20, 40]
 
 
+@pytest.mark.parametrize("compiler", [COMPILER, "gcc"])
+def test_pieces_of_a_large_taskloop(tmp_path: Path, compiler: str) -> None:
+    """libomp divides the making of many pieces between threads, by tasks of its own: all are known for what they are."""
+    under: dict[str, Any] = {"LD_PRELOAD": str(LIBOMP)} if compiler == "gcc" else {}
+    body = """#pragma omp parallel
+#pragma omp single
+{
+#pragma omp taskloop num_tasks(600)
+for (int i = 0; i < 1000; i++) a[i]++;
+#pragma omp taskloop num_tasks(2)
+for (int i = 0; i < 2; i++) {
+#pragma omp taskloop num_tasks(400)
+for (int j = 0; j < 400; j++) a[400 * i + j]++;
+}
+}"""
+    seen = record(tmp_path, compiler, _c(body), level="trace", **under)
+    assert [row.count for row in seen.rows("task")] == [600, 2, 800]
+    made = {task: subject for subject, task, _ in _events(seen, "task_created")}
+    begun = [(subject, task) for subject, task, _ in _events(seen, "task_begin")]
+    assert len(begun) == len(set(begun)) == 1402
+    assert all(made[task] == subject for subject, task in begun)
+
+
 TOOL = """#include <stdio.h>
 struct result { int (*initialize)(void *, int, void *); void (*finalize)(void *); long data; };
 static int initialize(void *lookup, int device, void *tool) { puts("other tool"); return 1; }

@@ -32,15 +32,27 @@ bool remember_asker(const void* address) noexcept {
   return false;
 }
 
-// Comes right after the program has allocated the task, except for the pieces of a taskloop.
+// Identities are unique in the process without asking other lanes, and tell the subject: 20 bits of it, 13 of the lane,
+// 31 of the lane's count (a trace has no room for more).
+std::uint64_t new_identity(const here& at, std::uint32_t subject) noexcept {
+  const std::uint64_t lane_bits = std::uint64_t{at.on->id() + 1u} << 31;
+  return (std::uint64_t{subject + 1u} << 44) | lane_bits | (++at.state->tasks & 0x7fffffffu);
+}
+std::uint32_t subject_of(std::uint64_t identity) noexcept { return static_cast<std::uint32_t>(identity >> 44) - 1u; }
+
+// Most tasks the program has just allocated itself. The pieces of a taskloop are made by the runtime: in the
+// program's call, or in tasks of the runtime's own (which no function of ours has begun) that know whose they are.
+std::uint32_t subject_created(lane_state& state) noexcept {
+  if (state.created_subject != no_subject) return std::exchange(state.created_subject, no_subject);
+  const bool is_by_program = state.scheduled_task == 0 || state.scheduled_task == state.begun_task;
+  return is_by_program ? state.taskloop_subject : subject_of(state.scheduled_task);
+}
+
 void task_was_created(const ompt_data* parent, const void*, ompt_data* task, int flags, int, const void*) noexcept {
   here at;
   if ((flags & ompt_explicit_task) == 0 || !find_here(at)) return;
-  lane_state& state = *at.state;
-  const std::uint32_t subject =
-      state.created_subject != no_subject ? std::exchange(state.created_subject, no_subject) : state.taskloop_subject;
-  // Unique in the process without asking other lanes, like the instances of regions.
-  task->value = (std::uint64_t{at.on->id() + 1u} << 40) | ++state.tasks;
+  const std::uint32_t subject = subject_created(*at.state);
+  task->value = new_identity(at, subject);
   at.on->record(event_kind::task_created, subject, 0, task->value, parent == nullptr ? 0 : parent->value, base::now());
   at.on->count_hook(1);
 }
@@ -48,7 +60,7 @@ void task_was_created(const ompt_data* parent, const void*, ompt_data* task, int
 // A lane leaves one task and goes on with another; implicit ones have no identity.
 void task_was_scheduled(const ompt_data*, int, const ompt_data* next) noexcept {
   here at;
-  if (next != nullptr && find_here(at)) at.state->next_task = next->value;
+  if (next != nullptr && find_here(at)) at.state->scheduled_task = next->value;
 }
 
 void dependence_was_found(const ompt_data* before, const ompt_data* after) noexcept {

@@ -84,7 +84,8 @@ void begin_task(running_task& task, const void* function, bool is_continued) noe
   if (task.subject == no_subject) return;
   task.on = at.on;
   task.is_continued = is_continued;
-  task.id = std::exchange(state.next_task, 0);
+  task.id = state.scheduled_task == state.begun_task ? 0 : state.scheduled_task;  // the former: of another runtime
+  task.outer_id = std::exchange(state.begun_task, task.id);
   task.outer_credit = state.task_credit;
   task.late = {};
   if (state.ended.is_unjoined()) enter_ended_part(task, state);
@@ -96,6 +97,7 @@ void end_task(running_task& task) noexcept {
   auto& state = *static_cast<lane_state*>(task.on->adapter);
   const ticks inclusive = task.on->task_end(task.subject, task.id, base::now());
   task.on->count_hook(2);
+  state.begun_task = task.outer_id;
   // One task, though in several parts.
   if (task.is_continued)
     if (profile_row* const row = task.on->own_row(task.subject, metric::task)) row->count -= 1;

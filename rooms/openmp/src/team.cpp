@@ -55,7 +55,8 @@ void begin_thread(lane_state& state) noexcept {
   state.undeferred = 0;
   state.created_subject = no_subject;
   state.taskloop_subject = no_subject;
-  state.next_task = 0;
+  state.scheduled_task = 0;
+  state.begun_task = 0;
   state.teams_asked = 0;
   state.slots_used = 0;
   state.is_outermost_open.store(false, std::memory_order_relaxed);

@@ -140,6 +140,7 @@ struct running_task {
   std::uint32_t subject;
   bool is_continued;  // a later part of an untied task
   std::uint64_t id;
+  std::uint64_t outer_id;
   ticks outer_credit;
   ended_part late;
   team* outer_team;
@@ -215,7 +216,8 @@ struct lane_state {
   running_task undeferred_tasks[max_undeferred];
   std::uint32_t created_subject = no_subject;   // allocated, the runtime has not told of it yet
   std::uint32_t taskloop_subject = no_subject;  // of the taskloop call that this thread is in
-  std::uint64_t next_task = 0;                  // identity of the task about to run, from OMPT; 0: not known
+  std::uint64_t scheduled_task = 0;             // identity of what runs, by OMPT; 0: an implicit task, or not known
+  std::uint64_t begun_task = 0;                 // of the innermost task that begin_task has seen
   std::uint64_t tasks = 0;                      // identities that this lane gave
   std::uint32_t teams_asked = 0;                // a num_teams clause, of the next fork
   std::uint64_t instances = 0;                  // regions that this lane has forked
