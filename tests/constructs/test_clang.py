@@ -388,6 +388,25 @@ def test_another_tool_comes_first(tmp_path: Path, way: str, level: str) -> None:
     assert (seen.only("task").count, seen.only("task").x[0]) == (1, 1)
 
 
+def test_runtime_that_starts_before_the_recording(tmp_path: Path) -> None:
+    """A region in a library's constructor: what comes later is recorded, and a trace says what it lacks and why."""
+    library = """int b[10];
+__attribute__((constructor)) static void early(void) {
+#pragma omp parallel
+#pragma omp single
+#pragma omp task
+b[0]++; }
+int of_other(void) { return b[0]; }
+"""
+    build(tmp_path / "libother.so", COMPILER, library, "-O2", "-fopenmp", "-shared", "-fPIC")
+    flags = ("-O2", "-fopenmp", "-L", str(tmp_path), "-lother")
+    source = _c(f'{ONE_TASK}\nprintf("%d\\n", of_other());', "int of_other(void);")
+    seen = record(tmp_path, COMPILER, source, flags, level="trace", LD_LIBRARY_PATH=str(tmp_path))
+    assert (seen.only("region").count, seen.only("task").count) == (1, 1)
+    (lacking,) = [each for each in seen.process.unavailable if "task identities" in each.what]
+    assert "constructor" in lacking.why
+
+
 def test_libgomp_has_no_identities(tmp_path: Path) -> None:
     """A trace of GCC's own runtime says that tasks cannot be told apart, and what to do."""
     seen = record(tmp_path, "gcc", _c(ONE_TASK), level="trace")

@@ -17,7 +17,7 @@ using observe::the_recorder;
 constexpr unsigned max_askers = 8;
 std::atomic<std::uintptr_t> askers[max_askers];
 
-enum class answer : std::uint8_t { not_asked, took_part, other_tool, tool_libraries };
+enum class answer : std::uint8_t { not_asked, took_part, too_early, other_tool, tool_libraries };
 std::atomic<answer> last_answer{answer::not_asked};
 std::atomic<bool> is_yielding{false};
 std::atomic<bool> are_gomp_tasks_unnamed{false};
@@ -117,6 +117,9 @@ void ompt_detach() noexcept {
     case answer::tool_libraries:
       return the_recorder.unavailable(what, "OMP_TOOL_LIBRARIES names another tool, and a runtime takes one only",
                                       "unset OMP_TOOL_LIBRARIES");
+    case answer::too_early:
+      return the_recorder.unavailable(what, "the runtime started before the recording, in a constructor of a library",
+                                      "start the first parallel region after main has begun");
     case answer::not_asked:
     case answer::took_part:
       return the_recorder.unavailable(what, "the runtime asked for no OMPT tool, or found another one first",
@@ -140,8 +143,9 @@ TRIMTAB_HOOK ompt_tool* ompt_start_tool(unsigned version, const char* runtime_ve
     given = answer::other_tool;
   } else if (is_yielding.load(std::memory_order_acquire)) {
     given = answer::tool_libraries;
-  } else if (is_recording.load(std::memory_order_acquire) && the_recorder.traces() &&
-             remember_asker(__builtin_return_address(0))) {
+  } else if (!is_recording.load(std::memory_order_acquire)) {
+    given = answer::too_early;
+  } else if (the_recorder.traces() && remember_asker(__builtin_return_address(0))) {
     given = answer::took_part;
     chosen = &our_tool;
   }
