@@ -22,8 +22,11 @@ namespace {
 constexpr std::size_t first_index_slots = 256;
 constexpr std::size_t first_profile_rows = 48;
 constexpr std::size_t profile_reserve = std::size_t{32} << 20;
-// A trace stream starts small (a program may have hundreds of threads) and doubles up to 4 MiB at a time.
-constexpr std::uint64_t first_trace_events = 8192;
+// A trace stream starts with room for a burst that ends before the sampler comes by; those of many threads start
+// small. It doubles, up to 4 MiB at a time.
+constexpr std::uint64_t first_trace_events = 65536;
+constexpr std::uint64_t least_trace_events = 8192;
+constexpr std::uint32_t many_lanes = 32;
 constexpr std::uint64_t most_trace_growth = 131072;
 constexpr std::uint64_t keep_ready_events = 262144;
 
@@ -147,7 +150,9 @@ bool recorder::prepare_lane(lane& made) noexcept {
     return false;
   made.m_profile_header = reinterpret_cast<file_header*>(made.m_profile_file.data());
 
-  const std::uint64_t first = traces() ? first_trace_events : m_options.flight_events;
+  const bool is_ample = made.m_id < many_lanes && m_options.max_trace_bytes / 16 > first_trace_events * sizeof(event);
+  const std::uint64_t first_traced = is_ample ? first_trace_events : least_trace_events;
+  const std::uint64_t first = traces() ? first_traced : m_options.flight_events;
   const std::size_t first_bytes = header_bytes + first * sizeof(event);
   const std::size_t reserve = traces() ? header_bytes + m_options.max_trace_bytes + first * sizeof(event) : first_bytes;
   std::snprintf(name, sizeof name, "lane-%04u.events", made.m_id);
