@@ -266,6 +266,11 @@ inline bool find_here(here& found) noexcept {
   return find_here_slowly(found);
 }
 
+// Where a place stands in a lane's tables of what it knows.
+inline std::size_t index_of(const void* place) noexcept {
+  return base::mix_fast(reinterpret_cast<std::uintptr_t>(place)) % lane_state::max_known;
+}
+
 // What a lane knows of a region; nullptr: no room for another subject.
 known_region* region_at(lane_state& state, runtime* of, const void* outlined, std::uint32_t outer_region,
                         const char* source) noexcept;
@@ -279,6 +284,8 @@ void end_region(team& joined, const member_slot* slots) noexcept;
 // most: an upper bound of the team's size. False: not recorded, call the runtime as if we were not there.
 bool fork_team(team& opened, const caller& from, const void* outlined, std::uint32_t most, const char* source) noexcept;
 void join_team(team& joined) noexcept;
+// Once, when the clock is known.
+void prepare_accounting() noexcept;
 // Accounts the team whose accounting was put off, if there is one. By the lane's own thread.
 void account_joined(lane_state& state) noexcept;
 void begin_member(member& mine, team& of, std::uint32_t number) noexcept;

@@ -110,35 +110,29 @@ TEST(fork_stack, gives_each_task_to_exactly_one_of_owner_and_thieves) {
   for (int round = 0; round < rounds; ++round) {
     std::vector<fork_frame*> frames;
     int pushed = 0;
+    const auto take_newest = [&] {
+      --pushed;
+      if (stack.pop()) {
+        counted::run(&tasks[static_cast<std::size_t>(pushed)]);
+      } else {
+        while (!frames.back()->is_done()) std::this_thread::yield();
+        stack.pop_stolen();
+      }
+      frames.pop_back();
+    };
     for (int step = 0; step < 60; ++step) {
       if (random() % 2 == 0 && pushed < most) {
         tasks[static_cast<std::size_t>(pushed)].runs.store(0, std::memory_order_relaxed);
         frames.push_back(stack.push(counted::run, &tasks[static_cast<std::size_t>(pushed)]));
         ++pushed;
       } else if (pushed > 0) {
-        --pushed;
-        counted& newest = tasks[static_cast<std::size_t>(pushed)];
-        if (stack.pop()) {
-          counted::run(&newest);
-        } else {
-          while (!frames.back()->is_done()) std::this_thread::yield();
-          stack.pop_stolen();
-        }
-        frames.pop_back();
-        ASSERT_EQ(newest.runs.load(std::memory_order_relaxed), 1);
+        take_newest();
+        ASSERT_EQ(tasks[static_cast<std::size_t>(pushed)].runs.load(std::memory_order_relaxed), 1);
       }
     }
     while (pushed > 0) {
-      --pushed;
-      counted& newest = tasks[static_cast<std::size_t>(pushed)];
-      if (stack.pop()) {
-        counted::run(&newest);
-      } else {
-        while (!frames.back()->is_done()) std::this_thread::yield();
-        stack.pop_stolen();
-      }
-      frames.pop_back();
-      ASSERT_EQ(newest.runs.load(std::memory_order_relaxed), 1);
+      take_newest();
+      ASSERT_EQ(tasks[static_cast<std::size_t>(pushed)].runs.load(std::memory_order_relaxed), 1);
     }
   }
   is_over.store(true);

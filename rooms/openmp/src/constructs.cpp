@@ -1,0 +1,138 @@
+// Waits, loops, locks and single: what a lane does inside a team, or outside of any.
+#include "team.hpp"
+
+namespace trimtab::openmp {
+
+using observe::event_kind;
+using observe::metric;
+using observe::profile_row;
+using observe::subject_kind;
+using observe::the_recorder;
+
+namespace {
+
+constexpr double contended_ns = 1000;
+
+}  // namespace
+
+wait::wait(subject_kind kind, observe::wait_kind why, const void* place, const char* source) noexcept
+    : m_is_on(find_here(m_here)), m_kind(kind), m_why(why), m_place(place), m_source(source) {
+  if (!m_is_on) return;
+  m_credit = m_here.state->task_credit;
+  m_here.state->task_credit = 0;
+  m_begin = base::now();
+}
+
+wait::~wait() {
+  if (!m_is_on || observe::t_lane != m_here.on) return;
+  const ticks took = base::now() - m_begin;
+  lane_state& state = *m_here.state;
+  const ticks waited = took > state.task_credit ? took - state.task_credit : 0;
+  state.task_credit = m_credit;
+  const std::uint32_t subject = subject_at(state, m_kind, m_place, true, 0, state.region, m_source);
+  const std::uint64_t instance = state.innermost == nullptr ? 0 : state.innermost->instance;
+  if (state.innermost != nullptr) state.idle += waited;
+  lane::add(m_here.on->own_row(subject, metric::wait, state.region, static_cast<std::uint16_t>(m_why)), waited);
+  m_here.on->record(event_kind::wait, subject, static_cast<std::uint16_t>(m_why), waited, instance, m_begin);
+  m_here.on->count_hook(2);
+}
+
+void begin_loop(const here& at, const loop_start& what, const char* source) noexcept {
+  lane_state& state = *at.state;
+  end_loop(at);
+  open_loop& loop = state.loop;
+  // A loop of the fork call itself has no call of its own: it stands where the region's function stands.
+  const bool is_call = state.innermost == nullptr || what.place != state.innermost->outlined;
+  loop.subject = subject_at(state, subject_kind::loop, what.place, is_call, 0, state.region, source);
+  loop.row = at.on->own_row(loop.subject, metric::loop, state.region, static_cast<std::uint16_t>(what.schedule));
+  loop.schedule = what.schedule;
+  loop.increment = what.increment == 0 ? 1 : what.increment;
+  loop.iterations = 0;
+  loop.chunks = 0;
+  loop.dimensions = 0;
+  if (loop.row == nullptr) return;
+  loop.row->x[2] = what.chunk;
+  loop.row->x[3] = what.trip;
+  loop.begin = base::now();
+}
+
+void take_chunk(const here& at, std::int64_t first, std::uint64_t count) noexcept {
+  open_loop& loop = at.state->loop;
+  if (loop.row == nullptr || count == 0) return;
+  loop.iterations += count;
+  loop.chunks += 1;
+  if (!the_recorder.traces()) return;
+  at.on->record(event_kind::chunk, loop.subject, static_cast<std::uint16_t>(loop.schedule), count,
+                static_cast<std::uint64_t>(first), base::now());
+  at.on->count_hook(1);
+}
+
+void end_loop(const here& at) noexcept {
+  open_loop& loop = at.state->loop;
+  if (loop.row == nullptr) return;
+  const ticks took = base::now() - loop.begin;
+  lane::add(loop.row, took);
+  loop.row->x[0] += loop.iterations;
+  loop.row->x[1] += loop.chunks;
+  at.on->record(event_kind::loop, loop.subject, static_cast<std::uint16_t>(loop.schedule), took, loop.iterations,
+                loop.begin);
+  at.on->count_hook(2);
+  loop.row = nullptr;
+}
+
+void inferred_loop_passed(const here& at, const void* place) noexcept {
+  inferred_loop& known = at.state->inferred;
+  if (known.place != place || known.region != at.state->region) {
+    // Asked only now: the team is the forker's, and may be far away.
+    if (at.state->innermost == nullptr || !at.state->innermost->is_gcc) return;
+    const std::uint32_t region = at.state->region;
+    const std::uint32_t subject = subject_at(*at.state, subject_kind::loop, place, true, 0, region, nullptr);
+    known = {place, region,
+             at.on->own_row(subject, metric::loop, region, static_cast<std::uint16_t>(observe::schedule::static_inferred))};
+    if (known.row != nullptr) known.row->x[3] = observe::unknown;
+  }
+  if (known.row != nullptr) known.row->count += 1;
+}
+
+void lock_entered(const here& at, ticks asked) noexcept {
+  lane_state& state = *at.state;
+  const ticks now = base::now();
+  if (state.innermost != nullptr) state.idle += now - asked;
+  if (state.locks < lane_state::max_locks) {
+    state.lock_taken[state.locks] = now;
+    state.lock_waited[state.locks] = now - asked;
+  }
+  state.locks += 1;
+  at.on->count_hook(2);
+}
+
+void lock_left(const here& at, const void* place, subject_kind kind) noexcept {
+  lane_state& state = *at.state;
+  if (state.locks == 0) return;
+  state.locks -= 1;
+  if (state.locks >= lane_state::max_locks) return;
+  const ticks taken = state.lock_taken[state.locks];
+  const ticks waited = state.lock_waited[state.locks];
+  const ticks held = base::now() - taken;
+  const std::uint32_t subject = subject_at(state, kind, place, true, 0, state.region, nullptr);
+  if (profile_row* const row = at.on->own_row(subject, metric::lock, state.region)) {
+    lane::add(row, waited);
+    row->x[0] += held;
+    if (static_cast<double>(waited) > the_recorder.ticks_of_ns(contended_ns)) row->x[1] += 1;
+  }
+  at.on->record(event_kind::lock, subject, 0, held, waited, taken);
+  at.on->count_hook(1);
+}
+
+void single_passed(const here& at, const void* place, bool is_executed) noexcept {
+  const std::uint32_t subject = subject_at(*at.state, subject_kind::single, place, true, 0, at.state->region, nullptr);
+  if (profile_row* const row = at.on->own_row(subject, metric::single, at.state->region)) {
+    row->count += 1;
+    if (is_executed) row->x[0] += 1;
+  }
+  if (!the_recorder.traces()) return;
+  at.on->record(event_kind::single, subject, is_executed ? 1 : 0, 0, 0, base::now());
+  at.on->count_hook(1);
+}
+
+}  // namespace trimtab::openmp

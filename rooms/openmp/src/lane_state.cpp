@@ -1,0 +1,128 @@
+// What a lane knows: its state, made at its first region, and what it has found at places before.
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "team.hpp"
+
+namespace trimtab::openmp {
+
+using observe::metric;
+using observe::subject_kind;
+using observe::the_recorder;
+
+std::atomic<bool> is_recording{false};
+std::atomic<std::uint32_t> places_generation{1};
+constinit thread_local lane_state* t_state = nullptr;
+
+namespace {
+
+lane_state* make_state(lane& on) noexcept {
+  void* const memory =
+      mmap(nullptr, sizeof(lane_state), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  // Not constructed member by member: the slots are many pages that should stay untouched. All-zero bytes
+  // are right for everything but the fields below.
+  auto* const state = static_cast<lane_state*>(memory);
+  state->owner = &on;
+  on.adapter = state;
+  return state;
+}
+
+// For a thread that takes the lane over: the one before may have ended inside a region (pthread_exit).
+void begin_thread(lane_state& state) noexcept {
+  account_joined(state);
+  state.innermost = nullptr;
+  state.region = no_subject;
+  state.number = 0;
+  state.idle = 0;
+  state.task_credit = 0;
+  state.ended = {};
+  state.inferred = {};
+  state.loop = {};
+  state.requested_threads = 0;
+  state.locks = 0;
+  state.serialized = 0;
+  state.unbundled = 0;
+  state.undeferred = 0;
+  state.created_subject = no_subject;
+  state.taskloop_subject = no_subject;
+  state.scheduled_task = 0;
+  state.begun_task = 0;
+  state.teams_asked = 0;
+  state.slots_used = 0;
+  state.is_outermost_open.store(false, std::memory_order_relaxed);
+  state.has_large_teams.store(false, std::memory_order_relaxed);
+}
+
+// source: ";file;function;line;column;;", or what says nothing.
+std::uint32_t subject_with_source(subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
+                                  std::uint32_t parent, const char* source) noexcept {
+  if (source == nullptr || source[0] != ';' || std::strncmp(source, ";unknown;", 9) == 0)
+    return the_recorder.subject(kind, place, is_call, runtime, parent);
+  char file[512] = "", function[256] = "";
+  const char* at = source + 1;
+  const auto take = [&at](char* into, std::size_t bytes) {
+    const char* const end = strchrnul(at, ';');
+    const std::size_t length = static_cast<std::size_t>(end - at);
+    if (length < bytes) std::memcpy(into, at, length);
+    at = *end == '\0' ? end : end + 1;
+  };
+  take(file, sizeof file);
+  take(function, sizeof function);
+  return the_recorder.subject_with_source(kind, place, is_call, runtime, parent, file, function,
+                                          static_cast<std::uint32_t>(std::strtoul(at, nullptr, 10)));
+}
+
+}  // namespace
+
+bool find_here_slowly(here& found) noexcept {
+  lane* const on = observe::this_lane();
+  if (on == nullptr) return false;
+  auto* state = static_cast<lane_state*>(on->adapter);
+  if (state == nullptr) state = make_state(*on);
+  if (state == nullptr) return false;
+  begin_thread(*state);
+  t_state = state;
+  found = {on, state};
+  return true;
+}
+
+std::uint32_t subject_at(lane_state& state, subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
+                         std::uint32_t parent, const char* source) noexcept {
+  // A call that became a jump: the construct ends its region's function, which is the best place there is.
+  if (place == nullptr) {
+    if (state.innermost != nullptr) place = state.innermost->outlined;
+    is_call = false;
+  }
+  known_place& known = state.places[index_of(place)];
+  const std::uint32_t generation = places_generation.load(std::memory_order_relaxed);
+  if (known.place == place && known.kind == kind && known.generation == generation) [[likely]]
+    return known.subject;
+  const std::uint32_t subject = subject_with_source(kind, place, is_call, runtime, parent, source);
+  if (subject != no_subject) known = {place, kind, generation, subject};
+  return subject;
+}
+
+known_region* region_at(lane_state& state, runtime* of, const void* outlined, std::uint32_t outer_region,
+                        const char* source) noexcept {
+  known_region& known = state.regions[index_of(outlined)];
+  const std::uint32_t generation = places_generation.load(std::memory_order_relaxed);
+  if (known.outlined == outlined && known.of == of && known.outer_region == outer_region && known.generation == generation)
+      [[likely]]
+    return &known;
+  const std::uint32_t subject = subject_at(state, subject_kind::region, outlined, false,
+                                           of == nullptr ? std::uint16_t{0} : runtime_id(*of), outer_region, source);
+  if (subject == no_subject) return nullptr;
+  known = {};
+  known.outlined = outlined;
+  known.of = of;
+  known.outer_region = outer_region;
+  known.generation = generation;
+  known.subject = subject;
+  known.row = state.owner->row(subject, metric::region, state.owner->id(), outer_region);
+  return &known;
+}
+
+}  // namespace trimtab::openmp
