@@ -62,3 +62,11 @@ def test_thousands_of_lanes_and_a_long_run_are_as_few(tmp_path: Path) -> None:
     samples = [(float(at), lane, at / 2) for lane in range(50) for at in range(1, 500)]
     entry = one(process_with(tmp_path, samples, True), wall_s=500.0)
     assert len(entry["values"]) == 1000 and entry["values"][-1] == pytest.approx(50 * 499 / 2)
+
+
+@pytest.mark.parametrize("lane", [NO, 0])
+def test_what_is_no_number_is_left_out(tmp_path: Path, lane: int) -> None:
+    odd = [float("nan"), float("inf"), -float("inf"), 1.7e308]
+    entry = one(process_with(tmp_path, [(1, lane, 2.0), *((2, lane, value) for value in odd)], False))
+    assert entry["values"][-1] == 2 and np.isfinite(entry["values"]).all()
+    assert counters(process_with(tmp_path / "all", [(2, lane, value) for value in odd], False), 3.0) == []

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trimtab.analysis.counters import samples_of
 from trimtab.analysis.overhead import own_cost
 from trimtab.model import METRICS, NO_SUBJECT, UNKNOWN, Process, Records
 from trimtab.readers.layout import ROW
@@ -83,7 +84,7 @@ def run_delay_s(process: Process) -> float:
     if process.lanes:
         return float(sum(lane.header["run_delay_ns"] for lane in process.lanes)) * 1e-9
     numbers = [number for number, counter in process.counters.items() if counter.name == "process run delay"]
-    samples = process.samples[np.isin(process.samples["counter"], numbers)]
+    samples = samples_of(process, numbers)
     return float(samples["value"][-1]) if len(samples) else 0.0
 
 

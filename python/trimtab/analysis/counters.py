@@ -12,6 +12,8 @@ from trimtab.model import NO_LANE, Counter, Process, Records
 _MOST_POINTS = 1000
 # Seconds. Counters of lanes are sampled lane by lane, each 40 ms or less often: sums need a common grid.
 _GRID_S = 0.05
+# A program may count what is no number, and a file may be damaged; sums of what is larger could overflow.
+_MOST = 1e300
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +25,7 @@ def counters(process: Process, wall_s: float) -> list[dict[str, Any]]:
     """
     found = []
     for number, counter in process.counters.items():
-        mine = process.samples[process.samples["counter"] == number]
+        mine = samples_of(process, [number])
         if not len(mine):
             continue
         of_lanes = mine[mine["lane"] != NO_LANE]
@@ -33,6 +35,13 @@ def counters(process: Process, wall_s: float) -> list[dict[str, Any]]:
             times, values = _thinned(_seconds(process, mine["ticks"]), mine["value"])
         found.append(_entry(counter, len(np.unique(of_lanes["lane"])) or None, times, values))
     return found
+
+
+def samples_of(process: Process, numbers: list[int]) -> Records:
+    """The samples of these counters whose values are numbers."""
+    mine = process.samples[np.isin(process.samples["counter"], numbers)]
+    chosen: Records = mine[np.abs(mine["value"]) < _MOST]  # false of what is no number, too
+    return chosen
 
 
 def _entry(counter: Counter, lanes: int | None, times: Floats, values: Floats) -> dict[str, Any]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 import trimtab
 from trimtab.analysis.account import Account, Span, account, known, rows_of, span_of
-from trimtab.analysis.counters import counters
+from trimtab.analysis.counters import counters, samples_of
 from trimtab.analysis.findings import findings
 from trimtab.analysis.overhead import own_cost
 from trimtab.analysis.regions import Places, places_of, region_table
@@ -237,5 +235,5 @@ def _throttled_s(process: Process) -> float | None:
     numbers = [
         number for number, each in process.counters.items() if "throttled" in each.name and each.unit == "s"
     ]
-    samples = process.samples[np.isin(process.samples["counter"], numbers)]
+    samples = samples_of(process, numbers)
     return float(samples["value"].max()) if len(samples) else None
