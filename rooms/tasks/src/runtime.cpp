@@ -1,159 +1,236 @@
 #include "trimtab/tasks/runtime.hpp"
 
 #include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
 
-#include "trimtab/base/hash.hpp"
 #include "trimtab/base/topology.hpp"
+#include "worker_loop.hpp"
 
 namespace trimtab::tasks {
 
-constinit thread_local worker* worker::t_current = nullptr;
-
 namespace {
 
-// Forks deeper than this run in place: 4 MiB of frames a worker, of which only what was used is ever touched.
-constexpr std::uint32_t frames_per_worker = 1u << 16;
+constexpr const char* policy_names[] = {"local",     "local-priority",  "abp-priority",
+                                        "hierarchy", "static-priority", "periodic-priority"};
 
-// How long an idle worker looks for work before it sleeps: longer than a wake-up takes, shorter than anyone notices.
-constexpr int looks_before_sleep = 2000;
+constexpr std::uint32_t most_workers = 4096;
+constexpr std::size_t least_stack = 64 << 10, largest_stack = std::size_t{1} << 30;
 
-inline void pause() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
+std::uint32_t available_cpus() noexcept {
+  return static_cast<std::uint32_t>(std::max(1.0, std::ceil(base::read_cpu_limits().available)));
 }
+
+runtime_options checked(runtime_options given) {
+  if (given.workers > most_workers)
+    throw std::invalid_argument("trimtab: option workers is " + std::to_string(given.workers) + ", at most " +
+                                std::to_string(most_workers) + " are possible (0: as many as there are CPUs)");
+  if (given.workers == 0) given.workers = available_cpus();
+  if (given.stack_bytes < least_stack || given.stack_bytes > largest_stack)
+    throw std::invalid_argument("trimtab: option stack_bytes is " + std::to_string(given.stack_bytes) + ", expected " +
+                                std::to_string(least_stack) + " to " + std::to_string(largest_stack));
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  given.stack_bytes = (given.stack_bytes + page - 1) / page * page;
+  return given;
+}
+
+const base::clock_calibration& calibration() noexcept {
+  static const base::clock_calibration made = base::calibrate_clock();
+  return made;
+}
+
+std::mutex living_lock;
+std::vector<runtime*> living;  // in the order in which they were made
 
 }  // namespace
 
-worker::worker(runtime& owner, std::uint32_t number)
-    : m_stack(frames_per_worker), m_owner(owner), m_number(number), m_random(base::mix(number + 1)) {}
+const char* name_of(policy which) noexcept { return policy_names[static_cast<std::size_t>(which)]; }
 
-worker_counts worker::counts() const noexcept {
-  return {m_forked.load(std::memory_order_relaxed), m_stolen.load(std::memory_order_relaxed),
-          m_parked.load(std::memory_order_relaxed)};
+std::optional<policy> policy_of(std::string_view name) noexcept {
+  const auto* const found = std::find(std::begin(policy_names), std::end(policy_names), name);
+  if (found == std::end(policy_names)) return std::nullopt;
+  return static_cast<policy>(found - std::begin(policy_names));
 }
 
-void worker::offered() noexcept { m_owner.m_events.wake_one(); }
+struct runtime::parts {
+  parts(std::size_t stack_bytes, void (*entry)(stack&) noexcept) : memory(stack_bytes, entry) {}
+  std::vector<std::thread> threads;
+  base::spin_lock lock;  // of the following
+  stack_memory memory;
+  stack* unused = nullptr;
+};
 
-// One look at every other worker, from a random one on.
-bool worker::run_stolen() noexcept {
-  const auto& all = m_owner.m_workers;
-  const std::size_t count_of_workers = all.size();
-  m_random = base::mix(m_random);
-  for (std::size_t i = 0; i < count_of_workers; ++i) {
-    worker& victim = *all[(m_random + i) % count_of_workers];
-    if (&victim == this) continue;
-    fork_frame* const frame = victim.m_stack.steal();
-    if (frame == nullptr) {
-      victim.m_stack.ask();
-      continue;
-    }
-    // There may be more where this came from, and more who sleep.
-    if (victim.m_stack.is_offering()) m_owner.m_events.wake_one();
-    count(m_stolen);
-    frame->run(frame->closure);
-    if (frame->state.exchange(fork_frame::done, std::memory_order_seq_cst) == fork_frame::awaited)
-      m_owner.m_events.wake_all();
-    return true;
+runtime::runtime(const runtime_options& options)
+    : m_options(checked(options)),
+      m_policy(m_options.policy),
+      m_table(&table_of(m_policy)),
+      m_queues(m_options.workers, {}, m_table->offers),
+      m_policy_object(m_table->make(m_queues)),
+      // With more workers than CPUs, who looks for long keeps those from running that have something to do.
+      m_looks(m_options.workers > available_cpus() ? 600 : 2000),
+      m_process(getpid()),
+      m_parts(std::make_unique<parts>(m_options.stack_bytes, m_table->loop)) {
+  calibration();
+  for (std::uint32_t i = 0; i < m_options.workers; ++i) m_workers.push_back(std::make_unique<worker>(*this, m_queues[i], i));
+  try {
+    start();
+  } catch (...) {
+    stop();
+    throw;
   }
-  return false;
+  const std::lock_guard guard(living_lock);
+  living.push_back(this);
 }
 
-// Looks for work, then sleeps until there may be some. is_ready: told to stop looking.
-template <class ready>
-void worker::idle(ready is_ready) noexcept {
-  for (int look = 0; look < looks_before_sleep; ++look) {
-    if (is_ready()) return;
-    if (run_stolen()) return;
-    pause();
-  }
-  event_count& events = m_owner.m_events;
-  const std::uint32_t key = events.prepare();
-  const auto has_work = [&] {
-    return std::any_of(m_owner.m_workers.begin(), m_owner.m_workers.end(),
-                       [&](const auto& each) { return each.get() != this && each->m_stack.is_offering(); });
-  };
-  // Owners that have something of their own are asked once more: they offer it at their next fork.
-  for (const auto& each : m_owner.m_workers)
-    if (each.get() != this) each->m_stack.ask();
-  if (is_ready() || has_work()) return events.cancel();
-  count(m_parked);
-  events.wait(key);
-}
-
-void worker::wait_for(fork_frame& stolen) noexcept {
-  while (!stolen.is_done())
-    idle([&] {
-      if (stolen.is_done()) return true;
-      std::uint32_t expected = fork_frame::open;
-      stolen.state.compare_exchange_strong(expected, fork_frame::awaited, std::memory_order_seq_cst);
-      return expected == fork_frame::done;
-    });
-  m_stack.pop_stolen();
-}
-
-void worker::work() noexcept {
-  t_current = this;
-  runtime& owner = m_owner;
-  std::function<void()> task;
-  const auto is_needed = [&] {
-    return owner.m_submitted_count.load(std::memory_order_seq_cst) > 0 || owner.m_is_ending.load(std::memory_order_seq_cst);
-  };
-  for (;;) {
-    if (owner.take_submitted(task)) {
-      task();
-      task = nullptr;
-      continue;
-    }
-    if (owner.m_is_ending.load(std::memory_order_seq_cst)) break;
-    idle(is_needed);
-  }
-  t_current = nullptr;
-}
-
-runtime::runtime(const runtime_options& options) {
-  const std::uint32_t available = static_cast<std::uint32_t>(std::max(1.0, std::ceil(base::read_cpu_limits().available)));
-  const std::uint32_t count = options.workers == 0 ? available : options.workers;
-  for (std::uint32_t i = 0; i < count; ++i) m_workers.push_back(std::make_unique<worker>(*this, i));
+void runtime::start() {
   for (const auto& each : m_workers) {
-    m_threads.emplace_back([&which = *each] { which.work(); });
+    m_parts->threads.emplace_back([this, &which = *each] { work(which); });
     char name[16];
     std::snprintf(name, sizeof name, "worker-%u", each->number());
-    pthread_setname_np(m_threads.back().native_handle(), name);
+    pthread_setname_np(m_parts->threads.back().native_handle(), name);
   }
+}
+
+void runtime::work(worker& which) noexcept {
+  worker_loop::set_current(&which);
+  which.m_state.store(worker_state::busy, std::memory_order_relaxed);
+  which.m_since.store(base::now(), std::memory_order_relaxed);
+  switching::to(&which.unused_stack(), nullptr, nullptr);
+  // The runtime has ended.
+  worker_loop::set_current(nullptr);
+}
+
+void runtime::stop() noexcept {
+  m_is_ending.store(true, std::memory_order_seq_cst);
+  m_events.wake_all();
+  m_capped_events.wake_all();
+  for (std::thread& each : m_parts->threads) each.join();
 }
 
 runtime::~runtime() {
-  m_is_ending.store(true, std::memory_order_seq_cst);
-  m_events.wake_all();
-  for (std::thread& each : m_threads) each.join();
-}
-
-void runtime::submit(std::function<void()> task) {
   {
-    const std::lock_guard guard(m_submitted_lock);
-    m_submitted.push_back(std::move(task));
-    m_submitted_count.fetch_add(1, std::memory_order_seq_cst);
+    const std::lock_guard guard(living_lock);
+    std::erase(living, this);
   }
-  m_events.wake_one();
+  if (getpid() != m_process) {
+    // A forked child, where the workers do not exist: nothing to wait for, and what they own stays as it is.
+    for (std::thread& each : m_parts->threads) each.detach();
+    for (auto& each : m_workers) static_cast<void>(each.release());
+    return;
+  }
+  stop();
 }
 
-bool runtime::take_submitted(std::function<void()>& into) {
-  if (m_submitted_count.load(std::memory_order_seq_cst) == 0) return false;
-  const std::lock_guard guard(m_submitted_lock);
-  if (m_submitted.empty()) return false;
-  into = std::move(m_submitted.front());
-  m_submitted.pop_front();
-  m_submitted_count.fetch_sub(1, std::memory_order_seq_cst);
-  return true;
+runtime& runtime::standard() {
+  {
+    const std::lock_guard guard(living_lock);
+    if (!living.empty()) return *living.front();
+  }
+  static runtime made;
+  return made;
 }
 
-worker_counts runtime::counts(std::uint32_t number) const { return m_workers.at(number)->counts(); }
+double runtime::ns_per_tick() noexcept { return base::refine(calibration()).ns_per_tick; }
+
+bool runtime::is_over() const noexcept {
+  // What has ended first: then, if nothing was made meanwhile, both are of one moment.
+  std::uint64_t finished = 0;
+  for (const auto& each : m_workers) finished += each->m_counters.finished.get();
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  std::uint64_t made = m_made_outside.load(std::memory_order_seq_cst);
+  for (const auto& each : m_workers) made += each->m_counters.made.get();
+  return made == finished;
+}
+
+void runtime::submit(task& what) {
+  if (getpid() != m_process)
+    throw std::runtime_error("trimtab: this runtime belongs to the parent process; a forked child needs one of its own");
+  m_made_outside.fetch_add(1, std::memory_order_seq_cst);
+  submit_resumption(what);
+}
+
+void runtime::submit_resumption(task& what) noexcept {
+  m_table->put(*this, what);
+  m_table->wakes_all ? m_events.wake_all() : m_events.wake_one();
+}
+
+void runtime::set_active_workers(std::uint32_t count) {
+  if (count == 0 || count > workers())
+    throw std::invalid_argument("trimtab: active workers set to " + std::to_string(count) + ", expected 1 to " +
+                                std::to_string(workers()));
+  m_queues.active.store(count, std::memory_order_seq_cst);
+  m_capped_events.wake_all();
+  m_events.wake_all();
+}
+
+stack* runtime::make_stack() noexcept {
+  const std::lock_guard guard(m_parts->lock);
+  if (stack* const found = m_parts->unused) {
+    m_parts->unused = found->next;
+    return found;
+  }
+  return m_parts->memory.make(*this);
+}
+
+void runtime::keep_few_unused(worker& here) noexcept {
+  constexpr std::uint32_t most = 64;
+  if (here.m_unused_count < most) return;
+  const std::lock_guard guard(m_parts->lock);
+  while (here.m_unused_count > most / 2) {
+    stack& given = *here.m_unused;
+    here.m_unused = given.next;
+    here.m_unused_count -= 1;
+    given.next = m_parts->unused;
+    m_parts->unused = &given;
+  }
+}
+
+// After a worker has slept for long. Nothing is moving then, so that what waits can be read.
+void runtime::tell_if_stuck(worker& here) noexcept {
+  std::uint64_t suspended = 0, progress = 0, asleep = 0;
+  for (const auto& each : m_workers) {
+    const worker_counters& counters = each->m_counters;
+    suspended += counters.suspended.get() - counters.resumed.get();
+    progress += counters.suspended.get() + counters.resumed.get() + counters.started.get();
+    asleep += each->m_state.load(std::memory_order_seq_cst) == worker_state::parked;
+  }
+  if (suspended == 0 || asleep != m_workers.size() || m_queues.length() != 0) return;
+  if (m_told_at.exchange(progress, std::memory_order_relaxed) == progress) return;
+  const auto tell = [&](std::string_view line) {
+    if (m_options.on_deadlock)
+      m_options.on_deadlock(line);
+    else
+      std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+  };
+  static_cast<void>(here);
+  try {
+    tell("trimtab: nothing can run and " + std::to_string(suspended) + " tasks wait:");
+    const std::lock_guard guard(m_parts->lock);
+    constexpr std::uint64_t most = 20;
+    std::uint64_t told = 0;
+    const base::ticks now = base::now();
+    for (std::size_t i = 0; i < m_parts->memory.made() && told < most; ++i) {
+      const stack& each = m_parts->memory.at(i);
+      if (each.waits_for == nullptr) continue;
+      char line[200];
+      std::snprintf(line, sizeof line, "  task %zu waits for %s %p since %.3f s", i, each.waits_for, each.about,
+                    static_cast<double>(now - each.since) * 1e-9 * ns_per_tick());
+      tell(line);
+      told += 1;
+    }
+    if (told < suspended) tell("  and " + std::to_string(suspended - told) + " more");
+  } catch (...) {
+    // No memory for a line: untold.
+  }
+}
 
 }  // namespace trimtab::tasks

@@ -7,6 +7,8 @@
 namespace trimtab {
 
 using tasks::invoke;
+using tasks::policy;
+using tasks::priority;
 using tasks::runtime;
 using tasks::runtime_options;
 

@@ -15,26 +15,24 @@ class event_count {
     return m_epoch.load(std::memory_order_seq_cst);
   }
   void cancel() noexcept { m_sleepers.fetch_sub(1, std::memory_order_relaxed); }
-  void wait(std::uint32_t key) noexcept {
-    m_epoch.wait(key, std::memory_order_acquire);
-    m_sleepers.fetch_sub(1, std::memory_order_relaxed);
-  }
+  // False: `ns` have passed (0: no limit) and nobody woke us.
+  bool wait(std::uint32_t key, std::uint64_t ns = 0) noexcept;
 
-  // After work was made visible by a seq_cst store. Costs a load when nobody sleeps.
+  // After work was made visible by a seq_cst operation. Costs a load when nobody sleeps.
   void wake_one() noexcept {
-    if (m_sleepers.load(std::memory_order_seq_cst) == 0) return;
-    m_epoch.fetch_add(1, std::memory_order_seq_cst);
-    m_epoch.notify_one();
+    if (m_sleepers.load(std::memory_order_seq_cst) != 0) [[unlikely]]
+      wake(1);
   }
   void wake_all() noexcept {
-    if (m_sleepers.load(std::memory_order_seq_cst) == 0) return;
-    m_epoch.fetch_add(1, std::memory_order_seq_cst);
-    m_epoch.notify_all();
+    if (m_sleepers.load(std::memory_order_seq_cst) != 0) [[unlikely]]
+      wake(~0u >> 1);
   }
 
-  std::uint32_t sleepers() const noexcept { return m_sleepers.load(std::memory_order_relaxed); }
+  std::uint32_t sleepers() const noexcept { return m_sleepers.load(std::memory_order_seq_cst); }
 
  private:
+  void wake(std::uint32_t most) noexcept;
+
   alignas(64) std::atomic<std::uint32_t> m_epoch{0};
   std::atomic<std::uint32_t> m_sleepers{0};
 };

@@ -1,53 +1,86 @@
 // Structured fork-join, the fastest way to run things at the same time.
 #pragma once
 
-#include "trimtab/tasks/runtime.hpp"
+#include <exception>
+#include <type_traits>
+
+#include "trimtab/tasks/waiting.hpp"
+#include "trimtab/tasks/worker.hpp"
 
 namespace trimtab::tasks {
 
 namespace detail {
 
+// A task that its forker waits for, on the forker's stack.
 template <class function>
-struct forked {
-  function& call;
-  std::exception_ptr error;
-
-  static void run(void* closure) noexcept {
-    auto& self = *static_cast<forked*>(closure);
-    try {
-      self.call();
-    } catch (...) {
-      self.error = std::current_exception();
-    }
+struct forked final : task {
+  explicit forked(function& called) noexcept : call(called) {
+    run = [](task& self, place) noexcept {
+      auto& own = static_cast<forked&>(self);
+      try {
+        own.call();
+      } catch (...) {
+        own.error = std::current_exception();
+      }
+      own.done.complete();
+    };
+    what = kind::fork;
   }
+  function& call;
+  completion done;
+  std::exception_ptr error;
 };
+
+// Calls f() on a stack of its own, with what it throws.
+template <class function>
+void call_on_new_stack(function&& f) {
+  struct called {
+    function& call;
+    std::exception_ptr error;
+  } here{f, nullptr};
+  worker::run_on_new_stack(
+      [](void* argument) noexcept {
+        auto& own = *static_cast<called*>(argument);
+        try {
+          own.call();
+        } catch (...) {
+          own.error = std::current_exception();
+        }
+      },
+      &here);
+  if (here.error) std::rethrow_exception(here.error);
+}
 
 }  // namespace detail
 
-// Calls all of them, at the same time where workers are idle, and returns when all are done. Called on no worker, or
-// deeper than a worker has room for, one after the other in place.
+// Calls all of them, at the same time where workers are idle, and returns when all are done. Called on no worker, one
+// after the other in place.
 // If some throw, the exception of the first in the order of the arguments leaves invoke, after all that had begun are
 // done; those after it may not have been called.
 template <class first, class second>
 void invoke(first&& f, second&& g) {
-  worker* const here = worker::current();
-  detail::forked<std::remove_reference_t<second>> other{g, nullptr};
-  fork_frame* const frame = here == nullptr ? nullptr : here->fork(other.run, &other);
-  if (frame == nullptr) [[unlikely]] {
+  worker* here = worker::current();
+  if (here == nullptr) [[unlikely]] {
     f();
     g();
     return;
   }
+  if (here->is_stack_low()) [[unlikely]]
+    return detail::call_on_new_stack([&] { invoke(f, g); });
+  detail::forked<std::remove_reference_t<second>> other(g);
+  here->fork(other);
   try {
     f();
   } catch (...) {
-    here->join(*frame);
+    if (!worker::current()->take(other)) other.done.wait("a fork");
     throw;
   }
-  if (here->join(*frame)) [[likely]] {
+  // f may have waited, and gone on at another worker.
+  if (worker::current()->take(other)) [[likely]] {
     g();
     return;
   }
+  other.done.wait("a fork");
   if (other.error) std::rethrow_exception(other.error);
 }
 

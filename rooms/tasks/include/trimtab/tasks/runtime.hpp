@@ -1,145 +1,138 @@
 // Workers that run tasks. One runtime owns its threads; several may live in one process.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <semaphore>
-#include <thread>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "trimtab/tasks/event_count.hpp"
-#include "trimtab/tasks/fork_stack.hpp"
+#include "trimtab/tasks/waiting.hpp"
+#include "trimtab/tasks/worker.hpp"
 
 namespace trimtab::tasks {
 
-class runtime;
+// How tasks are placed and found; each is described in its file under policies/.
+enum class policy : std::uint8_t { local, local_priority, abp_priority, hierarchy, static_priority, periodic_priority };
 
-// Exact counts of one worker, since its start. Read by others while it counts: each figure is right, they may be of
-// slightly different moments.
-struct worker_counts {
-  std::uint64_t forked;  // tasks that this worker forked
-  std::uint64_t stolen;  // tasks of others that it ran
-  std::uint64_t parked;  // times that it went to sleep
-};
-
-class alignas(64) worker {
- public:
-  worker(runtime& owner, std::uint32_t number);
-
-  static worker* current() noexcept { return t_current; }
-  runtime& owner() noexcept { return m_owner; }
-  std::uint32_t number() const noexcept { return m_number; }
-
-  // nullptr: no room, the caller runs the task itself.
-  fork_frame* fork(void (*run)(void*) noexcept, void* closure) noexcept {
-    const std::uint64_t offers = m_stack.offers();
-    fork_frame* const frame = m_stack.push(run, closure);
-    if (m_stack.offers() != offers) [[unlikely]]
-      offered();
-    if (frame != nullptr) count(m_forked);
-    return frame;
-  }
-
-  // Takes the newest forked task back (true), or waits until its thief has run it (false), running others meanwhile.
-  bool join(fork_frame& newest) noexcept {
-    if (m_stack.pop()) [[likely]]
-      return true;
-    wait_for(newest);
-    return false;
-  }
-
-  worker_counts counts() const noexcept;
-
- private:
-  friend class runtime;
-
-  // One writer: no locked instruction.
-  static void count(std::atomic<std::uint64_t>& counter) noexcept {
-    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-  void offered() noexcept;
-  void wait_for(fork_frame& stolen) noexcept;
-  void work() noexcept;
-  bool run_stolen() noexcept;
-  template <class ready>
-  void idle(ready is_ready) noexcept;
-
-  static constinit thread_local worker* t_current;
-
-  fork_stack m_stack;
-  std::atomic<std::uint64_t> m_forked{0};
-  runtime& m_owner;
-  std::uint32_t m_number;
-  std::uint64_t m_random;
-  alignas(64) std::atomic<std::uint64_t> m_stolen{0};
-  std::atomic<std::uint64_t> m_parked{0};
-};
+const char* name_of(policy which) noexcept;  // "local-priority"
+std::optional<policy> policy_of(std::string_view name) noexcept;
 
 struct runtime_options {
   // Threads that run tasks; 0: as many as this process may use CPUs (affinity and cgroup quota).
   std::uint32_t workers = 0;
+  tasks::policy policy = tasks::policy::local_priority;
+  // Each worker stays on a CPU of its own, and tasks stay within domains of memory if they can.
+  bool numa = false;
+  // Of each stack, bytes. A task that recurses by tasks may use any number of them.
+  std::size_t stack_bytes = 512 << 10;
+  // When nothing can run and tasks wait, for so long that somebody should know of it. 0: never told.
+  std::uint32_t deadlock_ms = 3000;
+  // What is told then, line by line; nothing set: to standard error.
+  std::function<void(std::string_view)> on_deadlock;
 };
 
 class runtime {
  public:
+  // Throws std::invalid_argument, which names the option, its value and what is allowed.
   explicit runtime(const runtime_options& options = {});
-  // Waits until all that was handed over has run.
+  // Waits until all tasks have ended.
   ~runtime();
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
-  std::uint32_t workers() const noexcept { return static_cast<std::uint32_t>(m_workers.size()); }
+  std::uint32_t workers() const noexcept { return m_queues.size(); }
+  tasks::policy policy() const noexcept { return m_policy; }
+
+  // How many of the workers may run tasks, 1 to workers(); at any time. Those above finish what they run and rest.
+  void set_active_workers(std::uint32_t count);
+  std::uint32_t active_workers() const noexcept { return m_queues.active.load(std::memory_order_relaxed); }
 
   // Runs f() on a worker and gives back what it returns, or throws what it throws. The calling thread waits; on a
   // worker of this runtime, f is called in place.
   template <class function>
-  auto run(function&& f) -> std::invoke_result_t<function&> {
-    if (worker* const here = worker::current(); here != nullptr && &here->owner() == this) return f();
-    using value = std::invoke_result_t<function&>;
-    // Shared: the worker may still be inside release() when the caller goes on.
-    const auto done = std::make_shared<std::binary_semaphore>(0);
-    std::exception_ptr error;
-    std::optional<std::conditional_t<std::is_void_v<value>, bool, value>> result;
-    submit([&, done] {
-      try {
-        if constexpr (std::is_void_v<value>)
-          f();
-        else
-          result.emplace(f());
-      } catch (...) {
-        error = std::current_exception();
-      }
-      done->release();
-    });
-    done->acquire();
-    if (error) std::rethrow_exception(error);
-    if constexpr (!std::is_void_v<value>) return std::move(*result);
-  }
+  auto run(function&& f) -> std::invoke_result_t<function&>;
 
-  worker_counts counts(std::uint32_t number) const;  // number < workers()
+  // To be run once, by some worker. From any thread.
+  void submit(task& what);
+
+  // The runtime that threads which are no workers use: the first that was made and still lives; made when there is none.
+  static runtime& standard();
+
+  const worker_counters& counters(std::uint32_t number) const { return m_workers.at(number)->counters(); }
+  const queue_counts& queue_counters(std::uint32_t number) const { return m_queues.workers.at(number)->counts; }
+  std::uint64_t queue_length() const noexcept { return m_queues.length(); }
+  // Of the clock by which counters count.
+  static double ns_per_tick() noexcept;
 
  private:
   friend class worker;
+  friend class worker_loop;
+  struct table;  // the functions that are compiled once for each policy
+  template <class which>
+  static const table& table_of() noexcept;
+  static const table& table_of(tasks::policy which) noexcept;
 
-  // task must not throw.
-  void submit(std::function<void()> task);
-  bool take_submitted(std::function<void()>& into);
+  void start();
+  void stop() noexcept;
+  void work(worker& which) noexcept;
+  void submit_resumption(task& what) noexcept;
+  stack* make_stack() noexcept;
+  void keep_few_unused(worker& here) noexcept;
+  bool is_over() const noexcept;
+  void tell_if_stuck(worker& here) noexcept;
 
+  runtime_options m_options;
+  tasks::policy m_policy;
+  const table* m_table = nullptr;
+  queues m_queues;
+  std::shared_ptr<void> m_policy_object;
   std::vector<std::unique_ptr<worker>> m_workers;
-  std::vector<std::thread> m_threads;
-  event_count m_events;
+  event_count m_events;         // workers that find nothing
+  event_count m_capped_events;  // workers above the cap
   std::atomic<bool> m_is_ending{false};
-  // Of threads that are no workers: rare, so a lock will do.
-  std::mutex m_submitted_lock;
-  std::deque<std::function<void()>> m_submitted;
-  std::atomic<std::uint32_t> m_submitted_count{0};
+  std::atomic<std::uint64_t> m_made_outside{0};
+  std::atomic<std::uint64_t> m_told_at{~std::uint64_t{0}};  // progress when a deadlock was told
+  std::uint32_t m_looks;
+  int m_process;
+  struct parts;  // threads, memory of stacks
+  std::unique_ptr<parts> m_parts;
 };
+
+template <class function>
+auto runtime::run(function&& f) -> std::invoke_result_t<function&> {
+  if (worker* const here = worker::current(); here != nullptr && &here->owner() == this) return f();
+  using value = std::invoke_result_t<function&>;
+  struct job : task {
+    job(function& called) : call(called) {
+      run = [](task& self, place) noexcept {
+        auto& own = static_cast<job&>(self);
+        try {
+          if constexpr (std::is_void_v<value>)
+            own.call();
+          else
+            own.result.emplace(own.call());
+        } catch (...) {
+          own.error = std::current_exception();
+        }
+        own.done.complete();
+      };
+    }
+    function& call;
+    std::exception_ptr error;
+    std::optional<std::conditional_t<std::is_void_v<value>, bool, value>> result;
+    completion done;
+  } here(f);
+  submit(here);
+  here.done.wait("run");
+  if (here.error) std::rethrow_exception(here.error);
+  if constexpr (!std::is_void_v<value>) return std::move(*here.result);
+}
 
 }  // namespace trimtab::tasks

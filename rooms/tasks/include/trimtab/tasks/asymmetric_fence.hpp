@@ -1,0 +1,24 @@
+// A store-load fence that is free on the side that runs often. Where thread A does {store x; light_fence(); load y} and
+// thread B does {store y; heavy_fence(); load x}, at least one of them sees what the other stored.
+// heavy_fence interrupts the process's running threads (membarrier, some microseconds); where the kernel does not offer
+// that, both sides are ordinary fences.
+#pragma once
+
+#include <atomic>
+
+namespace trimtab::tasks {
+
+namespace detail {
+extern const bool has_membarrier;
+}
+
+inline void light_fence() noexcept {
+  if (detail::has_membarrier) [[likely]]
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  else
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+void heavy_fence() noexcept;
+
+}  // namespace trimtab::tasks

@@ -1,0 +1,73 @@
+// Memory for tasks and the states of futures: blocks of a few sizes, kept by each thread, with a common depot for what
+// one thread allocates and another frees. Memory of blocks is not given back before the process ends.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace trimtab::tasks {
+
+// Blocks of at most 512 bytes are pooled, larger ones come from operator new. Aligned to 64. Throws std::bad_alloc.
+void* allocate_block(std::size_t bytes);
+void free_block(void* block, std::size_t bytes) noexcept;
+
+// The free blocks of one thread.
+class block_cache {
+ public:
+  block_cache() = default;
+  ~block_cache();
+  block_cache(const block_cache&) = delete;
+  block_cache& operator=(const block_cache&) = delete;
+
+  static constexpr std::size_t grain = 64;
+  static constexpr std::size_t largest = 512;
+  static constexpr std::size_t classes = largest / grain;
+
+  void* allocate(std::size_t bytes) {
+    const std::size_t which = (bytes - 1) / grain;
+    if (which >= classes) [[unlikely]]
+      return large(bytes);
+    free_list& list = m_lists[which];
+    if (list.first == nullptr) [[unlikely]]
+      refill(which);
+    block* const taken = list.first;
+    list.first = taken->next;
+    list.count -= 1;
+    return taken;
+  }
+
+  void free(void* what, std::size_t bytes) noexcept {
+    const std::size_t which = (bytes - 1) / grain;
+    if (which >= classes) [[unlikely]]
+      return free_large(what, bytes);
+    free_list& list = m_lists[which];
+    auto* const freed = static_cast<block*>(what);
+    freed->next = list.first;
+    list.first = freed;
+    list.count += 1;
+    if (list.count >= 2 * batch) [[unlikely]]
+      give_back(which);
+  }
+
+ private:
+  friend struct depot;
+  static constexpr std::uint32_t batch = 64;
+
+  struct block {
+    block* next;
+    block* next_batch;  // in the depot
+  };
+  struct free_list {
+    block* first = nullptr;
+    std::uint32_t count = 0;
+  };
+
+  static void* large(std::size_t bytes);
+  static void free_large(void* what, std::size_t bytes) noexcept;
+  void refill(std::size_t which);
+  void give_back(std::size_t which) noexcept;
+
+  free_list m_lists[classes];
+};
+
+}  // namespace trimtab::tasks

@@ -1,0 +1,77 @@
+// hierarchy: a tree of queues, with the workers' own at its leaves. Who has nothing of its own walks from its leaf towards
+// the root; a queue on the way that is empty is filled from the leaves below it. What comes from outside enters at the
+// root. No priorities.
+#pragma once
+
+#include "trimtab/tasks/policies/contract.hpp"
+
+namespace trimtab::tasks {
+
+class hierarchy {
+ public:
+  static constexpr const char* name = "hierarchy";
+  static constexpr bool keeps_own = true;
+  static constexpr bool wakes_all = false;
+  static constexpr auto offers = task_deque::offering::on_demand;
+  static constexpr std::uint32_t arity = 2;
+
+  explicit hierarchy(queues& all) {
+    for (std::uint32_t width = arity; width < all.size() * arity || m_levels.empty(); width *= arity) {
+      m_levels.push_back({width, {}});
+      for (std::uint32_t first = 0; first < all.size(); first += width)
+        m_levels.back().nodes.push_back(std::make_unique<inbox>());
+    }
+  }
+
+  bool push(queues& all, std::uint32_t worker, task& what) noexcept { return all[worker].normal.push(what); }
+  void put(queues&, task& what) noexcept { root().put(what); }
+
+  task* next(queues& all, std::uint32_t worker, search& how, bool& is_offered) noexcept {
+    worker_queues& own = all[worker];
+    const bool is_root_first = ++own.looks % detail::looks_per_incoming == 0;
+    const auto next_own = [&]() -> task* {
+      if (is_root_first)
+        if (task* const found = root().take()) return found;
+      return own.normal.pop_oldest(is_offered);
+    };
+    if (task* const found = detail::looked(own.counts, next_own)) return found;
+    for (level& each : m_levels) {
+      inbox& node = *each.nodes[worker / each.width];
+      if (task* const found = detail::looked(own.counts, [&] { return detail::steal(node, own.counts, is_offered); }))
+        return found;
+      const std::uint32_t first = worker / each.width * each.width;
+      for (std::uint32_t leaf = first; leaf < std::min(first + each.width, all.size()); ++leaf) {
+        if (leaf == worker) continue;
+        if (task* const found = pull(all[leaf].normal, node, own.counts, how, is_offered)) return found;
+      }
+    }
+    return nullptr;
+  }
+
+  bool may_find(queues& all, std::uint32_t) const noexcept {
+    std::uint64_t length = all.length();
+    for (const level& each : m_levels)
+      for (const auto& node : each.nodes) length += node->size();
+    return length != 0;
+  }
+
+ private:
+  struct level {
+    std::uint32_t width;  // workers below one of its nodes
+    std::vector<std::unique_ptr<inbox>> nodes;
+  };
+
+  inbox& root() noexcept { return *m_levels.back().nodes.front(); }
+
+  // From a leaf into a queue above it; the oldest is run at once.
+  static task* pull(task_deque& leaf, inbox& into, queue_counts& counts, const search& how, bool& is_offered) noexcept {
+    return detail::steal_batch(leaf, counts, how, is_offered, [&](task& each) {
+      into.put(each);
+      is_offered = true;
+    });
+  }
+
+  std::vector<level> m_levels;
+};
+
+}  // namespace trimtab::tasks

@@ -1,0 +1,57 @@
+// static-priority: each task is given to the next worker in turn, and stays there: nothing is stolen. Priorities as in
+// local-priority, with a queue of low priority for all. Forks of `invoke` stay with their forker.
+#pragma once
+
+#include "trimtab/tasks/policies/contract.hpp"
+
+namespace trimtab::tasks {
+
+class static_priority {
+ public:
+  static constexpr const char* name = "static-priority";
+  static constexpr bool keeps_own = false;
+  static constexpr auto offers = task_deque::offering::on_demand;
+  static constexpr bool wakes_all = true;
+
+  explicit static_priority(queues&) {}
+
+  bool push(queues& all, std::uint32_t, task& what) noexcept {
+    put(all, what);
+    return true;
+  }
+
+  void put(queues& all, task& what) noexcept {
+    if (what.level == priority::low) return all.low.put(what);
+    const std::uint32_t target = all.next_in_turn();
+    inbox& into = what.level == priority::high ? all[target].incoming_high : all[target].incoming;
+    into.put(what);
+  }
+
+  task* next(queues& all, std::uint32_t worker, search& how, bool& is_offered) noexcept {
+    worker_queues& own = all[worker];
+    const auto next_own = [&]() -> task* {
+      if (task* const found = own.incoming_high.take()) return found;
+      if (own.normal.size() != 0)
+        if (task* const found = own.normal.pop_oldest(is_offered)) return found;
+      return own.incoming.take();
+    };
+    if (task* const found = detail::looked(own.counts, next_own)) return found;
+    // Of a worker above the cap: what came to it before it heard of the cap.
+    const std::uint32_t active = all.active.load(std::memory_order_seq_cst);
+    for (std::uint32_t other = active + worker; other < all.size(); other += active) {
+      if (task* const found = all[other].incoming_high.take()) return found;
+      if (task* const found = all[other].incoming.take()) return found;
+      if (task* const found = detail::steal(all[other].normal, own.normal, own.counts, how, is_offered)) return found;
+    }
+    return all.low.take();
+  }
+
+  bool may_find(queues& all, std::uint32_t worker) const noexcept {
+    const std::uint32_t active = all.active.load(std::memory_order_seq_cst);
+    std::uint64_t length = all.low.size();
+    for (std::uint32_t each = worker; each < all.size(); each += active) length += all[each].length();
+    return length != 0;
+  }
+};
+
+}  // namespace trimtab::tasks

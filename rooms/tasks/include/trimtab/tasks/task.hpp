@@ -1,0 +1,26 @@
+// What a queue holds: something to be run once, by whoever takes it out.
+#pragma once
+
+#include <cstdint>
+
+namespace trimtab::tasks {
+
+enum class priority : std::uint8_t { high, normal, low };
+inline constexpr unsigned priorities = 3;
+
+struct task {
+  // Where it is run: by a worker's loop, or in place by who waits for it and has just taken it back from the queue.
+  enum class place : bool { loop, waiter };
+  // Runs it, tells who waits, and gives the task up: it may be gone afterwards. In the place of a waiter, which is the
+  // only one that knows of it, it tells nobody and gives nothing up.
+  void (*run)(task& self, place where) noexcept = nullptr;
+  task* next = nullptr;  // in an inbox
+  std::uint64_t id = 0;  // in a recorded run; 0: not recorded
+  std::uint32_t subject = 0;
+  priority level = priority::normal;
+  // A fork's forker waits for it, so that it is not counted; a resumption continues a task that waited (it is pending,
+  // the others are staged).
+  enum class kind : std::uint8_t { made, fork, resumption } what = kind::made;
+};
+
+}  // namespace trimtab::tasks

@@ -1,0 +1,143 @@
+// The tasks of one worker. The newer part is the owner's: pushed and popped without atomic instructions. The older part
+// is offered to thieves, who take several at once with one compare-and-swap.
+//
+//        tail ........ split ........ head
+//         | offered      | the owner's  |
+//
+// The owner offers half of its own part when nothing is offered, or when a thief has asked. Does it not answer, because
+// what it runs takes long, a thief may force the offer (raid): owners mark their operations as busy by plain stores, and
+// a raider makes sure by heavy_fence that the owner is in none and will see it. One owner; any number of thieves.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "trimtab/tasks/asymmetric_fence.hpp"
+#include "trimtab/tasks/task.hpp"
+
+namespace trimtab::tasks {
+
+class task_deque {
+ public:
+  // When the owner offers: never (there are no thieves), by itself and when asked, or only in `maintain`.
+  enum class offering : std::uint8_t { never, on_demand, periodic };
+
+  explicit task_deque(offering when, std::uint32_t capacity = 256);  // capacity: a power of two; it grows
+  ~task_deque();
+  task_deque(const task_deque&) = delete;
+  task_deque& operator=(const task_deque&) = delete;
+
+  // The owner's part.
+
+  // True: something has been offered that was not before, so that a sleeping thief may be woken.
+  bool push(task& what) noexcept {
+    enter();
+    const std::uint32_t head = m_head.load(std::memory_order_relaxed);
+    const std::uint32_t tail = tail_of(m_bounds.load(std::memory_order_relaxed));
+    if (head - tail > m_mask) [[unlikely]]
+      grow();
+    m_slots[head & m_mask].store(&what, std::memory_order_relaxed);
+    m_head.store(head + 1, std::memory_order_release);
+    bool is_offered = false;
+    if ((tail == m_split && m_offering == offering::on_demand) || m_is_wanted.load(std::memory_order_relaxed)) [[unlikely]]
+      is_offered = offer();
+    leave();
+    return is_offered;
+  }
+
+  // True: `what` was among the newest of the owner's, and is the caller's again. The usual case is that it is the newest.
+  bool take(const task& what) noexcept {
+    enter();
+    const std::uint32_t newest = m_head.load(std::memory_order_relaxed) - 1;
+    bool is_taken = false;
+    if (m_slots[newest & m_mask].load(std::memory_order_relaxed) == &what && (newest + 1 != m_split || take_back()))
+        [[likely]] {
+      m_head.store(newest, std::memory_order_relaxed);
+      is_taken = true;
+    } else {
+      is_taken = take_deeper(what);
+    }
+    leave();
+    return is_taken;
+  }
+
+  // The newest or the oldest task, nullptr when there is none. `is_offered` as what push returns: before the owner runs
+  // what may take long, thieves find what is left.
+  task* pop_newest(bool& is_offered) noexcept;
+  task* pop_oldest(bool& is_offered) noexcept;
+
+  // Offers half of the owner's part when nothing is offered.
+  bool maintain() noexcept;
+
+  // The thieves' part.
+
+  // Takes the oldest, at most `most` and about half of what is offered. 0: nothing is offered, or another was quicker.
+  std::size_t steal(task** into, std::size_t most) noexcept;
+
+  bool is_offering() const noexcept { return has_any(m_bounds.load(std::memory_order_seq_cst)); }
+
+  // Asks the owner to offer more at its next operation.
+  void ask() noexcept {
+    if (!m_is_wanted.load(std::memory_order_relaxed)) m_is_wanted.store(true, std::memory_order_relaxed);
+  }
+
+  // Offers in the owner's place all that it has. False: there was nothing, or the owner could not be excluded.
+  bool raid() noexcept;
+
+  // About how many, offered or not. Exact for the owner.
+  std::uint32_t size() const noexcept {
+    const std::uint32_t tail = tail_of(m_bounds.load(std::memory_order_acquire));
+    const auto length = static_cast<std::int32_t>(m_head.load(std::memory_order_acquire) - tail);
+    return length < 0 ? 0 : static_cast<std::uint32_t>(length);
+  }
+
+ private:
+  using slot = std::atomic<task*>;
+
+  // Positions grow for ever and wrap.
+  static constexpr std::uint32_t tail_of(std::uint64_t bounds) noexcept { return static_cast<std::uint32_t>(bounds >> 32); }
+  static constexpr std::uint32_t split_of(std::uint64_t bounds) noexcept { return static_cast<std::uint32_t>(bounds); }
+  static constexpr bool has_any(std::uint64_t bounds) noexcept { return tail_of(bounds) != split_of(bounds); }
+  static constexpr std::uint64_t pack(std::uint32_t tail, std::uint32_t split) noexcept {
+    return (std::uint64_t{tail} << 32) | split;
+  }
+
+  void enter() noexcept {
+    m_is_busy.store(true, std::memory_order_relaxed);
+    light_fence();
+    if (m_is_raided.load(std::memory_order_acquire)) [[unlikely]]
+      wait_out_raid();
+  }
+  void leave() noexcept { m_is_busy.store(false, std::memory_order_release); }
+
+  void wait_out_raid() noexcept;
+  void grow() noexcept;
+  bool offer() noexcept;
+  bool offer_left() noexcept;
+  bool take_back() noexcept;
+  bool take_deeper(const task& what) noexcept;
+
+  // The owner's line.
+  slot* m_slots;
+  std::uint32_t m_mask;
+  std::uint32_t m_split = 0;
+  std::atomic<std::uint32_t> m_head{0};
+  std::atomic<bool> m_is_busy{false};
+  const offering m_offering;
+  // What all change.
+  alignas(64) std::atomic<std::uint64_t> m_bounds{0};
+  alignas(64) std::atomic<bool> m_is_wanted{false};
+  std::atomic<bool> m_is_raided{false};
+  // For thieves: the ring that is in use. Rings that were outgrown stay, since thieves may still read them.
+  struct ring {
+    std::unique_ptr<slot[]> slots;
+    std::uint32_t mask;
+  };
+  std::atomic<ring*> m_ring;
+  std::vector<std::unique_ptr<ring>> m_rings;
+};
+
+}  // namespace trimtab::tasks

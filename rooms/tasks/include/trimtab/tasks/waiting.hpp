@@ -1,0 +1,59 @@
+// Something that happens once, and those who wait for it: tasks whose stacks are set aside, threads that are no workers,
+// and tasks that are to be made ready.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace trimtab::tasks {
+
+// Told once that what it waits for has happened. It may be gone when notify returns.
+struct waiter {
+  waiter* next = nullptr;
+  void (*notify)(waiter& self) noexcept = nullptr;
+};
+
+class completion {
+ public:
+  completion() = default;
+  completion(const completion&) = delete;
+  completion& operator=(const completion&) = delete;
+
+  bool is_ready() const noexcept { return m_waiters.load(std::memory_order_acquire) == ready; }
+
+  // False: it has happened already, and `who` will not be told.
+  bool add(waiter& who) noexcept {
+    std::uintptr_t known = m_waiters.load(std::memory_order_acquire);
+    do {
+      if (known == ready) return false;
+      who.next = reinterpret_cast<waiter*>(known);
+    } while (!m_waiters.compare_exchange_weak(known, reinterpret_cast<std::uintptr_t>(&who), std::memory_order_acq_rel,
+                                              std::memory_order_acquire));
+    return true;
+  }
+
+  // Once. Tells all who wait, in the order in which they came. Does not touch the completion after the exchange, so that
+  // a waiter may destroy it.
+  void complete() noexcept {
+    const std::uintptr_t known = m_waiters.exchange(ready, std::memory_order_acq_rel);
+    if (known != 0) tell(reinterpret_cast<waiter*>(known));
+  }
+
+  // Instead of complete(), by the only one that knows of it.
+  void complete_unshared() noexcept { m_waiters.store(ready, std::memory_order_relaxed); }
+
+  // Returns when it has happened. A worker runs something else meanwhile; any other thread sleeps.
+  // what: a word for reports about tasks that wait, of static storage.
+  void wait(const char* what) {
+    if (!is_ready()) wait_slow(what);
+  }
+
+ private:
+  static constexpr std::uintptr_t ready = 1;
+  static void tell(waiter* newest) noexcept;
+  void wait_slow(const char* what);
+
+  std::atomic<std::uintptr_t> m_waiters{0};
+};
+
+}  // namespace trimtab::tasks

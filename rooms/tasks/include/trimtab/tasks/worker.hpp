@@ -1,0 +1,128 @@
+// A worker: a thread that runs tasks. What is inline here is what a task costs.
+#pragma once
+
+#include <cstdint>
+
+#include "trimtab/base/clock.hpp"
+#include "trimtab/tasks/blocks.hpp"
+#include "trimtab/tasks/queues.hpp"
+
+namespace trimtab::tasks {
+
+class runtime;
+struct stack;
+
+// Exact counts, and times in clock ticks. One writer, the worker.
+struct worker_counters {
+  tally in_place;     // tasks run by who waited for them, without a detour through a queue
+  tally started;      // tasks run by the worker's loop
+  tally resumed;      // activations of tasks that had waited
+  tally suspended;    // times that a task waited
+  tally made;         // tasks that were made here and are not forks of invoke
+  tally finished;     // of those, from anywhere, that have ended here
+  tally parked;       // times that the worker went to sleep
+  tally stacks;       // stacks taken into use
+  tally busy_ticks;   // from finding something to run until finding nothing, to the last change
+  tally look_ticks;   // looking in vain
+  tally park_ticks;   // asleep
+  tally timed_tasks;  // a sample of the activations by the loop
+  tally timed_ticks;  // that these took
+  tally gap_ticks;    // from the end of the activation before each of them to its beginning
+};
+
+// What a worker is doing, since when.
+enum class worker_state : std::uint32_t { busy, looking, parked };
+
+class alignas(64) worker {
+ public:
+  worker(runtime& owner, worker_queues& own, std::uint32_t number) noexcept;
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+
+  // The calling thread's, nullptr on threads that are none. A task may go on at another worker after it has waited, so
+  // that this is never inlined: a compiler may keep the address of a thread's own variables.
+  static worker* current() noexcept;
+
+  runtime& owner() noexcept { return *m_owner; }
+  std::uint32_t number() const noexcept { return m_number; }
+  block_cache& blocks() noexcept { return m_blocks; }
+  worker_counters& counters() noexcept { return m_counters; }
+  const worker_counters& counters() const noexcept { return m_counters; }
+  stack* running_stack() noexcept { return m_stack; }
+  worker_queues& own_queues() noexcept { return *m_queues; }
+
+  // For structured fork-join: into the worker's own queue, whatever the policy.
+  void fork(task& what) noexcept {
+    if (m_queues->normal.push(what)) [[unlikely]]
+      wake();
+  }
+
+  // True: `what` was in the worker's own queue and is the caller's to run.
+  bool take(const task& what) noexcept {
+    if (!m_queues->normal.take(what)) [[unlikely]]
+      return false;
+    m_counters.in_place.add();
+    return true;
+  }
+
+  // A new task, or one that is ready to go on, to where the policy wants it.
+  void push(task& what) noexcept {
+    if (m_keeps_own && what.level == priority::normal) [[likely]] {
+      if (m_queues->normal.push(what)) [[unlikely]]
+        wake();
+      return;
+    }
+    push_elsewhere(what);
+  }
+
+  // Less of the stack is left than what runs now may need: what recurses goes on at another one (run_on_new_stack).
+  bool is_stack_low() const noexcept { return static_cast<const char*>(__builtin_frame_address(0)) < m_stack_limit; }
+
+  // Sets the running task's stack aside. The worker goes on with another; there, and only when this one has been left,
+  // published(argument, left) is called, which arranges for ready(left) to be called once. what, about: for reports.
+  // Returns when the task goes on, maybe at another worker.
+  static void suspend(const char* what, const void* about, void (*published)(void* argument, stack& left) noexcept,
+                      void* argument) noexcept;
+  // From any thread.
+  static void ready(stack& suspended) noexcept;
+
+  // Calls f(argument) on a stack of its own. f must not throw.
+  static void run_on_new_stack(void (*f)(void* argument) noexcept, void* argument) noexcept;
+
+  // Other tasks may run first; this one goes on when its turn comes.
+  static void yield() noexcept;
+
+ private:
+  friend class runtime;
+  friend class worker_loop;
+  friend struct switching;
+
+  void wake() noexcept;
+  void push_elsewhere(task& what) noexcept;
+  stack& unused_stack();
+  void recycle(stack& left) noexcept;
+  void enter(worker_state next) noexcept;
+
+  // Read by every fork.
+  worker_queues* m_queues;
+  const char* m_stack_limit = nullptr;
+  bool m_keeps_own;
+  std::uint32_t m_number;
+  runtime* m_owner;
+  stack* m_stack = nullptr;  // nullptr: the thread's own
+  block_cache m_blocks;
+  alignas(64) worker_counters m_counters;
+  std::atomic<worker_state> m_state{worker_state::looking};
+  std::atomic<base::ticks> m_since{0};
+  void* m_thread_context = nullptr;       // of the thread's own stack while the worker runs on others
+  void* m_thread_fiber = nullptr;         // the same for ThreadSanitizer
+  const void* m_thread_bottom = nullptr;  // and for AddressSanitizer
+  std::size_t m_thread_bytes = 0;
+  stack* m_unused = nullptr;
+  std::uint32_t m_unused_count = 0;
+  // Of the activation that is being timed, 0: none.
+  base::ticks m_phase_begin = 0;
+  base::ticks m_last_end = 0;
+};
+
+}  // namespace trimtab::tasks

@@ -1,0 +1,146 @@
+#include "stack.hpp"
+
+#include <cxxabi.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <boost/context/detail/fcontext.hpp>
+#include <new>
+
+#include "trimtab/tasks/worker.hpp"
+
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace trimtab::tasks {
+
+namespace context = boost::context::detail;
+
+namespace {
+
+// What is left of a stack when it counts as low: for what tasks call that does not recurse through us.
+constexpr std::size_t reserve = 48 << 10;
+
+struct exception_state {
+  void* caught;
+  unsigned int uncaught;
+};
+
+// Asked anew each time: the C++ library declares that a thread's answer never changes, but a stack changes threads.
+[[gnu::noinline]] exception_state& exceptions_of_thread() noexcept {
+  asm volatile("" ::: "memory");
+  return *reinterpret_cast<exception_state*>(abi::__cxa_get_globals());
+}
+
+}  // namespace
+
+struct switching::handoff {
+  void** left_context;
+  stack* left;
+  after_switch after;
+  void* argument;
+  void* fake_stack = nullptr;  // of AddressSanitizer
+};
+
+// On the stack that was switched to.
+void switching::arrived(void* left_context, const handoff& on_left_stack, [[maybe_unused]] void* own_fake_stack) noexcept {
+  const handoff given = on_left_stack;
+#if defined(__SANITIZE_ADDRESS__)
+  const void* bottom = nullptr;
+  std::size_t bytes = 0;
+  __sanitizer_finish_switch_fiber(own_fake_stack, &bottom, &bytes);
+  if (given.left == nullptr) {
+    worker::current()->m_thread_bottom = bottom;
+    worker::current()->m_thread_bytes = bytes;
+  }
+#endif
+  *given.left_context = left_context;
+  if (given.after != nullptr) given.after(given.argument, given.left);
+}
+
+void switching::to(stack* to, after_switch after, void* argument) noexcept {
+  worker& here = *worker::current();
+  stack* const left = here.m_stack;
+  handoff given{left != nullptr ? &left->context : &here.m_thread_context, left, after, argument};
+  here.m_stack = to;
+  here.m_stack_limit = to != nullptr ? to->limit : nullptr;
+  const exception_state own = exceptions_of_thread();
+#if defined(__SANITIZE_THREAD__)
+  if (left == nullptr && here.m_thread_fiber == nullptr) here.m_thread_fiber = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(to != nullptr ? to->fiber : here.m_thread_fiber, 0);
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(&given.fake_stack, to != nullptr ? to->bottom : here.m_thread_bottom,
+                                 to != nullptr ? to->bytes : here.m_thread_bytes);
+#endif
+  const context::transfer_t back = context::jump_fcontext(to != nullptr ? to->context : here.m_thread_context, &given);
+  exceptions_of_thread() = own;
+  arrived(back.fctx, *static_cast<handoff*>(back.data), given.fake_stack);
+}
+
+stack_memory::stack_memory(std::size_t stack_bytes, void (*entry)(stack&) noexcept) noexcept
+    : m_bytes(stack_bytes),
+      m_entry(entry),
+      m_slabs(static_cast<char**>(mmap(nullptr, most_slabs * sizeof(char*), PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
+  if (m_slabs == MAP_FAILED) m_slabs = nullptr;
+}
+
+stack_memory::~stack_memory() {
+  if (m_slabs == nullptr) return;
+#if defined(__SANITIZE_THREAD__)
+  for (std::size_t i = 0; i < m_count; ++i) __tsan_destroy_fiber(at(i).fiber);
+#endif
+  for (std::size_t i = 0; i * stacks_per_slab < m_count; ++i) munmap(m_slabs[i], stacks_per_slab * m_bytes);
+  munmap(m_slabs, most_slabs * sizeof(char*));
+}
+
+stack& stack_memory::at(std::size_t number) const noexcept {
+  char* const bottom = m_slabs[number / stacks_per_slab] + number % stacks_per_slab * m_bytes;
+  return *std::launder(reinterpret_cast<stack*>(bottom + m_bytes - sizeof(stack)));
+}
+
+namespace {
+
+void begin(context::transfer_t from) {
+  exceptions_of_thread() = {};
+  // Read before `arrived`: afterwards who left may be gone.
+  stack& self = *worker::current()->running_stack();
+  switching::arrived(from.fctx, *static_cast<switching::handoff*>(from.data), nullptr);
+  self.entry(self);
+  __builtin_unreachable();
+}
+
+}  // namespace
+
+stack* stack_memory::make(runtime& owner) noexcept {
+  if (m_slabs == nullptr || m_count == most_slabs * stacks_per_slab) return nullptr;
+  const std::size_t in_slab = m_count % stacks_per_slab;
+  char*& slab = m_slabs[m_count / stacks_per_slab];
+  if (in_slab == 0) {
+    void* const mapped = mmap(nullptr, stacks_per_slab * m_bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (mapped == MAP_FAILED) return nullptr;
+    slab = static_cast<char*>(mapped);
+  }
+  char* const bottom = slab + in_slab * m_bytes;
+  if (m_count < most_guarded) mprotect(bottom, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), PROT_NONE);
+  auto* const made = new (bottom + m_bytes - sizeof(stack)) stack;
+  made->owner = &owner;
+  made->bottom = bottom;
+  made->bytes = m_bytes;
+  made->limit = bottom + reserve;
+  made->entry = m_entry;
+  made->context = context::make_fcontext(made, m_bytes - sizeof(stack), begin);
+#if defined(__SANITIZE_THREAD__)
+  made->fiber = __tsan_create_fiber(0);
+#endif
+  m_count += 1;
+  return made;
+}
+
+}  // namespace trimtab::tasks

@@ -1,0 +1,75 @@
+// Stacks for tasks, and going from one to another. The only file pair that knows Boost.Context and the sanitizers' fibers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "trimtab/base/clock.hpp"
+#include "trimtab/tasks/task.hpp"
+
+namespace trimtab::tasks {
+
+class worker;
+class runtime;
+
+// Lies at the upper end of the memory that it describes.
+struct alignas(64) stack {
+  task resumption;          // what lies in queues when the stack's task is ready to go on
+  void* context = nullptr;  // where it was left
+  runtime* owner = nullptr;
+  const char* limit = nullptr;
+  stack* next = nullptr;  // in a list of unused ones
+  // To be called by the loop that is on this stack, for the one who waits on `caller`.
+  void (*call)(void*) noexcept = nullptr;
+  void* argument = nullptr;
+  stack* caller = nullptr;
+  // While set aside:
+  const char* waits_for = nullptr;  // nullptr: in use, or unused
+  const void* about = nullptr;
+  base::ticks since = 0;
+  std::uint32_t subject = 0;
+  std::uint64_t task_id = 0;
+  // The C++ library's state of exceptions being handled, of which each stack has its own.
+  void* caught_exceptions = nullptr;
+  unsigned int uncaught_exceptions = 0;
+  void (*entry)(stack& self) noexcept = nullptr;
+  void* fiber = nullptr;  // for ThreadSanitizer
+  char* bottom = nullptr;
+  std::size_t bytes = 0;
+};
+
+// Memory for stacks, in slabs. Guarded by a page each as long as the system allows so many mappings.
+class stack_memory {
+ public:
+  stack_memory(std::size_t stack_bytes, void (*entry)(stack&) noexcept) noexcept;
+  ~stack_memory();
+  stack_memory(const stack_memory&) = delete;
+  stack_memory& operator=(const stack_memory&) = delete;
+
+  // A new stack, of which switch_to begins in entry(stack), which never returns. nullptr: no memory. Not thread-safe.
+  stack* make(runtime& owner) noexcept;
+  std::size_t made() const noexcept { return m_count; }
+  stack& at(std::size_t number) const noexcept;
+
+ private:
+  static constexpr std::size_t stacks_per_slab = 16;
+  static constexpr std::size_t most_slabs = std::size_t{1} << 18;
+  static constexpr std::size_t most_guarded = 12'000;
+
+  std::size_t m_bytes;
+  void (*m_entry)(stack&) noexcept;
+  std::size_t m_count = 0;
+  char** m_slabs;
+};
+
+struct switching {
+  // Leaves the calling worker's stack for `to`, or the thread's own (nullptr); when this has happened, on `to`,
+  // after(argument, left). Returns when somebody comes back, maybe on another thread.
+  using after_switch = void (*)(void* argument, stack* left) noexcept;
+  static void to(stack* to, after_switch after, void* argument) noexcept;
+
+  struct handoff;
+  static void arrived(void* left_context, const handoff& given, void* own_fake_stack) noexcept;
+};
+
+}  // namespace trimtab::tasks

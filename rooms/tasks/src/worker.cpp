@@ -1,0 +1,140 @@
+#include "trimtab/tasks/worker.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "stack.hpp"
+#include "trimtab/tasks/runtime.hpp"
+#include "worker_loop.hpp"
+
+namespace trimtab::tasks {
+
+constinit thread_local worker* t_worker = nullptr;
+
+[[gnu::noinline]] worker* worker::current() noexcept {
+  asm volatile("");
+  return t_worker;
+}
+
+void worker_loop::set_current(worker* here) noexcept { t_worker = here; }
+
+worker::worker(runtime& owner, worker_queues& own, std::uint32_t number) noexcept
+    : m_queues(&own), m_keeps_own(owner.m_table->keeps_own), m_number(number), m_owner(&owner) {
+  m_since.store(base::now(), std::memory_order_relaxed);
+}
+
+void worker::wake() noexcept { m_owner->m_table->wakes_all ? m_owner->m_events.wake_all() : m_owner->m_events.wake_one(); }
+
+void worker::push_elsewhere(task& what) noexcept {
+  if (m_owner->m_table->push(*m_owner, m_number, what)) wake();
+}
+
+void worker::enter(worker_state next) noexcept {
+  const base::ticks now = base::now();
+  const base::ticks since = m_since.load(std::memory_order_relaxed);
+  const worker_state last = m_state.load(std::memory_order_relaxed);
+  tally& sum = last == worker_state::busy      ? m_counters.busy_ticks
+               : last == worker_state::looking ? m_counters.look_ticks
+                                               : m_counters.park_ticks;
+  sum.add(now - since);
+  m_since.store(now, std::memory_order_relaxed);
+  m_state.store(next, std::memory_order_relaxed);
+}
+
+stack& worker::unused_stack() {
+  if (m_unused == nullptr) {
+    stack* const made = m_owner->make_stack();
+    if (made == nullptr) [[unlikely]] {
+      std::fprintf(stderr, "trimtab: no memory for another stack of %zu bytes: too many tasks wait at once\n",
+                   m_owner->m_options.stack_bytes);
+      std::abort();
+    }
+    m_counters.stacks.add();
+    return *made;
+  }
+  stack& taken = *m_unused;
+  m_unused = taken.next;
+  m_unused_count -= 1;
+  return taken;
+}
+
+void worker::recycle(stack& left) noexcept {
+  left.next = m_unused;
+  m_unused = &left;
+  m_unused_count += 1;
+  m_owner->keep_few_unused(*this);
+}
+
+namespace {
+
+void recycle_left(void*, stack* left) noexcept { worker_loop::recycle(*worker::current(), *left); }
+
+// What runs a stack that was set aside: the loop's own stack becomes unused.
+void resume(task& self, task::place) noexcept {
+  auto& suspended = reinterpret_cast<stack&>(self);
+  switching::to(&suspended, recycle_left, nullptr);
+}
+
+}  // namespace
+
+void worker_loop::recycle(worker& here, stack& left) noexcept { here.recycle(left); }
+
+void worker::suspend(const char* what, const void* about, void (*published)(void*, stack&) noexcept,
+                     void* argument) noexcept {
+  worker& here = *current();
+  stack& left = *here.m_stack;
+  left.since = base::now();
+  if (here.m_phase_begin != 0) {
+    here.m_counters.timed_tasks.add();
+    here.m_counters.timed_ticks.add(left.since - here.m_phase_begin);
+    here.m_phase_begin = 0;
+  }
+  left.about = about;
+  left.waits_for = what;
+  left.resumption.run = resume;
+  left.resumption.what = task::kind::resumption;
+  here.m_counters.suspended.add();
+  struct publication {
+    void (*published)(void*, stack&) noexcept;
+    void* argument;
+  } given{published, argument};
+  switching::to(
+      &here.unused_stack(),
+      [](void* given_here, stack* left_now) noexcept {
+        const publication copy = *static_cast<publication*>(given_here);
+        copy.published(copy.argument, *left_now);
+      },
+      &given);
+  left.waits_for = nullptr;
+}
+
+void worker::ready(stack& suspended) noexcept {
+  worker* const here = current();
+  if (here != nullptr && here->m_owner == suspended.owner) return here->push(suspended.resumption);
+  suspended.owner->submit_resumption(suspended.resumption);
+}
+
+void worker::run_on_new_stack(void (*f)(void*) noexcept, void* argument) noexcept {
+  worker& here = *current();
+  stack& other = here.unused_stack();
+  other.call = f;
+  other.argument = argument;
+  other.caller = here.m_stack;
+  switching::to(&other, nullptr, nullptr);
+}
+
+void worker_loop::run_call(stack& self) noexcept {
+  self.call(self.argument);
+  self.call = nullptr;
+  switching::to(self.caller, recycle_left, nullptr);
+}
+
+void worker::yield() noexcept {
+  worker* const here = current();
+  if (here == nullptr) return;
+  suspend("its turn", nullptr, [](void*, stack& left) noexcept { worker_loop::let_others_first(left); }, nullptr);
+}
+
+void worker_loop::let_others_first(stack& left) noexcept { worker::current()->owner().submit_resumption(left.resumption); }
+
+}  // namespace trimtab::tasks

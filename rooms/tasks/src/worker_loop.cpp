@@ -1,0 +1,163 @@
+#include "worker_loop.hpp"
+
+#include "trimtab/tasks/asymmetric_fence.hpp"
+#include "trimtab/tasks/pause.hpp"
+#include "trimtab/tasks/policies/abp_priority.hpp"
+#include "trimtab/tasks/policies/hierarchy.hpp"
+#include "trimtab/tasks/policies/local.hpp"
+#include "trimtab/tasks/policies/local_priority.hpp"
+#include "trimtab/tasks/policies/periodic_priority.hpp"
+#include "trimtab/tasks/policies/static_priority.hpp"
+
+namespace trimtab::tasks {
+
+namespace {
+
+// One activation in so many is timed: 36 ns of clock reads then cost less than one a task.
+constexpr std::uint64_t activations_per_timed = 64;
+
+}  // namespace
+
+template <scheduling_policy policy>
+void worker_loop::run(stack& self) noexcept {
+  runtime& owner = *self.owner;
+  policy& how_to = *static_cast<policy*>(owner.m_policy_object.get());
+  for (;;) {
+    if (self.call != nullptr) {
+      run_call(self);
+      continue;
+    }
+    worker& here = *worker::current();
+    task* found = nullptr;
+    if (may_work(here)) [[likely]] {
+      search first;
+      bool is_offered = false;
+      found = how_to.next(owner.m_queues, here.m_number, first, is_offered);
+      if (is_offered) [[unlikely]]
+        here.wake();
+    }
+    if (found == nullptr) found = look(here, how_to);
+    if (found != nullptr) {
+      execute(here, *found);
+      continue;
+    }
+    // Not recycled: this stack is never used again.
+    switching::to(nullptr, nullptr, nullptr);
+  }
+}
+
+void worker_loop::execute(worker& here, task& what) noexcept {
+  worker_counters& counters = here.m_counters;
+  const task::kind kind = what.what;
+  (kind == task::kind::resumption ? counters.resumed : counters.started).add();
+  const std::uint64_t number = counters.started.get() + counters.resumed.get();
+  if (number % activations_per_timed == 0) [[unlikely]] {
+    here.m_phase_begin = base::now();
+    if (here.m_last_end != 0) counters.gap_ticks.add(here.m_phase_begin - here.m_last_end);
+  }
+  what.run(what, task::place::loop);
+  // Maybe another worker: the task may have waited meanwhile. Resumptions end in the loop of the stack that they are of.
+  worker& now_here = *worker::current();
+  if (kind == task::kind::made) now_here.m_counters.finished.add();
+  now_here.m_last_end = 0;
+  if (now_here.m_phase_begin != 0) [[unlikely]] {
+    const base::ticks end = base::now();
+    now_here.m_counters.timed_tasks.add();
+    now_here.m_counters.timed_ticks.add(end - now_here.m_phase_begin);
+    now_here.m_phase_begin = 0;
+  } else if ((now_here.m_counters.started.get() + now_here.m_counters.resumed.get()) % activations_per_timed ==
+             activations_per_timed - 1) {
+    now_here.m_last_end = base::now();
+  }
+}
+
+// Until something is found, or the runtime has ended (nullptr).
+template <scheduling_policy policy>
+task* worker_loop::look(worker& here, policy& how_to) noexcept {
+  runtime& owner = *here.m_owner;
+  here.m_last_end = 0;
+  here.enter(worker_state::looking);
+  for (;;) {
+    search how;
+    for (; how.looks < owner.m_looks && may_work(here); ++how.looks) {
+      bool is_offered = false;
+      task* const found = how_to.next(owner.m_queues, here.m_number, how, is_offered);
+      if (is_offered) here.wake();
+      if (found != nullptr) {
+        here.enter(worker_state::busy);
+        return found;
+      }
+      pause();
+    }
+    if (owner.m_is_ending.load(std::memory_order_seq_cst) && owner.is_over()) {
+      owner.m_events.wake_all();
+      owner.m_capped_events.wake_all();
+      return nullptr;
+    }
+    may_work(here) ? sleep(here, how_to) : rest(here);
+  }
+}
+
+template <scheduling_policy policy>
+void worker_loop::sleep(worker& here, const policy& how_to) noexcept {
+  runtime& owner = *here.m_owner;
+  const std::uint32_t key = owner.m_events.prepare();
+  // Owners push without a fence: either they see that nothing is offered any more, or we see what they have pushed.
+  heavy_fence();
+  if (how_to.may_find(owner.m_queues, here.m_number) || !may_work(here) ||
+      (owner.m_is_ending.load(std::memory_order_seq_cst) && owner.is_over()))
+    return owner.m_events.cancel();
+  here.m_counters.parked.add();
+  here.enter(worker_state::parked);
+  if (!owner.m_events.wait(key, owner.m_options.deadlock_ms * std::uint64_t{1'000'000})) owner.tell_if_stuck(here);
+  here.enter(worker_state::looking);
+}
+
+// Above the cap. What its queues hold, others find.
+void worker_loop::rest(worker& here) noexcept {
+  runtime& owner = *here.m_owner;
+  const std::uint32_t key = owner.m_capped_events.prepare();
+  if (may_work(here) || (owner.m_is_ending.load(std::memory_order_seq_cst) && owner.is_over()))
+    return owner.m_capped_events.cancel();
+  // Somebody may have been woken in vain: us.
+  owner.m_events.wake_all();
+  here.m_counters.parked.add();
+  here.enter(worker_state::parked);
+  owner.m_capped_events.wait(key);
+  here.enter(worker_state::looking);
+}
+
+template <class which>
+const runtime::table& runtime::table_of() noexcept {
+  static constexpr table made{
+      which::keeps_own,
+      which::wakes_all,
+      which::offers,
+      [](queues& all) -> std::shared_ptr<void> { return std::make_shared<which>(all); },
+      [](runtime& of, std::uint32_t worker, task& what) noexcept {
+        return static_cast<which*>(of.m_policy_object.get())->push(of.m_queues, worker, what);
+      },
+      [](runtime& of, task& what) noexcept { static_cast<which*>(of.m_policy_object.get())->put(of.m_queues, what); },
+      worker_loop::run<which>};
+  return made;
+}
+
+const runtime::table& runtime::table_of(tasks::policy which) noexcept {
+  switch (which) {
+    case policy::local:
+      return table_of<tasks::local>();
+    case policy::local_priority:
+      return table_of<tasks::local_priority>();
+    case policy::abp_priority:
+      return table_of<tasks::abp_priority>();
+    case policy::hierarchy:
+      return table_of<tasks::hierarchy>();
+    case policy::static_priority:
+      return table_of<tasks::static_priority>();
+    case policy::periodic_priority:
+      break;
+  }
+  return table_of<tasks::periodic_priority>();
+}
+
+}  // namespace trimtab::tasks

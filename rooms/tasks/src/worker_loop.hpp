@@ -1,0 +1,45 @@
+// What workers do all day: run tasks, look for some, sleep. On each stack that is in use there is one such loop below the
+// task that runs there.
+#pragma once
+
+#include "stack.hpp"
+#include "trimtab/tasks/policies/contract.hpp"
+#include "trimtab/tasks/runtime.hpp"
+
+namespace trimtab::tasks {
+
+class worker_loop {
+ public:
+  // The first thing on every stack. Ends when the runtime does, by leaving for the thread's own stack for good.
+  template <scheduling_policy policy>
+  static void run(stack& self) noexcept;
+
+  static void set_current(worker* here) noexcept;
+  static void recycle(worker& here, stack& left) noexcept;
+  static void let_others_first(stack& left) noexcept;
+
+ private:
+  static void run_call(stack& self) noexcept;
+  static void execute(worker& here, task& what) noexcept;
+  template <scheduling_policy policy>
+  static task* look(worker& here, policy& how_to) noexcept;
+  template <scheduling_policy policy>
+  static void sleep(worker& here, const policy& how_to) noexcept;
+  static bool may_work(const worker& here) noexcept {
+    return here.m_number < here.m_owner->m_queues.active.load(std::memory_order_relaxed);
+  }
+  static void rest(worker& here) noexcept;
+};
+
+// The functions that differ by policy.
+struct runtime::table {
+  bool keeps_own;
+  bool wakes_all;
+  task_deque::offering offers;
+  std::shared_ptr<void> (*make)(queues&);
+  bool (*push)(runtime&, std::uint32_t worker, task&) noexcept;
+  void (*put)(runtime&, task&) noexcept;
+  void (*loop)(stack&) noexcept;
+};
+
+}  // namespace trimtab::tasks
