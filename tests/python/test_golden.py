@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trimtab.model import UNKNOWN
+from trimtab.export.tables import EVENT_KINDS
+from trimtab.model import CAUSES, METRICS, SUBJECT_KINDS, UNKNOWN, WAITS, WORKER_STATES
 from trimtab.readers import layout, open_run
 
 ROOT = Path(__file__).parents[2]
@@ -56,6 +57,26 @@ def test_documented_offsets(heading: str, name: str, start: int) -> None:
     assert told == fields_of(TYPES[name])
 
 
+ENUMS = {
+    "metric": {number: name for name, number in METRICS.items()},
+    "event_kind": EVENT_KINDS,
+    "subject_kind": SUBJECT_KINDS,
+    "wait_kind": WAITS,
+    "wait_cause": CAUSES,
+    "worker_state": WORKER_STATES,
+}
+
+
+@pytest.mark.parametrize("name", ENUMS)
+def test_words_are_those_of_the_writer(name: str) -> None:
+    text = (ROOT / "rooms/observe/include/trimtab/observe/format.hpp").read_text()
+    body = re.split(r"^};", re.split(rf"^enum class {name} : .*{{$", text, flags=re.M)[1], flags=re.M)[0]
+    written = {int(number): word for word, number in re.findall(r"^  (\w+) = (\d+),", body, flags=re.M)}
+    if name == "event_kind":
+        del written[0]
+    assert ENUMS[name] == written
+
+
 def test_values_are_those_of_the_writer() -> None:
     run = open_run(GOLDEN)
     (process,) = run.processes
@@ -73,6 +94,8 @@ def test_values_are_those_of_the_writer() -> None:
     assert process.facts == {"key": "value"}
     (lane,) = process.lanes
     assert (lane.header["name"], lane.header["hooks"], lane.header["migrations"]) == ("worker", 27, UNKNOWN)
+    assert (lane.header["worker_of"], lane.header["worker"]) == (4, 29)
+    assert lane.header["title"] == "runtime 1, worker 29"
     assert lane.events["ticks"].tolist() == [3000, 4000]
     assert (lane.events_written, lane.events_dropped) == (4, 3)
     row = lane.rows[0]

@@ -34,6 +34,7 @@ EVENT_KINDS = {
     40: "mark",
     41: "thread_begin",
     42: "thread_end",
+    43: "worker_state",
     48: "switch_out",
     49: "switch_in",
 }

@@ -28,6 +28,7 @@ SUBJECT_KINDS = {
     12: "scope",
     13: "mark",
     14: "teams",
+    15: "workers",
 }
 SCHEDULES = {
     0: None,
@@ -41,7 +42,37 @@ SCHEDULES = {
     8: "sections",
     9: "distribute",
 }
-METRICS = {"region": 1, "team": 2, "loop": 3, "wait": 4, "lock": 5, "task": 6, "scope": 7, "single": 8}
+METRICS = {
+    "region": 1,
+    "team": 2,
+    "loop": 3,
+    "wait": 4,
+    "lock": 5,
+    "task": 6,
+    "scope": 7,
+    "single": 8,
+    "worker": 9,
+    "suspended": 10,
+}
+# Flags of rows of metric task.
+TASKS_COUNTED = 1
+TASKS_INCLUSIVE = 2
+# What the worker of a task runtime does.
+WORKER_STATES = {0: "none", 1: "runs", 2: "looks", 3: "idle", 4: "capped"}
+# What a task waits for, or what one task gives another.
+CAUSES = {
+    0: "other",
+    1: "future",
+    2: "slot",
+    3: "mutex",
+    4: "condition",
+    5: "semaphore",
+    6: "latch",
+    7: "barrier",
+    8: "channel",
+    9: "children",
+    10: "time",
+}
 WAITS = {
     1: "join",
     2: "barrier",

@@ -19,7 +19,8 @@ FILE_HEADER = np.dtype(
         ("capacity", "<u8"),
         ("written", "<u8"),
         ("dropped", "<u8"),
-        ("reserved", "<u8", (2,)),
+        ("minor", "<u8"),
+        ("reserved", "<u8"),
     ]
 )
 PROCESS_HEADER = np.dtype(
@@ -73,6 +74,9 @@ LANE_HEADER = np.dtype(
         ("alive_ticks", "<u8"),
         ("hooks", "<u8"),
         ("clock_reads", "<u8"),
+        ("worker_of", "<u4"),
+        ("worker", "<u4"),
+        ("title", "V40"),
     ]
 )
 EVENT = np.dtype(

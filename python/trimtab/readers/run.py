@@ -116,6 +116,7 @@ def _read_lane(events_path: Path) -> Lane:
     profile = open_file(events_path.with_suffix(".profile"), "profile")
     head = second_header(events, layout.LANE_HEADER)
     head["name"] = text(head["name"])
+    head["title"] = text(head["title"])
     return Lane(
         head["lane"],
         head,

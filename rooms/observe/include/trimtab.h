@@ -22,6 +22,18 @@
 extern "C" {
 #endif
 
+/* At profile level: tasks of one subject that this thread has made or run since the last batch. */
+typedef struct trimtab_batch {
+  uint32_t bytes; /* sizeof(trimtab_batch): how far the caller knows it */
+  uint32_t subject;
+  uint64_t made;
+  uint64_t ran;
+  uint64_t suspended;    /* how often they were */
+  const uint64_t* ticks; /* how long some of them took: of `timed`, each */
+  uint32_t timed;
+  uint32_t is_inclusive; /* 1: with the tasks that ran inside them; 0: without */
+} trimtab_batch;
+
 /* What the library inside a watched process offers. Grows at the end only; `bytes` says how far it goes. */
 typedef struct trimtab_api {
   uint32_t bytes;
@@ -35,8 +47,46 @@ typedef struct trimtab_api {
   void (*task_begin)(uint32_t subject, uint64_t task);
   void (*task_end)(uint32_t subject, uint64_t task);
   void (*edge)(uint64_t before, uint64_t after);
+  /* For task runtimes; from here on since format 1.1. */
+  uint32_t (*level)(void);
+  uint32_t (*clock)(void);
+  uint64_t (*now)(void);
+  uint32_t (*task_subject)(const char* name, const char* file, uint32_t line);
+  uint32_t (*code_subject)(const void* code);
+  uint64_t (*task_made)(uint32_t subject, uint64_t by);
+  void (*task_ready)(uint32_t subject, uint64_t task, uint64_t by);
+  void (*task_suspended)(uint32_t subject, uint64_t task, uint32_t cause, uint64_t awaited);
+  void (*task_resumed)(uint32_t subject, uint64_t task, uint32_t cause, uint64_t ticks);
+  void (*task_edge)(uint64_t before, uint64_t after, uint32_t cause);
+  void (*tasks_ran)(const struct trimtab_batch* batch);
+  uint32_t (*runtime)(const char* name);
+  void (*worker_begins)(uint32_t runtime, uint32_t worker);
+  void (*worker_state)(uint32_t state);
+  void (*name_lane)(const char* name);
+  uint32_t (*path_counter)(const char* path, const char* unit, uint32_t is_cumulative);
 } trimtab_api;
 
+/* Of trimtab_api.level. */
+enum { TRIMTAB_PROFILE = 2, TRIMTAB_TRACE = 3 };
+/* Of trimtab_api.clock: what `now` and all ticks are. */
+enum { TRIMTAB_CLOCK_TSC = 1, TRIMTAB_CLOCK_MONOTONIC_NS = 2 };
+/* What a worker does. None: its thread is no worker any more. Idle: parked, there was nothing to run; capped: parked
+ * because the runtime may not use more workers. */
+enum { TRIMTAB_WORKER_NONE, TRIMTAB_WORKER_RUNS, TRIMTAB_WORKER_LOOKS, TRIMTAB_WORKER_IDLE, TRIMTAB_WORKER_CAPPED };
+/* What a task waits for, or one task gives another. */
+enum {
+  TRIMTAB_CAUSE_OTHER,
+  TRIMTAB_CAUSE_FUTURE,
+  TRIMTAB_CAUSE_SLOT, /* an input of a task of a graph */
+  TRIMTAB_CAUSE_MUTEX,
+  TRIMTAB_CAUSE_CONDITION,
+  TRIMTAB_CAUSE_SEMAPHORE,
+  TRIMTAB_CAUSE_LATCH,
+  TRIMTAB_CAUSE_BARRIER,
+  TRIMTAB_CAUSE_CHANNEL,
+  TRIMTAB_CAUSE_CHILDREN, /* forked tasks */
+  TRIMTAB_CAUSE_TIME
+};
 
 /* One pointer a program; NULL while not watched. Set by the first call that makes a subject or counter. */
 #ifdef __cplusplus
@@ -98,6 +148,36 @@ static inline void trimtab_task_end(uint32_t subject, uint64_t task) {
 /* Task `after` could not start before task `before` had ended. */
 static inline void trimtab_edge(uint64_t before, uint64_t after) {
   if (before != 0 && after != 0) trimtab_attached_api->edge(before, after);
+}
+
+/* Task runtimes. A runtime calls trimtab_api's functions itself, through what this returns: NULL where nothing is
+ * recorded, or by a library too old to know tasks.
+ *
+ *   const trimtab_api* const to = trimtab_tasks_api();
+ *   if (to != NULL) mine = to->runtime("my runtime");         // once; its workers are told apart from others' by it
+ *
+ * Each worker thread calls worker_begins, and worker_state at every change of what it does, with NONE before it ends.
+ * Looking for work that is found at the first try is part of running: say LOOKS only when it was not.
+ *
+ * Subjects of tasks come from task_subject (0: none) or, of tasks without a name, from code_subject: the address of
+ * the function that is the task, which reports resolve to its place in the source.
+ *
+ * At TRIMTAB_PROFILE a task costs its runtime a count: tasks_ran is told of many at a time. At TRIMTAB_TRACE each is
+ * told of by itself, and tasks_ran takes no notice: task_made gives it its identity (by: the task that makes it, 0:
+ * the one that runs on this thread), then task_ready (by: the task that made it so, or 0), task_begin, any number of
+ * task_suspended and task_resumed (ticks: how long it was, 0: not known; on any thread), and task_end. Parts of tasks
+ * nest on a thread: a task that waits on its stack while another runs is not suspended. Both levels: task_resumed.
+ * task_edge: `after` could not go on before `before` gave it something; called by who gives, when it does.
+ */
+static inline const trimtab_api* trimtab_tasks_api(void) {
+  const trimtab_api* const api = trimtab_attach();
+  return api != NULL && api->bytes >= sizeof(trimtab_api) ? api : NULL;
+}
+
+/* Says who the calling thread is, better than the system's name for it. Up to 39 bytes are kept. */
+static inline void trimtab_name_lane(const char* name) {
+  const trimtab_api* const api = trimtab_tasks_api();
+  if (api != NULL) api->name_lane(name);
 }
 
 #ifdef __cplusplus

@@ -6,14 +6,22 @@
 
 namespace trimtab::observe {
 
+static_assert(TRIMTAB_PROFILE == static_cast<int>(record_level::profile) &&
+              TRIMTAB_TRACE == static_cast<int>(record_level::trace));
+static_assert(TRIMTAB_CLOCK_TSC == static_cast<int>(clock_kind::tsc));
+static_assert(TRIMTAB_WORKER_CAPPED == static_cast<int>(worker_state::capped));
+static_assert(TRIMTAB_CAUSE_TIME == static_cast<int>(wait_cause::time));
+
 namespace {
 
-std::atomic<std::uint64_t> next_task{0};
+std::uint32_t api_named(subject_kind kind, const char* name, const char* file, std::uint32_t line) {
+  if (this_lane() == nullptr) return 0;
+  const std::uint32_t id = the_recorder.named_subject(kind, name, file, line);
+  return id == no_subject ? 0 : id + 1;
+}
 
 std::uint32_t api_subject(const char* name, const char* file, std::uint32_t line) {
-  if (this_lane() == nullptr) return 0;
-  const std::uint32_t id = the_recorder.named_subject(subject_kind::scope, name, file, line);
-  return id == no_subject ? 0 : id + 1;
+  return api_named(subject_kind::scope, name, file, line);
 }
 
 void api_begin(std::uint32_t subject) {
@@ -37,15 +45,26 @@ std::uint32_t api_counter(const char* name, const char* unit) {
 
 void api_set(std::uint32_t counter, double value) { the_recorder.sample(counter, no_lane, value, base::now()); }
 
-std::uint64_t api_task_created(std::uint32_t subject) {
+// Taken from all threads' common number a block at a time.
+std::uint64_t new_task() noexcept {
+  constexpr std::uint64_t block = 4096;
+  static constinit std::atomic<std::uint64_t> blocks{0};
+  static constinit thread_local std::uint64_t last = 0;
+  if (last % block == 0) last = blocks.fetch_add(1, std::memory_order_relaxed) * block;
+  return ++last;
+}
+
+std::uint64_t api_task_made(std::uint32_t subject, std::uint64_t by) {
   lane* const here = this_lane();
   if (here == nullptr) return 0;
-  const std::uint64_t task = next_task.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::uint64_t task = new_task();
   here->count_hook(1);
-  here->record(event_kind::task_created, subject - 1, 0, task, 0, base::now());
+  here->record(event_kind::task_created, subject - 1, 0, task, by != 0 ? by : here->task_here(), base::now());
   if (profile_row* const row = here->own_row(subject - 1, metric::task); row != nullptr) row->x[0] += 1;
   return task;
 }
+
+std::uint64_t api_task_created(std::uint32_t subject) { return api_task_made(subject, 0); }
 
 void api_task_begin(std::uint32_t subject, std::uint64_t task) {
   lane* const here = this_lane();
@@ -61,13 +80,121 @@ void api_task_end(std::uint32_t subject, std::uint64_t task) {
   here->task_end(subject - 1, task, base::now());
 }
 
-void api_edge(std::uint64_t before, std::uint64_t after) {
-  if (lane* const here = this_lane(); here != nullptr)
-    here->record(event_kind::edge, no_subject, 0, before, after, base::now());
+void api_task_edge(std::uint64_t before, std::uint64_t after, std::uint32_t cause) {
+  lane* const here = this_lane();
+  if (here == nullptr) return;
+  here->count_hook(1);
+  here->record(event_kind::edge, no_subject, static_cast<std::uint16_t>(cause), before, after, base::now());
 }
 
-constexpr trimtab_api api = {sizeof(trimtab_api), api_subject,    api_begin,    api_end, api_mark, api_counter, api_set,
-                             api_task_created,    api_task_begin, api_task_end, api_edge};
+void api_edge(std::uint64_t before, std::uint64_t after) { api_task_edge(before, after, TRIMTAB_CAUSE_OTHER); }
+
+std::uint32_t api_level() { return static_cast<std::uint32_t>(the_recorder.level()); }
+
+std::uint32_t api_clock() {
+  return static_cast<std::uint32_t>(base::clock_is_tsc ? clock_kind::tsc : clock_kind::monotonic);
+}
+
+std::uint64_t api_now() { return base::now(); }
+
+std::uint32_t api_task_subject(const char* name, const char* file, std::uint32_t line) {
+  return api_named(subject_kind::task, name, file, line);
+}
+
+std::uint32_t api_code_subject(const void* code) {
+  if (this_lane() == nullptr) return 0;
+  const std::uint32_t id = the_recorder.subject(subject_kind::task, code, false);
+  return id == no_subject ? 0 : id + 1;
+}
+
+void api_task_ready(std::uint32_t subject, std::uint64_t task, std::uint64_t by) {
+  lane* const here = this_lane();
+  if (here == nullptr) return;
+  here->count_hook(1);
+  here->record(event_kind::task_ready, subject - 1, 0, task, by, base::now());
+}
+
+void api_task_suspended(std::uint32_t subject, std::uint64_t task, std::uint32_t cause, std::uint64_t awaited) {
+  lane* const here = this_lane();
+  if (here == nullptr) return;
+  here->count_hook(1);
+  here->task_suspended(subject - 1, task, static_cast<wait_cause>(cause & 0xff), awaited, base::now());
+}
+
+void api_task_resumed(std::uint32_t subject, std::uint64_t task, std::uint32_t cause, std::uint64_t ticks) {
+  lane* const here = this_lane();
+  if (here == nullptr) return;
+  here->count_hook(1);
+  here->task_resumed(subject - 1, task, static_cast<wait_cause>(cause & 0xff), ticks, base::now());
+}
+
+void api_tasks_ran(const trimtab_batch* batch) {
+  lane* const here = this_lane();
+  if (here == nullptr || the_recorder.traces() || batch->subject == 0 || batch->bytes < sizeof(trimtab_batch)) return;
+  lane::batch told;
+  told.made = batch->made;
+  told.ran = batch->ran;
+  told.suspended = batch->suspended;
+  told.ticks = batch->ticks;
+  told.timed = batch->timed;
+  told.is_inclusive = batch->is_inclusive != 0;
+  here->tasks_ran(batch->subject - 1, told);
+}
+
+std::uint32_t api_runtime(const char* name) { return api_named(subject_kind::workers, name, "", 0); }
+
+void api_worker_begins(std::uint32_t runtime, std::uint32_t worker) {
+  lane* const here = this_lane();
+  if (here == nullptr || runtime == 0) return;
+  here->worker_begins(runtime - 1, worker, base::now());
+}
+
+void api_worker_state(std::uint32_t state) {
+  if (lane* const here = this_lane(); here != nullptr && state <= TRIMTAB_WORKER_CAPPED)
+    here->worker_enters(static_cast<worker_state>(state), base::now());
+}
+
+void api_name_lane(const char* name) {
+  if (lane* const here = this_lane(); here != nullptr) here->name(name);
+}
+
+std::uint32_t api_path_counter(const char* path, const char* unit, std::uint32_t is_cumulative) {
+  return this_lane() == nullptr ? 0 : the_recorder.add_counter(path, unit, "runtime", is_cumulative != 0);
+}
+
+constexpr trimtab_api make_api() {
+  trimtab_api made{};
+  made.bytes = sizeof(trimtab_api);
+  made.subject = api_subject;
+  made.begin = api_begin;
+  made.end = api_end;
+  made.mark = api_mark;
+  made.counter = api_counter;
+  made.set = api_set;
+  made.task_created = api_task_created;
+  made.task_begin = api_task_begin;
+  made.task_end = api_task_end;
+  made.edge = api_edge;
+  made.level = api_level;
+  made.clock = api_clock;
+  made.now = api_now;
+  made.task_subject = api_task_subject;
+  made.code_subject = api_code_subject;
+  made.task_made = api_task_made;
+  made.task_ready = api_task_ready;
+  made.task_suspended = api_task_suspended;
+  made.task_resumed = api_task_resumed;
+  made.task_edge = api_task_edge;
+  made.tasks_ran = api_tasks_ran;
+  made.runtime = api_runtime;
+  made.worker_begins = api_worker_begins;
+  made.worker_state = api_worker_state;
+  made.name_lane = api_name_lane;
+  made.path_counter = api_path_counter;
+  return made;
+}
+
+constexpr trimtab_api api = make_api();
 
 }  // namespace
 

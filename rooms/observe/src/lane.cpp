@@ -138,27 +138,4 @@ void lane::scope_end(std::uint32_t subject) noexcept {
   record(event_kind::scope_end, subject, 0, 0, 0, end);
 }
 
-void lane::task_begin(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept {
-  const std::uint32_t depth = m_task_depth++;
-  if (depth < max_tasks) m_tasks[depth] = {subject, at, 0};
-  record(event_kind::task_begin, subject, 0, task, 0, at);
-}
-
-base::ticks lane::task_end(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept {
-  if (m_task_depth == 0) return 0;
-  const std::uint32_t depth = --m_task_depth;
-  record(event_kind::task_end, subject, 0, task, 0, at);
-  profile_row* const counted = own_row(subject, metric::task);
-  if (depth >= max_tasks) {
-    if (counted != nullptr) counted->count += 1;
-    return 0;
-  }
-  const open_task& ended = m_tasks[depth];
-  const base::ticks inclusive = at - ended.begin;
-  add(counted, inclusive - ended.inner);
-  if (counted != nullptr) counted->x[1] += inclusive;
-  if (depth > 0) m_tasks[depth - 1].inner += inclusive;
-  return inclusive;
-}
-
 }  // namespace trimtab::observe

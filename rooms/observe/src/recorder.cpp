@@ -70,6 +70,7 @@ int recorder::open(const recorder_options& options) noexcept {
   self.real_ns_0 = m_clock.real_ns_0;
   self.ns_per_tick = m_clock.ns_per_tick;
   self.start_ticks = m_clock.ticks_0;
+  m_working.reset(m_clock.ticks_0);
   self.clock_read_ns = base::clock_read_cost_ns(m_clock);
   const base::cpu_limits limits = base::read_cpu_limits();
   self.cpus_online = limits.online;
@@ -118,6 +119,7 @@ int recorder::create_file(base::mapped_file& file, const char* name, file_kind k
   if (error != 0) return error;
   auto& head = *reinterpret_cast<file_header*>(file.data());
   head.version = format_version;
+  head.minor = format_minor;
   head.header_size = header_bytes;
   head.kind = kind;
   head.record_bytes = record_bytes;

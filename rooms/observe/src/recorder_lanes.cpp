@@ -75,6 +75,8 @@ lane* recorder::open_lane() noexcept {
       head.tid = this_tid();
       head.is_main = head.tid == static_cast<std::uint32_t>(getpid()) ? 1 : head.is_main;
       head.threads += 1;
+      head.worker_of = 0;
+      head.title[0] = '\0';
       head.end_ticks = 0;
       if (head.start_ticks == 0) head.start_ticks = begin;
       prctl(PR_GET_NAME, head.name);
@@ -105,6 +107,7 @@ void recorder::close_lane(lane& which) noexcept {
   const int saved = errno;
   if (m_options.lane_closed != nullptr) m_options.lane_closed(*this, which);
   const base::ticks at = base::now();
+  which.worker_enters(worker_state::none, at);
   which.record(event_kind::thread_end, no_subject, 0, which.m_header->tid, 0, at);
   which.m_header->alive_ticks += at - which.m_thread_start;
   which.m_header->end_ticks = at;

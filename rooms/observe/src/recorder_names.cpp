@@ -85,10 +85,13 @@ std::uint64_t hash_of(const char* text) noexcept {
   return hash;
 }
 
-// Where code stands in its module: the same at every load. Kinds stay below 128.
+// Where code stands in its module: the same at every load. Kinds stay below 64.
 std::uint64_t key_in_module(subject_kind kind, std::uint32_t module, std::uint64_t offset) noexcept {
   return key_of(kind, base::mix(offset + base::mix(module + 1))) | (std::uint64_t{1} << 63);
 }
+
+// Subjects known by name alone: kinds stay below 64, so that no code address has such a key.
+constexpr std::uint64_t named_key = std::uint64_t{1} << 62;
 
 constexpr std::uint64_t forgotten_key = 1;  // no kind: no key of a subject
 
@@ -205,11 +208,8 @@ void recorder::forget_code(std::uintptr_t begin, std::uintptr_t end) noexcept {
     if (m_modules[i].begin < end && m_modules[i].end > begin) m_modules[i].begin = m_modules[i].end = 0;
   for (subject_slot& slot : m_subjects) {
     const std::uint64_t key = slot.key.load(std::memory_order_relaxed);
-    const auto kind = static_cast<subject_kind>(key >> 56);
     const std::uint64_t address = key & ((std::uint64_t{1} << 56) - 1);
-    const bool is_named = kind == subject_kind::scope || kind == subject_kind::mark;
-    if (key >> 63 == 0 && !is_named && address >= begin && address < end)
-      slot.key.store(forgotten_key, std::memory_order_release);
+    if (key >> 62 == 0 && address >= begin && address < end) slot.key.store(forgotten_key, std::memory_order_release);
   }
 }
 
@@ -238,7 +238,7 @@ std::uint32_t recorder::named_subject(subject_kind kind, const char* name, const
   fixed.line = line;
   const char* const strings[3] = {name, file, nullptr};
   const std::uint64_t identity = base::mix(hash_of(name) ^ base::mix(hash_of(file) + line));
-  return find_or_add(key_of(kind, identity), fixed, nullptr, strings);
+  return find_or_add(key_of(kind, identity) | named_key, fixed, nullptr, strings);
 }
 
 std::uint32_t recorder::add_counter(const char* name, const char* unit, const char* source, bool is_cumulative) noexcept {

@@ -50,6 +50,7 @@ file_header header(file_kind kind, std::size_t record_bytes, std::uint64_t capac
   head.capacity = capacity;
   head.written = written;
   head.dropped = 3;
+  head.minor = format_minor;
   return head;
 }
 
@@ -146,6 +147,9 @@ TEST(golden, lane) {
   lane.alive_ticks = 26;
   lane.hooks = 27;
   lane.clock_reads = 28;
+  lane.worker_of = 4;
+  lane.worker = 29;
+  std::memcpy(lane.title, "runtime 1, worker 29", 21);
   // A ring of three that wrapped: the first slot holds the latest, the second is being overwritten.
   const std::array<event, 3> events{{{4000, 1, static_cast<std::uint16_t>(event_kind::region_end), 1, 7, 1},
                                      {2000, 1, static_cast<std::uint16_t>(event_kind::region_begin), 1, 7, 0},
@@ -188,6 +192,7 @@ TEST(golden, layout) {
   FIELD(file_header, capacity);
   FIELD(file_header, written);
   FIELD(file_header, dropped);
+  FIELD(file_header, minor);
   FIELD(process_header, pid);
   FIELD(process_header, ppid);
   FIELD(process_header, clock);
@@ -233,6 +238,9 @@ TEST(golden, layout) {
   FIELD(lane_header, alive_ticks);
   FIELD(lane_header, hooks);
   FIELD(lane_header, clock_reads);
+  FIELD(lane_header, worker_of);
+  FIELD(lane_header, worker);
+  FIELD(lane_header, title);
   FIELD(event, ticks);
   FIELD(event, subject);
   FIELD(event, kind);

@@ -21,6 +21,8 @@ namespace trimtab::observe {
 
 inline constexpr char file_magic[8] = {'T', 'R', 'I', 'M', 'T', 'A', 'B', '\0'};
 inline constexpr std::uint32_t format_version = 1;
+// Rises with what older readers may pass over: kinds of events, metrics, fields behind those that there were.
+inline constexpr std::uint64_t format_minor = 1;
 inline constexpr std::size_t header_bytes = 4096;
 inline constexpr std::uint32_t no_lane = 0xffffffffu;
 inline constexpr std::uint32_t no_subject = 0xffffffffu;
@@ -45,7 +47,8 @@ struct file_header {
   std::uint64_t capacity;      // records (names: bytes) that the file has room for now
   std::uint64_t written;       // records (names: bytes) ever written; above capacity: a ring that wrapped
   std::uint64_t dropped;       // records that found no room
-  std::uint64_t reserved[2];
+  std::uint64_t minor;         // format_minor
+  std::uint64_t reserved;
 };
 static_assert(sizeof(file_header) == 64);
 
@@ -113,6 +116,10 @@ struct lane_header {
   // Own cost, counted by the lane's own thread:
   std::uint64_t hooks;  // calls of ours that the program made
   std::uint64_t clock_reads;
+  // Of a worker of a task runtime:
+  std::uint32_t worker_of;  // subject of its runtime, plus one; 0: no worker
+  std::uint32_t worker;     // number in its runtime
+  char title[40];           // what the runtime calls it; "": nothing
 };
 
 // One event. What a and b mean depends on kind (see event_kind).
@@ -146,13 +153,14 @@ enum class event_kind : std::uint16_t {
   single = 20,  // arg: 1 when this lane executed it; a = 0
   // points
   task_created = 32,    // a: task, b: creating task or 0
-  task_ready = 33,      // a: task
-  task_suspended = 34,  // a: task
-  task_resumed = 35,    // a: task
-  edge = 36,            // task b could not start before task a
+  task_ready = 33,      // a: task, b: task that made it so, or 0
+  task_suspended = 34,  // arg: wait_cause, a: task, b: task that it waits for, or 0
+  task_resumed = 35,    // arg: wait_cause, a: task, b: ticks since it was suspended (0: not told)
+  edge = 36,            // arg: wait_cause, task b could not go on before task a gave it something
   mark = 40,            // program's own
   thread_begin = 41,    // a: tid
   thread_end = 42,      // a: tid
+  worker_state = 43,    // of the lane's worker from here on. arg: worker_state; subject: its runtime
   // switches.tt only. a: CPU, b: lane
   switch_out = 48,  // arg: 1 = preempted (was still runnable)
   switch_in = 49,
@@ -167,6 +175,30 @@ enum class wait_kind : std::uint16_t {
   taskwait = 6,  // taskwait, taskgroup, end of taskloop
   reduction = 7,
   lock = 8,  // omp_set_lock
+};
+
+// What the worker of a task runtime does.
+enum class worker_state : std::uint16_t {
+  none = 0,  // no worker, or no longer
+  runs = 1,  // runs tasks, and finds the next one at once
+  looks = 2,
+  idle = 3,    // parked: there was nothing to run
+  capped = 4,  // parked: the runtime may not use more workers
+};
+
+// What a task waits for, or what one task gives another.
+enum class wait_cause : std::uint16_t {
+  other = 0,
+  future = 1,
+  slot = 2,  // input of a task of a graph
+  mutex = 3,
+  condition = 4,
+  semaphore = 5,
+  latch = 6,
+  barrier = 7,
+  channel = 8,
+  children = 9,  // forked tasks
+  time = 10,
 };
 
 enum class schedule : std::uint16_t {
@@ -197,6 +229,7 @@ enum class subject_kind : std::uint16_t {
   scope = 12,  // program's own
   mark = 13,
   teams = 14,
+  workers = 15,  // of a task runtime
 };
 
 // A profile row: one subject, one metric, on one lane. Only the lane whose file it is in writes it;
@@ -211,12 +244,24 @@ enum class metric : std::uint16_t {
   // ticks = time this lane was in the loop; x[0]: iterations it executed, x[1]: chunks it took,
   // x[2]: chunk size (0: none), x[3]: trip count of one instance (unknown: not known). flags: schedule
   loop = 3,
-  wait = 4,    // ticks = time waited. flags: wait_kind
-  lock = 5,    // ticks = time waited to enter; x[0]: time held, x[1]: entries that waited over 1 us
-  task = 6,    // ticks = time executing, inner tasks not included; x[0]: created by this lane, x[1]: inclusive time
+  wait = 4,  // ticks = time waited. flags: wait_kind
+  lock = 5,  // ticks = time waited to enter; x[0]: time held, x[1]: entries that waited over 1 us
+  // ticks = time executing, inner tasks not included; x[0]: created by this lane, x[1]: inclusive time, x[2]: times
+  // suspended. flags: task_flags
+  task = 6,
   scope = 7,   // ticks = time inside
   single = 8,  // count = passages; x[0]: executed by this lane
+  // ticks = time that the lane's worker was in a state; x[0]: of it, while any worker ran tasks; while it is in the
+  // state, x[1]: since when, x[2]: how long any worker had run until then. flags: worker_state
+  worker = 9,
+  suspended = 10,  // ticks = time that tasks were suspended, of those resumed by this lane. flags: wait_cause
 };
+
+// Of rows of metric task.
+namespace task_flags {
+inline constexpr std::uint16_t counted = 1;    // in batches: count is exact, some of them were timed
+inline constexpr std::uint16_t inclusive = 2;  // ticks include inner tasks
+}  // namespace task_flags
 
 inline constexpr std::size_t histogram_buckets = 42;
 

@@ -84,6 +84,28 @@ class alignas(64) lane {
   // taken out of the outer one's row. Returns, at the end, the ticks that the task took, inner ones included.
   void task_begin(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept;
   base::ticks task_end(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept;
+  // A task leaves this lane's stack, and goes on, there or on another lane. waited: 0: not known.
+  void task_suspended(std::uint32_t subject, std::uint64_t task, wait_cause why, std::uint64_t awaited,
+                      base::ticks at) noexcept;
+  void task_resumed(std::uint32_t subject, std::uint64_t task, wait_cause why, base::ticks waited, base::ticks at) noexcept;
+  // The innermost task that runs here; 0: none, or not known.
+  std::uint64_t task_here() const noexcept {
+    return m_task_depth == 0 || m_task_depth > max_tasks ? 0 : m_tasks[m_task_depth - 1].task;
+  }
+
+  // Tasks that this lane only counted, and how long `timed` of them took.
+  struct batch {
+    std::uint64_t made = 0, ran = 0, suspended = 0;
+    const base::ticks* ticks = nullptr;
+    std::uint32_t timed = 0;
+    bool is_inclusive = false;
+  };
+  void tasks_ran(std::uint32_t subject, const batch& told) noexcept;
+
+  // This lane is worker `number` of the runtime that `subject` stands for, and runs tasks from now on.
+  void worker_begins(std::uint32_t subject, std::uint32_t number, base::ticks at) noexcept;
+  void worker_enters(worker_state next, base::ticks at) noexcept;
+  void name(const char* title) noexcept;
 
   // For the runtime adapter that has claimed this lane: one pointer of its own, nullptr at first.
   void* adapter = nullptr;
@@ -101,6 +123,7 @@ class alignas(64) lane {
     std::uint32_t subject;
   };
   struct open_task {
+    std::uint64_t task;
     std::uint32_t subject;
     base::ticks begin;
     base::ticks inner;  // spent in tasks that ran inside it
@@ -116,6 +139,13 @@ class alignas(64) lane {
            (flags & 0xffu);
   }
 
+  // Takes the innermost task off the stack.
+  struct part {
+    bool is_timed = false;
+    base::ticks inclusive = 0;
+    base::ticks own = 0;  // without inner tasks
+  };
+  part end_part(base::ticks at) noexcept;
   bool make_room() noexcept;
   profile_row* add_row(std::uint64_t key, std::uint32_t subject, metric what, std::uint32_t about, std::uint32_t in_region,
                        std::uint16_t flags) noexcept;
@@ -137,6 +167,9 @@ class alignas(64) lane {
   std::uint32_t m_index_used = 0;
   bool m_is_ring = true;
   base::ticks m_thread_start = 0;
+  profile_row* m_state_row = nullptr;  // of the worker's present state; nullptr: no worker
+  worker_state m_state = worker_state::none;
+  base::ticks m_state_since = 0;
   std::atomic<bool> m_open{false};
   // Events that the stream has room for; raised by the sampler thread, read by the owner when it runs out.
   std::atomic<std::uint64_t> m_ready{0};

@@ -8,6 +8,7 @@
 #include "trimtab/base/clock.hpp"
 #include "trimtab/base/mapped_file.hpp"
 #include "trimtab/base/spin_lock.hpp"
+#include "trimtab/observe/activity.hpp"
 #include "trimtab/observe/format.hpp"
 #include "trimtab/observe/lane.hpp"
 
@@ -97,6 +98,14 @@ class recorder {
     if (m_parallel.fetch_sub(1, std::memory_order_acq_rel) == 1 && at > since)
       std::atomic_ref(m_process->parallel_ticks).fetch_add(at - since, std::memory_order_relaxed);
   }
+  // Workers of task runtimes that run tasks: time during which any does is parallel, and told apart as well.
+  void work_enter(base::ticks at) noexcept {
+    if (m_working.enter(at)) parallel_enter(at);
+  }
+  void work_leave(base::ticks at) noexcept {
+    if (m_working.leave(at)) parallel_leave(at);
+  }
+  base::ticks worked_until(base::ticks at) const noexcept { return m_working.until(at); }
   std::uint64_t new_instance() noexcept { return m_instances.fetch_add(1, std::memory_order_relaxed) + 1; }
 
   // By the sampler thread, every few milliseconds: heartbeat, room for the streams, final figures.
@@ -154,6 +163,7 @@ class recorder {
   std::atomic<std::uint32_t> m_lane_count{0};
   std::atomic<lane*> m_lanes[max_lanes] = {};
   std::atomic<std::uint32_t> m_parallel{0};
+  activity m_working;
   std::atomic<std::uint64_t> m_instances{0};
   std::atomic<std::uint64_t> m_trace_used{0};
   std::atomic<bool> m_trace_full{false};

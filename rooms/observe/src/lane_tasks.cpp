@@ -1,0 +1,119 @@
+// Tasks of a lane, and the state of the worker that it is.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "trimtab/observe/recorder.hpp"
+
+namespace trimtab::observe {
+
+void lane::task_begin(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept {
+  const std::uint32_t depth = m_task_depth++;
+  if (depth < max_tasks) m_tasks[depth] = {task, subject, at, 0};
+  record(event_kind::task_begin, subject, 0, task, 0, at);
+}
+
+lane::part lane::end_part(base::ticks at) noexcept {
+  const std::uint32_t depth = --m_task_depth;
+  if (depth >= max_tasks) return {};
+  const open_task& ended = m_tasks[depth];
+  const base::ticks inclusive = at - ended.begin;
+  if (depth > 0) m_tasks[depth - 1].inner += inclusive;
+  return {true, inclusive, inclusive - ended.inner};
+}
+
+base::ticks lane::task_end(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept {
+  if (m_task_depth == 0) return 0;
+  const part ended = end_part(at);
+  record(event_kind::task_end, subject, 0, task, 0, at);
+  profile_row* const row = own_row(subject, metric::task);
+  if (row == nullptr) return ended.inclusive;
+  if (ended.is_timed)
+    add(row, ended.own);
+  else
+    row->count += 1;
+  row->x[1] += ended.inclusive;
+  return ended.inclusive;
+}
+
+void lane::task_suspended(std::uint32_t subject, std::uint64_t task, wait_cause why, std::uint64_t awaited,
+                          base::ticks at) noexcept {
+  record(event_kind::task_suspended, subject, static_cast<std::uint16_t>(why), task, awaited, at);
+  if (m_task_depth == 0) return;
+  const part ended = end_part(at);
+  profile_row* const row = own_row(subject, metric::task);
+  if (row == nullptr) return;
+  row->sum += ended.own;
+  row->x[1] += ended.inclusive;
+  row->x[2] += 1;
+}
+
+void lane::task_resumed(std::uint32_t subject, std::uint64_t task, wait_cause why, base::ticks waited,
+                        base::ticks at) noexcept {
+  profile_row* const row = own_row(subject, metric::suspended, no_subject, static_cast<std::uint16_t>(why));
+  if (waited != 0)
+    add(row, waited);
+  else if (row != nullptr)
+    row->count += 1;
+  if (!m_owner->traces()) return;
+  const std::uint32_t depth = m_task_depth++;
+  if (depth < max_tasks) m_tasks[depth] = {task, subject, at, 0};
+  record(event_kind::task_resumed, subject, static_cast<std::uint16_t>(why), task, waited, at);
+}
+
+void lane::tasks_ran(std::uint32_t subject, const batch& told) noexcept {
+  const std::uint16_t flags =
+      static_cast<std::uint16_t>(task_flags::counted | (told.is_inclusive ? task_flags::inclusive : std::uint16_t{0}));
+  profile_row* const row = own_row(subject, metric::task, no_subject, flags);
+  if (row == nullptr) return;
+  const std::uint64_t before = row->sum;
+  for (std::uint32_t i = 0; i < told.timed; ++i) add(row, told.ticks[i]);
+  row->count += told.ran - std::min<std::uint64_t>(told.timed, told.ran);
+  row->x[0] += told.made;
+  if (told.is_inclusive) row->x[1] += row->sum - before;
+  row->x[2] += told.suspended;
+  // Each batch stands for its own tasks, since the distance between timed ones differs from batch to batch.
+  const auto scaled = [&](std::uint64_t sum, std::uint64_t of) {
+    return static_cast<std::uint64_t>(static_cast<double>(sum) * static_cast<double>(told.ran) / static_cast<double>(of));
+  };
+  if (told.timed > 0)
+    row->x[3] += scaled(row->sum - before, told.timed);
+  else if (row->timed > 0)
+    row->x[3] += scaled(row->sum, row->timed);
+  count_hook(2 * told.timed);
+}
+
+void lane::worker_begins(std::uint32_t subject, std::uint32_t number, base::ticks at) noexcept {
+  m_header->worker_of = subject + 1;
+  m_header->worker = number;
+  worker_enters(worker_state::runs, at);
+}
+
+void lane::worker_enters(worker_state next, base::ticks at) noexcept {
+  if (m_header->worker_of == 0 || next == m_state) return;
+  const std::uint32_t runtime = m_header->worker_of - 1;
+  if (m_state == worker_state::runs) m_owner->work_leave(at);
+  if (m_state_row != nullptr) {
+    profile_row& row = *m_state_row;
+    const base::ticks took = at - m_state_since;
+    const base::ticks busy = m_owner->worked_until(at);
+    row.x[0] += std::min(m_state == worker_state::runs ? took : busy > row.x[2] ? busy - row.x[2] : 0, took);
+    row.x[1] = 0;
+    add(&row, took);
+  }
+  m_state = next;
+  m_state_since = at;
+  m_state_row = nullptr;
+  record(event_kind::worker_state, runtime, static_cast<std::uint16_t>(next), m_header->worker, 0, at);
+  count_hook(1);
+  if (next == worker_state::runs) m_owner->work_enter(at);
+  if (next == worker_state::none) return;
+  m_state_row = own_row(runtime, metric::worker, no_subject, static_cast<std::uint16_t>(next));
+  if (m_state_row == nullptr) return;
+  m_state_row->x[1] = at;
+  m_state_row->x[2] = m_owner->worked_until(at);
+}
+
+void lane::name(const char* title) noexcept { std::snprintf(m_header->title, sizeof m_header->title, "%s", title); }
+
+}  // namespace trimtab::observe

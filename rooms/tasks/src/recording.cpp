@@ -1,0 +1,159 @@
+// The one file of this room that knows trimtab.h. What it calls is there for as long as the process lives.
+#include "trimtab/tasks/recording.hpp"
+
+#include <pthread.h>
+#include <trimtab.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+
+#include "trimtab/base/hash.hpp"
+
+namespace trimtab::tasks::recording {
+
+namespace {
+
+// Set once, before `current` says that anything is recorded.
+constinit const trimtab_api* api = nullptr;
+constinit std::atomic<std::uint32_t> runtimes{0};
+
+constexpr std::uint32_t always_timed = 8;  // batches
+// From these lengths on every task is timed, or every fourth: the two clock reads are then under 1 % of it.
+constexpr base::ticks long_task = 15'000;
+constexpr base::ticks medium_task = 3'000;
+constexpr std::uint32_t one_in_short = 32;
+
+void turn_on() noexcept {
+  api = trimtab_tasks_api();
+  if (api == nullptr) return;
+  // The recorder has measured the clock that all stamps are of.
+  base::clock_is_tsc = api->clock() == TRIMTAB_CLOCK_TSC;
+  pthread_atfork(nullptr, nullptr, [] {
+    detail::generation.fetch_add(1, std::memory_order_relaxed);
+    runtimes.store(0, std::memory_order_relaxed);
+  });
+  detail::current.store(api->level() == TRIMTAB_TRACE ? level::trace : level::profile, std::memory_order_release);
+}
+
+constexpr std::uint32_t number_of(cause why) noexcept { return static_cast<std::uint32_t>(why); }
+
+}  // namespace
+
+std::uint32_t attach(const char* name) noexcept {
+  static std::once_flag once;
+  std::call_once(once, turn_on);
+  if (!is_on()) return 0;
+  char numbered[64];
+  std::snprintf(numbered, sizeof numbered, "%s %u", name, runtimes.fetch_add(1, std::memory_order_relaxed) + 1);
+  return api->runtime(numbered);
+}
+
+void worker_begins(std::uint32_t runtime, std::uint32_t number) noexcept {
+  if (runtime != 0) api->worker_begins(runtime, number);
+}
+
+void worker_state(state next) noexcept {
+  if (is_on()) api->worker_state(static_cast<std::uint32_t>(next));
+}
+
+void worker_ends() noexcept { worker_state(state::none); }
+
+std::uint32_t subject_of(const char* name, const char* file, std::uint32_t line) noexcept {
+  return is_on() ? api->task_subject(name, file, line) : 0;
+}
+
+std::uint32_t subject_of_code(const void* code) noexcept { return is_on() && code != nullptr ? api->code_subject(code) : 0; }
+
+std::uint32_t kind::find() noexcept {
+  if (!is_on()) return 0;
+  const std::uint64_t generation = detail::generation.load(std::memory_order_relaxed);
+  const std::uint32_t found = m_name != nullptr ? subject_of(m_name, m_file, m_line) : subject_of_code(m_code);
+  m_known.store(generation << 32 | found, std::memory_order_relaxed);
+  return found;
+}
+
+void tally::took(std::uint32_t subject, base::ticks ticks, bool is_inclusive) noexcept {
+  if (subject == 0) return;
+  entry& mine = at(subject);
+  if (mine.timed > 0 && mine.is_inclusive != is_inclusive) tell(mine);
+  mine.is_inclusive = is_inclusive;
+  mine.ticks[mine.timed++] = ticks;
+  // Not in step with what the program does: between half and one and a half of the distance.
+  const std::uint64_t jitter = mine.distance < 2 ? 0 : base::mix_fast(m_ran) % mine.distance;
+  mine.next_timed = mine.ran + mine.distance - mine.distance / 2 + jitter;
+  if (mine.timed == most_timed) tell(mine);
+}
+
+void tally::flush() noexcept {
+  for (entry& each : m_entries)
+    if (each.made + each.ran + each.suspended != 0) tell(each);
+}
+
+void tally::replace(entry& old, std::uint32_t subject) noexcept {
+  if (old.made + old.ran + old.suspended != 0) tell(old);
+  old = {};
+  old.subject = subject;
+}
+
+void tally::tell(entry& told) noexcept {
+  const trimtab_batch batch{sizeof(trimtab_batch), told.subject, told.made,  told.ran,
+                            told.suspended,        told.ticks,   told.timed, told.is_inclusive ? 1u : 0u};
+  api->tasks_ran(&batch);
+  if (told.timed == most_timed) {
+    base::ticks sum = 0;
+    for (const base::ticks each : told.ticks) sum += each;
+    const base::ticks mean = sum / most_timed;
+    told.batches = std::min(told.batches + 1, always_timed);
+    if (told.batches == always_timed) told.distance = mean >= long_task ? 1 : mean >= medium_task ? 4 : one_in_short;
+  }
+  told.next_timed = told.next_timed > told.ran ? told.next_timed - told.ran : 1;
+  told.made = told.ran = told.suspended = 0;
+  told.timed = 0;
+}
+
+tally& tally_of_thread() noexcept {
+  struct flushed : tally {
+    ~flushed() { flush(); }
+  };
+  thread_local flushed own;
+  return own;
+}
+
+std::uint64_t task_created(std::uint32_t subject, std::uint64_t by) noexcept {
+  return subject != 0 ? api->task_made(subject, by) : 0;
+}
+
+void task_ready(std::uint32_t subject, std::uint64_t task, std::uint64_t by) noexcept {
+  if (task != 0) api->task_ready(subject, task, by);
+}
+
+void task_begin(std::uint32_t subject, std::uint64_t task) noexcept {
+  if (task != 0) api->task_begin(subject, task);
+}
+
+void task_end(std::uint32_t subject, std::uint64_t task) noexcept {
+  if (task != 0) api->task_end(subject, task);
+}
+
+void task_suspended(std::uint32_t subject, std::uint64_t task, cause why, std::uint64_t awaited) noexcept {
+  if (task != 0) api->task_suspended(subject, task, number_of(why), awaited);
+}
+
+void task_resumed(std::uint32_t subject, std::uint64_t task, cause why, base::ticks ticks) noexcept {
+  if (subject != 0) api->task_resumed(subject, task, number_of(why), ticks);
+}
+
+void edge(std::uint64_t before, std::uint64_t after, cause why) noexcept {
+  if (before != 0 && after != 0) api->task_edge(before, after, number_of(why));
+}
+
+std::uint32_t counter(const char* path, const char* unit, bool is_cumulative) noexcept {
+  return is_on() ? api->path_counter(path, unit, is_cumulative ? 1 : 0) : 0;
+}
+
+void set(std::uint32_t counter, double value) noexcept {
+  if (counter != 0) api->set(counter, value);
+}
+
+}  // namespace trimtab::tasks::recording
