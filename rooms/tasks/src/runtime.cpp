@@ -151,15 +151,19 @@ bool runtime::is_over() const noexcept {
   return made == finished;
 }
 
-void runtime::submit(task& what) {
+void runtime::count_made_outside() {
   if (getpid() != m_process)
     throw std::runtime_error("trimtab: this runtime belongs to the parent process; a forked child needs one of its own");
   m_made_outside.fetch_add(1, std::memory_order_seq_cst);
-  submit_resumption(what);
 }
 
-void runtime::submit_resumption(task& what) noexcept {
-  m_table->put(*this, what);
+void runtime::submit(task& what, std::int32_t hint) {
+  count_made_outside();
+  put(what, hint);
+}
+
+void runtime::put(task& what, std::int32_t hint) noexcept {
+  m_table->put(*this, what, hint);
   m_table->wakes_all ? m_events.wake_all() : m_events.wake_one();
 }
 

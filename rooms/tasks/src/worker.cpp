@@ -111,7 +111,7 @@ void worker::suspend(const char* what, const void* about, void (*published)(void
 void worker::ready(stack& suspended) noexcept {
   worker* const here = current();
   if (here != nullptr && here->m_owner == suspended.owner) return here->push(suspended.resumption);
-  suspended.owner->submit_resumption(suspended.resumption);
+  suspended.owner->put(suspended.resumption);
 }
 
 void worker::run_on_new_stack(void (*f)(void*) noexcept, void* argument) noexcept {
@@ -135,6 +135,6 @@ void worker::yield() noexcept {
   suspend("its turn", nullptr, [](void*, stack& left) noexcept { worker_loop::let_others_first(left); }, nullptr);
 }
 
-void worker_loop::let_others_first(stack& left) noexcept { worker::current()->owner().submit_resumption(left.resumption); }
+void worker_loop::let_others_first(stack& left) noexcept { worker::current()->owner().put(left.resumption); }
 
 }  // namespace trimtab::tasks

@@ -129,16 +129,17 @@ void worker_loop::rest(worker& here) noexcept {
 
 template <class which>
 const runtime::table& runtime::table_of() noexcept {
-  static constexpr table made{
-      which::keeps_own,
-      which::wakes_all,
-      which::offers,
-      [](queues& all) -> std::shared_ptr<void> { return std::make_shared<which>(all); },
-      [](runtime& of, std::uint32_t worker, task& what) noexcept {
-        return static_cast<which*>(of.m_policy_object.get())->push(of.m_queues, worker, what);
-      },
-      [](runtime& of, task& what) noexcept { static_cast<which*>(of.m_policy_object.get())->put(of.m_queues, what); },
-      worker_loop::run<which>};
+  static constexpr table made{which::keeps_own,
+                              which::wakes_all,
+                              which::offers,
+                              [](queues& all) -> std::shared_ptr<void> { return std::make_shared<which>(all); },
+                              [](runtime& of, std::uint32_t worker, task& what) noexcept {
+                                return static_cast<which*>(of.m_policy_object.get())->push(of.m_queues, worker, what);
+                              },
+                              [](runtime& of, task& what, std::int32_t hint) noexcept {
+                                static_cast<which*>(of.m_policy_object.get())->put(of.m_queues, what, hint);
+                              },
+                              worker_loop::run<which>};
   return made;
 }
 

@@ -38,7 +38,7 @@ struct runtime::table {
   task_deque::offering offers;
   std::shared_ptr<void> (*make)(queues&);
   bool (*push)(runtime&, std::uint32_t worker, task&) noexcept;
-  void (*put)(runtime&, task&) noexcept;
+  void (*put)(runtime&, task&, std::int32_t hint) noexcept;
   void (*loop)(stack&) noexcept;
 };
 

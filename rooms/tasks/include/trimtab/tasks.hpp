@@ -1,6 +1,8 @@
 // The many-task runtime, whole.
 #pragma once
 
+#include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/future.hpp"
 #include "trimtab/tasks/invoke.hpp"
 #include "trimtab/tasks/runtime.hpp"
 

@@ -63,6 +63,9 @@ struct queues {
   std::uint32_t next_in_turn() noexcept {
     return turn.fetch_add(1, std::memory_order_relaxed) % active.load(std::memory_order_relaxed);
   }
+  std::uint32_t target_of(std::int32_t hint) noexcept {
+    return hint < 0 ? next_in_turn() : static_cast<std::uint32_t>(hint) % active.load(std::memory_order_relaxed);
+  }
   std::uint64_t length() const noexcept;
 
   std::vector<std::unique_ptr<worker_queues>> workers;

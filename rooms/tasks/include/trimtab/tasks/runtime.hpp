@@ -59,8 +59,11 @@ class runtime {
   template <class function>
   auto run(function&& f) -> std::invoke_result_t<function&>;
 
-  // To be run once, by some worker. From any thread.
-  void submit(task& what);
+  // A new task, to be run once. From any thread; throws in a forked child. hint: a worker's number, or -1.
+  void submit(task& what, std::int32_t hint = -1);
+  // A task that is known already (count_made_outside, or it waited) is ready.
+  void put(task& what, std::int32_t hint = -1) noexcept;
+  void count_made_outside();
 
   // The runtime that threads which are no workers use: the first that was made and still lives; made when there is none.
   static runtime& standard();
@@ -82,7 +85,6 @@ class runtime {
   void start();
   void stop() noexcept;
   void work(worker& which) noexcept;
-  void submit_resumption(task& what) noexcept;
   stack* make_stack() noexcept;
   void keep_few_unused(worker& here) noexcept;
   bool is_over() const noexcept;

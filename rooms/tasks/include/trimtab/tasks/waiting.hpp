@@ -21,6 +21,9 @@ class completion {
 
   bool is_ready() const noexcept { return m_waiters.load(std::memory_order_acquire) == ready; }
 
+  // Somebody is to be told.
+  bool is_awaited() const noexcept { return m_waiters.load(std::memory_order_acquire) > ready; }
+
   // False: it has happened already, and `who` will not be told.
   bool add(waiter& who) noexcept {
     std::uintptr_t known = m_waiters.load(std::memory_order_acquire);
@@ -39,7 +42,7 @@ class completion {
     if (known != 0) tell(reinterpret_cast<waiter*>(known));
   }
 
-  // Instead of complete(), by the only one that knows of it.
+  // Instead of complete(), by the only one that knows of it, when nobody is to be told.
   void complete_unshared() noexcept { m_waiters.store(ready, std::memory_order_relaxed); }
 
   // Returns when it has happened. A worker runs something else meanwhile; any other thread sleeps.

@@ -22,24 +22,24 @@ struct search {
 };
 
 template <class policy>
-concept scheduling_policy =
-    requires(policy p, const policy& q, queues& all, std::uint32_t worker, task& what, search& how, bool& is_offered) {
-      { policy::name } -> std::convertible_to<const char*>;
-      // Normal tasks that a worker makes go to its own queue, with no question asked.
-      { policy::keeps_own } -> std::convertible_to<bool>;
-      // A task may be run by some workers only: all are woken for it.
-      { policy::wakes_all } -> std::convertible_to<bool>;
-      { policy::offers } -> std::convertible_to<task_deque::offering>;
-      requires std::constructible_from<policy, queues&>;
-      // A task that `worker` has made or made ready; by that worker. True: somebody may be woken for it.
-      { p.push(all, worker, what) } noexcept -> std::same_as<bool>;
-      // From a thread that is no worker.
-      { p.put(all, what) } noexcept;
-      // For `worker`, by that worker; nullptr when nothing was found. is_offered: others may be woken for what is left.
-      { p.next(all, worker, how, is_offered) } noexcept -> std::same_as<task*>;
-      // Before `worker` sleeps.
-      { q.may_find(all, worker) } noexcept -> std::same_as<bool>;
-    };
+concept scheduling_policy = requires(policy p, const policy& q, queues& all, std::uint32_t worker, task& what,
+                                     std::int32_t hint, search& how, bool& is_offered) {
+  { policy::name } -> std::convertible_to<const char*>;
+  // Normal tasks that a worker makes go to its own queue, with no question asked.
+  { policy::keeps_own } -> std::convertible_to<bool>;
+  // A task may be run by some workers only: all are woken for it.
+  { policy::wakes_all } -> std::convertible_to<bool>;
+  { policy::offers } -> std::convertible_to<task_deque::offering>;
+  requires std::constructible_from<policy, queues&>;
+  // A task that `worker` has made or made ready; by that worker. True: somebody may be woken for it.
+  { p.push(all, worker, what) } noexcept -> std::same_as<bool>;
+  // From a thread that is no worker, or for another worker: hint, -1 if it does not matter.
+  { p.put(all, what, hint) } noexcept;
+  // For `worker`, by that worker; nullptr when nothing was found. is_offered: others may be woken for what is left.
+  { p.next(all, worker, how, is_offered) } noexcept -> std::same_as<task*>;
+  // Before `worker` sleeps.
+  { q.may_find(all, worker) } noexcept -> std::same_as<bool>;
+};
 
 namespace detail {
 

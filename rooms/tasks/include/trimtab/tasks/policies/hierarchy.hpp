@@ -24,7 +24,7 @@ class hierarchy {
   }
 
   bool push(queues& all, std::uint32_t worker, task& what) noexcept { return all[worker].normal.push(what); }
-  void put(queues&, task& what) noexcept { root().put(what); }
+  void put(queues&, task& what, std::int32_t = -1) noexcept { root().put(what); }
 
   task* next(queues& all, std::uint32_t worker, search& how, bool& is_offered) noexcept {
     worker_queues& own = all[worker];

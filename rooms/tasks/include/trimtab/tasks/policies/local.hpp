@@ -15,7 +15,7 @@ class local {
   explicit local(queues&) {}
 
   bool push(queues& all, std::uint32_t worker, task& what) noexcept { return all[worker].normal.push(what); }
-  void put(queues& all, task& what) noexcept { all[all.next_in_turn()].incoming.put(what); }
+  void put(queues& all, task& what, std::int32_t hint = -1) noexcept { all[all.target_of(hint)].incoming.put(what); }
 
   task* next(queues& all, std::uint32_t worker, search& how, bool& is_offered) noexcept {
     worker_queues& own = all[worker];

@@ -30,9 +30,9 @@ class priority_queues {
     return true;
   }
 
-  void put(queues& all, task& what) noexcept {
+  void put(queues& all, task& what, std::int32_t hint = -1) noexcept {
     if (what.level == priority::low) return all.low.put(what);
-    worker_queues& target = all[all.next_in_turn()];
+    worker_queues& target = all[all.target_of(hint)];
     (what.level == priority::high ? target.incoming_high : target.incoming).put(what);
   }
 

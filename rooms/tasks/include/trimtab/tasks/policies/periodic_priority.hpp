@@ -24,7 +24,7 @@ class periodic_priority {
                                                                                  : what.level == priority::low;
   }
 
-  void put(queues& all, task& what) noexcept { m_queues.put(all, what); }
+  void put(queues& all, task& what, std::int32_t hint = -1) noexcept { m_queues.put(all, what, hint); }
 
   task* next(queues& all, std::uint32_t worker, search& how, bool& is_offered) noexcept {
     worker_queues& own = all[worker];

@@ -20,9 +20,9 @@ class static_priority {
     return true;
   }
 
-  void put(queues& all, task& what) noexcept {
+  void put(queues& all, task& what, std::int32_t hint = -1) noexcept {
     if (what.level == priority::low) return all.low.put(what);
-    const std::uint32_t target = all.next_in_turn();
+    const std::uint32_t target = all.target_of(hint);
     inbox& into = what.level == priority::high ? all[target].incoming_high : all[target].incoming;
     into.put(what);
   }

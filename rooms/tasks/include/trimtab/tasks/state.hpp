@@ -1,0 +1,197 @@
+// What a future and whoever gives its value share.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <future>  // std::future_error
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "trimtab/tasks/blocks.hpp"
+#include "trimtab/tasks/waiting.hpp"
+#include "trimtab/tasks/worker.hpp"
+
+namespace trimtab::tasks::detail {
+
+// Counted by references. Who gives the value holds one until it has.
+class state_base {
+ public:
+  state_base(const state_base&) = delete;
+  state_base& operator=(const state_base&) = delete;
+
+  void retain() noexcept { m_references.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept {
+    if (m_references.load(std::memory_order_acquire) == 1 || m_references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      m_destroy(*this);
+  }
+
+  bool is_ready() const noexcept { return m_done.is_ready(); }
+  completion& done() noexcept { return m_done; }
+  std::exception_ptr& error() noexcept { return m_error; }
+
+  // Returns when the value is there. A task that would give it and lies in the worker's own queue is run in place.
+  void wait() {
+    if (m_done.is_ready()) return;
+    if (m_producer != nullptr && run_producer()) return;
+    m_done.wait("a future");
+  }
+
+  using destroyer = void (*)(state_base&) noexcept;
+
+ protected:
+  state_base(std::uint32_t references, destroyer destroy, task* producer = nullptr) noexcept
+      : m_references(references), m_destroy(destroy), m_producer(producer) {}
+  ~state_base() = default;
+
+  // Stores what `call` throws.
+  template <class function>
+  void guarded(function&& call) noexcept {
+    try {
+      call();
+    } catch (...) {
+      m_error = std::current_exception();
+    }
+  }
+
+ private:
+  bool run_producer() {
+    worker* const here = worker::current();
+    if (here == nullptr || !here->take(*m_producer)) return false;
+    if (here->is_stack_low()) [[unlikely]]
+      worker::run_on_new_stack(
+          [](void* what) noexcept { static_cast<task*>(what)->run(*static_cast<task*>(what), task::place::waiter); },
+          m_producer);
+    else
+      m_producer->run(*m_producer, task::place::waiter);
+    worker::current()->counters().finished.add();
+    // If nobody else knows of it: the queue's reference is ours now, the other is the caller's.
+    if (m_references.load(std::memory_order_acquire) == 2 && !m_done.is_awaited()) [[likely]] {
+      m_done.complete_unshared();
+      m_references.store(1, std::memory_order_relaxed);
+      return true;
+    }
+    m_done.complete();
+    release();
+    return true;
+  }
+
+  completion m_done;
+  std::atomic<std::uint32_t> m_references;
+  destroyer m_destroy;
+  task* m_producer;  // the task that gives the value, if it goes through a queue
+  std::exception_ptr m_error;
+};
+
+struct nothing {};
+
+// What is stored for a T: references as pointers, void as nothing.
+template <class value>
+using stored = std::conditional_t<
+    std::is_void_v<value>, nothing,
+    std::conditional_t<std::is_reference_v<value>, std::add_pointer_t<std::remove_reference_t<value>>, value>>;
+
+template <class value>
+class state : public state_base {
+ public:
+  using stored_type = stored<value>;
+
+  template <class... arguments>
+  void emplace(arguments&&... from) {
+    new (&m_value) stored_type(std::forward<arguments>(from)...);
+    m_has_value = true;
+  }
+  // With the result of call().
+  template <class function>
+  void emplace_result(function&& call) {
+    if constexpr (std::is_void_v<value>) {
+      call();
+      emplace();
+    } else if constexpr (std::is_reference_v<value>) {
+      emplace(&call());
+    } else {
+      new (&m_value) stored_type(call());
+      m_has_value = true;
+    }
+  }
+  bool has_value() const noexcept { return m_has_value; }
+
+  // The value or the exception, which must be there.
+  stored_type& get() {
+    if (error()) [[unlikely]]
+      std::rethrow_exception(error());
+    return m_value;
+  }
+
+ protected:
+  state(std::uint32_t references, typename state_base::destroyer destroy, task* producer = nullptr) noexcept
+      : state_base(references, destroy, producer) {}
+  ~state() {
+    if (m_has_value) m_value.~stored_type();
+  }
+
+ private:
+  union {
+    stored_type m_value;
+  };
+  bool m_has_value = false;
+};
+
+// A state in a block of its own, made by make_state. own: the most derived class.
+template <class own>
+void destroy_state(state_base& which) noexcept {
+  auto& whole = static_cast<own&>(which);
+  whole.~own();
+  free_block(&whole, sizeof(own));
+}
+
+template <class own, class... arguments>
+own& make_state(arguments&&... from) {
+  static_assert(alignof(own) <= block_cache::grain, "results of tasks may be aligned to 64 bytes at most");
+  void* const block = allocate_block(sizeof(own));
+  try {
+    return *new (block) own(std::forward<arguments>(from)...);
+  } catch (...) {
+    free_block(block, sizeof(own));
+    throw;
+  }
+}
+
+// One reference.
+template <class shared>
+class state_pointer {
+ public:
+  state_pointer() = default;
+  explicit state_pointer(shared& taken_over) noexcept : m_state(&taken_over) {}
+  state_pointer(const state_pointer& other) noexcept : m_state(other.m_state) {
+    if (m_state != nullptr) m_state->retain();
+  }
+  state_pointer(state_pointer&& other) noexcept : m_state(std::exchange(other.m_state, nullptr)) {}
+  state_pointer& operator=(state_pointer other) noexcept {
+    std::swap(m_state, other.m_state);
+    return *this;
+  }
+  ~state_pointer() {
+    if (m_state != nullptr) m_state->release();
+  }
+
+  explicit operator bool() const noexcept { return m_state != nullptr; }
+  shared* operator->() const noexcept { return m_state; }
+  shared& operator*() const noexcept { return *m_state; }
+
+ private:
+  shared* m_state = nullptr;
+};
+
+[[noreturn]] inline void no_state() { throw std::future_error(std::future_errc::no_state); }
+
+// A state that is given its value by others: promises, ready futures.
+template <class value>
+class plain_state final : public state<value> {
+ public:
+  explicit plain_state(std::uint32_t references) noexcept : state<value>(references, destroy_state<plain_state>) {}
+};
+
+}  // namespace trimtab::tasks::detail

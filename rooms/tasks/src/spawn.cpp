@@ -1,0 +1,38 @@
+#include "trimtab/tasks/spawn.hpp"
+
+#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/worker.hpp"
+
+namespace trimtab::tasks::detail {
+
+runtime* home_of_caller() {
+  worker* const here = worker::current();
+  return here != nullptr ? &here->owner() : &runtime::standard();
+}
+
+void count_made() {
+  if (worker* const here = worker::current(); here != nullptr)
+    here->counters().made.add();
+  else
+    runtime::standard().count_made_outside();
+}
+
+void make_ready(task& what, runtime& home) noexcept {
+  worker* const here = worker::current();
+  if (here != nullptr && &here->owner() == &home)
+    here->push(what);
+  else
+    home.put(what);
+}
+
+void spawn(task& what, const task_options& options) {
+  worker* const here = worker::current();
+  if (here == nullptr) return runtime::standard().submit(what, options.worker);
+  here->counters().made.add();
+  if (options.worker < 0 || static_cast<std::uint32_t>(options.worker) == here->number())
+    here->push(what);
+  else
+    here->owner().put(what, options.worker);
+}
+
+}  // namespace trimtab::tasks::detail

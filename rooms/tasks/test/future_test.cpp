@@ -1,0 +1,185 @@
+#include "trimtab/tasks/future.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/runtime.hpp"
+
+namespace trimtab::tasks {
+namespace {
+
+constexpr policy all_policies[] = {policy::local,     policy::local_priority,  policy::abp_priority,
+                                   policy::hierarchy, policy::static_priority, policy::periodic_priority};
+
+class with_policies : public ::testing::TestWithParam<std::tuple<policy, std::uint32_t>> {
+ protected:
+  runtime here{{.workers = std::get<1>(GetParam()), .policy = std::get<0>(GetParam())}};
+};
+INSTANTIATE_TEST_SUITE_P(futures, with_policies,
+                         ::testing::Combine(::testing::ValuesIn(all_policies), ::testing::Values(1, 2, 5)),
+                         [](const auto& of) {
+                           std::string name = name_of(std::get<0>(of.param));
+                           for (char& each : name)
+                             if (each == '-') each = '_';
+                           return name + "_" + std::to_string(std::get<1>(of.param));
+                         });
+
+long fib(int n) {
+  if (n < 2) return n;
+  future<long> a = async(fib, n - 1);
+  const long b = fib(n - 2);
+  return a.get() + b;
+}
+
+TEST_P(with_policies, fib_of_futures) {
+  EXPECT_EQ(here.run([] { return fib(18); }), 2584);
+}
+
+TEST_P(with_policies, from_outside) {
+  future<int> a = async([] { return 3; });
+  future<std::string> b = async([](int x, const std::string& y) { return std::to_string(x) + y; }, 4, "five");
+  EXPECT_EQ(a.get(), 3);
+  EXPECT_EQ(b.get(), "4five");
+  EXPECT_FALSE(a.valid());
+}
+
+TEST_P(with_policies, exceptions_pass_through) {
+  EXPECT_THROW(async([]() -> int { throw std::logic_error("x"); }).get(), std::logic_error);
+  here.run([] {
+    future<void> failing = async([] { throw std::logic_error("x"); });
+    EXPECT_THROW(failing.get(), std::logic_error);
+    auto after = async([]() -> int { throw std::runtime_error("first"); }).then([](future<int> of) { return of.get() + 1; });
+    EXPECT_THROW(after.get(), std::runtime_error);
+  });
+}
+
+TEST_P(with_policies, a_chain_of_continuations) {
+  const int last = here.run([] {
+    future<int> chain = make_ready_future(0);
+    for (int i = 0; i < 1000; ++i) chain = chain.then([](future<int> of) { return of.get() + 1; });
+    return chain.get();
+  });
+  EXPECT_EQ(last, 1000);
+}
+
+TEST_P(with_policies, dataflow_waits_for_all) {
+  const int sum = here.run([] {
+    std::vector<shared_future<int>> row;
+    for (int i = 0; i < 8; ++i) row.push_back(async([i] { return i; }));
+    for (int step = 0; step < 50; ++step) {
+      std::vector<shared_future<int>> next;
+      for (std::size_t i = 0; i < row.size(); ++i)
+        next.push_back(dataflow(unwrapping([](int a, int b, int c) { return (a + b + c) % 1000; }), row[(i + 7) % 8], row[i],
+                                row[(i + 1) % 8]));
+      row = std::move(next);
+    }
+    return dataflow(unwrapping([](const std::vector<int>& all) {
+                      int of_all = 0;
+                      for (const int each : all) of_all += each;
+                      return of_all;
+                    }),
+                    std::move(row))
+        .get();
+  });
+  std::vector<int> row{0, 1, 2, 3, 4, 5, 6, 7};
+  for (int step = 0; step < 50; ++step) {
+    std::vector<int> next;
+    for (std::size_t i = 0; i < 8; ++i) next.push_back((row[(i + 7) % 8] + row[i] + row[(i + 1) % 8]) % 1000);
+    row = next;
+  }
+  int expected = 0;
+  for (const int each : row) expected += each;
+  EXPECT_EQ(sum, expected);
+}
+
+TEST_P(with_policies, tasks_that_wait_for_a_promise_of_another_thread) {
+  promise<int> given;
+  shared_future<int> taken = given.get_future();
+  std::atomic<int> waiting{0};
+  std::vector<future<int>> waiters;
+  for (int i = 0; i < 50; ++i)
+    waiters.push_back(async([&, taken, i] {
+      ++waiting;
+      return taken.get() + i;
+    }));
+  while (waiting.load() != 50) std::this_thread::yield();
+  given.set_value(1);
+  int sum = 0;
+  for (future<int>& each : waiters) sum += each.get();
+  EXPECT_EQ(sum, 50 + 1225);
+}
+
+TEST_P(with_policies, a_future_of_a_future_is_that_future) {
+  future<int> inner = async([] { return async([] { return 7; }); });
+  EXPECT_EQ(inner.get(), 7);
+  future<int> failing = async([]() -> future<int> { throw std::logic_error("outer"); });
+  EXPECT_THROW(failing.get(), std::logic_error);
+}
+
+TEST_P(with_policies, priorities_and_hints_do_not_lose_tasks) {
+  std::atomic<int> runs{0};
+  here.run([&] {
+    std::vector<future<void>> all;
+    for (int i = 0; i < 600; ++i)
+      all.push_back(async(task_options{.level = static_cast<priority>(i % 3), .worker = i % 7 - 1}, [&] { ++runs; }));
+    for (auto& each : all) each.get();
+  });
+  EXPECT_EQ(runs.load(), 600);
+}
+
+TEST_P(with_policies, posted_tasks_end_before_the_runtime) {
+  std::atomic<int> runs{0};
+  {
+    runtime other({.workers = 2, .policy = here.policy()});
+    other.run([&] {
+      for (int i = 0; i < 1000; ++i) post([&] { post([&] { ++runs; }); });
+    });
+  }
+  EXPECT_EQ(runs.load(), 1000);
+}
+
+TEST(promise, as_the_standard_says) {
+  promise<int> one;
+  future<int> first = one.get_future();
+  EXPECT_THROW(one.get_future(), std::future_error);
+  EXPECT_FALSE(first.ready());
+  one.set_value(1);
+  EXPECT_THROW(one.set_value(2), std::future_error);
+  EXPECT_TRUE(first.ready());
+  EXPECT_EQ(first.get(), 1);
+  EXPECT_THROW(first.get(), std::future_error);
+  future<int> broken;
+  {
+    promise<int> gone;
+    broken = gone.get_future();
+  }
+  EXPECT_THROW(broken.get(), std::future_error);
+  int target = 0;
+  promise<int&> reference;
+  reference.set_value(target);
+  reference.get_future().get() = 5;
+  EXPECT_EQ(target, 5);
+  EXPECT_EQ(*make_ready_future(std::make_unique<int>(4)).get(), 4);
+}
+
+TEST(stop_tokens, a_task_that_has_not_begun_is_not_run) {
+  runtime here({.workers = 1});
+  std::stop_source source;
+  bool is_run = false;
+  future<void> late = here.run([&] {
+    auto made = async(source.get_token(), [&] { is_run = true; });
+    source.request_stop();
+    return made;
+  });
+  EXPECT_THROW(late.get(), stopped);
+  EXPECT_FALSE(is_run);
+}
+
+}  // namespace
+}  // namespace trimtab::tasks
