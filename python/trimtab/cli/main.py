@@ -15,6 +15,7 @@ from trimtab.cli.common import fail, find_run
 from trimtab.cli.compare import compare_runs
 from trimtab.cli.doctor import run_doctor
 from trimtab.cli.export import export_run
+from trimtab.cli.sweep import run_sweep
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -183,6 +184,7 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
 main.add_command(compare_runs)
 main.add_command(export_run)
 main.add_command(run_doctor)
+main.add_command(run_sweep)
 
 
 @main.command("list")

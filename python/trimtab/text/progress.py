@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 _PATIENCE_S = 1.0
+
+
+class Advance(Protocol):
+    """Adds to what is done; may tell what comes next, and a total that has changed."""
+
+    def __call__(self, amount: int, what: str | None = None, total: int | None = None, /) -> None: ...
 
 
 @contextmanager
 def progress(
     what: str, total: int | None = None, *, stream: TextIO | None = None, patience_s: float = _PATIENCE_S
-) -> Iterator[Callable[[int], None]]:
+) -> Iterator[Advance]:
     """A bar with the word `what` while the block runs, gone afterwards.
 
     What is yielded adds to the part of `total` that is done; without a total the bar only moves. The bar is
@@ -22,7 +28,7 @@ def progress(
     """
     to = stream if stream is not None else sys.stderr
     if not to.isatty():
-        yield lambda _: None
+        yield lambda amount, what=None, total=None, /: None
         return
     bar = _Bar(what, total, to)
     timer = threading.Timer(patience_s, bar.show)
@@ -65,11 +71,13 @@ class _Bar:
             self._drawn.add_task(self._what, total=self._total, completed=self._done)
             self._drawn.start()
 
-    def advance(self, amount: int) -> None:
+    def advance(self, amount: int, what: str | None = None, total: int | None = None, /) -> None:
         with self._lock:
             self._done += amount
+            self._what = self._what if what is None else what
+            self._total = self._total if total is None else total
             if self._drawn is not None:
-                self._drawn.update(0, completed=self._done)
+                self._drawn.update(0, completed=self._done, total=self._total, description=self._what)
 
     def close(self) -> None:
         with self._lock:

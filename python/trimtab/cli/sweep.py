@@ -1,0 +1,198 @@
+"""trimtab sweep: experiments."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trimtab.cli.common import fail
+
+if TYPE_CHECKING:
+    from trimtab.experiments import Experiment, Options, Planned, Progress, Swept
+
+_INTERRUPTED = 130
+
+
+@click.command("sweep")
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Folder of the results; one that has some goes on. Default: below trimtab-sweeps/, named in FILE.",
+)
+@click.option(
+    "--resume/--no-resume", default=True, help="Go on where results are (the default), or refuse to."
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be run, and run nothing.")
+@click.option("--samples", type=click.IntRange(min=1), help="Runs of each configuration, in place of FILE's.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the order, in place of FILE's.")
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="NAME=VALUE[,VALUE...]",
+    help="Another fixed value, or other values of a factor. May be given several times.",
+)
+@click.option("--stop-on-failure", is_flag=True, help="Stop at the first run that fails.")
+@click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
+@click.option("--json", "as_json", is_flag=True, help="All tables, as JSON on standard output.")
+def run_sweep(
+    file: Path,
+    output: Path | None,
+    resume: bool,
+    dry_run: bool,
+    samples: int | None,
+    seed: int | None,
+    overrides: tuple[str, ...],
+    stop_on_failure: bool,
+    retry_failed: bool,
+    as_json: bool,
+) -> None:
+    """Run the experiment in FILE: a program with every combination of factors, several times, in random order.
+
+    Leaves tables, figures and a page, index.html. Each result is kept at once: a sweep that was stopped goes on.
+    Exits with 0, with 1 if a run failed, with 2 if FILE is wrong.
+    """
+    from trimtab.experiments import ExperimentError, Options, configurations, load, plan
+
+    try:
+        experiment = _changed(load(file, dict(map(_override, overrides))), samples, seed)
+        chosen = configurations(experiment)
+        if dry_run:
+            _show_plan(experiment, len(chosen), plan(experiment, chosen), as_json)
+            return
+        directory = output if output is not None else Path("trimtab-sweeps") / experiment.name
+        if not resume and (directory / "results.jsonl").exists():
+            fail(f"{directory}: has results already, and --no-resume was given")
+        swept = _run(experiment, directory, Options(retry_failed, stop_on_failure), len(chosen))
+        _finish(swept, as_json)
+    except ExperimentError as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"{error.filename or output}: {error.strerror or error}")
+    sys.exit(1 if swept.failed else 0)
+
+
+def _changed(experiment: Experiment, samples: int | None, seed: int | None) -> Experiment:
+    from dataclasses import replace
+
+    return replace(
+        experiment,
+        samples=experiment.samples if samples is None else samples,
+        seed=experiment.seed if seed is None else seed,
+    )
+
+
+def _override(text: str) -> tuple[str, Any]:
+    """NAME=VALUE, or NAME=VALUE,VALUE... for a list; numbers and booleans as in TOML, all else strings."""
+    name, equals, given = text.partition("=")
+    if not equals or not name or not given:
+        fail(f"--set {text}: expected NAME=VALUE or NAME=VALUE,VALUE..., found '{text}'")
+    values = [_value(each) for each in given.split(",")]
+    return name, values if len(values) > 1 else values[0]
+
+
+def _value(text: str) -> str | int | float | bool:
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _show_plan(experiment: Experiment, configurations: int, runs: list[Planned], as_json: bool) -> None:
+    from trimtab.experiments import command_of
+    from trimtab.text.sweep import plan_table
+
+    told = {
+        "name": experiment.name,
+        "configurations": configurations,
+        "samples": experiment.samples,
+        "warm_up": experiment.warm_up,
+        "runs": len(runs),
+        "order": experiment.order,
+        "seed": experiment.seed,
+        "commands": [shlex.join(command_of(experiment, each)) for each in runs],
+    }
+    if as_json:
+        click.echo(json.dumps(told, indent=1))
+    else:
+        plan_table(told)
+
+
+def _run(experiment: Experiment, directory: Path, options: Options, configurations: int) -> Swept:
+    from trimtab.experiments import sweep
+    from trimtab.text.progress import progress
+    from trimtab.text.sweep import time_left
+
+    # Told to end, we end the program that runs, too.
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    total = configurations * (experiment.samples + experiment.warm_up)
+    done = 0
+    try:
+        with progress(f"sweep of {total} runs", total) as advance:
+
+            def tell(at: Progress) -> None:
+                nonlocal done
+                if at.record.failure is not None:
+                    click.echo(_failure(at), err=True)
+                left = "" if at.left_s is None else f", {time_left(at.left_s)} left"
+                advance(at.done - done, f"run {at.done} of {at.total}{left}", at.total)
+                done = at.done
+
+            return sweep(experiment, directory, options, tell)
+    except KeyboardInterrupt:
+        click.echo(f"trimtab: stopped; the same command goes on from {directory}", err=True)
+        sys.exit(_INTERRUPTED)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _failure(at: Progress) -> str:
+    record = at.record
+    last = f": {record.stderr[-1]}" if record.stderr else ""
+    return f"trimtab: run {at.done} of {at.total}: {shlex.join(record.command)}: {record.failure}{last}"
+
+
+def _finish(swept: Swept, as_json: bool) -> None:
+    from trimtab.experiments import as_json as tables_as_json
+    from trimtab.experiments import summarised, write_outputs
+    from trimtab.text.progress import progress
+    from trimtab.text.sweep import sweep_tables
+
+    with progress("tables and figures"):
+        summary = summarised(swept)
+        written = write_outputs(swept, summary)
+    told = tables_as_json(swept, summary)
+    for note in (*swept.notes, *written.notes):
+        click.echo(f"trimtab: {note}", err=True)
+    if as_json:
+        files = [*written.tables, *written.figures, written.page]
+        click.echo(json.dumps({**told, "files": list(map(str, files)), "notes": written.notes}, indent=1))
+    else:
+        sweep_tables(told)
+    counts = told["runs"]
+    click.echo(
+        f"trimtab: {counts['done']} of {counts['planned']} runs done{_also(counts)}: {written.page}", err=True
+    )
+    if counts["failed"]:
+        click.echo("trimtab: --retry-failed runs again what failed", err=True)
+
+
+def _also(counts: dict[str, int]) -> str:
+    words = {
+        "failed": "failed",
+        "repeated": "made again, because other programs disturbed them or they had failed",
+        "disturbed": "still disturbed",
+    }
+    return "".join(f", {counts[name]} {word}" for name, word in words.items() if counts[name])

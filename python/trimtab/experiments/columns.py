@@ -1,0 +1,144 @@
+"""What an experiment file says of metrics, and of the figures and tables that are made of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trimtab.experiments.factors import condition
+from trimtab.experiments.fields import Fields
+from trimtab.experiments.formula import Formula, FormulaError, parse
+from trimtab.experiments.spec import BUILT_IN, GOALS, OBSERVED, BestSpec, Factor, FigureSpec, Metric, Value
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_FILE_NAME = re.compile(r"[\w][\w.+-]*")
+_AXES = ("x", "y")
+Metrics = dict[str, Metric]
+
+
+def metrics(top: Fields, factors: Sequence[Factor], fixed: Mapping[str, Value], is_observed: bool) -> Metrics:
+    """The metrics of the file, those derived from them by formulas, the built-in ones, in this order."""
+    taken = {*fixed, *(each.name for each in factors), *BUILT_IN}
+    found: Metrics = {}
+    table = top.table("metrics")
+    for name, given in table.rest().items():
+        _check_name(table, name, taken | found.keys())
+        inner = Fields(table.file, table.path(name), {"unit": given} if isinstance(given, str) else given)
+        found[name] = _printed(name, inner, is_observed)
+    numbers = {name for name, value in fixed.items() if _is_number(value)}
+    numbers |= {each.name for each in factors if all(map(_is_number, each.values))}
+    table = top.table("derived")
+    for name, given in table.rest().items():
+        _check_name(table, name, taken | found.keys())
+        inner = Fields(table.file, table.path(name), {"formula": given} if isinstance(given, str) else given)
+        formula = _formula(inner, numbers | found.keys() | BUILT_IN.keys(), is_observed)
+        found[name] = Metric(name, name, inner.text("title", name), inner.text("unit", ""), formula=formula)
+        inner.done()
+    return found | {name: Metric(name, name, title, unit) for name, (title, unit) in BUILT_IN.items()}
+
+
+def _printed(name: str, table: Fields, is_observed: bool) -> Metric:
+    source = table.text("from", name)
+    if source.startswith(OBSERVED) and not is_observed:
+        table.wrong("from", "`observe` at the top of the file, for names that begin so", source)
+    found = Metric(
+        name, source, table.text("title", name), table.text("unit", ""), table.flag("required", True)
+    )
+    table.done()
+    return found
+
+
+def _check_name(table: Fields, name: str, taken: set[str]) -> None:
+    if not _NAME.fullmatch(name) or name in taken:
+        table.wrong(name, "a name of letters, digits and _ that nothing else has", name)
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _formula(table: Fields, known: set[str], is_observed: bool) -> Formula:
+    text = table.text("formula")
+    try:
+        formula = parse(text)
+    except FormulaError as error:
+        table.wrong("formula", f"a formula ({error})", text)
+    for name in formula.names:
+        if name not in known and not (is_observed and name.startswith(OBSERVED)):
+            table.wrong("formula", f"names of numbers ({', '.join(sorted(known))})", name)
+    return formula
+
+
+def figures(
+    top: Fields, factors: Sequence[Factor], values: Mapping[str, tuple[Value, ...]], known: Metrics
+) -> tuple[FigureSpec, ...]:
+    """Every [[figure]]."""
+    found: list[FigureSpec] = []
+    for table in top.tables("figure"):
+        spec = _figure(table, factors, values, known)
+        if any(spec.name == other.name for other in found):
+            table.wrong("name", "a name that no other figure has (default: y)", spec.name)
+        found.append(spec)
+    return tuple(found)
+
+
+def _figure(
+    table: Fields, factors: Sequence[Factor], values: Mapping[str, tuple[Value, ...]], known: Metrics
+) -> FigureSpec:
+    names = [each.name for each in factors]
+    x = table.one_of("x", [*names, *known])
+    y = table.one_of("y", list(known))
+    lines, panels = table.one_of("lines", names, None), table.one_of("panels", names, None)
+    where = condition(table.table("where"), values)
+    told = {x, lines, panels, *(name for name, kept in where.values.items() if len(kept) == 1)}
+    for each in factors:
+        # Points that stand for several configurations would mean nothing.
+        if len(each.values) > 1 and each.name not in told and x in names:
+            table.wrong("where", f"one value for '{each.name}', which is neither x, lines nor panels")
+    name = table.text("name", y)
+    if not _FILE_NAME.fullmatch(name):
+        table.wrong("name", "letters, digits and . _ + - (it names a file)", name)
+    spec = FigureSpec(
+        name,
+        table.text("title", known[y].title),
+        x,
+        y,
+        lines,
+        panels,
+        table.words("log", _AXES),
+        table.flag("errors", True),
+        where,
+        table.text("x_label", "") or _label(x, factors, known),
+        table.text("y_label", "") or labelled(known[y].title, known[y].unit),
+    )
+    table.done()
+    return spec
+
+
+def _label(name: str, factors: Sequence[Factor], known: Metrics) -> str:
+    found: Any = next((each for each in factors if each.name == name), None) or known[name]
+    return labelled(found.title, found.unit)
+
+
+def labelled(title: str, unit: str) -> str:
+    """What an axis or a column says.
+
+    Example:
+        >>> labelled("execution time", "s")
+        'execution time (s)'
+    """
+    return f"{title} ({unit})" if unit else title
+
+
+def best_tables(top: Fields, factors: Sequence[Factor], known: Metrics) -> tuple[BestSpec, ...]:
+    """Every [[best]]."""
+    names = [each.name for each in factors]
+    found = []
+    for table in top.tables("best"):
+        metric = table.one_of("metric", list(known))
+        goal = table.one_of("goal", GOALS, GOALS[0])
+        per, show = table.words("per", names), table.words("show", list(known))
+        found.append(BestSpec(table.text("title", f"Best {known[metric].title}"), metric, goal, per, show))
+        table.done()
+    return tuple(found)

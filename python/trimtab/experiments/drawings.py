@@ -1,0 +1,76 @@
+"""The figures that an experiment file asks for, as data for `trimtab.figures`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trimtab.experiments.factors import holds
+from trimtab.experiments.fields import as_word
+from trimtab.experiments.spec import Experiment, FigureSpec, Value
+from trimtab.experiments.summary import Row, Summary
+from trimtab.figures import Figure, Line, Panel, Point
+
+
+def figures_of(experiment: Experiment, summary: Summary) -> tuple[list[Figure], list[str]]:
+    """Every figure that has points, and a note about each that has none."""
+    found, notes = [], []
+    for spec in experiment.figures:
+        rows = [row for row in summary.rows if holds(spec.where, {**experiment.fixed, **row.configuration})]
+        figure = _figure(experiment, spec, [row for row in rows if _has(spec, row)])
+        if figure.panels:
+            found.append(figure)
+        else:
+            notes.append(
+                f"no figure '{spec.name}': no run has '{spec.y}'" + ("" if rows else " of these values")
+            )
+    return found, notes
+
+
+def _has(spec: FigureSpec, row: Row) -> bool:
+    return spec.y in row.spreads and (spec.x in row.configuration or spec.x in row.spreads)
+
+
+def _figure(experiment: Experiment, spec: FigureSpec, rows: Sequence[Row]) -> Figure:
+    titles = {each.name: each.title for each in experiment.factors}
+    panels = []
+    for value in _values(experiment, spec.panels):
+        mine = [row for row in rows if spec.panels is None or row.configuration[spec.panels] == value]
+        lines = [_line(experiment, spec, mine, each) for each in _values(experiment, spec.lines)]
+        lines = [each for each in lines if each.points]
+        if lines:
+            title = "" if spec.panels is None or value is None else f"{titles[spec.panels]}: {as_word(value)}"
+            panels.append(Panel(title, tuple(lines)))
+    return Figure(
+        spec.name,
+        spec.title,
+        spec.x_label,
+        spec.y_label,
+        "" if spec.lines is None else titles[spec.lines],
+        "x" in spec.log,
+        "y" in spec.log,
+        spec.has_errors,
+        tuple(panels),
+    )
+
+
+def _values(experiment: Experiment, factor: str | None) -> Sequence[Value | None]:
+    """The values of a factor in the file's order, so that a line has the same colour in every figure."""
+    return next((each.values for each in experiment.factors if each.name == factor), (None,))
+
+
+def _line(experiment: Experiment, spec: FigureSpec, rows: Sequence[Row], value: Value | None) -> Line:
+    mine = [row for row in rows if spec.lines is None or row.configuration[spec.lines] == value]
+    points = []
+    for row in mine:
+        it = row.spreads[spec.y]
+        points.append(Point(_x(spec, row), it.median, it.quarter, it.three_quarters))
+    if all(isinstance(each.x, float) for each in points):
+        points.sort(key=lambda each: each.x)
+    return Line("" if value is None else as_word(value), tuple(points))
+
+
+def _x(spec: FigureSpec, row: Row) -> float | str:
+    value = row.configuration.get(spec.x)
+    if value is None:
+        return row.spreads[spec.x].median
+    return as_word(value) if isinstance(value, str | bool) else float(value)

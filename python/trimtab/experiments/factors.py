@@ -1,0 +1,195 @@
+"""Factors: their values, written as lists or ranges, and the configurations that they make."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trimtab.experiments.fields import Fields, as_word, is_value
+from trimtab.experiments.spec import (
+    Bound,
+    Condition,
+    Configuration,
+    Experiment,
+    ExperimentError,
+    Factor,
+    Value,
+)
+
+_SCALES = ("lin", "log2", "log10")
+_RELATIONS = ("above", "below", "at_least", "at_most")
+_MOST_VALUES = 100_000
+_MOST_CONFIGURATIONS = 1_000_000
+
+
+def factor(table: Fields, name: str, given: Any, fixed: Mapping[str, Value]) -> Factor:
+    """The factor that `given` is: a list, or a table with `values` or `range`."""
+    if not isinstance(given, dict):
+        return Factor(name, _listed(table, name, given), name)
+    inner = Fields(table.file, table.path(name), given)
+    is_listed = "values" in inner
+    values = _listed(inner, "values", inner.take("values")) if is_listed else _range(inner, fixed)
+    found = Factor(name, values, inner.text("title", name), inner.text("unit", ""))
+    inner.done()
+    return found
+
+
+def _listed(table: Fields, key: str, given: Any) -> tuple[Value, ...]:
+    if not isinstance(given, list) or not given:
+        table.wrong(key, "a list of values, or a table with `values` or `range`", given)
+    for each in given:
+        if not is_value(each):
+            table.wrong(key, "strings, numbers or booleans", each)
+    # Other kinds would neither sort nor share an axis.
+    if len({isinstance(each, str) for each in given}) > 1:
+        table.wrong(key, "values of one kind", given)
+    for at, each in enumerate(given):
+        if each in given[:at]:
+            table.wrong(key, "every value once", f"{each} twice")
+    return tuple(given)
+
+
+def _range(table: Fields, fixed: Mapping[str, Value]) -> tuple[Value, ...]:
+    """From `from` to `to`, in steps (of octaves or decades where the scale is logarithmic) or as many as `count`.
+
+    A logarithmic range always has its end; a linear one where a step meets it.
+    """
+    scale = table.one_of("range", _SCALES)
+    begin, end = _end(table, "from", fixed), _end(table, "to", fixed)
+    if not begin < end:
+        table.wrong("to", f"more than 'from' = {begin:g}", end)
+    if scale != "lin" and begin <= 0:
+        table.wrong("from", f"a number above 0 (the range is {scale})", begin)
+    base = {"lin": 0.0, "log2": 2.0, "log10": 10.0}[scale]
+    low, high = (math.log(begin, base), math.log(end, base)) if base else (begin, end)
+    count = table.integer("count", 0, 2) if "count" in table else 0
+    step = table.number("step", 1.0, 1e-9)
+    width = (high - low) / (count - 1) if count else step
+    steps = count - 1 if count else math.floor((high - low) / step + 1e-9)
+    if steps >= _MOST_VALUES:
+        table.wrong("count" if count else "step", f"a range of at most {_MOST_VALUES} values", count or step)
+    exact = [low + width * at for at in range(steps + 1)]
+    points = [base**each for each in exact] if base else exact
+    points[0] = begin
+    if math.isclose(points[-1], end):
+        points[-1] = end
+    elif base:
+        points.append(end)
+    is_whole = begin.is_integer() and end.is_integer() and bool(base or count or step.is_integer())
+    return tuple(dict.fromkeys(round(each) if is_whole else float(f"{each:.12g}") for each in points))
+
+
+def _end(table: Fields, key: str, fixed: Mapping[str, Value]) -> float:
+    found = table.take(key, expected="a number, or the name of a fixed value")
+    value = fixed.get(found) if isinstance(found, str) else found
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        table.wrong(key, "a number, or the name of a fixed value that is one", found)
+    return float(value)
+
+
+def condition(table: Fields, names: Mapping[str, tuple[Value, ...]]) -> Condition:
+    """A table such as {policy = ["static", "local"], workers = {above = 1}} over factors and fixed values."""
+    values: dict[str, tuple[Value, ...]] = {}
+    bounds: dict[str, tuple[Bound, ...]] = {}
+    for name, given in table.rest().items():
+        if name not in names:
+            table.wrong(name, f"a factor or fixed value ({', '.join(names)})", name)
+        if isinstance(given, dict):
+            bounds[name] = _bounds(Fields(table.file, table.path(name), given), names)
+            continue
+        wanted = given if isinstance(given, list) else [given]
+        for each in wanted:
+            # A value that never occurs is a slip of the pen.
+            if each not in names[name]:
+                table.wrong(name, f"values of '{name}' ({_some(names[name])})", each)
+        values[name] = tuple(wanted)
+    return Condition(values, bounds)
+
+
+def _some(values: Sequence[Value]) -> str:
+    return ", ".join(map(str, values[:8])) + (", ..." if len(values) > 8 else "")
+
+
+def _bounds(table: Fields, names: Mapping[str, tuple[Value, ...]]) -> tuple[Bound, ...]:
+    found = []
+    for relation in _RELATIONS:
+        limit = table.take(relation, None)
+        if limit is None:
+            continue
+        if isinstance(limit, bool) or (not isinstance(limit, int | float) and limit not in names):
+            table.wrong(relation, "a number, or the name of a factor or fixed value", limit)
+        found.append(Bound(relation, limit))
+    table.done()
+    return tuple(found)
+
+
+def holds(condition: Condition, of: Mapping[str, Value]) -> bool:
+    """Whether the configuration (with the fixed values) meets the condition."""
+    return all(of[name] in values for name, values in condition.values.items()) and all(
+        _is_within(of[name], bound, of) for name, bounds in condition.bounds.items() for bound in bounds
+    )
+
+
+def _is_within(value: Value, bound: Bound, of: Mapping[str, Value]) -> bool:
+    limit = of[bound.limit] if isinstance(bound.limit, str) else bound.limit
+    if isinstance(value, str) or isinstance(limit, str):
+        return False
+    return {
+        "above": value > limit,
+        "below": value < limit,
+        "at_least": value >= limit,
+        "at_most": value <= limit,
+    }[bound.relation]
+
+
+def configurations(experiment: Experiment) -> list[Configuration]:
+    """Every combination of values that the conditions leave, the last factor varying fastest.
+
+    Raises:
+        ExperimentError: there are none, or more than anybody can run.
+    """
+    names = [each.name for each in experiment.factors]
+    total = math.prod(len(each.values) for each in experiment.factors)
+    if total > _MOST_CONFIGURATIONS:
+        raise ExperimentError(
+            f"{experiment.file}: key 'factors': expected at most {_MOST_CONFIGURATIONS} combinations, found {total}"
+        )
+    every = (
+        dict(zip(names, values, strict=True))
+        for values in itertools.product(*(each.values for each in experiment.factors))
+    )
+    found = [each for each in every if _stays(experiment, {**experiment.fixed, **each})]
+    if not found:
+        raise ExperimentError(
+            f"{experiment.file}: keys 'where', 'skip': expected a configuration that stays, found none of {total}"
+        )
+    return found
+
+
+def _stays(experiment: Experiment, of: Mapping[str, Value]) -> bool:
+    return (not experiment.where or any(holds(each, of) for each in experiment.where)) and not any(
+        holds(each, of) for each in experiment.skip
+    )
+
+
+def key_of(configuration: Mapping[str, Value]) -> str:
+    """The same configuration has the same key, in whatever order its factors come.
+
+    Example:
+        >>> key_of({"b": 2, "a": "x"})
+        '{"a": "x", "b": 2}'
+    """
+    return json.dumps(configuration, sort_keys=True)
+
+
+def titled(configuration: Mapping[str, Value]) -> str:
+    """A configuration as people read it.
+
+    Example:
+        >>> titled({"policy": "local", "workers": 2})
+        'policy=local workers=2'
+    """
+    return " ".join(f"{name}={as_word(value)}" for name, value in configuration.items())

@@ -1,0 +1,178 @@
+"""An experiment file (docs/sweep.md) as an Experiment; whatever is wrong in it is an error."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from trimtab.experiments.columns import best_tables, figures, metrics
+from trimtab.experiments.factors import condition, factor
+from trimtab.experiments.fields import Fields, is_value
+from trimtab.experiments.spec import ORDERS, Experiment, ExperimentError, Factor, Observe, Value
+from trimtab.experiments.templates import EXTRA, TemplateError, filled
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_FILE_NAME = re.compile(r"[\w][\w.+-]*")
+
+
+def load(file: Path, overrides: Mapping[str, Any] | None = None) -> Experiment:
+    """The experiment in `file`. `overrides` replace fixed values, or the values of factors.
+
+    Raises:
+        ExperimentError: the file cannot be read, or something in it is wrong.
+    """
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ExperimentError(f"{file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ExperimentError(
+            f"{file}: expected UTF-8, found something else at byte {error.start}"
+        ) from error
+    except tomllib.TOMLDecodeError as error:
+        raise ExperimentError(f"{file}: not TOML: {error}") from error
+    top = Fields(file, "", _overridden(file, table, overrides or {}))
+    fixed = _fixed(top.table("fixed"))
+    factors = _factors(top.table("factors"), fixed)
+    values = {**{each.name: each.values for each in factors}, **{name: (it,) for name, it in fixed.items()}}
+    name = top.text("name")
+    if not _FILE_NAME.fullmatch(name):
+        top.wrong("name", "letters, digits and . _ + - (results are in a folder of this name)", name)
+    observe = _observe(top)
+    known = metrics(top, factors, fixed, observe is not None)
+    experiment = Experiment(
+        file=file,
+        name=name,
+        title=top.text("title", name),
+        command=_command(top, values),
+        cwd=_folder(top),
+        environment=_environment(top.table("environment"), values),
+        factors=factors,
+        fixed=fixed,
+        where=tuple(condition(each, values) for each in top.tables("where")),
+        skip=tuple(condition(each, values) for each in top.tables("skip")),
+        samples=top.integer("samples", 5, 1),
+        seed=top.integer("seed", 1, 0),
+        timeout_s=top.number("timeout", None, 1e-3, 1e7),
+        order=top.one_of("order", ORDERS, ORDERS[0]),
+        warm_up=top.integer("warm_up", 0, 0),
+        expect=_pattern(top),
+        observe=observe,
+        disturbed_above=top.number("disturbed_above", 0.1, 0.0, 1.0),
+        metrics=known,
+        figures=figures(top, factors, values, known),
+        best=best_tables(top, factors, known),
+    )
+    top.done()
+    return experiment
+
+
+def _overridden(file: Path, table: dict[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """The table with other values for factors and fixed values that it has."""
+    fixed, factors = table.get("fixed", {}), table.get("factors", {})
+    for name, value in overrides.items():
+        if isinstance(fixed, dict) and name in fixed:
+            fixed[name] = value
+        elif isinstance(factors, dict) and name in factors:
+            given = value if isinstance(value, list) else [value]
+            old = factors[name]
+            kept = {key: old[key] for key in ("title", "unit") if key in old} if isinstance(old, dict) else {}
+            factors[name] = {"values": given, **kept}
+        else:
+            names = ", ".join([*factors, *fixed]) or "none"
+            raise ExperimentError(f"{file}: --set {name}: expected a factor or fixed value of it: {names}")
+    return table
+
+
+def _fixed(table: Fields) -> dict[str, Value]:
+    found = table.rest()
+    for name, value in found.items():
+        _check_name(table, name)
+        if not is_value(value):
+            table.wrong(name, "a string, number or boolean", value)
+    return found
+
+
+def _factors(table: Fields, fixed: Mapping[str, Value]) -> tuple[Factor, ...]:
+    found = []
+    for name, given in table.rest().items():
+        _check_name(table, name)
+        if name in fixed:
+            table.wrong(name, "a name that is not among the fixed values", name)
+        found.append(factor(table, name, given, fixed))
+    return tuple(found)
+
+
+def _check_name(table: Fields, name: str) -> None:
+    if not _NAME.fullmatch(name) or name in EXTRA:
+        table.wrong(name, f"a name of letters, digits and _ (other than {', '.join(EXTRA)})", name)
+
+
+def _command(top: Fields, values: Mapping[str, tuple[Value, ...]]) -> tuple[str, ...]:
+    given = top.take("command", expected="a string, or a list of strings")
+    try:
+        parts = shlex.split(given) if isinstance(given, str) else given
+    except ValueError as error:
+        top.wrong("command", f"quotes that are closed ({error})", given)
+    if not isinstance(parts, list) or not parts or not all(isinstance(each, str) for each in parts):
+        top.wrong("command", "a string, or a list of strings, that is not empty", given)
+    for part in parts:
+        _check_template(top, "command", part, values)
+    return tuple(parts)
+
+
+def _check_template(table: Fields, key: str, text: str, values: Mapping[str, tuple[Value, ...]]) -> None:
+    try:
+        filled(text, {**{name: each[0] for name, each in values.items()}, **dict.fromkeys(EXTRA, 0)})
+    except TemplateError as error:
+        raise ExperimentError(
+            f"{table.file}: key '{table.path(key)}': expected {error} in '{text}'"
+        ) from error
+
+
+def _folder(top: Fields) -> Path:
+    """Where the program runs: relative to the file, so that it does not matter where the sweep is called."""
+    folder: Path = (top.file.parent / top.text("cwd", ".")).resolve()
+    if not folder.is_dir():
+        top.wrong("cwd", "a folder, relative to the file", str(folder))
+    return folder
+
+
+def _environment(table: Fields, values: Mapping[str, tuple[Value, ...]]) -> dict[str, str]:
+    found = {}
+    for name, text in table.rest().items():
+        given = str(text) if isinstance(text, int | float) and not isinstance(text, bool) else text
+        if not isinstance(given, str) or "=" in name or not name:
+            table.wrong(name, "NAME = a string or a number", text)
+        _check_template(table, name, given, values)
+        found[name] = given
+    return found
+
+
+def _pattern(top: Fields) -> str | None:
+    found: str | None = top.text("expect", None)
+    if found is not None:
+        try:
+            re.compile(found, re.MULTILINE)
+        except re.error as error:
+            top.wrong("expect", f"a regular expression ({error})", found)
+    return found
+
+
+def _observe(top: Fields) -> Observe | None:
+    given = top.take("observe", False)
+    if isinstance(given, bool):
+        return Observe() if given else None
+    table = Fields(top.file, "observe", given)
+    found = Observe(table.flag("trace", False), table.text("with", None), table.flag("keep", False))
+    table.done()
+    return found

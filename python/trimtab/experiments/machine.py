@@ -1,0 +1,104 @@
+"""What the machine did beside a run: other programs' use of its CPUs, and what its host took."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import socket
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+# /proc/stat counts in hundredths of a second, each CPU on its own: what is less than this is not told apart from nothing.
+_LEAST_S = 0.03
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """CPU seconds over a span that were not ours: of other programs, and of the host (steal)."""
+
+    span_s: float
+    cpus: int
+    others_s: float
+    stolen_s: float
+
+    @property
+    def others(self) -> float:
+        """Other programs' share of the machine's CPU time."""
+        return self._share(self.others_s)
+
+    @property
+    def steal(self) -> float:
+        """The host's share."""
+        return self._share(self.stolen_s)
+
+    def _share(self, seconds: float) -> float:
+        # Of a short span the kernel's ticks can be more than there is.
+        return min(seconds / (self.span_s * self.cpus), 1.0) if self.span_s > 0 else 0.0
+
+    def is_above(self, share: float) -> bool:
+        """Whether both together are more than `share` of the CPU time, and enough to be measured."""
+        return self._share(self.others_s + self.stolen_s) > share and self.others_s + self.stolen_s > _LEAST_S
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Totals at a moment; what our own children used counts once they were waited for."""
+
+    at: float
+    busy_s: float
+    stolen_s: float
+    own_s: float
+    cpus: int
+
+
+def reading(root: Path = Path("/proc")) -> Reading | None:
+    """The totals now; None where the kernel does not tell."""
+    try:
+        lines = (root / "stat").read_text(encoding="ascii").splitlines()
+        fields = [int(each) for each in lines[0].split()[1:9]]
+    except (OSError, ValueError, IndexError):
+        return None
+    if len(fields) < 8:
+        return None
+    tick = 1.0 / os.sysconf("SC_CLK_TCK")
+    user, nice, system, _, _, irq, softirq, steal = (each * tick for each in fields)
+    mine = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return Reading(
+        time.monotonic(),
+        user + nice + system + irq + softirq,
+        steal,
+        sum(each.ru_utime + each.ru_stime for each in mine),
+        sum(line.startswith("cpu") for line in lines) - 1,
+    )
+
+
+def between(before: Reading | None, after: Reading | None) -> Disturbance | None:
+    """What others used from one reading to the next; None where one is missing."""
+    if before is None or after is None:
+        return None
+    theirs = (after.busy_s - before.busy_s) - (after.own_s - before.own_s)
+    return Disturbance(
+        after.at - before.at, max(after.cpus, 1), max(theirs, 0.0), max(after.stolen_s - before.stolen_s, 0.0)
+    )
+
+
+def describe() -> dict[str, Any]:
+    """What the sweep ran on."""
+    model = ""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    except OSError:
+        pass
+    return {
+        "hostname": socket.gethostname(),
+        "model": model or platform.machine(),
+        "cpus": len(os.sched_getaffinity(0)),
+        "kernel": platform.release(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+    }

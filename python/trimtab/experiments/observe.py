@@ -1,0 +1,70 @@
+"""Figures that a run directory tells of a run, by names that begin with `observed_`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from trimtab.analysis import build
+from trimtab.experiments.output import Figures
+from trimtab.experiments.spec import OBSERVED, Observe
+from trimtab.model import RunError
+from trimtab.readers import open_run
+
+# The folder of the program could hold a `trimtab` of its own: Python is not to look there.
+_COMMAND = "import sys; sys.path.remove(''); sys.argv[0] = 'trimtab'; from trimtab.cli import main; main()"
+
+
+def command(how: Observe, directory: Path, argv: Sequence[str]) -> list[str]:
+    """What runs argv under observation, with its run in `directory`."""
+    options = ["--trace"] if how.is_trace else []
+    if how.probes is not None:
+        options += ["--with", how.probes]
+    return [sys.executable, "-c", _COMMAND, "run", "-q", "-o", str(directory), *options, "--", *argv]
+
+
+def figures_of(directory: Path) -> Figures:
+    """Times, shares, what the operating system did, counters (totals at the end; of levels, the mean).
+
+    Raises:
+        RunError: there is no run in it.
+    """
+    recorded = open_run(directory)
+    ended = recorded.info.get("ended")
+    if not ended:
+        raise RunError(f"{directory / 'run.json'}: key 'ended': expected how the run ended, found nothing")
+    report = build(recorded)
+    usage = ended["rusage"]
+    found: Figures = {
+        "wall_s": (ended["wall_s"], "s"),
+        "user_s": (usage["user_s"], "s"),
+        "system_s": (usage["system_s"], "s"),
+    }
+    _add(found, "efficiency", report["efficiency"])
+    _add(found, "own_share", report["overhead"]["share"])
+    for name, share in (report["time"] or {}).items():
+        _add(found, f"share_{name}", share)
+    for name, value in report["os"].items():
+        if name == "max_rss_kb":  # the sweep measures it itself
+            continue
+        _add(found, name, value, "s" if name.endswith("_s") else "")
+    _add(found, "regions", sum(region["calls"] for region in report["regions"]))
+    for counter in report["counters"]:
+        values = counter["values"]
+        value = values[-1] if counter["is_cumulative"] else sum(values) / len(values)
+        _add(
+            found,
+            f"counter_{re.sub(r'[^A-Za-z0-9]+', '_', counter['name']).strip('_')}",
+            value,
+            counter["unit"],
+        )
+    return found
+
+
+def _add(found: Figures, name: str, value: Any, unit: str = "") -> None:
+    """What is not available stays out: it is not zero."""
+    if value is not None:
+        found[OBSERVED + name] = (float(value), unit)

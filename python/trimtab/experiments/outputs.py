@@ -1,0 +1,50 @@
+"""What a sweep leaves in its folder beside the results: tables, figures, one page that shows all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from trimtab.experiments.drawings import figures_of
+from trimtab.experiments.page import page
+from trimtab.experiments.summary import Summary
+from trimtab.experiments.sweeping import Swept
+from trimtab.experiments.tables import tables_of, write_tables, write_whole
+from trimtab.figures import Figure, MissingMatplotlib, draw
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files, and what could not be made."""
+
+    tables: list[Path]
+    figures: list[Path]
+    page: Path
+    notes: list[str]
+
+
+def write_outputs(swept: Swept, summary: Summary) -> Outputs:
+    """Writes all of it; each file whole or not at all.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    tables, notes = write_tables(tables_of(swept, summary), swept.directory)
+    figures, missing = figures_of(swept.experiment, summary)
+    drawn: list[tuple[Figure, bytes]] = []
+    files: list[Path] = []
+    folder = swept.directory / "figures"
+    try:
+        for figure in figures:
+            svg, png = draw(figure)
+            folder.mkdir(exist_ok=True)
+            files += [
+                write_whole(folder / f"{figure.name}.svg", svg),
+                write_whole(folder / f"{figure.name}.png", png),
+            ]
+            drawn.append((figure, svg))
+    except MissingMatplotlib as error:
+        missing = [str(error)]
+    notes += missing
+    text = page(swept, summary, drawn, [*swept.notes, *missing])
+    return Outputs(tables, files, write_whole(swept.directory / "index.html", text.encode()), notes)

@@ -1,0 +1,147 @@
+"""index.html: all figures and tables of a sweep on one page that opens without a server or network."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from trimtab.experiments.columns import labelled
+from trimtab.experiments.factors import titled
+from trimtab.experiments.fields import as_word
+from trimtab.experiments.spec import Experiment
+from trimtab.experiments.summary import Summary
+from trimtab.experiments.sweeping import Swept
+from trimtab.experiments.tables import Cell, best_rows
+from trimtab.figures import Figure
+
+_STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; color: #222;
+  background: #fff }
+h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin-top: 2.2rem }
+figure { margin: 1.2rem 0 } figure img { max-width: 100%; height: auto }
+.wide { overflow-x: auto } table { border-collapse: collapse; font-variant-numeric: tabular-nums }
+th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap }
+th { border-bottom: 2px solid #888 } td.word, th.word { text-align: left }
+pre { background: #f5f5f5; padding: .6rem; overflow-x: auto } .note { color: #7a4a00 }
+"""
+_MOST_FAILURES = 50
+
+
+def page(
+    swept: Swept, summary: Summary, figures: Sequence[tuple[Figure, bytes]], notes: Sequence[str]
+) -> str:
+    """The whole page. `figures` come with their SVG; the same data gives the same page."""
+    experiment = swept.experiment
+    parts = [f"<h1>{escape(experiment.title)}</h1>", f"<p>{escape(told(swept))}</p>"]
+    parts += [f'<p class="note">{escape(note)}</p>' for note in notes]
+    for spec, groups in summary.best:
+        parts += [
+            f"<h2>{escape(spec.title)}</h2>",
+            _table(*best_rows(spec, groups), _heads(experiment, summary)),
+        ]
+    if figures:
+        parts.append("<h2>Figures</h2>")
+        what = "Medians; bars reach from the first to the third quartile."
+        parts.append(f"<p>{what}</p>" if any(each.has_errors for each, _ in figures) else "<p>Medians.</p>")
+        parts += [_figure(each, svg) for each, svg in figures]
+    parts += ["<h2>Configurations</h2>", _table(*_short(summary), _heads(experiment, summary))]
+    parts += _failures(swept)
+    parts += ["<h2>Command</h2>", f"<pre>{escape(' '.join(experiment.command))}</pre>", _given(experiment)]
+    body = "\n".join(parts)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width"><title>{escape(experiment.title)}</title>'
+        f"<style>{_STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
+    )
+
+
+def told(swept: Swept) -> str:
+    """What was run, in a sentence."""
+    counts = swept.counts()
+    text = f"{counts['done']} of {counts['planned']} runs of {len(swept.configurations)} configurations"
+    for name in ("failed", "repeated", "disturbed", "warm_up"):
+        if counts[name]:
+            text += f", {counts[name]} {name.replace('_', '-')}"
+    return text
+
+
+def _heads(experiment: Experiment, summary: Summary) -> dict[str, str]:
+    heads = {"as_good": "others as good"}
+    for metric in summary.metrics:
+        heads[metric.name] = labelled(metric.title, metric.unit)
+        heads |= {
+            f"{metric.name}_{what}": word for what, word in (("iqr", "IQR"), ("min", "min"), ("n", "n"))
+        }
+    return {**heads, **{each.name: labelled(each.title, each.unit) for each in experiment.factors}}
+
+
+def _short(summary: Summary) -> tuple[list[str], list[list[Cell]]]:
+    """Medians with their spread; table.csv has the rest."""
+    metrics = [each.name for each in summary.metrics if any(each.name in row.spreads for row in summary.rows)]
+    factors = list(summary.rows[0].configuration) if summary.rows else []
+    rows: list[list[Cell]] = []
+    for row in summary.rows:
+        cells: list[Cell] = [*row.configuration.values(), row.runs]
+        for name in metrics:
+            it = row.spreads.get(name)
+            cells += [None, None] if it is None else [it.median, it.iqr]
+        rows.append(cells)
+    return [*factors, "runs", *(each for name in metrics for each in (name, f"{name}_iqr"))], rows
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[Cell]], heads: Mapping[str, str]) -> str:
+    words = {at for at in range(len(names)) if any(isinstance(row[at], str) for row in rows)}
+
+    def line(cells: Sequence[str], kind: str) -> str:
+        inner = "".join(
+            f"<{kind}{' class=word' if at in words else ''}>{escape(each)}</{kind}>"
+            for at, each in enumerate(cells)
+        )
+        return f"<tr>{inner}</tr>"
+
+    body = "\n".join(line([written(each) for each in row], "td") for row in rows)
+    return f'<div class="wide"><table>{line([heads.get(each, each) for each in names], "th")}\n{body}</table></div>'
+
+
+def written(cell: Cell) -> str:
+    """A cell with four digits, which is more than a median of some samples is good for.
+
+    Example:
+        >>> written(0.123456), written(1234567), written(None)
+        ('0.1235', '1234567', '')
+    """
+    if cell is None:
+        return ""
+    if isinstance(cell, float):
+        return f"{cell:.0f}" if 1000 <= abs(cell) < 1e7 else f"{cell:.4g}"
+    return as_word(cell)
+
+
+def _figure(figure: Figure, svg: bytes) -> str:
+    # As an image, so that ids inside one SVG do not meet those of another.
+    data = base64.b64encode(svg).decode("ascii")
+    alt = f"{figure.title}: {figure.y_label} over {figure.x_label}"
+    return f'<figure><img alt="{escape(alt)}" src="data:image/svg+xml;base64,{data}"></figure>'
+
+
+def _failures(swept: Swept) -> list[str]:
+    failed = swept.failed
+    if not failed:
+        return []
+    parts = [f"<h2>Failed runs: {len(failed)}</h2>"]
+    for each in failed[:_MOST_FAILURES]:
+        text = "\n".join(
+            [f"{titled(each.configuration)} (sample {each.sample}): {each.failure}", *each.stderr]
+        )
+        parts.append(f"<pre>{escape(text)}</pre>")
+    return parts
+
+
+def _given(experiment: Experiment) -> str:
+    given = {**experiment.fixed, **experiment.environment}
+    return (
+        _table(["name", "value"], [[name, as_word(value)] for name, value in given.items()], {})
+        if given
+        else ""
+    )

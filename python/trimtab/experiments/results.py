@@ -1,0 +1,182 @@
+"""Results on disk: a line for each run, on the disk before the next one starts, so that a killed sweep loses none."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import time
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import trimtab
+from trimtab.experiments import machine
+from trimtab.experiments.factors import key_of
+from trimtab.experiments.spec import Configuration, Experiment, ExperimentError
+
+RESULTS = "results.jsonl"
+_EXPERIMENT = "experiment.json"
+_LOCK = ".lock"
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Record:
+    """One finished run. `metrics` are all figures that were found; `failure` says why it does not count."""
+
+    configuration: Configuration
+    sample: int
+    attempt: int
+    started: str
+    command: list[str]
+    code: int | None
+    signal: str | None
+    failure: str | None
+    stderr: list[str]
+    others: float | None
+    steal: float | None
+    is_disturbed: bool
+    metrics: dict[str, float]
+    units: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """As `Planned.key`."""
+        return key_of(self.configuration), self.sample
+
+
+class Results:
+    """The folder of a sweep, locked: one sweep at a time. `notes` tell what was found there that is not as usual."""
+
+    def __init__(self, directory: Path, experiment: Experiment) -> None:
+        self.directory = directory
+        self.notes: list[str] = []
+        directory.mkdir(parents=True, exist_ok=True)
+        self._lock = os.open(directory / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            self._take_lock()
+            self._check(experiment)
+            self.records = self._read()
+            self._stream = os.open(
+                directory / RESULTS, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644
+            )
+        except BaseException:
+            os.close(self._lock)
+            raise
+
+    def __enter__(self) -> Results:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.ftruncate(self._lock, 0)
+        os.close(self._stream)
+        os.close(self._lock)
+
+    def append(self, record: Record) -> None:
+        """Keep it; it is on the disk when this returns."""
+        line = json.dumps(asdict(record), allow_nan=False).encode() + b"\n"
+        while line:
+            line = line[os.write(self._stream, line) :]
+        os.fsync(self._stream)
+        self.records.append(record)
+
+    def running(self, pid: int) -> None:
+        """Note which program runs: if we are killed, the next sweep here ends it."""
+        text = json.dumps({"sweep": os.getpid(), "program": pid, "since": _start_of(pid)}).encode()
+        os.ftruncate(self._lock, 0)
+        os.pwrite(self._lock, text, 0)
+
+    def _take_lock(self) -> None:
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ExperimentError(
+                f"{self.directory}: another sweep is at work here; wait for it, or give another folder with -o"
+            ) from None
+        try:
+            left = json.loads(os.pread(self._lock, 4096, 0))
+            pid, since = int(left["program"]), left["since"]
+        except (ValueError, KeyError, TypeError):
+            return
+        # The start time tells it from another process that has its number by now.
+        if since is not None and _start_of(pid) == since:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, signal.SIGKILL)
+                self.notes.append(f"ended process {pid}, which a killed sweep had left running")
+
+    def _check(self, experiment: Experiment) -> None:
+        """That what is here was made by the same commands."""
+        path = self.directory / _EXPERIMENT
+        now = json.loads(json.dumps(experiment.what_runs()))
+        if not path.exists():
+            others = sorted(each.name for each in self.directory.iterdir() if each.name != _LOCK)
+            if others:
+                raise ExperimentError(
+                    f"{self.directory}: expected a new or empty folder, or one of a sweep, found {others[0]}"
+                )
+            about = {
+                "format": _FORMAT,
+                "trimtab": trimtab.__version__,
+                "name": experiment.name,
+                "file": str(experiment.file),
+                "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                "machine": machine.describe(),
+                "what_runs": now,
+            }
+            part = path.with_name(f".{path.name}.part")
+            part.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+            part.replace(path)
+            return
+        try:
+            about = json.loads(path.read_text(encoding="utf-8"))
+            before = about["what_runs"]
+            differ = [key for key in now if before.get(key) != now[key]]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ExperimentError(f"{path}: expected what an earlier sweep wrote, found {error!r}") from error
+        if differ:
+            key = differ[0]
+            raise ExperimentError(
+                f"{self.directory}: holds results of another experiment: '{key}' was {before.get(key)}, is {now[key]}; "
+                "give another folder with -o"
+            )
+
+    def _read(self) -> list[Record]:
+        """All whole lines; a last line that was torn when a sweep was killed is cut off, and told."""
+        path = self.directory / RESULTS
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return []
+        whole, _, torn = content.rpartition(b"\n")
+        if torn:
+            os.truncate(path, len(content) - len(torn))
+            self.notes.append(f"{path}: dropped a torn last line of {len(torn)} bytes; its run is made again")
+        return [_record(path, at, line) for at, line in enumerate(whole.split(b"\n"), 1) if whole]
+
+
+def _record(path: Path, number: int, line: bytes) -> Record:
+    try:
+        parsed: Any = json.loads(line)
+        record = Record(**{each.name: parsed[each.name] for each in fields(Record)})
+        record.key  # noqa: B018 - a configuration that has none is told here
+        return record
+    except (ValueError, KeyError, TypeError) as error:
+        raise ExperimentError(
+            f"{path}: line {number}: expected the result of a run, found {line[:40]!r} ({error}); "
+            "remove the line, and its run is made again"
+        ) from error
+
+
+def _start_of(pid: int) -> str | None:
+    """When a process started, in the kernel's ticks since boot, and in which boot; None when it is over."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return None
+    # The name, in parentheses, may hold anything.
+    state, *rest = stat.rpartition(")")[2].split()
+    return None if state == "Z" else f"{boot}/{rest[18]}"

@@ -1,0 +1,143 @@
+"""One planned run as a record: started, watched, read, judged."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from trimtab.experiments import machine, observe
+from trimtab.experiments.execute import Outcome, execute
+from trimtab.experiments.output import Figures, figures_in
+from trimtab.experiments.plan import Planned, seed_of
+from trimtab.experiments.results import Record, Results
+from trimtab.experiments.spec import BUILT_IN, OBSERVED, Experiment
+from trimtab.experiments.templates import filled
+from trimtab.model import RunError
+
+RUNS = "runs"
+
+
+def command_of(experiment: Experiment, planned: Planned) -> list[str]:
+    """What is run, with all values in place."""
+    values = _values(experiment, planned)
+    return [filled(part, values) for part in experiment.command]
+
+
+def _values(experiment: Experiment, planned: Planned) -> dict[str, object]:
+    extra = {"sample": planned.sample, "seed": seed_of(experiment, planned)}
+    given = {**experiment.fixed, **planned.configuration, **extra}
+    return {name: str(value).lower() if isinstance(value, bool) else value for name, value in given.items()}
+
+
+def run_once(experiment: Experiment, planned: Planned, attempt: int, results: Results) -> Record:
+    """Run it and say how it went. Nothing that the program does is an error here: a failure is a result."""
+    values = _values(experiment, planned)
+    argv = [filled(part, values) for part in experiment.command]
+    environment = {
+        **os.environ,
+        **{name: filled(text, values) for name, text in experiment.environment.items()},
+    }
+    record = Record(
+        configuration=dict(planned.configuration),
+        sample=planned.sample,
+        attempt=attempt,
+        started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        command=argv,
+        code=None,
+        signal=None,
+        failure=None,
+        stderr=[],
+        others=None,
+        steal=None,
+        is_disturbed=False,
+        metrics={},
+    )
+    directory = None if experiment.observe is None else _run_directory(results.directory, planned, attempt)
+    before = machine.reading()
+    try:
+        if directory is not None and experiment.observe is not None:
+            argv = observe.command(experiment.observe, directory, argv)
+        outcome = execute(argv, experiment.cwd, environment, experiment.timeout_s, results.running)
+    except OSError as error:
+        return replace(record, failure=f"cannot be started: {error.strerror}: {error.filename or argv[0]}")
+    disturbance = machine.between(before, machine.reading())
+    record = _judged(experiment, record, outcome, directory)
+    if directory is not None and experiment.observe is not None and not experiment.observe.is_kept:
+        shutil.rmtree(directory, ignore_errors=True)
+    if disturbance is None:
+        return record
+    return replace(
+        record,
+        others=round(disturbance.others, 4),
+        steal=round(disturbance.steal, 4),
+        is_disturbed=disturbance.is_above(experiment.disturbed_above),
+    )
+
+
+def _run_directory(folder: Path, planned: Planned, attempt: int) -> Path:
+    """A new name, which says whose run it is as far as a file name can."""
+    (folder / RUNS).mkdir(exist_ok=True)
+    told = re.sub(r"[^\w.+-]+", "-", "-".join(map(str, planned.configuration.values())))[:80]
+    name = f"{told}-s{planned.sample}-a{attempt}-"
+    # trimtab run makes it itself: only the name is to be free.
+    found = Path(tempfile.mkdtemp(prefix=name, dir=folder / RUNS))
+    found.rmdir()
+    return found
+
+
+def _judged(experiment: Experiment, record: Record, outcome: Outcome, directory: Path | None) -> Record:
+    """With its figures; and with a failure if it is no right answer."""
+    found: Figures = {
+        "wall_s": (outcome.wall_s, "s"),
+        "user_s": (outcome.user_s, "s"),
+        "system_s": (outcome.system_s, "s"),
+    }
+    if outcome.max_rss_kb is not None:
+        found["max_rss_kb"] = (outcome.max_rss_kb, "kB")
+    failure = _how_it_ended(experiment, outcome)
+    if failure is None and directory is not None:
+        try:
+            # In place of ours, which have the launcher's time in them.
+            found.update(observe.figures_of(directory))
+        except (RunError, OSError) as error:
+            failure = f"not observed: {error}"
+    taken = {*experiment.fixed, *record.configuration, *BUILT_IN}
+    printed = figures_in(outcome.output)
+    found.update(
+        {name: each for name, each in printed.items() if name not in taken and not name.startswith(OBSERVED)}
+    )
+    return replace(
+        record,
+        code=outcome.code,
+        signal=outcome.signal,
+        failure=failure or _what_is_wrong(experiment, outcome, found),
+        stderr=list(outcome.errors) if failure else [],
+        metrics={name: value for name, (value, _) in found.items()},
+        units={name: unit for name, (_, unit) in printed.items() if unit and name in found},
+    )
+
+
+def _how_it_ended(experiment: Experiment, outcome: Outcome) -> str | None:
+    if outcome.is_timed_out:
+        return f"timed out after {experiment.timeout_s:g} s"
+    if outcome.signal is not None:
+        return f"killed by {outcome.signal}"
+    return f"exit code {outcome.code}" if outcome.code else None
+
+
+def _what_is_wrong(experiment: Experiment, outcome: Outcome, found: Figures) -> str | None:
+    if experiment.expect is not None and not re.search(experiment.expect, outcome.output, re.MULTILINE):
+        last = next((line for line in reversed(outcome.output.splitlines()) if line.strip()), "nothing")
+        return f"wrong answer: expected output like '{experiment.expect}', found {last.strip()[:200]!r}"
+    for metric in experiment.metrics.values():
+        if metric.is_required and metric.source not in found:
+            return f"metric '{metric.name}': expected '{metric.source}=NUMBER' in the output, found none"
+        _, unit = found.get(metric.source, (0.0, ""))
+        if metric.name not in BUILT_IN and unit and metric.unit and unit != metric.unit:
+            return f"metric '{metric.name}': expected unit '{metric.unit}', found '{unit}'"
+    return None

@@ -1,0 +1,222 @@
+"""Tables of a sweep: each run, each configuration with its spread, the best of each group."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trimtab.experiments.factors import key_of
+from trimtab.experiments.results import Record
+from trimtab.experiments.spec import BUILT_IN, BestSpec, Configuration, Experiment, Metric, Value
+from trimtab.experiments.sweeping import Swept
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The median of some samples, the quartiles around it, the least, and how many there are."""
+
+    median: float
+    quarter: float
+    three_quarters: float
+    least: float
+    most: float
+    count: int
+
+    @property
+    def iqr(self) -> float:
+        """Interquartile range."""
+        return self.three_quarters - self.quarter
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Of at least one value; quartiles are interpolated between the values.
+
+    Example:
+        >>> spread([3.0, 1.0, 2.0]).iqr
+        1.0
+    """
+    if len(values) == 1:
+        quarter = three_quarters = values[0]
+    else:
+        quarter, _, three_quarters = statistics.quantiles(values, n=4, method="inclusive")
+    return Spread(statistics.median(values), quarter, three_quarters, min(values), max(values), len(values))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A configuration: its runs that count, and the spread of each metric that has values."""
+
+    configuration: Configuration
+    runs: int
+    failed: int
+    disturbed: int
+    spreads: dict[str, Spread]
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best configuration of a group, and how many others cannot be told from it (their quartiles overlap)."""
+
+    group: Configuration
+    row: Row
+    spread: Spread
+    as_good: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All tables."""
+
+    metrics: list[Metric]
+    rows: list[Row]
+    best: list[tuple[BestSpec, list[Best]]]
+
+
+def summarised(swept: Swept) -> Summary:
+    """The tables of what was run so far."""
+    experiment = swept.experiment
+    runs = swept.runs
+    metrics = columns(experiment, runs)
+    by_key: dict[str, list[Record]] = {key_of(each): [] for each in swept.configurations}
+    for record in runs:
+        by_key[key_of(record.configuration)].append(record)
+    rows = [_row(experiment, metrics, each, by_key[key_of(each)]) for each in swept.configurations]
+    specs = experiment.best or (_default_best(experiment),)
+    return Summary(metrics, rows, [(spec, _best(spec, rows)) for spec in specs])
+
+
+def columns(experiment: Experiment, runs: Sequence[Record]) -> list[Metric]:
+    """The metrics of the file, and after them what the runs have besides, in order of names."""
+    known = dict(experiment.metrics)
+    sources = {each.source for each in known.values() if each.formula is None}
+    units: dict[str, str] = {}
+    for record in runs:
+        for name in record.metrics:
+            if name not in sources and name not in known:
+                units.setdefault(name, record.units.get(name, ""))
+    return [*known.values(), *(Metric(name, name, name, units[name]) for name in sorted(units))]
+
+
+def values_of(experiment: Experiment, metrics: Sequence[Metric], record: Record) -> dict[str, float]:
+    """The metrics of one run by their names, derived ones included; what has no value is left out."""
+    found = {each.name: record.metrics[each.source] for each in metrics if each.source in record.metrics}
+    given = {**experiment.fixed, **record.configuration, **record.metrics, **found}
+    numbers = {name: float(value) for name, value in given.items() if _is_number(value)}
+    # In the file's order: a formula may use those before it.
+    for metric in metrics:
+        if metric.formula is not None:
+            value = metric.formula.value(numbers)
+            if value is not None:
+                found[metric.name] = numbers[metric.name] = value
+    return {each.name: found[each.name] for each in metrics if each.name in found}
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _row(
+    experiment: Experiment, metrics: Sequence[Metric], configuration: Configuration, runs: Sequence[Record]
+) -> Row:
+    right = [each for each in runs if each.failure is None]
+    samples = [values_of(experiment, metrics, each) for each in right]
+    spreads = {}
+    for metric in metrics:
+        values = [each[metric.name] for each in samples if metric.name in each]
+        if values:
+            spreads[metric.name] = spread(values)
+    disturbed = sum(each.is_disturbed for each in right)
+    return Row(configuration, len(right), len(runs) - len(right), disturbed, spreads)
+
+
+def _default_best(experiment: Experiment) -> BestSpec:
+    """Of all configurations, by wall time."""
+    return BestSpec(f"Best {BUILT_IN['wall_s'][0]}", "wall_s", "min", (), ())
+
+
+def _best(spec: BestSpec, rows: Sequence[Row]) -> list[Best]:
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        if spec.metric in row.spreads:
+            groups.setdefault(key_of(_group(spec, row)), []).append(row)
+    sign = 1.0 if spec.goal == "min" else -1.0
+    found = []
+    for members in groups.values():
+        first = min(members, key=lambda row: sign * row.spreads[spec.metric].median)
+        mine = first.spreads[spec.metric]
+        as_good = sum(_overlap(mine, row.spreads[spec.metric]) for row in members) - 1
+        found.append(Best(_group(spec, first), first, mine, as_good))
+    return found
+
+
+def _group(spec: BestSpec, row: Row) -> Configuration:
+    return {name: row.configuration[name] for name in spec.per}
+
+
+def _overlap(one: Spread, other: Spread) -> bool:
+    return one.quarter <= other.three_quarters and other.quarter <= one.three_quarters
+
+
+def as_json(swept: Swept, summary: Summary) -> dict[str, Any]:
+    """Everything that the tables hold, for machines."""
+    return {
+        "name": swept.experiment.name,
+        "directory": str(swept.directory),
+        "runs": swept.counts(),
+        "stopped": swept.is_stopped,
+        "metrics": {each.name: {"title": each.title, "unit": each.unit} for each in summary.metrics},
+        "configurations": [
+            {
+                "configuration": row.configuration,
+                "runs": row.runs,
+                "failed": row.failed,
+                "disturbed": row.disturbed,
+                "metrics": {name: spread_json(each) for name, each in row.spreads.items()},
+            }
+            for row in summary.rows
+        ],
+        "best": [
+            {
+                "title": spec.title,
+                "metric": spec.metric,
+                "goal": spec.goal,
+                "groups": [_best_json(spec, each) for each in found],
+            }
+            for spec, found in summary.best
+        ],
+        "failures": [
+            {
+                "configuration": each.configuration,
+                "sample": each.sample,
+                "failure": each.failure,
+                "stderr": each.stderr,
+            }
+            for each in swept.failed
+        ],
+    }
+
+
+def _best_json(spec: BestSpec, best: Best) -> dict[str, Any]:
+    rest = {name: value for name, value in best.row.configuration.items() if name not in best.group}
+    spreads = best.row.spreads
+    return {
+        "configuration": {**best.group, **rest},
+        **spread_json(best.spread),
+        "show": {name: spreads[name].median for name in spec.show if name in spreads},
+        "as_good": best.as_good,
+    }
+
+
+def spread_json(of: Spread) -> Mapping[str, float]:
+    """A spread by the names that the tables use."""
+    return {
+        "median": of.median,
+        "iqr": of.iqr,
+        "q1": of.quarter,
+        "q3": of.three_quarters,
+        "min": of.least,
+        "max": of.most,
+        "n": of.count,
+    }

@@ -1,0 +1,148 @@
+"""The tables as files: CSV always, Parquet where pyarrow is installed."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from trimtab.experiments.fields import as_word
+from trimtab.experiments.spec import BestSpec
+from trimtab.experiments.summary import Best, Summary, columns, values_of
+from trimtab.experiments.sweeping import Swept
+
+Cell = str | int | float | bool | None
+NO_PARQUET = "no .parquet tables: pyarrow is not installed (pip install 'trimtab[parquet]'); the .csv tables have the same"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under names; None is what has no value."""
+
+    name: str
+    columns: list[str]
+    rows: list[list[Cell]]
+
+
+def tables_of(swept: Swept, summary: Summary) -> list[Table]:
+    """`table`: a row a configuration; `runs`: a row for each finished run, whether it counts or not; `best`."""
+    return [_summary_table(summary), _runs_table(swept), *_best_tables(summary)]
+
+
+def _summary_table(summary: Summary) -> Table:
+    factors = list(summary.rows[0].configuration) if summary.rows else []
+    # A metric that no run has, such as cache misses on a machine without counters, has no column.
+    present = [each.name for each in summary.metrics if any(each.name in row.spreads for row in summary.rows)]
+    names = [*factors, "runs", "failed", "disturbed"]
+    for metric in present:
+        names += [metric, *(f"{metric}_{what}" for what in ("iqr", "q1", "q3", "min", "n"))]
+    rows: list[list[Cell]] = []
+    for row in summary.rows:
+        cells: list[Cell] = [*row.configuration.values(), row.runs, row.failed, row.disturbed]
+        for metric in present:
+            it = row.spreads.get(metric)
+            cells += (
+                [None] * 5 + [0]
+                if it is None
+                else [it.median, it.iqr, it.quarter, it.three_quarters, it.least, it.count]
+            )
+        rows.append(cells)
+    return Table("table", names, rows)
+
+
+def _runs_table(swept: Swept) -> Table:
+    metrics = columns(swept.experiment, swept.records)
+    values = [values_of(swept.experiment, metrics, each) for each in swept.records]
+    present = [each.name for each in metrics if any(each.name in found for found in values)]
+    factors = [each.name for each in swept.experiment.factors]
+    chosen = set(map(id, swept.runs))
+    about = [
+        "sample",
+        "attempt",
+        "counts",
+        "started",
+        "failure",
+        "code",
+        "signal",
+        "others",
+        "steal",
+        "is_disturbed",
+    ]
+    rows: list[list[Cell]] = [
+        [
+            *(record.configuration[name] for name in factors),
+            record.sample,
+            record.attempt,
+            id(record) in chosen and record.failure is None,
+            *(getattr(record, name) for name in about[3:]),
+            *(found.get(name) for name in present),
+        ]
+        for record, found in zip(swept.records, values, strict=True)
+    ]
+    return Table("runs", [*factors, *about, *present], rows)
+
+
+def _best_tables(summary: Summary) -> list[Table]:
+    found = []
+    for at, (spec, groups) in enumerate(summary.best, 1):
+        names, rows = best_rows(spec, groups)
+        found.append(Table("best" if at == 1 else f"best-{at}", names, rows))
+    return found
+
+
+def best_rows(spec: BestSpec, groups: Sequence[Best]) -> tuple[list[str], list[list[Cell]]]:
+    """Columns and rows of a table of best configurations: group, figure with spread, then what is to be shown."""
+    factors = list(groups[0].row.configuration) if groups else list(spec.per)
+    rest = [name for name in factors if name not in spec.per]
+    shown = [name for name in spec.show if name not in factors]
+    names = [*spec.per, *rest, spec.metric, f"{spec.metric}_iqr", f"{spec.metric}_min", f"{spec.metric}_n"]
+    rows: list[list[Cell]] = []
+    for each in groups:
+        told = [each.row.spreads[name].median if name in each.row.spreads else None for name in shown]
+        rows.append(
+            [
+                *each.group.values(),
+                *(each.row.configuration[name] for name in rest),
+                *(each.spread.median, each.spread.iqr, each.spread.least, each.spread.count),
+                *told,
+                each.as_good,
+            ]
+        )
+    return [*names, *shown, "as_good"], rows
+
+
+def write_tables(tables: Sequence[Table], directory: Path) -> tuple[list[Path], list[str]]:
+    """Writes each table; the files, and what is missing."""
+    files = []
+    for table in tables:
+        files.append(write_whole(directory / f"{table.name}.csv", _csv(table)))
+    try:
+        from trimtab.experiments.parquet import parquet
+    except ImportError:
+        return files, [NO_PARQUET]
+    for table in tables:
+        files.append(write_whole(directory / f"{table.name}.parquet", parquet(table)))
+    return files, []
+
+
+def write_whole(path: Path, content: bytes) -> Path:
+    """Writes a file that takes its name when it is complete."""
+    part = path.with_name(f".{path.name}.part")
+    part.write_bytes(content)
+    part.replace(path)
+    return path
+
+
+def _csv(table: Table) -> bytes:
+    """RFC 4180, empty where there is no value."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows([[_cell(each) for each in row] for row in table.rows])
+    return text.getvalue().encode()
+
+
+def _cell(value: Cell) -> Cell:
+    return as_word(value) if isinstance(value, bool) else value

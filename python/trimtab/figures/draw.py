@@ -1,0 +1,135 @@
+"""Figures drawn with matplotlib."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import NullFormatter
+
+from trimtab.figures.info import Figure, Line, Panel, Point
+
+# Okabe and Ito's colours, which people with any colour vision tell apart; yellow is left out, it is too light on white.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Shape and dash tell lines apart without colour, too, and where one lies on another.
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+_DASHES = ("-", "--", "-.", ":")
+_PANEL_INCHES = (4.4, 3.4)
+_MOST_IN_A_ROW = 3
+_PNG_DPI = 150
+_STYLE = {
+    "font.size": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.color": "#dddddd",
+    "legend.frameon": False,
+    # Ids inside an SVG are random otherwise.
+    "svg.hashsalt": "trimtab",
+}
+
+
+def render(figure: Figure) -> tuple[bytes, bytes]:
+    """SVG and PNG. Uses no display and none of the user's settings."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE)
+        drawn = canvas(figure)
+        svg, png = io.BytesIO(), io.BytesIO()
+        FigureCanvasSVG(drawn).print_svg(svg, metadata={"Date": None, "Title": figure.title})
+        drawn.set_dpi(_PNG_DPI)
+        FigureCanvasAgg(drawn).print_png(png, metadata={"Software": None})
+    return svg.getvalue(), png.getvalue()
+
+
+def canvas(figure: Figure) -> Canvas:
+    """Axes, lines and legend, as matplotlib's objects."""
+    count = max(len(figure.panels), 1)
+    across = min(count, _MOST_IN_A_ROW)
+    down = math.ceil(count / across)
+    width, height = _PANEL_INCHES
+    drawn = Canvas(figsize=(width * across + 1.6, height * down + 0.4), layout="constrained")
+    grid = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    words = _words(figure)
+    for at, axes in enumerate(grid.flat):
+        if at >= len(figure.panels):
+            axes.set_visible(False)
+            continue
+        _panel(axes, figure, figure.panels[at], words)
+        if at % across == 0:
+            axes.set_ylabel(figure.y_label)
+        if at + across >= count:
+            axes.set_xlabel(figure.x_label)
+            axes.tick_params(labelbottom=True)
+    drawn.suptitle(figure.title, fontsize="large")
+    handles: dict[str, Any] = {}
+    for axes in grid.flat:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    if len(handles) > 1:
+        drawn.legend(handles.values(), handles.keys(), loc="outside right upper", title=figure.legend)
+    return drawn
+
+
+def _words(figure: Figure) -> list[str]:
+    """The places on an axis of words, in order of their first use."""
+    found = (point.x for panel in figure.panels for line in panel.lines for point in line.points)
+    return list(dict.fromkeys(each for each in found if isinstance(each, str)))
+
+
+def _panel(axes: Any, figure: Figure, panel: Panel, words: Sequence[str]) -> None:
+    axes.set_title(panel.title, fontsize="medium")
+    labels = list(dict.fromkeys(line.label for each in figure.panels for line in each.lines))
+    for line in panel.lines:
+        _line(axes, figure, line, labels.index(line.label), words)
+    every = [point for each in figure.panels for line in each.lines for point in _drawable(figure, line)]
+    if words:
+        axes.set_xticks(range(len(words)), words)
+        axes.margins(x=0.1)
+    elif figure.log_x and every:
+        axes.set_xscale("log")
+    if figure.log_y and every:
+        axes.set_yscale("log")
+        if max(point.y for point in every) > 100 * min(point.y for point in every):
+            # Over more than two decades, these are labels enough.
+            axes.yaxis.set_minor_formatter(NullFormatter())
+    elif all(point.low >= 0 for point in every):
+        axes.set_ylim(bottom=0)
+
+
+def _drawable(figure: Figure, line: Line) -> list[Point]:
+    """Points that have a place: on a logarithmic axis, only what is above 0."""
+    return [
+        each
+        for each in line.points
+        if (each.y > 0 or not figure.log_y) and (isinstance(each.x, str) or each.x > 0 or not figure.log_x)
+    ]
+
+
+def _line(axes: Any, figure: Figure, line: Line, number: int, words: Sequence[str]) -> None:
+    points = _drawable(figure, line)
+    x = [words.index(each.x) if isinstance(each.x, str) else each.x for each in points]
+    y = [each.y for each in points]
+    errors = None
+    if figure.has_errors:
+        errors = [[each.y - each.low for each in points], [each.high - each.y for each in points]]
+    axes.errorbar(
+        x,
+        y,
+        yerr=errors,
+        label=line.label,
+        color=_COLOURS[number % len(_COLOURS)],
+        marker=_MARKERS[number % len(_MARKERS)],
+        linestyle=_DASHES[number % len(_DASHES)],
+        markersize=4,
+        linewidth=1.3,
+        elinewidth=0.9,
+        capsize=2,
+    )
