@@ -78,21 +78,16 @@ namespace {
 thread_local block_cache t_cache;  // of threads that are no workers
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-// So that the sanitizer sees each block's life.
-void* allocate_block(std::size_t bytes) { return ::operator new(bytes, std::align_val_t{block_cache::grain}); }
-void free_block(void* block, std::size_t bytes) noexcept {
-  ::operator delete(block, bytes, std::align_val_t{block_cache::grain});
-}
-#else
 void* allocate_block(std::size_t bytes) {
+  if constexpr (block_cache::is_watched) return ::operator new(bytes, std::align_val_t{block_cache::grain});
   worker* const here = worker::current();
   return (here != nullptr ? here->blocks() : t_cache).allocate(bytes);
 }
+
 void free_block(void* block, std::size_t bytes) noexcept {
+  if constexpr (block_cache::is_watched) return ::operator delete(block, bytes, std::align_val_t{block_cache::grain});
   worker* const here = worker::current();
   (here != nullptr ? here->blocks() : t_cache).free(block, bytes);
 }
-#endif
 
 }  // namespace trimtab::tasks

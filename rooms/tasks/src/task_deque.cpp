@@ -65,18 +65,27 @@ bool task_deque::maintain() noexcept {
   return is_offered;
 }
 
-// Half of what is offered becomes the owner's again, the newest in any case. False: all is stolen.
+// What is offered becomes the owner's again, the older half of it only for a moment. False: all is stolen.
+// The owner takes it as a thief would, and lays it down anew at later positions: so the tail never returns, and what lies
+// at a position that is offered never changes. Else a thief that has read a slot could find the same bounds over another
+// task.
 bool task_deque::take_back() noexcept {
   std::uint64_t bounds = m_bounds.load(std::memory_order_relaxed);
-  for (;;) {
-    const std::uint32_t tail = tail_of(bounds);
-    if (tail == m_split) return false;
-    const std::uint32_t split = tail + (m_split - tail) / 2;
-    if (!m_bounds.compare_exchange_weak(bounds, pack(tail, split), std::memory_order_acq_rel, std::memory_order_relaxed))
-      continue;
-    m_split = split;
-    return true;
-  }
+  do {
+    if (!has_any(bounds)) return false;
+  } while (
+      !m_bounds.compare_exchange_weak(bounds, pack(m_split, m_split), std::memory_order_acq_rel, std::memory_order_relaxed));
+  const std::uint32_t count = m_split - tail_of(bounds);
+  // The owner's part was empty. Where the ring is too short for both places, they overlap such that forward is right.
+  for (std::uint32_t i = 0; i < count; ++i)
+    m_slots[(m_split + i) & m_mask].store(m_slots[(tail_of(bounds) + i) & m_mask].load(std::memory_order_relaxed),
+                                          std::memory_order_relaxed);
+  m_head.store(m_split + count, std::memory_order_relaxed);
+  const std::uint32_t tail = m_split;
+  m_split += count / 2;
+  // Nothing was offered, so no thief can have changed the bounds.
+  m_bounds.store(pack(tail, m_split), std::memory_order_seq_cst);
+  return true;
 }
 
 bool task_deque::take_deeper(const task& what) noexcept {
@@ -97,8 +106,9 @@ task* task_deque::pop_newest(bool& is_offered) noexcept {
   task* found = nullptr;
   const std::uint32_t head = m_head.load(std::memory_order_relaxed);
   if (head != m_split || take_back()) {
-    found = m_slots[(head - 1) & m_mask].load(std::memory_order_relaxed);
-    m_head.store(head - 1, std::memory_order_relaxed);
+    const std::uint32_t newest = m_head.load(std::memory_order_relaxed) - 1;
+    found = m_slots[newest & m_mask].load(std::memory_order_relaxed);
+    m_head.store(newest, std::memory_order_relaxed);
     is_offered |= offer_left();
   }
   leave();
@@ -134,7 +144,7 @@ std::size_t task_deque::steal(task** into, std::size_t most) noexcept {
   if (offered == 0) return 0;
   const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(most, (offered + 1) / 2));
   const ring& from = *m_ring.load(std::memory_order_acquire);
-  // The owner overwrites a slot only when the tail has passed it, and then the exchange fails: the tail never returns.
+  // What is offered does not change until the tail has passed it, and then the exchange fails: the tail never returns.
   for (std::uint32_t i = 0; i < count; ++i)
     into[i] = from.slots[(tail_of(bounds) + i) & from.mask].load(std::memory_order_relaxed);
   if (!m_bounds.compare_exchange_strong(bounds, pack(tail_of(bounds) + count, split_of(bounds)), std::memory_order_acq_rel,

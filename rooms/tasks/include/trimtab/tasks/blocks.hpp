@@ -19,6 +19,13 @@ class block_cache {
   block_cache(const block_cache&) = delete;
   block_cache& operator=(const block_cache&) = delete;
 
+  // AddressSanitizer is to see each block's life: nothing is pooled.
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr bool is_watched = true;
+#else
+  static constexpr bool is_watched = false;
+#endif
+
   static constexpr std::size_t grain = 64;
   static constexpr std::size_t largest = 512;
   static constexpr std::size_t classes = largest / grain;

@@ -21,6 +21,7 @@ struct task {
   // A fork's forker waits for it, so that it is not counted; a resumption continues a task that waited (it is pending,
   // the others are staged).
   enum class kind : std::uint8_t { made, fork, resumption } what = kind::made;
+  bool is_member = false;  // of a task_scope
 };
 
 }  // namespace trimtab::tasks

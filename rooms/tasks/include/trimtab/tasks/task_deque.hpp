@@ -53,15 +53,31 @@ class task_deque {
     enter();
     const std::uint32_t newest = m_head.load(std::memory_order_relaxed) - 1;
     bool is_taken = false;
-    if (m_slots[newest & m_mask].load(std::memory_order_relaxed) == &what && (newest + 1 != m_split || take_back()))
-        [[likely]] {
-      m_head.store(newest, std::memory_order_relaxed);
-      is_taken = true;
-    } else {
+    if (m_slots[newest & m_mask].load(std::memory_order_relaxed) != &what) [[unlikely]] {
       is_taken = take_deeper(what);
+    } else if (newest + 1 != m_split || take_back()) [[likely]] {
+      m_head.store(m_head.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+      is_taken = true;
     }
     leave();
     return is_taken;
+  }
+
+  // The newest task if is_wanted(task), else nullptr.
+  template <class predicate>
+  task* take_newest_if(predicate&& is_wanted) noexcept {
+    enter();
+    task* found = nullptr;
+    if (m_head.load(std::memory_order_relaxed) != m_split || take_back()) {
+      const std::uint32_t newest = m_head.load(std::memory_order_relaxed) - 1;
+      found = m_slots[newest & m_mask].load(std::memory_order_relaxed);
+      if (is_wanted(*found))
+        m_head.store(newest, std::memory_order_relaxed);
+      else
+        found = nullptr;
+    }
+    leave();
+    return found;
   }
 
   // The newest or the oldest task, nullptr when there is none. `is_offered` as what push returns: before the owner runs

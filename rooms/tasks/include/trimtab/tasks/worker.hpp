@@ -65,6 +65,14 @@ class alignas(64) worker {
     return true;
   }
 
+  // The newest task of the worker's own queue if is_wanted(task), else nullptr: the caller's to run.
+  template <class predicate>
+  task* take_newest_if(predicate&& is_wanted) noexcept {
+    task* const found = m_queues->normal.take_newest_if(is_wanted);
+    if (found != nullptr) m_counters.in_place.add();
+    return found;
+  }
+
   // A new task, or one that is ready to go on, to where the policy wants it.
   void push(task& what) noexcept {
     if (m_keeps_own && what.level == priority::normal) [[likely]] {
@@ -124,5 +132,17 @@ class alignas(64) worker {
   base::ticks m_phase_begin = 0;
   base::ticks m_last_end = 0;
 };
+
+// As allocate_block and free_block, for who knows the calling worker already (nullptr on other threads).
+inline void* allocate_block(worker* here, std::size_t bytes) {
+  if (here == nullptr || block_cache::is_watched) [[unlikely]]
+    return allocate_block(bytes);
+  return here->blocks().allocate(bytes);
+}
+inline void free_block(worker* here, void* block, std::size_t bytes) noexcept {
+  if (here == nullptr || block_cache::is_watched) [[unlikely]]
+    return free_block(block, bytes);
+  here->blocks().free(block, bytes);
+}
 
 }  // namespace trimtab::tasks

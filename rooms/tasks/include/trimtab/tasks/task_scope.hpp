@@ -1,0 +1,119 @@
+// Structured tasks: any number of them, that all end before the scope does.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+#include "trimtab/tasks/spawn.hpp"
+#include "trimtab/tasks/waiting.hpp"
+#include "trimtab/tasks/worker.hpp"
+
+namespace trimtab::tasks {
+
+class task_scope {
+ public:
+  task_scope() = default;
+  task_scope(const task_scope&) = delete;
+  task_scope& operator=(const task_scope&) = delete;
+  // Waits; an exception that wait() has not been asked for is dropped.
+  ~task_scope() { await(); }
+
+  // f() as a task. From the task that the scope belongs to, or from tasks of the scope.
+  template <class function>
+  void spawn(function&& f) {
+    spawn(task_options{}, std::forward<function>(f));
+  }
+  template <class function>
+  void spawn(const task_options& options, function&& f) {
+    using spawned_type = spawned<std::decay_t<function>>;
+    worker* const here = worker::current();
+    void* const block = allocate_block(here, sizeof(spawned_type));
+    spawned_type* made;
+    try {
+      made = new (block) spawned_type(*this, std::forward<function>(f), options);
+    } catch (...) {
+      free_block(here, block, sizeof(spawned_type));
+      throw;
+    }
+    if (here != nullptr && here->running_stack() == m_stack && m_stack != nullptr)
+      m_spawned += 1;
+    else
+      m_left.fetch_add(1, std::memory_order_relaxed);
+    if (here != nullptr && options.worker < 0) [[likely]] {
+      here->counters().made.add();
+      here->push(*made);
+    } else {
+      detail::spawn(*made, options);
+    }
+  }
+
+  // Returns when all have ended. Throws the first exception that one of them threw.
+  void wait() {
+    await();
+    if (m_error) std::rethrow_exception(std::exchange(m_error, nullptr));
+  }
+
+  // Tasks that have not begun are dropped; those that run may ask.
+  void request_stop() noexcept { m_is_stopped.store(true, std::memory_order_relaxed); }
+  bool stop_requested() const noexcept { return m_is_stopped.load(std::memory_order_relaxed); }
+
+ private:
+  struct member : task {
+    explicit member(task_scope& owner) noexcept : of(owner) { is_member = true; }
+    task_scope& of;
+  };
+
+  template <class function>
+  struct spawned final : member {
+    template <class from>
+    spawned(task_scope& owner, from&& called, const task_options& options)
+        : member(owner), call(std::forward<from>(called)) {
+      this->run = run_it;
+      this->level = options.level;
+      this->subject = options.subject;
+    }
+    static void run_it(task& self, place where) noexcept {
+      auto& own = static_cast<spawned&>(self);
+      task_scope& of = own.of;
+      if (!of.stop_requested()) try {
+          own.call();
+        } catch (...) {
+          of.failed(std::current_exception());
+        }
+      own.~spawned();
+      free_block(worker::current(), &own, sizeof(spawned));
+      // The last access to the scope, unless its owner runs this.
+      if (where == place::loop) of.ended();
+    }
+    function call;
+  };
+
+  // Added to m_left until the owner waits: what it has spawned is not in there yet.
+  static constexpr std::int64_t not_waiting = std::int64_t{1} << 48;
+
+  // By members that their owner has not run itself.
+  void ended() noexcept {
+    if (m_left.fetch_sub(1, std::memory_order_acq_rel) == 1) m_waiting->complete();
+  }
+  static stack* stack_of_caller() noexcept {
+    worker* const here = worker::current();
+    return here != nullptr ? here->running_stack() : nullptr;
+  }
+  void await() noexcept;
+  void failed(std::exception_ptr error) noexcept;
+
+  // The owner's.
+  stack* m_stack = stack_of_caller();
+  std::int64_t m_spawned = 0;
+  completion* m_waiting = nullptr;
+  // Members spawned by others than the owner, less those that have ended; and, while the owner waits, all.
+  alignas(64) std::atomic<std::int64_t> m_left{not_waiting};
+  std::atomic<bool> m_is_stopped{false};
+  std::atomic<bool> m_has_failed{false};
+  std::exception_ptr m_error;
+};
+
+}  // namespace trimtab::tasks

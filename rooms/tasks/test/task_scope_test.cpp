@@ -1,0 +1,101 @@
+#include "trimtab/tasks/task_scope.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+
+#include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/runtime.hpp"
+
+namespace trimtab::tasks {
+namespace {
+
+class scopes : public ::testing::TestWithParam<std::uint32_t> {
+ protected:
+  runtime here{{.workers = GetParam()}};
+};
+INSTANTIATE_TEST_SUITE_P(tasks, scopes, ::testing::Values(1, 2, 5));
+
+TEST_P(scopes, all_members_end_before_wait_does) {
+  here.run([] {
+    task_scope scope;
+    for (int round = 0; round < 200; ++round) {
+      std::atomic<int> runs{0};
+      for (int i = 0; i < 100; ++i) scope.spawn([&] { ++runs; });
+      scope.wait();
+      EXPECT_EQ(runs.load(), 100);
+    }
+  });
+}
+
+void grow(task_scope& scope, std::atomic<int>& runs, int depth) {
+  ++runs;
+  if (depth == 0) return;
+  for (int i = 0; i < 3; ++i) scope.spawn([&, depth] { grow(scope, runs, depth - 1); });
+}
+
+TEST_P(scopes, members_spawn_members) {
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<int> runs{0};
+    here.run([&] {
+      task_scope scope;
+      grow(scope, runs, 6);
+    });
+    EXPECT_EQ(runs.load(), 1093);
+  }
+}
+
+TEST_P(scopes, the_first_exception_is_thrown_by_wait) {
+  here.run([] {
+    task_scope scope;
+    std::atomic<int> runs{0};
+    for (int i = 0; i < 20; ++i)
+      scope.spawn([&] {
+        ++runs;
+        throw std::runtime_error("x");
+      });
+    EXPECT_THROW(scope.wait(), std::runtime_error);
+    EXPECT_EQ(runs.load(), 20);
+    scope.wait();
+  });
+}
+
+TEST_P(scopes, members_that_wait_for_each_other) {
+  here.run([] {
+    for (int round = 0; round < 50; ++round) {
+      promise<int> given;
+      auto taken = given.get_future().share();
+      std::atomic<int> sum{0};
+      task_scope scope;
+      for (int i = 0; i < 10; ++i) scope.spawn([&, taken] { sum += taken.get(); });
+      scope.spawn([&] { given.set_value(round); });
+      for (int i = 0; i < 10; ++i) scope.spawn([&, taken] { sum += taken.get(); });
+      scope.wait();
+      EXPECT_EQ(sum.load(), 20 * round);
+    }
+  });
+}
+
+TEST_P(scopes, from_a_thread_that_is_no_worker) {
+  std::atomic<int> runs{0};
+  {
+    task_scope scope;
+    for (int i = 0; i < 500; ++i) scope.spawn([&] { ++runs; });
+  }
+  EXPECT_EQ(runs.load(), 500);
+}
+
+TEST_P(scopes, what_has_not_begun_is_dropped_after_stop) {
+  here.run([] {
+    int runs = 0;
+    task_scope scope;
+    scope.request_stop();
+    for (int i = 0; i < 10; ++i) scope.spawn([&] { ++runs; });
+    scope.wait();
+    EXPECT_EQ(runs, 0);
+  });
+}
+
+}  // namespace
+}  // namespace trimtab::tasks
