@@ -6,7 +6,7 @@ import math
 import random
 from typing import Any
 
-SHARES = ("work", "barrier_wait", "arrival", "serial", "run_delay", "runtime", "unattributed")
+SHARES = ("work", "barrier_wait", "arrival", "starved", "serial", "run_delay", "runtime", "unattributed")
 NASTY = [
     "</script><script>document.title='owned'</script>",
     "<img src=x onerror=\"document.title='owned'\">",
@@ -23,7 +23,9 @@ NASTY = [
 ]
 
 
-def report(regions: int = 6, lanes: int = 4, bins: int = 400, seed: int = 1) -> dict[str, Any]:
+def report(
+    regions: int = 6, lanes: int = 4, bins: int = 400, seed: int = 1, workers: int = 0
+) -> dict[str, Any]:
     """A complete report of a program that ran for ten seconds."""
     chance = random.Random(seed)
     wall, cpus = 10.0, float(lanes)
@@ -74,11 +76,22 @@ def report(regions: int = 6, lanes: int = 4, bins: int = 400, seed: int = 1) -> 
         "cpus_available": cpus,
         "threads": lanes,
         "efficiency": 0.55,
-        "time": dict(zip(SHARES, (0.55, 0.2, 0.02, 0.12, 0.08, 0.01, 0.02), strict=True)),
+        "time": dict(zip(SHARES, (0.55, 0.17, 0.02, 0.03, 0.12, 0.08, 0.01, 0.02), strict=True)),
         "regions": table,
         "tasks": [
-            {"name": "fib", "count": 1000, "timed": 1000, "total_s": 3.0, "mean_s": 0.003, "created": 1000}
+            {
+                "name": "fib",
+                "count": 1000,
+                "timed": 1000,
+                "total_s": 3.0,
+                "mean_s": 0.003,
+                "longest_s": 0.5,
+                "includes_inner": False,
+                "created": 1000,
+                "suspended": 7,
+            }
         ],
+        "workers": [_worker(number, wall) for number in range(workers)],
         "scopes": [{"name": "solve", "count": 10, "timed": 10, "total_s": 3.0, "mean_s": 0.3}],
         "os": {
             "run_delay_s": 3.2,
@@ -239,6 +252,24 @@ def _region(number: int, lanes: int, chance: random.Random) -> dict[str, Any]:
         "lock_held_s": 0.05,
         "lanes": per_lane,
         "histogram": [{"le_ns": 1000.0 * 2**at, "count": at * (9 - at)} for at in range(10)],
+    }
+
+
+def _worker(number: int, wall: float) -> dict[str, Any]:
+    work = wall / (number + 1)
+    return {
+        "lane": number + 1,
+        "name": f"runtime 1, worker {number}",
+        "runtime": "runtime 1",
+        "worker": number,
+        "work_s": work,
+        "looking_s": (wall - work) * 0.25,
+        "starved_s": (wall - work) * 0.5,
+        "idle_s": (wall - work) * 0.25,
+        "capped_s": 0.0,
+        "parks": 10 * number,
+        "tasks": 500,
+        "created": 1000 if number == 0 else 0,
     }
 
 

@@ -95,6 +95,23 @@ def test_page_of_everything(show: Callable[..., Browser], tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("width", [340, 1280])
+def test_page_of_a_task_runtime(show: Callable[..., Browser], width: int, tmp_path: Path) -> None:
+    browser = show(samples.report(regions=0, workers=3), width=width)
+    browser.run(OPEN_ALL)
+    browser.settle()
+    assert browser.complaints() == []
+    sections = browser.run("[...document.querySelectorAll('section')].map(each => each.id)")
+    assert sections == ["workers" if each == "regions" else each for each in SECTIONS]
+    links = browser.run("[...document.querySelectorAll('nav .links a')].map(each => each.textContent)")
+    assert "Workers" in links and "Regions" not in links
+    bars = browser.run("[...document.querySelectorAll('#workers .bar')].map(each => each.ariaLabel)")
+    assert bars[0] == "work 10 s"
+    assert bars[1] == "work 5 s, looking 1.25 s, no task ready 2.5 s, nobody at work 1.25 s"
+    assert "fib" in browser.run("document.querySelector('#workers').textContent")
+    assert browser.run("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@pytest.mark.parametrize("width", [340, 1280])
 def test_hostile_names_are_text(show: Callable[..., Browser], width: int, tmp_path: Path) -> None:
     report = samples.hostile()
     browser = show(report, width=width)

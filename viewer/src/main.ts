@@ -11,11 +11,13 @@ import { regions } from "./regions";
 import { read, type Report } from "./schema";
 import { themeButton } from "./theme";
 import { heading, verdict } from "./verdict";
+import { workers } from "./workers";
 
 const LINKS = [
   ["verdict", "Verdict"],
   ["findings", "Findings"],
   ["over-time", "Over time"],
+  ["workers", "Workers"],
   ["regions", "Regions"],
   ["system", "System"],
   ["cost", "Own cost"],
@@ -53,12 +55,19 @@ function show(report: Report, text: string, page: HTMLElement): void {
     ...(report.timeline?.series.slice(0, 12) ?? []).map((each) => each.name),
     ...report.regions.slice(0, 12).map((each) => each.name),
   ]);
+  const hasWorkers = report.workers.length > 0;
+  const isThere = (id: string): boolean =>
+    id === "workers" ? hasWorkers : id !== "regions" || !hasWorkers || report.regions.length > 0;
   let openRegion = (_: string): boolean => false;
   const nav = h(
     "nav",
     { class: "top", "aria-label": "Parts of the report" },
     h("b", {}, "trimtab"),
-    h("div", { class: "links" }, ...LINKS.map(([id, name]) => h("a", { href: `#${id}` }, name))),
+    h(
+      "div",
+      { class: "links" },
+      ...LINKS.filter(([id]) => isThere(id)).map(([id, name]) => h("a", { href: `#${id}` }, name)),
+    ),
     themeButton(() => charts.redraw()),
   );
   page.before(nav);
@@ -68,11 +77,13 @@ function show(report: Report, text: string, page: HTMLElement): void {
     safely("Verdict", () => verdict(report)),
     safely("Findings", () => findings(report, (name) => openRegion(name))),
     safely("Concurrency", () => concurrency(report, charts, color)),
-    safely("Regions", () => {
-      const made = regions(report, color);
-      openRegion = made.open;
-      return made.root;
-    }),
+    isThere("workers") && safely("Workers", () => workers(report)),
+    isThere("regions") &&
+      safely("Regions", () => {
+        const made = regions(report, color);
+        openRegion = made.open;
+        return made.root;
+      }),
     safely("System", () => load(report, charts)),
     safely("Own cost", () => about.cost(report)),
     safely("Not available", () => about.unavailable(report)),

@@ -16,7 +16,11 @@ export interface Regions {
 }
 
 export function regions(report: Report, color: (name: string) => string): Regions {
-  const more = [tallies("Tasks", report.tasks), tallies("Scopes of the program\u2019s own", report.scopes)];
+  // With workers, tasks are told of beside them.
+  const more = [
+    report.workers.length ? null : tallies("Tasks", report.tasks),
+    tallies("Scopes of the program\u2019s own", report.scopes),
+  ];
   if (!report.regions.length) {
     const why = report.unavailable.find((each) => each.what === "OpenMP regions");
     const root = section(

@@ -1,11 +1,13 @@
 // The report as `trimtab report --json` writes it (docs/metrics.md). Everything is read with a default: a key that is
 // missing, or of another type, shows as "not recorded" and breaks nothing.
 
-export type Share = "work" | "barrier_wait" | "arrival" | "serial" | "run_delay" | "runtime" | "unattributed";
+export type Share =
+  "work" | "barrier_wait" | "arrival" | "starved" | "serial" | "run_delay" | "runtime" | "unattributed";
 export const SHARES: readonly Share[] = [
   "work",
   "barrier_wait",
   "arrival",
+  "starved",
   "serial",
   "run_delay",
   "runtime",
@@ -105,6 +107,21 @@ export interface Tally {
   total_s: number | null;
   mean_s: number | null;
   created: number | null;
+  longest_s: number | null;
+  suspended: number | null;
+  includesInner: boolean;
+}
+export interface Worker {
+  name: string;
+  runtime: string;
+  work_s: number;
+  looking_s: number;
+  starved_s: number;
+  idle_s: number;
+  capped_s: number;
+  parks: number | null;
+  tasks: number | null;
+  created: number | null;
 }
 export interface Process {
   pid: number | null;
@@ -134,6 +151,7 @@ export interface Report {
   time: Record<Share, number> | null;
   regions: Region[];
   tasks: Tally[];
+  workers: Worker[];
   scopes: Tally[];
   os: Record<string, number | null>;
   overhead: Record<string, number | null>;
@@ -205,6 +223,22 @@ const tally = (from: Dict): Tally => ({
   total_s: figure(from.total_s),
   mean_s: figure(from.mean_s),
   created: figure(from.created),
+  longest_s: figure(from.longest_s),
+  suspended: figure(from.suspended),
+  includesInner: from.includes_inner === true,
+});
+
+const worker = (from: Dict): Worker => ({
+  name: text(from.name),
+  runtime: text(from.runtime),
+  work_s: amount(from.work_s),
+  looking_s: amount(from.looking_s),
+  starved_s: amount(from.starved_s),
+  idle_s: amount(from.idle_s),
+  capped_s: amount(from.capped_s),
+  parks: figure(from.parks),
+  tasks: figure(from.tasks),
+  created: figure(from.created),
 });
 
 function timeline(value: unknown): Timeline | null {
@@ -274,6 +308,7 @@ export function read(value: unknown): Report {
     time: shares(from.time),
     regions: dicts(from.regions).map(region),
     tasks: dicts(from.tasks).map(tally),
+    workers: dicts(from.workers).map(worker),
     scopes: dicts(from.scopes).map(tally),
     os: figures(from.os),
     overhead: figures(from.overhead),

@@ -9,9 +9,10 @@ const MEANING: Record<Share, [name: string, meaning: string]> = {
   work: ["work", "a CPU ran the program\u2019s own code"],
   barrier_wait: ["barrier wait", "threads waited for others: at barriers, locks, taskwait, the end of a region"],
   arrival: ["arrival", "from the fork until a thread began its part"],
+  starved: ["no task ready", "workers were parked without a task while others ran some"],
   serial: ["serial", "cores for which the program had no thread at work"],
   run_delay: ["run delay", "threads wanted a CPU and got none"],
-  runtime: ["runtime and tool", "forking, joining, handing out work, and Trimtab\u2019s own cost"],
+  runtime: ["runtime and tool", "forking, joining, handing out or looking for work, and Trimtab\u2019s own cost"],
   unattributed: ["unattributed", "the rest: blocked, asleep, or not seen"],
 };
 const LONGEST_COMMAND = 600;

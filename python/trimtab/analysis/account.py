@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.analysis.counters import samples_of
 from trimtab.analysis.overhead import own_cost
+from trimtab.analysis.workers import Worker, beside_tasks_s, workers_of
 from trimtab.model import METRICS, NO_SUBJECT, UNKNOWN, Process, Records
 from trimtab.readers.layout import ROW
 
-SHARES = ("work", "barrier_wait", "arrival", "serial", "run_delay", "runtime", "unattributed")
+SHARES = ("work", "barrier_wait", "arrival", "starved", "serial", "run_delay", "runtime", "unattributed")
 # A process that was killed lived on for less than this after its last heartbeat.
 _HEARTBEAT_NS = 2e9
 
@@ -41,18 +42,22 @@ class Account:
 
 @dataclass(frozen=True)
 class _Lanes:
-    """Per lane, seconds: states inside regions, and what schedstat says of the thread."""
+    """Per lane, seconds: states in regions and of workers, and what schedstat says of the thread."""
 
     work: Figures
     waiting: Figures
     arrival: Figures
+    looking: Figures
+    starved: Figures
     run: Figures
     delay: Figures
     is_main: NDArray[np.bool_]
+    is_worker: NDArray[np.bool_]
 
     @property
     def inside(self) -> Figures:
-        return self.work + self.waiting + self.arrival
+        """All but what a parked worker lacks, which wants no CPU."""
+        return self.work + self.waiting + self.arrival + self.looking
 
 
 def span_of(process: Process, ended_mono_ns: int | None) -> Span:
@@ -96,12 +101,15 @@ def account(process: Process, wall_s: float) -> Account:
         return Account({**dict.fromkeys(SHARES, 0.0), "unattributed": 1.0}, 0.0, cpus, 0.0, delay)
     regions = rows_of(process, "region")
     own = own_cost(process)
-    if not len(regions):
+    workers = workers_of(process)
+    if not len(regions) and not workers:
         parts = _without_regions(process, wall_s, cpus, delay)
         _move(parts, own.total_s, ("work", "serial"))
         return Account(_normalised(parts, cpus * wall_s), wall_s, cpus, 0.0, delay)
 
     lanes = _lanes_of(process, regions, rows_of(process, "team"))
+    in_regions = float(lanes.inside.sum())
+    lanes = _with_workers(process, lanes, workers, regions)
     parallel = min(float(process.header["parallel_ticks"]) * process.ns_per_tick * 1e-9, wall_s)
     outside = wall_s - parallel
     inside = lanes.inside
@@ -115,16 +123,20 @@ def account(process: Process, wall_s: float) -> Account:
         "work": float((lanes.work * keep).sum()),
         "barrier_wait": float((lanes.waiting * keep).sum()),
         "arrival": float((lanes.arrival * keep).sum()),
-        "runtime": max(_lane_time(process, regions) - float(inside.sum()), 0.0),
+        "runtime": max(_lane_time(process, regions) - in_regions, 0.0) + float((lanes.looking * keep).sum()),
     }
-    _fit(parts, float(delay_inside.sum()), cpus * parallel)
     on_cpu, waited = _main_outside(process, lanes, delay_inside, wall_s, outside)
+    if workers:
+        running = float(lanes.work.sum())
+        _move(parts, beside_tasks_s(process) * parts["work"] / running if running else 0.0, ("work",))
+        parts["work"] += _beside_workers(lanes, on_cpu, parallel)
+    _fit(parts, float(delay_inside.sum()), float(lanes.starved.sum()), cpus * parallel)
     parts["work"] += on_cpu
     parts["run_delay"] += waited
     parts["serial"] += max(cpus - 1.0, 0.0) * outside
     _move(parts, own.on_lanes_s, ("work",))
     _move(parts, own.beside_s, ("serial", "barrier_wait"))
-    others = ~lanes.is_main
+    others = ~lanes.is_main & ~lanes.is_worker
     spinning = float(np.maximum(lanes.run - (inside - delay_inside), 0.0)[others].sum())
     return Account(_normalised(parts, cpus * wall_s), wall_s, cpus, parallel, delay, spinning)
 
@@ -157,10 +169,39 @@ def _lanes_of(process: Process, regions: Records, teams: Records) -> _Lanes:
         work * s,
         np.maximum(waiting, 0.0) * s,
         arrival * s,
+        np.zeros(count),
+        np.zeros(count),
         np.array([float(head["run_ns"]) for head in header]) * 1e-9,
         np.array([float(head["run_delay_ns"]) for head in header]) * 1e-9,
         np.array([bool(head["is_main"]) for head in header]),
+        np.zeros(count, np.bool_),
     )
+
+
+def _with_workers(process: Process, lanes: _Lanes, workers: tuple[Worker, ...], regions: Records) -> _Lanes:
+    """What workers did beside regions: one that forks a region runs a task as long, which is not counted twice."""
+    if not workers:
+        return lanes
+    index = {lane.id: at for at, lane in enumerate(process.lanes)}
+    forked = regions[regions["in_region"] == NO_SUBJECT]
+    work, looking, starved = lanes.work.copy(), lanes.looking.copy(), lanes.starved.copy()
+    is_worker = lanes.is_worker.copy()
+    for each in workers:
+        at = index[each.lane]
+        in_regions = float(forked["sum"][forked["about"] == each.lane].sum()) * process.ns_per_tick * 1e-9
+        work[at] += max(each.runs - in_regions, 0.0)
+        looking[at] += each.looks_busy
+        starved[at] += each.starved
+        is_worker[at] = True
+    return replace(lanes, work=work, looking=looking, starved=starved, is_worker=is_worker)
+
+
+def _beside_workers(lanes: _Lanes, main_outside: float, parallel: float) -> float:
+    """CPU time of threads that are no workers while workers ran: what the first did outside came first."""
+    alone = lanes.inside == 0.0
+    others = np.minimum(lanes.run[alone & ~lanes.is_main & ~lanes.is_worker], parallel)
+    main = np.minimum(np.maximum(lanes.run[alone & lanes.is_main] - main_outside, 0.0), parallel)
+    return float(others.sum() + main.sum())
 
 
 def _lane_time(process: Process, regions: Records) -> float:
@@ -170,18 +211,19 @@ def _lane_time(process: Process, regions: Records) -> float:
     return float((np.maximum(threads, 0.0) * regions["sum"]).sum()) * process.ns_per_tick * 1e-9
 
 
-def _fit(parts: dict[str, float], delay: float, room: float) -> None:
-    """Make the lanes' states and delay fill the cores' time in regions.
+def _fit(parts: dict[str, float], delay: float, starved: float, room: float) -> None:
+    """Make the lanes' states and delay fill the cores' time in regions and tasks.
 
     With lanes to spare the delay gives way first (a core that one lane waited for was busy with another),
-    with cores to spare the rest is serial.
+    then what parked workers lacked (their core was another's), with cores to spare the rest is serial.
     """
     on_cpu = sum(parts.values())
     scale = min(1.0, room / on_cpu) if on_cpu > 0 else 1.0
     for name in parts:
         parts[name] *= scale
     parts["run_delay"] = min(delay, max(room - on_cpu, 0.0))
-    parts["serial"] = max(room - on_cpu - delay, 0.0)
+    parts["starved"] = min(starved, max(room - on_cpu - parts["run_delay"], 0.0))
+    parts["serial"] = max(room - on_cpu - delay - starved, 0.0)
 
 
 def _main_outside(

@@ -5,6 +5,7 @@ A finding's gain_s is wall time of the program, by the formula in its function (
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from trimtab.analysis.account import Account
@@ -20,21 +21,30 @@ _DISPATCH_BY_STEALING_S = 0.5e-6
 
 
 def findings(
-    account: Account, regions: list[dict[str, Any]], threads: int, throttled_s: float | None, quota: float
+    account: Account,
+    regions: list[dict[str, Any]],
+    threads: int,
+    throttled_s: float | None,
+    quota: float,
+    of_tasks: Sequence[dict[str, Any]] = (),
 ) -> list[dict[str, Any]]:
-    """All that apply and would give back at least 1 % of the wall time, largest gain first."""
+    """All that apply and would give back at least 1 % of the wall time, largest gain first.
+
+    `of_tasks`: those of task runtimes (`task_findings`).
+    """
     throttled = throttled_s or 0.0
     found = [
         *_imbalance(regions),
         *_too_small(regions),
         *_locks(regions),
-        *_oversubscribed(account, threads, quota),
+        *_oversubscribed(account, threads, quota, bool(regions)),
         *_other_load(account, threads, throttled),
         *_throttled(account, threads, throttled, quota),
         *_spinning(account, threads),
         *_small_chunks(regions),
         *_serial(account, regions),
         *_few_threads(account, regions),
+        *of_tasks,
     ]
     least = _LEAST_GAIN_SHARE * account.wall_s
     return sorted(
@@ -42,7 +52,8 @@ def findings(
     )
 
 
-def _finding(cause: str, subject: str | None, evidence: str, action: str, gain_s: float) -> dict[str, Any]:
+def finding(cause: str, subject: str | None, evidence: str, action: str, gain_s: float) -> dict[str, Any]:
+    """One finding as a report has it."""
     return {"cause": cause, "subject": subject, "evidence": evidence, "action": action, "gain_s": gain_s}
 
 
@@ -72,7 +83,7 @@ def _imbalance(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
             )
         busy = sorted(lane["work_s"] for lane in region["lanes"])
         found.append(
-            _finding(
+            finding(
                 "imbalance",
                 region["name"],
                 f"the slowest thread works {ratio:.2f} times as long as the mean "
@@ -94,7 +105,7 @@ def _too_small(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
             continue
         gain = region["wall_s"] - region["work_s"] / region["threads"]
         found.append(
-            _finding(
+            finding(
                 "regions too small",
                 region["name"],
                 f"{region['calls']} calls of {mean * 1e6:.1f} us; forking and joining takes "
@@ -113,7 +124,7 @@ def _locks(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if region["lock_wait_s"] <= 0 or region["threads"] < 2:
             continue
         found.append(
-            _finding(
+            finding(
                 "lock contention",
                 region["name"],
                 f"threads waited {region['lock_wait_s']:.3g} s for critical sections, "
@@ -125,20 +136,22 @@ def _locks(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def _oversubscribed(account: Account, threads: int, quota: float) -> list[dict[str, Any]]:
+def _oversubscribed(account: Account, threads: int, quota: float, has_regions: bool) -> list[dict[str, Any]]:
     """gain = (run delay + barrier wait + arrival) share of the wall time, with more threads than CPUs."""
     if threads <= account.cpus + 0.5:
         return []
     limit = f"a quota of {quota:g} CPUs" if quota else f"{account.cpus:g} CPUs"
     share = account.shares["run_delay"] + account.shares["barrier_wait"] + account.shares["arrival"]
     return [
-        _finding(
+        finding(
             "more threads than CPUs",
             None,
             f"{threads} threads share {limit}: {account.run_delay_s:.3g} s waited for a CPU, "
             f"{account.shares['barrier_wait']:.0%} of the core time at barriers",
             f"set OMP_NUM_THREADS={max(int(account.cpus), 1)}, or OMP_WAIT_POLICY=passive "
-            "if the threads must stay",
+            "if the threads must stay"
+            if has_regions
+            else f"give the runtime {max(int(account.cpus), 1)} workers",
             share * account.wall_s,
         )
     ]
@@ -149,7 +162,7 @@ def _throttled(account: Account, threads: int, throttled_s: float, quota: float)
     if throttled_s <= 0 or not quota:
         return []
     return [
-        _finding(
+        finding(
             "throttled by the quota",
             None,
             f"the control group's quota of {quota:g} CPUs held its threads back for {throttled_s:.3g} s",
@@ -165,7 +178,7 @@ def _spinning(account: Account, threads: int) -> list[dict[str, Any]]:
     if threads < 2 or account.spinning_s < 0.05 * account.wall_s:
         return []
     return [
-        _finding(
+        finding(
             "wait policy",
             None,
             f"threads without work kept CPUs busy between regions for {account.spinning_s:.3g} s, "
@@ -186,7 +199,7 @@ def _small_chunks(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 continue
             each = loop["executed"] / loop["chunks"]
             found.append(
-                _finding(
+                finding(
                     "chunks too small",
                     region["name"],
                     f"{loop['chunks']} chunks of {each:.1f} iterations were handed out at {loop['name']}, "
@@ -204,7 +217,7 @@ def _other_load(account: Account, threads: int, throttled_s: float) -> list[dict
     if threads > account.cpus + 0.5 or throttled_s > 0.5 * account.run_delay_s:
         return []
     return [
-        _finding(
+        finding(
             "another program's load",
             None,
             f"threads were runnable without a CPU for {account.run_delay_s:.3g} s although {threads} threads "
@@ -222,7 +235,7 @@ def _serial(account: Account, regions: list[dict[str, Any]]) -> list[dict[str, A
     if not regions or account.cpus <= 1:
         return []
     return [
-        _finding(
+        finding(
             "serial part",
             None,
             f"{outside:.3g} s of {account.wall_s:.3g} s ({outside / max(account.wall_s, 1e-12):.0%}) lie "
@@ -240,7 +253,7 @@ def _few_threads(account: Account, regions: list[dict[str, Any]]) -> list[dict[s
         if region["nested"] or region["threads"] + 0.5 > account.cpus:
             continue
         found.append(
-            _finding(
+            finding(
                 "fewer threads than CPUs",
                 region["name"],
                 f"{region['threads']} threads on {account.cpus:g} CPUs",

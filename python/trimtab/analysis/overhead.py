@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trimtab.model import METRICS, Process, Records
+from trimtab.model import METRICS, TASKS_COUNTED, Process, Records
 
 # What the hooks of one occurrence cost beside their clock reads, ns, between what one thread pays alone and what two pay
 # that share cache lines: `./x bench`, tables "hooks" and "own-cost" (docs/performance.md, "Its own cost"). Of a region it
@@ -17,8 +17,13 @@ COST_NS = {
     "task": 60.0,
     "scope": 9.0,
     "single": 10.0,
+    "worker": 35.0,
+    "suspended": 55.0,
 }
 CHUNK_NS = 10.0
+# Of a task that was only counted, and of each of those that were timed beside its clock reads.
+COUNTED_TASK_NS = 3.0
+TIMED_TASK_NS = 15.0
 # More in a trace than in the flight recorder: first use of the file's pages.
 TRACED_EVENT_NS = 22.0
 _TRACE = 3
@@ -70,6 +75,11 @@ def _rows_ns(rows: Records, read_ns: float) -> float:
             occurrences = float(mine["x"][:, 0].sum(dtype=float))
         elif metric == "loop":
             total += float(mine["x"][:, 1].sum(dtype=float)) * CHUNK_NS
+        elif metric == "task":
+            counted = mine[(mine["flags"] & TASKS_COUNTED) != 0]
+            few = float(counted["count"].sum(dtype=float))
+            occurrences -= few
+            total += few * COUNTED_TASK_NS + float(counted["timed"].sum(dtype=float)) * TIMED_TASK_NS
         elif metric == "scope":
             # Not among the lane's clock reads: what is timed is read twice.
             total += float(mine["timed"].sum(dtype=float)) * 2 * read_ns

@@ -10,8 +10,10 @@ from trimtab.analysis.counters import counters, samples_of
 from trimtab.analysis.findings import findings
 from trimtab.analysis.overhead import own_cost
 from trimtab.analysis.regions import Places, places_of, region_table
+from trimtab.analysis.task_findings import task_findings
 from trimtab.analysis.timeline import timeline
 from trimtab.analysis.unfinished import with_unfinished
+from trimtab.analysis.workers import task_table, with_open_states, worker_table, workers_of
 from trimtab.model import Process, Run, Unavailable
 from trimtab.symbols import Symbols
 
@@ -38,15 +40,22 @@ def build(run: Run) -> dict[str, Any]:
         return {**base, **_without_process(ended, unavailable)}
     span = span_of(main, ended.get("mono_ns"))
     end_ticks = int(main.header["start_ticks"] + span.wall_s * 1e9 / main.ns_per_tick)
-    main = with_unfinished(main, end_ticks)
+    main = with_open_states(with_unfinished(main, end_ticks), end_ticks)
     spent = account(main, span.wall_s)
     with Symbols(run.directory / "symbols.json") as symbols:
         places = places_of(main, symbols)
         unavailable += [_changed(path) for path in sorted(symbols.changed)]
     regions = region_table(main, places)
-    threads = max((region["threads"] for region in regions), default=max(len(main.lanes), 1))
+    workers = workers_of(main)
+    threads = max((region["threads"] for region in regions), default=len(workers) or max(len(main.lanes), 1))
+    threads = max(threads, len(workers))
+    tasks = task_table(main, places)
     os = _os(main)
-    if not regions and not any(each.what == "OpenMP regions" for each in (*unavailable, *main.unavailable)):
+    if (
+        not regions
+        and not workers
+        and not any(each.what == "OpenMP regions" for each in (*unavailable, *main.unavailable))
+    ):
         unavailable.append(
             Unavailable(
                 "OpenMP regions",
@@ -72,12 +81,20 @@ def build(run: Run) -> dict[str, Any]:
         "efficiency": spent.shares["work"],
         "time": spent.shares,
         "regions": regions,
-        "tasks": _tasks(main, places),
+        "tasks": tasks,
+        "workers": worker_table(main, places),
         "scopes": _scopes(main, places),
         "os": os,
         "overhead": _overhead(main, spent, span),
         "unavailable": [each.as_json() for each in (*unavailable, *main.unavailable)],
-        "findings": findings(spent, regions, threads, _throttled_s(main), float(main.header["cpus_quota"])),
+        "findings": findings(
+            spent,
+            regions,
+            threads,
+            _throttled_s(main),
+            float(main.header["cpus_quota"]),
+            task_findings(main, spent, tasks, workers),
+        ),
         "lanes": [_lane_entry(lane) for lane in main.lanes],
         "timeline": timeline(main, span.wall_s, places),
         "counters": counters(main, span.wall_s),
@@ -85,9 +102,10 @@ def build(run: Run) -> dict[str, Any]:
 
 
 def _main_process(run: Run) -> Process | None:
-    def weight(process: Process) -> tuple[int, int]:
+    def weight(process: Process) -> tuple[float, int]:
         head = process.header
-        busy = int(rows_of(process, "region")["sum"].sum()) if len(rows_of(process, "region")) else 0
+        busy = float(rows_of(process, "region")["sum"].sum(dtype=float)) * process.ns_per_tick * 1e-9
+        busy += sum(each.runs for each in workers_of(process))
         return busy, int(head["user_ns"]) + int(head["system_ns"])
 
     return max(run.processes, key=weight, default=None)
@@ -106,6 +124,7 @@ def _without_process(ended: dict[str, Any], unavailable: list[Unavailable]) -> d
         "time": None,
         "regions": [],
         "tasks": [],
+        "workers": [],
         "scopes": [],
         "os": {
             "run_delay_s": None,
@@ -140,6 +159,7 @@ def _process_entry(process: Process, ended: dict[str, Any]) -> dict[str, Any]:
         "wall_s": span.wall_s,
         "cpu_s": (process.header["user_ns"] + process.header["system_ns"]) * 1e-9,
         "lanes": len(process.lanes),
+        "workers": len(workers_of(process)),
         "regions": len({int(n) for n in regions["subject"]}) if len(regions) else 0,
         "calls": int(regions["count"].sum()) if len(regions) else 0,
         "complete": span.is_complete,
@@ -190,7 +210,7 @@ def _lane_entry(lane: Any) -> dict[str, Any]:
     head = lane.header
     return {
         "lane": lane.id,
-        "name": head["name"],
+        "name": head["title"] or head["name"],
         "tid": head["tid"],
         "threads": head["threads"],
         "run_s": head["run_ns"] * 1e-9,
@@ -201,8 +221,8 @@ def _lane_entry(lane: Any) -> dict[str, Any]:
     }
 
 
-def _merge(process: Process, metric: str, places: Places) -> list[dict[str, Any]]:
-    rows = rows_of(process, metric)
+def _scopes(process: Process, places: Places) -> list[dict[str, Any]]:
+    rows = rows_of(process, "scope")
     s = process.ns_per_tick * 1e-9
     found = []
     for number in sorted({int(n) for n in rows["subject"]}) if len(rows) else []:
@@ -216,18 +236,9 @@ def _merge(process: Process, metric: str, places: Places) -> list[dict[str, Any]
                 "timed": timed,
                 "total_s": total * count / timed if timed else None,
                 "mean_s": total / timed if timed else None,
-                "created": int(mine["x"][:, 0].sum()),
             }
         )
     return found
-
-
-def _tasks(process: Process, places: Places) -> list[dict[str, Any]]:
-    return _merge(process, "task", places)
-
-
-def _scopes(process: Process, places: Places) -> list[dict[str, Any]]:
-    return [{k: v for k, v in each.items() if k != "created"} for each in _merge(process, "scope", places)]
 
 
 def _throttled_s(process: Process) -> float | None:

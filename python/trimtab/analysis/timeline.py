@@ -1,22 +1,26 @@
-"""Concurrency over time: how many lanes worked in which region, per bin of time."""
+"""Concurrency over time: how many lanes worked in which region or task, per bin of time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.model import Process, Records
+from trimtab.model import Lane, Process, Records
 
 _BINS = 1000
 _MOST_SERIES = 12
 _BLOCK = 1 << 20  # events looked at in one go: bounds the memory for long traces
 _WORK_BEGIN, _WORK_END, _WAIT = 3, 4, 17
+# A task runs from its begin, or from when it was resumed, until it ends or is suspended.
+_TASK_BEGINS, _TASK_ENDS = (5, 35), (6, 34)
+_WORKER_STATE, _RUNS = 43, 1
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+_NONE = np.empty(0, np.int64)
 
 
 def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> dict[str, Any] | None:
@@ -24,7 +28,8 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> dict
 
     At profile level the flight recorder holds the last events only: the bins count from `from_s` on.
     A lane inside a nested region counts for the nested one. `waiting` is how many of the lanes waited in
-    barriers and locks inside regions.
+    barriers and locks inside regions. A worker of a task runtime counts for the tasks that it runs, where their
+    events are there, else for its runtime while it runs any.
     """
     if wall_s <= 0:
         return None
@@ -39,7 +44,7 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> dict
         if lane.events_written > len(lane.events) and len(lane.events):
             is_partial = True
             known_from = max(known_from, (int(lane.events["ticks"][0]) - start) * s)
-        ticks, subjects, is_begin = _changes(lane.events)
+        ticks, subjects, is_begin = _changes(lane)
         lows, highs, inside = _spans(_seconds(ticks - start, s), subjects, is_begin, end)
         order = np.argsort(inside, kind="stable")
         numbers, firsts = np.unique(inside[order], return_index=True)
@@ -78,19 +83,40 @@ def _rounded(values: Floats) -> list[float]:
     return [round(float(value), 4) for value in values]
 
 
-def _changes(events: Records) -> tuple[Integers, Integers, NDArray[np.bool_]]:
-    """Ticks, subject and sense of the begins and ends of a lane's parts in regions."""
-    ticks, subjects, begins = [], [], []
-    for low in range(0, len(events), _BLOCK):
-        block = events[low : low + _BLOCK]
-        kind = block["kind"]
-        chosen = np.flatnonzero((kind == _WORK_BEGIN) | (kind == _WORK_END))
+def _changes(lane: Lane) -> tuple[Integers, Integers, NDArray[np.bool_]]:
+    """Ticks, subject and sense of the begins and ends of a lane's parts in regions, or of tasks."""
+    begins: tuple[int, ...] = (_WORK_BEGIN,)
+    ends: tuple[int, ...] = (_WORK_END,)
+    if lane.header["worker_of"]:
+        if not _has(lane.events, _TASK_BEGINS):
+            return _times_at_work(lane.events)
+        begins, ends = (*begins, *_TASK_BEGINS), (*ends, *_TASK_ENDS)
+    ticks, subjects, is_begin = [_NONE], [_NONE], [np.empty(0, np.bool_)]
+    for block in _blocks(lane.events):
+        chosen = np.flatnonzero(np.isin(block["kind"], (*begins, *ends)))
         ticks.append(block["ticks"][chosen].astype(np.int64))
         subjects.append(block["subject"][chosen].astype(np.int64))
-        begins.append(kind[chosen] == _WORK_BEGIN)
-    if not ticks:
-        return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_)
-    return np.concatenate(ticks), np.concatenate(subjects), np.concatenate(begins)
+        is_begin.append(np.isin(block["kind"][chosen], begins))
+    return np.concatenate(ticks), np.concatenate(subjects), np.concatenate(is_begin)
+
+
+def _blocks(events: Records) -> Iterator[Records]:
+    for low in range(0, len(events), _BLOCK):
+        yield events[low : low + _BLOCK]
+
+
+def _has(events: Records, kinds: tuple[int, ...]) -> bool:
+    return any(np.isin(block["kind"], kinds).any() for block in _blocks(events))
+
+
+def _times_at_work(events: Records) -> tuple[Integers, Integers, NDArray[np.bool_]]:
+    """The same of a worker whose tasks have no events: from its states."""
+    states = np.concatenate([block[block["kind"] == _WORKER_STATE] for block in _blocks(events)])
+    runs = states["arg"] == _RUNS
+    # Other states end what ran before them; what ran before a ring's first event counts as well.
+    changes = np.flatnonzero(runs | np.concatenate([[True], runs[:-1]])) if len(states) else _NONE
+    chosen = states[changes]
+    return chosen["ticks"].astype(np.int64), chosen["subject"].astype(np.int64), runs[changes]
 
 
 def _waits(events: Records) -> tuple[Integers, Integers]:

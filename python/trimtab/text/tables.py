@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from trimtab.text.console import output, table
 from trimtab.text.units import NAMES, percent, seconds
+from trimtab.text.workers import task_table, worker_table
 
 _Cell = Callable[[dict[str, Any]], str]
 # Each with the width of terminal from which on there is room for it.
@@ -48,6 +49,10 @@ def tables(report: dict[str, Any], directory: Path) -> None:
         console.print(rows)
         if len(report["regions"]) > 40:
             console.print(f"and {len(report['regions']) - 40} more regions (--json has all)")
+    if report["workers"]:
+        console.print(worker_table(report["workers"]))
+    if report["tasks"]:
+        console.print(task_table(report["tasks"]))
     for finding in report["findings"]:
         subject = f" at {finding['subject']}" if finding["subject"] else ""
         console.print(

@@ -7,6 +7,7 @@ NAMES = {
     "work": "work",
     "barrier_wait": "barrier wait",
     "arrival": "arrival",
+    "starved": "no task ready",
     "serial": "serial",
     "run_delay": "run delay",
     "runtime": "runtime and tool",

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from trimtab.text.units import NAMES, percent, seconds
+from trimtab.text.workers import task_lines, workers_line
 
 
 def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
@@ -32,6 +33,11 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
             f"  region {escape(region['name'])}: {region['calls']} calls, {seconds(region['wall_s'])}, "
             f"waits {seconds(region['wait_s'])}{imbalance}"
         )
+    line = workers_line(report)
+    if line is not None:
+        console.print("  " + line)
+        for each in task_lines(report, 3):
+            console.print("  " + each)
     for finding in report["findings"][:3]:
         subject = f" at {finding['subject']}" if finding["subject"] else ""
         console.print(

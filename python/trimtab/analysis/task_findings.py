@@ -1,0 +1,218 @@
+"""Causes of lost core time in task runtimes (docs/metrics.md, "Findings"); gains as in `findings`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from trimtab.analysis.account import Account
+from trimtab.analysis.findings import finding
+from trimtab.analysis.workers import Worker, beside_tasks_s, suspensions
+from trimtab.model import METRICS, Process
+
+# To make a task, queue it and find it, at the least: benchmarks of task runtimes in docs/performance.md.
+_TASK_S = 50e-9
+_SMALL_TASK_S = 10e-6
+_GOOD_TASK_S = 20e-6
+_LEAST_OVERHEAD = 0.05
+_LEAST_TASKS = 100
+_ONE_PRODUCER = 0.9
+_LEAST_LOST = 0.1
+_LONG_TASK = 0.1
+_ACTIONS = {
+    "future": "ask for results later: continuations (then, dataflow) start when their inputs are there",
+    "mutex": "hold the mutex for less, or give each task data of its own and merge once",
+    "barrier": "wait for neighbours instead of for all: a future for each",
+    "channel": "give the channel more room, or make its slower side faster",
+}
+
+
+def task_findings(
+    process: Process, account: Account, tasks: list[dict[str, Any]], workers: Sequence[Worker]
+) -> list[dict[str, Any]]:
+    """All that apply to the workers of task runtimes, whatever their gain."""
+    if not workers:
+        return []
+    return [
+        *too_small(process, tasks, workers),
+        *_starved(account, tasks, workers),
+        *_one_producer(process, account, workers),
+        *_long_task(account, tasks, workers),
+        *_suspended(process, account, workers),
+        *_nobody_works(process, account),
+        *_few_workers(account, workers),
+    ]
+
+
+def mean_task_s(tasks: list[dict[str, Any]], workers: Sequence[Worker]) -> float | None:
+    """Time in which workers ran tasks by task, seconds; None without any."""
+    count = sum(int(each["count"]) for each in tasks)
+    return sum(each.runs for each in workers) / count if count else None
+
+
+def _lost_s(account: Account) -> float:
+    """Core time that was lost since no task was ready: no more than there were CPUs for the parked workers."""
+    return account.shares["starved"] * account.wall_s * account.cpus
+
+
+def _at_once(account: Account, workers: Sequence[Worker]) -> float:
+    """How many workers can run at a time."""
+    return max(min(float(len(workers)), account.cpus), 1.0)
+
+
+def too_small(
+    process: Process, tasks: list[dict[str, Any]], workers: Sequence[Worker]
+) -> list[dict[str, Any]]:
+    """gain = (looking for work + the runtime's share of running tasks) / workers."""
+    mean = mean_task_s(tasks, workers)
+    if mean is None or mean > _SMALL_TASK_S:
+        return []
+    count = sum(int(each["count"]) for each in tasks)
+    looking = sum(each.looks_busy for each in workers)
+    handling = max(min(count * _TASK_S, sum(each.runs for each in workers)), beside_tasks_s(process))
+    share = (looking + handling) / sum(each.runs + each.looks_busy for each in workers)
+    if share < _LEAST_OVERHEAD:
+        return []
+    return [
+        finding(
+            "tasks too small",
+            None,
+            f"{count} tasks of {mean * 1e6:.2g} us; making, queueing and finding them takes about {share:.0%} "
+            "of the workers' time",
+            f"give each task {max(round(_GOOD_TASK_S / mean), 2)} times as much to do: larger partitions or "
+            "chunks, or a size below which the rest is done in place",
+            (looking + handling) / len(workers),
+        )
+    ]
+
+
+def _starved(
+    account: Account, tasks: list[dict[str, Any]], workers: Sequence[Worker]
+) -> list[dict[str, Any]]:
+    """gain = core time without a ready task / workers at a time: what it would take off if all had tasks."""
+    starved = sum(each.starved for each in workers)
+    lost = _lost_s(account)
+    if len(workers) < 2 or lost <= 0:
+        return []
+    busy = sum(each.runs for each in workers) / account.parallel_s
+    count = sum(int(each["count"]) for each in tasks)
+    if 0 < count < 8 * len(workers):
+        action = f"divide the work into more tasks than the {count} it has: {8 * len(workers)} and more"
+    else:
+        action = (
+            "let tasks wait for less (for their inputs, not for whole phases), start the longest first, "
+            "or make more of them at a time"
+        )
+    return [
+        finding(
+            "too few tasks ready",
+            None,
+            f"workers found no task for {starved:.3g} s while others ran some: "
+            f"{busy:.2g} of {len(workers)} had one on average",
+            action,
+            lost / _at_once(account, workers),
+        )
+    ]
+
+
+def _one_producer(process: Process, account: Account, workers: Sequence[Worker]) -> list[dict[str, Any]]:
+    """gain = (looking for work + core time without a ready task) / workers at a time."""
+    rows = [lane.rows[lane.rows["what"] == METRICS["task"]] for lane in process.lanes]
+    made = np.array([float(mine["x"][:, 0].sum(dtype=float)) for mine in rows])
+    lost = sum(each.looks_busy for each in workers) + _lost_s(account)
+    life = sum(each.life for each in workers)
+    if len(workers) < 2 or made.sum() < _LEAST_TASKS or lost < _LEAST_LOST * life:
+        return []
+    most = int(np.argmax(made))
+    if made[most] < _ONE_PRODUCER * made.sum():
+        return []
+    lane = process.lanes[most]
+    return [
+        finding(
+            "one producer",
+            None,
+            f"{made[most] / made.sum():.0%} of {int(made.sum())} tasks were made by one thread "
+            f"({lane.header['title'] or lane.header['name']}), while workers looked for tasks, or had none, "
+            f"for {lost:.3g} s",
+            "let tasks make tasks: divide the range in halves, or start one producer for each worker",
+            lost / _at_once(account, workers),
+        )
+    ]
+
+
+def _long_task(
+    account: Account, tasks: list[dict[str, Any]], workers: Sequence[Worker]
+) -> list[dict[str, Any]]:
+    """gain = min(core time without a ready task / workers at a time, longest task * (1 - 1 / workers))."""
+    known = [each for each in tasks if each["longest_s"] is not None and not each["includes_inner"]]
+    lost = _lost_s(account)
+    if not known or len(workers) < 2 or lost <= 0:
+        return []
+    longest = max(known, key=lambda each: float(each["longest_s"]))
+    length = float(longest["longest_s"])
+    if length < _LONG_TASK * account.parallel_s:
+        return []
+    return [
+        finding(
+            "one long task",
+            longest["name"],
+            f"one task took {length:.3g} s of the {account.parallel_s:.3g} s in which tasks ran "
+            f"(the mean is {longest['mean_s']:.2g} s)",
+            "divide it, or start it before the others",
+            min(lost / _at_once(account, workers), length * (1 - 1 / len(workers))),
+        )
+    ]
+
+
+def _suspended(process: Process, account: Account, workers: Sequence[Worker]) -> list[dict[str, Any]]:
+    """gain = min(time suspended, core time without a ready task) / workers at a time."""
+    found = suspensions(process)
+    if not found or len(workers) < 2:
+        return []
+    cause = max(found, key=lambda each: found[each][1])
+    count, total = found[cause]
+    return [
+        finding(
+            "tasks wait for each other",
+            None,
+            f"tasks were suspended {count} times for {total:.3g} s in all (waiting: {cause}), "
+            "while workers had nothing to run",
+            _ACTIONS.get(cause, "let fewer tasks wait at a time, or give the workers other ones meanwhile"),
+            min(total, _lost_s(account)) / _at_once(account, workers),
+        )
+    ]
+
+
+def _nobody_works(process: Process, account: Account) -> list[dict[str, Any]]:
+    """gain = time in which no worker ran a task * (1 - 1 / CPUs)."""
+    outside = account.wall_s - account.parallel_s
+    has_regions = any((lane.rows["what"] == METRICS["region"]).any() for lane in process.lanes)
+    if account.cpus <= 1 or has_regions:
+        return []
+    return [
+        finding(
+            "serial part",
+            None,
+            f"{outside:.3g} s of {account.wall_s:.3g} s ({outside / max(account.wall_s, 1e-12):.0%}) pass "
+            "without a task at work, with one thread at most",
+            "make tasks of what the program does between them (input, set-up, output), or overlap it with them",
+            outside * (1 - 1 / account.cpus),
+        )
+    ]
+
+
+def _few_workers(account: Account, workers: Sequence[Worker]) -> list[dict[str, Any]]:
+    """gain = time in which tasks ran * (1 - workers / CPUs)."""
+    if len(workers) + 0.5 > account.cpus:
+        return []
+    return [
+        finding(
+            "fewer workers than CPUs",
+            None,
+            f"{len(workers)} workers on {account.cpus:g} CPUs",
+            "give the runtime as many workers as there are CPUs",
+            account.parallel_s * (1 - len(workers) / account.cpus),
+        )
+    ]

@@ -1,0 +1,215 @@
+"""What the workers of task runtimes did, and the tasks that they ran (docs/metrics.md, "Workers")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from trimtab.model import CAUSES, METRICS, TASKS_COUNTED, TASKS_INCLUSIVE, WORKER_STATES, Process, Records
+from trimtab.readers.layout import ROW
+
+# Label first, then place, of every subject.
+Places = Mapping[int, Any]
+
+_STATES = {name: number for number, name in WORKER_STATES.items()}
+_NONE: Records = np.empty(0, dtype=ROW)
+# Fewer timed tasks than this say nothing of the others.
+_LEAST_TIMED = 100
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A lane's time in each state, seconds; `*_busy` is the part of it while any worker ran tasks."""
+
+    lane: int
+    runtime: str
+    number: int
+    runs: float
+    looks: float
+    looks_busy: float
+    idle: float
+    starved: float
+    capped: float
+    capped_busy: float
+    parks: int
+
+    @property
+    def life(self) -> float:
+        """From its begin to its end."""
+        return self.runs + self.looks + self.idle + self.capped
+
+
+def with_open_states(process: Process, end_ticks: int) -> Process:
+    """The process with the states that its workers were in at `end_ticks` accounted until then."""
+    opened = {lane.id: _open_rows(lane.rows) for lane in process.lanes}
+    if not any(len(which) for which in opened.values()):
+        return process
+    running = [
+        int(lane.rows["x"][at, 1])
+        for lane in process.lanes
+        for at in opened[lane.id]
+        if lane.rows["flags"][at] == _STATES["runs"]
+    ]
+    busy_since = min(running, default=end_ticks)
+    lanes = []
+    for lane in process.lanes:
+        if len(opened[lane.id]):
+            rows = np.array(lane.rows)
+            for at in opened[lane.id]:
+                _close(rows[at : at + 1], end_ticks, busy_since)
+            lane = replace(lane, rows=rows)
+        lanes.append(lane)
+    head = process.header
+    if running and head["parallel_since"] <= end_ticks:
+        ticks = int(head["parallel_ticks"]) + end_ticks - int(head["parallel_since"])
+        head = {**head, "parallel_ticks": ticks}
+    return replace(process, lanes=tuple(lanes), header=head)
+
+
+def _open_rows(rows: Records) -> list[int]:
+    is_open = (rows["what"] == METRICS["worker"]) & (rows["x"][:, 1] != 0)
+    return [int(at) for at in np.flatnonzero(is_open)]
+
+
+def _close(row: Records, end: int, busy_since: int) -> None:
+    since = int(row["x"][0, 1])
+    length = max(end - since, 0)
+    row["sum"] += np.uint64(length)
+    row["count"] += np.uint64(1)
+    is_running = row["flags"][0] == _STATES["runs"]
+    row["x"][0, 0] += np.uint64(length if is_running else max(end - max(since, busy_since), 0))
+    row["x"][0, 1] = 0
+
+
+def workers_of(process: Process, places: Places | None = None) -> tuple[Worker, ...]:
+    """All workers that the process had, by lane."""
+    s = process.ns_per_tick * 1e-9
+    found = []
+    for lane in process.lanes:
+        rows = lane.rows[lane.rows["what"] == METRICS["worker"]]
+        if not len(rows):
+            continue
+        total = {name: float(rows["sum"][rows["flags"] == n].sum()) * s for n, name in WORKER_STATES.items()}
+        busy = {name: float(rows["x"][rows["flags"] == n, 0].sum()) * s for n, name in WORKER_STATES.items()}
+        parked = np.isin(rows["flags"], (_STATES["idle"], _STATES["capped"]))
+        runtime = int(rows["subject"][0])
+        found.append(
+            Worker(
+                lane=lane.id,
+                runtime=places[runtime][0] if places is not None else "",
+                number=int(lane.header["worker"]),
+                runs=total["runs"],
+                looks=total["looks"],
+                looks_busy=busy["looks"],
+                idle=total["idle"],
+                starved=busy["idle"],
+                capped=total["capped"],
+                capped_busy=busy["capped"],
+                parks=int(rows["count"][parked].sum()),
+            )
+        )
+    return tuple(found)
+
+
+def worker_table(process: Process, places: Places) -> list[dict[str, Any]]:
+    """One entry per worker; times in seconds."""
+    names = {lane.id: lane.header["title"] or lane.header["name"] for lane in process.lanes}
+    counts = {lane.id: _task_rows(lane.rows) for lane in process.lanes}
+    return [
+        {
+            "lane": each.lane,
+            "name": names[each.lane],
+            "runtime": each.runtime,
+            "worker": each.number,
+            "work_s": each.runs,
+            "looking_s": each.looks,
+            "starved_s": each.starved,
+            "idle_s": each.idle - each.starved,
+            "capped_s": each.capped,
+            "parks": each.parks,
+            "tasks": int(counts[each.lane]["count"].sum()),
+            "created": int(counts[each.lane]["x"][:, 0].sum()),
+        }
+        for each in workers_of(process, places)
+    ]
+
+
+def _task_rows(rows: Records) -> Records:
+    chosen: Records = rows[rows["what"] == METRICS["task"]]
+    return chosen
+
+
+def _estimate(rows: Records) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Ticks of all tasks of each row, from those that were timed."""
+    counted = (rows["flags"] & TASKS_COUNTED) != 0
+    scaled = rows["sum"] * (rows["count"] / np.maximum(rows["timed"], 1))
+    return np.where(counted, rows["x"][:, 3].astype(float), scaled)
+
+
+def task_table(process: Process, places: Places) -> list[dict[str, Any]]:
+    """One entry per kind of task, most time first; times in seconds.
+
+    Where other tasks ran inside some of those that were timed, the times include these (`includes_inner`).
+    """
+    s = process.ns_per_tick * 1e-9
+    rows = _task_rows(np.concatenate([lane.rows for lane in process.lanes]) if process.lanes else _NONE)
+    found = []
+    for number in sorted({int(n) for n in rows["subject"]}) if len(rows) else []:
+        mine = rows[rows["subject"] == number]
+        count, timed = int(mine["count"].sum()), int(mine["timed"].sum())
+        inclusive = ((mine["flags"] & TASKS_INCLUSIVE) != 0) & (mine["timed"] > 0)
+        total = float(_estimate(mine).sum()) * s
+        found.append(
+            {
+                "name": places[number][0],
+                "count": count,
+                "timed": timed,
+                "total_s": total if timed else None,
+                "mean_s": total / count if timed and count else None,
+                "longest_s": float(mine["max"][mine["timed"] > 0].max()) * s if timed else None,
+                "includes_inner": bool(inclusive.any()),
+                "created": int(mine["x"][:, 0].sum()),
+                "suspended": int(mine["x"][:, 2].sum()),
+            }
+        )
+    found.sort(key=lambda entry: -(float(entry["total_s"] or 0.0)))
+    return found
+
+
+def suspensions(process: Process) -> dict[str, tuple[int, float]]:
+    """Of each cause: how often tasks were suspended for it, and for how long, seconds."""
+    found: dict[str, tuple[int, float]] = {}
+    for lane in process.lanes:
+        for row in lane.rows[lane.rows["what"] == METRICS["suspended"]]:
+            cause = CAUSES.get(int(row["flags"]), "other")
+            count, total = found.get(cause, (0, 0.0))
+            timed = max(int(row["timed"]), 1)
+            own = float(row["sum"]) * int(row["count"]) / timed * process.ns_per_tick * 1e-9
+            found[cause] = (count + int(row["count"]), total + own)
+    return found
+
+
+def beside_tasks_s(process: Process) -> float:
+    """Of the time in which workers ran tasks, what the tasks themselves do not explain: their runtime's, seconds.
+
+    Nothing where tasks ran inside those that were timed, or where some or too few were timed; else what lies beyond twice
+    the standard error of the estimate.
+    """
+    rows = _task_rows(np.concatenate([lane.rows for lane in process.lanes]) if process.lanes else _NONE)
+    if not len(rows) or (((rows["flags"] & TASKS_INCLUSIVE) != 0) & (rows["timed"] > 0)).any():
+        return 0.0
+    is_unknown = (rows["timed"] == 0) & (rows["count"] > 0)
+    if is_unknown.any() or int(rows["timed"].sum()) < _LEAST_TIMED:
+        return 0.0
+    estimate = float(_estimate(rows).sum())
+    # Of a timed task of bucket i, the square of 3/4 of its upper bound; less where all are in the same bucket.
+    middle = 0.75 * 2.0 ** np.arange(rows["histogram"].shape[1])
+    timed, sampled = rows["timed"].astype(float), rows["timed"] < rows["count"]
+    mean = rows["sum"] / np.maximum(timed, 1)
+    spread = (rows["histogram"] * (middle[None, :] - mean[:, None]) ** 2).sum(axis=1) / np.maximum(timed, 1)
+    error = np.sqrt((spread * rows["count"].astype(float) ** 2 / np.maximum(timed, 1))[sampled].sum())
+    runs = sum(each.runs for each in workers_of(process))
+    return max(runs - (estimate + 2 * float(error)) * process.ns_per_tick * 1e-9, 0.0)

@@ -1,0 +1,225 @@
+"""Workers of task runtimes: shares, tables and findings against cases worked out by hand (docs/metrics.md)."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from synthetic import LaneFile, ProcessFiles, S, row, subject, team_of, write_run
+from trimtab.analysis import build
+from trimtab.analysis.account import SHARES
+from trimtab.analysis.overhead import COUNTED_TASK_NS, TIMED_TASK_NS
+from trimtab.readers import open_run
+from trimtab.text import verdict
+
+RUNTIME, TASK = 8, 9
+RUNS, LOOKS, IDLE, CAPPED = 1, 2, 3, 4
+NAMES = [subject(RUNTIME, 15, "runtime 1"), subject(TASK, 7, "stencil")]
+
+
+def state(which: int, total: float, busy: float | None = None, count: int = 1, since: int = 0) -> bytes:
+    seen = int((total if busy is None else busy) * S)
+    return row(RUNTIME, 9, int(total * S), flags=which, count=count, x=(seen, since, 0, 0))
+
+
+def tasks(count: int, each: float, made: int = 0, number: int = TASK) -> bytes:
+    return row(number, 6, int(count * each * S), count=count, x=(made, 0, 0, 0))
+
+
+def report_of(path: Path, lanes: list[LaneFile], parallel: float, **more: Any) -> dict[str, Any]:
+    info = more.pop("info", None)
+    process = ProcessFiles(lanes, NAMES, parallel=parallel, **{"cpus": 2.0, **more})
+    return build(open_run(write_run(path / "run", process, info=info)))
+
+
+def check(report: dict[str, Any], **expected: float) -> None:
+    shares = report["time"]
+    assert tuple(shares) == SHARES
+    assert sum(shares.values()) == pytest.approx(1.0, abs=1e-12)
+    assert shares == pytest.approx({**dict.fromkeys(SHARES, 0.0), **expected}, abs=1e-6)
+
+
+def causes(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {each["cause"]: each for each in report["findings"]}
+
+
+def two_workers(**second: Any) -> list[LaneFile]:
+    """The first thread, which runs for 1 s; a worker that always has a task, and one that has not."""
+    rows = [state(RUNS, 4.0), state(LOOKS, 1.0), state(IDLE, 5.0, 3.0)]
+    return [
+        LaneFile(run_s=1.0),
+        LaneFile(rows=[state(RUNS, 8.0), state(IDLE, 2.0, 0.0)], run_s=8.0),
+        LaneFile(**{"rows": rows, "run_s": 5.0, **second}),
+    ]
+
+
+def test_a_parked_worker_is_starved_while_another_works_and_idle_while_none_does(tmp_path: Path) -> None:
+    # 2 CPUs, 10 s; tasks ran for 8 s. Of 16 s in it: 12 work, 1 looking, 3 without a task. Outside: 1 s of work by
+    # the first thread, 1 s in which it slept, and a core for which there was no thread.
+    report = report_of(tmp_path, two_workers(), 8.0)
+    check(report, work=13 / 20, runtime=1 / 20, starved=3 / 20, serial=2 / 20, unattributed=1 / 20)
+    assert report["threads"] == 2
+    second = report["workers"][1]
+    figures = ("work_s", "looking_s", "starved_s", "idle_s", "capped_s")
+    assert [second[key] for key in figures] == pytest.approx([4, 1, 3, 2, 0])
+    assert (second["runtime"], second["parks"]) == ("runtime 1", 1)
+    assert not any(each["what"] == "OpenMP regions" for each in report["unavailable"])
+
+
+def test_the_cap_takes_a_worker_away(tmp_path: Path) -> None:
+    lanes = two_workers(rows=[state(RUNS, 5.0), state(CAPPED, 5.0, 3.0)])
+    check(report_of(tmp_path, lanes, 8.0), work=14 / 20, serial=(2 + 3) / 20, unattributed=1 / 20)
+
+
+def test_parked_workers_beyond_the_cpus_lack_nothing(tmp_path: Path) -> None:
+    busy = [LaneFile(rows=[state(RUNS, 10.0)], run_s=10.0) for _ in range(2)]
+    parked = [LaneFile(rows=[state(IDLE, 10.0)]) for _ in range(2)]
+    report = report_of(tmp_path, [LaneFile(), *busy, *parked], 10.0)
+    check(report, work=1.0)
+    assert "too few tasks ready" not in causes(report)
+
+
+def test_run_delay_of_a_worker_comes_off_what_wants_a_cpu(tmp_path: Path) -> None:
+    # It had a CPU for half of its 8 s at work, and did not want one while it was parked.
+    starved = LaneFile(rows=[state(RUNS, 8.0), state(IDLE, 2.0)], run_s=4.0, delay_s=4.0)
+    other = LaneFile(rows=[state(RUNS, 10.0)], run_s=10.0)
+    report = report_of(tmp_path, [LaneFile(), starved, other], 10.0)
+    check(report, work=14 / 20, run_delay=4 / 20, starved=2 / 20)
+
+
+def test_a_first_thread_that_works_beside_the_workers(tmp_path: Path) -> None:
+    lanes = [LaneFile(run_s=5.0), LaneFile(rows=[state(RUNS, 10.0)], run_s=10.0)]
+    check(report_of(tmp_path, lanes, 10.0), work=15 / 20, serial=5 / 20)
+
+
+def test_a_region_inside_a_task_is_counted_once(tmp_path: Path) -> None:
+    # The worker forks a team of two for 4 of its 10 s.
+    worker = LaneFile(
+        rows=[state(RUNS, 10.0), *team_of(1, 4.0, [4.0, 3.0], forker=1, lanes=[1, 2])], run_s=10.0
+    )
+    report = report_of(tmp_path, [LaneFile(), worker, LaneFile(run_s=3.0)], 10.0)
+    check(report, work=13 / 20, barrier_wait=1 / 20, serial=6 / 20)
+
+
+def test_what_timed_tasks_do_not_explain_is_the_runtime(tmp_path: Path) -> None:
+    # 10 M tasks in 10 s; 100,000 were timed, at 0.5 us each, and stand for 5 s.
+    each = 500
+    counted = bytearray(row(TASK, 6, 100_000 * each, count=100_000, flags=1, x=(0, 0, 0, 5 * S)))
+    counted[16:24] = (10_000_000).to_bytes(8, "little")
+    # All in one bucket, whose middle is not at 500: an error of 116 ns each, over the root of 100,000.
+    error = 2 * (0.75 * 512 - each) * 1e7 / 100_000**0.5 * 1e-9
+    lanes = [LaneFile(), LaneFile(rows=[state(RUNS, 10.0), bytes(counted)], run_s=10.0)]
+    report = report_of(tmp_path, lanes, 10.0)
+    own = (1e7 * COUNTED_TASK_NS + 1e5 * TIMED_TASK_NS + 35.0) * 1e-9
+    work = 5 + abs(error) - own
+    check(report, work=work / 20, runtime=(10 - work) / 20, serial=10 / 20)
+    assert report["tasks"][0]["total_s"] == pytest.approx(5.0)
+    assert report["tasks"][0]["mean_s"] == pytest.approx(each * 1e-9)
+    finding = causes(report)["tasks too small"]
+    assert "10000000 tasks of 1 us" in finding["evidence"] and finding["gain_s"] == pytest.approx(5, rel=0.01)
+
+
+def test_times_with_inner_tasks_explain_nothing(tmp_path: Path) -> None:
+    inclusive = row(TASK, 6, 1000 * S, count=1000, flags=3, x=(0, 0, 0, 1000 * S))
+    lanes = [LaneFile(), LaneFile(rows=[state(RUNS, 10.0), inclusive], run_s=10.0)]
+    report = report_of(tmp_path, lanes, 10.0)
+    assert report["time"]["work"] == pytest.approx(0.5, abs=1e-5)
+    assert report["tasks"][0]["includes_inner"]
+
+
+def test_states_that_a_kill_left_open_last_until_then(tmp_path: Path) -> None:
+    # Killed at 10 s: one worker ran since 4 s, the other was parked since 6 s and had run for 2 s before that.
+    running = LaneFile(rows=[state(RUNS, 0.0, count=0, since=4 * S)], run_s=6.0)
+    parked = LaneFile(rows=[state(RUNS, 2.0), state(IDLE, 0.0, count=0, since=6 * S)], run_s=2.0)
+    process = ProcessFiles([LaneFile(), running, parked], NAMES, cpus=2.0, ended=False)
+    home = process.write(tmp_path / "run")
+    head = bytearray((home / "process.tt").read_bytes())
+    head[176:184] = (4 * S).to_bytes(8, "little")  # parallel_since
+    (home / "process.tt").write_bytes(head)
+    ended = {"mono_ns": 15 * S, "code": None, "signal": "SIGKILL", "wall_s": 10.0}
+    report = build(open_run(write_run(tmp_path / "run", info={"ended": ended})))
+    check(report, work=8 / 20, starved=4 / 20, serial=4 / 20, unattributed=4 / 20)
+
+
+def test_too_few_tasks_and_a_long_one(tmp_path: Path) -> None:
+    lanes = two_workers()
+    lanes[1].rows += [tasks(4, 0.5), tasks(1, 6.0, number=7)]
+    found = causes(report_of(tmp_path, lanes, 8.0))
+    assert found["too few tasks ready"]["gain_s"] == pytest.approx(1.5)
+    assert "1.5 of 2" in found["too few tasks ready"]["evidence"]
+    assert "than the 5 it has" in found["too few tasks ready"]["action"]
+    assert found["one long task"]["gain_s"] == pytest.approx(1.5)
+    assert found["one long task"]["subject"] == "subject 7"
+    assert "6 s of the 8 s" in found["one long task"]["evidence"]
+
+
+def test_one_producer(tmp_path: Path) -> None:
+    lanes = two_workers()
+    lanes[0].rows = [tasks(0, 0.0, made=990)]
+    lanes[1].rows += [tasks(600, 0.013)]
+    lanes[2].rows += [tasks(400, 0.01, made=10)]
+    finding = causes(report_of(tmp_path, lanes, 8.0))["one producer"]
+    assert "99% of 1000 tasks" in finding["evidence"] and finding["gain_s"] == pytest.approx(2.0)
+
+
+def test_tasks_that_wait(tmp_path: Path) -> None:
+    lanes = two_workers()
+    lanes[2].rows += [row(TASK, 10, 2 * S, count=4, flags=3)]
+    finding = causes(report_of(tmp_path, lanes, 8.0))["tasks wait for each other"]
+    assert "4 times for 2 s in all (waiting: mutex)" in finding["evidence"]
+    assert finding["gain_s"] == pytest.approx(1.0)
+
+
+def test_time_without_tasks_and_cpus_without_workers(tmp_path: Path) -> None:
+    lanes = [LaneFile(run_s=4.0), LaneFile(rows=[state(RUNS, 6.0)], run_s=6.0)]
+    found = causes(report_of(tmp_path, lanes, 6.0))
+    assert found["serial part"]["gain_s"] == pytest.approx(2.0)
+    assert found["fewer workers than CPUs"]["gain_s"] == pytest.approx(3.0)
+
+
+def test_verdict_of_workers(tmp_path: Path) -> None:
+    lanes = two_workers()
+    lanes[1].rows += [tasks(4_000_000, 2e-6)]
+    lanes[2].rows += [tasks(2_000_000, 2e-6)]
+    out = io.StringIO()
+    verdict(report_of(tmp_path, lanes, 8.0), tmp_path, out)
+    lines = out.getvalue().splitlines()
+    assert (
+        "  2 workers: 60.0 % work, 5.0 % looking for tasks, 15.0 % no task ready, 20.0 % nobody at work; "
+        "6000000 tasks of 2 us: too small"
+    ) in lines
+    assert "  task stencil: 6000000, 2 us each" in lines
+    assert "no task ready 15.0 %" in lines[1]
+
+
+times = st.floats(0.0, 20.0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    workers=st.lists(st.tuples(times, times, times, times, times), min_size=1, max_size=6),
+    wall=times,
+    parallel=times,
+    cpus=st.floats(0.25, 8.0),
+    own=st.tuples(times, times),
+)
+def test_shares_are_never_negative_and_sum_to_one(
+    tmp_path_factory: pytest.TempPathFactory,
+    workers: list[tuple[float, float, float, float, float]],
+    wall: float,
+    parallel: float,
+    cpus: float,
+    own: tuple[float, float],
+) -> None:
+    lanes = [LaneFile(run_s=own[0], delay_s=own[1])]
+    for runs, looks, idle, run, delay in workers:
+        rows = [state(RUNS, runs), state(LOOKS, looks, looks / 2), state(IDLE, idle, idle / 3)]
+        lanes.append(LaneFile(rows=rows, run_s=run, delay_s=delay))
+    path = tmp_path_factory.mktemp("run")
+    shares = report_of(path, lanes, parallel, wall=wall, cpus=cpus)["time"]
+    assert all(value >= 0 for value in shares.values())
+    assert sum(shares.values()) == pytest.approx(1.0, abs=1e-9)
