@@ -1,129 +1,53 @@
-"""The commands in README.md and docs/using.md do what the text says.
+"""The commands in README.md and docs/using.md do what the text says (`documented` says how they are read).
 
-In docs/using.md: blocks marked `console`. A line that begins with `$ ` is a command for bash, the lines below it are
-what it shows on both outputs, in this order but not without gaps; `…` stands for anything, `[exit N]` says how it ends.
-A block of C++ is the source own.cpp of the commands after it. In README.md: the indented lines that begin with `trimtab`.
+In README.md: the indented lines that begin with `trimtab`.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from documented import ROOT, Reader, Source, Step, check, sections_of, steps_of
 
-ROOT = Path(__file__).parent.parent.parent
 FIT = """
 from sklearn.cluster import KMeans
 import numpy as np
 KMeans(4, n_init=3, random_state=0).fit(np.random.default_rng(0).random((20000, 8)))
 """
-SECTIONS = [
-    part.split("\n", 1) for part in re.split(r"^## ", (ROOT / "docs/using.md").read_text(), flags=re.M)[1:]
-]
-
-
-@dataclass
-class Step:
-    """A command and what is promised of it."""
-
-    command: str
-    shows: list[str] = field(default_factory=list)
-    code: int = 0
-
-
-def steps_of(text: str) -> list[Step | str]:
-    """The commands, and sources (str), in order."""
-    found: list[Step | str] = []
-    for kind, body in re.findall(r"^```(\S*)\n(.*?)^```$", text, flags=re.M | re.S):
-        assert kind in ("console", "c++"), f"a block of kind {kind!r} is not checked"
-        if kind == "c++":
-            found.append(body)
-            continue
-        for line in body.splitlines():
-            if line.startswith("$ "):
-                found.append(Step(line[2:]))
-                continue
-            step = found[-1]
-            assert isinstance(step, Step), "output before the first command"
-            if match := re.fullmatch(r"\[exit (\d+)\]", line):
-                step.code = int(match[1])
-            else:
-                step.shows.append(line)
-    return found
-
-
-def check(step: Step, output: str, code: int) -> None:
-    """Every promised line is there, in order."""
-    assert code == step.code, f"$ {step.command}\n{output}"
-    rest = [" ".join(line.split()) for line in output.splitlines()]
-    for promise in step.shows:
-        words = " ".join(promise.split())
-        pattern = "".join(".*" if part == "…" else re.escape(part) for part in re.split(r"(…)", words))
-        pattern = pattern.replace(r"\ .*\ ", ".*").replace(r".*\ ", ".*").replace(r"\ .*", ".*")
-        at = next((at for at, line in enumerate(rest) if re.fullmatch(pattern, line)), None)
-        assert at is not None, f"$ {step.command}\npromised: {promise}\nshown:\n{output}"
-        del rest[: at + 1]
+SECTIONS = sections_of("docs/using.md")
 
 
 @pytest.fixture(scope="module")
 def shell(
     tmp_path_factory: pytest.TempPathFactory, trimtab: str, workload: Callable[[str], Path]
-) -> Callable[[Step | str], None]:
-    """One folder for all sections, as a reader would have: what one leaves, the next finds."""
+) -> Callable[[Step | Source], None]:
     folder = tmp_path_factory.mktemp("reader")
     shutil.copy(workload("triangular-clang"), folder / "app")
     (folder / "fit.py").write_text(FIT)
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(trimtab).parent}:{os.environ['PATH']}",
-        "HOME": str(folder),
-        "COLUMNS": "200",
-    }
-    exported: list[str] = []
-
-    def go(step: Step | str) -> None:
-        if isinstance(step, str):
-            (folder / "own.cpp").write_text(step)
-            return
-        script = "\n".join([*exported, step.command])
-        done = subprocess.run(
-            ["bash", "-c", script],
-            cwd=folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=170,
-        )
-        check(step, done.stdout, done.returncode)
-        if step.command.startswith("export "):
-            exported.append(step.command)
-
-    return go
+    return Reader(folder, trimtab).follow
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=[title for title, _ in SECTIONS])
-def test_using(shell: Callable[[Step | str], None], section: list[str]) -> None:
+def test_using(shell: Callable[[Step | Source], None], section: tuple[str, str]) -> None:
     steps = steps_of(section[1])
     assert steps, "a section without a command"
     for step in steps:
         shell(step)
 
 
-def test_readme(shell: Callable[[Step | str], None]) -> None:
+def test_readme(shell: Callable[[Step | Source], None]) -> None:
     text = (ROOT / "README.md").read_text()
     commands = re.findall(r"^    (trimtab .*)$", text, flags=re.M)
     assert len(commands) >= 9
     for side in ("before", "after"):
         shell(Step(f"[ -d {side} ] || trimtab run -q -o {side}/1 -- ./app"))
+    shell(Source("experiment.toml", 'name = "app"\ncommand = "./app"\nsamples = 1\n'))
     for command in commands:
         shell(Step(command.replace("./app args", "./app")))
 
@@ -159,6 +83,6 @@ def test_the_check_itself_fails_where_it_should() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for name in ("README.md", "docs/using.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
+    for name in ("README.md", "docs/using.md", "docs/sweep.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
         for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / name).read_text()):
             assert ((ROOT / name).parent / target).exists(), f"{name}: {target}"

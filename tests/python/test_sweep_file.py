@@ -28,6 +28,7 @@ def values(folder: Path, factor: str, fixed: str = "") -> list[object]:
         ("{range = 'lin', from = 1, to = 10, step = 4}", [1, 5, 9]),
         ("{range = 'lin', from = 1, to = 3}", [1, 2, 3]),
         ("{range = 'lin', from = -1, to = 1, count = 3}", [-1, 0, 1]),
+        ("{range = 'lin', from = 0, to = 1, count = 3}", [0.0, 0.5, 1.0]),
         ("{range = 'lin', from = 0, to = 1, step = 0.25}", [0.0, 0.25, 0.5, 0.75, 1.0]),
         ("{range = 'log2', from = 1, to = 16}", [1, 2, 4, 8, 16]),
         ("{range = 'log2', from = 3, to = 16}", [3, 6, 12, 16]),

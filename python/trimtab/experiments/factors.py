@@ -78,7 +78,7 @@ def _range(table: Fields, fixed: Mapping[str, Value]) -> tuple[Value, ...]:
         points[-1] = end
     elif base:
         points.append(end)
-    is_whole = begin.is_integer() and end.is_integer() and bool(base or count or step.is_integer())
+    is_whole = begin.is_integer() and end.is_integer() and bool(base or width.is_integer())
     return tuple(dict.fromkeys(round(each) if is_whole else float(f"{each:.12g}") for each in points))
 
 

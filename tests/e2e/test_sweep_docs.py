@@ -1,0 +1,91 @@
+"""docs/sweep.md: its commands do what it says, and every piece of an experiment file in it is one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import finished
+from documented import ROOT, Reader, Source, sections_of, steps_of
+from trimtab.experiments import configurations, load
+
+SECTIONS = sections_of("docs/sweep.md")
+STUDY = ROOT / "docs/experiments/grain_size.toml"
+HEAT_RING = """
+import sys
+given = dict(each.split("=") for each in sys.argv[1:] if "=" in each)
+plain = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+points, partition = int(plain["--points"]), int(plain["--partition"])
+workers = int(given["--trimtab:workers"])
+count = -(-points // partition)
+time = (count * 1e-6 + 1) / min(workers, count)
+print(f"time_s={time} points={points} partitions={count} idle_rate=0.5 overhead_s={time / 2} phase_duration_us=1"
+      f" task_length_us=2 pending_accesses={count} pending_misses={count / 2} lups={points / time}")
+"""
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory, trimtab: str, workload: Callable[[str], Path]) -> Reader:
+    folder = tmp_path_factory.mktemp("reader")
+    shutil.copy(workload("triangular-clang"), folder / "app")
+    return Reader(folder, trimtab)
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=[title for title, _ in SECTIONS])
+def test_commands(reader: Reader, section: tuple[str, str]) -> None:
+    for step in steps_of(section[1]):
+        reader.follow(step)
+
+
+def test_pieces_of_files_are_pieces_of_files(tmp_path: Path) -> None:
+    pieces = [
+        step.text
+        for _, body in SECTIONS
+        for step in steps_of(body)
+        if isinstance(step, Source) and step.name is None
+    ]
+    assert len(pieces) == 3
+    path = tmp_path / "whole.toml"
+    path.write_text('name = "whole"\ncommand = "true"\n' + "\n".join(pieces))
+    found = {each.name: each.values for each in load(path).factors}
+    assert found["workers"] == (1, 2, 4, 8, 16) and found["share"] == (0, 0.25, 0.5, 0.75, 1)
+    assert found["partition"][0] == 160 and found["partition"][-1] == 1_000_000
+    assert configurations(load(path))
+
+
+def test_every_key_is_described(tmp_path: Path) -> None:
+    text = (ROOT / "docs/sweep.md").read_text(encoding="utf-8")
+    path = tmp_path / "f.toml"
+    path.write_text('name = "n"\ncommand = "true"\nnosuchkey = 1\n')
+    with pytest.raises(Exception, match="allowed: ") as error:
+        load(path)
+    for key in str(error.value).split("allowed: ")[1].rstrip(")").split(", "):
+        assert f"`{key}`" in text, key
+
+
+def test_the_grain_size_study(trimtab: str, tmp_path: Path) -> None:
+    study = load(STUDY)
+    assert [each.values for each in study.factors if each.name == "policy"] == [
+        ("local", "local-priority", "abp-priority", "hierarchy", "static-priority", "periodic-priority")
+    ]
+    partitions = next(each.values for each in study.factors if each.name == "partition")
+    assert (partitions[0], partitions[-1]) == (160, study.fixed["points"])
+    assert len(study.figures) == 8 and {each.lines for each in study.figures} == {"policy"}
+    program = tmp_path / "heat_ring"
+    program.write_text(f"#!{sys.executable}\n{HEAT_RING}")
+    program.chmod(0o755)
+    chosen = ["--set", "points=100000", "--set", "policy=local,hierarchy", "--set", f"program={program}"]
+    out = tmp_path / "out"
+    done = finished([trimtab, "sweep", str(STUDY), "-o", str(out), "--samples", "1", "--json", *chosen])
+    assert done.returncode == 0, done.stderr
+    assert "no figure 'cache_misses': no run has 'cache_misses'" in done.stderr
+    assert len(list((out / "figures").glob("*.svg"))) == 7
+    (best,) = json.loads(done.stdout)["best"]
+    assert [each["configuration"]["workers"] for each in best["groups"]] == [1, 2, 1, 2]
+    for each in best["groups"]:
+        workers, partition = each["configuration"]["workers"], each["configuration"]["partition"]
+        assert partition == {1: 100_000, 2: 50_596}[workers]
