@@ -33,7 +33,7 @@ def tree(*events: Event, end: int = 10_000) -> list[tuple[int, str, int, int]]:
 
 
 REGION, REGION_END, WORK, WORK_END, TASK, TASK_END = 1, 2, 3, 4, 5, 6
-LOOP, WAIT, CHUNK, LOCK, SINGLE, CREATED, PAUSED, RESUMED = 16, 17, 18, 19, 20, 32, 34, 35
+LOOP, WAIT, CHUNK, LOCK, SINGLE, CREATED, SUSPENDED, RESUMED, STATE = 16, 17, 18, 19, 20, 32, 34, 35, 43
 
 
 def test_spans_are_put_where_they_began() -> None:
@@ -97,24 +97,55 @@ def test_what_was_open_at_a_kill_ends_with_the_process() -> None:
     assert found == [(0, "REGION", 100, 900), (1, "WORK", 110, 900), (2, "CHUNK", 120, 900)]
 
 
-def test_a_task_that_pauses_on_its_lane_stays_one_slice() -> None:
+def test_a_task_that_is_suspended_shows_in_parts() -> None:
     found = tree(
         (10, 5, TASK, 0, 1, 0),
-        (20, 5, PAUSED, 0, 1, 0),
+        (20, 5, SUSPENDED, 1, 1, 0),
         (20, 5, TASK, 0, 2, 0),
         (40, 5, TASK_END, 0, 2, 0),
-        (40, 5, RESUMED, 0, 1, 0),
+        (40, 5, RESUMED, 1, 1, 20),
         (60, 5, TASK_END, 0, 1, 0),
     )
-    assert found == [(0, "TASK", 10, 60), (1, "TASK", 20, 40)]
+    assert found == [(0, "TASK", 10, 20), (0, "TASK", 20, 40), (0, "PART", 40, 60)]
 
 
-def test_a_task_that_goes_on_elsewhere_ends_here_at_its_pause() -> None:
+def test_a_task_that_goes_on_elsewhere_is_there_then() -> None:
     here = tree(
-        (10, 5, TASK, 0, 1, 0), (20, 5, PAUSED, 0, 1, 0), (30, 5, TASK, 0, 2, 0), (50, 5, TASK_END, 0, 2, 0)
+        (10, 5, TASK, 0, 1, 0),
+        (20, 5, SUSPENDED, 0, 1, 0),
+        (30, 5, TASK, 0, 2, 0),
+        (50, 5, TASK_END, 0, 2, 0),
     )
     assert here == [(0, "TASK", 10, 20), (0, "TASK", 30, 50)]
-    assert tree((70, 5, RESUMED, 0, 1, 0), (90, 5, TASK_END, 0, 1, 0)) == [(0, "TASK", 70, 90)]
+    assert tree((70, 5, RESUMED, 0, 1, 0), (90, 5, TASK_END, 0, 1, 0)) == [(0, "PART", 70, 90)]
+
+
+def test_a_suspension_is_an_instant_in_the_part_that_it_ends() -> None:
+    slices = slices_of((10, 5, TASK, 0, 1, 0), (20, 5, SUSPENDED, 3, 1, 7))
+    assert slices.change.tolist() == [1, 0, -1]
+    assert slices.role.tolist() == [Role.TASK, Role.SUSPENDED, Role.TASK]
+    assert slices.source.tolist() == [0, 1, 1]
+
+
+def test_a_worker_is_in_a_state_until_the_next() -> None:
+    # Runs, looks, runs a task, is parked within it (it waits on its stack), runs, and is parked at the end.
+    found = tree(
+        (0, 8, STATE, 1, 0, 0),
+        (10, 8, STATE, 2, 0, 0),
+        (20, 8, STATE, 1, 0, 0),
+        (20, 5, TASK, 0, 1, 0),
+        (30, 8, STATE, 3, 0, 0),
+        (40, 8, STATE, 1, 0, 0),
+        (50, 5, TASK_END, 0, 1, 0),
+        (60, 8, STATE, 4, 0, 0),
+        end=90,
+    )
+    assert found == [
+        (0, "STATE", 10, 20),
+        (0, "TASK", 20, 50),
+        (1, "STATE", 30, 40),
+        (0, "STATE", 60, 90),
+    ]
 
 
 def test_slices_that_cross_are_cut() -> None:
@@ -131,7 +162,7 @@ def test_instants_have_no_partner() -> None:
 event = st.tuples(
     st.integers(0, 3000) | st.integers(0, 2**64 - 1),
     st.integers(0, 3),
-    st.sampled_from([0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 17, 18, 19, 20, 32, 34, 35, 36, 40, 41, 500]),
+    st.sampled_from([0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 17, 18, 19, 20, 32, 34, 35, 36, 40, 41, 43, 500]),
     st.integers(0, 5),
     st.integers(0, 4) | st.integers(0, 2**64 - 1),
     st.integers(0, 4) | st.integers(0, 2**64 - 1),
@@ -152,7 +183,6 @@ def test_any_events_nest(events: list[Event], is_sorted: bool) -> None:
             assert slices.role[at] == slices.role[begin]
     assert stack == []
     assert (np.diff(slices.ticks) >= 0).all()
-    assert (slices.role != Role.PAUSE).all()
     assert slices.ticks.max(initial=0) <= 10_000
 
 

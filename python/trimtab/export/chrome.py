@@ -8,9 +8,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from trimtab.export.labels import CATEGORIES, FIGURES, Namer, has_figures
+from trimtab.export.arrows import Flows
+from trimtab.export.labels import ARROW_ROLES, CATEGORIES, FIGURES, Namer, figure_of, has_figures
 from trimtab.export.slices import Role, Slices
-from trimtab.export.source import BLOCK, Advance, Flows, Integers, View
+from trimtab.export.source import BLOCK, Advance, Integers, View
 from trimtab.model import Lane
 
 # Tracks of a lane's CPU times lie beside the threads, which have numbers below this.
@@ -73,7 +74,7 @@ class Chrome:
         at = view.ns(slices.ticks[begins])
         lasts = view.ns(slices.ticks[slices.partner[begins]]) - at
         source, role = slices.source[begins], slices.role[begins]
-        arguments = _arguments(lane, role, source)
+        arguments = _arguments(view, lane, role, source)
         for number, start, length, what, args in zip(
             names.tolist(), at.tolist(), lasts.tolist(), role.tolist(), arguments, strict=True
         ):
@@ -86,7 +87,7 @@ class Chrome:
         at, source, role = view.ns(slices.ticks[instants]), slices.source[instants], slices.role[instants]
         quoted = [_json(name) for name in namer.names]
         for number, start, what, args in zip(
-            names.tolist(), at.tolist(), role.tolist(), _arguments(lane, role, source), strict=True
+            names.tolist(), at.tolist(), role.tolist(), _arguments(view, lane, role, source), strict=True
         ):
             yield (
                 f'{{"ph":"i","s":"t","pid":{pid},"tid":{tid},"ts":{_us(start)},'
@@ -96,30 +97,29 @@ class Chrome:
             yield from self._arrows(view, lane, slices, low, high)
 
     def _arrows(self, view: View, lane: Lane, slices: Slices, low: int, high: int) -> Iterator[str]:
-        role, source = slices.role[low:high], slices.source[low:high]
-        is_begin = (role == Role.TASK) & (slices.change[low:high] == 1) & (lane.events["kind"][source] == 5)
-        begins = np.flatnonzero(is_begin) + low
-        made = np.flatnonzero(role == Role.TASK_CREATED) + low
+        is_shown = np.isin(slices.role[low:high], ARROW_ROLES) & (slices.change[low:high] != -1)
+        items = np.flatnonzero(is_shown) + low
+        starts = view.ns(slices.ticks[items])
         # An arrow leaves a task where it ends: its last nanosecond still is inside.
-        starts = view.ns(slices.ticks[begins])
-        ends = np.maximum(view.ns(slices.ticks[slices.partner[begins]]) - 1, starts)
-        tasks = lane.events["a"]
-        for phase, items, at, flows in (
-            ("s", begins, ends, view.arrows.leaving),
-            ("s", made, view.ns(slices.ticks[made]), view.arrows.created),
-            ("f", begins, starts, view.arrows.entering),
+        partner = slices.partner[items]
+        ends = np.where(partner < 0, starts, np.maximum(view.ns(slices.ticks[partner]) - 1, starts))
+        for phase, at, flows in (
+            ("s", ends, view.arrows.leaving.get(lane.id)),
+            ("f", starts, view.arrows.entering.get(lane.id)),
         ):
-            yield from self._ends_of_arrows(view, lane, phase, tasks[slices.source[items]], at, flows)
+            if flows is not None:
+                yield from self._ends_of_arrows(view, lane, phase, slices.source[items], at, flows)
 
     def _ends_of_arrows(
-        self, view: View, lane: Lane, phase: str, tasks: Any, at: Integers, flows: Flows
+        self, view: View, lane: Lane, phase: str, places: Integers, at: Integers, flows: Flows
     ) -> Iterator[str]:
-        counts, numbers = flows.at(tasks)
+        counts, numbers = flows.at(places)
         more = ',"bp":"e"' if phase == "f" else ""
         for number, when in zip(numbers.tolist(), np.repeat(at, counts).tolist(), strict=True):
+            name = "goes on" if number >= view.arrows.first_going_on else "before"
             yield (
                 f'{{"ph":"{phase}","pid":{view.number},"tid":{view.number_of(lane)},"ts":{_us(when)},'
-                f'"id":{number + self._arrow_base},"cat":"task","name":"before"{more}}}'
+                f'"id":{number + self._arrow_base},"cat":"task","name":"{name}"{more}}}'
             )
 
 
@@ -132,15 +132,15 @@ def _metadata(pid: int, tid: int, what: str, **values: Any) -> str:
     return _json({"ph": "M", "pid": pid, "tid": tid, "name": what, "args": values})
 
 
-def _arguments(lane: Lane, role: Any, source: Integers) -> list[str]:
+def _arguments(view: View, lane: Lane, role: Any, source: Integers) -> list[str]:
     """The figures of each item, as a member of its object."""
     found = [""] * len(source)
     for each, figures in FIGURES.items():
         mine = np.flatnonzero(role == each)
         mine = mine[has_figures(lane.events, each, source[mine])]
         columns = []
-        for _, field, is_signed in figures:
-            values = lane.events[field][source[mine]]
+        for name, field, is_signed in figures:
+            values = figure_of(lane.events, name, field, source[mine], view.process.ns_per_tick)
             columns.append((values.view(np.int64) if is_signed else values).tolist())
         for at, *row in zip(mine.tolist(), *columns, strict=True):
             text = ",".join(f'"{figure[0]}":{value}' for figure, value in zip(figures, row, strict=True))

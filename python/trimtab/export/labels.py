@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.export.slices import Role, Slices
-from trimtab.model import SCHEDULES, WAITS, Records
+from trimtab.model import CAUSES, SCHEDULES, WAITS, Records
 
 CATEGORIES = {
     Role.REGION: "region",
@@ -27,8 +27,15 @@ CATEGORIES = {
     Role.MARK: "mark",
     Role.THREAD_BEGIN: "thread",
     Role.THREAD_END: "thread",
+    Role.STATE: "worker",
+    Role.PART: "task",
+    Role.SUSPENDED: "task",
+    Role.GIVES: "task",
 }
-# Figures beside the name: what they are called, the field that has them, and whether it is signed.
+# What arrows begin and end at.
+ARROW_ROLES = [int(each) for each in (Role.TASK, Role.PART, Role.TASK_CREATED, Role.GIVES)]
+# Figures beside the name: what they are called, the field that has them, and whether it is signed. Names that end
+# in "_ns" are of ticks.
 FIGURES: dict[Role, tuple[tuple[str, str, bool], ...]] = {
     Role.WORK: (("thread", "b", False),),
     Role.TASK: (("task", "a", False),),
@@ -36,10 +43,19 @@ FIGURES: dict[Role, tuple[tuple[str, str, bool], ...]] = {
     Role.CHUNK: (("iterations", "a", False), ("first", "b", True)),
     Role.TASK_CREATED: (("task", "a", False),),
     Role.TASK_READY: (("task", "a", False),),
+    Role.PART: (("task", "a", False), ("suspended_ns", "b", False)),
+    Role.SUSPENDED: (("task", "a", False), ("waits for", "b", False)),
+    Role.GIVES: (("task", "a", False), ("to", "b", False)),
     Role.THREAD_BEGIN: (("tid", "a", False),),
     Role.THREAD_END: (("tid", "a", False),),
 }
+_TOLD_BY_ARG = [
+    int(each) for each in (Role.LOOP, Role.WAIT, Role.SINGLE, Role.STATE, Role.SUSPENDED, Role.GIVES)
+]
 _WORK_END = 4
+# What says more is damaged.
+_LONGEST_NS = 2.0**62
+_STATES = {2: "looks for tasks", 3: "no task", 4: "held back by the cap"}
 
 
 def has_figures(events: Records, role: Role, source: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -48,6 +64,14 @@ def has_figures(events: Records, role: Role, source: NDArray[np.int64]) -> NDArr
         return np.ones(len(source), np.bool_)
     found: NDArray[np.bool_] = events["kind"][source] != _WORK_END
     return found
+
+
+def figure_of(events: Records, name: str, field: str, source: NDArray[np.int64], ns_per_tick: float) -> Any:
+    """The values of a figure of the items of `source`."""
+    values = events[field][source]
+    if not name.endswith("_ns"):
+        return values
+    return np.minimum(values.astype(np.float64) * ns_per_tick, _LONGEST_NS).astype(np.uint64)
 
 
 class Namer:
@@ -63,7 +87,7 @@ class Namer:
         """The number (from 0, into `names`) of each of the items `which`."""
         source = slices.source[which]
         role = slices.role[which].astype(np.int64)
-        told = np.isin(role, (int(Role.LOOP), int(Role.WAIT), int(Role.SINGLE)))
+        told = np.isin(role, _TOLD_BY_ARG)
         arg = np.where(told, events["arg"][source], 0).astype(np.int64)
         keys, inverse = np.unique(
             (role << 48) | (arg << 32) | events["subject"][source].astype(np.int64), return_inverse=True
@@ -89,9 +113,16 @@ class Namer:
             return f"wait: {WAITS.get(arg, 'other')} {place}"
         if role == Role.SINGLE:
             return f"single {place}, {'executed' if arg else 'passed'}"
+        if role == Role.STATE:
+            return _STATES.get(arg, "other state")
+        if role == Role.SUSPENDED:
+            return f"suspends: waits for {CAUSES.get(arg, 'other')}"
+        if role == Role.GIVES:
+            return f"gives: {CAUSES.get(arg, 'other')}"
         before = {
             Role.REGION: "region ",
             Role.TASK: "task ",
+            Role.PART: "task ",
             Role.CHUNK: "chunk ",
             Role.LOCK: "critical ",
             Role.LOCK_WAIT: "wait: critical ",

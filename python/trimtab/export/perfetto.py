@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.export import wire
-from trimtab.export.labels import CATEGORIES, FIGURES, Namer, has_figures
+from trimtab.export.labels import ARROW_ROLES, CATEGORIES, FIGURES, Namer, figure_of, has_figures
 from trimtab.export.slices import Role, Slices
 from trimtab.export.source import BLOCK, Advance, Integers, Series, View
 from trimtab.model import Lane
@@ -177,7 +177,8 @@ class Perfetto:
             mine = np.flatnonzero(inverse == at)
             rows = np.tile(template.bytes, (len(mine), 1))
             rows[:, template.time : template.time + _TIME] = time[mine]
-            for place, width, values in self._numbers(template, lane, source, names, mine, leaving, entering):
+            numbers = self._numbers(template, view, lane, source, names, mine, leaving, entering)
+            for place, width, values in numbers:
                 rows[:, place : place + width] = values
             out[(ends[mine] - sizes[mine])[:, None] + np.arange(rows.shape[1])] = rows
         return out.tobytes()
@@ -185,6 +186,7 @@ class Perfetto:
     @staticmethod
     def _numbers(
         template: _Template,
+        view: View,
         lane: Lane,
         source: Integers,
         names: Integers,
@@ -197,8 +199,9 @@ class Perfetto:
             return
         places = iter(template.places)
         yield next(places), _NAME, wire.padded(names[mine], _NAME)
-        for _, field, _ in template.figures:
-            yield next(places), _VALUE, wire.padded(lane.events[field][source[mine]], _VALUE)
+        for name, field, _ in template.figures:
+            values = figure_of(lane.events, name, field, source[mine], view.process.ns_per_tick)
+            yield next(places), _VALUE, wire.padded(values, _VALUE)
         for touching in (leaving, entering):
             for nth in range(int(touching.counts[mine[0]])):
                 yield next(places), 8, wire.little_endian(touching.numbers[touching.first[mine] + nth])
@@ -272,12 +275,10 @@ def _arrows_at(view: View, lane: Lane, slices: Slices, low: int, high: int) -> t
     arrows = view.arrows
     if arrows.count == 0:
         return leaving, entering
-    role, source = slices.role[low:high], slices.source[low:high]
-    # A task that goes on after a pause begins anew, but only its first begin is the end of an arrow.
-    is_begin = (role == Role.TASK) & (slices.change[low:high] == 1) & (lane.events["kind"][source] == 5)
-    begins, makings = np.flatnonzero(is_begin), np.flatnonzero(role == Role.TASK_CREATED)
-    tasks = lane.events["a"]
-    leaving.add(begins, *arrows.leaving.at(tasks[source[begins]]))
-    leaving.add(makings, *arrows.created.at(tasks[source[makings]]))
-    entering.add(begins, *arrows.entering.at(tasks[source[begins]]))
+    is_shown = np.isin(slices.role[low:high], ARROW_ROLES) & (slices.change[low:high] != -1)
+    items = np.flatnonzero(is_shown)
+    places = slices.source[low:high][items]
+    for touching, flows in ((leaving, arrows.leaving.get(lane.id)), (entering, arrows.entering.get(lane.id))):
+        if flows is not None:
+            touching.add(items, *flows.at(places))
     return leaving, entering

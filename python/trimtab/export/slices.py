@@ -36,13 +36,17 @@ class Role(IntEnum):
     CHUNK = 6
     LOCK = 7
     LOCK_WAIT = 8
-    PAUSE = 9
+    STATE = 9
     SINGLE = 10
     TASK_CREATED = 11
     TASK_READY = 12
     MARK = 13
     THREAD_BEGIN = 14
     THREAD_END = 15
+    # A later part of a task, that it is suspended, and that it gives another what this waits for.
+    PART = 16
+    SUSPENDED = 17
+    GIVES = 18
 
 
 # Of each kind of event: its role, and whether it opens (1) or closes (-1) a slice or is an instant (0). Spans close.
@@ -62,13 +66,17 @@ _KINDS: dict[int, tuple[Role, int]] = {
     20: (Role.SINGLE, 0),
     32: (Role.TASK_CREATED, 0),
     33: (Role.TASK_READY, 0),
-    34: (Role.PAUSE, 1),
-    35: (Role.PAUSE, -1),
+    34: (Role.TASK, -1),
+    35: (Role.TASK, 1),
+    36: (Role.GIVES, 0),
     40: (Role.MARK, 0),
     41: (Role.THREAD_BEGIN, 0),
     42: (Role.THREAD_END, 0),
+    43: (Role.STATE, 1),
 }
 _LOOP, _WAIT, _CHUNK, _LOCK = 16, 17, 18, 19
+_SUSPENDED, _RESUMED, _EDGE, _WORKER_STATE = 34, 35, 36, 43
+_RUNS = 1
 _ROLE = np.zeros(1 << 16, np.uint8)
 _CHANGE = np.full(1 << 16, _DROPPED, np.int8)
 for _kind, (_role, _change) in _KINDS.items():
@@ -128,11 +136,9 @@ def lane_slices(events: Records, start: int, end: int, ns_per_tick: float) -> Sl
     if not _is_matched(events, whole, partner):
         whole = _completed(_repaired(events, items), end)
         partner = _partners(whole.change)
-    # A pause is not shown: what runs meanwhile is.
-    shown = whole.role != Role.PAUSE
-    if not shown.all():
-        whole = whole.pick(shown)
-        partner = _partners(whole.change)
+    begins = np.flatnonzero((whole.change == 1) & (whole.role == Role.TASK))
+    later = begins[events["kind"][whole.source[begins]] == _RESUMED]
+    whole.role[later] = whole.role[partner[later]] = int(Role.PART)
     return Slices(whole.ticks, whole.change, whole.role, whole.source, partner)
 
 
@@ -143,7 +149,12 @@ def _in_order(events: Records, ticks: Integers, end: int, long_wait: int) -> _It
     duration = np.where(is_span, np.minimum(events["a"], np.uint64(1 << 62)).astype(np.int64), 0)
     # When each was recorded. Running maximum: a wait's duration leaves out the tasks that ran in it.
     recorded = np.minimum(np.maximum.accumulate(ticks + duration), end) if count else ticks
-    parts = [*_span_begins(events, ticks, recorded, is_span, long_wait), _chunk_ends(events, recorded)]
+    parts = [
+        *_span_begins(events, ticks, recorded, is_span, long_wait),
+        _chunk_ends(events, recorded),
+        _state_ends(events, recorded),
+        _suspensions(events, recorded),
+    ]
     place, time, order, change, role, source = (
         np.concatenate([part[at] for part in parts]) for at in range(6)
     )
@@ -158,7 +169,10 @@ def _in_order(events: Records, ticks: Integers, end: int, long_wait: int) -> _It
         np.empty(total, np.uint8),
         np.empty(total, np.int64),
     )
-    items.ticks[own], items.change[own] = recorded, _CHANGE[kind]
+    # A worker at work shows by its tasks; an edge without a cause is of tasks and not of a moment.
+    is_hidden = (kind == _WORKER_STATE) & (events["arg"] <= _RUNS)
+    is_hidden |= (kind == _EDGE) & (events["arg"] == 0)
+    items.ticks[own], items.change[own] = recorded, np.where(is_hidden, _DROPPED, _CHANGE[kind])
     items.role[own], items.source[own] = _ROLE[kind], np.arange(count)
     items.ticks[position], items.change[position] = time[by_place], change[by_place]
     items.role[position], items.source[position] = role[by_place], source[by_place]
@@ -216,6 +230,29 @@ def _chunk_ends(events: Records, recorded: Integers) -> _Part:
     )
 
 
+def _state_ends(events: Records, recorded: Integers) -> _Part:
+    """A worker is in a state until it tells of the next one."""
+    states = np.flatnonzero(events["kind"] == _WORKER_STATE)
+    is_shown = events["arg"][states[:-1]] > _RUNS
+    source, place = states[:-1][is_shown], states[1:][is_shown]
+    count = len(source)
+    return (
+        place,
+        recorded[place],
+        np.full(count, -8 * (len(events) + 1)),
+        np.full(count, -1),
+        np.full(count, int(Role.STATE)),
+        source,
+    )
+
+
+def _suspensions(events: Records, recorded: Integers) -> _Part:
+    """An instant in each part that ends since the task was suspended."""
+    place = np.flatnonzero(events["kind"] == _SUSPENDED)
+    zeros = np.zeros(len(place), np.int64)
+    return place, recorded[place], zeros, zeros, zeros + int(Role.SUSPENDED), place
+
+
 def _completed(items: _Items, end: int) -> _Items:
     """With begins, at the first instant, of what ends without, and ends, at `end`, of what begins without."""
     depth = np.cumsum(items.change, dtype=np.int64)
@@ -262,13 +299,9 @@ def _is_matched(events: Records, items: _Items, partner: Integers) -> bool:
         return False
     role, opened, closed = items.role[begins], items.source[begins], items.source[ends]
     is_own = role >= Role.LOOP
-    is_own &= role != Role.PAUSE
     if not np.array_equal(opened[is_own], closed[is_own]):
         return False
     opened, closed, role = opened[~is_own], closed[~is_own], role[~is_own]
-    # A pause whose other side is missing goes on elsewhere: its task is no slice of this lane meanwhile.
-    if (opened[role == Role.PAUSE] == closed[role == Role.PAUSE]).any():
-        return False
     return np.array_equal(_identity(events, role, opened), _identity(events, role, closed))
 
 
@@ -299,9 +332,6 @@ class _Repair:
 
     def add(self, at: int, change: int, role: int, source: int, identity: int) -> None:
         """The next item in order of time; `identity` is common to a begin and its end."""
-        if role == Role.PAUSE:
-            # A pause is an end of the task here, and going on a begin.
-            change, role = -change, int(Role.TASK)
         if change >= 0:
             self._add(at, change, role, source)
             if change == 1:
@@ -337,8 +367,6 @@ def _repaired(events: Records, items: _Items) -> _Items:
         identity = np.where(
             part.role >= Role.LOOP, part.source.astype(np.uint64), _identity(events, part.role, part.source)
         )
-        paused = np.flatnonzero(part.role == Role.PAUSE)
-        identity[paused] = _identity(events, part.role[paused], part.source[paused])
         for item in zip(
             part.ticks.tolist(),
             part.change.tolist(),

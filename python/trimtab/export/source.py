@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.analysis.account import span_of
 from trimtab.analysis.regions import Places, places_of
+from trimtab.export.arrows import Arrows, arrows_of
 from trimtab.export.slices import Slices, lane_slices, ticks_since
 from trimtab.model import NO_LANE, Lane, Process, Run
 from trimtab.symbols import Symbols
@@ -23,43 +23,9 @@ BLOCK = 1 << 18
 _MOST_PIDS = 1 << 22
 # A run of two years, in nanoseconds: what says more is damaged. (Less than 2 to the 56th also as a float.)
 _LONGEST = float((1 << 56) - 8)
-_TASK_BEGIN, _TASK_CREATED, _EDGE = 5, 32, 36
 _SWITCH_OUT, _SWITCH_IN = 48, 49
 
 Advance = Callable[[int], None]
-
-
-@dataclass(frozen=True)
-class Flows:
-    """Arrows from task to task of a process, by the task they leave or enter; numbers begin at 1."""
-
-    _tasks: NDArray[np.uint64]
-    _numbers: NDArray[np.uint64]
-
-    @staticmethod
-    def of(tasks: NDArray[np.uint64], numbers: NDArray[np.uint64]) -> Flows:
-        """`numbers[i]` touches `tasks[i]`."""
-        order = np.argsort(tasks, kind="stable")
-        return Flows(tasks[order], numbers[order])
-
-    def at(self, tasks: NDArray[np.uint64]) -> tuple[Integers, NDArray[np.uint64]]:
-        """How many arrows touch each of `tasks`, and their numbers, one task after the other."""
-        first = np.searchsorted(self._tasks, tasks, side="left")
-        counts = np.searchsorted(self._tasks, tasks, side="right") - first
-        ends = np.cumsum(counts)
-        total = int(ends[-1]) if len(ends) else 0
-        places = np.arange(total) - np.repeat(ends - counts - first, counts)
-        return counts, self._numbers[places]
-
-
-@dataclass(frozen=True)
-class Arrows:
-    """Dependences and creations: what leaves a task's begin, enters it, or leaves the creation of a task."""
-
-    leaving: Flows
-    entering: Flows
-    created: Flows
-    count: int
 
 
 @dataclass(frozen=True)
@@ -120,7 +86,8 @@ class View:
     @staticmethod
     def lane_name(lane: Lane) -> str:
         """As a viewer shows it."""
-        return f"lane {lane.id}: {lane.header['name']}" if lane.header["name"] else f"lane {lane.id}"
+        name = lane.header["title"] or lane.header["name"]
+        return f"lane {lane.id}: {name}" if name else f"lane {lane.id}"
 
     @staticmethod
     def is_cut(lane: Lane) -> bool:
@@ -163,36 +130,7 @@ class View:
     @cached_property
     def arrows(self) -> Arrows:
         """The arrows between its tasks whose both ends are recorded."""
-        begun, created, before, after = [], [], [], []
-        for lane in self.process.lanes:
-            for low in range(0, len(lane.events), BLOCK):
-                block = lane.events[low : low + BLOCK]
-                kind = block["kind"]
-                begun.append(block["a"][kind == _TASK_BEGIN])
-                created.append(block["a"][kind == _TASK_CREATED])
-                before.append(block["a"][kind == _EDGE])
-                after.append(block["b"][kind == _EDGE])
-        tasks = _known(begun)
-        made = np.intersect1d(_known(created), tasks, assume_unique=True)
-        edges = np.unique(np.stack([_joined(before), _joined(after)], axis=1), axis=0)
-        edges = edges[np.isin(edges[:, 0], tasks) & np.isin(edges[:, 1], tasks)]
-        of_edges = np.arange(1, len(edges) + 1, dtype=np.uint64)
-        of_made = np.arange(len(edges) + 1, len(edges) + len(made) + 1, dtype=np.uint64)
-        return Arrows(
-            Flows.of(edges[:, 0], of_edges),
-            Flows.of(np.concatenate([edges[:, 1], made]), np.concatenate([of_edges, of_made])),
-            Flows.of(made, of_made),
-            len(edges) + len(made),
-        )
-
-
-def _joined(parts: list[Any]) -> NDArray[np.uint64]:
-    return np.concatenate([np.empty(0, np.uint64), *parts])
-
-
-def _known(parts: list[Any]) -> NDArray[np.uint64]:
-    numbers: NDArray[np.uint64] = np.unique(_joined(parts))
-    return np.setdiff1d(numbers, [0], assume_unique=True)
+        return arrows_of(self.process)
 
 
 def views_of(run: Run) -> list[View]:

@@ -10,7 +10,17 @@ import numpy as np
 
 from trimtab.analysis.regions import region_table
 from trimtab.export.source import BLOCK, Advance, View
-from trimtab.model import METRICS, NO_LANE, NO_SUBJECT, SCHEDULES, UNKNOWN, WAITS, Lane
+from trimtab.model import (
+    CAUSES,
+    METRICS,
+    NO_LANE,
+    NO_SUBJECT,
+    SCHEDULES,
+    UNKNOWN,
+    WAITS,
+    WORKER_STATES,
+    Lane,
+)
 
 EVENT_KINDS = {
     1: "region_begin",
@@ -124,6 +134,10 @@ def _detail(kind: int, arg: int) -> str | None:
         return SCHEDULES.get(arg)
     if kind == 17:
         return WAITS.get(arg, "other")
+    if kind in (34, 35, 36):
+        return CAUSES.get(arg, "other")
+    if kind == 43:
+        return WORKER_STATES.get(arg, "other")
     if kind == 20:
         return "executed" if arg else "passed"
     return f"level {arg}" if kind in (1, 2) else None
@@ -231,6 +245,10 @@ def _profile_block(view: View, lane: Lane) -> Block:
 def _flags(metric: int, flags: int) -> str | None:
     if metric == METRICS["loop"]:
         return SCHEDULES.get(flags)
+    if metric == METRICS["worker"]:
+        return WORKER_STATES.get(flags, "other")
+    if metric == METRICS["suspended"]:
+        return CAUSES.get(flags, "other")
     return WAITS.get(flags, "other") if metric == METRICS["wait"] else None
 
 

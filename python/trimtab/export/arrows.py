@@ -1,0 +1,146 @@
+"""Arrows between the parts of tasks of a process: who made whom, who waited for whom, and where a task went on.
+
+A part of a task begins with its begin or when it is resumed. Arrows begin and end at events, each known by its lane
+and its place in the lane's stream; viewers draw them from and to what these events show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trimtab.model import Process
+
+Integers = NDArray[np.int64]
+# Events looked at in one go.
+_BLOCK = 1 << 18
+_TASK_BEGIN, _TASK_CREATED, _RESUMED, _EDGE = 5, 32, 35, 36
+# An event, and where it stands.
+_PLACED = np.dtype(
+    [("ticks", "<u8"), ("arg", "<u2"), ("a", "<u8"), ("b", "<u8"), ("lane", "<i8"), ("at", "<i8")]
+)
+Placed = NDArray[np.void]
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Arrows at the events of one lane, by the events' places in it; numbers begin at 1."""
+
+    _places: Integers
+    _numbers: NDArray[np.uint64]
+
+    @staticmethod
+    def of(places: Integers, numbers: NDArray[np.uint64]) -> Flows:
+        """`numbers[i]` touches the event at `places[i]`."""
+        order = np.argsort(places, kind="stable")
+        return Flows(places[order], numbers[order])
+
+    def at(self, places: Integers) -> tuple[Integers, NDArray[np.uint64]]:
+        """How many arrows touch each of `places`, and their numbers, one event after the other."""
+        first = np.searchsorted(self._places, places, side="left")
+        counts = np.searchsorted(self._places, places, side="right") - first
+        ends = np.cumsum(counts)
+        total = int(ends[-1]) if len(ends) else 0
+        chosen = np.arange(total) - np.repeat(ends - counts - first, counts)
+        return counts, self._numbers[chosen]
+
+
+@dataclass(frozen=True)
+class Arrows:
+    """By lane what leaves its events and what enters them; from number `first_going_on` on, a task goes on."""
+
+    leaving: dict[int, Flows]
+    entering: dict[int, Flows]
+    count: int
+    first_going_on: int
+
+
+def arrows_of(process: Process) -> Arrows:
+    """All arrows of which both ends are recorded."""
+    parts = _placed(process, (_TASK_BEGIN, _RESUMED))
+    parts = parts[parts["a"] != 0]
+    parts = parts[np.lexsort((parts["ticks"], parts["a"]))]
+    edges, made = _placed(process, (_EDGE,)), _placed(process, (_TASK_CREATED,))
+    given = edges[edges["arg"] != 0]
+    is_more = parts["a"][1:] == parts["a"][:-1]
+    pairs = [
+        _dependences(parts, edges[edges["arg"] == 0]),
+        _known(made, parts, _first(parts, made["a"])),
+        # What one task gave another leads from where it did to where the other went on.
+        _known(given, parts, _next(parts, given["b"], given["ticks"])),
+        # A task of OpenMP's that begins again has not been suspended by anyone.
+        (parts[:-1][is_more], parts[1:][is_more]),
+    ]
+    froms, tos = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
+    going_on = len(pairs[-1][0])
+    numbers = np.arange(1, len(froms) + 1, dtype=np.uint64)
+    return Arrows(_by_lane(froms, numbers), _by_lane(tos, numbers), len(froms), len(froms) - going_on + 1)
+
+
+def _placed(process: Process, kinds: tuple[int, ...]) -> Placed:
+    """The events of these kinds, of all lanes."""
+    found = [np.empty(0, _PLACED)]
+    for lane in process.lanes:
+        for low in range(0, len(lane.events), _BLOCK):
+            block = lane.events[low : low + _BLOCK]
+            at = np.flatnonzero(np.isin(block["kind"], kinds))
+            placed = np.empty(len(at), _PLACED)
+            for name in ("ticks", "arg", "a", "b"):
+                placed[name] = block[name][at]
+            placed["lane"], placed["at"] = lane.id, at + low
+            found.append(placed)
+    return np.concatenate(found)
+
+
+def _first(parts: Placed, tasks: NDArray[np.uint64]) -> Integers:
+    """The place of each task's first part; -1 for those that have none."""
+    at = np.searchsorted(parts["a"], tasks, side="left")
+    return _if_of(parts, at, tasks)
+
+
+def _last(parts: Placed, tasks: NDArray[np.uint64]) -> Integers:
+    at = np.searchsorted(parts["a"], tasks, side="right") - 1
+    return _if_of(parts, at, tasks)
+
+
+def _next(parts: Placed, tasks: NDArray[np.uint64], ticks: NDArray[np.uint64]) -> Integers:
+    """The place of each task's first part that begins at `ticks` or later; -1 for those that have none."""
+    is_part = np.concatenate([np.zeros(len(tasks), np.int64), np.ones(len(parts), np.int64)])
+    order = np.lexsort(
+        (is_part, np.concatenate([ticks, parts["ticks"]]), np.concatenate([tasks, parts["a"]]))
+    )
+    before = np.empty(len(order), np.int64)
+    before[order] = np.cumsum(is_part[order])
+    return _if_of(parts, before[: len(tasks)], tasks)
+
+
+def _if_of(parts: Placed, at: Any, tasks: NDArray[np.uint64]) -> Integers:
+    is_there = (at >= 0) & (at < len(parts))
+    is_there[is_there] = parts["a"][at[is_there]] == tasks[is_there]
+    found: Integers = np.where(is_there, at, -1)
+    return found
+
+
+def _known(froms: Placed, parts: Placed, to: Integers) -> tuple[Placed, Placed]:
+    return froms[to >= 0], parts[to[to >= 0]]
+
+
+def _dependences(parts: Placed, edges: Placed) -> tuple[Placed, Placed]:
+    """From the last part of the one to the first of the other, once however often it was told."""
+    both = np.unique(np.stack([edges["a"], edges["b"]], axis=1), axis=0)
+    before, after = _last(parts, both[:, 0]), _first(parts, both[:, 1])
+    is_known = (before >= 0) & (after >= 0)
+    return parts[before[is_known]], parts[after[is_known]]
+
+
+def _by_lane(ends: Placed, numbers: NDArray[np.uint64]) -> dict[int, Flows]:
+    order = np.argsort(ends["lane"], kind="stable")
+    lanes, first = np.unique(ends["lane"][order], return_index=True)
+    groups = np.split(order, first[1:])
+    return {
+        int(lane): Flows.of(ends["at"][mine], numbers[mine])
+        for lane, mine in zip(lanes, groups, strict=False)
+    }

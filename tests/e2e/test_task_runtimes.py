@@ -1,0 +1,152 @@
+"""A task runtime played by hand (task_runtime.c): what is reported of it is what was done."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SOURCE = Path(__file__).with_name("task_runtime.c")
+# What each worker's CPU spun for, seconds.
+TOGETHER, LONG, LOOKED, WAITED, GAVE = 0.1, 0.1, 0.02, 0.01, 0.05
+
+
+@pytest.fixture(scope="module")
+def played(trimtab: str, compiled: Callable[..., Path]) -> Path:
+    include = subprocess.run([trimtab, "--include-dir"], capture_output=True, text=True, check=True)
+    return compiled(SOURCE.read_text(), "gcc", "-pthread", f"-I{include.stdout.strip()}")
+
+
+@pytest.fixture(scope="module")
+def runs(trimtab: str, played: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A run directory of each level."""
+    found = {}
+    for level in ("profile", "trace"):
+        found[level] = tmp_path_factory.mktemp("runs") / level
+        options = ["--trace"] if level == "trace" else []
+        command = [trimtab, "run", "-o", str(found[level]), *options, "--", str(played)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0, done.stderr
+        (found[level] / "verdict.txt").write_text(done.stderr)
+    return found
+
+
+def report_of(trimtab: str, directory: Path) -> dict[str, Any]:
+    done = subprocess.run([trimtab, "report", str(directory), "--json"], capture_output=True, check=True)
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def test_without_trimtab_it_costs_nothing(played: Path) -> None:
+    done = subprocess.run([played], capture_output=True, text=True, check=True)
+    assert done.stdout == "not watched\n"
+
+
+@pytest.mark.parametrize("level", ["profile", "trace"])
+def test_counts_are_exact(trimtab: str, runs: dict[str, Path], level: str) -> None:
+    report = report_of(trimtab, runs[level])
+    tasks = {each["name"]: each for each in report["tasks"]}
+    assert tasks["part"]["count"] == tasks["part"]["created"] == tasks["part"]["timed"] == 200
+    assert tasks["critical"]["count"] == tasks["waiter"]["count"] == tasks["giver"]["count"] == 1
+    assert tasks["waiter"]["suspended"] == 1
+    tiny = [each for name, each in tasks.items() if "task_without_a_name" in name]
+    if level == "profile":
+        assert (tiny[0]["count"], tiny[0]["timed"], tiny[0]["created"]) == (200_000, 2_000, 200_000)
+        assert "task_runtime.c" in tiny[0]["name"] or ".c:" in tiny[0]["name"]
+        assert not any(each["includes_inner"] for each in tasks.values())
+    # Its last 10 ms ran on another worker: one task, in two parts.
+    workers = [each["tasks"] for each in report["workers"]]
+    assert workers == ([100_101, 100_102] if level == "profile" else [101, 102])
+
+
+@pytest.mark.parametrize("level", ["profile", "trace"])
+def test_times_and_shares_are_what_was_done(trimtab: str, runs: dict[str, Path], level: str) -> None:
+    report = report_of(trimtab, runs[level])
+    first, second = report["workers"]
+    assert [each["name"] for each in (first, second)] == ["played 1, worker 0", "played 1, worker 1"]
+    assert first["runtime"] == "played 1"
+    # Each at least what the CPU was busy for; more where it had to wait for one.
+    assert first["work_s"] >= TOGETHER + LONG + WAITED
+    assert second["work_s"] >= TOGETHER + GAVE + WAITED
+    assert first["looking_s"] == 0 and second["looking_s"] >= LOOKED
+    # The first was parked while the second gave it what it waited for; the second during the rest of the long task.
+    assert first["starved_s"] >= GAVE
+    assert second["starved_s"] > 0
+    # Nobody worked for 0.1 s, give or take who noticed when.
+    assert first["idle_s"] >= 0.09 and second["idle_s"] >= 0.09
+    assert (first["parks"], second["parks"]) == (2, 1)
+    assert sum(report["time"].values()) == pytest.approx(1.0, abs=1e-9)
+    core_s = report["cpus_available"] * report["observed_s"]
+    cpu_s = 2 * TOGETHER + LONG + GAVE + 2 * WAITED
+    assert report["time"]["work"] * core_s >= 0.7 * cpu_s
+    assert report["time"]["work"] * core_s <= report["os"]["cpu_s"] * 1.1 + 0.02
+    if report["cpus_available"] >= 2 and report["os"]["run_delay_s"] < 0.02:
+        # All that was parked while the other worked had a core to itself.
+        starved = first["starved_s"] + second["starved_s"]
+        assert report["time"]["starved"] * core_s == pytest.approx(starved, rel=0.2)
+
+
+@pytest.mark.parametrize("level", ["profile", "trace"])
+def test_verdict_and_findings(trimtab: str, runs: dict[str, Path], level: str) -> None:
+    text = (runs[level] / "verdict.txt").read_text()
+    assert "  2 workers: " in text and "% looking for tasks" in text and "% no task ready" in text
+    assert "  task part: 200, " in text
+    assert "no regions" not in text
+    report = report_of(trimtab, runs[level])
+    assert not any(each["what"] == "OpenMP regions" for each in report["unavailable"])
+    findings = {each["cause"]: each for each in report["findings"]}
+    assert {"too few tasks ready", "one long task", "tasks wait for each other"} <= set(findings)
+    assert findings["one long task"]["subject"] == "critical"
+    assert "suspended 1 times" in findings["tasks wait for each other"]["evidence"]
+    assert "future" in findings["tasks wait for each other"]["evidence"]
+    assert ("one producer" in findings) == (level == "profile")
+
+
+def test_parts_and_arrows_in_a_trace(trimtab: str, runs: dict[str, Path], tmp_path: Path) -> None:
+    out = tmp_path / "trace.json"
+    subprocess.run([trimtab, "export", str(runs["trace"]), "--to", "chrome", "-o", str(out)], check=True)
+    events = json.loads(out.read_text())["traceEvents"]
+    lanes = {each["args"]["name"]: each["tid"] for each in events if each["name"] == "thread_name"}
+    first, second = (next(tid for name, tid in lanes.items() if f"worker {n}" in name) for n in (0, 1))
+    slices = [each for each in events if each["ph"] == "X"]
+    waiter = [each for each in slices if each["name"] == "task waiter"]
+    giver = next(each for each in slices if each["name"] == "task giver")
+    assert [each["tid"] for each in waiter] == [first, second] and giver["tid"] == second
+    assert waiter[0]["ts"] + waiter[0]["dur"] <= giver["ts"] + giver["dur"] <= waiter[1]["ts"]
+    # The time between its parts is told, and led over by an arrow; another comes from what it waited for.
+    assert waiter[1]["args"]["suspended_ns"] >= 50_000_000
+    arrows = [each for each in events if each["ph"] in "sf" and each["name"] == "before"]
+    ends = [(each["tid"], each["ph"]) for each in sorted(arrows, key=lambda each: (each["id"], each["ph"]))]
+    assert (second, "f") in ends and (second, "s") in ends
+    going_on = [each for each in events if each["ph"] in "sf" and each["name"] == "goes on"]
+    assert {(each["ph"], each["tid"]) for each in going_on} == {("s", first), ("f", second)}
+    states = {each["name"] for each in slices if each["cat"] == "worker"}
+    assert states == {"looks for tasks", "no task"}
+
+
+def test_perfetto_has_the_parts_too(trimtab: str, runs: dict[str, Path], tmp_path: Path) -> None:
+    out = tmp_path / "trace.perfetto-trace"
+    subprocess.run([trimtab, "export", str(runs["trace"]), "--to", "perfetto", "-o", str(out)], check=True)
+    data = out.read_bytes()
+    for name in (b"task waiter", b"suspends", b"looks for tasks", b"played 1, worker 1", b"suspended_ns"):
+        assert name in data
+
+
+def test_counters_by_path(trimtab: str, runs: dict[str, Path]) -> None:
+    counters = {each["name"]: each for each in report_of(trimtab, runs["profile"])["counters"]}
+    mine = counters["/threads{locality#0/total}/count/cumulative"]
+    assert (mine["unit"], mine["is_cumulative"], mine["values"]) == ("1", True, [0, 1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("level", ["profile", "trace"])
+def test_a_killed_runtime_is_read_up_to_that_instant(
+    run: Callable[..., Any], played: Path, level: str
+) -> None:
+    watched = run(played, "kill", options=("--trace",) if level == "trace" else ())
+    report = watched.report()
+    assert report["exit"]["signal"] == "SIGABRT" and not report["complete"]
+    assert sum(each["tasks"] for each in report["workers"]) == (200_203 if level == "profile" else 203)
