@@ -1,5 +1,6 @@
 #include "trimtab/tasks/runtime.hpp"
 
+#include <cxxabi.h>
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <iterator>
 #include <mutex>
 #include <stdexcept>
@@ -78,6 +80,7 @@ runtime::runtime(const runtime_options& options)
       // With more workers than CPUs, who looks for long keeps those from running that have something to do.
       m_looks(m_options.workers > available_cpus() ? 600 : 2000),
       m_process(getpid()),
+      m_recorded(recording::attach("runtime")),
       m_parts(std::make_unique<parts>(m_options.stack_bytes, m_table->loop)) {
   calibration();
   for (std::uint32_t i = 0; i < m_options.workers; ++i) m_workers.push_back(std::make_unique<worker>(*this, m_queues[i], i));
@@ -102,10 +105,15 @@ void runtime::start() {
 
 void runtime::work(worker& which) noexcept {
   worker_loop::set_current(&which);
-  which.m_state.store(worker_state::busy, std::memory_order_relaxed);
+  which.m_state.store(worker_state::looking, std::memory_order_relaxed);
   which.m_since.store(base::now(), std::memory_order_relaxed);
+  if (m_recorded != 0) recording::worker_begins(m_recorded, which.number());
   switching::to(&which.unused_stack(), nullptr, nullptr);
   // The runtime has ended.
+  if (m_recorded != 0) {
+    which.tally().flush();
+    recording::worker_ends();
+  }
   worker_loop::set_current(nullptr);
 }
 
@@ -198,6 +206,22 @@ void runtime::keep_few_unused(worker& here) noexcept {
   }
 }
 
+namespace {
+
+// The name that it was given, or the type of its function: where that is written, in the end.
+std::string name_of(const running_task& which) {
+  if (which.kind_of_work == nullptr) return "(of runtime::run)";
+  if (which.kind_of_work->name != nullptr)
+    return std::string(which.kind_of_work->name) + " (" + which.kind_of_work->file + ":" +
+           std::to_string(which.kind_of_work->line) + ")";
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> readable(
+      abi::__cxa_demangle(which.kind_of_work->type->name(), nullptr, nullptr, &status), std::free);
+  return readable ? readable.get() : which.kind_of_work->type->name();
+}
+
+}  // namespace
+
 // After a worker has slept for long. Nothing is moving then, so that what waits can be read.
 void runtime::tell_if_stuck(worker& here) noexcept {
   std::uint64_t suspended = 0, progress = 0, asleep = 0;
@@ -225,9 +249,9 @@ void runtime::tell_if_stuck(worker& here) noexcept {
     for (std::size_t i = 0; i < m_parts->memory.made() && told < most; ++i) {
       const stack& each = m_parts->memory.at(i);
       if (each.waits_for == nullptr) continue;
-      char line[200];
-      std::snprintf(line, sizeof line, "  task %zu waits for %s %p since %.3f s", i, each.waits_for, each.about,
-                    static_cast<double>(now - each.since) * 1e-9 * ns_per_tick());
+      char line[400];
+      std::snprintf(line, sizeof line, "  task %s waits for %s (%p) since %.3f s", name_of(each.running).c_str(),
+                    each.waits_for, each.about, static_cast<double>(now - each.since) * 1e-9 * ns_per_tick());
       tell(line);
       told += 1;
     }

@@ -5,6 +5,11 @@
 
 namespace trimtab::tasks::detail {
 
+void record_made(task& what) noexcept {
+  worker* const here = worker::current();
+  what.id = recording::made(what.subject, here != nullptr ? here->tally() : recording::tally_of_thread());
+}
+
 runtime* home_of_caller() {
   worker* const here = worker::current();
   return here != nullptr ? &here->owner() : &runtime::standard();
@@ -19,6 +24,8 @@ void count_made() {
 
 void make_ready(task& what, runtime& home) noexcept {
   worker* const here = worker::current();
+  if (what.id != 0) [[unlikely]]
+    recording::task_ready(what.subject, what.id, here != nullptr ? here->running().id : 0);
   if (here != nullptr && &here->owner() == &home)
     here->push(what);
   else

@@ -68,6 +68,7 @@ void switching::to(stack* to, after_switch after, void* argument) noexcept {
   handoff given{left != nullptr ? &left->context : &here.m_thread_context, left, after, argument};
   here.m_stack = to;
   here.m_stack_limit = to != nullptr ? to->limit : nullptr;
+  here.m_running = to != nullptr ? &to->running : nullptr;
   const exception_state own = exceptions_of_thread();
 #if defined(__SANITIZE_THREAD__)
   if (left == nullptr && here.m_thread_fiber == nullptr) here.m_thread_fiber = __tsan_get_current_fiber();

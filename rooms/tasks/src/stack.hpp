@@ -6,15 +6,14 @@
 
 #include "trimtab/base/clock.hpp"
 #include "trimtab/tasks/task.hpp"
+#include "trimtab/tasks/worker.hpp"
 
 namespace trimtab::tasks {
 
-class worker;
-class runtime;
-
 // Lies at the upper end of the memory that it describes.
 struct alignas(64) stack {
-  task resumption;          // what lies in queues when the stack's task is ready to go on
+  task resumption;  // what lies in queues when the stack's task is ready to go on
+  running_task running;
   void* context = nullptr;  // where it was left
   runtime* owner = nullptr;
   const char* limit = nullptr;
@@ -27,11 +26,6 @@ struct alignas(64) stack {
   const char* waits_for = nullptr;  // nullptr: in use, or unused
   const void* about = nullptr;
   base::ticks since = 0;
-  std::uint32_t subject = 0;
-  std::uint64_t task_id = 0;
-  // The C++ library's state of exceptions being handled, of which each stack has its own.
-  void* caught_exceptions = nullptr;
-  unsigned int uncaught_exceptions = 0;
   void (*entry)(stack& self) noexcept = nullptr;
   void* fiber = nullptr;  // for ThreadSanitizer
   char* bottom = nullptr;

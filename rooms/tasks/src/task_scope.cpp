@@ -9,8 +9,7 @@ void task_scope::await() noexcept {
   for (worker* here = worker::current(); here != nullptr && !here->is_stack_low(); here = worker::current()) {
     task* const own = here->take_newest_if(is_own);
     if (own == nullptr) break;
-    own->run(*own, task::place::waiter);
-    worker::current()->counters().finished.add();
+    here->run_in_place(*own);
     in_place += 1;
   }
   const std::int64_t expected = m_spawned - in_place;

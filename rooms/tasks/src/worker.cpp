@@ -2,6 +2,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
+#include <utility>
 
 #include "stack.hpp"
 #include "trimtab/tasks/runtime.hpp"
@@ -33,12 +35,35 @@ void worker::enter(worker_state next) noexcept {
   const base::ticks now = base::now();
   const base::ticks since = m_since.load(std::memory_order_relaxed);
   const worker_state last = m_state.load(std::memory_order_relaxed);
-  tally& sum = last == worker_state::busy      ? m_counters.busy_ticks
-               : last == worker_state::looking ? m_counters.look_ticks
-                                               : m_counters.park_ticks;
-  sum.add(now - since);
+  tasks::tally* const sums[] = {&m_counters.busy_ticks, &m_counters.look_ticks, &m_counters.park_ticks,
+                                &m_counters.cap_ticks};
+  sums[static_cast<std::size_t>(last)]->add(now - since);
   m_since.store(now, std::memory_order_relaxed);
   m_state.store(next, std::memory_order_relaxed);
+  if (recording::is_on()) {
+    constexpr recording::state states[] = {recording::state::runs, recording::state::looks, recording::state::idle,
+                                           recording::state::capped};
+    recording::worker_state(states[static_cast<std::size_t>(next)]);
+  }
+}
+
+void worker::run_recorded(task& what, task::place where) noexcept {
+  const std::uint32_t subject = what.subject;
+  const std::uint64_t id = what.id;
+  *m_running = {what.kind_of_work, id, subject};
+  if (id != 0) {
+    recording::task_begin(subject, id);
+    what.run(what, where);
+    recording::task_end(subject, id);
+    return;
+  }
+  const bool is_timed = m_tally.ran(subject);
+  const std::uint64_t others = m_tally.total(), suspensions = m_counters.suspended.get();
+  const base::ticks begin = is_timed ? base::now() : 0;
+  what.run(what, where);
+  // One that has waited is not timed: it may be another worker's by now.
+  if (is_timed && current() == this && m_counters.suspended.get() == suspensions)
+    m_tally.took(subject, base::now() - begin, m_tally.total() != others);
 }
 
 stack& worker::unused_stack() {
@@ -79,6 +104,22 @@ void resume(task& self, task::place) noexcept {
 
 void worker_loop::recycle(worker& here, stack& left) noexcept { here.recycle(left); }
 
+namespace {
+
+recording::cause cause_of(std::string_view what) noexcept {
+  using recording::cause;
+  constexpr std::pair<std::string_view, cause> known[] = {{"future", cause::future},       {"mutex", cause::mutex},
+                                                          {"condition", cause::condition}, {"semaphore", cause::semaphore},
+                                                          {"latch", cause::latch},         {"barrier", cause::barrier},
+                                                          {"channel", cause::channel},     {"fork", cause::children},
+                                                          {"task scope", cause::children}, {"time", cause::time}};
+  for (const auto& [word, which] : known)
+    if (what.find(word) != std::string_view::npos) return which;
+  return cause::other;
+}
+
+}  // namespace
+
 void worker::suspend(const char* what, const void* about, void (*published)(void*, stack&) noexcept,
                      void* argument) noexcept {
   worker& here = *current();
@@ -91,6 +132,10 @@ void worker::suspend(const char* what, const void* about, void (*published)(void
   }
   left.about = about;
   left.waits_for = what;
+  if (left.running.subject != 0) [[unlikely]] {
+    here.m_tally.suspended(left.running.subject);
+    recording::task_suspended(left.running.subject, left.running.id, cause_of(what));
+  }
   left.resumption.run = resume;
   left.resumption.what = task::kind::resumption;
   here.m_counters.suspended.add();
@@ -106,10 +151,14 @@ void worker::suspend(const char* what, const void* about, void (*published)(void
       },
       &given);
   left.waits_for = nullptr;
+  if (left.running.subject != 0) [[unlikely]]
+    recording::task_resumed(left.running.subject, left.running.id, cause_of(what), base::now() - left.since);
 }
 
 void worker::ready(stack& suspended) noexcept {
   worker* const here = current();
+  if (suspended.running.id != 0 && here != nullptr && here->m_running != nullptr) [[unlikely]]
+    recording::edge(here->m_running->id, suspended.running.id);
   if (here != nullptr && here->m_owner == suspended.owner) return here->push(suspended.resumption);
   suspended.owner->put(suspended.resumption);
 }

@@ -55,7 +55,10 @@ void worker_loop::execute(worker& here, task& what) noexcept {
     here.m_phase_begin = base::now();
     if (here.m_last_end != 0) counters.gap_ticks.add(here.m_phase_begin - here.m_last_end);
   }
-  what.run(what, task::place::loop);
+  if (kind == task::kind::resumption)
+    what.run(what, task::place::loop);
+  else
+    here.run(what, task::place::loop);
   // Maybe another worker: the task may have waited meanwhile. Resumptions end in the loop of the stack that they are of.
   worker& now_here = *worker::current();
   if (kind == task::kind::made) now_here.m_counters.finished.add();
@@ -108,6 +111,7 @@ void worker_loop::sleep(worker& here, const policy& how_to) noexcept {
       (owner.m_is_ending.load(std::memory_order_seq_cst) && owner.is_over()))
     return owner.m_events.cancel();
   here.m_counters.parked.add();
+  if (recording::is_on()) here.m_tally.flush();
   here.enter(worker_state::parked);
   if (!owner.m_events.wait(key, owner.m_options.deadlock_ms * std::uint64_t{1'000'000})) owner.tell_if_stuck(here);
   here.enter(worker_state::looking);
@@ -122,7 +126,8 @@ void worker_loop::rest(worker& here) noexcept {
   // Somebody may have been woken in vain: us.
   owner.m_events.wake_all();
   here.m_counters.parked.add();
-  here.enter(worker_state::parked);
+  if (recording::is_on()) here.m_tally.flush();
+  here.enter(worker_state::capped);
   owner.m_capped_events.wait(key);
   here.enter(worker_state::looking);
 }

@@ -25,8 +25,8 @@ template <class function, class... arguments>
 using result_of = std::invoke_result_t<std::decay_t<function>, std::decay_t<arguments>...>;
 
 template <class value, class function>
-future<value> spawn_call(const task_options& options, function&& call) {
-  auto& made = make_state<call_state<value, std::decay_t<function>>>(std::forward<function>(call), options);
+future<value> spawn_call(const task_options& options, const description& as, function&& call) {
+  auto& made = make_state<call_state<value, std::decay_t<function>>>(std::forward<function>(call), as);
   try {
     spawn(made, options);
   } catch (...) {
@@ -56,7 +56,8 @@ template <class function, class... arguments>
   requires std::invocable<std::decay_t<function>, std::decay_t<arguments>...>
 auto async(const task_options& options, function&& f, arguments&&... with) {
   return detail::spawn_call<detail::result_of<function, arguments...>>(
-      options, detail::bound(std::forward<function>(f), std::forward<arguments>(with)...));
+      options, detail::describe<std::decay_t<function>>(options, f),
+      detail::bound(std::forward<function>(f), std::forward<arguments>(with)...));
 }
 
 template <class function, class... arguments>
@@ -77,7 +78,7 @@ template <class function, class... arguments>
 auto async(std::stop_token token, function&& f, arguments&&... with) {
   using value = detail::result_of<function, std::stop_token, arguments...>;
   return detail::spawn_call<value>(
-      {},
+      {}, detail::describe<std::decay_t<function>>({}, f),
       [token, call = detail::bound(std::forward<function>(f), token, std::forward<arguments>(with)...)]() mutable -> value {
         if (token.stop_requested()) throw stopped();
         return std::move(call)();
@@ -90,7 +91,8 @@ template <class function, class... arguments>
 auto async(std::stop_token token, function&& f, arguments&&... with) {
   using value = detail::result_of<function, arguments...>;
   return detail::spawn_call<value>(
-      {}, [token, call = detail::bound(std::forward<function>(f), std::forward<arguments>(with)...)]() mutable -> value {
+      {}, detail::describe<std::decay_t<function>>({}, f),
+      [token, call = detail::bound(std::forward<function>(f), std::forward<arguments>(with)...)]() mutable -> value {
         if (token.stop_requested()) throw stopped();
         return std::move(call)();
       });
@@ -101,7 +103,8 @@ template <class function, class... arguments>
 void post(function&& f, arguments&&... with) {
   struct posted final : task {
     using call_type = decltype(detail::bound(std::forward<function>(f), std::forward<arguments>(with)...));
-    explicit posted(call_type&& from) : call(std::move(from)) {
+    posted(call_type&& from, const detail::description& as) : call(std::move(from)) {
+      detail::set_up(*this, as);
       run = [](task& self, place) noexcept {
         auto& own = static_cast<posted&>(self);
         std::move(own.call)();
@@ -111,8 +114,9 @@ void post(function&& f, arguments&&... with) {
     }
     call_type call;
   };
+  const detail::description as = detail::describe<std::decay_t<function>>({}, f);
   void* const block = allocate_block(sizeof(posted));
-  auto* const made = new (block) posted(detail::bound(std::forward<function>(f), std::forward<arguments>(with)...));
+  auto* const made = new (block) posted(detail::bound(std::forward<function>(f), std::forward<arguments>(with)...), as);
   detail::spawn(*made, {});
 }
 
@@ -155,8 +159,7 @@ class dataflow_state final : public task, public state<value>, private countdown
         m_home(home_of_caller()) {
     m_inputs.emplace(std::forward<from>(called), std::tuple<arguments...>(std::forward<given>(with)...));
     task::run = run_it;
-    level = options.level;
-    subject = options.subject;
+    set_up(*this, describe<function>(options, m_inputs->first));
     const std::size_t count = std::apply([](const auto&... each) { return (futures_in(each) + ... + 0); }, m_inputs->second);
     if (count > few) m_many.resize(count);
   }

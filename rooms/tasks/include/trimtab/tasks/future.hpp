@@ -249,11 +249,10 @@ template <class value, class function>
 class call_state final : public task, public state<value> {
  public:
   template <class from>
-  call_state(from&& called, const task_options& options)
+  call_state(from&& called, const description& as)
       : state<value>(2, destroy_state<call_state>, this), m_call(std::forward<from>(called)) {
     task::run = run_it;
-    level = options.level;
-    subject = options.subject;
+    set_up(*this, as);
   }
   ~call_state() {
     if (!m_is_called) m_call.~function();
@@ -281,11 +280,10 @@ template <class value, class function>
 class continuation_state final : public task, public state<value>, public waiter {
  public:
   template <class from>
-  continuation_state(from&& called, const task_options& options)
+  continuation_state(from&& called, const description& as)
       : state<value>(2, destroy_state<continuation_state>), m_call(std::forward<from>(called)), m_home(home_of_caller()) {
     task::run = run_it;
-    level = options.level;
-    subject = options.subject;
+    set_up(*this, as);
     notify = [](waiter& self) noexcept {
       auto& own = static_cast<continuation_state&>(self);
       make_ready(own, *own.m_home);
@@ -318,10 +316,11 @@ template <class antecedent, class function>
 auto continue_with(antecedent from, const task_options& options, function&& f) {
   using value = std::invoke_result_t<std::decay_t<function>, antecedent>;
   auto& awaited = *access::state_of(from);
+  const description as = describe<std::decay_t<function>>(options, f);
   auto call = [f = std::decay_t<function>(std::forward<function>(f)), from = std::move(from)]() mutable -> value {
     return std::invoke(std::move(f), std::move(from));
   };
-  auto& made = make_state<continuation_state<value, decltype(call)>>(std::move(call), options);
+  auto& made = make_state<continuation_state<value, decltype(call)>>(std::move(call), as);
   count_made();
   auto result = access::future_of<value>(made);
   made.start(awaited);

@@ -4,6 +4,7 @@
 #include <exception>
 #include <type_traits>
 
+#include "trimtab/tasks/spawn.hpp"
 #include "trimtab/tasks/waiting.hpp"
 #include "trimtab/tasks/worker.hpp"
 
@@ -68,6 +69,8 @@ void invoke(first&& f, second&& g) {
   if (here->is_stack_low()) [[unlikely]]
     return detail::call_on_new_stack([&] { invoke(f, g); });
   detail::forked<std::remove_reference_t<second>> other(g);
+  if (recording::is_on()) [[unlikely]]
+    detail::set_up(other, detail::describe<std::remove_reference_t<second>>({}, g));
   here->fork(other);
   try {
     f();
@@ -76,11 +79,14 @@ void invoke(first&& f, second&& g) {
     throw;
   }
   // f may have waited, and gone on at another worker.
-  if (worker::current()->take(other)) [[likely]] {
-    g();
-    return;
+  here = worker::current();
+  if (here->take(other)) [[likely]] {
+    if (other.subject == 0) [[likely]]
+      return static_cast<void>(g());
+    here->run_fork_in_place(other);
+  } else {
+    other.done.wait("a fork");
   }
-  other.done.wait("a fork");
   if (other.error) std::rethrow_exception(other.error);
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "trimtab/tasks/event_count.hpp"
+#include "trimtab/tasks/spawn.hpp"
 #include "trimtab/tasks/waiting.hpp"
 #include "trimtab/tasks/worker.hpp"
 
@@ -103,6 +104,7 @@ class runtime {
   std::atomic<std::uint64_t> m_told_at{~std::uint64_t{0}};  // progress when a deadlock was told
   std::uint32_t m_looks;
   int m_process;
+  std::uint32_t m_recorded;
   struct parts;  // threads, memory of stacks
   std::unique_ptr<parts> m_parts;
 };
@@ -131,6 +133,7 @@ auto runtime::run(function&& f) -> std::invoke_result_t<function&> {
     std::optional<std::conditional_t<std::is_void_v<value>, bool, value>> result;
     completion done;
   } here(f);
+  detail::set_up(here, detail::describe<std::remove_reference_t<function>>({}, f));
   submit(here);
   here.done.wait("run");
   if (here.error) std::rethrow_exception(here.error);

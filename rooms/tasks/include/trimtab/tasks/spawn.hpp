@@ -2,21 +2,73 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
+#include "trimtab/tasks/recording.hpp"
 #include "trimtab/tasks/task.hpp"
 
 namespace trimtab::tasks {
 
 class runtime;
 
+// A name for tasks, in reports and recorded runs: `static const trimtab::annotation solve("solve");`, then
+// async({.what = &solve}, f).
+class annotation {
+ public:
+  constexpr explicit annotation(const char* name, const char* file = __builtin_FILE(),
+                                std::uint32_t line = __builtin_LINE()) noexcept
+      : m_kind{nullptr, name, file, line}, m_recorded(nullptr, name, file, line) {}
+  const task_kind& kind() const noexcept { return m_kind; }
+  recording::kind& recorded() const noexcept { return m_recorded; }
+
+ private:
+  task_kind m_kind;
+  mutable recording::kind m_recorded;
+};
+
 struct task_options {
   priority level = priority::normal;
-  std::uint32_t subject = 0;  // what kind of work it is (trimtab::annotation)
+  const annotation* what = nullptr;  // of static storage
   // Where it had best run, because its data are there: a worker's number. -1: anywhere. A hint.
   std::int32_t worker = -1;
 };
 
 namespace detail {
+
+// What tasks made of one function with the same options have in common.
+struct description {
+  const task_kind* kind_of_work;
+  std::uint32_t subject;  // 0 unless recording
+  priority level;
+};
+
+template <class function>
+description describe(const task_options& options, const function& f) noexcept {
+  description made{&kind_of<function>, 0, options.level};
+  if (options.what != nullptr) made.kind_of_work = &options.what->kind();
+  if (recording::is_on()) [[unlikely]] {
+    if (options.what != nullptr) {
+      made.subject = options.what->recorded().subject();
+    } else if constexpr (std::is_pointer_v<function>) {
+      made.subject = recording::subject_of_code(recording::code_of(f));
+    } else {
+      static recording::kind recorded(recording::code_of(f));
+      made.subject = recorded.subject();
+    }
+  }
+  return made;
+}
+
+// Tells the recorder of a new task.
+void record_made(task& what) noexcept;
+
+inline void set_up(task& what, const description& as) noexcept {
+  what.level = as.level;
+  what.kind_of_work = as.kind_of_work;
+  what.subject = as.subject;
+  if (as.subject != 0) [[unlikely]]
+    record_made(what);
+}
 
 // The calling worker's runtime, on other threads the standard one.
 runtime* home_of_caller();

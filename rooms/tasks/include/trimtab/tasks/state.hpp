@@ -61,12 +61,10 @@ class state_base {
     worker* const here = worker::current();
     if (here == nullptr || !here->take(*m_producer)) return false;
     if (here->is_stack_low()) [[unlikely]]
-      worker::run_on_new_stack(
-          [](void* what) noexcept { static_cast<task*>(what)->run(*static_cast<task*>(what), task::place::waiter); },
-          m_producer);
+      worker::run_on_new_stack([](void* what) noexcept { worker::current()->run_in_place(*static_cast<task*>(what)); },
+                               m_producer);
     else
-      m_producer->run(*m_producer, task::place::waiter);
-    worker::current()->counters().finished.add();
+      here->run_in_place(*m_producer);
     // If nobody else knows of it: the queue's reference is ours now, the other is the caller's.
     if (m_references.load(std::memory_order_acquire) == 2 && !m_done.is_awaited()) [[likely]] {
       m_done.complete_unshared();

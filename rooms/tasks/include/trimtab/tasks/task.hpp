@@ -2,8 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <typeinfo>
 
 namespace trimtab::tasks {
+
+// What kind of work a task is, of static storage: its function's type and, if it was given one, a name.
+struct task_kind {
+  const std::type_info* type = nullptr;
+  const char* name = nullptr;
+  const char* file = "";
+  std::uint32_t line = 0;
+};
+
+template <class function>
+inline constexpr task_kind kind_of{&typeid(function)};
 
 enum class priority : std::uint8_t { high, normal, low };
 inline constexpr unsigned priorities = 3;
@@ -15,8 +27,9 @@ struct task {
   // only one that knows of it, it tells nobody and gives nothing up.
   void (*run)(task& self, place where) noexcept = nullptr;
   task* next = nullptr;  // in an inbox
-  std::uint64_t id = 0;  // in a recorded run; 0: not recorded
-  std::uint32_t subject = 0;
+  const task_kind* kind_of_work = nullptr;
+  std::uint64_t id = 0;       // in a traced run; 0: not recorded
+  std::uint32_t subject = 0;  // in a recorded run
   priority level = priority::normal;
   // A fork's forker waits for it, so that it is not counted; a resumption continues a task that waited (it is pending,
   // the others are staged).

@@ -72,8 +72,7 @@ class task_scope {
     spawned(task_scope& owner, from&& called, const task_options& options)
         : member(owner), call(std::forward<from>(called)) {
       this->run = run_it;
-      this->level = options.level;
-      this->subject = options.subject;
+      detail::set_up(*this, detail::describe<function>(options, call));
     }
     static void run_it(task& self, place where) noexcept {
       auto& own = static_cast<spawned&>(self);

@@ -6,6 +6,7 @@
 #include "trimtab/base/clock.hpp"
 #include "trimtab/tasks/blocks.hpp"
 #include "trimtab/tasks/queues.hpp"
+#include "trimtab/tasks/recording.hpp"
 
 namespace trimtab::tasks {
 
@@ -24,14 +25,22 @@ struct worker_counters {
   tally stacks;       // stacks taken into use
   tally busy_ticks;   // from finding something to run until finding nothing, to the last change
   tally look_ticks;   // looking in vain
-  tally park_ticks;   // asleep
+  tally park_ticks;   // asleep, having found nothing
+  tally cap_ticks;    // resting above the cap
   tally timed_tasks;  // a sample of the activations by the loop
   tally timed_ticks;  // that these took
   tally gap_ticks;    // from the end of the activation before each of them to its beginning
 };
 
 // What a worker is doing, since when.
-enum class worker_state : std::uint32_t { busy, looking, parked };
+enum class worker_state : std::uint32_t { busy, looking, parked, capped };
+
+// The task that runs on a stack, the innermost where some run in place of waiters.
+struct running_task {
+  const task_kind* kind_of_work = nullptr;
+  std::uint64_t id = 0;
+  std::uint32_t subject = 0;
+};
 
 class alignas(64) worker {
  public:
@@ -73,6 +82,24 @@ class alignas(64) worker {
     return found;
   }
 
+  // Runs a task that was taken, in the place of who waits for it, and counts it as finished.
+  void run_in_place(task& taken) noexcept {
+    run_fork_in_place(taken);
+    current()->m_counters.finished.add();
+  }
+
+  // The same for a recorded fork, which does not count.
+  void run_fork_in_place(task& taken) noexcept {
+    running_task* const here = m_running;
+    const running_task outer = *here;
+    run(taken, task::place::waiter);
+    *here = outer;
+  }
+
+  // What runs now on the worker's stack: for reports and the recorder.
+  running_task& running() noexcept { return *m_running; }
+  recording::tally& tally() noexcept { return m_tally; }
+
   // A new task, or one that is ready to go on, to where the policy wants it.
   void push(task& what) noexcept {
     if (m_keeps_own && what.level == priority::normal) [[likely]] {
@@ -105,6 +132,13 @@ class alignas(64) worker {
   friend class worker_loop;
   friend struct switching;
 
+  void run(task& what, task::place where) noexcept {
+    if (what.subject != 0) [[unlikely]]
+      return run_recorded(what, where);
+    *m_running = {what.kind_of_work, 0, 0};
+    what.run(what, where);
+  }
+  void run_recorded(task& what, task::place where) noexcept;
   void wake() noexcept;
   void push_elsewhere(task& what) noexcept;
   stack& unused_stack();
@@ -114,6 +148,7 @@ class alignas(64) worker {
   // Read by every fork.
   worker_queues* m_queues;
   const char* m_stack_limit = nullptr;
+  running_task* m_running = nullptr;  // of the stack
   bool m_keeps_own;
   std::uint32_t m_number;
   runtime* m_owner;
@@ -131,6 +166,7 @@ class alignas(64) worker {
   // Of the activation that is being timed, 0: none.
   base::ticks m_phase_begin = 0;
   base::ticks m_last_end = 0;
+  recording::tally m_tally;
 };
 
 // As allocate_block and free_block, for who knows the calling worker already (nullptr on other threads).
