@@ -22,6 +22,7 @@ queues::queues(std::uint32_t count, const std::vector<std::uint32_t>& domains, t
 std::uint64_t queues::length() const noexcept {
   std::uint64_t sum = low.size();
   for (const auto& each : workers) sum += each->length();
+  for (const auto& each : shared) sum += each->size();
   return sum;
 }
 

@@ -13,6 +13,8 @@ namespace {
 // How deep `take` looks: what is forked in a row is usually waited for in the same order or the reverse.
 constexpr std::uint32_t deepest_take = 8;
 constexpr int raid_patience = 200;
+// Of offering::periodic, in pushes.
+constexpr std::uint32_t offer_period = 32;
 
 }  // namespace
 
@@ -20,17 +22,25 @@ task_deque::task_deque(offering when, std::uint32_t capacity) : m_offering(when)
   m_rings.push_back(std::make_unique<ring>(ring{std::make_unique<slot[]>(capacity), capacity - 1}));
   m_slots = m_rings.back()->slots.get();
   m_mask = capacity - 1;
+  m_end = capacity;
   m_ring.store(m_rings.back().get(), std::memory_order_release);
 }
 
 task_deque::~task_deque() = default;
 
-void task_deque::grow() noexcept {
+// The tail has moved since m_end was known, or the ring is full.
+void task_deque::make_room() noexcept {
+  const std::uint32_t tail = tail_of(m_bounds.load(std::memory_order_relaxed));
+  if (m_head.load(std::memory_order_relaxed) - tail > m_mask) grow(tail);
+  m_end = tail + m_mask + 1;
+}
+
+void task_deque::grow(std::uint32_t tail) noexcept {
   const std::uint32_t capacity = 2 * (m_mask + 1);
   m_rings.push_back(std::make_unique<ring>(ring{std::make_unique<slot[]>(capacity), capacity - 1}));
   ring& larger = *m_rings.back();
   const std::uint32_t head = m_head.load(std::memory_order_relaxed);
-  for (std::uint32_t at = tail_of(m_bounds.load(std::memory_order_relaxed)); at != head; ++at)
+  for (std::uint32_t at = tail; at != head; ++at)
     larger.slots[at & larger.mask].store(m_slots[at & m_mask].load(std::memory_order_relaxed), std::memory_order_relaxed);
   m_slots = larger.slots.get();
   m_mask = larger.mask;
@@ -40,7 +50,6 @@ void task_deque::grow() noexcept {
 // Half of the owner's part, rounded up.
 bool task_deque::offer() noexcept {
   m_is_wanted.store(false, std::memory_order_relaxed);
-  if (m_offering == offering::never) return false;
   const std::uint32_t own = m_head.load(std::memory_order_relaxed) - m_split;
   if (own == 0) return false;
   const std::uint32_t split = m_split + (own + 1) / 2;
@@ -51,6 +60,13 @@ bool task_deque::offer() noexcept {
   }
   m_split = split;
   return true;
+}
+
+bool task_deque::offer_pushed() noexcept {
+  const std::uint32_t head = m_head.load(std::memory_order_relaxed);
+  const bool is_due = m_is_wanted.load(std::memory_order_relaxed) || m_offering == offering::on_demand ||
+                      (m_offering == offering::periodic && (head - m_split == 1 || head % offer_period == 0));
+  return is_due && offer();
 }
 
 // What thieves are to find while the owner is busy.
@@ -71,16 +87,18 @@ bool task_deque::maintain() noexcept {
 // task.
 bool task_deque::take_back() noexcept {
   std::uint64_t bounds = m_bounds.load(std::memory_order_relaxed);
+  std::uint32_t count = 0;
   do {
-    if (!has_any(bounds)) return false;
+    count = m_split - tail_of(bounds);
+    // Before the tail moves: who goes to sleep must not find the queue empty meanwhile.
+    m_head.store(m_split + count, std::memory_order_release);
+    if (count == 0) return false;
   } while (
       !m_bounds.compare_exchange_weak(bounds, pack(m_split, m_split), std::memory_order_acq_rel, std::memory_order_relaxed));
-  const std::uint32_t count = m_split - tail_of(bounds);
   // The owner's part was empty. Where the ring is too short for both places, they overlap such that forward is right.
   for (std::uint32_t i = 0; i < count; ++i)
     m_slots[(m_split + i) & m_mask].store(m_slots[(tail_of(bounds) + i) & m_mask].load(std::memory_order_relaxed),
                                           std::memory_order_relaxed);
-  m_head.store(m_split + count, std::memory_order_relaxed);
   const std::uint32_t tail = m_split;
   m_split += count / 2;
   // Nothing was offered, so no thief can have changed the bounds.

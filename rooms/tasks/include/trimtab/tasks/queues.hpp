@@ -70,7 +70,8 @@ struct queues {
 
   std::vector<std::unique_ptr<worker_queues>> workers;
   inbox low;
-  std::atomic<std::uint32_t> active;  // workers above are to rest: the cap
+  std::vector<std::unique_ptr<inbox>> shared;  // what else a policy needs
+  std::atomic<std::uint32_t> active;           // workers above are to rest: the cap
   std::atomic<std::uint32_t> turn{0};
 };
 

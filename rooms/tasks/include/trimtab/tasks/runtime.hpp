@@ -36,7 +36,7 @@ struct runtime_options {
   // When nothing can run and tasks wait, for so long that somebody should know of it. 0: never told.
   std::uint32_t deadlock_ms = 3000;
   // What is told then, line by line; nothing set: to standard error.
-  std::function<void(std::string_view)> on_deadlock;
+  std::function<void(std::string_view)> on_deadlock = {};
 };
 
 class runtime {

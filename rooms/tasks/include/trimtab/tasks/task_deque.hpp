@@ -22,7 +22,8 @@ namespace trimtab::tasks {
 
 class task_deque {
  public:
-  // When the owner offers: never (there are no thieves), by itself and when asked, or only in `maintain`.
+  // When the owner offers by itself: never; when nothing is offered; or at the first of a burst of pushes, every so many
+  // pushes, and in `maintain`. It always does when asked.
   enum class offering : std::uint8_t { never, on_demand, periodic };
 
   explicit task_deque(offering when, std::uint32_t capacity = 256);  // capacity: a power of two; it grows
@@ -32,18 +33,20 @@ class task_deque {
 
   // The owner's part.
 
-  // True: something has been offered that was not before, so that a sleeping thief may be woken.
+  // True: something has been offered that was not before, so that a sleeping thief may be woken. Before thieves sleep they
+  // make a heavy_fence and ask size(): either they count the task, or the owner sees here what they have stolen.
   bool push(task& what) noexcept {
     enter();
     const std::uint32_t head = m_head.load(std::memory_order_relaxed);
-    const std::uint32_t tail = tail_of(m_bounds.load(std::memory_order_relaxed));
-    if (head - tail > m_mask) [[unlikely]]
-      grow();
+    if (head == m_end) [[unlikely]]
+      make_room();
     m_slots[head & m_mask].store(&what, std::memory_order_relaxed);
     m_head.store(head + 1, std::memory_order_release);
+    light_fence();
     bool is_offered = false;
-    if ((tail == m_split && m_offering == offering::on_demand) || m_is_wanted.load(std::memory_order_relaxed)) [[unlikely]]
-      is_offered = offer();
+    if ((!has_any(m_bounds.load(std::memory_order_relaxed)) && m_offering != offering::never) ||
+        m_is_wanted.load(std::memory_order_relaxed)) [[unlikely]]
+      is_offered = offer_pushed();
     leave();
     return is_offered;
   }
@@ -130,8 +133,10 @@ class task_deque {
   void leave() noexcept { m_is_busy.store(false, std::memory_order_release); }
 
   void wait_out_raid() noexcept;
-  void grow() noexcept;
+  void make_room() noexcept;
+  void grow(std::uint32_t tail) noexcept;
   bool offer() noexcept;
+  bool offer_pushed() noexcept;
   bool offer_left() noexcept;
   bool take_back() noexcept;
   bool take_deeper(const task& what) noexcept;
@@ -139,6 +144,7 @@ class task_deque {
   // The owner's line.
   slot* m_slots;
   std::uint32_t m_mask;
+  std::uint32_t m_end;  // the position that needs room to be made for
   std::uint32_t m_split = 0;
   std::atomic<std::uint32_t> m_head{0};
   std::atomic<bool> m_is_busy{false};

@@ -75,7 +75,8 @@ task* steal_batch(task_deque& victim, queue_counts& counts, const search& how, b
   if (count == 0) return nullptr;
   counts.stolen.add(count);
   counts.steals.add();
-  is_offered |= victim.is_offering();
+  // What is left is the next one's, even if it is not offered yet.
+  is_offered |= victim.size() != 0;
   for (std::size_t i = 1; i < count; ++i) keep(*taken[i]);
   return taken[0];
 }

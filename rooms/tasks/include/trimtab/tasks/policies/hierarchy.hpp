@@ -1,6 +1,6 @@
 // hierarchy: a tree of queues, with the workers' own at its leaves. Who has nothing of its own walks from its leaf towards
-// the root; a queue on the way that is empty is filled from the leaves below it. What comes from outside enters at the
-// root. No priorities.
+// the root; a queue on the way that is empty is filled from what is below it: leaves, and queues in between that others
+// have filled. What comes from outside enters at the root. No priorities.
 #pragma once
 
 #include "trimtab/tasks/policies/contract.hpp"
@@ -18,8 +18,10 @@ class hierarchy {
   explicit hierarchy(queues& all) {
     for (std::uint32_t width = arity; width < all.size() * arity || m_levels.empty(); width *= arity) {
       m_levels.push_back({width, {}});
-      for (std::uint32_t first = 0; first < all.size(); first += width)
-        m_levels.back().nodes.push_back(std::make_unique<inbox>());
+      for (std::uint32_t first = 0; first < all.size(); first += width) {
+        all.shared.push_back(std::make_unique<inbox>());
+        m_levels.back().nodes.push_back(all.shared.back().get());
+      }
     }
   }
 
@@ -35,12 +37,14 @@ class hierarchy {
       return own.normal.pop_oldest(is_offered);
     };
     if (task* const found = detail::looked(own.counts, next_own)) return found;
-    for (level& each : m_levels) {
-      inbox& node = *each.nodes[worker / each.width];
-      if (task* const found = detail::looked(own.counts, [&] { return detail::steal(node, own.counts, is_offered); }))
-        return found;
-      const std::uint32_t first = worker / each.width * each.width;
-      for (std::uint32_t leaf = first; leaf < std::min(first + each.width, all.size()); ++leaf) {
+    for (std::size_t height = 0; height < m_levels.size(); ++height) {
+      const level& here = m_levels[height];
+      inbox& node = *here.nodes[worker / here.width];
+      if (task* const found = detail::looked(own.counts, [&] { return take(node, is_offered); })) return found;
+      const std::uint32_t first = worker / here.width * here.width;
+      const std::uint32_t last = std::min(first + here.width, all.size());
+      if (task* const found = take_between(height, first, last, is_offered)) return found;
+      for (std::uint32_t leaf = first; leaf < last; ++leaf) {
         if (leaf == worker) continue;
         if (task* const found = pull(all[leaf].normal, node, own.counts, how, is_offered)) return found;
       }
@@ -48,20 +52,29 @@ class hierarchy {
     return nullptr;
   }
 
-  bool may_find(queues& all, std::uint32_t) const noexcept {
-    std::uint64_t length = all.length();
-    for (const level& each : m_levels)
-      for (const auto& node : each.nodes) length += node->size();
-    return length != 0;
-  }
+  bool may_find(queues& all, std::uint32_t) const noexcept { return all.length() != 0; }
 
  private:
   struct level {
     std::uint32_t width;  // workers below one of its nodes
-    std::vector<std::unique_ptr<inbox>> nodes;
+    std::vector<inbox*> nodes;
   };
 
   inbox& root() noexcept { return *m_levels.back().nodes.front(); }
+
+  static task* take(inbox& from, bool& is_offered) noexcept {
+    task* const taken = from.take();
+    if (taken != nullptr) is_offered |= from.size() != 0;
+    return taken;
+  }
+
+  // From the queues between the node at `height` above workers first to last - 1, and these.
+  task* take_between(std::size_t height, std::uint32_t first, std::uint32_t last, bool& is_offered) const noexcept {
+    while (height-- > 0)
+      for (std::uint32_t below = first; below < last; below += m_levels[height].width)
+        if (task* const found = take(*m_levels[height].nodes[below / m_levels[height].width], is_offered)) return found;
+    return nullptr;
+  }
 
   // From a leaf into a queue above it; the oldest is run at once.
   static task* pull(task_deque& leaf, inbox& into, queue_counts& counts, const search& how, bool& is_offered) noexcept {

@@ -1,5 +1,6 @@
 // periodic-priority: as local-priority, but a worker looks after its queues every so many tasks instead of whenever
-// something has changed: only then is anything offered to others. Who finds nothing for long takes it by force.
+// something has changed: only then, and at the first task of a burst, is anything offered to others. Who finds nothing
+// for long takes it by force.
 #pragma once
 
 #include "trimtab/tasks/policies/local_priority.hpp"
@@ -9,20 +10,14 @@ namespace trimtab::tasks {
 class periodic_priority {
  public:
   static constexpr const char* name = "periodic-priority";
-  static constexpr bool keeps_own = false;
+  static constexpr bool keeps_own = true;
   static constexpr bool wakes_all = false;
   static constexpr auto offers = task_deque::offering::periodic;
-  static constexpr std::uint32_t period = 32;  // tasks pushed or run
+  static constexpr std::uint32_t period = 32;  // looks for a task; task_deque counts what is pushed
 
   explicit periodic_priority(queues& all) : m_queues(all) {}
 
-  bool push(queues& all, std::uint32_t worker, task& what) noexcept {
-    m_queues.push(all, worker, what);
-    worker_queues& own = all[worker];
-    // The first task of a burst, too: somebody may sleep who must not sleep through it.
-    return ++own.looks % period == 0 || own.normal.size() + own.high.size() == 1 ? maintain(own)
-                                                                                 : what.level == priority::low;
-  }
+  bool push(queues& all, std::uint32_t worker, task& what) noexcept { return m_queues.push(all, worker, what); }
 
   void put(queues& all, task& what, std::int32_t hint = -1) noexcept { m_queues.put(all, what, hint); }
 

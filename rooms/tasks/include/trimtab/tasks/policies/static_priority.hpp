@@ -1,5 +1,6 @@
 // static-priority: each task is given to the next worker in turn, and stays there: nothing is stolen. Priorities as in
-// local-priority, with a queue of low priority for all. Forks of `invoke` stay with their forker.
+// local-priority, with a queue of low priority for all. Forks of `invoke` stay with their forker. What workers above the
+// cap have left is shared out among the others.
 #pragma once
 
 #include "trimtab/tasks/policies/contract.hpp"
@@ -10,7 +11,7 @@ class static_priority {
  public:
   static constexpr const char* name = "static-priority";
   static constexpr bool keeps_own = false;
-  static constexpr auto offers = task_deque::offering::on_demand;
+  static constexpr auto offers = task_deque::offering::never;
   static constexpr bool wakes_all = true;
 
   explicit static_priority(queues&) {}
@@ -39,8 +40,8 @@ class static_priority {
     // Of a worker above the cap: what came to it before it heard of the cap.
     const std::uint32_t active = all.active.load(std::memory_order_seq_cst);
     for (std::uint32_t other = active + worker; other < all.size(); other += active) {
-      if (task* const found = all[other].incoming_high.take()) return found;
-      if (task* const found = all[other].incoming.take()) return found;
+      if (task* const found = detail::steal(all[other].incoming_high, own.counts, is_offered)) return found;
+      if (task* const found = detail::steal(all[other].incoming, own.counts, is_offered)) return found;
       if (task* const found = detail::steal(all[other].normal, own.normal, own.counts, how, is_offered)) return found;
     }
     return all.low.take();
