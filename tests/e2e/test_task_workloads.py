@@ -1,0 +1,105 @@
+"""The programs of the task runtime: right answers under every policy, figures that belong together, clear errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import finished
+
+POLICIES = ("local", "local-priority", "abp-priority", "hierarchy", "static-priority", "periodic-priority")
+Workload = Callable[[str], Path]
+
+# Small, but with more tasks than workers.
+SMALL = {
+    "heat_ring": ["--points", "20000", "--partition", "300", "--steps", "20"],
+    "fib": ["--n", "18"],
+    "fib, futures": ["--n", "16", "--by", "futures"],
+    "nqueens": ["--size", "8", "--depth", "3"],
+    "skynet": ["--depth", "4"],
+    "uts": ["--roots", "3", "--depth", "9"],
+    "uts, binomial": ["--shape", "binomial", "--roots", "200"],
+}
+
+
+def _values(program: Path, *arguments: str) -> dict[str, str]:
+    done = finished([str(program), *arguments], timeout=60)
+    assert done.returncode == 0, done.stderr
+    return dict(line.split("=", 1) for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("policy", POLICIES)
+def test_answers_are_the_serial_ones(workload: Workload, name: str, policy: str) -> None:
+    program = workload(name.split(",")[0])
+    for workers in (1, 3):
+        found = _values(program, *SMALL[name], f"--trimtab:policy={policy}", f"--trimtab:workers={workers}")
+        assert found["check"] == "right"
+        assert (found["policy"], found["workers"]) == (policy, str(workers))
+
+
+def test_answers_do_not_depend_on_the_workers(workload: Workload) -> None:
+    answers = {
+        _values(workload("heat_ring"), *SMALL["heat_ring"], "--no-check", f"--trimtab:workers={workers}")[
+            "answer"
+        ]
+        for workers in (1, 2, 4)
+    }
+    assert len(answers) == 1
+
+
+def test_figures_of_the_ring_belong_together(workload: Workload) -> None:
+    arguments = ["--points", "100000", "--partition", "1000", "--steps", "30", "--trimtab:workers=2"]
+    found = {
+        name: float(value)
+        for name, value in _values(workload("heat_ring"), *arguments).items()
+        if _is_number(value)
+    }
+    assert (found["partitions"], found["steps"]) == (100, 30)
+    # A task for each partition and step, the one that makes them, and those that went on after they had waited.
+    assert 3001 <= found["phases"] <= 3001 + found["suspended"]
+    assert 0 <= found["idle_rate"] < 1
+    assert found["overhead_s"] == pytest.approx(found["idle_rate"] * found["time_s"], rel=1e-4, abs=1e-9)
+    assert found["phase_duration_us"] == pytest.approx(found["time_s"] * 2 / found["phases"] * 1e6, rel=1e-4)
+    assert found["task_length_us"] == pytest.approx(
+        found["phase_duration_us"] * (1 - found["idle_rate"]), rel=1e-4
+    )
+    assert found["lups"] == pytest.approx(100000 * 30 / found["time_s"], rel=1e-4)
+    assert 0 <= found["pending_misses"] <= found["pending_accesses"]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    "points, partition, steps", [(1, 1, 3), (2, 1, 3), (7, 3, 40), (100, 100, 5), (5000, 7, 0)]
+)
+def test_rings_of_odd_sizes(workload: Workload, points: int, partition: int, steps: int) -> None:
+    sizes = ["--points", str(points), "--partition", str(partition), "--steps", str(steps)]
+    assert _values(workload("heat_ring"), *sizes, "--trimtab:workers=2")["check"] == "right"
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--points", "many"], "heat_ring: --points: expected a number from 1 to 10000000000, found 'many'"),
+        (["--points", "10", "--partition", "11"], "--partition: expected a number from 1 to 10, found '11'"),
+        (["--steps"], "--steps: expected a value after it"),
+        (["--step", "3"], "--steps, "),
+        (
+            ["--trimtab:policy=best"],
+            "one of local, local-priority, abp-priority, hierarchy, static-priority, periodic",
+        ),
+        (["--trimtab:workers=0"], "workers"),
+    ],
+)
+def test_errors_name_option_and_value(workload: Workload, arguments: list[str], message: str) -> None:
+    done = finished([str(workload("heat_ring")), *arguments])
+    assert done.returncode == 2 and not done.stdout
+    assert message in done.stderr and done.stderr.count("\n") == 1

@@ -1,0 +1,127 @@
+// What every workload of the task runtime takes: its own numbers and words, --no-check, and --trimtab:NAME=VALUE.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trimtab/tasks.hpp"
+
+namespace workload {
+
+// Errors name program, option, value and what is allowed, and leave with exit code 2.
+class command_line {
+ public:
+  command_line(int argc, char** argv) : m_program(argv[0]), m_words(argv + 1, argv + argc) {
+    const std::size_t slash = m_program.rfind('/');
+    if (slash != m_program.npos) m_program.erase(0, slash + 1);
+    read_runtime_options();
+    is_checked = !take("--no-check");
+  }
+
+  // `--name VALUE`; `otherwise` where it is not given.
+  std::int64_t number(const char* name, std::int64_t otherwise, std::int64_t least = 1, std::int64_t most = 10'000'000'000) {
+    std::string text;
+    if (!take_value(name, text)) return otherwise;
+    return number_of(name, text, least, most);
+  }
+
+  // `--name WORD`, one of `allowed`; the first of them where it is not given.
+  std::string word(const char* name, std::initializer_list<std::string_view> allowed) {
+    std::string text(*allowed.begin());
+    if (!take_value(name, text)) return text;
+    std::string all;
+    for (const std::string_view each : allowed) {
+      if (text == each) return text;
+      all.append(all.empty() ? "" : ", ").append(each);
+    }
+    fail(name, "one of " + all, text);
+  }
+
+  // After all have been asked for: what is left is unknown.
+  void end() {
+    if (m_words.empty()) return;
+    std::string all = "--no-check, --trimtab:workers=N, --trimtab:policy=NAME";
+    for (const std::string& each : m_known) all += ", " + each;
+    fail(m_words.front().c_str(), all, m_words.front());
+  }
+
+  [[noreturn]] void fail(const char* option, const std::string& expected, const std::string& found) const {
+    std::fprintf(stderr, "%s: %s: expected %s, found '%s'\n", m_program.c_str(), option, expected.c_str(), found.c_str());
+    std::exit(2);
+  }
+
+  const std::string& program() const noexcept { return m_program; }
+
+  trimtab::runtime_options runtime;
+  bool is_checked = true;
+
+ private:
+  void read_runtime_options() {
+    constexpr std::string_view prefix = "--trimtab:", workers = "--trimtab:workers=", policy = "--trimtab:policy=";
+    for (std::size_t i = 0; i < m_words.size();) {
+      const std::string word = m_words[i];
+      if (!word.starts_with(prefix)) {
+        ++i;
+        continue;
+      }
+      m_words.erase(m_words.begin() + static_cast<std::ptrdiff_t>(i));
+      if (word.starts_with(workers)) {
+        runtime.workers = static_cast<std::uint32_t>(number_of("--trimtab:workers", word.substr(workers.size()), 1, 4096));
+      } else if (word.starts_with(policy)) {
+        const auto found = trimtab::tasks::policy_of(word.substr(policy.size()));
+        if (!found) {
+          std::string all;
+          for (unsigned each = 0; each < 6; ++each)
+            all.append(each == 0 ? "one of " : ", ").append(trimtab::tasks::name_of(static_cast<trimtab::policy>(each)));
+          fail("--trimtab:policy", all, word.substr(policy.size()));
+        }
+        runtime.policy = *found;
+      } else {
+        fail(word.c_str(), "--trimtab:workers=N or --trimtab:policy=NAME", word);
+      }
+    }
+  }
+
+  std::int64_t number_of(const char* name, const std::string& text, std::int64_t least, std::int64_t most) const {
+    std::int64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || stopped != end || value < least || value > most)
+      fail(name, "a number from " + std::to_string(least) + " to " + std::to_string(most), text);
+    return value;
+  }
+
+  bool take(std::string_view name) {
+    for (std::size_t i = 0; i < m_words.size(); ++i)
+      if (m_words[i] == name) {
+        m_words.erase(m_words.begin() + static_cast<std::ptrdiff_t>(i));
+        return true;
+      }
+    return false;
+  }
+
+  bool take_value(const char* name, std::string& value) {
+    m_known.emplace_back(name);
+    for (std::size_t i = 0; i < m_words.size(); ++i)
+      if (m_words[i] == name) {
+        if (i + 1 == m_words.size()) fail(name, "a value after it", "");
+        value = m_words[i + 1];
+        const auto at = m_words.begin() + static_cast<std::ptrdiff_t>(i);
+        m_words.erase(at, at + 2);
+        return true;
+      }
+    return false;
+  }
+
+  std::string m_program;
+  std::vector<std::string> m_words;
+  std::vector<std::string> m_known;
+};
+
+}  // namespace workload

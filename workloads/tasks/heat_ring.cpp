@@ -1,0 +1,128 @@
+// Heat in a ring of points, futurized: the points are cut into partitions, and a partition's next step is a task that
+// comes when the partition and its two neighbours have made this one. No barriers between steps.
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "command_line.hpp"
+#include "figures.hpp"
+#include "verdict.hpp"
+
+namespace {
+
+constexpr double conductivity = 0.25;
+// Tasks that are made before their inputs are there, at most: memory.
+constexpr std::int64_t tasks_ahead = 500'000;
+
+double initial(std::int64_t point) { return static_cast<double>(point * 7919 % 1009) * 1e-3; }
+
+double heated(double left, double here, double right) { return here + conductivity * (left - 2 * here + right); }
+
+class ring {
+ public:
+  ring(std::int64_t points, std::int64_t partition)
+      : m_points(points), m_partition(partition), m_count((points + partition - 1) / partition) {
+    for (std::vector<double>& each : m_values) each.resize(static_cast<std::size_t>(points));
+    for (std::int64_t i = 0; i < points; ++i) m_values[0][static_cast<std::size_t>(i)] = initial(i);
+  }
+
+  std::int64_t partitions() const noexcept { return m_count; }
+  double value(std::int64_t step, std::int64_t point) const { return m_values[step & 1][static_cast<std::size_t>(point)]; }
+
+  // Two arrays are enough: who writes a partition of step t + 1 has waited for all who read the same place of step t - 1.
+  void advance(std::int64_t step, std::int64_t which) noexcept {
+    const double* const from = m_values[step & 1].data();
+    double* const to = m_values[(step + 1) & 1].data();
+    const std::int64_t first = which * m_partition, last = std::min(first + m_partition, m_points) - 1;
+    if (first == last) {
+      to[first] = heated(from[before(first)], from[first], from[after(first)]);
+      return;
+    }
+    to[first] = heated(from[before(first)], from[first], from[first + 1]);
+    for (std::int64_t i = first + 1; i < last; ++i) to[i] = heated(from[i - 1], from[i], from[i + 1]);
+    to[last] = heated(from[last - 1], from[last], from[after(last)]);
+  }
+
+ private:
+  std::int64_t before(std::int64_t point) const noexcept { return point == 0 ? m_points - 1 : point - 1; }
+  std::int64_t after(std::int64_t point) const noexcept { return point == m_points - 1 ? 0 : point + 1; }
+
+  std::int64_t m_points;
+  std::int64_t m_partition;
+  std::int64_t m_count;
+  std::vector<double> m_values[2];
+};
+
+using made = trimtab::shared_future<void>;
+
+// ahead: for how many steps tasks are made before the first of them has been done. The newest task that is ready is run
+// first: with many steps ahead a worker goes on with the partitions that its cache still holds.
+void run(ring& heat, std::int64_t steps, std::int64_t ahead) {
+  const std::size_t count = static_cast<std::size_t>(heat.partitions());
+  std::vector<made> now(count), next(count), last_of_step(static_cast<std::size_t>(ahead));
+  for (made& each : now) each = trimtab::make_ready_future();
+  for (std::int64_t step = 0; step < steps; ++step) {
+    made& known = last_of_step[static_cast<std::size_t>(step % ahead)];
+    if (known.valid()) known.wait();
+    for (std::size_t i = 0; i < count; ++i)
+      next[i] = trimtab::dataflow(
+          [&heat, step, i](const made&, const made&, const made&) { heat.advance(step, static_cast<std::int64_t>(i)); },
+          now[i == 0 ? count - 1 : i - 1], now[i], now[i + 1 == count ? 0 : i + 1]);
+    known = next.back();
+    std::swap(now, next);
+  }
+  for (const made& each : now) each.get();
+}
+
+// A point's value depends on at most `steps` points at either side: so much is computed serially around each place that
+// is looked at. All points where that is quick, else those at both sides of the borders of some partitions.
+workload::difference check(const ring& heat, std::int64_t points, std::int64_t partition, std::int64_t steps) {
+  workload::difference first;
+  const auto look = [&](std::int64_t begin, std::int64_t count) {
+    const std::int64_t size = count + 2 * steps;
+    std::vector<double> now(static_cast<std::size_t>(size)), next(now);
+    const auto place = [&](std::int64_t i) { return ((begin - steps + i) % points + points) % points; };
+    for (std::int64_t i = 0; i < size; ++i) now[static_cast<std::size_t>(i)] = initial(place(i));
+    for (std::int64_t step = 0; step < steps; ++step) {
+      for (std::size_t i = 1; i + 1 < now.size(); ++i) next[i] = heated(now[i - 1], now[i], now[i + 1]);
+      std::swap(now, next);
+    }
+    for (std::int64_t i = steps; i < steps + count; ++i)
+      first.look(place(i), heat.value(steps, place(i)), now[static_cast<std::size_t>(i)]);
+  };
+  if (points * steps <= 100'000'000) {
+    look(0, points);
+    return first;
+  }
+  constexpr std::int64_t places = 256, around = 16;
+  for (std::int64_t i = 0; i < places; ++i) look(heat.partitions() * i / places * partition - around, 2 * around);
+  return first;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  workload::command_line line(argc, argv);
+  const std::int64_t points = line.number("--points", 1'000'000);
+  const std::int64_t partition = line.number("--partition", 10'000, 1, points);
+  const std::int64_t steps = line.number("--steps", 50, 0, 100'000);
+  const std::int64_t partitions = (points + partition - 1) / partition;
+  const std::int64_t ahead = line.number("--ahead", std::max<std::int64_t>(2, tasks_ahead / partitions), 2, 1'000'000);
+  line.end();
+
+  trimtab::runtime runtime(line.runtime);
+  ring heat(points, partition);
+  workload::figures figures(runtime);
+  runtime.run([&] { run(heat, steps, std::min(ahead, steps + 1)); });
+  figures.stop();
+
+  std::printf("points=%lld\npartition=%lld\npartitions=%lld\nsteps=%lld\n", static_cast<long long>(points),
+              static_cast<long long>(partition), static_cast<long long>(partitions), static_cast<long long>(steps));
+  figures.print();
+  std::printf("lups=%.6g\n", static_cast<double>(points * steps) / figures.time_s());
+  const workload::difference first = line.is_checked ? check(heat, points, partition, steps) : workload::difference{};
+  double sum = 0;
+  for (std::int64_t i = 0; i < points; ++i) sum += heat.value(steps, i);
+  return workload::conclude(line.program(), line.is_checked, sum, first);
+}

@@ -1,0 +1,49 @@
+// A tree of tasks with ten children each, whose leaves give their numbers: what creating tasks costs, and how much
+// memory is held while millions of them exist in turn.
+#include <sys/resource.h>
+
+#include <cstdint>
+
+#include "command_line.hpp"
+#include "figures.hpp"
+#include "verdict.hpp"
+
+namespace {
+
+std::int64_t sum_of(std::int64_t first, std::int64_t leaves);
+
+// Children from `from` up to `to`, by halves.
+std::int64_t children(std::int64_t first, std::int64_t each, int from, int to) {
+  if (to - from == 1) return sum_of(first + from * each, each);
+  const int middle = (from + to) / 2;
+  std::int64_t a = 0, b = 0;
+  trimtab::invoke([&] { a = children(first, each, from, middle); }, [&] { b = children(first, each, middle, to); });
+  return a + b;
+}
+
+std::int64_t sum_of(std::int64_t first, std::int64_t leaves) {
+  return leaves == 1 ? first : children(first, leaves / 10, 0, 10);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  workload::command_line line(argc, argv);
+  const std::int64_t depth = line.number("--depth", 6, 0, 9);
+  line.end();
+
+  std::int64_t leaves = 1, tasks = 1;
+  for (std::int64_t i = 0; i < depth; ++i) tasks += leaves *= 10;
+  trimtab::runtime runtime(line.runtime);
+  workload::figures figures(runtime);
+  const std::int64_t answer = runtime.run([&] { return sum_of(0, leaves); });
+  figures.stop();
+
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  std::printf("leaves=%lld\ntasks=%lld\npeak_kb=%ld\n", static_cast<long long>(leaves), static_cast<long long>(tasks),
+              usage.ru_maxrss);
+  figures.print();
+  std::printf("task_ns=%.6g\n", figures.time_s() * 1e9 / static_cast<double>(tasks));
+  return workload::conclude(line.program(), line.is_checked, answer, leaves * (leaves - 1) / 2);
+}
