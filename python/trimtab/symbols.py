@@ -7,6 +7,8 @@ later reports do not need the program any more.
 from __future__ import annotations
 
 import bisect
+import ctypes
+import functools
 import json
 import os
 import re
@@ -183,6 +185,54 @@ def user_function(symbol: str) -> str:
     return "" if symbol.startswith(".omp_") else symbol
 
 
+@functools.cache
+def _demangler() -> Any:
+    """The C++ runtime's own, or None where there is none."""
+    try:
+        library = ctypes.CDLL("libstdc++.so.6")
+        found = library.__cxa_demangle
+        found.restype = ctypes.c_void_p
+        found.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
+        free = ctypes.CDLL(None).free
+        free.argtypes = [ctypes.c_void_p]
+    except (OSError, AttributeError):
+        return None
+
+    def demangle(name: str) -> str:
+        status = ctypes.c_int(-1)
+        text = found(name.encode(), None, None, ctypes.byref(status))
+        if not text:
+            return name
+        try:
+            return ctypes.string_at(text).decode("utf-8", "replace")
+        finally:
+            free(text)
+
+    return demangle
+
+
+def readable(symbol: str) -> str:
+    """A C++ function's name as it is written, without its parameters; a closure's without its call operator.
+
+    >>> readable("_ZN4heat5solveEPdi"), readable("solve"), readable("_ZZ4mainENKUlvE0_clEv")
+    ('heat::solve', 'solve', 'main::{lambda#2}')
+    """
+    demangle = _demangler()
+    if not symbol.startswith("_Z") or demangle is None:
+        return symbol
+    name = str(demangle(symbol))
+    if name == symbol:
+        return symbol
+    name = re.sub(r"\boperator\(\)", "operator@", name)
+    # From the inside out; what has no name keeps its parentheses.
+    name = name.replace("(anonymous namespace)", "@anonymous@")
+    before = ""
+    while name != before:
+        before, name = name, re.sub(r"\([^()]*\)( const)?", "", name)
+    name = re.sub(r"(\{lambda#\d+\})::operator@(<.*>)?$", r"\1", name).replace("operator@", "operator()")
+    return name.replace("@anonymous@", "(anonymous)").strip() or symbol
+
+
 class Symbols:
     """Looks subjects up; keeps opened files and what it found. Use as a context manager.
 
@@ -253,7 +303,7 @@ class Symbols:
         function, file, line = "", "", 0
         for binary in self._open(module):
             try:
-                function = user_function(binary.function_at(address)) or function
+                function = readable(user_function(binary.function_at(address))) or function
                 if not line:
                     file, line = binary.line_at(address, is_entry=not subject.is_call)
             except Exception:

@@ -150,3 +150,42 @@ def test_a_killed_runtime_is_read_up_to_that_instant(
     report = watched.report()
     assert report["exit"]["signal"] == "SIGABRT" and not report["complete"]
     assert sum(each["tasks"] for each in report["workers"]) == (200_203 if level == "profile" else 203)
+
+
+@pytest.fixture(scope="module")
+def adapted(compiled: Callable[..., Path]) -> Path:
+    rooms = Path(__file__).parents[2] / "rooms"
+    sources = [str(rooms / "tasks/src/recording.cpp"), str(rooms / "base/src/clock.cpp")]
+    includes = [f"-I{rooms / room}/include" for room in ("tasks", "base", "observe")]
+    text = Path(__file__).with_name("recording_adapter.cpp").read_text()
+    return compiled(text, "g++", "-std=c++20", *includes, *sources, suffix=".cpp")
+
+
+@pytest.mark.parametrize("level", ["profile", "trace"])
+def test_the_adapter_of_the_task_room(run: Callable[..., Any], adapted: Path, level: str) -> None:
+    watched = run(adapted, "20000", options=("--trace",) if level == "trace" else ())
+    assert "tiny 40000" in watched.done.stdout
+    report = watched.report()
+    tasks = {each["name"]: each for each in report["tasks"]}
+    named = tasks.pop("a named task")
+    # Each of 200 has one inside.
+    assert (named["count"], named["created"]) == (400, 400)
+    assert named["includes_inner"] == (level == "profile")
+    assert tasks.pop("made outside")["created"] == 1
+    (name, tiny), *others = tasks.items()
+    assert not others and name.endswith("worker::{lambda#1})") and ".cpp:" in name
+    assert (tiny["count"], tiny["created"]) == (40_000, 40_000)
+    if level == "profile":
+        assert 40_000 / 64 <= tiny["timed"] <= 40_000 / 8
+    else:
+        assert tiny["timed"] == 40_000
+    # One thread after the other, on the same lane.
+    (worker,) = report["workers"]
+    assert (worker["name"], worker["runtime"]) == ("adapter 1, worker 1", "adapter 1")
+    assert worker["tasks"] == 40_400
+    assert worker["work_s"] >= 200 * 2e-4
+
+
+def test_without_trimtab_the_adapter_is_off(adapted: Path) -> None:
+    done = subprocess.run([adapted, "1000"], capture_output=True, text=True, check=True)
+    assert "tiny 2000" in done.stdout

@@ -14,7 +14,7 @@ from trimtab import symbols as symbols_module
 from trimtab.analysis import build
 from trimtab.model import Process
 from trimtab.readers import open_run
-from trimtab.symbols import Binary, Place, Symbols, label, user_function
+from trimtab.symbols import Binary, Place, Symbols, label, readable, user_function
 
 SOURCE = """\
 int printf(const char *, ...);
@@ -203,3 +203,18 @@ def test_device_as_module_is_not_read(tmp_path: Path) -> None:
 )
 def test_user_function(symbol: str, function: str) -> None:
     assert user_function(symbol) == function
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [
+        ("solve", "solve"),
+        ("_ZN4heat5solveEPdi", "heat::solve"),
+        ("_ZNK4heat4ringclEi", "heat::ring::operator()"),
+        ("_ZZN12_GLOBAL__N_16workerEjjlENKUlvE_clEv", "(anonymous)::worker::{lambda#1}"),
+        ("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back"),
+        ("_Znot_one", "_Znot_one"),
+    ],
+)
+def test_names_of_cxx_are_readable(symbol: str, name: str) -> None:
+    assert readable(symbol) == name

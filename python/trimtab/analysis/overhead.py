@@ -22,7 +22,7 @@ COST_NS = {
 }
 CHUNK_NS = 10.0
 # Of a task that was only counted, and of each of those that were timed beside its clock reads.
-COUNTED_TASK_NS = 3.0
+COUNTED_TASK_NS = 4.5
 TIMED_TASK_NS = 15.0
 # More in a trace than in the flight recorder: first use of the file's pages.
 TRACED_EVENT_NS = 22.0

@@ -142,11 +142,17 @@ def _task_rows(rows: Records) -> Records:
     return chosen
 
 
-def _estimate(rows: Records) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Ticks of all tasks of each row, from those that were timed."""
+def _estimate(process: Process, rows: Records) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Ticks of all tasks of each row, from those that were timed.
+
+    The time of a clock read lies between two of them: of tasks that were only counted, which may take less than
+    that, it is taken off.
+    """
     counted = (rows["flags"] & TASKS_COUNTED) != 0
     scaled = rows["sum"] * (rows["count"] / np.maximum(rows["timed"], 1))
-    return np.where(counted, rows["x"][:, 3].astype(float), scaled)
+    read = float(process.header["clock_read_ns"]) / process.ns_per_tick
+    alone = np.maximum(rows["x"][:, 3].astype(float) - rows["count"].astype(float) * read, 0.0)
+    return np.where(counted, alone, scaled)
 
 
 def task_table(process: Process, places: Places) -> list[dict[str, Any]]:
@@ -161,7 +167,7 @@ def task_table(process: Process, places: Places) -> list[dict[str, Any]]:
         mine = rows[rows["subject"] == number]
         count, timed = int(mine["count"].sum()), int(mine["timed"].sum())
         inclusive = ((mine["flags"] & TASKS_INCLUSIVE) != 0) & (mine["timed"] > 0)
-        total = float(_estimate(mine).sum()) * s
+        total = float(_estimate(process, mine).sum()) * s
         found.append(
             {
                 "name": places[number][0],
@@ -204,7 +210,7 @@ def beside_tasks_s(process: Process) -> float:
     is_unknown = (rows["timed"] == 0) & (rows["count"] > 0)
     if is_unknown.any() or int(rows["timed"].sum()) < _LEAST_TIMED:
         return 0.0
-    estimate = float(_estimate(rows).sum())
+    estimate = float(_estimate(process, rows).sum())
     # Of a timed task of bucket i, the square of 3/4 of its upper bound; less where all are in the same bucket.
     middle = 0.75 * 2.0 ** np.arange(rows["histogram"].shape[1])
     timed, sampled = rows["timed"].astype(float), rows["timed"] < rows["count"]

@@ -68,7 +68,8 @@ void lane::tasks_ran(std::uint32_t subject, const batch& told) noexcept {
   if (row == nullptr) return;
   const std::uint64_t before = row->sum;
   for (std::uint32_t i = 0; i < told.timed; ++i) add(row, told.ticks[i]);
-  row->count += told.ran - std::min<std::uint64_t>(told.timed, told.ran);
+  // `add` has counted those that were timed. One that took long may have been among those told of before.
+  row->count += told.ran - told.timed;
   row->x[0] += told.made;
   if (told.is_inclusive) row->x[1] += row->sum - before;
   row->x[2] += told.suspended;

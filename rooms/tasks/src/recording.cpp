@@ -18,6 +18,14 @@ namespace {
 constinit const trimtab_api* api = nullptr;
 constinit std::atomic<std::uint32_t> runtimes{0};
 
+// What the runtimes are called, for their workers' names. Those beyond have workers without.
+struct runtime_name {
+  std::atomic<std::uint32_t> id{0};
+  char text[24];
+};
+constexpr std::uint32_t most_named = 64;
+runtime_name names[most_named];
+
 constexpr std::uint32_t always_timed = 8;  // batches
 // From these lengths on every task is timed, or every fourth: the two clock reads are then under 1 % of it.
 constexpr base::ticks long_task = 15'000;
@@ -44,13 +52,27 @@ std::uint32_t attach(const char* name) noexcept {
   static std::once_flag once;
   std::call_once(once, turn_on);
   if (!is_on()) return 0;
-  char numbered[64];
-  std::snprintf(numbered, sizeof numbered, "%s %u", name, runtimes.fetch_add(1, std::memory_order_relaxed) + 1);
-  return api->runtime(numbered);
+  const std::uint32_t number = runtimes.fetch_add(1, std::memory_order_relaxed);
+  char numbered[sizeof runtime_name::text];
+  std::snprintf(numbered, sizeof numbered, "%.12s %u", name, number + 1);
+  const std::uint32_t id = api->runtime(numbered);
+  if (number < most_named) {
+    std::memcpy(names[number].text, numbered, sizeof numbered);
+    names[number].id.store(id, std::memory_order_release);
+  }
+  return id;
 }
 
 void worker_begins(std::uint32_t runtime, std::uint32_t number) noexcept {
-  if (runtime != 0) api->worker_begins(runtime, number);
+  if (runtime == 0) return;
+  for (const runtime_name& each : names) {
+    if (each.id.load(std::memory_order_acquire) != runtime) continue;
+    char title[40];
+    std::snprintf(title, sizeof title, "%s, worker %u", each.text, number);
+    api->name_lane(title);
+    break;
+  }
+  api->worker_begins(runtime, number);
 }
 
 void worker_state(state next) noexcept {
