@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 # Prints figures that its arguments decide, and does what it is told besides.
@@ -58,3 +60,11 @@ def ran(folder: Path) -> list[str]:
     """The arguments of each run of the subject, in order."""
     log = folder / "ran.txt"
     return log.read_text().splitlines() if log.exists() else []
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Waits for what another process does."""
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end, "it did not happen within a minute"
+        time.sleep(0.01)

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 from sweep_samples import write
-from trimtab.experiments import Experiment, Swept, as_json, configurations, load, summarised, write_outputs
+from trimtab.experiments import Experiment, Swept, configurations, json_of, load, summarised, write_outputs
 from trimtab.experiments.drawings import figures_of
 from trimtab.experiments.results import Record
 from trimtab.experiments.summary import spread
@@ -270,7 +270,7 @@ def test_the_page(swept: Swept) -> None:
 
 
 def test_json_has_all_and_is_json(swept: Swept) -> None:
-    found = json.loads(json.dumps(as_json(swept, summarised(swept)), allow_nan=False))
+    found = json.loads(json.dumps(json_of(swept, summarised(swept)), allow_nan=False))
     (first, *_) = found["configurations"]
     assert first["configuration"] == {"grain": 1, "mode": "a"} and first["metrics"]["time"]["median"] == 2.0
     assert found["best"][0]["groups"][0]["configuration"] == {"mode": "a", "grain": 1}

@@ -7,7 +7,7 @@ import shlex
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -15,8 +15,6 @@ from trimtab.cli.common import fail
 
 if TYPE_CHECKING:
     from trimtab.experiments import Experiment, Options, Planned, Progress, Swept
-
-_INTERRUPTED = 130
 
 
 @click.command("sweep")
@@ -58,7 +56,7 @@ def run_sweep(
     """Run the experiment in FILE: a program with every combination of factors, several times, in random order.
 
     Leaves tables, figures and a page, index.html. Each result is kept at once: a sweep that was stopped goes on.
-    Exits with 0, with 1 if a run failed, with 2 if FILE is wrong.
+    Exits with 0, with 1 if a run failed, with 2 if FILE is wrong, with 128 + N if signal N stopped it.
     """
     from trimtab.experiments import ExperimentError, Options, configurations, load, plan
 
@@ -77,7 +75,7 @@ def run_sweep(
         fail(str(error))
     except OSError as error:
         fail(f"{error.filename or output}: {error.strerror or error}")
-    sys.exit(1 if swept.failed else 0)
+    sys.exit(1 if swept.failed or swept.is_stopped else 0)
 
 
 def _changed(experiment: Experiment, samples: int | None, seed: int | None) -> Experiment:
@@ -135,8 +133,11 @@ def _run(experiment: Experiment, directory: Path, options: Options, configuratio
     from trimtab.text.progress import progress
     from trimtab.text.sweep import time_left
 
-    # Told to end, we end the program that runs, too.
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    # Told to end, we end the program that runs, too. What is ignored (nohup) stays so.
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in before.items():
+        if handler != signal.SIG_IGN:
+            signal.signal(number, _stop)
     total = configurations * (experiment.samples + experiment.warm_up)
     done = 0
     try:
@@ -146,16 +147,27 @@ def _run(experiment: Experiment, directory: Path, options: Options, configuratio
                 nonlocal done
                 if at.record.failure is not None:
                     click.echo(_failure(at), err=True)
-                left = "" if at.left_s is None else f", {time_left(at.left_s)} left"
-                advance(at.done - done, f"run {at.done} of {at.total}{left}", at.total)
+                advance(at.done - done, f"run {at.done} of {at.total}, {time_left(at.left_s)} left", at.total)
                 done = at.done
 
             return sweep(experiment, directory, options, tell)
-    except KeyboardInterrupt:
+    except _Stopped as stopped:
         click.echo(f"trimtab: stopped; the same command goes on from {directory}", err=True)
-        sys.exit(_INTERRUPTED)
+        sys.exit(128 + stopped.number)
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _Stopped(BaseException):
+    """A signal told us to end."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def _stop(number: int, _: object) -> NoReturn:
+    raise _Stopped(number)
 
 
 def _failure(at: Progress) -> str:
@@ -165,15 +177,14 @@ def _failure(at: Progress) -> str:
 
 
 def _finish(swept: Swept, as_json: bool) -> None:
-    from trimtab.experiments import as_json as tables_as_json
-    from trimtab.experiments import summarised, write_outputs
+    from trimtab.experiments import json_of, summarised, write_outputs
     from trimtab.text.progress import progress
     from trimtab.text.sweep import sweep_tables
 
     with progress("tables and figures"):
         summary = summarised(swept)
         written = write_outputs(swept, summary)
-    told = tables_as_json(swept, summary)
+    told = json_of(swept, summary)
     for note in (*swept.notes, *written.notes):
         click.echo(f"trimtab: {note}", err=True)
     if as_json:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trimtab.experiments.factors import condition
+from trimtab.experiments.conditions import condition
 from trimtab.experiments.fields import Fields
 from trimtab.experiments.formula import Formula, FormulaError, parse
 from trimtab.experiments.spec import BUILT_IN, GOALS, OBSERVED, BestSpec, Factor, FigureSpec, Metric, Value

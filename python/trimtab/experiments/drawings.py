@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trimtab.experiments.factors import holds
+from trimtab.experiments.conditions import holds
 from trimtab.experiments.fields import as_word
 from trimtab.experiments.spec import Experiment, FigureSpec, Value
 from trimtab.experiments.summary import Row, Summary

@@ -53,7 +53,7 @@ class Running:
         return self._process.pid
 
     def kill(self) -> None:
-        """The program and all of its session that is left."""
+        """The program and all of its group that is left."""
         with self._lock:
             if not self._is_over:
                 with contextlib.suppress(ProcessLookupError, PermissionError):

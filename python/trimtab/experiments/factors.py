@@ -5,22 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from trimtab.experiments.conditions import holds
 from trimtab.experiments.fields import Fields, as_word, is_value
-from trimtab.experiments.spec import (
-    Bound,
-    Condition,
-    Configuration,
-    Experiment,
-    ExperimentError,
-    Factor,
-    Value,
-)
+from trimtab.experiments.spec import Configuration, Experiment, ExperimentError, Factor, Value
 
 _SCALES = ("lin", "log2", "log10")
-_RELATIONS = ("above", "below", "at_least", "at_most")
 _MOST_VALUES = 100_000
 _MOST_CONFIGURATIONS = 1_000_000
 
@@ -88,61 +80,6 @@ def _end(table: Fields, key: str, fixed: Mapping[str, Value]) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         table.wrong(key, "a number, or the name of a fixed value that is one", found)
     return float(value)
-
-
-def condition(table: Fields, names: Mapping[str, tuple[Value, ...]]) -> Condition:
-    """A table such as {policy = ["static", "local"], workers = {above = 1}} over factors and fixed values."""
-    values: dict[str, tuple[Value, ...]] = {}
-    bounds: dict[str, tuple[Bound, ...]] = {}
-    for name, given in table.rest().items():
-        if name not in names:
-            table.wrong(name, f"a factor or fixed value ({', '.join(names)})", name)
-        if isinstance(given, dict):
-            bounds[name] = _bounds(Fields(table.file, table.path(name), given), names)
-            continue
-        wanted = given if isinstance(given, list) else [given]
-        for each in wanted:
-            # A value that never occurs is a slip of the pen.
-            if each not in names[name]:
-                table.wrong(name, f"values of '{name}' ({_some(names[name])})", each)
-        values[name] = tuple(wanted)
-    return Condition(values, bounds)
-
-
-def _some(values: Sequence[Value]) -> str:
-    return ", ".join(map(str, values[:8])) + (", ..." if len(values) > 8 else "")
-
-
-def _bounds(table: Fields, names: Mapping[str, tuple[Value, ...]]) -> tuple[Bound, ...]:
-    found = []
-    for relation in _RELATIONS:
-        limit = table.take(relation, None)
-        if limit is None:
-            continue
-        if isinstance(limit, bool) or (not isinstance(limit, int | float) and limit not in names):
-            table.wrong(relation, "a number, or the name of a factor or fixed value", limit)
-        found.append(Bound(relation, limit))
-    table.done()
-    return tuple(found)
-
-
-def holds(condition: Condition, of: Mapping[str, Value]) -> bool:
-    """Whether the configuration (with the fixed values) meets the condition."""
-    return all(of[name] in values for name, values in condition.values.items()) and all(
-        _is_within(of[name], bound, of) for name, bounds in condition.bounds.items() for bound in bounds
-    )
-
-
-def _is_within(value: Value, bound: Bound, of: Mapping[str, Value]) -> bool:
-    limit = of[bound.limit] if isinstance(bound.limit, str) else bound.limit
-    if isinstance(value, str) or isinstance(limit, str):
-        return False
-    return {
-        "above": value > limit,
-        "below": value < limit,
-        "at_least": value >= limit,
-        "at_most": value <= limit,
-    }[bound.relation]
 
 
 def configurations(experiment: Experiment) -> list[Configuration]:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from trimtab.experiments.columns import best_tables, figures, metrics
-from trimtab.experiments.factors import condition, factor
+from trimtab.experiments.conditions import condition
+from trimtab.experiments.factors import factor
 from trimtab.experiments.fields import Fields, is_value
 from trimtab.experiments.spec import ORDERS, Experiment, ExperimentError, Factor, Observe, Value
 from trimtab.experiments.templates import EXTRA, TemplateError, filled
@@ -30,8 +31,12 @@ def load(file: Path, overrides: Mapping[str, Any] | None = None) -> Experiment:
     Raises:
         ExperimentError: the file cannot be read, or something in it is wrong.
     """
+    return experiment_of(file, _table(file), overrides or {})
+
+
+def _table(file: Path) -> dict[str, Any]:
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise ExperimentError(f"{file}: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -40,7 +45,15 @@ def load(file: Path, overrides: Mapping[str, Any] | None = None) -> Experiment:
         ) from error
     except tomllib.TOMLDecodeError as error:
         raise ExperimentError(f"{file}: not TOML: {error}") from error
-    top = Fields(file, "", _overridden(file, table, overrides or {}))
+
+
+def experiment_of(file: Path, table: dict[str, Any], overrides: Mapping[str, Any]) -> Experiment:
+    """The experiment that `table`, the content of `file`, describes.
+
+    Raises:
+        ExperimentError: something in it is wrong.
+    """
+    top = Fields(file, "", _overridden(file, table, overrides))
     fixed = _fixed(top.table("fixed"))
     factors = _factors(top.table("factors"), fixed)
     values = {**{each.name: each.values for each in factors}, **{name: (it,) for name, it in fixed.items()}}

@@ -8,7 +8,7 @@ from pathlib import Path
 from trimtab.experiments.drawings import figures_of
 from trimtab.experiments.page import page
 from trimtab.experiments.summary import Summary
-from trimtab.experiments.sweeping import Swept
+from trimtab.experiments.swept import Swept
 from trimtab.experiments.tables import tables_of, write_tables, write_whole
 from trimtab.figures import Figure, MissingMatplotlib, draw
 

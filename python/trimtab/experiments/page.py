@@ -11,7 +11,7 @@ from trimtab.experiments.factors import titled
 from trimtab.experiments.fields import as_word
 from trimtab.experiments.spec import Experiment
 from trimtab.experiments.summary import Summary
-from trimtab.experiments.sweeping import Swept
+from trimtab.experiments.swept import Swept
 from trimtab.experiments.tables import Cell, best_rows
 from trimtab.figures import Figure
 

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from typing import Any
 import trimtab
 from trimtab.experiments import machine
 from trimtab.experiments.factors import key_of
+from trimtab.experiments.fields import is_value
+from trimtab.experiments.output import MOST
 from trimtab.experiments.spec import Configuration, Experiment, ExperimentError
 
 RESULTS = "results.jsonl"
@@ -161,13 +164,50 @@ def _record(path: Path, number: int, line: bytes) -> Record:
     try:
         parsed: Any = json.loads(line)
         record = Record(**{each.name: parsed[each.name] for each in fields(Record)})
-        record.key  # noqa: B018 - a configuration that has none is told here
+        for name, is_right in _RIGHT.items():
+            if not is_right(parsed[name]):
+                raise ValueError(f"'{name}' is {parsed[name]!r}")
         return record
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ExperimentError(
             f"{path}: line {number}: expected the result of a run, found {line[:40]!r} ({error}); "
             "remove the line, and its run is made again"
         ) from error
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MOST
+
+
+def _is_share(value: object) -> bool:
+    return value is None or _is_number(value)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _has_values(value: object) -> bool:
+    return isinstance(value, dict) and all(map(is_value, value.values()))
+
+
+# What others read of a record, and what it must be.
+_RIGHT: dict[str, Callable[[Any], bool]] = {
+    "configuration": _has_values,
+    "sample": lambda it: type(it) is int,
+    "attempt": lambda it: type(it) is int,
+    "started": _is_text,
+    "command": lambda it: isinstance(it, list) and all(map(_is_text, it)),
+    "code": lambda it: it is None or type(it) is int,
+    "signal": lambda it: it is None or _is_text(it),
+    "failure": lambda it: it is None or _is_text(it),
+    "stderr": lambda it: isinstance(it, list) and all(map(_is_text, it)),
+    "others": _is_share,
+    "steal": _is_share,
+    "is_disturbed": lambda it: isinstance(it, bool),
+    "metrics": lambda it: isinstance(it, dict) and all(map(_is_number, it.values())),
+    "units": lambda it: isinstance(it, dict) and all(map(_is_text, it.values())),
+}
 
 
 def _start_of(pid: int) -> str | None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from trimtab.experiments.factors import key_of
 from trimtab.experiments.results import Record
 from trimtab.experiments.spec import BUILT_IN, BestSpec, Configuration, Experiment, Metric, Value
-from trimtab.experiments.sweeping import Swept
+from trimtab.experiments.swept import Swept
 
 
 @dataclass(frozen=True)
@@ -157,66 +156,3 @@ def _group(spec: BestSpec, row: Row) -> Configuration:
 
 def _overlap(one: Spread, other: Spread) -> bool:
     return one.quarter <= other.three_quarters and other.quarter <= one.three_quarters
-
-
-def as_json(swept: Swept, summary: Summary) -> dict[str, Any]:
-    """Everything that the tables hold, for machines."""
-    return {
-        "name": swept.experiment.name,
-        "directory": str(swept.directory),
-        "runs": swept.counts(),
-        "stopped": swept.is_stopped,
-        "metrics": {each.name: {"title": each.title, "unit": each.unit} for each in summary.metrics},
-        "configurations": [
-            {
-                "configuration": row.configuration,
-                "runs": row.runs,
-                "failed": row.failed,
-                "disturbed": row.disturbed,
-                "metrics": {name: spread_json(each) for name, each in row.spreads.items()},
-            }
-            for row in summary.rows
-        ],
-        "best": [
-            {
-                "title": spec.title,
-                "metric": spec.metric,
-                "goal": spec.goal,
-                "groups": [_best_json(spec, each) for each in found],
-            }
-            for spec, found in summary.best
-        ],
-        "failures": [
-            {
-                "configuration": each.configuration,
-                "sample": each.sample,
-                "failure": each.failure,
-                "stderr": each.stderr,
-            }
-            for each in swept.failed
-        ],
-    }
-
-
-def _best_json(spec: BestSpec, best: Best) -> dict[str, Any]:
-    rest = {name: value for name, value in best.row.configuration.items() if name not in best.group}
-    spreads = best.row.spreads
-    return {
-        "configuration": {**best.group, **rest},
-        **spread_json(best.spread),
-        "show": {name: spreads[name].median for name in spec.show if name in spreads},
-        "as_good": best.as_good,
-    }
-
-
-def spread_json(of: Spread) -> Mapping[str, float]:
-    """A spread by the names that the tables use."""
-    return {
-        "median": of.median,
-        "iqr": of.iqr,
-        "q1": of.quarter,
-        "q3": of.three_quarters,
-        "min": of.least,
-        "max": of.most,
-        "n": of.count,
-    }

@@ -6,8 +6,8 @@ import math
 import shutil
 import statistics
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from trimtab.experiments.factors import configurations, key_of
 from trimtab.experiments.plan import Planned, plan, shuffle
 from trimtab.experiments.results import Record, Results
 from trimtab.experiments.run import RUNS, run_once
-from trimtab.experiments.spec import Configuration, Experiment
+from trimtab.experiments.spec import Experiment
+from trimtab.experiments.swept import Swept, gathered
 
 # A disturbed run is made again at most so often.
 REPEATS = 2
@@ -23,11 +24,11 @@ REPEATS = 2
 
 @dataclass(frozen=True)
 class Progress:
-    """After a run: how far the sweep is; `left_s` is an estimate, None before anything is known."""
+    """After a run: how far the sweep is; `left_s` is an estimate."""
 
     done: int
     total: int
-    left_s: float | None
+    left_s: float
     record: Record
 
 
@@ -37,52 +38,6 @@ class Options:
 
     is_retrying: bool = False
     is_stopping_on_failure: bool = False
-
-
-@dataclass(frozen=True)
-class Swept:
-    """All that is known of an experiment: its configurations in the file's order, its records, what is to be told."""
-
-    experiment: Experiment
-    directory: Path
-    configurations: list[Configuration]
-    records: list[Record]
-    planned: int
-    is_stopped: bool
-    notes: list[str]
-
-    @property
-    def runs(self) -> list[Record]:
-        """The record that counts of each run: of several attempts the least disturbed one that is right."""
-        chosen: dict[tuple[str, int], Record] = {}
-        for record in self.records:
-            other = chosen.get(record.key)
-            if record.sample > 0 and (other is None or _rank(record) <= _rank(other)):
-                chosen[record.key] = record
-        return list(chosen.values())
-
-    @property
-    def failed(self) -> list[Record]:
-        """Of these, the ones that failed."""
-        return [each for each in self.runs if each.failure is not None]
-
-    def counts(self) -> dict[str, int]:
-        """What was run: nothing is left out unsaid."""
-        runs = self.runs
-        return {
-            "planned": self.planned,
-            "done": len(runs),
-            "failed": len(self.failed),
-            "repeated": sum(each.attempt > 0 for each in self.records),
-            "disturbed": sum(each.is_disturbed for each in runs),
-            "warm_up": sum(each.sample < 1 for each in self.records),
-        }
-
-
-def _rank(record: Record) -> tuple[bool, bool, float]:
-    """Smaller is better; of equals, the later counts. How fast a run was does not matter."""
-    disturbance = (record.others or 0.0) + (record.steal or 0.0)
-    return record.failure is not None, record.is_disturbed, disturbance if record.is_disturbed else 0.0
 
 
 def sweep(
@@ -111,22 +66,6 @@ def sweep(
         return gathered(experiment, results, chosen, is_stopped)
 
 
-def gathered(
-    experiment: Experiment, results: Results, chosen: list[Configuration], is_stopped: bool = False
-) -> Swept:
-    """What the results say of these configurations; others' records are left out, and counted."""
-    keys = {key_of(each) for each in chosen}
-    mine = [each for each in results.records if key_of(each.configuration) in keys]
-    notes = list(results.notes)
-    if len(mine) < len(results.records):
-        notes.append(
-            f"{len(results.records) - len(mine)} recorded runs of configurations that the file no longer has are left out"
-        )
-    return Swept(
-        experiment, results.directory, chosen, mine, len(chosen) * experiment.samples, is_stopped, notes
-    )
-
-
 class _Work:
     """What is left to do, and how long it may take."""
 
@@ -142,13 +81,16 @@ class _Work:
         self._options, self._tell = options, tell
         self._attempts: dict[tuple[str, int], list[Record]] = defaultdict(list)
         self._took_s: dict[str, list[float]] = defaultdict(list)
+        self._usual_s: dict[str, float] = {}
         self._done = 0
         for record in results.records:
             self._note(record, record.metrics.get("wall_s", 0.0))
 
     def _note(self, record: Record, took_s: float) -> None:
         self._attempts[record.key].append(record)
-        self._took_s[key_of(record.configuration)].append(took_s)
+        key = key_of(record.configuration)
+        self._took_s[key].append(took_s)
+        self._usual_s[key] = statistics.median(self._took_s[key])
 
     def all_done(self) -> bool:
         """Runs whatever is left; False if a failure ended it early."""
@@ -181,23 +123,21 @@ class _Work:
         )
 
     def _run_all(self, runs: list[Planned]) -> bool:
-        for at, planned in enumerate(runs):
+        left = Counter(key_of(each.configuration) for each in runs)
+        for at, planned in enumerate(runs, 1):
             began = time.monotonic()
             record = run_once(self._experiment, planned, len(self._attempts[planned.key]), self._results)
             self._results.append(record)
             # What a run takes is more than the program's time: starting it, reading it.
             self._note(record, time.monotonic() - began)
             self._done += 1
-            left = runs[at + 1 :]
-            self._tell(Progress(self._done, self._done + len(left), self._estimate_s(left), record))
+            left[key_of(planned.configuration)] -= 1
+            self._tell(Progress(self._done, self._done + len(runs) - at, self._estimate_s(left), record))
             if record.failure is not None and self._options.is_stopping_on_failure:
                 return False
         return True
 
-    def _estimate_s(self, left: Iterable[Planned]) -> float | None:
+    def _estimate_s(self, left: Mapping[str, int]) -> float:
         """Configurations that ran take what they took; of others, the mean of these is all that is known."""
-        known = {key: statistics.median(took) for key, took in self._took_s.items()}
-        if not known:
-            return None
-        mean = statistics.fmean(known.values())
-        return math.fsum(known.get(key_of(each.configuration), mean) for each in left)
+        mean = statistics.fmean(self._usual_s.values())
+        return math.fsum(self._usual_s.get(key, mean) * count for key, count in left.items())

@@ -11,7 +11,7 @@ from pathlib import Path
 from trimtab.experiments.fields import as_word
 from trimtab.experiments.spec import BestSpec
 from trimtab.experiments.summary import Best, Summary, columns, values_of
-from trimtab.experiments.sweeping import Swept
+from trimtab.experiments.swept import Swept
 
 Cell = str | int | float | bool | None
 NO_PARQUET = "no .parquet tables: pyarrow is not installed (pip install 'trimtab[parquet]'); the .csv tables have the same"

@@ -1,0 +1,72 @@
+"""All tables of a sweep as one JSON-able dictionary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trimtab.experiments.spec import BestSpec
+from trimtab.experiments.summary import Best, Spread, Summary
+from trimtab.experiments.swept import Swept
+
+
+def json_of(swept: Swept, summary: Summary) -> dict[str, Any]:
+    """Everything that the tables hold, for machines."""
+    return {
+        "name": swept.experiment.name,
+        "directory": str(swept.directory),
+        "runs": swept.counts(),
+        "stopped": swept.is_stopped,
+        "metrics": {each.name: {"title": each.title, "unit": each.unit} for each in summary.metrics},
+        "configurations": [
+            {
+                "configuration": row.configuration,
+                "runs": row.runs,
+                "failed": row.failed,
+                "disturbed": row.disturbed,
+                "metrics": {name: _spread_json(each) for name, each in row.spreads.items()},
+            }
+            for row in summary.rows
+        ],
+        "best": [
+            {
+                "title": spec.title,
+                "metric": spec.metric,
+                "goal": spec.goal,
+                "groups": [_best_json(spec, each) for each in found],
+            }
+            for spec, found in summary.best
+        ],
+        "failures": [
+            {
+                "configuration": each.configuration,
+                "sample": each.sample,
+                "failure": each.failure,
+                "stderr": each.stderr,
+            }
+            for each in swept.failed
+        ],
+    }
+
+
+def _best_json(spec: BestSpec, best: Best) -> dict[str, Any]:
+    rest = {name: value for name, value in best.row.configuration.items() if name not in best.group}
+    spreads = best.row.spreads
+    return {
+        "configuration": {**best.group, **rest},
+        **_spread_json(best.spread),
+        "show": {name: spreads[name].median for name in spec.show if name in spreads},
+        "as_good": best.as_good,
+    }
+
+
+def _spread_json(of: Spread) -> dict[str, float]:
+    """A spread by the names that the tables use."""
+    return {
+        "median": of.median,
+        "iqr": of.iqr,
+        "q1": of.quarter,
+        "q3": of.three_quarters,
+        "min": of.least,
+        "max": of.most,
+        "n": of.count,
+    }
