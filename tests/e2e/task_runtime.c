@@ -73,7 +73,7 @@ static void waiting(int number) {
     giving_task = traces() ? api->task_made(giver, waiting_task) : 0;
     if (traces()) api->task_begin(waiter, waiting_task);
     spin(0.01);
-    if (traces()) api->task_suspended(waiter, waiting_task, TRIMTAB_CAUSE_FUTURE, giving_task);
+    if (traces()) api->task_suspended(waiter, waiting_task, TRIMTAB_CAUSE_MUTEX, giving_task);
     suspended_at = api->now();
     api->worker_state(TRIMTAB_WORKER_IDLE);
   }
@@ -83,11 +83,11 @@ static void waiting(int number) {
   if (traces()) api->task_begin(giver, giving_task);
   spin(0.05);
   if (traces()) {
-    api->task_edge(giving_task, waiting_task, TRIMTAB_CAUSE_FUTURE);
+    api->task_edge(giving_task, waiting_task, TRIMTAB_CAUSE_MUTEX);
     api->task_ready(waiter, waiting_task, giving_task);
     api->task_end(giver, giving_task);
   }
-  api->task_resumed(waiter, waiting_task, TRIMTAB_CAUSE_FUTURE, api->now() - suspended_at);
+  api->task_resumed(waiter, waiting_task, TRIMTAB_CAUSE_MUTEX, api->now() - suspended_at);
   spin(0.01);
   if (traces()) api->task_end(waiter, waiting_task);
   if (!traces()) {

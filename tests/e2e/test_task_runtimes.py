@@ -102,7 +102,7 @@ def test_verdict_and_findings(trimtab: str, runs: dict[str, Path], level: str) -
     assert {"too few tasks ready", "one long task", "tasks wait for each other"} <= set(findings)
     assert findings["one long task"]["subject"] == "critical"
     assert "suspended 1 times" in findings["tasks wait for each other"]["evidence"]
-    assert "future" in findings["tasks wait for each other"]["evidence"]
+    assert "waiting: mutex" in findings["tasks wait for each other"]["evidence"]
     assert ("one producer" in findings) == (level == "profile")
 
 
@@ -132,7 +132,7 @@ def test_perfetto_has_the_parts_too(trimtab: str, runs: dict[str, Path], tmp_pat
     out = tmp_path / "trace.perfetto-trace"
     subprocess.run([trimtab, "export", str(runs["trace"]), "--to", "perfetto", "-o", str(out)], check=True)
     data = out.read_bytes()
-    for name in (b"task waiter", b"suspends", b"looks for tasks", b"played 1, worker 1", b"suspended_ns"):
+    for name in (b"task waiter", b"suspends: waits for mutex", b"gives: mutex", b"looks for tasks", b"played 1, worker 1", b"suspended_ns"):
         assert name in data
 
 

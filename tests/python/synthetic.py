@@ -111,6 +111,7 @@ class LaneFile:
     delay_s: float = 0.0
     capacity: int | None = None
     written: int | None = None
+    worker_of: int = 0
 
 
 @dataclass
@@ -158,9 +159,10 @@ class ProcessFiles:
 
     def _write_lane(self, home: Path, number: int, lane: LaneFile) -> None:
         head = struct.pack(
-            "<IIQQII16sQQQQQQQQQ",
+            "<IIQQII16sQQQQQQQQQII",
             *(number, self.pid + number, 0, 0, 1, int(number == 0), b"worker"),
             *(int(lane.run_s * S), int(lane.delay_s * S), 3, 4, 5, 6, 0, 0, 0),
+            *(lane.worker_of, 0),
         )
         events, rows = b"".join(lane.events), b"".join(lane.rows)
         capacity = len(lane.events) if lane.capacity is None else lane.capacity

@@ -7,6 +7,7 @@ import os
 import random
 import struct
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from synthetic import (
+    NO,
     LaneFile,
     ProcessFiles,
     S,
     counter,
     event,
     module,
+    row,
     subject,
     team_of,
     unavailable,
@@ -54,6 +57,36 @@ def a_run(path: Path) -> Path:
         unavailable("energy", "no meter", "another machine"),
     ]
     return write_run(path, ProcessFiles(lanes, names, [(1.0, 1, 0.5), (2.0, 1, 1.5)], parallel=5.0))
+
+
+def a_run_of_tasks(path: Path) -> Path:
+    runtime, task = 1, 2
+    rows = [
+        row(runtime, 9, 4 * S, flags=1, x=(4 * S, 0, 0, 0)),
+        row(runtime, 9, S, flags=2, x=(S, 0, 0, 0)),
+        row(runtime, 9, 2 * S, flags=3, x=(S, 8 * S, 3 * S, 0)),
+        row(task, 6, 3 * S, count=1000, flags=1, x=(1000, 0, 3, 3 * S)),
+        row(task, 10, S, count=3, flags=1),
+    ]
+    events = [
+        event(S, 43, runtime, arg=1),
+        event(S, 5, task, a=1),
+        event(2 * S, 34, task, a=1, arg=1),
+        event(2 * S, 43, runtime, arg=3),
+        event(3 * S, 36, NO, a=2, b=1, arg=1),
+        event(3 * S, 35, task, a=1, b=S, arg=1),
+        event(4 * S, 6, task, a=1),
+    ]
+    lanes = [
+        LaneFile(run_s=1.0),
+        LaneFile(rows, events, run_s=5.0, worker_of=runtime + 1),
+        LaneFile(rows, events[:1] + events[3:4], run_s=5.0, worker_of=runtime + 1),
+    ]
+    names = [subject(runtime, 15, "runtime 1"), subject(task, 7, "stencil")]
+    return write_run(path, ProcessFiles(lanes, names, parallel=8.0, ended=False))
+
+
+A_RUN = pytest.mark.parametrize("make", [a_run, a_run_of_tasks])
 
 
 def test_everything_is_read(tmp_path: Path) -> None:
@@ -212,6 +245,7 @@ _FUZZ = int(os.environ.get("TRIMTAB_FUZZ", "0"))
 _ODD_NUMBERS = [struct.pack("<d", value) for value in (float("inf"), float("nan"), -1.7e308)]
 
 
+@A_RUN
 @settings(
     max_examples=_FUZZ or 150,
     derandomize=not _FUZZ,
@@ -219,8 +253,10 @@ _ODD_NUMBERS = [struct.pack("<d", value) for value in (float("inf"), float("nan"
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())
-def test_fuzzed_bytes(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    run = a_run(tmp_path_factory.mktemp("fuzz"))
+def test_fuzzed_bytes(
+    tmp_path_factory: pytest.TempPathFactory, make: Callable[[Path], Path], data: st.DataObject
+) -> None:
+    run = make(tmp_path_factory.mktemp("fuzz"))
     files = sorted((run / "100-0").iterdir())
     for _ in range(data.draw(st.integers(1, 4))):
         file = data.draw(st.sampled_from(files))
@@ -237,10 +273,11 @@ def test_fuzzed_bytes(tmp_path_factory: pytest.TempPathFactory, data: st.DataObj
     report_or_error(run)
 
 
-def test_fuzzed_bits_and_cuts(tmp_path: Path) -> None:
+@A_RUN
+def test_fuzzed_bits_and_cuts(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     seed = 20261121
     chance = random.Random(seed)
-    run = a_run(tmp_path)
+    run = make(tmp_path)
     originals = {file: file.read_bytes() for file in sorted((run / "100-0").iterdir())}
     for turn in range(300):
         file = chance.choice(list(originals))

@@ -176,6 +176,16 @@ def test_tasks_that_wait(tmp_path: Path) -> None:
     assert finding["gain_s"] == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(("tasks_ran", "is_told"), [(79, True), (81, False)])
+def test_the_task_that_waits_for_all_others_is_not_told(
+    tmp_path: Path, tasks_ran: int, is_told: bool
+) -> None:
+    lanes = two_workers()
+    lanes[2].rows += [row(TASK, 10, 2 * S, count=4, flags=1), tasks(tasks_ran, 0.01)]
+    found = causes(report_of(tmp_path, lanes, 8.0))
+    assert ("tasks wait for each other" in found) == is_told
+
+
 def test_time_without_tasks_and_cpus_without_workers(tmp_path: Path) -> None:
     lanes = [LaneFile(run_s=4.0), LaneFile(rows=[state(RUNS, 6.0)], run_s=6.0)]
     found = causes(report_of(tmp_path, lanes, 6.0))

@@ -111,7 +111,9 @@ def _has(events: Records, kinds: tuple[int, ...]) -> bool:
 
 def _times_at_work(events: Records) -> tuple[Integers, Integers, NDArray[np.bool_]]:
     """The same of a worker whose tasks have no events: from its states."""
-    states = np.concatenate([block[block["kind"] == _WORKER_STATE] for block in _blocks(events)])
+    states = np.concatenate(
+        [events[:0], *(block[block["kind"] == _WORKER_STATE] for block in _blocks(events))]
+    )
     runs = states["arg"] == _RUNS
     # Other states end what ran before them; what ran before a ring's first event counts as well.
     changes = np.flatnonzero(runs | np.concatenate([[True], runs[:-1]])) if len(states) else _NONE

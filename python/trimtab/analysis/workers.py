@@ -76,12 +76,17 @@ def _open_rows(rows: Records) -> list[int]:
 
 def _close(row: Records, end: int, busy_since: int) -> None:
     since = int(row["x"][0, 1])
-    length = max(end - since, 0)
+    length = _ticks(end - since)
     row["sum"] += np.uint64(length)
     row["count"] += np.uint64(1)
     is_running = row["flags"][0] == _STATES["runs"]
-    row["x"][0, 0] += np.uint64(length if is_running else max(end - max(since, busy_since), 0))
+    row["x"][0, 0] += np.uint64(length if is_running else _ticks(end - max(since, busy_since)))
     row["x"][0, 1] = 0
+
+
+def _ticks(difference: int) -> int:
+    """What a damaged file says must fit as well."""
+    return min(max(difference, 0), 1 << 62)
 
 
 def workers_of(process: Process, places: Places | None = None) -> tuple[Worker, ...]:
