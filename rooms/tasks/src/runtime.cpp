@@ -15,6 +15,7 @@
 #include <string>
 #include <thread>
 
+#include "monitor.hpp"
 #include "trimtab/base/topology.hpp"
 #include "worker_loop.hpp"
 
@@ -68,6 +69,7 @@ struct runtime::parts {
   std::vector<std::thread> threads;
   base::spin_lock lock;  // of the following
   stack_memory memory;
+  std::unique_ptr<monitor> counters;
   stack* unused = nullptr;
 };
 
@@ -85,6 +87,8 @@ runtime::runtime(const runtime_options& options)
   calibration();
   for (std::uint32_t i = 0; i < m_options.workers; ++i) m_workers.push_back(std::make_unique<worker>(*this, m_queues[i], i));
   try {
+    m_parts->counters =
+        std::make_unique<monitor>(*this, m_options.print_counters, m_options.print_counters_ms, m_recorded != 0);
     start();
   } catch (...) {
     stop();
@@ -133,9 +137,11 @@ runtime::~runtime() {
     // A forked child, where the workers do not exist: nothing to wait for, and what they own stays as it is.
     for (std::thread& each : m_parts->threads) each.detach();
     for (auto& each : m_workers) static_cast<void>(each.release());
+    static_cast<void>(m_parts->counters.release());
     return;
   }
   stop();
+  m_parts->counters.reset();
 }
 
 runtime& runtime::standard() {
@@ -144,6 +150,39 @@ runtime& runtime::standard() {
     if (!living.empty()) return *living.front();
   }
   static runtime made;
+  return made;
+}
+
+raw_counts runtime::raw(std::uint32_t number) const noexcept {
+  const worker& of = *m_workers[number];
+  const worker_counters& counters = of.m_counters;
+  const queue_counts& queue = of.m_queues->counts;
+  raw_counts made;
+  made.in_place = counters.in_place.get();
+  made.started = counters.started.get();
+  made.resumed = counters.resumed.get();
+  made.suspended = counters.suspended.get();
+  made.made = counters.made.get();
+  made.finished = counters.finished.get();
+  made.parks = counters.parked.get();
+  made.stacks = counters.stacks.get();
+  made.accesses = queue.accesses.get();
+  made.misses = queue.misses.get();
+  made.stolen = queue.stolen.get();
+  made.steals = queue.steals.get();
+  made.queued = of.m_queues->length();
+  made.timed = counters.timed_tasks.get();
+  made.timed_ticks = counters.timed_ticks.get();
+  made.gap_ticks = counters.gap_ticks.get();
+  made.busy = counters.busy_ticks.get();
+  made.looking = counters.look_ticks.get();
+  made.parked = counters.park_ticks.get();
+  made.capped = counters.cap_ticks.get();
+  // And what it does now. It may change that between our reads: then a little is missing, or counted twice.
+  std::uint64_t* const now_in[] = {&made.busy, &made.looking, &made.parked, &made.capped};
+  const worker_state state = of.m_state.load(std::memory_order_relaxed);
+  const base::ticks since = of.m_since.load(std::memory_order_relaxed), now = base::now();
+  if (now > since) *now_in[static_cast<std::size_t>(state)] += now - since;
   return made;
 }
 

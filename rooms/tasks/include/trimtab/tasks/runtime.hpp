@@ -7,11 +7,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "trimtab/tasks/counters.hpp"
 #include "trimtab/tasks/event_count.hpp"
 #include "trimtab/tasks/spawn.hpp"
 #include "trimtab/tasks/waiting.hpp"
@@ -37,6 +39,9 @@ struct runtime_options {
   std::uint32_t deadlock_ms = 3000;
   // What is told then, line by line; nothing set: to standard error.
   std::function<void(std::string_view)> on_deadlock = {};
+  // Paths of counters to be printed to standard error when the runtime ends, and every so many milliseconds (0: only then).
+  std::vector<std::string> print_counters = {};
+  std::uint32_t print_counters_ms = 0;
 };
 
 class runtime {
@@ -72,6 +77,9 @@ class runtime {
   const worker_counters& counters(std::uint32_t number) const { return m_workers.at(number)->counters(); }
   const queue_counts& queue_counters(std::uint32_t number) const { return m_queues.workers.at(number)->counts; }
   std::uint64_t queue_length() const noexcept { return m_queues.length(); }
+  // As counted and timed so far by one worker, its present state included (counters.hpp).
+  raw_counts raw(std::uint32_t number) const noexcept;
+  std::uint64_t made_outside() const noexcept { return m_made_outside.load(std::memory_order_relaxed); }
   // Of the clock by which counters count.
   static double ns_per_tick() noexcept;
 

@@ -1,0 +1,151 @@
+#include "trimtab/tasks/counters.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <string>
+#include <thread>
+
+#include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/invoke.hpp"
+#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/task_scope.hpp"
+
+namespace trimtab::tasks {
+namespace {
+
+double value(const runtime& of, const char* path, const snapshot& since = {}) {
+  return find_counters(of, path).at(0).value(snapshot(of), since);
+}
+
+void spin(double us) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(static_cast<long>(us * 1e3));
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+// What has run is counted by its worker after it has told who waits.
+void wait_until_idle(const runtime& here) {
+  while (value(here, "/threads/count/instantaneous/staged") != 0) std::this_thread::yield();
+}
+
+TEST(counters, counts_are_exact) {
+  runtime here({.workers = 2});
+  here.run([] {
+    task_scope scope;
+    for (int i = 0; i < 1000; ++i) scope.spawn([] {});
+  });
+  wait_until_idle(here);
+  EXPECT_EQ(value(here, "/threads/count/cumulative"), 1001);
+  const snapshot before(here);
+  here.run([] {
+    for (int i = 0; i < 100; ++i) invoke([] {}, [] {});
+  });
+  wait_until_idle(here);
+  EXPECT_EQ(value(here, "/threads/count/cumulative", before), 101);
+  EXPECT_EQ(value(here, "/threads/count/cumulative"), 1102);
+}
+
+TEST(counters, workers_add_up_to_the_total) {
+  runtime here({.workers = 3});
+  here.run([] {
+    task_scope scope;
+    for (int i = 0; i < 300; ++i) scope.spawn([] { spin(20); });
+  });
+  wait_until_idle(here);
+  const snapshot now(here);
+  for (const char* name : {"/threads/count/cumulative", "/threads/count/cumulative-phases", "/threads/time/busy",
+                           "/threads/count/pending-accesses"}) {
+    double sum = 0;
+    const std::string path(name);
+    for (const counter& each : find_counters(here, "/threads{locality#0/worker-thread#*}" + path.substr(8)))
+      sum += each.value(now);
+    EXPECT_NEAR(find_counters(here, name).at(0).value(now), sum, 1e-9 * sum) << name;
+  }
+}
+
+TEST(counters, tasks_that_wait_are_seen) {
+  runtime here({.workers = 2});
+  promise<void> given;
+  auto taken = given.get_future().share();
+  std::vector<future<void>> waiting;
+  for (int i = 0; i < 7; ++i) waiting.push_back(async([taken] { taken.get(); }));
+  while (value(here, "/threads/count/instantaneous/suspended") != 7) std::this_thread::yield();
+  given.set_value();
+  for (auto& each : waiting) each.get();
+  wait_until_idle(here);
+  EXPECT_EQ(value(here, "/threads/count/instantaneous/suspended"), 0);
+  EXPECT_EQ(value(here, "/threads/count/suspensions"), 7);
+  EXPECT_EQ(value(here, "/threads/count/cumulative-phases"), 14);
+}
+
+// The estimate of the time in tasks against full timing by the tasks themselves.
+TEST(counters, estimated_times_agree_with_full_timing) {
+  runtime here({.workers = 2});
+  std::atomic<long> timed_ns{0};
+  for (const double us : {2.0, 50.0}) {
+    const snapshot before(here);
+    timed_ns = 0;
+    here.run([&] {
+      task_scope scope;
+      for (int i = 0; i < 4000; ++i)
+        scope.spawn([&, us] {
+          const auto begin = std::chrono::steady_clock::now();
+          spin(us);
+          timed_ns += (std::chrono::steady_clock::now() - begin).count();
+        });
+    });
+    const snapshot after(here);
+    const double estimate = find_counters(here, "/threads/time/cumulative").at(0).value(after, before);
+    const double exact = static_cast<double>(timed_ns.load()) * 1e-9;
+    EXPECT_GT(estimate, 0.8 * exact) << us;
+    EXPECT_LT(estimate, 1.5 * exact) << us;
+    const double idle = find_counters(here, "/threads/idle-rate").at(0).value(after, before);
+    EXPECT_GE(idle, 0);
+    EXPECT_LE(idle, 1);
+  }
+}
+
+TEST(counters, an_idle_runtime_is_idle) {
+  runtime here({.workers = 2});
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_GT(value(here, "/threads/idle-rate"), 0.9);
+  EXPECT_TRUE(std::isnan(value(here, "/threads/time/average")));
+}
+
+TEST(counters, paths_and_wildcards) {
+  runtime here({.workers = 3});
+  EXPECT_EQ(find_counters(here, "/threads{locality#0/worker-thread#1}/idle-rate").at(0).path(),
+            "/threads{locality#0/worker-thread#1}/idle-rate");
+  EXPECT_EQ(find_counters(here, "/threadqueue/length").at(0).path(), "/threadqueue{locality#0/total}/length");
+  EXPECT_EQ(find_counters(here, "/threads{locality#*/worker-thread#*}/idle-rate").size(), 3u);
+  EXPECT_EQ(find_counters(here, "/*").size(), counter_types().size());
+  EXPECT_GT(find_counters(here, "/threads/time/*").size(), 5u);
+  for (const char* wrong :
+       {"", "threads/idle-rate", "/threads/idle", "/threads{locality#1/total}/idle-rate",
+        "/threads{locality#0/worker-thread#3}/idle-rate", "/threads{locality#0/worker-thread#x}/idle-rate",
+        "/threads{locality#0/pool#1}/idle-rate", "/threads{locality#0/total/idle-rate"}) {
+    try {
+      find_counters(here, wrong);
+      ADD_FAILURE() << wrong;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find(std::string("\"") + wrong + "\""), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(counters, are_printed_at_the_end) {
+  ::testing::internal::CaptureStderr();
+  {
+    runtime here({.workers = 1, .print_counters = {"/threads/count/cumulative"}});
+    here.run([] {});
+  }
+  const std::string printed = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(printed.rfind("/threads{locality#0/total}/count/cumulative,", 0), 0u) << printed;
+  EXPECT_NE(printed.find(",1,1\n"), std::string::npos) << printed;
+  EXPECT_THROW(runtime({.print_counters = {"/no/such"}}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace trimtab::tasks
