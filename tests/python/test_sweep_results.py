@@ -12,6 +12,7 @@ import pytest
 from sweep_samples import ran, until, write
 from trimtab.experiments import Experiment, ExperimentError, Options, Progress, Swept, load, sweep, sweeping
 from trimtab.experiments.machine import Disturbance, Reading, between, reading
+from trimtab.experiments.plan import Planned
 from trimtab.experiments.results import Record, Results
 
 
@@ -161,8 +162,8 @@ def test_what_others_disturb_is_repeated_at_the_end(tmp_path: Path, monkeypatch:
     busy = {("1", "a"): 1, ("2", "b"): 2, ("4", "a"): 99}
     real, seen = sweeping.run_once, []
 
-    def once(experiment: Experiment, planned: object, attempt: int, results: Results) -> Record:
-        record = real(experiment, planned, attempt, results)  # type: ignore[arg-type]
+    def once(experiment: Experiment, planned: Planned, attempt: int, results: Results) -> Record:
+        record = real(experiment, planned, attempt, results)
         key = (str(record.configuration["grain"]), str(record.configuration["mode"]))
         is_busy = record.sample == 2 and attempt < busy.get(key, 0)
         seen.append((*key, attempt))
@@ -182,6 +183,24 @@ def test_what_others_disturb_is_repeated_at_the_end(tmp_path: Path, monkeypatch:
     # Enough was tried: going on does not try again.
     go(tmp_path, experiment)
     assert len(seen) == 29
+
+
+def test_warm_up_runs_are_made_once_and_count_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experiment = replace(load(write(tmp_path)), warm_up=2, samples=1, disturbed_above=0.2)
+    real = sweeping.run_once
+
+    def once(experiment: Experiment, planned: Planned, attempt: int, results: Results) -> Record:
+        record = real(experiment, planned, attempt, results)
+        return replace(record, others=0.9, steal=0.0, is_disturbed=planned.is_warm_up)
+
+    monkeypatch.setattr(sweeping, "run_once", once)
+    counts = go(tmp_path, experiment).counts()
+    assert counts == {"planned": 8, "done": 8, "failed": 0, "repeated": 0, "disturbed": 0, "warm_up": 16}
+    assert len(ran(tmp_path)) == 24
+    go(tmp_path, experiment)
+    assert len(ran(tmp_path)) == 24
 
 
 def test_failures_are_results(tmp_path: Path) -> None:

@@ -185,6 +185,20 @@ def test_panels_and_conditions(tmp_path: Path) -> None:
     assert [point.x for panel in figure.panels for point in panel.lines[0].points] == [1.0, 2.0, 1.0, 2.0]
 
 
+def test_lines_go_along_their_axis(tmp_path: Path) -> None:
+    more = '[[figure]]\nx = "grain"\ny = "time"\nlines = "mode"\n[[figure]]\nx = "idle_rate"\ny = "time"\nname = "of"\n'
+    experiment = load(write(tmp_path, more), {"grain": [4, 1, 2], "mode": "a"})
+    records = [record(grain, "a", 1) for grain in (4, 1, 2)]
+    (over, of), _ = figures_of(experiment, summarised(swept_of(experiment, records, tmp_path / "out")))
+    assert [point.x for point in over.panels[0].lines[0].points] == [1.0, 2.0, 4.0]
+    # Over another metric: its median.
+    assert [(point.x, point.y) for point in of.panels[0].lines[0].points] == [
+        (0.125, 4.0),
+        (0.25, 2.0),
+        (0.5, 1.0),
+    ]
+
+
 def test_drawings(swept: Swept) -> None:
     pytest.importorskip("matplotlib")
     written = write_outputs(swept, summarised(swept))
