@@ -120,7 +120,7 @@ def workers_of(process: Process, places: Places | None = None) -> tuple[Worker, 
 
 
 def worker_table(process: Process, places: Places) -> list[dict[str, Any]]:
-    """One entry per worker; times in seconds."""
+    """One entry per worker, by runtime and number; times in seconds."""
     names = {lane.id: lane.header["title"] or lane.header["name"] for lane in process.lanes}
     counts = {lane.id: _task_rows(lane.rows) for lane in process.lanes}
     return [
@@ -138,7 +138,9 @@ def worker_table(process: Process, places: Places) -> list[dict[str, Any]]:
             "tasks": int(counts[each.lane]["count"].sum()),
             "created": int(counts[each.lane]["x"][:, 0].sum()),
         }
-        for each in workers_of(process, places)
+        for each in sorted(
+            workers_of(process, places), key=lambda each: (each.runtime, each.number, each.lane)
+        )
     ]
 
 
