@@ -101,6 +101,8 @@ bool task_deque::take_back() noexcept {
                                           std::memory_order_relaxed);
   const std::uint32_t tail = m_split;
   m_split += count / 2;
+  // The head has moved on, maybe beyond where room was to be made; of the ring no more is in use than before.
+  m_end = tail + m_mask + 1;
   // Nothing was offered, so no thief can have changed the bounds.
   m_bounds.store(pack(tail, m_split), std::memory_order_seq_cst);
   return true;
