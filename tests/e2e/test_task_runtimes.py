@@ -112,7 +112,8 @@ def test_parts_and_arrows_in_a_trace(trimtab: str, runs: dict[str, Path], tmp_pa
     events = json.loads(out.read_text())["traceEvents"]
     lanes = {each["args"]["name"]: each["tid"] for each in events if each["name"] == "thread_name"}
     first, second = (next(tid for name, tid in lanes.items() if f"worker {n}" in name) for n in (0, 1))
-    slices = [each for each in events if each["ph"] == "X"]
+    # Lanes come in the order in which threads began.
+    slices = sorted((each for each in events if each["ph"] == "X"), key=lambda each: each["ts"])
     waiter = [each for each in slices if each["name"] == "task waiter"]
     giver = next(each for each in slices if each["name"] == "task giver")
     assert [each["tid"] for each in waiter] == [first, second] and giver["tid"] == second
@@ -132,7 +133,14 @@ def test_perfetto_has_the_parts_too(trimtab: str, runs: dict[str, Path], tmp_pat
     out = tmp_path / "trace.perfetto-trace"
     subprocess.run([trimtab, "export", str(runs["trace"]), "--to", "perfetto", "-o", str(out)], check=True)
     data = out.read_bytes()
-    for name in (b"task waiter", b"suspends: waits for mutex", b"gives: mutex", b"looks for tasks", b"played 1, worker 1", b"suspended_ns"):
+    for name in (
+        b"task waiter",
+        b"suspends: waits for mutex",
+        b"gives: mutex",
+        b"looks for tasks",
+        b"played 1, worker 1",
+        b"suspended_ns",
+    ):
         assert name in data
 
 
