@@ -1,0 +1,405 @@
+// The protocols without locks, on a machine that tries their interleavings. Each checker is shown to find a mistake.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <string>
+
+#include "interleaved.hpp"
+
+#define trimtab trimtab_interleaved
+#include "../src/asymmetric_fence.cpp"
+#include "../src/event_count.cpp"
+#include "../src/queues.cpp"
+#include "../src/task_deque.cpp"
+#include "../src/waiting.cpp"
+#include "trimtab/tasks/policies/abp_priority.hpp"
+#include "trimtab/tasks/policies/hierarchy.hpp"
+#include "trimtab/tasks/policies/local.hpp"
+#include "trimtab/tasks/policies/local_priority.hpp"
+#include "trimtab/tasks/policies/periodic_priority.hpp"
+#include "trimtab/tasks/policies/static_priority.hpp"
+
+// Tasks on the machine: its threads are workers if t_are_workers, each with one stack.
+namespace trimtab::tasks {
+namespace {
+bool are_workers = false;
+stack stacks[4];
+bool is_set_aside[4];
+}  // namespace
+
+worker* worker::current() noexcept {
+  static char any;
+  return are_workers ? reinterpret_cast<worker*>(&any) : nullptr;
+}
+
+void worker::suspend(const char*, const void*, void (*published)(void*, stack&) noexcept, void* argument) noexcept {
+  interleaving::machine& here = *interleaving::machine::current();
+  const std::size_t own = here.running_thread();
+  is_set_aside[own] = true;
+  published(argument, stacks[own]);
+  if (is_set_aside[own]) here.sleep(&stacks[own]);
+}
+
+void worker::ready(stack& suspended) noexcept {
+  is_set_aside[&suspended - stacks] = false;
+  interleaving::machine::current()->wake(&suspended, 1);
+}
+
+namespace {
+
+using interleaving::faults;
+using interleaving::machine;
+using bodies = std::vector<machine::body>;
+
+#if defined(__SANITIZE_THREAD__)
+constexpr bool can_run = false;  // its stacks are not announced; and all runs on one thread
+#else
+constexpr bool can_run = true;
+#endif
+
+class interleaved : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_run) GTEST_SKIP() << "not under ThreadSanitizer";
+  }
+};
+
+// A queue with its owner and thieves, and how often each task was taken.
+struct queue_model {
+  explicit queue_model(task_deque::offering when) : deque(when, 4) {}
+
+  void push() { deque.push(tasks.at(pushed++)); }
+  void took(const task* which) { times_taken.at(static_cast<std::size_t>(which - tasks.data())) += 1; }
+  void pop_newest() {
+    bool is_offered = false;
+    if (task* const found = deque.pop_newest(is_offered)) took(found);
+  }
+  void pop_oldest() {
+    bool is_offered = false;
+    if (task* const found = deque.pop_oldest(is_offered)) took(found);
+  }
+  void take(std::size_t back) {
+    if (pushed < back) return;
+    if (deque.take(tasks[pushed - back])) took(&tasks[pushed - back]);
+  }
+  void steal(std::size_t most) {
+    std::array<task*, 4> into{};
+    const std::size_t count = deque.steal(into.data(), most);
+    for (std::size_t i = 0; i < count; ++i) took(into[i]);
+  }
+  std::string verdict() {
+    for (std::size_t i = 0; i < tasks.size(); ++i) pop_newest();
+    for (std::size_t i = 0; i < tasks.size(); ++i)
+      if (times_taken[i] != (i < pushed ? 1 : 0))
+        return "task " + std::to_string(i) + " was taken " + std::to_string(times_taken[i]) + " times";
+    return deque.size() == 0 ? "" : "not empty at the end";
+  }
+
+  std::array<task, 12> tasks;
+  std::array<int, 12> times_taken{};
+  std::size_t pushed = 0;
+  task_deque deque;
+};
+
+// What a delayed thief has seen comes back, with other tasks: it must not be taken for the same.
+bodies owner_that_takes_back(queue_model& model) {
+  return {[&] {
+            model.push();
+            model.take(1);
+            model.push();
+            model.push();
+            model.take(1);
+            model.take(2);
+            model.push();
+          },
+          [&] {
+            model.steal(4);
+            model.steal(4);
+          }};
+}
+
+bodies owner_and_raider(queue_model& model) {
+  model.push();
+  model.push();
+  return {[&] {
+            model.pop_newest();
+            model.push();
+            model.pop_newest();
+          },
+          [&] {
+            if (model.deque.raid()) model.steal(4);
+          }};
+}
+
+template <class make_bodies>
+std::string all_schedules(machine& on, int budget, task_deque::offering when, make_bodies&& make) {
+  std::unique_ptr<queue_model> model;
+  return on.all(
+      budget,
+      [&] {
+        model = std::make_unique<queue_model>(when);
+        return make(*model);
+      },
+      [&] { return model->verdict(); });
+}
+
+TEST_F(interleaved, a_queue_gives_each_task_once_whatever_the_schedule) {
+  for (const auto when : {task_deque::offering::on_demand, task_deque::offering::periodic, task_deque::offering::never}) {
+    machine on;
+    const int budget = when == task_deque::offering::on_demand ? 3 : 2;
+    EXPECT_EQ(all_schedules(on, budget, when, owner_that_takes_back), "");
+    EXPECT_GT(on.runs(), 500u);
+    EXPECT_EQ(all_schedules(on, budget, when, owner_and_raider), "");
+    EXPECT_GT(on.runs(), 500u);
+  }
+}
+
+TEST_F(interleaved, a_raid_without_the_barrier_is_found_out) {
+  machine broken({.membarrier_does_nothing = true});
+  EXPECT_NE(all_schedules(broken, 3, task_deque::offering::never, owner_and_raider), "");
+}
+
+TEST_F(interleaved, a_queue_gives_each_task_once_in_random_schedules) {
+  machine on;
+  std::unique_ptr<queue_model> model;
+  const auto owner = [&](std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    for (int i = 0; i < 14; ++i) switch (random() % 6) {
+        case 0:
+        case 1:
+        case 2:
+          if (model->pushed < model->tasks.size()) model->push();
+          break;
+        case 3:
+          model->take(1 + random() % 3);
+          break;
+        case 4:
+          model->pop_newest();
+          break;
+        default:
+          model->pop_oldest();
+      }
+  };
+  const auto thief = [&](std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    for (int i = 0; i < 6; ++i) switch (random() % 6) {
+        case 0:
+          model->deque.ask();
+          break;
+        case 1:
+          model->deque.raid();
+          break;
+        default:
+          model->steal(1 + random() % 4);
+      }
+  };
+  EXPECT_EQ(on.random(
+                1, 30'000,
+                [&](std::uint64_t seed) -> bodies {
+                  model = std::make_unique<queue_model>(static_cast<task_deque::offering>(seed % 3));
+                  return {[=] { owner(seed); }, [=] { thief(seed + 1); }, [=] { thief(seed + 2); }};
+                },
+                [&] { return model->verdict(); }),
+            "");
+}
+
+// Workers that look, sleep and are woken as worker_loop's do, on any policy.
+enum class sleeper { right, looks_before_it_tells, without_barrier };
+
+template <class policy>
+struct sleep_model {
+  sleep_model(std::uint32_t workers, sleeper how) : all(workers, {}, policy::offers), rules(all), way(how) {}
+
+  void push(std::uint32_t worker) {
+    task& made = tasks.at(pushed++);
+    const bool is_offered = policy::keeps_own ? all[worker].normal.push(made) : rules.push(all, worker, made);
+    if (is_offered) wake();
+  }
+  void put() {
+    rules.put(all, tasks.at(pushed++), -1);
+    wake();
+  }
+  void wake() { policy::wakes_all ? events.wake_all() : events.wake_one(); }
+
+  // Until all `expected` tasks have been run by somebody.
+  void work(std::uint32_t worker) {
+    while (left.load(std::memory_order_seq_cst) != 0) {
+      bool is_offered = false;
+      search patient{1000};
+      task* const found = rules.next(all, worker, patient, is_offered);
+      if (is_offered) wake();
+      if (found == nullptr) {
+        sleep(worker);
+        continue;
+      }
+      ran(*found);
+    }
+  }
+  void ran(const task& which) {
+    times_run.at(static_cast<std::size_t>(&which - tasks.data())) += 1;
+    if (left.fetch_sub(1, std::memory_order_seq_cst) == 1) events.wake_all();
+  }
+  void sleep(std::uint32_t worker) {
+    if (way == sleeper::looks_before_it_tells && rules.may_find(all, worker)) return;
+    const std::uint32_t key = events.prepare();
+    if (way != sleeper::without_barrier) heavy_fence();
+    if ((way != sleeper::looks_before_it_tells && rules.may_find(all, worker)) || left.load(std::memory_order_seq_cst) == 0)
+      return events.cancel();
+    events.wait(key);
+  }
+  std::string verdict() {
+    for (std::size_t i = 0; i < pushed; ++i)
+      if (times_run[i] != 1) return "task " + std::to_string(i) + " was run " + std::to_string(times_run[i]) + " times";
+    return events.sleepers() == 0 ? "" : "sleepers are left";
+  }
+
+  queues all;
+  policy rules;
+  sleeper way;
+  event_count events;
+  std::array<task, 8> tasks;
+  std::array<int, 8> times_run{};
+  std::size_t pushed = 0;
+  std::atomic<std::uint32_t> left{0};
+};
+
+// A worker that makes tasks, and then is busy for as long as they are not run: others must find them.
+template <class policy>
+bodies busy_owner(sleep_model<policy>& model) {
+  model.left.store(2);
+  return {[&] {
+            model.push(0);
+            model.push(0);
+            // Under static-priority some are its own.
+            if (policy::wakes_all) model.work(0);
+          },
+          [&] { model.work(1); }};
+}
+
+// The same, when it has just run its newest in place and so taken back what was offered.
+template <class policy>
+bodies busy_owner_that_took(sleep_model<policy>& model) {
+  model.left.store(3);
+  return {[&] {
+            for (int i = 0; i < 3; ++i)
+              if (model.all[0].normal.push(model.tasks.at(model.pushed++))) model.wake();
+            if (model.all[0].normal.take(model.tasks[2])) model.ran(model.tasks[2]);
+          },
+          [&] { model.work(1); }};
+}
+
+// A thread outside, and workers.
+template <class policy, std::uint32_t tasks = 2>
+bodies outside(sleep_model<policy>& model) {
+  model.left.store(tasks);
+  bodies made{[&] {
+    for (std::uint32_t i = 0; i < tasks; ++i) model.put();
+  }};
+  for (std::uint32_t i = 0; i < model.all.size(); ++i) made.push_back([&, i] { model.work(i); });
+  return made;
+}
+
+template <class policy, class make_bodies>
+std::string asleep(machine& on, int budget, std::uint32_t workers, sleeper how, make_bodies&& make) {
+  std::unique_ptr<sleep_model<policy>> model;
+  return on.all(
+      budget,
+      [&] {
+        model = std::make_unique<sleep_model<policy>>(workers, how);
+        return make(*model);
+      },
+      [&] { return model->verdict(); });
+}
+
+template <class policy>
+class interleaved_policies : public interleaved {};
+using all_six = ::testing::Types<local, local_priority, abp_priority, hierarchy, static_priority, periodic_priority>;
+struct names {
+  template <class policy>
+  static std::string GetName(int) {
+    return policy::name;
+  }
+};
+TYPED_TEST_SUITE(interleaved_policies, all_six, names);
+
+TYPED_TEST(interleaved_policies, nobody_sleeps_while_there_is_work) {
+  machine on;
+  EXPECT_EQ((asleep<TypeParam>(on, 2, 2, sleeper::right, busy_owner<TypeParam>)), "");
+  if (!TypeParam::wakes_all) {
+    EXPECT_EQ((asleep<TypeParam>(on, 2, 2, sleeper::right, busy_owner_that_took<TypeParam>)), "");
+  }
+  EXPECT_GT(on.runs(), 100u);
+  EXPECT_EQ((asleep<TypeParam>(on, 2, 1, sleeper::right, outside<TypeParam>)), "");
+  EXPECT_GT(on.runs(), 100u);
+  std::unique_ptr<sleep_model<TypeParam>> model;
+  EXPECT_EQ(on.random(
+                1, 2'000,
+                [&](std::uint64_t seed) {
+                  model = std::make_unique<sleep_model<TypeParam>>(2, sleeper::right);
+                  return seed % 2 == 0 ? busy_owner(*model) : outside(*model);
+                },
+                [&] { return model->verdict(); }),
+            "");
+}
+
+TYPED_TEST(interleaved_policies, who_looks_before_it_tells_is_found_out) {
+  machine on;
+  EXPECT_NE((asleep<TypeParam>(on, 2, 1, sleeper::looks_before_it_tells, outside<TypeParam>)), "");
+}
+
+TEST_F(interleaved, who_sleeps_without_the_barrier_is_found_out) {
+  machine on;
+  EXPECT_NE((asleep<local_priority>(on, 3, 2, sleeper::without_barrier, busy_owner<local_priority>)), "");
+}
+
+// Where there is no membarrier, what comes from outside is seen because it is stored with a fence.
+TEST_F(interleaved, what_is_put_without_a_fence_is_found_out) {
+  machine on({.membarrier_does_nothing = true});
+  EXPECT_EQ((asleep<local_priority>(on, 2, 1, sleeper::right, outside<local_priority, 1>)), "");
+  machine broken({.membarrier_does_nothing = true, .seq_cst_stores_are_late = true});
+  EXPECT_NE((asleep<local_priority>(broken, 2, 1, sleeper::right, outside<local_priority, 1>)), "");
+}
+
+// One who completes, two who wait; the first waiter to be told ends the completion's life.
+struct completion_model {
+  std::unique_ptr<completion> done = std::make_unique<completion>();
+  int value = 0;
+  int seen = 0;
+};
+
+std::string completed(machine& on, int budget, bool by_workers, int waiters) {
+  are_workers = by_workers;
+  std::unique_ptr<completion_model> model;
+  const std::string result = on.all(
+      budget,
+      [&]() -> bodies {
+        model = std::make_unique<completion_model>();
+        bodies made{[&] {
+          model->value = 1;
+          model->done->complete();
+        }};
+        for (int i = 0; i < waiters; ++i)
+          made.push_back([&, waiters] {
+            model->done->wait("a test");
+            if (model->value != 1) machine::current()->fail("went on before it was completed");
+            if (++model->seen == waiters) model->done.reset();
+          });
+        return made;
+      },
+      [&] { return model->seen == waiters ? std::string() : std::string("not all went on"); });
+  are_workers = false;
+  return result;
+}
+
+TEST_F(interleaved, who_waits_is_told_once_and_may_destroy_what_it_waited_for) {
+  for (const bool by_workers : {false, true})
+    for (const int waiters : {1, 2}) {
+      machine on;
+      EXPECT_EQ(completed(on, 4, by_workers, waiters), "");
+      EXPECT_GT(on.runs(), 20u);
+    }
+}
+
+}  // namespace
+}  // namespace trimtab::tasks
