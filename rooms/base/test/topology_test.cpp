@@ -111,6 +111,23 @@ TEST_F(fake_root, both_versions_at_once_give_the_least) {
   EXPECT_DOUBLE_EQ(quota(), 2.0);
 }
 
+TEST_F(fake_root, domains_of_memory_are_nodes_that_have_cpus) {
+  put("/sys/devices/system/node/online", "0-1,4\n");
+  put("/sys/devices/system/node/node0/cpulist", "0-1,4-5\n");
+  put("/sys/devices/system/node/node1/cpulist", "\n");
+  put("/sys/devices/system/node/node4/cpulist", "2-3,6\n");
+  std::uint32_t domain_of[8];
+  EXPECT_EQ(read_memory_domains(domain_of, 8, m_root.c_str()), 2u);
+  const std::uint32_t expected[8] = {0, 0, 1, 1, 0, 0, 1, 0};
+  for (int cpu = 0; cpu < 8; ++cpu) EXPECT_EQ(domain_of[cpu], expected[cpu]) << cpu;
+}
+
+TEST_F(fake_root, where_the_kernel_tells_no_nodes_there_is_one_domain) {
+  std::uint32_t domain_of[2] = {7, 7};
+  EXPECT_EQ(read_memory_domains(domain_of, 2, m_root.c_str()), 1u);
+  EXPECT_EQ(domain_of[1], 0u);
+}
+
 TEST(cpu_mask, counts_and_finds_its_cpus) {
   cpu_mask mask;
   EXPECT_EQ(mask.count(), 0u);

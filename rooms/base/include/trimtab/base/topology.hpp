@@ -31,6 +31,10 @@ struct cpu_limits {
 // ancestors included. What cannot be read counts as no limit. Allocates nothing.
 cpu_limits read_cpu_limits(const char* root = "") noexcept;
 
+// The domain of memory (NUMA node with CPUs, counted from 0) of each CPU below `cpus`, from ROOT/sys. Returns how many
+// domains there are; 1 where the kernel does not say. Allocates nothing.
+std::uint32_t read_memory_domains(std::uint32_t* domain_of_cpu, std::size_t cpus, const char* root = "") noexcept;
+
 // A directory of the cgroup file system, ROOT included.
 struct cgroup_directory {
   char path[1600] = {};

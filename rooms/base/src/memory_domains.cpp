@@ -1,0 +1,56 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "trimtab/base/topology.hpp"
+
+namespace trimtab::base {
+
+namespace {
+
+// "0-3,8,10-11" into numbers; stops at what is no such list.
+template <class function>
+void each_of_list(const char* text, function&& call) {
+  for (const char* at = text; *at >= '0' && *at <= '9';) {
+    char* end = nullptr;
+    const unsigned long first = std::strtoul(at, &end, 10);
+    unsigned long last = first;
+    if (*end == '-') last = std::strtoul(end + 1, &end, 10);
+    for (unsigned long each = first; each <= last && each < cpu_mask::most; ++each) call(each);
+    if (*end != ',') return;
+    at = end + 1;
+  }
+}
+
+bool read_list(const char* path, char* into, std::size_t bytes) noexcept {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const ssize_t got = read(fd, into, bytes - 1);
+  close(fd);
+  into[got > 0 ? got : 0] = '\0';
+  return got > 0;
+}
+
+}  // namespace
+
+std::uint32_t read_memory_domains(std::uint32_t* domain_of_cpu, std::size_t cpus, const char* root) noexcept {
+  for (std::size_t cpu = 0; cpu < cpus; ++cpu) domain_of_cpu[cpu] = 0;
+  char path[512], nodes[4096], list[16384];
+  std::snprintf(path, sizeof path, "%s/sys/devices/system/node/online", root);
+  if (!read_list(path, nodes, sizeof nodes)) return 1;
+  std::uint32_t found = 0;
+  each_of_list(nodes, [&](unsigned long node) {
+    std::snprintf(path, sizeof path, "%s/sys/devices/system/node/node%lu/cpulist", root, node);
+    // Memory without CPUs (high-bandwidth, persistent, attached by CXL) is no domain that a worker can be in.
+    if (!read_list(path, list, sizeof list) || list[0] < '0' || list[0] > '9') return;
+    each_of_list(list, [&](unsigned long cpu) {
+      if (cpu < cpus) domain_of_cpu[cpu] = found;
+    });
+    found += 1;
+  });
+  return found == 0 ? 1 : found;
+}
+
+}  // namespace trimtab::base

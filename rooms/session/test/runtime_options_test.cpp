@@ -1,0 +1,89 @@
+#include "trimtab/session/runtime_options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace trimtab {
+namespace {
+
+// What is left of the arguments, and what was understood.
+struct outcome {
+  tasks::runtime_options options;
+  std::vector<std::string> left;
+};
+
+outcome read(std::vector<std::string> arguments) {
+  std::vector<char*> argv{const_cast<char*>("program")};
+  for (std::string& each : arguments) argv.push_back(each.data());
+  argv.push_back(nullptr);
+  int argc = static_cast<int>(argv.size()) - 1;
+  outcome made{options_from(argc, argv.data()), {}};
+  for (int i = 1; i < argc; ++i) made.left.emplace_back(argv[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(argv[static_cast<std::size_t>(argc)], nullptr);
+  return made;
+}
+
+std::string error_of(const std::vector<std::string>& arguments) {
+  try {
+    read(arguments);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+class runtime_options_test : public ::testing::Test {
+ protected:
+  void TearDown() override {
+    unsetenv("TRIMTAB_WORKERS");
+    unsetenv("TRIMTAB_POLICY");
+  }
+};
+
+TEST_F(runtime_options_test, arguments_are_taken_out_and_others_left) {
+  const outcome got = read({"--points", "5", "--trimtab:workers=3", "--trimtab:policy=abp-priority", "file",
+                            "--trimtab:print-counter=/threads/idle-rate", "--trimtab:print-counter=/threads/count/*"});
+  EXPECT_EQ(got.options.workers, 3u);
+  EXPECT_EQ(got.options.policy, tasks::policy::abp_priority);
+  EXPECT_EQ(got.options.print_counters.size(), 2u);
+  EXPECT_EQ(got.left, (std::vector<std::string>{"--points", "5", "file"}));
+}
+
+TEST_F(runtime_options_test, arguments_come_before_the_environment) {
+  setenv("TRIMTAB_WORKERS", "7", 1);
+  setenv("TRIMTAB_POLICY", "hierarchy", 1);
+  const outcome got = read({"--trimtab:workers=2"});
+  EXPECT_EQ(got.options.workers, 2u);
+  EXPECT_EQ(got.options.policy, tasks::policy::hierarchy);
+}
+
+TEST_F(runtime_options_test, errors_name_option_value_and_what_is_allowed) {
+  EXPECT_EQ(error_of({"--trimtab:workers=many"}),
+            "trimtab: option --trimtab:workers is \"many\", expected a number from 0 to 4096");
+  EXPECT_EQ(error_of({"--trimtab:policy=fifo"}),
+            "trimtab: option --trimtab:policy is \"fifo\", expected one of local, local-priority, abp-priority, hierarchy, "
+            "static-priority, periodic-priority");
+  EXPECT_NE(error_of({"--trimtab:colour=red"}).find("there is no option --trimtab:colour; there are workers, policy"),
+            std::string::npos);
+  EXPECT_NE(error_of({"--trimtab:workers"}).find("expected a value"), std::string::npos);
+  setenv("TRIMTAB_WORKERS", "5000", 1);
+  EXPECT_NE(error_of({}).find("TRIMTAB_WORKERS is \"5000\""), std::string::npos);
+}
+
+TEST_F(runtime_options_test, the_table_holds_for_the_defaults) {
+  for (const runtime_option& each : runtime_option_table()) {
+    if (each.standard[0] == '\0') continue;
+    const outcome got = read({std::string("--trimtab:") + each.name + "=" + each.standard});
+    EXPECT_EQ(got.options.workers, tasks::runtime_options{}.workers) << each.name;
+    EXPECT_EQ(got.options.policy, tasks::runtime_options{}.policy) << each.name;
+    EXPECT_EQ(got.options.stack_bytes, tasks::runtime_options{}.stack_bytes) << each.name;
+    EXPECT_EQ(got.options.deadlock_ms, tasks::runtime_options{}.deadlock_ms) << each.name;
+  }
+}
+
+}  // namespace
+}  // namespace trimtab
