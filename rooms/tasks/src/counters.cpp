@@ -106,12 +106,12 @@ std::vector<std::int32_t> workers_of(std::string_view path, std::string_view ins
   const std::size_t slash = instance.find('/');
   const std::string_view locality = instance.substr(0, slash);
   if (locality != "locality#0" && locality != "locality#*")
-    not_understood(path, "\"" + std::string(locality) + "\" where locality#0 or locality#* is expected");
+    not_understood(path, std::string("\"").append(locality) + "\" where locality#0 or locality#* is expected");
   const std::string_view part = slash == std::string_view::npos ? "total" : instance.substr(slash + 1);
   if (part == "total") return {counter::all};
   constexpr std::string_view prefix = "worker-thread#";
   if (!part.starts_with(prefix))
-    not_understood(path, "\"" + std::string(part) + "\" where total, worker-thread#N or worker-thread#* is expected");
+    not_understood(path, std::string("\"").append(part) + "\" where total, worker-thread#N or worker-thread#* is expected");
   const std::string_view number = part.substr(prefix.size());
   std::vector<std::int32_t> found;
   if (number == "*") {
@@ -121,8 +121,8 @@ std::vector<std::int32_t> workers_of(std::string_view path, std::string_view ins
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   if (error != std::errc() || end != number.data() + number.size() || value >= workers)
-    not_understood(path,
-                   "worker \"" + std::string(number) + "\" where 0 to " + std::to_string(workers - 1) + " or * is expected");
+    not_understood(path, std::string("worker \"").append(number) + "\" where 0 to " + std::to_string(workers - 1) +
+                             " or * is expected");
   return {static_cast<std::int32_t>(value)};
 }
 

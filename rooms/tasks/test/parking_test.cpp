@@ -1,0 +1,171 @@
+// Workers that sleep, are woken, and are capped.
+#include <sys/resource.h>
+
+#include <chrono>
+#include <random>
+
+#include "on_policies.hpp"
+
+namespace trimtab::tasks {
+namespace {
+
+using namespace std::chrono_literals;
+
+class parking : public on_policies {};
+INSTANTIATE_TEST_SUITE_P(tasks, parking, all_policies({1, 2, 3, 7}), name_of_case);
+
+// Every worker goes to sleep between two steps.
+TEST_P(parking, no_wake_up_is_lost_between_a_thread_and_the_workers) {
+  runtime here(options());
+  for (int round = 0; round < 1000 / slower; ++round) {
+    const std::uint64_t before = parked(here);
+    ASSERT_EQ(here.run([round] { return round; }), round);
+    for (int look = 0; look < 100 && parked(here) == before; ++look) std::this_thread::yield();
+  }
+}
+
+TEST_P(parking, no_wake_up_is_lost_between_two_tasks) {
+  runtime here(options());
+  const int rounds = 2000 / slower;
+  std::vector<promise<int>> there(static_cast<std::size_t>(rounds)), back(static_cast<std::size_t>(rounds));
+  const auto at = [](auto& of, int which) -> auto& { return of[static_cast<std::size_t>(which)]; };
+  here.run([&] {
+    auto other = async([&] {
+      for (int i = 0; i < rounds; ++i) {
+        const int seen = at(there, i).get_future().get();
+        at(back, i).set_value(seen + 1);
+      }
+    });
+    for (int i = 0; i < rounds; ++i) {
+      at(there, i).set_value(i);
+      EXPECT_EQ(at(back, i).get_future().get(), i + 1);
+    }
+    other.get();
+  });
+}
+
+TEST_P(parking, many_producers_and_each_task_runs_once) {
+  runtime here(options());
+  const std::size_t threads = 3, each = 3000 / slower, children = 3;
+  const std::size_t count = threads * each * (1 + children);
+  std::vector<std::atomic<int>> times(count);
+  std::atomic<std::size_t> done{0};
+  std::vector<std::unique_ptr<calling_task>> all(threads * each);
+  std::vector<std::thread> producers;
+  for (std::size_t p = 0; p < threads; ++p)
+    producers.emplace_back([&, p] {
+      for (std::size_t i = p * each; i < (p + 1) * each; ++i) {
+        all[i] = std::make_unique<calling_task>([&, i] {
+          times[i] += 1;
+          for (std::size_t child = 0; child < children; ++child)
+            async(static_cast<priority>(child), [&, at = threads * each + i * children + child] {
+              times[at] += 1;
+              done += 1;
+            });
+          done += 1;
+        });
+        all[i]->level = static_cast<priority>(i % 3);
+        here.submit(*all[i], static_cast<std::int32_t>(i % 5) - 1);
+      }
+    });
+  for (std::thread& producer : producers) producer.join();
+  while (done.load() != count) std::this_thread::yield();
+  for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(times[i].load(), 1) << "task " << i;
+}
+
+TEST_P(parking, the_cap_changes_while_tasks_run_and_none_is_lost) {
+  runtime here(options());
+  std::atomic<bool> is_over{false};
+  std::thread turner([&] {
+    std::mt19937 random(7);
+    while (!is_over.load()) {
+      here.set_active_workers(1 + static_cast<std::uint32_t>(random() % here.workers()));
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+    }
+  });
+  for (int round = 0; round < 60 / slower; ++round) {
+    std::atomic<int> runs{0};
+    const int sum = here.run([&] {
+      std::vector<future<int>> all;
+      for (int i = 0; i < 300; ++i)
+        all.push_back(async(static_cast<priority>(i % 3), [&runs, i] {
+          int one = 0, two = 0;
+          invoke([&] { one = i; }, [&] { two = i; });
+          if (i % 7 == 0) worker::yield();
+          runs += 1;
+          return one + two;
+        }));
+      int total = 0;
+      for (auto& each : all) total += each.get();
+      return total;
+    });
+    ASSERT_EQ(sum, 299 * 300);
+    ASSERT_EQ(runs.load(), 300);
+  }
+  is_over = true;
+  turner.join();
+  here.set_active_workers(1);
+  // Who looked for a task while the cap sank may still find that one.
+  std::vector<std::uint64_t> started;
+  for (std::uint32_t i = 0; i < here.workers(); ++i) started.push_back(here.counters(i).started.get());
+  for (int i = 0; i < 500; ++i) here.run([] { async([] {}).get(); });
+  for (std::uint32_t i = 1; i < here.workers(); ++i) EXPECT_LE(here.counters(i).started.get(), started[i] + 1) << i;
+}
+
+TEST_P(parking, low_priority_is_served_when_nothing_else_is_left) {
+  runtime here(options());
+  std::atomic<int> runs{0};
+  here.run([&] {
+    std::vector<future<void>> all;
+    for (int i = 0; i < 50; ++i) all.push_back(async(priority::low, [&] { runs += 1; }));
+    for (auto& each : all) each.get();
+  });
+  EXPECT_EQ(runs.load(), 50);
+}
+
+// One task after the other, with time between: each wakes no more than who is needed, and maybe a few in vain.
+TEST_P(parking, a_trickle_of_tasks_does_not_wake_everybody) {
+  runtime here(options());
+  for (int i = 0; i < 10; ++i) here.run([] {});
+  const std::uint64_t before = parked(here);
+  const std::uint64_t tasks = 300;
+  for (std::uint64_t i = 0; i < tasks; ++i) {
+    here.run([] {});
+    std::this_thread::sleep_for(300us);
+  }
+  // Those of static-priority are for one worker only: there all are woken.
+  const std::uint64_t woken_at_once = which() == policy::static_priority ? workers() : 2;
+  EXPECT_LE(parked(here) - before, tasks * woken_at_once + 4 * workers());
+}
+
+TEST(idle, a_runtime_without_work_uses_no_processor) {
+  runtime here({.workers = 8, .deadlock_ms = 100});
+  here.run([] {});
+  const auto used = [] {
+    rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return std::chrono::seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  };
+  std::this_thread::sleep_for(100ms);
+  const auto before = used();
+  std::this_thread::sleep_for(1s);
+  // 1 % is 10 ms; so much is left for a loaded machine's clock ticks.
+  EXPECT_LT(used() - before, 60ms * slower);
+}
+
+TEST(many_workers, sixty_four_workers_on_few_processors) {
+  for (const policy which : {policy::local_priority, policy::hierarchy, policy::static_priority}) {
+    runtime here({.workers = 64, .policy = which, .deadlock_ms = 0});
+    const std::function<long(int)> fib = [&](int n) -> long {
+      if (n < 2) return n;
+      auto other = async([&fib, n] { return fib(n - 1); });
+      const long one = fib(n - 2);
+      return one + other.get();
+    };
+    EXPECT_EQ(here.run([&] { return fib(slower == 1 ? 16 : 10); }), slower == 1 ? 987 : 55);
+  }
+}
+
+}  // namespace
+}  // namespace trimtab::tasks
