@@ -25,6 +25,7 @@ count = -(-points // partition)
 time = (count * 1e-6 + 1) / min(workers, count)
 print(f"time_s={time} points={points} partitions={count} idle_rate=0.5 overhead_s={time / 2} phase_duration_us=1"
       f" task_length_us=2 pending_accesses={count} pending_misses={count / 2} lups={points / time}")
+print("check=right")
 """
 
 
@@ -89,3 +90,19 @@ def test_the_grain_size_study(trimtab: str, tmp_path: Path) -> None:
     for each in best["groups"]:
         workers, partition = each["configuration"]["workers"], each["configuration"]["partition"]
         assert partition == {1: 100_000, 2: 50_596}[workers]
+
+
+def test_the_grain_size_study_of_the_real_program(
+    trimtab: str, tmp_path: Path, workload: Callable[[str], Path]
+) -> None:
+    chosen = ["--set", "points=20000", "--set", "steps=5", "--set", f"program={workload('heat_ring')}"]
+    out = tmp_path / "out"
+    done = finished([trimtab, "sweep", str(STUDY), "-o", str(out), "--samples", "1", "--json", *chosen])
+    assert done.returncode == 0, done.stderr
+    assert len(list((out / "figures").glob("*.svg"))) >= 7
+    found = json.loads(done.stdout)
+    assert len(found["configurations"]) == found["runs"]["done"] == 6 * 2 * 6
+    for each in found["configurations"]:
+        metrics = each["metrics"]
+        assert 0 <= metrics["idle_rate"]["median"] <= 1
+        assert metrics["lups"]["median"] == pytest.approx(20000 * 5 / metrics["time_s"]["median"], rel=1e-3)

@@ -185,6 +185,20 @@ def test_what_others_disturb_is_repeated_at_the_end(tmp_path: Path, monkeypatch:
     assert len(seen) == 29
 
 
+def test_a_machine_that_is_never_quiet_does_not_take_three_times_as_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experiment = replace(load(write(tmp_path)), disturbed_above=0.2)
+    real = sweeping.run_once
+
+    def once(experiment: Experiment, planned: Planned, attempt: int, results: Results) -> Record:
+        return replace(real(experiment, planned, attempt, results), others=0.9, is_disturbed=True)
+
+    monkeypatch.setattr(sweeping, "run_once", once)
+    counts = go(tmp_path, experiment).counts()
+    assert (counts["done"], counts["disturbed"], counts["repeated"]) == (24, 24, sweeping.HOPELESS)
+
+
 def test_warm_up_runs_are_made_once_and_count_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,6 +106,14 @@ def test_best_of_each_group(swept: Swept) -> None:
     ]
 
 
+def test_groups_come_in_the_order_of_the_file(tmp_path: Path) -> None:
+    more = '[[best]]\nmetric = "time"\nper = ["mode", "grain"]\n'
+    experiment = load(write(tmp_path, more), {"grain": [4, 1], "mode": ["b", "a"]})
+    records = [record(grain, mode, 1) for grain in (1, 4) for mode in "ab"]
+    ((_, best),) = summarised(swept_of(experiment, records, tmp_path / "out")).best
+    assert [tuple(each.group.values()) for each in best] == [("b", 4), ("b", 1), ("a", 4), ("a", 1)]
+
+
 def test_files(swept: Swept) -> None:
     written = write_outputs(swept, summarised(swept))
     assert [path.name for path in written.tables] == [
@@ -251,6 +259,24 @@ def test_a_drawing_has_what_its_data_has() -> None:
     assert len(looks) == 9
     (legend,) = made.legends
     assert [text.get_text() for text in legend.get_texts()] == [f"l{at}" for at in range(9)]
+
+
+@pytest.mark.parametrize("is_log", [False, True])
+def test_every_point_is_inside_its_axes(is_log: bool) -> None:
+    pytest.importorskip("matplotlib")
+    from trimtab.figures.draw import canvas
+
+    def panel(size: float) -> Panel:
+        points = tuple(Point(x * size, size * x, size * x * 0.9, size * x * 1.1) for x in (1.0, 2.0, 3.0))
+        return Panel("", (Line("a", points),))
+
+    panels = tuple(panel(size) for size in (1.0, 0.01, 1000.0, 10.0))
+    drawn = canvas(Figure("n", "T", "x", "y", "", is_log, is_log, True, panels))
+    for axes, each in zip(drawn.axes, panels, strict=False):
+        (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+        assert is_log or bottom == 0
+        for point in each.lines[0].points:
+            assert left < point.x < right and bottom < point.low and point.high < top  # type: ignore[operator]
 
 
 def test_log_axes_leave_out_what_has_no_logarithm() -> None:

@@ -82,8 +82,8 @@ def summarised(swept: Swept) -> Summary:
     for record in runs:
         by_key[key_of(record.configuration)].append(record)
     rows = [_row(experiment, metrics, each, by_key[key_of(each)]) for each in swept.configurations]
-    specs = experiment.best or (_default_best(experiment),)
-    return Summary(metrics, rows, [(spec, _best(spec, rows)) for spec in specs])
+    specs = experiment.best or (_default_best(),)
+    return Summary(metrics, rows, [(spec, _best(experiment, spec, rows)) for spec in specs])
 
 
 def columns(experiment: Experiment, runs: Sequence[Record]) -> list[Metric]:
@@ -130,12 +130,12 @@ def _row(
     return Row(configuration, len(right), len(runs) - len(right), disturbed, spreads)
 
 
-def _default_best(experiment: Experiment) -> BestSpec:
+def _default_best() -> BestSpec:
     """Of all configurations, by wall time."""
     return BestSpec(f"Best {BUILT_IN['wall_s'][0]}", "wall_s", "min", (), ())
 
 
-def _best(spec: BestSpec, rows: Sequence[Row]) -> list[Best]:
+def _best(experiment: Experiment, spec: BestSpec, rows: Sequence[Row]) -> list[Best]:
     groups: dict[str, list[Row]] = {}
     for row in rows:
         if spec.metric in row.spreads:
@@ -147,7 +147,8 @@ def _best(spec: BestSpec, rows: Sequence[Row]) -> list[Best]:
         mine = first.spreads[spec.metric]
         as_good = sum(_overlap(mine, row.spreads[spec.metric]) for row in members) - 1
         found.append(Best(_group(spec, first), first, mine, as_good))
-    return found
+    values = {each.name: each.values for each in experiment.factors}
+    return sorted(found, key=lambda best: [values[name].index(value) for name, value in best.group.items()])
 
 
 def _group(spec: BestSpec, row: Row) -> Configuration:

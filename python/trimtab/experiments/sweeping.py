@@ -20,6 +20,8 @@ from trimtab.experiments.swept import Swept, gathered
 
 # A disturbed run is made again at most so often.
 REPEATS = 2
+# So many repeats in a row that were disturbed again: the machine is busy, and more would only take time.
+HOPELESS = 12
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ class _Work:
         self._took_s: dict[str, list[float]] = defaultdict(list)
         self._usual_s: dict[str, float] = {}
         self._done = 0
+        self._disturbed_in_a_row = 0
         for record in results.records:
             self._note(record, record.metrics.get("wall_s", 0.0))
 
@@ -101,8 +104,10 @@ class _Work:
         for round_number in range(1, REPEATS + 1):
             again = [each for each in self._wanted if self._is_to_be_repeated(each)]
             shuffle(again, self._experiment.seed, f"again {round_number}")
-            if not self._run_all(again):
+            if not self._run_all(again, HOPELESS):
                 return False
+            if self._disturbed_in_a_row >= HOPELESS:
+                break
         return True
 
     def _is_open(self, planned: Planned) -> bool:
@@ -122,7 +127,9 @@ class _Work:
             and len(records) <= REPEATS
         )
 
-    def _run_all(self, runs: list[Planned]) -> bool:
+    def _run_all(self, runs: list[Planned], patience: float = math.inf) -> bool:
+        """In this order, until so many were disturbed in a row; False if a failure ended it."""
+        self._disturbed_in_a_row = 0
         left = Counter(key_of(each.configuration) for each in runs)
         for at, planned in enumerate(runs, 1):
             began = time.monotonic()
@@ -135,6 +142,9 @@ class _Work:
             self._tell(Progress(self._done, self._done + len(runs) - at, self._estimate_s(left), record))
             if record.failure is not None and self._options.is_stopping_on_failure:
                 return False
+            self._disturbed_in_a_row = self._disturbed_in_a_row + 1 if record.is_disturbed else 0
+            if self._disturbed_in_a_row >= patience:
+                break
         return True
 
     def _estimate_s(self, left: Mapping[str, int]) -> float:

@@ -58,16 +58,20 @@ def canvas(figure: Figure) -> Canvas:
     drawn = Canvas(figsize=(width * across + 1.6, height * down + 0.4), layout="constrained")
     grid = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     words = _words(figure)
+    every = [point for panel in figure.panels for line in panel.lines for point in _drawable(figure, line)]
     for at, axes in enumerate(grid.flat):
         if at >= len(figure.panels):
             axes.set_visible(False)
             continue
-        _panel(axes, figure, figure.panels[at], words)
+        _panel(axes, figure, figure.panels[at], words, every)
         if at % across == 0:
             axes.set_ylabel(figure.y_label)
         if at + across >= count:
             axes.set_xlabel(figure.x_label)
             axes.tick_params(labelbottom=True)
+    if not figure.log_y and all(point.low >= 0 for point in every):
+        # Not before all is drawn: a limit that was set stays, and the axes share it.
+        grid[0][0].set_ylim(bottom=0)
     drawn.suptitle(figure.title, fontsize="large")
     handles: dict[str, Any] = {}
     for axes in grid.flat:
@@ -84,12 +88,11 @@ def _words(figure: Figure) -> list[str]:
     return list(dict.fromkeys(each for each in found if isinstance(each, str)))
 
 
-def _panel(axes: Any, figure: Figure, panel: Panel, words: Sequence[str]) -> None:
+def _panel(axes: Any, figure: Figure, panel: Panel, words: Sequence[str], every: Sequence[Point]) -> None:
     axes.set_title(panel.title, fontsize="medium")
     labels = list(dict.fromkeys(line.label for each in figure.panels for line in each.lines))
     for line in panel.lines:
         _line(axes, figure, line, labels.index(line.label), words)
-    every = [point for each in figure.panels for line in each.lines for point in _drawable(figure, line)]
     if words:
         axes.set_xticks(range(len(words)), words)
         axes.margins(x=0.1)
@@ -100,8 +103,6 @@ def _panel(axes: Any, figure: Figure, panel: Panel, words: Sequence[str]) -> Non
         if max(point.y for point in every) > 100 * min(point.y for point in every):
             # Over more than two decades, these are labels enough.
             axes.yaxis.set_minor_formatter(NullFormatter())
-    elif all(point.low >= 0 for point in every):
-        axes.set_ylim(bottom=0)
 
 
 def _drawable(figure: Figure, line: Line) -> list[Point]:
