@@ -20,7 +20,7 @@ bool register_process() noexcept {
 const bool detail::has_membarrier = register_process();
 
 void heavy_fence() noexcept {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  full_fence();
   if (detail::has_membarrier) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 

@@ -17,6 +17,7 @@
 
 #include "monitor.hpp"
 #include "trimtab/base/topology.hpp"
+#include "trimtab/tasks/asymmetric_fence.hpp"
 #include "worker_loop.hpp"
 
 namespace trimtab::tasks {
@@ -227,7 +228,7 @@ bool runtime::is_over() const noexcept {
   // What has ended first: then, if nothing was made meanwhile, both are of one moment.
   std::uint64_t finished = 0;
   for (const auto& each : m_workers) finished += each->m_counters.finished.get();
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  full_fence();
   std::uint64_t made = m_made_outside.load(std::memory_order_seq_cst);
   for (const auto& each : m_workers) made += each->m_counters.made.get();
   return made == finished;

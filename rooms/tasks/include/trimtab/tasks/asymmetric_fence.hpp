@@ -12,11 +12,22 @@ namespace detail {
 extern const bool has_membarrier;
 }
 
+// Of which ThreadSanitizer, as g++ has it, does not know: nothing may depend on it that is not atomic as well.
+inline void full_fence() noexcept {
+#if defined(__SANITIZE_THREAD__) && defined(__x86_64__)
+  asm volatile("mfence" ::: "memory");
+#elif defined(__SANITIZE_THREAD__) && defined(__aarch64__)
+  asm volatile("dmb ish" ::: "memory");
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
 inline void light_fence() noexcept {
   if (detail::has_membarrier) [[likely]]
     std::atomic_signal_fence(std::memory_order_seq_cst);
   else
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
 }
 
 void heavy_fence() noexcept;
