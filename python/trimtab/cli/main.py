@@ -13,6 +13,7 @@ import click
 from trimtab import __version__, paths
 from trimtab.cli.common import fail, find_run
 from trimtab.cli.compare import compare_runs
+from trimtab.cli.counters import run_counters
 from trimtab.cli.doctor import run_doctor
 from trimtab.cli.export import export_run
 from trimtab.cli.sweep import run_sweep
@@ -182,6 +183,7 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
 
 
 main.add_command(compare_runs)
+main.add_command(run_counters)
 main.add_command(export_run)
 main.add_command(run_doctor)
 main.add_command(run_sweep)

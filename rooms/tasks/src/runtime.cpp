@@ -18,6 +18,7 @@
 #include "monitor.hpp"
 #include "trimtab/base/topology.hpp"
 #include "trimtab/tasks/asymmetric_fence.hpp"
+#include "trimtab/tasks/timer.hpp"
 #include "worker_loop.hpp"
 
 namespace trimtab::tasks {
@@ -185,7 +186,13 @@ runtime& runtime::standard() {
     const std::lock_guard guard(living_lock);
     if (!living.empty()) return *living.front();
   }
-  static runtime made;
+  // Not among the living, so that one which the program makes later comes before it.
+  static runtime& made = []() -> runtime& {
+    static runtime implicit;
+    const std::lock_guard guard(living_lock);
+    std::erase(living, &implicit);
+    return implicit;
+  }();
   return made;
 }
 
@@ -299,6 +306,8 @@ std::string name_of(const running_task& which) {
 
 // After a worker has slept for long. Nothing is moving then, so that what waits can be read.
 void runtime::tell_if_stuck(worker& here) noexcept {
+  // Who sleeps goes on when it is time, and may let others go on.
+  if (timer::armed() != 0) return;
   std::uint64_t suspended = 0, progress = 0, asleep = 0;
   for (const auto& each : m_workers) {
     const worker_counters& counters = each->m_counters;

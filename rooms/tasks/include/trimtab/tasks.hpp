@@ -2,19 +2,44 @@
 #pragma once
 
 #include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/await_future.hpp"
+#include "trimtab/tasks/barrier.hpp"
+#include "trimtab/tasks/channel.hpp"
+#include "trimtab/tasks/condition_variable.hpp"
+#include "trimtab/tasks/coroutine_fork.hpp"
+#include "trimtab/tasks/counters.hpp"
 #include "trimtab/tasks/future.hpp"
 #include "trimtab/tasks/invoke.hpp"
+#include "trimtab/tasks/latch.hpp"
+#include "trimtab/tasks/mutex.hpp"
 #include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/semaphore.hpp"
+#include "trimtab/tasks/shared_mutex.hpp"
 #include "trimtab/tasks/task_scope.hpp"
+#include "trimtab/tasks/timer.hpp"
+#include "trimtab/tasks/when.hpp"
 
 namespace trimtab {
 
+using tasks::after;
+using tasks::annotation;
 using tasks::async;
+using tasks::barrier;
+using tasks::binary_semaphore;
+using tasks::channel;
+using tasks::condition_variable;
+using tasks::condition_variable_any;
+using tasks::counter;
+using tasks::counting_semaphore;
 using tasks::dataflow;
+using tasks::find_counters;
+using tasks::fork;
 using tasks::future;
 using tasks::invoke;
+using tasks::latch;
 using tasks::make_exceptional_future;
 using tasks::make_ready_future;
+using tasks::mutex;
 using tasks::policy;
 using tasks::post;
 using tasks::priority;
@@ -22,9 +47,21 @@ using tasks::promise;
 using tasks::runtime;
 using tasks::runtime_options;
 using tasks::shared_future;
+using tasks::shared_mutex;
+using tasks::snapshot;
+using tasks::spawn;
 using tasks::stopped;
 using tasks::task_options;
 using tasks::task_scope;
 using tasks::unwrapping;
+using tasks::when_all;
+using tasks::when_any;
+using tasks::when_some;
+
+namespace this_task = tasks::this_task;
+
+// A coroutine.
+template <class value = void>
+using task = tasks::co_task<value>;
 
 }  // namespace trimtab

@@ -1,0 +1,63 @@
+"""docs/tasks.md: its examples are those of tests/consumer/tasks.cpp, which are built and run here."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+TEXT = (ROOT / "docs" / "tasks.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def program(trimtab: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    build = tmp_path_factory.mktemp("consumer-tasks")
+    cmake_dir = subprocess.run(
+        [trimtab, "--cmake-dir"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    source = ROOT / "tests" / "consumer"
+    for command in (
+        ["cmake", "-S", source, "-B", build, f"-Dtrimtab_DIR={cmake_dir}"],
+        ["cmake", "--build", build, "--target", "tasks"],
+    ):
+        done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, timeout=300)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return build / "tasks"
+
+
+def test_every_example_is_one_that_is_run() -> None:
+    source = (ROOT / "tests" / "consumer" / "tasks.cpp").read_text()
+    blocks = re.findall(r"```cpp\n(.*?)```", TEXT, re.DOTALL)
+    assert len(blocks) > 5
+    for block in blocks:
+        assert block.rstrip() in source
+
+
+def test_the_command_says_what_is_written(program: Path) -> None:
+    (block,) = re.findall(r"```console\n\$ \./tasks (.*?)\n(.*?)```", TEXT, re.DOTALL)
+    done = subprocess.run(
+        [program, *block[0].split()], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0
+    expected = re.escape(block[1].strip()).replace("…", ".*")
+    assert re.fullmatch(expected, (done.stdout + done.stderr).strip()), done.stdout + done.stderr
+
+
+def test_a_wrong_option_is_told(program: Path) -> None:
+    done = subprocess.run(
+        [program, "--trimtab:policy=fifo"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 2
+    assert '--trimtab:policy is "fifo", expected one of local, local-priority' in done.stderr
+
+
+def test_the_table_of_options_is_that_of_the_sources(program: Path) -> None:
+    done = subprocess.run([program, "--trimtab:help"], capture_output=True, text=True, check=True, timeout=60)
+    names = re.findall(r"^--trimtab:(\S+)", done.stdout, re.MULTILINE)
+    assert (
+        re.findall(r"^\| `([a-z-]+)` \| [^|]*\| [^|]*\|$", TEXT.split("## Fork-join")[0], re.MULTILINE)
+        == names
+    )
