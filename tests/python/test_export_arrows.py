@@ -8,7 +8,7 @@ from synthetic import LaneFile, ProcessFiles, event, subject, write_run
 from trimtab.export.arrows import Arrows, arrows_of
 from trimtab.readers import open_run
 
-BEGIN, END, CREATED, SUSPENDED, RESUMED, EDGE = 5, 6, 32, 34, 35, 36
+BEGIN, END, CREATED, READY, SUSPENDED, RESUMED, EDGE = 5, 6, 32, 33, 34, 35, 36
 FUTURE = 1
 End = tuple[int, int]
 
@@ -44,6 +44,20 @@ def test_what_a_task_waits_for_leads_to_where_it_goes_on(tmp_path: Path) -> None
     before, going_on = ends_of(arrows(tmp_path, first, second))
     assert before == {((0, 0), (0, 1)), ((0, 2), (1, 0)), ((1, 1), (0, 4))}
     assert going_on == {((0, 1), (0, 4))}
+
+
+def test_who_makes_a_task_ready_leads_to_it_unless_it_made_it(tmp_path: Path) -> None:
+    first = [
+        event(10, CREATED, 5, a=2, b=1),
+        event(11, READY, 5, a=2, b=1),
+        event(12, CREATED, 5, a=3, b=1),
+        event(40, READY, 5, a=3, b=2),
+        event(41, READY, 5, a=9, b=2),
+    ]
+    second = [event(20, BEGIN, 5, a=2), event(50, BEGIN, 5, a=3)]
+    before, going_on = ends_of(arrows(tmp_path, first, second))
+    assert before == {((0, 0), (1, 0)), ((0, 2), (1, 1)), ((0, 3), (1, 1))}
+    assert not going_on
 
 
 def test_an_edge_leads_to_the_first_part_after_it(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from trimtab.model import Process
 Integers = NDArray[np.int64]
 # Events looked at in one go.
 _BLOCK = 1 << 18
-_TASK_BEGIN, _TASK_CREATED, _RESUMED, _EDGE = 5, 32, 35, 36
+_TASK_BEGIN, _TASK_CREATED, _TASK_READY, _RESUMED, _EDGE = 5, 32, 33, 35, 36
 # An event, and where it stands.
 _PLACED = np.dtype(
     [("ticks", "<u8"), ("arg", "<u2"), ("a", "<u8"), ("b", "<u8"), ("lane", "<i8"), ("at", "<i8")]
@@ -65,12 +65,15 @@ def arrows_of(process: Process) -> Arrows:
     parts = parts[np.lexsort((parts["ticks"], parts["a"]))]
     edges, made = _placed(process, (_EDGE,)), _placed(process, (_TASK_CREATED,))
     given = edges[edges["arg"] != 0]
+    enabled = _enabled(_placed(process, (_TASK_READY,)), made)
     is_more = parts["a"][1:] == parts["a"][:-1]
     pairs = [
         _dependences(parts, edges[edges["arg"] == 0]),
         _known(made, parts, _first(parts, made["a"])),
         # What one task gave another leads from where it did to where the other went on.
         _known(given, parts, _next(parts, given["b"], given["ticks"])),
+        # Who gave a task the last that it waited for leads to where it began.
+        _known(enabled, parts, _next(parts, enabled["a"], enabled["ticks"])),
         # A task of OpenMP's that begins again has not been suspended by anyone.
         (parts[:-1][is_more], parts[1:][is_more]),
     ]
@@ -122,6 +125,16 @@ def _if_of(parts: Placed, at: Any, tasks: NDArray[np.uint64]) -> Integers:
     is_there[is_there] = parts["a"][at[is_there]] == tasks[is_there]
     found: Integers = np.where(is_there, at, -1)
     return found
+
+
+def _enabled(ready: Placed, made: Placed) -> Placed:
+    """Tasks that were made ready by another than their maker, whose arrow is there already."""
+    ready = ready[ready["b"] != 0]
+    made = made[np.argsort(made["a"], kind="stable")]
+    at = _first(made, ready["a"])
+    by_maker = at >= 0
+    by_maker[by_maker] = made["b"][at[by_maker]] == ready["b"][by_maker]
+    return ready[~by_maker]
 
 
 def _known(froms: Placed, parts: Placed, to: Integers) -> tuple[Placed, Placed]:

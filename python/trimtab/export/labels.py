@@ -33,7 +33,7 @@ CATEGORIES = {
     Role.GIVES: "task",
 }
 # What arrows begin and end at.
-ARROW_ROLES = [int(each) for each in (Role.TASK, Role.PART, Role.TASK_CREATED, Role.GIVES)]
+ARROW_ROLES = [int(each) for each in (Role.TASK, Role.PART, Role.TASK_CREATED, Role.TASK_READY, Role.GIVES)]
 # Figures beside the name: what they are called, the field that has them, and whether it is signed. Names that end
 # in "_ns" are of ticks.
 FIGURES: dict[Role, tuple[tuple[str, str, bool], ...]] = {
@@ -42,7 +42,7 @@ FIGURES: dict[Role, tuple[tuple[str, str, bool], ...]] = {
     Role.LOOP: (("iterations", "b", False),),
     Role.CHUNK: (("iterations", "a", False), ("first", "b", True)),
     Role.TASK_CREATED: (("task", "a", False),),
-    Role.TASK_READY: (("task", "a", False),),
+    Role.TASK_READY: (("task", "a", False), ("by", "b", False)),
     Role.PART: (("task", "a", False), ("suspended_ns", "b", False)),
     Role.SUSPENDED: (("task", "a", False), ("waits for", "b", False)),
     Role.GIVES: (("task", "a", False), ("to", "b", False)),
