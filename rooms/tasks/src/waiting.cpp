@@ -1,5 +1,7 @@
 #include "trimtab/tasks/waiting.hpp"
 
+#include <sched.h>
+
 #include "futex.hpp"
 #include "stack.hpp"
 #include "trimtab/tasks/worker.hpp"
@@ -18,6 +20,36 @@ void completion::tell(waiter* newest) noexcept {
     waiter* const next = oldest->next;
     oldest->notify(*oldest);
     oldest = next;
+  }
+}
+
+bool completion::remove(waiter& who) noexcept {
+  for (;;) {
+    std::uintptr_t known = m_waiters.load(std::memory_order_acquire);
+    do {
+      if (known == ready) return false;
+    } while (!m_waiters.compare_exchange_weak(known, 0, std::memory_order_acq_rel, std::memory_order_acquire));
+    // All are ours for a moment. Those that can no longer be put back are told.
+    waiter* oldest = nullptr;
+    bool is_found = false;
+    for (auto* each = reinterpret_cast<waiter*>(known); each != nullptr;) {
+      waiter* const next = each->next;
+      if (each == &who) {
+        is_found = true;
+      } else {
+        each->next = oldest;
+        oldest = each;
+      }
+      each = next;
+    }
+    while (oldest != nullptr) {
+      waiter* const next = oldest->next;
+      if (!add(*oldest)) oldest->notify(*oldest);
+      oldest = next;
+    }
+    if (is_found) return true;
+    // Another who removes holds it.
+    sched_yield();
   }
 }
 
@@ -47,11 +79,11 @@ struct waiting_thread : waiter {
 
 }  // namespace
 
-void completion::wait_slow(const char* what) {
+void completion::wait_slow(const char* what, const void* about) {
   if (worker::current() != nullptr) {
     waiting_stack here(*this);
     worker::suspend(
-        what, this,
+        what, about,
         [](void* argument, stack& left) noexcept {
           auto& self = *static_cast<waiting_stack*>(argument);
           self.which = &left;

@@ -2,12 +2,14 @@
 // What waits for a future on a worker lets the worker run something else meanwhile.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <tuple>
 #include <vector>
 
 #include "trimtab/tasks/spawn.hpp"
 #include "trimtab/tasks/state.hpp"
+#include "trimtab/tasks/timer.hpp"
 
 namespace trimtab::tasks {
 
@@ -38,6 +40,16 @@ class future_base {
   bool ready() const noexcept { return m_state && m_state->is_ready(); }
   void wait() const { checked().wait(); }
 
+  // Never std::future_status::deferred.
+  template <class rep, class period>
+  std::future_status wait_for(const std::chrono::duration<rep, period>& time) const {
+    return wait_to(deadline_after(time));
+  }
+  template <class clock, class duration>
+  std::future_status wait_until(const std::chrono::time_point<clock, duration>& when) const {
+    return wait_to(deadline_at(when));
+  }
+
  protected:
   friend struct access;
   explicit future_base(state_pointer<state<value>> shared) noexcept : m_state(std::move(shared)) {}
@@ -46,6 +58,12 @@ class future_base {
     return *m_state;
   }
   state_pointer<state<value>> m_state;
+
+ private:
+  std::future_status wait_to(timer::clock::time_point deadline) const {
+    return detail::wait_until(checked().done(), deadline, "a future") ? std::future_status::ready
+                                                                      : std::future_status::timeout;
+  }
 };
 
 struct access {

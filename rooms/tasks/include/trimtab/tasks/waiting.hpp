@@ -42,21 +42,33 @@ class completion {
     if (known != 0) tell(reinterpret_cast<waiter*>(known));
   }
 
+  // True: `who` will not be told. False: it has been or is being told.
+  bool remove(waiter& who) noexcept;
+
   // Instead of complete(), by the only one that knows of it, when nobody is to be told.
   void complete_unshared() noexcept { m_waiters.store(ready, std::memory_order_relaxed); }
 
   // Returns when it has happened. A worker runs something else meanwhile; any other thread sleeps.
-  // what: a word for reports about tasks that wait, of static storage.
-  void wait(const char* what) {
-    if (!is_ready()) wait_slow(what);
+  // what: a word for reports about tasks that wait, of static storage; about: what it is the name of, else this.
+  void wait(const char* what, const void* about = nullptr) {
+    if (!is_ready()) wait_slow(what, about != nullptr ? about : this);
   }
 
  private:
   static constexpr std::uintptr_t ready = 1;
   static void tell(waiter* newest) noexcept;
-  void wait_slow(const char* what);
+  void wait_slow(const char* what, const void* about);
 
   std::atomic<std::uintptr_t> m_waiters{0};
+};
+
+// A waiter on whose stack somebody waits until it is told. node: a waiter with what else it is to carry.
+template <class node = waiter>
+struct parked : node {
+  parked() noexcept {
+    this->notify = [](waiter& self) noexcept { static_cast<parked&>(self).told.complete(); };
+  }
+  completion told;
 };
 
 }  // namespace trimtab::tasks

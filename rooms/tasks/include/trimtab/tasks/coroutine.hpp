@@ -1,0 +1,250 @@
+// Coroutines as tasks: a co_task<value> begins when it is awaited, and gives its value to the one who awaits it. Who waits
+// in a coroutine keeps its frame, some 200 bytes, and no stack.
+// fork, for structured fork-join, and spawn, which gives a future, are in coroutine_fork.hpp.
+#pragma once
+
+#include <atomic>
+#include <concepts>
+#include <coroutine>
+#include <cstdint>
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+#include "trimtab/tasks/resumer.hpp"
+#include "trimtab/tasks/spawn.hpp"
+#include "trimtab/tasks/state.hpp"
+#include "trimtab/tasks/worker.hpp"
+
+namespace trimtab::tasks {
+
+template <class value>
+class co_task;
+
+namespace detail {
+
+// Whether going from one coroutine to the next leaves nothing on the stack. Where it does, long chains go through the
+// queue before the stack's end.
+#if defined(__clang__) || (defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__))
+inline constexpr bool transfers_are_jumps = true;
+#else
+inline constexpr bool transfers_are_jumps = false;
+#endif
+
+// From a coroutine that is suspended to `who`. on_low_stack() is called when that must go through a queue instead.
+template <class function>
+std::coroutine_handle<> transfer(std::coroutine_handle<> who, function&& on_low_stack) {
+  if constexpr (!transfers_are_jumps) {
+    if (worker* const here = worker::current(); here != nullptr && here->is_stack_low()) {
+      on_low_stack(*here);
+      return std::noop_coroutine();
+    }
+  }
+  return who;
+}
+
+// What all promises of ours begin with. As a task it starts the coroutine, or resumes it.
+class coroutine_promise : public task {
+ public:
+  static void* operator new(std::size_t bytes) { return allocate_block(worker::current(), bytes); }
+  static void operator delete(void* frame, std::size_t bytes) noexcept { free_block(worker::current(), frame, bytes); }
+
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+
+  // Who goes on after the end: the address of a coroutine, or one of these. That of a forked coroutine is changed by who
+  // waits for it, and by itself when it ends. What a spawned one gives its value to is marked by the lowest bit.
+  static constexpr std::uintptr_t nobody = 0, is_forked = 1, has_ended = 3, mark = 1;
+  std::atomic<std::uintptr_t> next_one{nobody};
+  bool was_awaited_in_vain = false;  // a fork: not at hand, so that its parent was suspended
+
+  void goes_on_with(std::coroutine_handle<> who) noexcept {
+    next_one.store(reinterpret_cast<std::uintptr_t>(who.address()), std::memory_order_relaxed);
+  }
+
+  static std::coroutine_handle<> go_on(std::uintptr_t address) noexcept {
+    const auto who = std::coroutine_handle<>::from_address(reinterpret_cast<void*>(address));
+    return transfer(who, [&](worker& here) { here.push(make_resumption(who)); });
+  }
+
+  struct at_end {
+    bool await_ready() const noexcept { return false; }
+    template <class promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<promise> self) const noexcept {
+      // Acquire: who waits for a fork has been suspended before it said so.
+      const std::uintptr_t next = self.promise().next_one.load(std::memory_order_acquire);
+      if ((next & mark) == 0) [[likely]]
+        return go_on(next);
+      return next == is_forked ? end_of_fork(self.promise()) : self.promise().end_of_spawned(next);
+    }
+    void await_resume() const noexcept {}
+  };
+  at_end final_suspend() const noexcept { return {}; }
+
+ protected:
+  explicit coroutine_promise(void (*resume)(task&, place) noexcept) noexcept {
+    run = resume;
+    what = kind::fork;
+  }
+
+ private:
+  // Afterwards the frame may be gone.
+  static std::coroutine_handle<> end_of_fork(coroutine_promise& self) noexcept {
+    const std::uintptr_t waiting = self.next_one.exchange(has_ended, std::memory_order_acq_rel);
+    return waiting != is_forked ? go_on(waiting) : std::noop_coroutine();
+  }
+};
+
+// The value or the exception of a coroutine, until it is taken.
+template <class value>
+class coroutine_result : public coroutine_promise {
+ public:
+  using stored_type = stored<value>;
+  explicit coroutine_result(void (*resume)(task&, place) noexcept) noexcept : coroutine_promise(resume) {}
+  ~coroutine_result() {
+    if (m_held == holds::result)
+      m_value.~stored_type();
+    else if (m_held == holds::error) [[unlikely]]
+      m_error.~exception_ptr();
+  }
+
+  void unhandled_exception() noexcept {
+    new (&m_error) std::exception_ptr(std::current_exception());
+    m_held = holds::error;
+  }
+
+  value take() {
+    if (m_held == holds::error) [[unlikely]]
+      std::rethrow_exception(m_error);
+    if constexpr (std::is_reference_v<value>)
+      return static_cast<value>(*m_value);
+    else if constexpr (!std::is_void_v<value>)
+      return std::move(m_value);
+  }
+
+  void move_to(state<value>& target) noexcept {
+    if (m_held == holds::error) {
+      target.error() = std::move(m_error);
+      return;
+    }
+    try {
+      target.emplace(std::move(m_value));
+    } catch (...) {
+      target.error() = std::current_exception();
+    }
+  }
+
+ protected:
+  template <class from>
+  void hold(from&& result) {
+    new (&m_value) stored_type(std::forward<from>(result));
+    m_held = holds::result;
+  }
+
+ private:
+  union {
+    stored_type m_value;
+    std::exception_ptr m_error;
+  };
+  enum class holds : std::uint8_t { nothing, result, error } m_held = holds::nothing;
+};
+
+template <class value>
+struct coroutine_returns : coroutine_result<value> {
+  using coroutine_result<value>::coroutine_result;
+  template <class from = value>
+    requires std::convertible_to<from&&, value>
+  void return_value(from&& result) {
+    if constexpr (std::is_reference_v<value>)
+      this->hold(&static_cast<value>(result));
+    else
+      this->hold(std::forward<from>(result));
+  }
+};
+
+template <>
+struct coroutine_returns<void> : coroutine_result<void> {
+  using coroutine_result<void>::coroutine_result;
+  void return_void() { hold(nothing{}); }
+};
+
+// What a spawned coroutine gives its value to.
+template <class value>
+class spawned_state final : public state<value> {
+ public:
+  explicit spawned_state(runtime& of) noexcept : state<value>(2, destroy_state<spawned_state>), home(&of) {}
+  runtime* home;
+};
+
+}  // namespace detail
+
+// A coroutine that has not begun. It belongs to this object, and so does its value; who awaits it begins it.
+template <class value = void>
+class [[nodiscard]] co_task {
+ public:
+  class promise_type;
+  using handle = std::coroutine_handle<promise_type>;
+
+  co_task() = default;
+  co_task(co_task&& other) noexcept : m_coroutine(std::exchange(other.m_coroutine, nullptr)) {}
+  co_task& operator=(co_task other) noexcept {
+    std::swap(m_coroutine, other.m_coroutine);
+    return *this;
+  }
+  ~co_task() {
+    if (m_coroutine) m_coroutine.destroy();
+  }
+
+  bool valid() const noexcept { return static_cast<bool>(m_coroutine); }
+  handle release() noexcept { return std::exchange(m_coroutine, nullptr); }
+
+  struct awaiter {
+    handle child;
+    bool await_ready() const noexcept { return false; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> parent) const noexcept {
+      child.promise().goes_on_with(parent);
+      return detail::transfer(child, [&](worker& here) { here.push(child.promise()); });
+    }
+    value await_resume() const { return child.promise().take(); }
+  };
+  awaiter operator co_await() && noexcept { return {m_coroutine}; }
+
+ private:
+  explicit co_task(handle coroutine) noexcept : m_coroutine(coroutine) {}
+  handle m_coroutine;
+};
+
+template <class value>
+class co_task<value>::promise_type : public detail::coroutine_returns<value> {
+ public:
+  promise_type() noexcept
+      : detail::coroutine_returns<value>(
+            [](task& self, task::place) noexcept { handle::from_promise(static_cast<promise_type&>(self)).resume(); }) {}
+
+  co_task get_return_object() noexcept { return co_task(handle::from_promise(*this)); }
+
+  void gives_to(detail::spawned_state<value>& target) noexcept {
+    this->next_one.store(reinterpret_cast<std::uintptr_t>(&target) | this->mark, std::memory_order_relaxed);
+  }
+
+  // The frame is gone before anyone is told.
+  std::coroutine_handle<> end_of_spawned(std::uintptr_t marked) noexcept {
+    auto& target = *reinterpret_cast<detail::spawned_state<value>*>(marked - this->mark);
+    if (worker::current() == nullptr) {
+      // Resumed by somebody else's thread. To be counted the task must end at a worker.
+      this->run = [](task& self, task::place) noexcept {
+        auto& own = static_cast<promise_type&>(self);
+        own.end_of_spawned(own.next_one.load(std::memory_order_relaxed));
+      };
+      detail::make_ready(*this, *target.home);
+      return std::noop_coroutine();
+    }
+    this->move_to(target);
+    handle::from_promise(*this).destroy();
+    target.done().complete();
+    target.release();
+    worker::current()->counters().finished.add();
+    return std::noop_coroutine();
+  }
+};
+
+}  // namespace trimtab::tasks

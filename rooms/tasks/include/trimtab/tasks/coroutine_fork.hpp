@@ -1,0 +1,115 @@
+// Coroutines that run at the same time.
+//
+//   co_task<long> fib(int n) {
+//     if (n < 2) co_return n;
+//     auto a = fork(fib(n - 1));            // may begin anywhere
+//     const long b = co_await fib(n - 2);   // a call
+//     co_return co_await a + b;
+//   }
+//   long answer = spawn(fib(30)).get();     // from anywhere
+#pragma once
+
+#include "trimtab/tasks/coroutine.hpp"
+#include "trimtab/tasks/future.hpp"
+
+namespace trimtab::tasks {
+
+namespace detail {
+
+// Waits, as a call, for a fork that nobody has awaited: an exception has left its parent.
+void wait_for_fork(coroutine_promise& child) noexcept;
+
+}  // namespace detail
+
+// A coroutine that was forked. It has ended before this object has: who does not await it waits in the destructor.
+template <class value>
+class [[nodiscard]] forked_task {
+ public:
+  using handle = typename co_task<value>::handle;
+  explicit forked_task(handle child) noexcept : m_child(child) {}
+  forked_task(forked_task&& other) noexcept : m_child(std::exchange(other.m_child, nullptr)) {}
+  forked_task& operator=(forked_task&&) = delete;
+  ~forked_task() {
+    if (!m_child) return;
+    if (m_child.promise().next_one.load(std::memory_order_acquire) == detail::coroutine_promise::is_forked) [[unlikely]]
+      detail::wait_for_fork(m_child.promise());
+    m_child.destroy();
+  }
+
+  struct awaiter {
+    handle forked;
+
+    bool await_ready() const noexcept { return false; }
+    // Afterwards the parent may go on elsewhere, and this be gone.
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> parent) noexcept {
+      auto& child = forked.promise();
+      worker* const here = worker::current();
+      if (here != nullptr && here->take(child)) [[likely]] {
+        child.goes_on_with(parent);
+        return detail::transfer(forked, [&](worker& low) { low.push(child); });
+      }
+      std::uintptr_t known = child.next_one.load(std::memory_order_acquire);
+      if (known == child.has_ended) return parent;
+      if (known == child.nobody) {
+        child.goes_on_with(parent);
+        return forked;
+      }
+      if (here != nullptr) {
+        child.was_awaited_in_vain = true;
+        here->counters().suspended.add();
+      }
+      // Fails only if it has ended meanwhile.
+      const auto address = reinterpret_cast<std::uintptr_t>(parent.address());
+      if (child.next_one.compare_exchange_strong(known, address, std::memory_order_acq_rel, std::memory_order_acquire))
+        return std::noop_coroutine();
+      return parent;
+    }
+    value await_resume() {
+      if (forked.promise().was_awaited_in_vain) [[unlikely]]
+        worker::current()->counters().resumed.add();
+      return forked.promise().take();
+    }
+  };
+  // Once.
+  awaiter operator co_await() noexcept { return {m_child}; }
+
+ private:
+  handle m_child;
+};
+
+// The coroutine may begin at another worker from now on; called on no worker, when it is awaited.
+template <class value>
+forked_task<value> fork(co_task<value>&& what) {
+  const auto child = what.release();
+  if (worker* const here = worker::current(); here != nullptr) [[likely]] {
+    child.promise().next_one.store(child.promise().is_forked, std::memory_order_relaxed);
+    here->fork(child.promise());
+  }
+  return forked_task<value>(child);
+}
+
+// A task of its own, that ends some time; its value comes by the future.
+template <class value>
+future<value> spawn(const task_options& options, co_task<value>&& what) {
+  auto& target = detail::make_state<detail::spawned_state<value>>(*detail::home_of_caller());
+  auto result = detail::access::future_of<value>(target);
+  const auto coroutine = what.release();
+  auto& promise = coroutine.promise();
+  promise.level = options.level;
+  promise.gives_to(target);
+  try {
+    detail::spawn(promise, options);
+  } catch (...) {
+    coroutine.destroy();
+    target.release();
+    throw;
+  }
+  return result;
+}
+
+template <class value>
+future<value> spawn(co_task<value>&& what) {
+  return spawn(task_options{}, std::move(what));
+}
+
+}  // namespace trimtab::tasks

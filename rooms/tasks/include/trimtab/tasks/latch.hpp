@@ -1,0 +1,36 @@
+// A latch as of the standard library: opens once, when it has been counted down.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include "trimtab/tasks/resumer.hpp"
+#include "trimtab/tasks/waiting.hpp"
+
+namespace trimtab::tasks {
+
+class latch {
+ public:
+  explicit latch(std::ptrdiff_t expected) noexcept : m_left(expected) {
+    if (expected == 0) m_open.complete();
+  }
+
+  void count_down(std::ptrdiff_t by = 1) noexcept {
+    if (m_left.fetch_sub(by, std::memory_order_acq_rel) == by && by != 0) m_open.complete();
+  }
+  bool try_wait() const noexcept { return m_open.is_ready(); }
+  void wait() { m_open.wait("a latch", this); }
+  void arrive_and_wait(std::ptrdiff_t by = 1) {
+    count_down(by);
+    wait();
+  }
+
+  // For coroutines: co_await l.wait_async().
+  detail::completion_awaiter wait_async() noexcept { return detail::completion_awaiter(m_open); }
+
+ private:
+  std::atomic<std::ptrdiff_t> m_left;
+  completion m_open;
+};
+
+}  // namespace trimtab::tasks

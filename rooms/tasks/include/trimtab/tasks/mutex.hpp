@@ -1,0 +1,35 @@
+// A mutex as of the standard library. A task that waits for it lets its worker run something else. It may be unlocked by
+// another worker than the one that locked it, since tasks move. Who waits gets it in turn.
+#pragma once
+
+#include <chrono>
+
+#include "trimtab/tasks/permits.hpp"
+
+namespace trimtab::tasks {
+
+class mutex {
+ public:
+  mutex() = default;
+
+  void lock() { m_free.take("a mutex", this); }
+  bool try_lock() noexcept { return m_free.try_take(); }
+  void unlock() noexcept { m_free.give(); }
+
+  template <class rep, class period>
+  bool try_lock_for(const std::chrono::duration<rep, period>& time) {
+    return m_free.try_take() || m_free.take_until(detail::deadline_after(time), "a mutex", this);
+  }
+  template <class clock, class duration>
+  bool try_lock_until(const std::chrono::time_point<clock, duration>& when) {
+    return m_free.try_take() || m_free.take_until(detail::deadline_at(when), "a mutex", this);
+  }
+
+  // For coroutines: co_await m.lock_async().
+  detail::permit_awaiter lock_async() noexcept { return detail::permit_awaiter(m_free); }
+
+ private:
+  detail::permits m_free{1};
+};
+
+}  // namespace trimtab::tasks

@@ -1,0 +1,40 @@
+// A semaphore as of the standard library, which sets tasks aside and blocks no worker. Who waits is served in turn.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <limits>
+
+#include "trimtab/tasks/permits.hpp"
+
+namespace trimtab::tasks {
+
+template <std::ptrdiff_t largest = std::numeric_limits<std::ptrdiff_t>::max()>
+class counting_semaphore {
+ public:
+  explicit counting_semaphore(std::ptrdiff_t count) noexcept : m_left(count) {}
+  static constexpr std::ptrdiff_t max() noexcept { return largest; }
+
+  void acquire() { m_left.take("a semaphore", this); }
+  bool try_acquire() noexcept { return m_left.try_take(); }
+  void release(std::ptrdiff_t more = 1) noexcept { m_left.give(more); }
+
+  template <class rep, class period>
+  bool try_acquire_for(const std::chrono::duration<rep, period>& time) {
+    return m_left.try_take() || m_left.take_until(detail::deadline_after(time), "a semaphore", this);
+  }
+  template <class clock, class duration>
+  bool try_acquire_until(const std::chrono::time_point<clock, duration>& when) {
+    return m_left.try_take() || m_left.take_until(detail::deadline_at(when), "a semaphore", this);
+  }
+
+  // For coroutines: co_await s.acquire_async().
+  detail::permit_awaiter acquire_async() noexcept { return detail::permit_awaiter(m_left); }
+
+ private:
+  detail::permits m_left;
+};
+
+using binary_semaphore = counting_semaphore<1>;
+
+}  // namespace trimtab::tasks

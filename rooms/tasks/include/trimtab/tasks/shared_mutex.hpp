@@ -1,0 +1,41 @@
+// A mutex for one writer or many readers as of the standard library. Who waits gets it in turn: readers that come after a
+// waiting writer wait as well.
+#pragma once
+
+#include <cstdint>
+
+#include "trimtab/base/spin_lock.hpp"
+#include "trimtab/tasks/wait_queue.hpp"
+
+namespace trimtab::tasks {
+
+class shared_mutex {
+ public:
+  shared_mutex() = default;
+
+  void lock() { take(true); }
+  bool try_lock() noexcept { return try_take(true); }
+  void unlock() noexcept;
+  void lock_shared() { take(false); }
+  bool try_lock_shared() noexcept { return try_take(false); }
+  void unlock_shared() noexcept;
+
+ private:
+  struct seeker : waiter {
+    bool is_writer = false;
+  };
+  // Under the lock.
+  bool is_free_for(bool writer) const noexcept { return !m_has_writer && (!writer || m_readers == 0); }
+  void grant(bool writer) noexcept { writer ? void(m_has_writer = true) : void(m_readers += 1); }
+  waiter* grant_next() noexcept;
+
+  void take(bool writer);
+  bool try_take(bool writer) noexcept;
+
+  base::spin_lock m_lock;
+  bool m_has_writer = false;
+  std::uint32_t m_readers = 0;
+  wait_queue m_waiting;
+};
+
+}  // namespace trimtab::tasks

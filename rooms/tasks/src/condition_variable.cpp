@@ -1,0 +1,19 @@
+#include "trimtab/tasks/condition_variable.hpp"
+
+namespace trimtab::tasks {
+
+void condition_variable::notify_one() noexcept {
+  m_lock.lock();
+  waiter* const oldest = m_waiting.pop();
+  m_lock.unlock();
+  if (oldest != nullptr) oldest->notify(*oldest);
+}
+
+void condition_variable::notify_all() noexcept {
+  m_lock.lock();
+  waiter* const all = m_waiting.take_all();
+  m_lock.unlock();
+  wait_queue::tell_all(all);
+}
+
+}  // namespace trimtab::tasks

@@ -1,0 +1,40 @@
+#include "trimtab/tasks/coroutine.hpp"
+
+#include "trimtab/tasks/coroutine_fork.hpp"
+
+namespace trimtab::tasks::detail {
+
+namespace {
+
+// Ends at once, and tells so.
+struct telling {
+  struct promise_type {
+    telling get_return_object() noexcept { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() const noexcept { return {}; }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void unhandled_exception() const noexcept {}
+  };
+  std::coroutine_handle<promise_type> coroutine;
+};
+
+telling tell(completion& done) {
+  done.complete();
+  co_return;
+}
+
+}  // namespace
+
+void wait_for_fork(coroutine_promise& child) noexcept {
+  if (worker* const here = worker::current(); here != nullptr && here->take(child)) return;
+  completion done;
+  const auto waiting = tell(done).coroutine;
+  std::uintptr_t known = child.is_forked;
+  if (child.next_one.compare_exchange_strong(known, reinterpret_cast<std::uintptr_t>(waiting.address()),
+                                             std::memory_order_acq_rel, std::memory_order_acquire))
+    done.wait("a fork");
+  else
+    waiting.destroy();
+}
+
+}  // namespace trimtab::tasks::detail

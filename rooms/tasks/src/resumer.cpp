@@ -1,0 +1,48 @@
+#include "trimtab/tasks/resumer.hpp"
+
+#include "trimtab/tasks/blocks.hpp"
+#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/spawn.hpp"
+#include "trimtab/tasks/worker.hpp"
+
+namespace trimtab::tasks::detail {
+
+namespace {
+
+struct resumption final : task {
+  explicit resumption(std::coroutine_handle<> of) : coroutine(of) {
+    what = kind::fork;
+    run = [](task& self, place) noexcept {
+      const std::coroutine_handle<> resumed = static_cast<resumption&>(self).coroutine;
+      drop_resumption(self);
+      resumed.resume();
+    };
+  }
+  std::coroutine_handle<> coroutine;
+};
+
+}  // namespace
+
+task& make_resumption(std::coroutine_handle<> who) { return *new (allocate_block(sizeof(resumption))) resumption(who); }
+
+void drop_resumption(task& made) noexcept { free_block(&static_cast<resumption&>(made), sizeof(resumption)); }
+
+runtime& begin_wait(task& by) {
+  worker* const here = worker::current();
+  if (here == nullptr) {
+    // Not counted as a wait of a worker's task, and so not as its end either.
+    by.what = task::kind::fork;
+    return runtime::standard();
+  }
+  by.what = task::kind::resumption;
+  here->counters().suspended.add();
+  return here->owner();
+}
+
+void undo_wait(task& by) noexcept {
+  if (by.what == task::kind::resumption) worker::current()->counters().resumed.add();
+}
+
+void end_wait(task& by, runtime& home) noexcept { make_ready(by, home); }
+
+}  // namespace trimtab::tasks::detail

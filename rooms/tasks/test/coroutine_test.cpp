@@ -1,0 +1,236 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/await_future.hpp"
+#include "trimtab/tasks/channel.hpp"
+#include "trimtab/tasks/coroutine_fork.hpp"
+#include "trimtab/tasks/latch.hpp"
+#include "trimtab/tasks/mutex.hpp"
+#include "trimtab/tasks/semaphore.hpp"
+#include "trimtab/tasks/timer.hpp"
+#include "with_policies.hpp"
+
+namespace trimtab::tasks {
+namespace {
+
+class coroutines : public under_all_policies {};
+INSTANTIATE_TEST_SUITE_P(tasks, coroutines, all_policies_and_workers(), policy_and_workers);
+
+co_task<long> fib(int n) {
+  if (n < 2) co_return n;
+  auto a = fork(fib(n - 1));
+  const long b = co_await fib(n - 2);
+  const long of_fork = co_await a;
+  co_return of_fork + b;
+}
+
+TEST_P(coroutines, fork_and_await) {
+  EXPECT_EQ(spawn(fib(18)).get(), 2584);
+  EXPECT_EQ(here.run([] { return spawn(fib(15)).get(); }), 610);
+}
+
+co_task<int> one() { co_return 1; }
+co_task<std::unique_ptr<int>> pointer_to(int value) { co_return std::make_unique<int>(value); }
+co_task<int&> itself(int& which) { co_return which; }
+co_task<> set(int& which) {
+  which = 5;
+  co_return;
+}
+
+TEST_P(coroutines, values_of_all_kinds) {
+  int number = 0;
+  spawn(set(number)).get();
+  EXPECT_EQ(number, 5);
+  EXPECT_EQ(*spawn(pointer_to(3)).get(), 3);
+  EXPECT_EQ(&spawn(itself(number)).get(), &number);
+}
+
+co_task<long> chain(int length) {
+  long sum = 0;
+  for (int i = 0; i < length; ++i) sum += co_await one();
+  co_return sum;
+}
+co_task<long> nested(int depth) {
+  if (depth == 0) co_return 0;
+  const long deeper = co_await nested(depth - 1);
+  co_return deeper + 1;
+}
+
+TEST_P(coroutines, long_chains_and_deep_ones_need_no_stack) {
+  EXPECT_EQ(spawn(chain(20'000)).get(), 20'000);
+  EXPECT_EQ(spawn(nested(20'000)).get(), 20'000);
+}
+
+co_task<int> fails(bool really) {
+  if (really) throw std::runtime_error("x");
+  co_return 1;
+}
+co_task<int> passes_on() { co_return co_await fails(true); }
+co_task<int> catches() {
+  int caught = 0;
+  try {
+    co_await passes_on();
+  } catch (const std::runtime_error&) {
+    caught = 7;
+  }
+  co_return caught;
+}
+co_task<int> leaves_a_fork(std::atomic<int>& ended) {
+  const auto counts = [](std::atomic<int>& into) -> co_task<> {
+    ++into;
+    co_return;
+  };
+  auto left = fork(counts(ended));
+  co_await fails(true);
+  co_await left;
+  co_return 0;
+}
+
+TEST_P(coroutines, exceptions_pass_through) {
+  EXPECT_THROW(spawn(passes_on()).get(), std::runtime_error);
+  EXPECT_EQ(spawn(catches()).get(), 7);
+  for (int round = 0; round < 100; ++round) {
+    std::atomic<int> ended{0};
+    EXPECT_THROW(spawn(leaves_a_fork(ended)).get(), std::runtime_error);
+    EXPECT_LE(ended.load(), 1);
+  }
+}
+
+co_task<int> sum_of_futures(shared_future<int> shared) {
+  const int first = co_await shared;
+  future<int> given = async([] { return 2; });
+  const int second = co_await given;
+  const int third = co_await async([] { return 3; });
+  future<void> failing = async([] { throw std::logic_error("x"); });
+  int fourth = 0;
+  try {
+    co_await failing;
+  } catch (const std::logic_error&) {
+    fourth = 4;
+  }
+  co_return first + second + third + fourth;
+}
+
+TEST_P(coroutines, futures_are_awaited) {
+  promise<int> given;
+  shared_future<int> taken = given.get_future();
+  std::vector<future<int>> all;
+  for (int i = 0; i < 100; ++i) all.push_back(spawn(sum_of_futures(taken)));
+  given.set_value(1);
+  for (auto& each : all) EXPECT_EQ(each.get(), 10);
+}
+
+co_task<> add(mutex& lock, long& count, latch& all) {
+  for (int i = 0; i < 20; ++i) {
+    co_await lock.lock_async();
+    const long before = count;
+    if (i % 5 == 0) co_await after(std::chrono::microseconds(20));
+    count = before + 1;
+    lock.unlock();
+  }
+  all.count_down();
+  co_await all.wait_async();
+}
+
+TEST_P(coroutines, wait_for_a_mutex_a_latch_and_time) {
+  mutex lock;
+  long count = 0;
+  latch all(20);
+  std::vector<future<void>> ends;
+  for (int i = 0; i < 20; ++i) ends.push_back(spawn(add(lock, count, all)));
+  for (auto& each : ends) each.get();
+  EXPECT_EQ(count, 400);
+}
+
+co_task<> produce(channel<int>& into, counting_semaphore<>& pace) {
+  for (int i = 1; i <= 100; ++i) {
+    co_await pace.acquire_async();
+    const bool is_sent = co_await into.send_async(i);
+    EXPECT_TRUE(is_sent);
+  }
+  into.close();
+}
+co_task<long> consume(channel<int>& from, counting_semaphore<>& pace) {
+  long sum = 0;
+  for (;;) {
+    const std::optional<int> got = co_await from.receive_async();
+    if (!got) break;
+    sum += *got;
+    pace.release();
+  }
+  co_return sum;
+}
+
+TEST_P(coroutines, wait_for_a_channel_and_a_semaphore) {
+  for (const std::size_t capacity : {0u, 2u}) {
+    channel<int> line(capacity);
+    counting_semaphore<> pace(3);
+    auto sum = spawn(consume(line, pace));
+    auto made = spawn(produce(line, pace));
+    EXPECT_EQ(sum.get(), 5050);
+    made.get();
+  }
+}
+
+TEST_P(coroutines, are_over_before_the_runtime_is) {
+  std::atomic<int> ended{0};
+  const auto sleeps = [](std::atomic<int>& into) -> co_task<> {
+    co_await after(std::chrono::milliseconds(2));
+    ++into;
+  };
+  {
+    runtime other({.workers = 2, .policy = here.policy()});
+    other.run([&] {
+      for (int i = 0; i < 50; ++i) spawn(sleeps(ended));
+    });
+  }
+  EXPECT_EQ(ended.load(), 50);
+}
+
+// A coroutine of somebody else's kind.
+struct foreign {
+  struct promise_type {
+    foreign get_return_object() const noexcept { return {}; }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    std::suspend_never final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void unhandled_exception() const noexcept { std::terminate(); }
+  };
+};
+foreign waits_for(shared_future<int> given, promise<int>& result) {
+  const int got = co_await given;
+  const long more = co_await fib(5);
+  result.set_value(got + static_cast<int>(more));
+}
+
+TEST_P(coroutines, futures_and_tasks_can_be_awaited_by_other_coroutines) {
+  promise<int> given, result;
+  waits_for(given.get_future(), result);
+  given.set_value(4);
+  EXPECT_EQ(result.get_future().get(), 9);
+  promise<int> of_ready;
+  waits_for(make_ready_future(1), of_ready);
+  EXPECT_EQ(of_ready.get_future().get(), 6);
+}
+
+TEST(coroutine, not_awaited_is_not_begun) {
+  bool is_run = false;
+  const auto runs = [](bool& into) -> co_task<> {
+    into = true;
+    co_return;
+  };
+  {
+    const co_task<> unused = runs(is_run);
+  }
+  EXPECT_FALSE(is_run);
+}
+
+}  // namespace
+}  // namespace trimtab::tasks

@@ -1,0 +1,206 @@
+// Waiting with a limit: of time, and of what may come before.
+#include "trimtab/tasks/timer.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/condition_variable.hpp"
+#include "trimtab/tasks/mutex.hpp"
+#include "trimtab/tasks/semaphore.hpp"
+#include "trimtab/tasks/task_scope.hpp"
+#include "with_policies.hpp"
+
+namespace trimtab::tasks {
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+class timed : public under_all_policies {};
+INSTANTIATE_TEST_SUITE_P(tasks, timed, all_policies_and_workers(), policy_and_workers);
+
+TEST_P(timed, sleepers_do_not_keep_the_worker) {
+  const auto begin = clock::now();
+  std::atomic<int> awake{0};
+  here.run([&] {
+    task_scope scope;
+    for (int i = 0; i < 100; ++i)
+      scope.spawn([&, i] {
+        this_task::sleep_for(std::chrono::milliseconds(1 + i % 10));
+        EXPECT_GE(clock::now() - begin, std::chrono::milliseconds(1 + i % 10));
+        ++awake;
+      });
+  });
+  EXPECT_EQ(awake.load(), 100);
+  EXPECT_EQ(timer::armed(), 0u);
+}
+
+TEST_P(timed, a_future_is_waited_for_no_longer_than_said) {
+  promise<int> given;
+  shared_future<int> taken = given.get_future();
+  here.run([&] {
+    EXPECT_EQ(taken.wait_for(1ms), std::future_status::timeout);
+    EXPECT_EQ(taken.wait_until(std::chrono::system_clock::now() + 1ms), std::future_status::timeout);
+    EXPECT_EQ(taken.wait_for(-1s), std::future_status::timeout);
+  });
+  EXPECT_EQ(taken.wait_for(1ms), std::future_status::timeout);
+  future<std::future_status> waiter = async([&] { return taken.wait_for(1h); });
+  std::thread outside([&] { EXPECT_EQ(taken.wait_for(std::chrono::hours::max()), std::future_status::ready); });
+  given.set_value(1);
+  outside.join();
+  EXPECT_EQ(waiter.get(), std::future_status::ready);
+  EXPECT_EQ(timer::armed(), 0u);
+}
+
+// Many wait for one future, with limits near the time at which it comes.
+TEST_P(timed, limits_and_what_comes_do_not_lose_each_other) {
+  for (int round = 0; round < 20; ++round) {
+    promise<void> given;
+    shared_future<void> taken = given.get_future();
+    std::atomic<int> in_time{0}, late{0};
+    here.run([&] {
+      task_scope scope;
+      for (int i = 0; i < 30; ++i)
+        scope.spawn([&, i] {
+          const bool is_ready = taken.wait_for(std::chrono::microseconds(20 * i)) == std::future_status::ready;
+          is_ready ? ++in_time : ++late;
+          if (is_ready) {
+            EXPECT_TRUE(taken.ready());
+          }
+        });
+      this_task::sleep_for(300us);
+      given.set_value();
+    });
+    EXPECT_EQ(in_time.load() + late.load(), 30);
+  }
+}
+
+TEST_P(timed, a_mutex_and_its_waiters_with_limits) {
+  mutex lock;
+  long count = 0, got = 0;
+  std::atomic<long> taken{0};
+  here.run([&] {
+    task_scope scope;
+    for (int i = 0; i < 20; ++i)
+      scope.spawn([&, i] {
+        for (int round = 0; round < 20; ++round) {
+          if (!lock.try_lock_for(std::chrono::microseconds((i * round) % 150))) continue;
+          ++taken;
+          const long before = count;
+          if (round % 4 == 0) this_task::sleep_for(20us);
+          count = before + 1;
+          lock.unlock();
+        }
+      });
+  });
+  got = count;
+  EXPECT_EQ(got, taken.load());
+  EXPECT_TRUE(lock.try_lock());
+}
+
+// Permits are neither lost nor made by waits that end too early.
+TEST_P(timed, permits_are_kept) {
+  counting_semaphore<> free(2);
+  std::atomic<int> inside{0};
+  here.run([&] {
+    task_scope scope;
+    for (int i = 0; i < 20; ++i)
+      scope.spawn([&, i] {
+        std::mt19937 random(static_cast<unsigned>(i));
+        for (int round = 0; round < 30; ++round) {
+          if (!free.try_acquire_for(std::chrono::microseconds(random() % 100))) continue;
+          EXPECT_LE(++inside, 2);
+          if (round % 3 == 0) this_task::yield();
+          --inside;
+          free.release();
+        }
+      });
+  });
+  EXPECT_TRUE(free.try_acquire());
+  EXPECT_TRUE(free.try_acquire());
+  EXPECT_FALSE(free.try_acquire());
+}
+
+TEST_P(timed, a_condition_is_told_or_too_late) {
+  mutex lock;
+  condition_variable changed;
+  bool is_set = false;
+  here.run([&] {
+    {
+      std::unique_lock guard(lock);
+      EXPECT_EQ(changed.wait_for(guard, 1ms), std::cv_status::timeout);
+      EXPECT_FALSE(changed.wait_for(guard, 1ms, [&] { return is_set; }));
+    }
+    future<bool> waiter = async([&] {
+      std::unique_lock guard(lock);
+      return changed.wait_for(guard, 1h, [&] { return is_set; });
+    });
+    {
+      const std::lock_guard guard(lock);
+      is_set = true;
+    }
+    changed.notify_all();
+    EXPECT_TRUE(waiter.get());
+  });
+}
+
+TEST(timer, expires_in_the_order_of_time_and_can_be_cancelled) {
+  struct noted : timer {
+    noted(std::vector<int>& into, int as)
+        : timer([](timer& self) noexcept {
+            auto& own = static_cast<noted&>(self);
+            own.seen->push_back(own.number);
+          }),
+          seen(&into),
+          number(as) {}
+    std::vector<int>* seen;
+    int number;
+  };
+  std::vector<int> seen;
+  std::vector<std::unique_ptr<noted>> all;
+  for (int i = 0; i < 50; ++i) all.push_back(std::make_unique<noted>(seen, i));
+  const auto begin = clock::now() + 20ms;
+  for (int i = 0; i < 50; ++i) all[static_cast<std::size_t>(i)]->arm(begin + std::chrono::microseconds(i * 17 % 50 * 10));
+  for (std::size_t i = 0; i < 50; i += 2) EXPECT_TRUE(all[i]->cancel());
+  while (timer::armed() != 0) std::this_thread::yield();
+  for (const auto& each : all) each->cancel();  // until the last one is through
+  ASSERT_EQ(seen.size(), 25u);
+  for (std::size_t i = 1; i < seen.size(); ++i) EXPECT_LT(seen[i - 1] * 17 % 50, seen[i] * 17 % 50);
+}
+
+#if !defined(__SANITIZE_THREAD__)
+TEST(timer, works_in_a_forked_child) {
+  runtime before({.workers = 1});
+  before.run([] { this_task::sleep_for(1ms); });
+  const pid_t child = fork();
+  if (child == 0) {
+    parked<> waits;
+    const bool is_told =
+        detail::wait_until(waits, detail::deadline_after(1ms), "a time", nullptr, [](waiter&) noexcept { return true; });
+    _exit(is_told ? 1 : 0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+#endif
+
+// Not told as a deadlock: time goes on.
+TEST(timer, who_sleeps_is_not_stuck) {
+  std::atomic<int> told{0};
+  runtime here({.workers = 2, .deadlock_ms = 5, .on_deadlock = [&](std::string_view) { ++told; }});
+  here.run([] { this_task::sleep_for(60ms); });
+  EXPECT_EQ(told.load(), 0);
+}
+
+}  // namespace
+}  // namespace trimtab::tasks
