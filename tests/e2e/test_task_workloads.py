@@ -20,6 +20,11 @@ SMALL = {
     "skynet": ["--depth", "4"],
     "uts": ["--roots", "3", "--depth", "9"],
     "uts, binomial": ["--shape", "binomial", "--roots", "200"],
+    "sort": ["--count", "20011", "--grain", "100"],
+    "matmul": ["--size", "50", "--block", "16"],
+    "sparse_lu": ["--blocks", "8", "--block", "5"],
+    "heat_ghost": ["--blocks", "3", "--block", "5", "--steps", "6"],
+    "cg": ["--size", "40", "--grain", "3", "--steps", "20"],
 }
 
 
@@ -58,7 +63,7 @@ def test_figures_of_the_ring_belong_together(workload: Workload) -> None:
     }
     assert (found["partitions"], found["steps"]) == (100, 30)
     # A task for each partition and step, the one that makes them, and those that went on after they had waited.
-    assert 3001 <= found["phases"] <= 3001 + found["suspended"]
+    assert 3001 <= found["phases"] <= 3001 + found["suspensions"]
     assert 0 <= found["idle_rate"] < 1
     assert found["overhead_s"] == pytest.approx(found["idle_rate"] * found["time_s"], rel=1e-4, abs=1e-9)
     assert found["phase_duration_us"] == pytest.approx(found["time_s"] * 2 / found["phases"] * 1e6, rel=1e-4)
@@ -96,7 +101,7 @@ def test_rings_of_odd_sizes(workload: Workload, points: int, partition: int, ste
             ["--trimtab:policy=best"],
             "one of local, local-priority, abp-priority, hierarchy, static-priority, periodic",
         ),
-        (["--trimtab:workers=0"], "workers"),
+        (["--trimtab:workers=many"], "--trimtab:workers"),
     ],
 )
 def test_errors_name_option_and_value(workload: Workload, arguments: list[str], message: str) -> None:

@@ -6,10 +6,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "trimtab/session/runtime_options.hpp"
 #include "trimtab/tasks.hpp"
 
 namespace workload {
@@ -17,10 +19,16 @@ namespace workload {
 // Errors name program, option, value and what is allowed, and leave with exit code 2.
 class command_line {
  public:
-  command_line(int argc, char** argv) : m_program(argv[0]), m_words(argv + 1, argv + argc) {
+  command_line(int argc, char** argv) : m_program(argv[0]) {
     const std::size_t slash = m_program.rfind('/');
     if (slash != m_program.npos) m_program.erase(0, slash + 1);
-    read_runtime_options();
+    try {
+      runtime = trimtab::options_from(argc, argv);
+    } catch (const std::invalid_argument& error) {
+      std::fprintf(stderr, "%s: %s\n", m_program.c_str(), error.what());
+      std::exit(2);
+    }
+    m_words.assign(argv + 1, argv + argc);
     is_checked = !take("--no-check");
   }
 
@@ -46,7 +54,7 @@ class command_line {
   // After all have been asked for: what is left is unknown.
   void end() {
     if (m_words.empty()) return;
-    std::string all = "--no-check, --trimtab:workers=N, --trimtab:policy=NAME";
+    std::string all = "--no-check, --trimtab:help";
     for (const std::string& each : m_known) all += ", " + each;
     fail(m_words.front().c_str(), all, m_words.front());
   }
@@ -62,32 +70,6 @@ class command_line {
   bool is_checked = true;
 
  private:
-  void read_runtime_options() {
-    constexpr std::string_view prefix = "--trimtab:", workers = "--trimtab:workers=", policy = "--trimtab:policy=";
-    for (std::size_t i = 0; i < m_words.size();) {
-      const std::string word = m_words[i];
-      if (!word.starts_with(prefix)) {
-        ++i;
-        continue;
-      }
-      m_words.erase(m_words.begin() + static_cast<std::ptrdiff_t>(i));
-      if (word.starts_with(workers)) {
-        runtime.workers = static_cast<std::uint32_t>(number_of("--trimtab:workers", word.substr(workers.size()), 1, 4096));
-      } else if (word.starts_with(policy)) {
-        const auto found = trimtab::tasks::policy_of(word.substr(policy.size()));
-        if (!found) {
-          std::string all;
-          for (unsigned each = 0; each < 6; ++each)
-            all.append(each == 0 ? "one of " : ", ").append(trimtab::tasks::name_of(static_cast<trimtab::policy>(each)));
-          fail("--trimtab:policy", all, word.substr(policy.size()));
-        }
-        runtime.policy = *found;
-      } else {
-        fail(word.c_str(), "--trimtab:workers=N or --trimtab:policy=NAME", word);
-      }
-    }
-  }
-
   std::int64_t number_of(const char* name, const std::string& text, std::int64_t least, std::int64_t most) const {
     std::int64_t value = 0;
     const char* const end = text.data() + text.size();

@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   tree shape;
   shape.is_geometric = line.word("--shape", {"geometric", "binomial"}) == "geometric";
   shape.roots = line.number("--roots", shape.is_geometric ? 4 : 2000, 1, 1'000'000);
-  shape.depth = line.number("--depth", 12, 1, 100);
+  shape.depth = line.number("--depth", 20, 1, 100);
   shape.children = line.number("--children", 8, 1, 1000);
   shape.chance = static_cast<double>(line.number("--permille", 124, 0, 1000)) / 1000;
   const node root{mixed(static_cast<std::uint64_t>(line.number("--seed", 19, 0))), 0};
