@@ -192,6 +192,7 @@ OMP_NUM_THREADS = 2
 schedule = ["static", "dynamic"]
 [metrics]
 waiting = {{from = "observed_share_barrier_wait", title = "barrier wait"}}
+cpu = {{from = "observed_counter_process_cpu", required = false}}
 [derived]
 idle = "waiting + observed_share_serial"
 [[best]]
@@ -219,7 +220,23 @@ def test_runs_under_observation(
     for metrics in found.values():
         assert metrics["idle"]["median"] >= metrics["waiting"]["median"]
         assert metrics["observed_efficiency"]["n"] == 2 and metrics["observed_regions"]["min"] > 0
-        # The launcher's own start is not in it.
-        assert metrics["wall_s"]["median"] > 0 and "observed_counter_process_cpu" in metrics
+        assert metrics["wall_s"]["median"] > 0 and "observed_counter_cpu_busy" in metrics
+    assert all(metrics["cpu"]["median"] > 0 for metrics in found.values())
     kept = list((tmp_path / "out/runs").glob("*/run.json")) if is_kept else []
     assert len(kept) == (4 if is_kept else 0) and (tmp_path / "out/runs").exists() == is_kept
+
+
+def test_observation_on_demand(trimtab: str, tmp_path: Path, workload: Callable[[str], Path]) -> None:
+    (tmp_path / "o.toml").write_text(
+        f'name = "o"\ncommand = "{workload("triangular-clang")}"\nsamples = 1\ndisturbed_above = 1.0\n'
+        '[metrics]\ncpu = {from = "observed_counter_process_cpu", required = false}\n'
+    )
+    for options, is_there in (((), False), (("--with", "cpu"), True)):
+        done = finished(
+            [trimtab, "sweep", "o.toml", "-o", f"out{is_there}", "--json", *options], cwd=tmp_path
+        )
+        assert done.returncode == 0, done.stderr
+        (only,) = json.loads(done.stdout)["configurations"]
+        assert ("cpu" in only["metrics"]) == is_there and (
+            "observed_efficiency" in only["metrics"]
+        ) == is_there

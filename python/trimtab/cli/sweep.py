@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     metavar="NAME=VALUE[,VALUE...]",
     help="Another fixed value, or other values of a factor. May be given several times.",
 )
+@click.option(
+    "--with", "probes", metavar="PROBES", help="Observe the runs, as trimtab run --with PROBES does."
+)
 @click.option("--stop-on-failure", is_flag=True, help="Stop at the first run that fails.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
 @click.option("--json", "as_json", is_flag=True, help="All tables, as JSON on standard output.")
@@ -49,6 +52,7 @@ def run_sweep(
     samples: int | None,
     seed: int | None,
     overrides: tuple[str, ...],
+    probes: str | None,
     stop_on_failure: bool,
     retry_failed: bool,
     as_json: bool,
@@ -61,7 +65,7 @@ def run_sweep(
     from trimtab.experiments import ExperimentError, Options, configurations, load, plan
 
     try:
-        experiment = _changed(load(file, dict(map(_override, overrides))), samples, seed)
+        experiment = _changed(load(file, dict(map(_override, overrides)), probes), samples, seed)
         chosen = configurations(experiment)
         if dry_run:
             _show_plan(experiment, len(chosen), plan(experiment, chosen), as_json)

@@ -40,11 +40,12 @@ def metrics(top: Fields, factors: Sequence[Factor], fixed: Mapping[str, Value], 
 
 def _printed(name: str, table: Fields, is_observed: bool) -> Metric:
     source = table.text("from", name)
-    if source.startswith(OBSERVED) and not is_observed:
-        table.wrong("from", "`observe` at the top of the file, for names that begin so", source)
-    found = Metric(
-        name, source, table.text("title", name), table.text("unit", ""), table.flag("required", True)
-    )
+    title, unit, is_required = table.text("title", name), table.text("unit", ""), table.flag("required", True)
+    if source.startswith(OBSERVED) and is_required and not is_observed:
+        table.wrong(
+            "from", "`observe` at the top of the file, or `required = false`, for such a name", source
+        )
+    found = Metric(name, source, title, unit, is_required)
     table.done()
     return found
 

@@ -25,13 +25,17 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _FILE_NAME = re.compile(r"[\w][\w.+-]*")
 
 
-def load(file: Path, overrides: Mapping[str, Any] | None = None) -> Experiment:
-    """The experiment in `file`. `overrides` replace fixed values, or the values of factors.
+def load(file: Path, overrides: Mapping[str, Any] | None = None, probes: str | None = None) -> Experiment:
+    """The experiment in `file`. `overrides` replace fixed values, or the values of factors; `probes` make it observe.
 
     Raises:
         ExperimentError: the file cannot be read, or something in it is wrong.
     """
-    return experiment_of(file, _table(file), overrides or {})
+    table = _table(file)
+    if probes is not None:
+        observe = table.get("observe")
+        table["observe"] = {**(observe if isinstance(observe, dict) else {}), "with": probes}
+    return experiment_of(file, table, overrides or {})
 
 
 def _table(file: Path) -> dict[str, Any]:
