@@ -108,3 +108,27 @@ def test_errors_name_option_and_value(workload: Workload, arguments: list[str], 
     done = finished([str(workload("heat_ring")), *arguments])
     assert done.returncode == 2 and not done.stdout
     assert message in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_the_grain_size_study_takes_what_the_ring_prints(
+    trimtab: str, workload: Workload, tmp_path: Path
+) -> None:
+    study = Path(__file__).parents[2] / "docs/experiments/grain_size.toml"
+    small = [
+        f"program={workload('heat_ring')}",
+        "points=2000",
+        "steps=5",
+        "policy=local,hierarchy",
+        "workers=2",
+    ]
+    arguments = [part for each in small for part in ("--set", each)]
+    done = finished(
+        [trimtab, "sweep", str(study), "-o", str(tmp_path / "study"), "--samples", "1", *arguments]
+    )
+    assert done.returncode == 0, done.stderr
+    head, *rows = (tmp_path / "study/table.csv").read_text().splitlines()
+    assert {"policy", "partition", "time_s", "overhead_s", "idle_rate", "lups", "miss_share"} <= set(
+        head.split(",")
+    )
+    # 160, 506, 1600 and 2000 points a partition, under two policies.
+    assert len(rows) == 8
