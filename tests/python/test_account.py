@@ -13,7 +13,7 @@ from synthetic import NO, LaneFile, ProcessFiles, S, counter, event, row, subjec
 from trimtab.analysis import build
 from trimtab.analysis.account import SHARES, Account
 from trimtab.analysis.findings import findings
-from trimtab.analysis.overhead import CHUNK_NS, COST_NS
+from trimtab.analysis.overhead import CHUNK_NS, COST_NS, LOCK_WAIT_MOST_NS, LOCK_WAIT_PART, SHARED_REGION_NS
 from trimtab.readers import open_run
 
 
@@ -145,10 +145,33 @@ def test_own_cost_is_runtime(tmp_path: Path) -> None:
     data[offset : offset + 8] = (10_000_000).to_bytes(8, "little")
     events.write_bytes(data)
     report = build(open_run(write_run(tmp_path / "run")))
-    own = 4e-3 * COST_NS["region"] + 2e-3 * COST_NS["wait"] + 5e-3 * CHUNK_NS + 0.2
+    own = 4e-3 * (COST_NS["region"] + SHARED_REGION_NS) + 2e-3 * COST_NS["wait"] + 5e-3 * CHUNK_NS + 0.2
     assert report["overhead"]["seconds"] == pytest.approx(own, rel=1e-6)
     assert report["overhead"]["share"] == pytest.approx(own / 40, rel=1e-6)
     check(report, work=1 - own / 40, runtime=own / 40)
+
+
+def test_own_cost_is_paid_again_by_who_waits(tmp_path: Path) -> None:
+    # Lane 1 waits for half as long as the two work: half of what the waits inside cost, their clock reads included.
+    rows = [*team_of(1, 10.0, [10.0, 10.0 / 3]), row(2, 4, 0, count=2_000_000, in_region=1)]
+    process = ProcessFiles(lanes_of(2, rows=rows, run_s=10.0), [subject(1)], parallel=10.0)
+    seconds = report_of(tmp_path, process)["overhead"]["seconds"]
+    regions = 2e-9 * (COST_NS["region"] + SHARED_REGION_NS)
+    assert seconds == pytest.approx(2e-3 * COST_NS["wait"] * 1.5 + regions)
+
+
+@pytest.mark.parametrize(
+    ("each_ns", "extra_ns"),
+    [(50, 0.0), (400, LOCK_WAIT_PART * 400), (100_000, LOCK_WAIT_MOST_NS)],
+    ids=["free", "contended", "long"],
+)
+def test_own_cost_of_locks_is_paid_again_by_who_waits_for_them(
+    tmp_path: Path, each_ns: int, extra_ns: float
+) -> None:
+    rows = [row(2, 5, each_ns * 1_000_000, count=1_000_000, in_region=1)]
+    process = ProcessFiles(lanes_of(1, rows=rows, run_s=10.0), [subject(2, kind=4)], user=10.0)
+    seconds = report_of(tmp_path, process)["overhead"]["seconds"]
+    assert seconds == pytest.approx(1e-3 * (COST_NS["lock"] + extra_ns))
 
 
 def test_own_cost_of_scopes_counts_reads_of_the_timed(tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trimtab.model import METRICS, TASKS_COUNTED, Process, Records
+import numpy as np
+
+from trimtab.model import METRICS, ROWS_UNTIMED, TASKS_COUNTED, Process, Records
 
 # What the hooks of one occurrence cost beside their clock reads, ns, between what one thread pays alone and what two pay
 # that share cache lines: `./x bench`, tables "hooks" and "own-cost" (docs/performance.md, "Its own cost"). Of a region it
@@ -21,9 +23,20 @@ COST_NS = {
     "suspended": 55.0,
 }
 CHUNK_NS = 10.0
+# More of a region with several threads, each one's: the lines that go to and fro between them.
+SHARED_REGION_NS = 120.0
+# Of an instance whose members were not timed, each thread's, beside two clock reads.
+UNTIMED_REGION_NS = 50.0
 # Of a task that was only counted, and of each of those that were timed beside its clock reads.
 COUNTED_TASK_NS = 4.5
 TIMED_TASK_NS = 15.0
+# Who waits for a lock waits for the hooks inside the section, too: this part of the wait, but at most so much an entry,
+# of those that waited for so long.
+LOCK_WAIT_PART = 0.5
+LOCK_WAIT_MOST_NS = 300.0
+CONTENDED_NS = 100.0
+# What lanes that wait pay again while others go through hooks: no more than as much as those.
+MOST_PAID_AGAIN = 1.0
 # More in a trace than in the flight recorder: first use of the file's pages.
 TRACED_EVENT_NS = 22.0
 _TRACE = 3
@@ -49,14 +62,22 @@ class OwnCost:
 
 
 def own_cost(process: Process) -> OwnCost:
-    """Occurrences * their cost + clock reads * their measured cost, set-up ticks, sampler CPU time."""
+    """Occurrences * their cost + clock reads * their measured cost, set-up ticks, sampler CPU time.
+
+    Hooks between which lanes wait for each other are paid again by who waits, as far as lanes do wait.
+    """
     head = process.header
     read_ns = float(head["clock_read_ns"])
+    again = _paid_again(process)
     on_lanes = 0.0
     for lane in process.lanes:
-        on_lanes += float(lane.header["clock_reads"]) * read_ns + _rows_ns(lane.rows, read_ns)
+        costs = _Costs.of(lane.rows, read_ns, process.ns_per_tick)
+        others = float(lane.header["clock_reads"]) * read_ns
         if head["level"] == _TRACE:
-            on_lanes += lane.events_written * TRACED_EVENT_NS
+            others += lane.events_written * TRACED_EVENT_NS
+        total = costs.alone + costs.among_waiting
+        share = costs.among_waiting / total if total > 0 else 0.0
+        on_lanes += total + others + again * (costs.among_waiting + share * others)
     return OwnCost(
         on_lanes * 1e-9,
         head["setup_ticks"] * process.ns_per_tick * 1e-9,
@@ -64,24 +85,63 @@ def own_cost(process: Process) -> OwnCost:
     )
 
 
-def _rows_ns(rows: Records, read_ns: float) -> float:
-    """What the profile rows of a lane stand for."""
-    total = 0.0
-    for metric, each_ns in COST_NS.items():
-        mine = rows[rows["what"] == METRICS[metric]]
-        # Sums as floats: a damaged row must not overflow.
-        occurrences = float(mine["count"].sum(dtype=float))
-        if metric == "region":
-            occurrences = float(mine["x"][:, 0].sum(dtype=float))
-        elif metric == "loop":
-            total += float(mine["x"][:, 1].sum(dtype=float)) * CHUNK_NS
-        elif metric == "task":
-            counted = mine[(mine["flags"] & TASKS_COUNTED) != 0]
-            few = float(counted["count"].sum(dtype=float))
-            occurrences -= few
-            total += few * COUNTED_TASK_NS + float(counted["timed"].sum(dtype=float)) * TIMED_TASK_NS
-        elif metric == "scope":
-            # Not among the lane's clock reads: what is timed is read twice.
-            total += float(mine["timed"].sum(dtype=float)) * 2 * read_ns
-        total += occurrences * each_ns
-    return total
+def _paid_again(process: Process) -> float:
+    """Time that lanes waited in regions for each that they worked."""
+    work = waited = 0.0
+    for lane in process.lanes:
+        teams = lane.rows[lane.rows["what"] == METRICS["team"]]
+        work += float(teams["sum"].sum(dtype=float))
+        waited += float(teams["x"][:, 0].sum(dtype=float) + teams["x"][:, 2].sum(dtype=float))
+    return min(waited / work, MOST_PAID_AGAIN) if work > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class _Costs:
+    """What the profile rows of a lane stand for, ns: with what others pay for it in it, and without."""
+
+    alone: float
+    among_waiting: float
+
+    @classmethod
+    def of(cls, rows: Records, read_ns: float, ns_per_tick: float) -> _Costs:
+        by_metric = {name: rows[rows["what"] == METRICS[name]] for name in COST_NS}
+        alone = _regions_ns(by_metric["region"], read_ns) + _locks_ns(by_metric["lock"], ns_per_tick)
+        alone += _scopes_ns(by_metric["scope"], read_ns)
+        alone += sum(_count(by_metric[name]) * COST_NS[name] for name in ("worker", "suspended"))
+        counted = by_metric["task"][(by_metric["task"]["flags"] & TASKS_COUNTED) != 0]
+        alone += _count(counted) * COUNTED_TASK_NS + float(counted["timed"].sum(dtype=float)) * TIMED_TASK_NS
+        among = sum(_count(by_metric[name]) * COST_NS[name] for name in ("loop", "wait", "single", "task"))
+        among -= _count(counted) * COST_NS["task"]
+        among += float(by_metric["loop"]["x"][:, 1].sum(dtype=float)) * CHUNK_NS
+        return cls(alone, among)
+
+
+def _count(rows: Records) -> float:
+    """Sums as floats: a damaged row must not overflow."""
+    return float(rows["count"].sum(dtype=float))
+
+
+def _regions_ns(rows: Records, read_ns: float) -> float:
+    members = rows["x"][:, 0].astype(float)
+    is_untimed = rows["flags"] == ROWS_UNTIMED
+    is_shared = (rows["x"][:, 1] > 1) & ~is_untimed
+    # The clock reads of untimed instances are not among the lane's.
+    total = float(members[is_untimed].sum()) * (UNTIMED_REGION_NS + 2 * read_ns)
+    return (
+        total
+        + float(members[~is_untimed].sum()) * COST_NS["region"]
+        + float(members[is_shared].sum()) * SHARED_REGION_NS
+    )
+
+
+def _locks_ns(rows: Records, ns_per_tick: float) -> float:
+    longest_of_bucket = 2.0 ** np.arange(rows["histogram"].shape[1]) * ns_per_tick
+    contended = rows["histogram"][:, longest_of_bucket > 2 * CONTENDED_NS].sum(axis=1, dtype=float)
+    waited_ns = rows["sum"].astype(float) * ns_per_tick
+    again = np.minimum(waited_ns * LOCK_WAIT_PART, contended * LOCK_WAIT_MOST_NS)
+    return _count(rows) * COST_NS["lock"] + float(again.sum())
+
+
+def _scopes_ns(rows: Records, read_ns: float) -> float:
+    """Not among the lane's clock reads: what is timed is read twice."""
+    return _count(rows) * COST_NS["scope"] + float(rows["timed"].sum(dtype=float)) * 2 * read_ns

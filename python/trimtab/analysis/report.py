@@ -13,6 +13,7 @@ from trimtab.analysis.regions import Places, places_of, region_table
 from trimtab.analysis.task_findings import task_findings
 from trimtab.analysis.timeline import timeline
 from trimtab.analysis.unfinished import with_unfinished
+from trimtab.analysis.untimed import with_untimed_members
 from trimtab.analysis.workers import task_table, with_open_states, worker_table, workers_of
 from trimtab.model import Process, Run, Unavailable
 from trimtab.symbols import Symbols
@@ -40,7 +41,7 @@ def build(run: Run) -> dict[str, Any]:
         return {**base, **_without_process(ended, unavailable)}
     span = span_of(main, ended.get("mono_ns"))
     end_ticks = int(main.header["start_ticks"] + span.wall_s * 1e9 / main.ns_per_tick)
-    main = with_open_states(with_unfinished(main, end_ticks), end_ticks)
+    main = with_untimed_members(with_open_states(with_unfinished(main, end_ticks), end_ticks))
     spent = account(main, span.wall_s)
     with Symbols(run.directory / "symbols.json") as symbols:
         places = places_of(main, symbols)

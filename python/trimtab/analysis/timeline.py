@@ -13,7 +13,8 @@ from trimtab.model import Lane, Process, Records
 _BINS = 1000
 _MOST_SERIES = 12
 _BLOCK = 1 << 20  # events looked at in one go: bounds the memory for long traces
-_WORK_BEGIN, _WORK_END, _WAIT = 3, 4, 17
+_REGION_BEGIN, _REGION_END, _WORK_BEGIN, _WORK_END, _WAIT = 1, 2, 3, 4, 17
+_TRACE = 3
 # A task runs from its begin, or from when it was resumed, until it ends or is suspended.
 _TASK_BEGINS, _TASK_ENDS = (5, 35), (6, 34)
 _WORKER_STATE, _RUNS = 43, 1
@@ -26,7 +27,8 @@ _NONE = np.empty(0, np.int64)
 def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> dict[str, Any] | None:
     """Mean number of lanes inside each region per bin, from the events that are there; None without any.
 
-    At profile level the flight recorder holds the last events only: the bins count from `from_s` on.
+    At profile level the flight recorder holds the last events only: the bins count from `from_s` on. Where the
+    members of a region were not timed, all count as inside from its fork to its join.
     A lane inside a nested region counts for the nested one. `waiting` is how many of the lanes waited in
     barriers and locks inside regions. A worker of a task runtime counts for the tasks that it runs, where their
     events are there, else for its runtime while it runs any.
@@ -52,6 +54,11 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> dict
             if number >= 0:
                 busy.setdefault(number, np.zeros(_BINS))
                 busy[number] += _spread(lows[mine], highs[mine], width)
+        if process.header["level"] != _TRACE:
+            for subject, low, high, members in _untimed(lane.events):
+                busy.setdefault(subject, np.zeros(_BINS))
+                spread = _spread(_seconds(low - start, s), _seconds(high - start, s), width)
+                busy[subject] += members * spread
         begins, lengths = _waits(lane.events)
         waiting += _spread(_seconds(begins - start, s), _seconds(begins - start + lengths, s), width)
     if not busy:
@@ -119,6 +126,25 @@ def _times_at_work(events: Records) -> tuple[Integers, Integers, NDArray[np.bool
     changes = np.flatnonzero(runs | np.concatenate([[True], runs[:-1]])) if len(states) else _NONE
     chosen = states[changes]
     return chosen["ticks"].astype(np.int64), chosen["subject"].astype(np.int64), runs[changes]
+
+
+def _untimed(events: Records) -> list[tuple[int, Integers, Integers, int]]:
+    """Subject, begins, ends and members of the instances whose members left no events of their own.
+
+    The forker's own part begins right after the region: where its end stands there, no member was timed.
+    """
+    begins, ends = events[:-1], events[1:]
+    chosen = np.flatnonzero(
+        (begins["kind"] == _REGION_BEGIN) & (ends["kind"] == _REGION_END) & (begins["a"] == ends["a"])
+    )
+    found = []
+    for subject, members in np.unique(
+        np.stack([begins["subject"][chosen], ends["b"][chosen]]), axis=1
+    ).T.tolist():
+        mine = chosen[(begins["subject"][chosen] == subject) & (ends["b"][chosen] == members)]
+        low, high = begins["ticks"][mine].astype(np.int64), ends["ticks"][mine].astype(np.int64)
+        found.append((int(subject), low, high, int(members)))
+    return found
 
 
 def _waits(events: Records) -> tuple[Integers, Integers]:

@@ -54,6 +54,9 @@ METRICS = {
     "worker": 9,
     "suspended": 10,
 }
+# Flags of rows of metrics region and team.
+ROWS_UNTIMED = 1
+ROWS_SAMPLE = 2
 # Flags of rows of metric task.
 TASKS_COUNTED = 1
 TASKS_INCLUSIVE = 2

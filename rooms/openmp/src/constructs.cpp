@@ -29,10 +29,11 @@ wait::~wait() {
   lane_state& state = *m_here.state;
   const ticks waited = took > state.task_credit ? took - state.task_credit : 0;
   state.task_credit = m_credit;
-  const std::uint32_t subject = subject_at(state, m_kind, m_place, true, 0, state.region, m_source);
+  const std::uint32_t region = region_of_construct(state);
+  const std::uint32_t subject = subject_at(state, m_kind, m_place, true, 0, region, m_source);
   const std::uint64_t instance = state.innermost == nullptr ? 0 : state.innermost->instance;
   if (state.innermost != nullptr) state.idle += waited;
-  lane::add(m_here.on->own_row(subject, metric::wait, state.region, static_cast<std::uint16_t>(m_why)), waited);
+  lane::add(m_here.on->own_row(subject, metric::wait, region, static_cast<std::uint16_t>(m_why)), waited);
   m_here.on->record(event_kind::wait, subject, static_cast<std::uint16_t>(m_why), waited, instance, m_begin);
   m_here.on->count_hook(2);
 }
@@ -43,8 +44,9 @@ void begin_loop(const here& at, const loop_start& what, const char* source) noex
   open_loop& loop = state.loop;
   // A loop of the fork call itself has no call of its own: it stands where the region's function stands.
   const bool is_call = state.innermost == nullptr || what.place != state.innermost->outlined;
-  loop.subject = subject_at(state, subject_kind::loop, what.place, is_call, 0, state.region, source);
-  loop.row = at.on->own_row(loop.subject, metric::loop, state.region, static_cast<std::uint16_t>(what.schedule));
+  const std::uint32_t region = region_of_construct(state);
+  loop.subject = subject_at(state, subject_kind::loop, what.place, is_call, 0, region, source);
+  loop.row = at.on->own_row(loop.subject, metric::loop, region, static_cast<std::uint16_t>(what.schedule));
   loop.schedule = what.schedule;
   loop.increment = what.increment == 0 ? 1 : what.increment;
   loop.iterations = 0;
@@ -114,8 +116,9 @@ void lock_left(const here& at, const void* place, subject_kind kind) noexcept {
   const ticks taken = state.lock_taken[state.locks];
   const ticks waited = state.lock_waited[state.locks];
   const ticks held = base::now() - taken;
-  const std::uint32_t subject = subject_at(state, kind, place, true, 0, state.region, nullptr);
-  if (profile_row* const row = at.on->own_row(subject, metric::lock, state.region)) {
+  const std::uint32_t region = region_of_construct(state);
+  const std::uint32_t subject = subject_at(state, kind, place, true, 0, region, nullptr);
+  if (profile_row* const row = at.on->own_row(subject, metric::lock, region)) {
     lane::add(row, waited);
     row->x[0] += held;
     if (static_cast<double>(waited) > the_recorder.ticks_of_ns(contended_ns)) row->x[1] += 1;
@@ -125,8 +128,9 @@ void lock_left(const here& at, const void* place, subject_kind kind) noexcept {
 }
 
 void single_passed(const here& at, const void* place, bool is_executed) noexcept {
-  const std::uint32_t subject = subject_at(*at.state, subject_kind::single, place, true, 0, at.state->region, nullptr);
-  if (profile_row* const row = at.on->own_row(subject, metric::single, at.state->region)) {
+  const std::uint32_t region = region_of_construct(*at.state);
+  const std::uint32_t subject = subject_at(*at.state, subject_kind::single, place, true, 0, region, nullptr);
+  if (profile_row* const row = at.on->own_row(subject, metric::single, region)) {
     row->count += 1;
     if (is_executed) row->x[0] += 1;
   }

@@ -2,7 +2,7 @@
 // member_main, which stamps around the real one. Arguments, team size and results stay as they are.
 #include <cstring>
 
-#include "outermost.hpp"
+#include "short_regions.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -46,6 +46,22 @@ auto run_region(const caller& from, gomp_function outlined, void* data, unsigned
   }
 }
 
+using parallel_function = void(gomp_function, void*, unsigned, unsigned);
+
+// A function of its own, so that the short way needs no frame.
+[[gnu::noinline]] void run_parallel(const void* return_address, gomp_function fn, void* data, unsigned threads,
+                                    unsigned flags) {
+  const void* const outlined = reinterpret_cast<const void*>(fn);
+  const caller from = caller_of(outlined, return_address, entry::gomp);
+  auto* const forward = real<parallel_function>(from, symbol::GOMP_parallel);
+  if (forward == nullptr) return fn(data);
+  if (void* const thunk = open_outermost(from, outlined, threads, nullptr, gomp_regions)) {
+    forward(reinterpret_cast<gomp_function>(thunk), data, threads, flags);
+    return close_outermost();
+  }
+  run_region(from, fn, data, threads, {}, [&](gomp_function f, void* d) { forward(f, d, threads, flags); });
+}
+
 using observe::schedule;
 
 }  // namespace
@@ -54,15 +70,12 @@ using observe::schedule;
 using namespace trimtab::openmp;
 
 TRIMTAB_HOOK void GOMP_parallel(gomp_function fn, void* data, unsigned threads, unsigned flags) {
-  const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);
-  auto* const forward = real<void(gomp_function, void*, unsigned, unsigned)>(from, symbol::GOMP_parallel);
-  if (forward == nullptr) return fn(data);
-  const void* const outlined = reinterpret_cast<const void*>(fn);
-  if (void* const thunk = open_outermost(from, outlined, threads, nullptr, gomp_regions)) {
-    forward(reinterpret_cast<gomp_function>(thunk), data, threads, flags);
-    return close_outermost();
+  const void* const return_address = __builtin_return_address(0);
+  if (const known_region* const region = open_short_region(reinterpret_cast<const void*>(fn), return_address)) {
+    real<parallel_function>({region->of, false}, symbol::GOMP_parallel)(fn, data, threads, flags);
+    return close_short_region();
   }
-  run_region(from, fn, data, threads, {}, [&](gomp_function f, void* d) { forward(f, d, threads, flags); });
+  run_parallel(return_address, fn, data, threads, flags);
 }
 
 TRIMTAB_HOOK unsigned GOMP_parallel_reductions(gomp_function fn, void* data, unsigned threads, unsigned flags) {

@@ -5,13 +5,15 @@
 #include <utility>
 
 #include "kmpc_ident.hpp"
-#include "outermost.hpp"
+#include "short_regions.hpp"
 
 namespace trimtab::openmp {
 namespace {
 
 // The runtimes take no more themselves (they push them one by one in an assembly trampoline).
 constexpr int max_arguments = 256;
+// Of regions with a thunk (outermost.hpp), and so of short ones.
+constexpr int max_short = 16;
 
 #define TRIMTAB_16(n)                                                                                                   \
   a[n], a[n + 1], a[n + 2], a[n + 3], a[n + 4], a[n + 5], a[n + 6], a[n + 7], a[n + 8], a[n + 9], a[n + 10], a[n + 11], \
@@ -79,17 +81,16 @@ std::uint32_t most_teams(const caller& from) noexcept {
 }
 
 // Clears what the size class has beyond `count` captured variables.
-void clear_rest(fork_frame& frame, int count) noexcept {
+void clear_rest(void** arguments, int count) noexcept {
   const int rounded = count == 0 ? 0 : count <= 4 ? 4 : count <= 16 ? 16 : count <= 64 ? 64 : max_arguments;
-  for (int i = count; i < rounded; ++i) frame.arguments[i] = nullptr;
+  for (int i = count; i < rounded; ++i) arguments[i] = nullptr;
 }
 
 using fork_function = void(ident*, std::int32_t, microtask, ...);
 
 // The call as the program makes it, with another function perhaps: the runtime passes on exactly as many captured
 // variables as it is told of.
-void hand_on(fork_function* forward, ident* where, microtask function, int count, const fork_frame& frame) {
-  void* const* const a = frame.arguments;
+void hand_on(fork_function* forward, ident* where, microtask function, int count, void* const* a) {
   if (count == 0) return forward(where, count, function);
   if (count <= 4) return forward(where, count, function, a[0], a[1], a[2], a[3]);
   if (count <= 16) return forward(where, count, function, TRIMTAB_16(0));
@@ -102,18 +103,38 @@ void fork_region(const caller& from, fork_function* forward, ident* where, micro
                  fork_frame& frame) {
   if (from.is_internal || !is_recording.load(std::memory_order_relaxed) ||
       !fork_team(frame.shared, from, reinterpret_cast<const void*>(outlined), most, source_of(where)))
-    return hand_on(forward, where, outlined, count, frame);
+    return hand_on(forward, where, outlined, count, frame.arguments);
   frame.shared.arguments = static_cast<std::uint16_t>(count);
   forward(where, 1, reinterpret_cast<microtask>(main), &frame);
   join_team(frame.shared);
 }
 
 // Takes the captured variables out of the call; returns how many there are.
-int read_arguments(fork_frame& frame, int count, va_list list) noexcept {
+int read_arguments(void** arguments, int count, va_list list) noexcept {
   const int taken = count < 0 ? 0 : count < max_arguments ? count : max_arguments;
-  for (int i = 0; i < taken; ++i) frame.arguments[i] = va_arg(list, void*);
-  clear_rest(frame, taken);
+  for (int i = 0; i < taken; ++i) arguments[i] = va_arg(list, void*);
+  clear_rest(arguments, taken);
   return taken;
+}
+
+// A function of its own, so that the short way needs no large frame.
+[[gnu::noinline]] void run_fork(const void* return_address, ident* where, std::int32_t count, microtask outlined,
+                                va_list list) {
+  const caller from = caller_of(where, return_address, entry::kmpc);
+  auto* const forward = real<fork_function>(from, symbol::__kmpc_fork_call);
+  if (forward == nullptr) return;
+  fork_frame frame;
+  const int taken = read_arguments(frame.arguments, count, list);
+  here at;
+  if (taken <= max_short && find_here(at)) {
+    thunk_set& among = taken <= 4 ? kmpc_regions_few : kmpc_regions_medium;
+    const void* const function = reinterpret_cast<const void*>(outlined);
+    if (void* const thunk = open_outermost(from, function, at.state->requested_threads, source_of(where), among)) {
+      hand_on(forward, where, reinterpret_cast<microtask>(thunk), taken, frame.arguments);
+      return close_outermost();
+    }
+  }
+  fork_region<member_main>(from, forward, where, outlined, taken, most_members(from), frame);
 }
 
 void ask_for_teams(const caller& from, std::int32_t most) noexcept {
@@ -127,24 +148,20 @@ void ask_for_teams(const caller& from, std::int32_t most) noexcept {
 using namespace trimtab::openmp;
 
 TRIMTAB_HOOK void __kmpc_fork_call(ident* where, std::int32_t count, microtask outlined, ...) {
-  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
-  auto* const forward = real<fork_function>(from, symbol::__kmpc_fork_call);
-  if (forward == nullptr) return;
-  fork_frame frame;
+  const void* const return_address = __builtin_return_address(0);
   va_list list;
   va_start(list, outlined);
-  const int taken = read_arguments(frame, count, list);
-  va_end(list);
-  here at;
-  if (taken <= 16 && find_here(at)) {
-    thunk_set& among = taken <= 4 ? kmpc_regions_few : kmpc_regions_medium;
-    const void* const function = reinterpret_cast<const void*>(outlined);
-    if (void* const thunk = open_outermost(from, function, at.state->requested_threads, source_of(where), among)) {
-      hand_on(forward, where, reinterpret_cast<microtask>(thunk), taken, frame);
-      return close_outermost();
-    }
+  const known_region* const region =
+      count <= max_short ? open_short_region(reinterpret_cast<const void*>(outlined), return_address) : nullptr;
+  if (region != nullptr) {
+    void* arguments[max_short];
+    const int taken = read_arguments(arguments, count, list);
+    hand_on(real<fork_function>({region->of, false}, symbol::__kmpc_fork_call), where, outlined, taken, arguments);
+    close_short_region();
+  } else {
+    run_fork(return_address, where, count, outlined, list);
   }
-  fork_region<member_main>(from, forward, where, outlined, taken, most_members(from), frame);
+  va_end(list);
 }
 
 // teams on the host: a league, in which the first thread of each team forks regions of its own.
@@ -155,7 +172,7 @@ TRIMTAB_HOOK void __kmpc_fork_teams(ident* where, std::int32_t count, microtask 
   fork_frame frame;
   va_list list;
   va_start(list, outlined);
-  const int taken = read_arguments(frame, count, list);
+  const int taken = read_arguments(frame.arguments, count, list);
   va_end(list);
   fork_region<league_main>(from, forward, where, outlined, taken, most_teams(from), frame);
 }
@@ -186,7 +203,7 @@ TRIMTAB_HOOK void __kmpc_fork_call_if(ident* where, std::int32_t count, microtas
   if (forward == nullptr) return;
   fork_frame frame;
   frame.arguments[0] = argument;
-  clear_rest(frame, 1);
+  clear_rest(frame.arguments, 1);
   if (from.is_internal || !is_recording.load(std::memory_order_relaxed) ||
       !fork_team(frame.shared, from, reinterpret_cast<const void*>(outlined), most_members(from), source_of(where)))
     return forward(where, count, outlined, condition, argument);

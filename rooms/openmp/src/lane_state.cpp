@@ -52,6 +52,7 @@ void begin_thread(lane_state& state) noexcept {
   state.begun_task = 0;
   state.teams_asked = 0;
   state.slots_used = 0;
+  state.short_one.subject_1.store(0, std::memory_order_relaxed);
   state.is_outermost_open.store(false, std::memory_order_relaxed);
   state.has_large_teams.store(false, std::memory_order_relaxed);
 }
@@ -121,7 +122,6 @@ known_region* region_at(lane_state& state, runtime* of, const void* outlined, st
   known.outer_region = outer_region;
   known.generation = generation;
   known.subject = subject;
-  known.row = state.owner->row(subject, metric::region, state.owner->id(), outer_region);
   return &known;
 }
 

@@ -1,7 +1,6 @@
-#include "outermost.hpp"
-
 #include <mutex>
 
+#include "short_regions.hpp"
 #include "trimtab/base/spin_lock.hpp"
 
 namespace trimtab::openmp {
@@ -30,15 +29,18 @@ void* bound_thunk(thunk_set& among, const region_binding& wanted) noexcept {
 
 }  // namespace
 
-void outermost_after_fork() noexcept { binding_lock.reset(); }
+void outermost_after_fork() noexcept {
+  binding_lock.reset();
+  short_regions_after_fork();
+}
 
 void* open_outermost(const caller& from, const void* outlined, std::uint32_t clause, const char* source,
                      thunk_set& among) noexcept {
   here at;
   if (from.is_internal || clause > lane_state::max_rings || !find_here(at) || observe::the_recorder.traces()) return nullptr;
   lane_state& state = *at.state;
-  if (state.innermost != nullptr || state.is_outermost_open.load(std::memory_order_relaxed) ||
-      state.has_large_teams.load(std::memory_order_relaxed))
+  if (state.innermost != nullptr || untimed_region_of(state) != no_subject ||
+      state.is_outermost_open.load(std::memory_order_relaxed) || state.has_large_teams.load(std::memory_order_relaxed))
     return nullptr;
   known_region* const region = region_at(state, from.of, outlined, no_subject, source);
   if (region == nullptr) return nullptr;
@@ -51,6 +53,7 @@ void* open_outermost(const caller& from, const void* outlined, std::uint32_t cla
   if (region->thunk == nullptr) return nullptr;
   begin_region(at, state.outermost, from, outlined, *region, 1);
   state.outermost.is_gcc = &among == &gomp_regions;
+  state.outermost.is_sample = region->length.streak >= short_streak_needed;
   state.outermost.slot_count = lane_state::max_rings;
   state.is_outermost_open.store(true, std::memory_order_relaxed);
   return region->thunk;
@@ -73,6 +76,7 @@ void begin_part(member& mine, const region_binding& of, std::uint32_t number) no
   part_ring& ring = of.forker->rings[number];
   mine.slot = &ring.parts[ring.turn];
   ring.turn = (ring.turn + 1) % part_ring::size;
+  at.state->has_met_construct = false;
   enter(mine, at, of.forker->outermost, of.of, of.subject, number);
   mine.begin = base::now();
   at.on->record(event_kind::work_begin, of.subject, 0, 0, number, mine.begin);
@@ -88,6 +92,7 @@ void end_part(member& mine, const region_binding& of) noexcept {
   slot.idle = state.idle;
   slot.late_work = 0;
   slot.lane = mine.on->id();
+  slot.has_constructs = state.has_met_construct;
   std::atomic_ref(slot.begin).store(mine.begin, std::memory_order_relaxed);  // see part_of
   std::atomic_ref(slot.end).store(end, std::memory_order_relaxed);
   mine.on->record(event_kind::work_end, of.subject, 0, 0, state.idle, end);

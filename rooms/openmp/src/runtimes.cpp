@@ -192,8 +192,6 @@ runtime* runtime_of(const void* function) noexcept {
   return &runtimes[count];
 }
 
-constinit thread_local runtime* t_last = nullptr;
-
 bool is_same(const known_object& a, const known_object& b) noexcept {
   return a.begin == b.begin && a.size == b.size && a.kind == b.kind && std::ranges::equal(a.of, b.of);
 }
@@ -263,6 +261,8 @@ runtime* any_runtime() noexcept {
 
 }  // namespace
 
+constinit thread_local runtime* t_last_runtime = nullptr;
+
 caller caller_of(const void* own_address, const void* return_address, entry by) noexcept {
   known_object met;  // now, for the first time
   const known_object* own = published(own_address);
@@ -270,7 +270,7 @@ caller caller_of(const void* own_address, const void* return_address, entry by) 
     own = &(met = resolve(own_address));
   caller found = own->as_caller(by);
   if (found.of == nullptr) return caller_at(return_address, by);
-  t_last = found.of;
+  t_last_runtime = found.of;
   // Nearly every call returns to where it came from; else it may be the runtime that calls itself.
   if (reinterpret_cast<std::uintptr_t>(return_address) - own->begin < own->size) [[likely]]
     return found;
@@ -281,23 +281,28 @@ caller caller_of(const void* own_address, const void* return_address, entry by) 
 caller caller_at(const void* return_address, entry by) noexcept {
   if (const known_object* const known = published(return_address); known != nullptr)
     if (const caller found = known->as_caller(by); found.of != nullptr) [[likely]] {
-      t_last = found.of;
+      t_last_runtime = found.of;
       return found;
     }
   const caller found = look_up(return_address).as_caller(by);
   if (found.of != nullptr) {
-    t_last = found.of;
+    t_last_runtime = found.of;
     return found;
   }
-  if (t_last == nullptr) t_last = any_runtime();
-  return {t_last, false};
+  if (t_last_runtime == nullptr) t_last_runtime = any_runtime();
+  return {t_last_runtime, false};
 }
 
 const void* place_of_call(const void* return_address) noexcept {
   return look_up(return_address).kind == object_kind::ours ? nullptr : return_address;
 }
 
-void thread_uses(runtime* of) noexcept { t_last = of; }
+bool is_in_parallel(const runtime& of) noexcept {
+  // A runtime that this thread does not use would take it in when asked.
+  if (t_last_runtime != &of) return false;
+  auto* const ask = reinterpret_cast<int (*)()>(of.functions[static_cast<unsigned>(symbol::omp_in_parallel)]);
+  return ask != nullptr && ask() != 0;
+}
 
 std::uint16_t runtime_id(runtime& of) noexcept {
   const std::uint16_t known = of.id.load(std::memory_order_acquire);

@@ -61,8 +61,8 @@ namespace trimtab::openmp {
   X(__kmpc_dist_for_static_init_4) X(__kmpc_dist_for_static_init_4u) X(__kmpc_dist_for_static_init_8)                \
   X(__kmpc_dist_for_static_init_8u) X(__kmpc_dist_dispatch_init_4) X(__kmpc_dist_dispatch_init_4u)                   \
   X(__kmpc_dist_dispatch_init_8) X(__kmpc_dist_dispatch_init_8u) X(omp_get_team_num) X(omp_get_max_teams)            \
-  X(__kmpc_omp_task_alloc) X(omp_get_thread_num) X(omp_get_num_threads) X(omp_get_max_threads) X(omp_set_lock)       \
-  X(omp_set_nest_lock)
+  X(__kmpc_omp_task_alloc) X(omp_get_thread_num) X(omp_get_num_threads) X(omp_get_max_threads) X(omp_in_parallel)    \
+  X(omp_set_lock) X(omp_set_nest_lock)
 // clang-format on
 
 enum class symbol : unsigned {
@@ -81,6 +81,8 @@ struct runtime {
   runtime_family family = runtime_family::gomp;
   std::atomic<std::uint16_t> id{0};  // in the run's names; 0: not told yet
   void* functions[static_cast<unsigned>(symbol::count)] = {};
+
+  bool has(const void* address) const noexcept { return reinterpret_cast<std::uintptr_t>(address) - begin < end - begin; }
 
   void take(const runtime& other) noexcept {
     begin = other.begin;
@@ -116,7 +118,11 @@ caller caller_at(const void* return_address, entry by) noexcept;
 const void* place_of_call(const void* return_address) noexcept;
 
 // What caller_at falls back to on this thread.
-void thread_uses(runtime* of) noexcept;
+extern constinit thread_local runtime* t_last_runtime;
+inline void thread_uses(runtime* of) noexcept { t_last_runtime = of; }
+
+// Whether the calling thread, which has just come through a hook, is in an active region of that runtime.
+bool is_in_parallel(const runtime& of) noexcept;
 
 // The runtime's own function; nullptr when it has none of that name.
 template <class function>

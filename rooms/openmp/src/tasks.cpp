@@ -14,7 +14,7 @@ using observe::the_recorder;
 
 namespace {
 std::uint32_t task_subject(const here& at, const void* function, const char* source = nullptr) noexcept {
-  return subject_at(*at.state, subject_kind::task, function, false, 0, at.state->region, source);
+  return subject_at(*at.state, subject_kind::task, function, false, 0, region_of_construct(*at.state), source);
 }
 }  // namespace
 

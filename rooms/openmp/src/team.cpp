@@ -1,5 +1,7 @@
 #include "team.hpp"
 
+#include "short_regions.hpp"
+
 namespace trimtab::openmp {
 
 using observe::event_kind;
@@ -14,13 +16,15 @@ constexpr double put_off_below_ns = 20'000;
 ticks put_off_below = 0;
 
 // The row of the region's part on that lane.
-profile_row* member_row(lane& forker, known_region& region, std::uint32_t about) noexcept {
+profile_row* member_row(lane& forker, known_region& region, std::uint32_t about, std::uint16_t flags) noexcept {
   const std::uint32_t i = about % known_region::max_members;
-  if (region.members[i] == about + 1) [[likely]]
-    return region.member_rows[i];
-  profile_row* const row = forker.row(region.subject, metric::team, about, region.outer_region);
-  region.members[i] = about + 1;
-  region.member_rows[i] = row;
+  if (region.members[i] != about + 1) [[unlikely]] {
+    region.members[i] = about + 1;
+    region.member_rows[i] = region.member_sample_rows[i] = nullptr;
+  }
+  profile_row*& row = flags == 0 ? region.member_rows[i] : region.member_sample_rows[i];
+  if (row == nullptr) [[unlikely]]
+    row = forker.row(region.subject, metric::team, about, region.outer_region, flags);
   return row;
 }
 
@@ -53,11 +57,11 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
     again = {};
     again.subject = joined.subject;
     again.outer_region = joined.outer_region;
-    again.row = forker.row(joined.subject, metric::region, forker.id(), joined.outer_region);
     region = &again;
   }
   ticks most_work = 0, all_work = 0, forkers_work = 0;
   std::uint32_t threads = 0;
+  bool has_constructs = false;
   for (std::uint32_t i = 0; i < joined.slot_count; ++i) {
     const member_slot* const found = part_of(state, joined, i);
     if (found == nullptr) break;
@@ -70,20 +74,25 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
     all_work += work;
     if (work > most_work) most_work = work;
     if (i == 0) forkers_work = work;
-    profile_row* const row = member_row(forker, *region, slot.lane);
+    has_constructs |= slot.has_constructs;
+    profile_row* const row = member_row(forker, *region, slot.lane, joined.rows);
     if (row == nullptr) continue;
     lane::add(row, work);
     row->x[0] += after > slot.late_work ? after - slot.late_work : 0;
     row->x[1] += slot.begin > joined.forked_at ? slot.begin - joined.forked_at : 0;
     row->x[2] += idle;
   }
-  if (profile_row* const row = region->row) {
+  profile_row*& row = joined.rows == 0 ? region->row : region->sample_row;
+  if (row == nullptr) [[unlikely]]
+    row = forker.own_row(joined.subject, metric::region, joined.outer_region, joined.rows);
+  if (row != nullptr) {
     lane::add(row, joined.end - joined.forked_at);
     row->x[0] += threads;
     if (threads > row->x[1]) row->x[1] = threads;
     row->x[2] += most_work;
     row->x[3] += threads < 2 ? all_work : threads == 2 ? all_work / 2 : all_work / threads;  // a division is slow
   }
+  learn_length(state, *region, joined.end - joined.forked_at, threads, has_constructs);
   // Unless the ring has come round.
   observe::event& end = *joined.end_event;
   if (end.kind == static_cast<std::uint16_t>(event_kind::region_end) && end.a == joined.instance) end.b = threads;
@@ -92,7 +101,10 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
 
 }  // namespace
 
-void prepare_accounting() noexcept { put_off_below = static_cast<ticks>(the_recorder.ticks_of_ns(put_off_below_ns)); }
+void prepare_accounting() noexcept {
+  put_off_below = static_cast<ticks>(the_recorder.ticks_of_ns(put_off_below_ns));
+  prepare_short_regions();
+}
 
 void begin_region(const here& at, team& opened, const caller& from, const void* outlined, const known_region& region,
                   std::uint32_t level) noexcept {
@@ -100,8 +112,7 @@ void begin_region(const here& at, team& opened, const caller& from, const void* 
   state.requested_threads = 0;
   opened.outer_ended = state.ended;
   state.ended = {};
-  // Unique in the process without asking other lanes: lanes have less than 24 bits.
-  const std::uint64_t instance = (std::uint64_t{at.on->id() + 1u} << 40) | ++state.instances;
+  const std::uint64_t instance = new_instance(state);
   const ticks forked_at = base::now();
   // Before the stores to what members share: a locked instruction waits for all stores that stand before it.
   if (level == 1) the_recorder.parallel_enter(forked_at);
@@ -114,10 +125,11 @@ void begin_region(const here& at, team& opened, const caller& from, const void* 
   opened.level = level;
   opened.is_gcc = false;
   opened.has_loop = false;
+  opened.is_sample = false;
   opened.forker_state = &state;
   opened.forker = at.on;
   opened.forked_at = forked_at;
-  opened.outer_region = state.region;
+  opened.outer_region = region.outer_region;
 }
 
 void end_region(team& joined, const member_slot* slots) noexcept {
@@ -140,6 +152,7 @@ void end_region(team& joined, const member_slot* slots) noexcept {
   done.slots = slots;
   done.slot_count = joined.slot_count;
   done.outer_region = joined.outer_region;
+  done.rows = joined.is_sample ? sample : 0;
   done.forked_at = joined.forked_at;
   done.end = end;
   done.end_event = forker.last_event();
@@ -153,9 +166,11 @@ bool fork_team(team& opened, const caller& from, const void* outlined, std::uint
   here at;
   if (!find_here(at)) return false;
   lane_state& state = *at.state;
-  const known_region* const region = region_at(state, from.of, outlined, state.region, source);
+  const std::uint32_t outer_region = region_of_construct(state);
+  const known_region* const region = region_at(state, from.of, outlined, outer_region, source);
   if (region == nullptr) return false;
-  begin_region(at, opened, from, outlined, *region, state.innermost == nullptr ? 1 : state.innermost->level + 1);
+  const std::uint32_t outer_level = state.innermost != nullptr ? state.innermost->level : outer_region != no_subject;
+  begin_region(at, opened, from, outlined, *region, outer_level + 1);
   const std::uint32_t room = lane_state::max_slots - state.slots_used;
   opened.slots = state.slots + state.slots_used;
   opened.slot_count = most < room ? most : room;
@@ -221,7 +236,7 @@ void end_member(member& mine, team& of) noexcept {
   lane_state& state = *mine.state;
   end_loop({mine.on, &state});
   const ticks end = base::now();
-  *mine.slot = {of.instance, mine.begin, end, state.idle, 0, mine.on->id()};
+  *mine.slot = {of.instance, mine.begin, end, state.idle, 0, mine.on->id(), true};
   mine.on->record(event_kind::work_end, of.subject, 0, of.instance, state.idle, end);
   leave(mine);
   state.ended = {mine.slot, &of, of.instance, end, of.forker_state};

@@ -33,6 +33,7 @@ struct alignas(64) member_slot {
   ticks idle;
   ticks late_work;  // tasks executed in the join's barrier, after `end`
   std::uint32_t lane;
+  bool has_constructs;
 };
 
 // What the members of one number left of their last parts in outermost regions. More than the forker may still have
@@ -64,6 +65,7 @@ struct joined_team {
   std::uint32_t slot_count;
   std::uint32_t subject;
   std::uint32_t outer_region;
+  std::uint16_t rows;  // flags of the rows that it goes to
   ticks forked_at;
   ticks end;
   observe::event* end_event;  // told the number of threads when it is known
@@ -97,6 +99,7 @@ struct alignas(64) team {
   alignas(64) lane* forker;
   ticks forked_at;
   std::uint32_t outer_region;
+  bool is_sample;  // see short_regions.hpp
   ended_part outer_ended;
   loop_start loop;
 };
@@ -164,6 +167,26 @@ struct unbundled_region {
   member only;
 };
 
+// The short region under way that this lane has forked, whose members are not timed (short_regions.hpp). What is atomic
+// other lanes read when they meet a construct and know of no region that they are in.
+struct short_region {
+  std::atomic<std::uint32_t> subject_1;  // + 1; 0: none is under way
+  std::atomic<bool> has_constructs;
+  std::atomic<runtime*> of;
+  const void* outlined;
+  std::uint64_t instance;
+  ticks forked_at;
+};
+
+// What is known of how long a region is.
+struct region_length {
+  std::uint32_t streak;   // instances since one was long, or had another number of members
+  std::uint32_t members;  // of the last one that was timed in full
+  std::uint32_t asked;    // how often it was asked whether the next may go without
+  bool has_constructs;    // ever
+  ticks untold;           // wall of long ones whose members were not timed
+};
+
 // What a lane has found at a place before; direct-mapped tables, anything that does not match is looked up again.
 struct known_place {
   const void* place;
@@ -171,21 +194,26 @@ struct known_place {
   std::uint32_t generation;
   std::uint32_t subject;
 };
-struct known_region {
+struct alignas(64) known_region {  // the first line is all that an instance without timed members needs
   static constexpr std::uint32_t max_members = 8;
   const void* outlined;
   runtime* of;
+  observe::profile_row* untimed_row;  // this and the next two: nullptr, not asked for yet
   std::uint32_t outer_region;
   std::uint32_t generation;
   std::uint32_t subject;
+  region_length length;
+  observe::profile_row* row;
+  observe::profile_row* sample_row;
   std::uint32_t members[max_members];  // lane + 1
   observe::profile_row* member_rows[max_members];
-  observe::profile_row* row;
+  observe::profile_row* member_sample_rows[max_members];
   bool is_thunk_sought;
   void* thunk;  // see outermost.hpp
 };
 
-// What a lane is in now. Made at the lane's first region, reached through lane.adapter, never freed.
+// What a lane is in now. Made at the lane's first region, reached through lane.adapter, never freed. What regions need
+// each time is in the first lines.
 struct lane_state {
   static constexpr std::uint32_t max_slots = 8192;
   static constexpr std::uint32_t max_rings = 1024;
@@ -199,12 +227,19 @@ struct lane_state {
   team* innermost = nullptr;
   std::uint32_t region = no_subject;
   std::uint32_t number = 0;
-  ticks idle = 0;         // waited so far in the part now under way
-  ticks task_credit = 0;  // tasks executed inside the wait now under way: work, not waiting
+  ticks idle = 0;                              // waited so far in the part now under way
+  ticks task_credit = 0;                       // tasks executed inside the wait now under way: work, not waiting
+  std::atomic<bool> is_outermost_open{false};  // the region that this lane has forked, if it is one of outermost.hpp
+  std::atomic<bool> has_large_teams{false};    // larger than the rings: then there are none of outermost.hpp
+  bool has_met_construct = false;              // in the part now under way
+  std::uint32_t requested_threads = 0;         // a num_threads clause, of the next fork
+
+  alignas(64) short_region short_one = {};
+  std::uint64_t instances = 0;  // regions that this lane has forked
+  joined_team unaccounted;
   ended_part ended;
   inferred_loop inferred;
   open_loop loop;
-  std::uint32_t requested_threads = 0;  // a num_threads clause, of the next fork
   std::uint32_t locks = 0;
   ticks lock_taken[max_locks] = {};
   ticks lock_waited[max_locks] = {};
@@ -220,14 +255,9 @@ struct lane_state {
   std::uint64_t begun_task = 0;                 // of the innermost task that begin_task has seen
   std::uint64_t tasks = 0;                      // identities that this lane gave
   std::uint32_t teams_asked = 0;                // a num_teams clause, of the next fork
-  std::uint64_t instances = 0;                  // regions that this lane has forked
-  joined_team unaccounted;
   known_place places[max_known];
   known_region regions[max_known];
-  // Of the outermost region that this lane has forked, if it is one of outermost.hpp.
-  std::atomic<bool> is_outermost_open{false};
-  std::atomic<bool> has_large_teams{false};  // larger than the rings: then there are none of outermost.hpp
-  team outermost;
+  team outermost;                      // if is_outermost_open
   part_ring rings[max_rings];          // by number
   std::uint8_t ring_turns[max_rings];  // where the forker expects the next part
   // Of all other teams that this lane forked, innermost last.
@@ -266,6 +296,15 @@ inline bool find_here(here& found) noexcept {
   return find_here_slowly(found);
 }
 
+// Of a lane that knows of no region: the one whose members are not timed, if it is in that; else no_subject.
+std::uint32_t untimed_region_of(const lane_state& state) noexcept;
+
+// The region that the construct stands in which this lane meets now.
+inline std::uint32_t region_of_construct(lane_state& state) noexcept {
+  state.has_met_construct = true;
+  return state.innermost != nullptr ? state.region : untimed_region_of(state);
+}
+
 // Where a place stands in a lane's tables of what it knows.
 inline std::size_t index_of(const void* place) noexcept {
   return base::mix_fast(reinterpret_cast<std::uintptr_t>(place)) % lane_state::max_known;
@@ -274,6 +313,11 @@ inline std::size_t index_of(const void* place) noexcept {
 // What a lane knows of a region; nullptr: no room for another subject.
 known_region* region_at(lane_state& state, runtime* of, const void* outlined, std::uint32_t outer_region,
                         const char* source) noexcept;
+
+// Unique in the process without asking other lanes: lanes have less than 24 bits.
+inline std::uint64_t new_instance(lane_state& state) noexcept {
+  return (std::uint64_t{state.owner->id() + 1u} << 40) | ++state.instances;
+}
 
 // Stamps the fork: fills in all of the team but its slots, and records that it begins.
 void begin_region(const here& at, team& opened, const caller& from, const void* outlined, const known_region& region,

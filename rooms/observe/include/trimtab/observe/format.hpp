@@ -236,10 +236,10 @@ enum class subject_kind : std::uint16_t {
 // `about` is the lane it speaks of (team rows are written by the forking lane about each member).
 enum class metric : std::uint16_t {
   // ticks = wall of an instance; x[0]: sum of threads, x[1]: most threads, x[2]: sum over instances of the
-  // slowest lane's work, x[3]: sum over instances of the lanes' mean work
+  // slowest lane's work, x[3]: sum over instances of the lanes' mean work. flags: region_flags
   region = 1,
   // ticks = work of lane `about` in an instance; x[0]: join wait, x[1]: arrival, x[2]: waits inside, x[3]: spread of ends
-  // (0)
+  // (0). flags: region_flags
   team = 2,
   // ticks = time this lane was in the loop; x[0]: iterations it executed, x[1]: chunks it took,
   // x[2]: chunk size (0: none), x[3]: trip count of one instance (unknown: not known). flags: schedule
@@ -256,6 +256,12 @@ enum class metric : std::uint16_t {
   worker = 9,
   suspended = 10,  // ticks = time that tasks were suspended, of those resumed by this lane. flags: wait_cause
 };
+
+// Of rows of metrics region and team; 0: all instances were timed in full.
+namespace region_flags {
+inline constexpr std::uint16_t untimed = 1;  // fork and join were timed, the members were not: x[2] and x[3] are 0
+inline constexpr std::uint16_t sample = 2;   // instances between those, timed in full
+}  // namespace region_flags
 
 // Of rows of metric task.
 namespace task_flags {

@@ -106,6 +106,7 @@ class recorder {
     if (m_working.leave(at)) parallel_leave(at);
   }
   base::ticks worked_until(base::ticks at) const noexcept { return m_working.until(at); }
+  bool is_parallel() const noexcept { return m_parallel.load(std::memory_order_relaxed) != 0; }
   std::uint64_t new_instance() noexcept { return m_instances.fetch_add(1, std::memory_order_relaxed) + 1; }
 
   // By the sampler thread, every few milliseconds: heartbeat, room for the streams, final figures.

@@ -1,0 +1,117 @@
+"""Short regions whose members were timed in a sample of instances only: what the sample says of all of them.
+
+Of such a region the number of instances and their wall are exact. What its members did in the instances that were
+not timed is estimated from those of the sample (docs/metrics.md, "Short regions").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from trimtab.model import METRICS, NO_SUBJECT, ROWS_SAMPLE, ROWS_UNTIMED, Process, Records
+
+_INFERRED = 7  # schedule of loops that are counted in timed instances only
+Key = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """What the sample's figures are multiplied by: occurrences, work, and each thread's whole time."""
+
+    count: float
+    work: float
+    time: float
+
+
+def with_untimed_members(process: Process) -> Process:
+    """The process with the sample's rows standing for the untimed instances, too, and their wall in the parallel time."""
+    if not any((_of(lane.rows, "region")["flags"] == ROWS_UNTIMED).any() for lane in process.lanes):
+        return process
+    untimed_ticks = 0
+    lanes = []
+    for lane in process.lanes:
+        regions = _of(lane.rows, "region")
+        untimed_ticks += int(regions["sum"][regions["flags"] == ROWS_UNTIMED].sum(dtype=float))
+        rows = np.array(lane.rows)
+        for key, factors in _factors(regions).items():
+            _stretch(rows, key, factors)
+        lanes.append(replace(lane, rows=rows))
+    passages = _passages(process)
+    for lane in lanes:
+        for row in lane.rows:
+            if row["what"] == METRICS["loop"] and row["flags"] == _INFERRED:
+                row["count"] = _times(row["count"], passages.get(int(row["in_region"]), 1.0))
+    ticks = int(process.header["parallel_ticks"]) + untimed_ticks
+    return replace(process, lanes=tuple(lanes), header={**process.header, "parallel_ticks": ticks})
+
+
+def _of(rows: Records, metric: str) -> Records:
+    found: Records = rows[rows["what"] == METRICS[metric]]
+    return found
+
+
+def _factors(regions: Records) -> dict[Key, _Factors]:
+    found = {}
+    for row in regions[regions["flags"] == ROWS_UNTIMED]:
+        key = (int(row["subject"]), int(row["in_region"]))
+        same = (regions["subject"] == key[0]) & (regions["in_region"] == key[1])
+        sample = regions[same & (regions["flags"] == ROWS_SAMPLE)]
+        count, time = float(sample["count"].sum(dtype=float)), float(sample["sum"].sum(dtype=float))
+        if count > 0 and time > 0:
+            by_count = 1.0 + float(row["count"]) / count
+            by_time = 1.0 + float(row["sum"]) / time
+            # Timing makes an instance longer, but not its work. Where the untimed ones were longer nevertheless,
+            # something else happened in them: to work and waits alike, as far as is known.
+            found[key] = _Factors(by_count, max(by_count, by_time), by_time)
+    return found
+
+
+def _stretch(rows: Records, key: Key, factors: _Factors) -> None:
+    """Of the sample's rows about region `key`, in place."""
+    for row in rows:
+        if row["flags"] != ROWS_SAMPLE or (int(row["subject"]), int(row["in_region"])) != key:
+            continue
+        if row["what"] == METRICS["region"]:
+            row["x"][2] = _times(row["x"][2], factors.work)
+            row["x"][3] = _times(row["x"][3], factors.work)
+        elif row["what"] == METRICS["team"]:
+            _stretch_team(row, factors)
+
+
+def _stretch_team(row: Any, factors: _Factors) -> None:
+    """What is not work is what is left of the lane's time."""
+    others = float(row["x"][0]) + float(row["x"][1]) + float(row["x"][2])
+    total = (float(row["sum"]) + others) * factors.time
+    work = min(float(row["sum"]) * factors.work, total)
+    rest = (total - work) / others if others > 0 else 0.0
+    row["sum"] = _whole(work)
+    for column in range(3):
+        row["x"][column] = _times(row["x"][column], rest)
+    row["count"] = _times(row["count"], factors.count)
+
+
+def _times(value: Any, factor: float) -> int:
+    return _whole(float(value) * factor)
+
+
+def _whole(value: float) -> int:
+    """What fits into a row, whatever a damaged file had in it."""
+    return round(min(value, 2.0**62))
+
+
+def _passages(process: Process) -> dict[int, float]:
+    """Instances of each outermost region that has untimed ones, for every one that was timed in full."""
+    every: dict[int, float] = {}
+    timed: dict[int, float] = {}
+    for lane in process.lanes:
+        for row in _of(lane.rows, "region"):
+            if row["in_region"] != NO_SUBJECT:
+                continue
+            number = int(row["subject"])
+            every[number] = every.get(number, 0.0) + float(row["count"])
+            if row["flags"] != ROWS_UNTIMED:
+                timed[number] = timed.get(number, 0.0) + float(row["count"])
+    return {number: every[number] / timed[number] for number in timed if timed[number] > 0}

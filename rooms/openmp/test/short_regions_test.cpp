@@ -1,0 +1,237 @@
+// Short regions whose members are not timed, with a runtime of our own that knows numbers and who is in a region. How
+// long instances were is told by hand, so that nothing depends on the machine's speed.
+#include "short_regions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <thread>
+
+namespace trimtab::openmp {
+namespace {
+
+using observe::metric;
+using observe::profile_row;
+using observe::subject_kind;
+using observe::the_recorder;
+
+thread_local int t_is_in_parallel = 0;
+int is_thread_in_parallel() { return t_is_in_parallel; }
+int number_of_thread() { return 0; }
+
+runtime& numbering() {
+  static runtime made;
+  made.functions[static_cast<unsigned>(symbol::omp_get_thread_num)] = reinterpret_cast<void*>(number_of_thread);
+  made.functions[static_cast<unsigned>(symbol::omp_in_parallel)] = reinterpret_cast<void*>(is_thread_in_parallel);
+  return made;
+}
+
+void nothing() {}
+char place;
+
+// A region of the program: `outlined` only stands for it.
+template <int>
+void outlined(void*) {}
+template <int which>
+const void* address() {
+  return reinterpret_cast<const void*>(outlined<which>);
+}
+template <int which>
+std::uint32_t subject() {
+  return the_recorder.subject(subject_kind::region, address<which>(), false);
+}
+
+// As a hook does it. True: without timing the members.
+template <int which>
+bool run_region(const std::function<void()>& inside = nothing) {
+  if (open_short_region(address<which>(), &place) != nullptr) {
+    inside();
+    close_short_region();
+    return true;
+  }
+  void* const thunk = open_outermost({&numbering(), false}, address<which>(), 0, nullptr, gomp_regions);
+  EXPECT_NE(thunk, nullptr);
+  if (thunk == nullptr) return false;
+  reinterpret_cast<gomp_function>(thunk)(nullptr);
+  inside();
+  close_outermost();
+  return false;
+}
+
+// The region has been short for long enough.
+template <int which>
+known_region& make_short(std::uint32_t members = 1) {
+  run_region<which>();
+  account_joined(*t_state);
+  known_region& region = t_state->regions[index_of(address<which>())];
+  region.length = {};
+  for (std::uint32_t i = 0; i <= short_streak_needed; ++i) learn_length(*t_state, region, 1, members, false);
+  return region;
+}
+
+template <int which>
+profile_row row(std::uint16_t flags) {
+  return *observe::t_lane->own_row(subject<which>(), metric::region, no_subject, flags);
+}
+
+// Until an instance goes without; the streak is held whatever the machine does.
+template <int which>
+void run_untimed(known_region& region, const std::function<void()>& inside = nothing) {
+  for (int i = 0; i < 1000; ++i) {
+    region.length.streak = short_streak_needed;
+    if (open_short_region(address<which>(), &place) == nullptr) continue;
+    inside();
+    close_short_region();
+    return;
+  }
+  FAIL() << "every instance was timed in full";
+}
+
+class short_regions : public ::testing::Test {
+ protected:
+  // Other tests of this process leave regions that never join.
+  static void SetUpTestSuite() {
+    while (the_recorder.is_parallel()) the_recorder.parallel_leave(base::now());
+  }
+};
+
+TEST_F(short_regions, every_instance_counts_and_a_sample_is_timed_in_full) {
+  known_region& region = make_short<0>();
+  const std::uint64_t before = row<0>(0).count;
+  constexpr int instances = 2000;
+  int untimed_ones = 0;
+  for (int i = 0; i < instances; ++i) {
+    untimed_ones += run_region<0>();
+    account_joined(*t_state);
+    region.length.streak = short_streak_needed;
+  }
+  const profile_row without = row<0>(untimed), timed = row<0>(sample);
+  EXPECT_EQ(without.count, static_cast<std::uint64_t>(untimed_ones));
+  EXPECT_EQ(without.timed, without.count);
+  EXPECT_GT(without.sum, 0u);
+  EXPECT_EQ(without.x[0], without.count);
+  EXPECT_EQ(timed.count, static_cast<std::uint64_t>(instances - untimed_ones));
+  EXPECT_EQ(row<0>(0).count, before);
+  EXPECT_GT(timed.count, instances / short_timed_one_in / 2);
+  EXPECT_LT(timed.count, instances / short_timed_one_in * 2);
+  const auto parts = observe::t_lane->row(subject<0>(), metric::team, observe::t_lane->id(), no_subject, sample);
+  EXPECT_EQ(parts->count, timed.count);
+}
+
+TEST_F(short_regions, the_first_after_the_streak_is_in_the_sample) {
+  known_region& region = make_short<1>();
+  EXPECT_EQ(region.length.asked, 0u);
+  EXPECT_FALSE(run_region<1>());
+  account_joined(*t_state);
+  EXPECT_EQ(row<1>(sample).count, 1u);
+}
+
+TEST_F(short_regions, a_streak_ends_with_another_number_of_members_or_a_long_instance) {
+  known_region& region = make_short<2>();
+  learn_length(*t_state, region, 1, 2, false);
+  EXPECT_EQ(region.length.streak, 0u);
+  learn_length(*t_state, region, 1, 2, false);
+  EXPECT_EQ(region.length.streak, 1u);
+  learn_length(*t_state, region, static_cast<ticks>(the_recorder.ticks_of_ns(5'000)), 2, false);
+  EXPECT_EQ(region.length.streak, 0u);
+}
+
+TEST_F(short_regions, after_a_long_one_without_timed_members_all_are_timed_until_it_weighs_little) {
+  known_region& region = make_short<3>();
+  const auto long_ago = static_cast<ticks>(the_recorder.ticks_of_ns(20'000'000));
+  run_untimed<3>(region, [] { t_state->short_one.forked_at -= static_cast<ticks>(the_recorder.ticks_of_ns(20'000'000)); });
+  EXPECT_EQ(region.length.streak, 0u);
+  EXPECT_GE(region.length.untold, long_ago);
+  learn_length(*t_state, region, 1, 1, false);
+  EXPECT_EQ(region.length.streak, 0u);
+  region.row->sum += 20 * long_ago;
+  learn_length(*t_state, region, 1, 1, false);
+  EXPECT_EQ(region.length.streak, 1u);
+}
+
+std::uint64_t waits_in(lane& on, std::uint32_t region) {
+  const std::uint32_t barrier = the_recorder.subject(subject_kind::barrier, &place, true);
+  return on.own_row(barrier, metric::wait, region, static_cast<std::uint16_t>(observe::wait_kind::barrier))->count;
+}
+void meet_barrier() { const wait waited(subject_kind::barrier, observe::wait_kind::barrier, &place); }
+
+TEST_F(short_regions, a_construct_of_the_forker_belongs_to_its_region_and_ends_this) {
+  known_region& region = make_short<4>();
+  run_untimed<4>(region, meet_barrier);
+  EXPECT_EQ(waits_in(*observe::t_lane, subject<4>()), 1u);
+  EXPECT_TRUE(region.length.has_constructs);
+  for (std::uint32_t i = 0; i < 2 * short_streak_needed; ++i) EXPECT_FALSE(run_region<4>());
+  meet_barrier();
+  EXPECT_EQ(waits_in(*observe::t_lane, subject<4>()), 1u);
+  EXPECT_EQ(waits_in(*observe::t_lane, no_subject), 1u);
+}
+
+TEST_F(short_regions, a_construct_of_a_member_belongs_to_the_region_and_one_of_another_thread_does_not) {
+  known_region& region = make_short<5>();
+  const auto meet_as = [](int is_in_parallel, std::uint64_t inside, std::uint64_t outside) {
+    std::thread([=] {
+      thread_uses(&numbering());
+      t_is_in_parallel = is_in_parallel;
+      here at;
+      ASSERT_TRUE(find_here(at));
+      const std::uint64_t were_inside = waits_in(*at.on, subject<5>()), were_outside = waits_in(*at.on, no_subject);
+      meet_barrier();
+      EXPECT_EQ(waits_in(*at.on, subject<5>()) - were_inside, inside);
+      EXPECT_EQ(waits_in(*at.on, no_subject) - were_outside, outside);
+    }).join();
+  };
+  run_untimed<5>(region, [&] { meet_as(0, 0, 1); });
+  EXPECT_FALSE(region.length.has_constructs);
+  run_untimed<5>(region, [&] { meet_as(1, 1, 0); });
+  EXPECT_TRUE(region.length.has_constructs);
+}
+
+TEST_F(short_regions, a_construct_in_a_timed_instance_ends_this_too) {
+  known_region& region = make_short<6>();
+  void* const thunk = open_outermost({&numbering(), false}, address<6>(), 0, nullptr, gomp_regions);
+  ASSERT_NE(thunk, nullptr);
+  member mine;
+  const region_binding binding{address<6>(), t_state, &numbering(), region.subject, region.generation};
+  begin_part(mine, binding, 0);
+  meet_barrier();
+  end_part(mine, binding);
+  close_outermost();
+  account_joined(*t_state);
+  EXPECT_TRUE(region.length.has_constructs);
+}
+
+TEST_F(short_regions, a_region_inside_is_nested_in_it) {
+  known_region& region = make_short<7>();
+  team inner;
+  run_untimed<7>(region, [&] {
+    EXPECT_EQ(open_short_region(address<0>(), &place), nullptr);
+    EXPECT_EQ(open_outermost({&numbering(), false}, address<0>(), 0, nullptr, gomp_regions), nullptr);
+    ASSERT_TRUE(fork_team(inner, {&numbering(), false}, address<8>(), 1, nullptr));
+    join_team(inner);
+  });
+  EXPECT_EQ(inner.level, 2u);
+  EXPECT_EQ(inner.outer_region, subject<7>());
+  EXPECT_TRUE(region.length.has_constructs);
+}
+
+TEST_F(short_regions, one_forker_at_a_time) {
+  make_short<9>();
+  std::thread([] {
+    make_short<9>();
+    for (int i = 0; i < 100; ++i) EXPECT_FALSE(run_region<9>());
+  }).join();
+}
+
+TEST_F(short_regions, the_runtime_calling_itself_is_no_case_for_this) {
+  known_region& region = make_short<10>();
+  runtime around;
+  around.begin = reinterpret_cast<std::uintptr_t>(&place);
+  around.end = around.begin + 1;
+  runtime* const own = region.of;
+  region.of = &around;
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(open_short_region(address<10>(), &place), nullptr);
+  region.of = own;
+}
+
+}  // namespace
+}  // namespace trimtab::openmp
