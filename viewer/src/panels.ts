@@ -91,6 +91,9 @@ const PLANS: Plan[] = [
 const FURTHER = /^(cpu busy|process run delay|switch records lost|quota periods|.*pressure .*|cycles|instructions)/;
 const LEAST_POINTS = 3;
 const POWER = /^energy /;
+/** Figures of task runtimes by path: what of whom, such as /threads{locality#0/worker-thread#1}/idle-rate. */
+const PATH = /^\/(?<object>[^{/]+)\{(?:[^}]*\/)?(?<who>[^}/]+)\}\/(?<figure>.+)$/;
+const WORKERS_FIGURES = ["idle-rate", "length"];
 
 export interface Panels {
   main: Panel[];
@@ -139,6 +142,21 @@ function perCycle(counters: Map<string, Counter>): Panel[] {
   ];
 }
 
+/** The chief figures of a task runtime's workers, a panel a figure with a line a worker; all others stand alone. */
+function ofWorkers(counters: Counter[]): { panel: Panel; names: string[] }[] {
+  return WORKERS_FIGURES.flatMap((figure) => {
+    const mine = counters.filter((each) => {
+      const path = PATH.exec(each.name)?.groups;
+      return path?.figure === figure && path.who !== "total";
+    });
+    if (!mine.length) return [];
+    const title = figure === "length" ? "Tasks in queues" : "Idle rate of workers";
+    const lines = mine.map((each, at) => ({ ...line(each, PATH.exec(each.name)!.groups!.who!), at }));
+    const panel = { title, explain: "by worker, as its runtime counts", unit: mine[0]!.unit, lines };
+    return [{ panel, names: mine.map((each) => each.name) }];
+  });
+}
+
 export function panels(report: Report): Panels {
   const counters = new Map(report.counters.map((each) => [each.name, each]));
   const made: Panels = { main: [], further: [], quiet: [], short: [] };
@@ -172,8 +190,16 @@ export function panels(report: Report): Panels {
     keep(made.main, { title: "Power", explain: "of the whole machine", unit: "W", lines });
   }
   for (const panel of perCycle(counters)) keep(made.main, panel);
+  for (const { panel, names } of ofWorkers(report.counters)) {
+    for (const name of names) used.add(name);
+    keep(made.main, panel);
+  }
   for (const counter of report.counters) {
     if (used.has(counter.name) || POWER.test(counter.name)) continue;
+    if (PATH.test(counter.name)) {
+      keep(made.further, alone(counter));
+      continue;
+    }
     keep(FURTHER.test(counter.name) ? made.further : made.main, alone(counter));
   }
   return made;

@@ -67,6 +67,29 @@ test("counters make the panels that tell something; zeros and single samples are
   );
 });
 
+test("figures of a task runtime by path make a panel for its workers; all others are at hand", () => {
+  const levels = { is_cumulative: false, unit: "1", source: "runtime" };
+  const made = panels(
+    read({
+      counters: [
+        cumulative("/threads{locality#0/worker-thread#0}/idle-rate", [0.1, 0.2, 0.3], levels),
+        cumulative("/threads{locality#0/worker-thread#1}/idle-rate", [0.4, 0.5, 0.6], levels),
+        cumulative("/threads{locality#0/total}/idle-rate", [0.2, 0.3, 0.4], levels),
+        cumulative("/threads{locality#0/total}/count/cumulative", [1, 2, 3]),
+      ],
+    }),
+  );
+  assert.deepEqual(
+    made.main.map((panel) => [panel.title, panel.lines.map((each) => each.label)]),
+    [["Idle rate of workers", ["worker-thread#0", "worker-thread#1"]]],
+  );
+  assert.deepEqual(made.main[0]?.lines[1]?.v, [0.4, 0.5, 0.6]);
+  assert.deepEqual(
+    made.further.map((panel) => panel.title),
+    ["/threads{locality#0/total}/idle-rate", "/threads{locality#0/total}/count/cumulative"],
+  );
+});
+
 test("instructions per cycle come from two counters of the same samples", () => {
   const made = panels(
     read({ counters: [cumulative("cycles", [0, 100, 300]), cumulative("instructions", [0, 50, 450])] }),
