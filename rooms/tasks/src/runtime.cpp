@@ -171,10 +171,11 @@ runtime::~runtime() {
     std::erase(living, this);
   }
   if (getpid() != m_process) {
-    // A forked child, where the workers do not exist: nothing to wait for, and what they own stays as it is.
+    // A forked child, where the workers do not exist: nothing to wait for, and what they own stays as it is. The child
+    // may be on one of the stacks.
     for (std::thread& each : m_parts->threads) each.detach();
     for (auto& each : m_workers) static_cast<void>(each.release());
-    static_cast<void>(m_parts->counters.release());
+    static_cast<void>(m_parts.release());
     return;
   }
   stop();

@@ -1,0 +1,178 @@
+// A runtime's life: options, destruction with work pending, several in one process, forked children.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include "on_policies.hpp"
+
+namespace trimtab::tasks {
+namespace {
+
+class lives : public on_policies {};
+INSTANTIATE_TEST_SUITE_P(tasks, lives, all_policies({1, 2, 5}), name_of_case);
+
+TEST_P(lives, all_that_is_pending_is_run_before_the_end) {
+  for (int round = 0; round < 10 / slower + 1; ++round) {
+    std::atomic<int> runs{0};
+    std::vector<std::unique_ptr<calling_task>> all;
+    {
+      runtime here(options());
+      for (int i = 0; i < 100; ++i)
+        all.push_back(std::make_unique<calling_task>([&] {
+          for (int child = 0; child < 3; ++child)
+            post([&] {
+              worker::yield();
+              post([&] { runs += 1; });
+            });
+          runs += 1;
+        }));
+      for (auto& each : all) here.submit(*each);
+    }
+    ASSERT_EQ(runs.load(), 400);
+  }
+}
+
+TEST_P(lives, the_end_waits_for_what_waits_for_others) {
+  promise<void> late;
+  std::atomic<bool> went_on{false};
+  calling_task waits([&, gate = std::make_shared<future<void>>(late.get_future())] {
+    gate->get();
+    went_on = true;
+  });
+  std::thread outside;
+  {
+    runtime here(options());
+    here.submit(waits);
+    outside = std::thread([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      late.set_value();
+    });
+  }
+  EXPECT_TRUE(went_on.load());
+  outside.join();
+}
+
+TEST_P(lives, tasks_of_two_runtimes_wait_for_each_other) {
+  runtime one(options()), two(options());
+  const int rounds = 50 / slower;
+  EXPECT_EQ(one.run([&] {
+    int sum = 0;
+    for (int i = 0; i < rounds; ++i)
+      sum += two.run([&] { return one.run([] { return async([] { return 1; }).get(); }) + async([] { return 1; }).get(); });
+    return sum;
+  }),
+            2 * rounds);
+}
+
+void expect_error(const runtime_options& options, const std::string& part) {
+  try {
+    runtime made(options);
+    ADD_FAILURE() << "no error, expected one with " << part;
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+TEST(options, errors_name_option_value_and_what_is_allowed) {
+  expect_error({.workers = 1'000'000}, "workers is 1000000, at most 4096");
+  expect_error({.stack_bytes = 1000}, "stack_bytes is 1000, expected 65536 to");
+  runtime here({.workers = 2});
+  EXPECT_THROW(here.set_active_workers(0), std::invalid_argument);
+  try {
+    here.set_active_workers(3);
+    ADD_FAILURE() << "3 of 2 workers";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("set to 3, expected 1 to 2"), std::string::npos) << error.what();
+  }
+}
+
+// What the child's checks say: 0 is well. It leaves by exit or by _exit; whoever hangs is killed.
+int status_of_child(const std::function<int()>& in_child, bool is_by_exit) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    const int status = in_child();
+    if (is_by_exit) std::exit(status);
+    _exit(status);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+#if defined(__SANITIZE_THREAD__)
+constexpr bool may_child_have_threads = false;
+constexpr bool may_child_exit = false;
+#elif defined(__SANITIZE_ADDRESS__)
+constexpr bool may_child_have_threads = true;
+constexpr bool may_child_exit = false;  // what the parent's workers owned would count as leaked
+#else
+constexpr bool may_child_have_threads = true;
+constexpr bool may_child_exit = true;
+#endif
+
+TEST(forks, a_child_is_told_that_the_runtime_is_its_parents) {
+  runtime here({.workers = 3});
+  here.run([] {});
+  for (int round = 0; round < 3; ++round)
+    EXPECT_EQ(status_of_child(
+                  [&] {
+                    try {
+                      here.run([] {});
+                    } catch (const std::runtime_error& error) {
+                      return std::string(error.what()).find("parent process") == std::string::npos ? 2 : 0;
+                    }
+                    return 1;
+                  },
+                  may_child_exit),
+              0);
+  EXPECT_EQ(here.run([] { return 5; }), 5);
+}
+
+TEST(forks, a_child_makes_a_runtime_of_its_own) {
+  if (!may_child_have_threads) GTEST_SKIP() << "not under ThreadSanitizer";
+  runtime here({.workers = 3});
+  here.run([] {});
+  for (int round = 0; round < 3; ++round)
+    EXPECT_EQ(status_of_child(
+                  [] {
+                    runtime own({.workers = 2});
+                    return own.run([] { return async([] { return 4; }).get(); }) == 4 ? 0 : 1;
+                  },
+                  may_child_exit),
+              0);
+  EXPECT_EQ(here.run([] { return 5; }), 5);
+}
+
+TEST(forks, a_child_of_a_task_ends) {
+  static runtime here({.workers = 2});
+  EXPECT_EQ(here.run([&] { return status_of_child([] { return 0; }, false); }), 0);
+  if (may_child_exit) {
+    EXPECT_EQ(here.run([&] { return status_of_child([] { return 0; }, true); }), 0);
+  }
+  EXPECT_EQ(here.run([] { return 5; }), 5);
+}
+
+TEST(forks, children_of_a_busy_runtime) {
+  if (!may_child_have_threads) GTEST_SKIP() << "not under ThreadSanitizer";
+  runtime here({.workers = 2});
+  std::atomic<bool> is_over{false};
+  std::thread user([&] {
+    while (!is_over.load()) here.run([] { invoke([] { async([] {}).get(); }, [] { async([] {}).get(); }); });
+  });
+  for (int round = 0; round < 10; ++round)
+    EXPECT_EQ(status_of_child(
+                  [] {
+                    runtime own({.workers = 2});
+                    return own.run([] { return async([] { return 4; }).get(); }) == 4 ? 0 : 1;
+                  },
+                  false),
+              0);
+  is_over = true;
+  user.join();
+}
+
+}  // namespace
+}  // namespace trimtab::tasks
