@@ -163,6 +163,8 @@ void runtime::stop() noexcept {
   m_events.wake_all();
   m_capped_events.wake_all();
   for (std::thread& each : m_parts->threads) each.join();
+  // Pairs with the release in put().
+  while (m_visitors.load(std::memory_order_acquire) != 0) sched_yield();
 }
 
 runtime::~runtime() {
@@ -254,8 +256,13 @@ void runtime::submit(task& what, std::int32_t hint) {
 }
 
 void runtime::put(task& what, std::int32_t hint) noexcept {
+  const worker* const here = worker::current();
+  const bool is_visitor = here == nullptr || here->m_owner != this;
+  // The task may be the last one, and end before its waker has been here to the end.
+  if (is_visitor) m_visitors.fetch_add(1, std::memory_order_relaxed);
   m_table->put(*this, what, hint);
   m_table->wakes_all ? m_events.wake_all() : m_events.wake_one();
+  if (is_visitor) m_visitors.fetch_sub(1, std::memory_order_release);
 }
 
 void runtime::set_active_workers(std::uint32_t count) {

@@ -14,11 +14,7 @@ class wait_queue {
   bool is_empty() const noexcept { return m_first == nullptr; }
   waiter* first() const noexcept { return m_first; }
 
-  void push(waiter& who) noexcept {
-    who.next = nullptr;
-    *m_end = &who;
-    m_end = &who.next;
-  }
+  void push(waiter& who) noexcept;
 
   // nullptr: there is none.
   waiter* pop() noexcept {

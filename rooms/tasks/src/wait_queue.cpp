@@ -1,0 +1,12 @@
+#include "trimtab/tasks/wait_queue.hpp"
+
+namespace trimtab::tasks {
+
+// Not inline: compilers see the address of a local variable stored that outlives its function, which it does not.
+void wait_queue::push(waiter& who) noexcept {
+  who.next = nullptr;
+  *m_end = &who;
+  m_end = &who.next;
+}
+
+}  // namespace trimtab::tasks
