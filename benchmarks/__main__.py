@@ -16,12 +16,18 @@ from benchmarks.machine import Patience, describe
 from benchmarks.measure import QUIET, measure, measure_command, measure_reading
 from benchmarks.running import BenchError, clean_environment
 from benchmarks.suite import FULL, SMOKE, Size, cases
+from benchmarks.task_tables import TASK_BLOCKS
+from benchmarks.tasks import run_tasks
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "bench"
 PAGE = ROOT / "docs" / "performance.md"
 # The results that the page was made from.
 KEPT = ROOT / "benchmarks" / "results.json"
+# The same of the task runtime: `--only tasks`.
+TASKS = "tasks"
+TASKS_PAGE = ROOT / "docs" / "performance-tasks.md"
+TASKS_KEPT = ROOT / "benchmarks" / "task-results.json"
 # Teams of the constructs and programs: enough to wait for each other, few enough for small machines.
 MOST_THREADS = 2
 
@@ -40,26 +46,49 @@ def main() -> int:
         metavar="MINUTES",
         help="most to spend waiting for a quiet machine; 10",
     )
-    parser.add_argument("--only", metavar="WORD", help="only cases whose title holds WORD; no page from that")
-    parser.add_argument("--write-docs", action="store_true", help="put the tables into docs/performance.md")
+    parser.add_argument(
+        "--only",
+        metavar="WORD",
+        help=f"only cases whose title holds WORD; no page from that. {TASKS}: those of the task runtime, and their page",
+    )
+    parser.add_argument("--write-docs", action="store_true", help="put the tables into docs/")
     parser.add_argument("--results", type=Path, help="take these results instead of running anything")
     arguments = parser.parse_args()
     if arguments.rounds is not None and arguments.rounds < 1:
         parser.error(f"--rounds: expected 1 or more, found {arguments.rounds}")
-    if arguments.write_docs and (arguments.smoke or arguments.only):
+    if arguments.write_docs and (arguments.smoke or arguments.only not in (None, TASKS)):
         parser.error("--write-docs needs a whole run")
     try:
-        results = json.loads(arguments.results.read_text()) if arguments.results else _run(arguments)
-        if arguments.write_docs:
-            docs.write(PAGE, results)
-            KEPT.write_text(_as_text(results), encoding="utf-8")
-        if not arguments.only:
-            for name, block in docs.BLOCKS.items():
-                print(f"\n{name}\n{block(results)}")
+        if arguments.only != TASKS:
+            results = json.loads(arguments.results.read_text()) if arguments.results else _run(arguments)
+            _show(results, docs.BLOCKS if not arguments.only else {}, arguments.write_docs, PAGE, KEPT)
+        if arguments.only == TASKS or not (arguments.only or arguments.results):
+            results = (
+                json.loads(arguments.results.read_text()) if arguments.results else _run_tasks(arguments)
+            )
+            _show(results, TASK_BLOCKS, arguments.write_docs, TASKS_PAGE, TASKS_KEPT)
     except (BenchError, ValueError, OSError, subprocess.CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _show(results: dict[str, Any], blocks: docs.Blocks, writes: bool, page: Path, kept: Path) -> None:
+    if writes:
+        docs.write(page, results, blocks)
+        kept.write_text(_as_text(results), encoding="utf-8")
+    for name, block in blocks.items():
+        print(f"\n{name}\n{block(results)}")
+
+
+def _run_tasks(arguments: argparse.Namespace) -> dict[str, Any]:
+    size = SMOKE if arguments.smoke else FULL
+    clean_environment()
+    rounds = arguments.rounds or size.rounds
+    results = run_tasks(ROOT, OUT / "bin", size.is_smoke, rounds, arguments.wait, _tell)
+    name = f"results-tasks{'-smoke' if size.is_smoke else ''}.json"
+    (OUT / name).write_text(_as_text(results), encoding="utf-8")
+    return results
 
 
 def _run(arguments: argparse.Namespace) -> dict[str, Any]:

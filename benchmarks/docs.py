@@ -1,15 +1,16 @@
-"""Writes the tables into docs/performance.md, between <!-- bench NAME --> and <!-- end -->."""
+"""Writes the tables into the pages in docs/, between <!-- bench NAME --> and <!-- end -->."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from benchmarks import tables
 from benchmarks.targets import targets
 
-BLOCKS: dict[str, Callable[[tables.Results], str]] = {
+Blocks = Mapping[str, Callable[[tables.Results], str]]
+BLOCKS: Blocks = {
     "machine": tables.machine,
     "targets": targets,
     "scopes": tables.scopes,
@@ -23,22 +24,22 @@ BLOCKS: dict[str, Callable[[tables.Results], str]] = {
 _BLOCK = re.compile(r"(<!-- bench ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def filled(text: str, results: tables.Results) -> str:
+def filled(text: str, results: tables.Results, blocks: Blocks = BLOCKS) -> str:
     """The text with every block made anew.
 
     Raises:
         ValueError: a block is unknown or missing.
     """
     names = [found[2] for found in _BLOCK.finditer(text)]
-    if sorted(names) != sorted(BLOCKS):
-        raise ValueError(f"expected the blocks {', '.join(sorted(BLOCKS))}, found {', '.join(sorted(names))}")
-    return _BLOCK.sub(lambda found: f"{found[1]}{BLOCKS[found[2]](results)}\n{found[3]}", text)
+    if sorted(names) != sorted(blocks):
+        raise ValueError(f"expected the blocks {', '.join(sorted(blocks))}, found {', '.join(sorted(names))}")
+    return _BLOCK.sub(lambda found: f"{found[1]}{blocks[found[2]](results)}\n{found[3]}", text)
 
 
-def write(path: Path, results: tables.Results) -> None:
+def write(path: Path, results: tables.Results, blocks: Blocks = BLOCKS) -> None:
     """Fill the blocks of the file at `path`."""
     try:
-        text = filled(path.read_text(encoding="utf-8"), results)
+        text = filled(path.read_text(encoding="utf-8"), results, blocks)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     path.write_text(text, encoding="utf-8")

@@ -1,0 +1,163 @@
+// Trimtab's task runtime, its counters on as they always are.
+#include "bench.hpp"
+#include "trimtab/tasks.hpp"
+
+namespace {
+
+std::int64_t fib(std::int64_t n) {
+  if (n < 2) return n;
+  std::int64_t a = 0, b = 0;
+  trimtab::invoke([&] { a = fib(n - 1); }, [&] { b = fib(n - 2); });
+  return a + b;
+}
+
+std::int64_t fib_of_futures(std::int64_t n) {
+  if (n < 2) return n;
+  auto a = trimtab::async([n] { return fib_of_futures(n - 1); });
+  const std::int64_t b = fib_of_futures(n - 2);
+  return a.get() + b;
+}
+
+trimtab::runtime_options with_workers(int count) { return {.workers = static_cast<std::uint32_t>(count)}; }
+
+template <std::int64_t (*fib)(std::int64_t)>
+void fork_join(const bench::arguments& with) {
+  trimtab::runtime runtime(with_workers(with.workers));
+  const double took = bench::seconds(with.repeats, [&] {
+    const std::int64_t answer = runtime.run([&] { return fib(with.size); });
+    bench::expect("fib", bench::fib_of(with.size), static_cast<double>(answer));
+  });
+  bench::print("ns", took * 1e9 / bench::fib_tasks(with.size));
+}
+
+void flat(const bench::arguments& with) {
+  trimtab::runtime runtime(with_workers(with.workers));
+  std::int64_t done[64 * 8] = {};
+  const double took = bench::seconds(with.repeats, [&] {
+    runtime.run([&] {
+      trimtab::task_scope scope;
+      for (std::int64_t i = 0; i < with.size; ++i)
+        scope.spawn([&] { done[trimtab::tasks::worker::current()->number() % 64 * 8] += 1; });
+      scope.wait();
+    });
+  });
+  std::int64_t all = 0;
+  for (const std::int64_t each : done) all += each;
+  bench::expect("flat", static_cast<double>(with.size) * bench::calls(with.repeats), static_cast<double>(all));
+  bench::print("ns", took * 1e9 / static_cast<double>(with.size));
+}
+
+std::int64_t skynet(std::int64_t first, std::int64_t leaves) {
+  if (leaves == 1) return first;
+  std::int64_t sums[10];
+  trimtab::task_scope scope;
+  for (int i = 0; i < 10; ++i)
+    scope.spawn([&sums, first, leaves, i] { sums[i] = skynet(first + i * (leaves / 10), leaves / 10); });
+  scope.wait();
+  std::int64_t all = 0;
+  for (const std::int64_t each : sums) all += each;
+  return all;
+}
+
+void skynet_case(const bench::arguments& with) {
+  trimtab::runtime runtime(with_workers(with.workers));
+  const bench::skynet tree(with.size);
+  const double took = bench::seconds(with.repeats, [&] {
+    const std::int64_t answer = runtime.run([&] { return skynet(0, tree.leaves); });
+    bench::expect("skynet", tree.sum(), static_cast<double>(answer));
+  });
+  bench::print("ns", took * 1e9 / static_cast<double>(tree.tasks));
+}
+
+using made = trimtab::shared_future<void>;
+
+// A task for each place and step, which comes when it and its neighbours have made the step before. f(step, place)
+template <class function>
+void run_steps(std::int64_t steps, int places, std::int64_t ahead, bool is_ring, function&& f) {
+  const std::size_t count = static_cast<std::size_t>(places);
+  std::vector<made> now(count), next(count), last_of_step(static_cast<std::size_t>(ahead));
+  for (made& each : now) each = trimtab::make_ready_future();
+  for (std::int64_t step = 0; step < steps; ++step) {
+    made& known = last_of_step[static_cast<std::size_t>(step % ahead)];
+    if (known.valid()) known.wait();
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t left = i > 0 ? i - 1 : is_ring ? count - 1 : i;
+      const std::size_t right = i + 1 < count ? i + 1 : is_ring ? 0 : i;
+      next[i] = trimtab::dataflow([&f, step, i](const made&, const made&, const made&) { f(step, static_cast<int>(i)); },
+                                  now[left], now[i], now[right]);
+    }
+    known = next.back();
+    std::swap(now, next);
+  }
+  for (const made& each : now) each.get();
+}
+
+void stencil(const bench::arguments& with) {
+  trimtab::runtime runtime(with_workers(with.workers));
+  bench::time_stencil(with, [&](bench::stencil& of) {
+    runtime.run(
+        [&] { run_steps(of.steps, of.width, of.steps, false, [&](std::int64_t step, int i) { of.compute(step, i); }); });
+  });
+}
+
+// The best of several grains is looked for first, and only that is timed.
+void ring(const bench::arguments& with) {
+  trimtab::runtime runtime(with_workers(with.workers));
+  double answer = 0;
+  {
+    bench::ring here(with.size);
+    const auto run = [&](std::int64_t grain) {
+      const int places = static_cast<int>((here.points + grain - 1) / grain);
+      runtime.run([&] {
+        run_steps(here.steps, places, here.steps, true,
+                  [&](std::int64_t step, int i) { here.advance(step, i * grain, std::min(here.points, (i + 1) * grain)); });
+      });
+    };
+    std::int64_t best_grain = 50'000;
+    run(best_grain);
+    answer = here.sum();
+    double best = 1e9;
+    for (const std::int64_t grain : {10'000, 50'000, 200'000}) {
+      const double took = bench::seconds(1, [&] { run(grain); });
+      if (took < best) best = took, best_grain = grain;
+    }
+    bench::print("grain", static_cast<double>(best_grain));
+    bench::print("s", bench::seconds(with.repeats, [&] { run(best_grain); }));
+  }
+  bench::expect("ring", bench::ring::expected(with.size), answer);
+}
+
+// So many tasks that wait for one promise, at once.
+void suspended(const bench::arguments& with) {
+  trimtab::runtime runtime(with_workers(with.workers));
+  std::int64_t sum = 0;
+  const double took = bench::seconds(with.repeats, [&] {
+    sum = runtime.run([&] {
+      trimtab::promise<std::int64_t> gate;
+      const auto opened = gate.get_future().share();
+      std::vector<trimtab::future<std::int64_t>> waiting;
+      waiting.reserve(static_cast<std::size_t>(with.size));
+      for (std::int64_t i = 0; i < with.size; ++i)
+        waiting.push_back(opened.then([](const trimtab::shared_future<std::int64_t>& value) { return value.get(); }));
+      gate.set_value(1);
+      std::int64_t all = 0;
+      for (auto& each : waiting) all += each.get();
+      return all;
+    });
+  });
+  bench::expect("suspended", static_cast<double>(with.size), static_cast<double>(sum));
+  bench::print("ns", took * 1e9 / static_cast<double>(with.size));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return bench::main(argc, argv,
+                     {{"fork_join", fork_join<fib>},
+                      {"futures", fork_join<fib_of_futures>},
+                      {"flat", flat},
+                      {"skynet", skynet_case},
+                      {"stencil", stencil},
+                      {"ring", ring},
+                      {"suspended", suspended}});
+}

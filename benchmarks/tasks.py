@@ -1,0 +1,151 @@
+"""Runs the cases of the task runtime: all systems in turn, round after round, while the machine is quiet."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from trimtab.paths import cmake_dir
+
+from benchmarks.machine import Patience, Watch, describe
+from benchmarks.measure import QUIET
+from benchmarks.running import BenchError
+from benchmarks.task_suite import NAMES, TaskCase, missing, task_cases
+
+_TIMEOUT_S = 300
+_STEPS = 1000  # of the stencil in peers/bench.hpp
+
+
+def run_tasks(
+    root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Callable[[str], None]
+) -> dict[str, Any]:
+    """All cases' results."""
+    available = _build(root, programs, tell)
+    workers = len(os.sched_getaffinity(0))
+    cases = task_cases(is_smoke, rounds, workers)
+    patience = Patience(0 if is_smoke else 60 * minutes / len(cases), QUIET)
+    results: dict[str, Any] = {
+        "format": 1,
+        "machine": describe(),
+        "quiet": QUIET,
+        "is_smoke": is_smoke,
+        "cases": [],
+    }
+    for number, case in enumerate(cases):
+        began = time.monotonic()
+        results["cases"].append(_measure(case, programs, available, patience, number))
+        tell(f"{number + 1:3}/{len(cases)}  tasks: {case.heading}  {time.monotonic() - began:.1f} s")
+    return results
+
+
+def _build(root: Path, programs: Path, tell: Callable[[str], None]) -> set[str]:
+    """Programs of the systems that are there."""
+    available = {each for each in NAMES if missing(each) is None}
+    for each in sorted(set(NAMES) - available):
+        tell(f"{NAMES[each]} is not available: install {missing(each)}")
+    native = cmake_dir().parent
+    folder = str(root / "benchmarks" / "peers")
+    systems = " ".join(sorted(available))
+    command = ["make", "-s", "-C", folder, f"OUT={programs}", f"TRIMTAB={native}", f"SYSTEMS={systems}"]
+    subprocess.run(command, check=True)
+    return available
+
+
+def _measure(
+    case: TaskCase, programs: Path, available: set[str], patience: Patience, seed: int
+) -> dict[str, Any]:
+    order = random.Random(seed)
+    watch = Watch()
+    patience.next_case()
+    systems = [each for each in case.systems if each in available]
+    figures: dict[str, list[dict[str, float]]] = {each: [] for each in systems}
+    again = 0
+    disturbed: list[float] = []
+    while len(disturbed) < case.rounds:
+        order.shuffle(systems)
+        watch.again()
+        began = time.monotonic()
+        found = {each: _run(case, programs / f"tasks-{each}") for each in systems}
+        others = watch.others()
+        if patience.bears(others, time.monotonic() - began):
+            again += 1
+            continue
+        disturbed.append(others or 0.0)
+        if case.name == "stencil":
+            add_metg(found, case.workers)
+        for each in systems:
+            figures[each].append(found[each])
+    return {
+        "name": case.name,
+        "title": case.title,
+        "figure": case.figure,
+        "unit": case.unit,
+        "workers": case.workers,
+        "size": case.size,
+        "rounds": case.rounds,
+        "run_again": again,
+        "not_available": [each for each in case.systems if each not in available],
+        "others_share": [round(each, 4) for each in disturbed],
+        "systems": {
+            each: {name: [one[name] for one in figures[each]] for name in figures[each][0]}
+            for each in case.systems
+            if each in available
+        },
+    }
+
+
+def _run(case: TaskCase, program: Path) -> dict[str, float]:
+    command = [str(program), case.name, str(case.workers), str(case.size), str(case.repeats)]
+    environment = {**os.environ, "OMP_NUM_THREADS": str(case.workers)}
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT_S)
+    except subprocess.TimeoutExpired as error:
+        raise BenchError(f"{' '.join(command)}: expected an end within {_TIMEOUT_S} s, found none") from error
+    if done.returncode != 0:
+        raise BenchError(
+            f"{' '.join(command)}: expected exit code 0, found {done.returncode}: {done.stderr.strip()}"
+        )
+    pairs = (line.partition("=") for line in done.stdout.splitlines())
+    return {name: float(value) for name, _, value in pairs}
+
+
+def add_metg(found: Mapping[str, dict[str, float]], workers: int) -> None:
+    """METG(50 %) of each system in us, from its times for each size of kernel: of one round, with one peak for all."""
+    times = {
+        system: sorted(
+            (int(name.removeprefix("stencil_")), s) for name, s in each.items() if "stencil_" in name
+        )
+        for system, each in found.items()
+    }
+    peak = max(kernel / s for each in times.values() for kernel, s in each)
+    for system, each in times.items():
+        # The mean length of a task with all that comes with it, and how much of the peak is reached.
+        points = [(s * 1e6 / _STEPS, kernel / s / peak) for kernel, s in each]
+        found[system]["metg"] = metg(points)
+        found[system]["task_us"] = points[0][0]
+
+
+def metg(points: list[tuple[float, float]]) -> float:
+    """The length at which half of the peak is reached, of (length, share of the peak) by rising kernels.
+
+    Where even the shortest reaches half, its length; infinity where none does.
+
+    Example:
+        >>> metg([(1.0, 0.25), (4.0, 1.0)])
+        2.0
+    """
+    longer: tuple[float, float] | None = None
+    for length, share in reversed(points):
+        if share < 0.5:
+            if longer is None:
+                return math.inf
+            part = math.log(0.5 / share) / math.log(longer[1] / share)
+            return length * math.pow(longer[0] / length, part)
+        longer = (length, share)
+    return points[0][0]
