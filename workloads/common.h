@@ -74,23 +74,23 @@ static int conclude(const char* name, double answer, double serial, int is_check
 
 /* The same loop body under each schedule clause, so that the compiler emits each kind of loop. */
 #define PRAGMA(text) _Pragma(#text)
-#define SCHEDULED_LOOP(how, clauses, variable, count, body)                    \
-  switch (how) {                                                               \
-    case how_static:                                                           \
-      PRAGMA(omp parallel for schedule(static) clauses)                        \
-      for (int variable = 0; variable < (count); ++variable) body;             \
-      break;                                                                   \
-    case how_guided:                                                           \
-      PRAGMA(omp parallel for schedule(guided) clauses)                        \
-      for (int variable = 0; variable < (count); ++variable) body;             \
-      break;                                                                   \
-    case how_dynamic:                                                          \
-      PRAGMA(omp parallel for schedule(dynamic, 8) clauses)                    \
-      for (int variable = 0; variable < (count); ++variable) body;             \
-      break;                                                                   \
-    default:                                                                   \
-      PRAGMA(omp parallel for schedule(runtime) clauses)                       \
-      for (int variable = 0; variable < (count); ++variable) body;             \
+#define SCHEDULED_LOOP(how, clauses, variable, count, body)        \
+  switch (how) {                                                   \
+    case how_static:                                               \
+      PRAGMA(omp parallel for schedule(static) clauses)            \
+      for (int variable = 0; variable < (count); ++variable) body; \
+      break;                                                       \
+    case how_guided:                                               \
+      PRAGMA(omp parallel for schedule(guided) clauses)            \
+      for (int variable = 0; variable < (count); ++variable) body; \
+      break;                                                       \
+    case how_dynamic:                                              \
+      PRAGMA(omp parallel for schedule(dynamic, 8) clauses)        \
+      for (int variable = 0; variable < (count); ++variable) body; \
+      break;                                                       \
+    default:                                                       \
+      PRAGMA(omp parallel for schedule(runtime) clauses)           \
+      for (int variable = 0; variable < (count); ++variable) body; \
   }
 
 #endif
