@@ -25,8 +25,8 @@ COST_NS = {
 CHUNK_NS = 10.0
 # More of a region with several threads, each one's: the lines that go to and fro between them.
 SHARED_REGION_NS = 120.0
-# Of an instance whose members were not timed, each thread's, beside two clock reads.
-UNTIMED_REGION_NS = 50.0
+# Of an instance whose members were not timed, each thread's.
+UNTIMED_REGION_NS = 60.0
 # Of a task that was only counted, and of each of those that were timed beside its clock reads.
 COUNTED_TASK_NS = 4.5
 TIMED_TASK_NS = 15.0
@@ -105,7 +105,7 @@ class _Costs:
     @classmethod
     def of(cls, rows: Records, read_ns: float, ns_per_tick: float) -> _Costs:
         by_metric = {name: rows[rows["what"] == METRICS[name]] for name in COST_NS}
-        alone = _regions_ns(by_metric["region"], read_ns) + _locks_ns(by_metric["lock"], ns_per_tick)
+        alone = _regions_ns(by_metric["region"]) + _locks_ns(by_metric["lock"], ns_per_tick)
         alone += _scopes_ns(by_metric["scope"], read_ns)
         alone += sum(_count(by_metric[name]) * COST_NS[name] for name in ("worker", "suspended"))
         counted = by_metric["task"][(by_metric["task"]["flags"] & TASKS_COUNTED) != 0]
@@ -121,12 +121,11 @@ def _count(rows: Records) -> float:
     return float(rows["count"].sum(dtype=float))
 
 
-def _regions_ns(rows: Records, read_ns: float) -> float:
+def _regions_ns(rows: Records) -> float:
     members = rows["x"][:, 0].astype(float)
     is_untimed = rows["flags"] == ROWS_UNTIMED
     is_shared = (rows["x"][:, 1] > 1) & ~is_untimed
-    # The clock reads of untimed instances are not among the lane's.
-    total = float(members[is_untimed].sum()) * (UNTIMED_REGION_NS + 2 * read_ns)
+    total = float(members[is_untimed].sum()) * UNTIMED_REGION_NS
     return (
         total
         + float(members[~is_untimed].sum()) * COST_NS["region"]

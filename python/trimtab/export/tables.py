@@ -15,6 +15,8 @@ from trimtab.model import (
     METRICS,
     NO_LANE,
     NO_SUBJECT,
+    ROWS_SAMPLE,
+    ROWS_UNTIMED,
     SCHEDULES,
     UNKNOWN,
     WAITS,
@@ -249,6 +251,8 @@ def _flags(metric: int, flags: int) -> str | None:
         return WORKER_STATES.get(flags, "other")
     if metric == METRICS["suspended"]:
         return CAUSES.get(flags, "other")
+    if metric in (METRICS["region"], METRICS["team"]):
+        return {ROWS_UNTIMED: "members not timed", ROWS_SAMPLE: "sample"}.get(flags)
     return WAITS.get(flags, "other") if metric == METRICS["wait"] else None
 
 

@@ -70,6 +70,7 @@ void close_short_region() noexcept {
     region->untimed_row = forker.own_row(subject, metric::region, no_subject, untimed);
   region_length& known = region->length;
   forker.record(event_kind::region_end, subject, 1, ended.instance, known.members, end);
+  forker.count_hook(2);
   if (profile_row* const row = region->untimed_row) {
     lane::add(row, wall);
     row->x[0] += known.members;
