@@ -13,6 +13,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -127,6 +128,10 @@ stack* stack_memory::make(runtime& owner) noexcept {
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (mapped == MAP_FAILED) return nullptr;
     slab = static_cast<char*>(mapped);
+#if defined(__SANITIZE_ADDRESS__)
+    // Stacks of a runtime that has ended may have lain there, and what was left on them is still marked.
+    __asan_unpoison_memory_region(slab, stacks_per_slab * m_bytes);
+#endif
   }
   char* const bottom = slab + in_slab * m_bytes;
   if (m_count < most_guarded) mprotect(bottom, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), PROT_NONE);

@@ -16,6 +16,9 @@
 
 namespace trimtab::tasks::detail {
 
+// Throws where the running task must not wait: in a graph's.
+void check_may_wait(const char* for_what);
+
 // Counted by references. Who gives the value holds one until it has.
 class state_base {
  public:
@@ -36,6 +39,7 @@ class state_base {
   void wait() {
     if (m_done.is_ready()) return;
     if (m_producer != nullptr && run_producer()) return;
+    check_may_wait("a future");
     m_done.wait("a future");
   }
 

@@ -12,6 +12,7 @@ struct task_kind {
   const char* name = nullptr;
   const char* file = "";
   std::uint32_t line = 0;
+  bool never_waits = false;  // a task of a graph
 };
 
 template <class function>

@@ -1,0 +1,193 @@
+#include "trimtab/tasks/data_block.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+#include <new>
+
+namespace trimtab::tasks {
+
+namespace {
+
+constexpr const char* access_names[] = {"read_write", "exclusive_write", "read_only", "constant"};
+constexpr const char* kind_names[] = {"task", "block", "event"};
+
+constexpr std::size_t alignment = 64;
+
+unsigned class_of(std::size_t bytes) noexcept {
+  return static_cast<unsigned>(std::bit_width(std::max(bytes, alignment) - 1));
+}
+
+}  // namespace
+
+const char* name_of(access_mode mode) noexcept { return access_names[static_cast<std::size_t>(mode)]; }
+
+identity identity::make(kind what) noexcept {
+  static constinit std::atomic<std::uint64_t> last{0};
+  identity made;
+  made.m_value = (last.fetch_add(1, std::memory_order_relaxed) + 1) << 2 | static_cast<std::uint64_t>(what);
+  return made;
+}
+
+std::string identity::text(std::string_view name) const {
+  std::string written = kind_names[m_value & 3];
+  written += ' ';
+  written += std::to_string(m_value >> 2);
+  if (!name.empty()) written.append(" (").append(name).append(")");
+  return written;
+}
+
+block_memory::~block_memory() {
+  for (unused* each : m_unused)
+    while (each != nullptr) ::operator delete(std::exchange(each, each->next), std::align_val_t{alignment});
+}
+
+void* block_memory::allocate(std::size_t bytes) {
+  const unsigned which = class_of(bytes);
+  if (which < classes) {
+    const std::lock_guard guard(m_lock);
+    if (unused* const found = m_unused[which]) {
+      m_unused[which] = found->next;
+      return found;
+    }
+  }
+  return ::operator new(which < classes ? std::size_t{1} << which : bytes, std::align_val_t{alignment});
+}
+
+void block_memory::free(void* memory, std::size_t bytes) noexcept {
+  const unsigned which = class_of(bytes);
+  if (which >= classes) return ::operator delete(memory, std::align_val_t{alignment});
+  const std::lock_guard guard(m_lock);
+  m_unused[which] = new (memory) unused{m_unused[which]};
+}
+
+data_block::data_block(std::shared_ptr<block_memory> memory, std::size_t bytes, std::string_view name)
+    : m_name(name), m_bytes(bytes), m_memory(std::move(memory)), m_data(m_memory->allocate(bytes)) {}
+
+data_block::~data_block() { free_data(); }
+
+data_block& data_block::make(std::shared_ptr<block_memory> memory, std::size_t bytes, std::string_view name) {
+  return *new data_block(std::move(memory), bytes, name);
+}
+
+void data_block::release() noexcept {
+  if (m_references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+void data_block::free_data() noexcept {
+  if (m_data != nullptr) m_memory->free(std::exchange(m_data, nullptr), m_bytes);
+}
+
+data_block::sharing data_block::sharing_of(access_mode mode) noexcept {
+  switch (mode) {
+    case access_mode::read_write:
+      return sharing::writers;
+    case access_mode::exclusive_write:
+      return sharing::none;
+    default:
+      return sharing::readers;
+  }
+}
+
+bool data_block::admits(access_mode mode) const noexcept {
+  return m_users == 0 || (sharing_of(mode) != sharing::none && sharing_of(mode) == m_shared_by);
+}
+
+void data_block::admit(access_mode mode) noexcept {
+  m_users += 1;
+  m_shared_by = sharing_of(mode);
+  if (mode == access_mode::constant) m_is_constant = true;
+}
+
+data_block::answer data_block::acquire(request& wish) noexcept {
+  request* others = nullptr;
+  answer given = answer::granted;
+  {
+    const std::lock_guard guard(m_lock);
+    const bool writes = sharing_of(wish.mode) != sharing::readers;
+    if (m_is_destroyed) return answer::is_destroyed;
+    if (m_is_constant && writes) return answer::is_constant;
+    if (m_first == nullptr && admits(wish.mode)) {
+      admit(wish.mode);
+    } else {
+      wish.next = nullptr;
+      *m_end = &wish;
+      m_end = &wish.next;
+      given = answer::queued;
+    }
+    others = admit_queued();
+  }
+  tell(others);
+  return given;
+}
+
+// Those at the front of the queue that may use it now, or never: to be told. With the lock.
+data_block::request* data_block::admit_queued() noexcept {
+  request* told = nullptr;
+  request** end = &told;
+  while (m_first != nullptr) {
+    request& each = *m_first;
+    if (m_is_destroyed) {
+      each.given = answer::is_destroyed;
+    } else if (m_is_constant && sharing_of(each.mode) != sharing::readers) {
+      each.given = answer::is_constant;
+    } else if (admits(each.mode)) {
+      admit(each.mode);
+      each.given = answer::granted;
+    } else {
+      break;
+    }
+    m_first = each.next;
+    if (m_first == nullptr) m_end = &m_first;
+    each.next = nullptr;
+    *end = &each;
+    end = &each.next;
+  }
+  return told;
+}
+
+void data_block::tell(request* first) noexcept {
+  while (first != nullptr) {
+    request& each = *std::exchange(first, first->next);
+    each.tell(each);
+  }
+}
+
+void data_block::give_back() noexcept {
+  request* others = nullptr;
+  {
+    const std::lock_guard guard(m_lock);
+    m_users -= 1;
+    if (m_users == 0 && m_is_destroyed) free_data();
+    others = admit_queued();
+  }
+  tell(others);
+}
+
+void data_block::destroy() noexcept {
+  request* others = nullptr;
+  {
+    const std::lock_guard guard(m_lock);
+    m_is_destroyed = true;
+    if (m_users == 0) free_data();
+    others = admit_queued();
+  }
+  tell(others);
+}
+
+bool data_block::is_in_use() noexcept {
+  const std::lock_guard guard(m_lock);
+  return m_users != 0;
+}
+
+bool data_block::is_constant() noexcept {
+  const std::lock_guard guard(m_lock);
+  return m_is_constant;
+}
+
+bool data_block::is_destroyed() noexcept {
+  const std::lock_guard guard(m_lock);
+  return m_is_destroyed;
+}
+
+}  // namespace trimtab::tasks

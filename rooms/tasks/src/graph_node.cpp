@@ -1,0 +1,192 @@
+#include "trimtab/tasks/graph_node.hpp"
+
+#include "trimtab/tasks/graph.hpp"
+#include "trimtab/tasks/recording.hpp"
+#include "trimtab/tasks/state.hpp"
+#include "trimtab/tasks/worker.hpp"
+
+namespace trimtab::tasks {
+
+namespace {
+
+constexpr std::int64_t abandoned = INT64_MIN / 2;
+
+}  // namespace
+
+void event_state::satisfy(reference<data_block> payload) {
+  const std::int64_t before = m_left.fetch_sub(1, std::memory_order_acq_rel);
+  if (before > 1) return;
+  if (before < abandoned / 2) throw graph_error("trimtab: " + text() + " is satisfied, but its graph has ended");
+  if (before < 1) {
+    if (m_kind == event_kind::sticky) return;
+    throw graph_error("trimtab: " + text() +
+                      (m_kind == event_kind::latch ? " is a latch that has been counted down already"
+                                                   : " may be satisfied once, and has been already"));
+  }
+  m_payload = std::move(payload);
+  if (recording::is_on()) [[unlikely]]
+    if (worker* const here = worker::current(); here != nullptr) m_by = here->running().id;
+  m_done.complete();
+}
+
+void event_state::count_up(std::int64_t more) {
+  std::int64_t left = m_left.load(std::memory_order_acquire);
+  do {
+    if (m_kind != event_kind::latch || left < 1)
+      throw graph_error("trimtab: " + text() + " cannot count " + std::to_string(more) + " more: it " +
+                        (m_kind != event_kind::latch ? "is no latch" : "has been counted down already"));
+  } while (!m_left.compare_exchange_weak(left, left + more, std::memory_order_acq_rel, std::memory_order_acquire));
+}
+
+void event_state::abandon() noexcept {
+  if (!has_happened()) m_left.store(abandoned, std::memory_order_release);
+}
+
+namespace detail {
+
+graph_node::graph_node(graph& of, std::string_view name, void (*free)(graph_node&) noexcept)
+    : m_graph(of), m_name(name), m_free(free), m_output(*new event_state(m_id, event_kind::once, 1, name)) {
+  m_kind.never_waits = true;
+  m_kind.node = this;
+}
+
+void graph_node::set_up_slots(graph_slot* slots, graph_slot** order, std::uint32_t count) noexcept {
+  if (kind_of_work != nullptr) m_kind.type = kind_of_work->type;
+  kind_of_work = &m_kind;
+  m_slots = slots;
+  m_order = order;
+  m_count = count;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    slots[i].of = this;
+    slots[i].notify = [](waiter& self) noexcept { static_cast<graph_slot&>(self).of->satisfied(); };
+    slots[i].tell = [](data_block::request& self) noexcept {
+      auto& slot = static_cast<graph_slot&>(self);
+      graph_node& own = *slot.of;
+      if (slot.given == data_block::answer::granted)
+        own.acquire_from(own.m_next + 1);
+      else
+        own.refuse(own.m_next, slot, slot.given);
+    };
+  }
+}
+
+// After this it may have run, and be gone.
+void graph_node::bind() {
+  for (std::uint32_t i = 0; i < m_count; ++i) {
+    graph_slot& slot = m_slots[i];
+    if (slot.block && slot.block->is_destroyed()) throw graph_error(text_of(slot) + ", which has been destroyed");
+    const bool writes = slot.mode == access_mode::read_write || slot.mode == access_mode::exclusive_write;
+    if (slot.block && writes && slot.block->is_constant()) throw graph_error(text_of(slot) + ", which is constant");
+  }
+  m_graph.add(*this);
+  m_missing.store(m_count + 1, std::memory_order_relaxed);
+  const std::uint32_t count = m_count;
+  // The last token is ours, so that it is still there.
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (!m_slots[i].source || !m_slots[i].source->done().add(m_slots[i])) satisfied();
+  satisfied();
+}
+
+void graph_node::satisfied() noexcept {
+  if (m_missing.fetch_sub(1, std::memory_order_acq_rel) == 1) eligible();
+}
+
+void graph_node::eligible() noexcept {
+  m_graph.began();
+  for (std::uint32_t i = 0; i < m_count; ++i) {
+    graph_slot& slot = m_slots[i];
+    if (id != 0 && slot.source && slot.source->satisfied_by() != 0) [[unlikely]]
+      recording::edge(slot.source->satisfied_by(), id, recording::cause::slot);
+    if (!slot.has_data) continue;
+    if (slot.source) slot.block = slot.source->payload();
+    std::uint32_t at = m_blocks++;
+    // Of the same block the strictest reader first: it stands for the others.
+    const auto goes_before = [](const graph_slot& a, const graph_slot& b) {
+      return a.block->id() != b.block->id() ? a.block->id() < b.block->id() : a.mode > b.mode;
+    };
+    for (; at > 0 && goes_before(slot, *m_order[at - 1]); --at) m_order[at] = m_order[at - 1];
+    m_order[at] = &slot;
+  }
+  for (std::uint32_t i = 1; i < m_blocks; ++i) {
+    const graph_slot &one = *m_order[i - 1], &other = *m_order[i];
+    const auto reads = [](access_mode mode) { return mode == access_mode::read_only || mode == access_mode::constant; };
+    if (one.block->id() != other.block->id() || (reads(one.mode) && reads(other.mode))) continue;
+    if (one.mode == access_mode::read_write && other.mode == access_mode::read_write) continue;
+    fail(std::make_exception_ptr(graph_error(text_of(other) + ", which its " + "slot " + std::to_string(&one - m_slots) +
+                                             " has as " + name_of(one.mode))));
+    return leave();
+  }
+  acquire_from(0);
+}
+
+bool graph_node::is_repeated(std::uint32_t in_order) const noexcept {
+  return in_order > 0 && m_order[in_order]->block->id() == m_order[in_order - 1]->block->id();
+}
+
+// Until one is queued for: then whoever makes way goes on here.
+void graph_node::acquire_from(std::uint32_t at) noexcept {
+  for (; at < m_blocks; ++at) {
+    if (is_repeated(at)) continue;
+    m_next = at;
+    const graph_slot& slot = *m_order[at];
+    const data_block::answer given = slot.block->acquire(*m_order[at]);
+    if (given == data_block::answer::queued) return;
+    if (given != data_block::answer::granted) return refuse(at, slot, given);
+  }
+  m_graph.start(*this);
+}
+
+void graph_node::give_back(std::uint32_t held) noexcept {
+  while (held-- > 0)
+    if (!is_repeated(held)) m_order[held]->block->give_back();
+}
+
+void graph_node::refuse(std::uint32_t held, const graph_slot& slot, data_block::answer why) noexcept {
+  fail(std::make_exception_ptr(graph_error(
+      text_of(slot) + (why == data_block::answer::is_constant ? ", which is constant" : ", which has been destroyed"))));
+  give_back(held);
+  leave();
+}
+
+void graph_node::end(reference<data_block> result, bool has_failed) noexcept {
+  give_back(m_blocks);
+  if (!has_failed) m_output->satisfy(std::move(result));
+  leave();
+}
+
+void graph_node::fail(std::exception_ptr error) noexcept { m_graph.failed(std::move(error)); }
+
+void graph_node::leave() noexcept {
+  graph& of = m_graph;
+  of.remove(*this);
+  m_free(*this);
+  of.ended();
+}
+
+std::string graph_node::text_of(const graph_slot& slot) const {
+  return "trimtab: " + text() + ": slot " + std::to_string(&slot - m_slots) + " wants " + name_of(slot.mode) +
+         " access to " + slot.block->text();
+}
+
+std::string graph_node::missing() const {
+  for (std::uint32_t i = 0; i < m_count; ++i)
+    if (m_slots[i].source && !m_slots[i].source->has_happened())
+      return "slot " + std::to_string(i) + " waits for " + m_slots[i].source->text();
+  return {};
+}
+
+void graph_node::abandon_sources() noexcept {
+  for (std::uint32_t i = 0; i < m_count; ++i)
+    if (m_slots[i].source) m_slots[i].source->abandon();
+}
+
+void check_may_wait(const char* for_what) {
+  worker* const here = worker::current();
+  if (here == nullptr || here->running().kind_of_work == nullptr || !here->running().kind_of_work->never_waits) return;
+  const auto& kind = static_cast<const graph_task_kind&>(*here->running().kind_of_work);
+  throw graph_error("trimtab: " + kind.node->text() + " of a graph would wait for " + for_what +
+                    ": such tasks never wait; make it an input slot");
+}
+
+}  // namespace detail
+}  // namespace trimtab::tasks

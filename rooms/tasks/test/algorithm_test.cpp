@@ -1,0 +1,215 @@
+#include "trimtab/tasks/algorithm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <forward_list>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace trimtab::tasks {
+namespace {
+
+constexpr policy all_policies[] = {policy::local,     policy::local_priority,  policy::abp_priority,
+                                   policy::hierarchy, policy::static_priority, policy::periodic_priority};
+const chunking all_chunkings[] = {adaptive_chunks{}, static_chunks{},     static_chunks{7},
+                                  dynamic_chunks{},  dynamic_chunks{100}, guided_chunks{},
+                                  guided_chunks{50}, ordered_chunks{},    ordered_chunks{30}};
+constexpr int lengths[] = {0, 1, 3, 17, 300, 4321};
+
+class algorithms : public ::testing::TestWithParam<std::tuple<policy, std::uint32_t>> {
+ protected:
+  runtime here{{.workers = std::get<1>(GetParam()), .policy = std::get<0>(GetParam())}};
+
+  // Each way to call an algorithm.
+  template <class function>
+  void each_way(function&& f) {
+    for (const chunking& how : all_chunkings)
+      for (const int length : lengths) here.run([&] { f(how, length); });
+  }
+};
+INSTANTIATE_TEST_SUITE_P(tasks, algorithms,
+                         ::testing::Combine(::testing::ValuesIn(all_policies), ::testing::Values(1, 2, 5)),
+                         [](const auto& of) {
+                           std::string name = name_of(std::get<0>(of.param));
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name + "_" + std::to_string(std::get<1>(of.param));
+                         });
+
+// Long enough for others to take part.
+void work(int amount) {
+  volatile int sink = 0;
+  for (int i = 0; i < amount; ++i) sink = sink + i;
+}
+
+TEST_P(algorithms, a_loop_calls_each_index_once) {
+  each_way([](const chunking& how, int length) {
+    std::vector<std::atomic<int>> calls(static_cast<std::size_t>(length) + 5);
+    for_loop(how, 5, length + 5, [&](int i) {
+      work(i % 100);
+      calls[static_cast<std::size_t>(i)].fetch_add(1, std::memory_order_relaxed);
+    });
+    for (std::size_t i = 0; i < calls.size(); ++i) EXPECT_EQ(calls[i].load(), i < 5 ? 0 : 1) << i;
+  });
+}
+
+TEST_P(algorithms, for_each_and_transform_reach_every_element) {
+  each_way([](const chunking& how, int length) {
+    std::vector<int> numbers(static_cast<std::size_t>(length));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    EXPECT_EQ(for_each(how, numbers.begin(), numbers.end(), [](int& each) { each *= 2; }), numbers.end());
+    std::forward_list<int> list(numbers.size());
+    transform(how, numbers.begin(), numbers.end(), list.begin(), [](int each) { return each + 1; });
+    std::vector<long> sums(numbers.size());
+    EXPECT_EQ(transform(how, list.begin(), list.end(), numbers.begin(), sums.begin(), std::plus<>()), sums.end());
+    for (int i = 0; i < length; ++i) EXPECT_EQ(sums[static_cast<std::size_t>(i)], 4L * i + 1);
+  });
+}
+
+TEST_P(algorithms, reduce_combines_in_order) {
+  each_way([](const chunking& how, int length) {
+    std::vector<std::string> words;
+    std::string expected = "<";
+    for (int i = 0; i < length; ++i) expected += words.emplace_back(std::to_string(i) + ",");
+    EXPECT_EQ(reduce(how, words.begin(), words.end(), std::string("<"), std::plus<>()), expected);
+    const std::forward_list<std::string> list(words.begin(), words.end());
+    EXPECT_EQ(transform_reduce(how, list.begin(), list.end(), std::size_t{1}, std::plus<>(),
+                               [](const std::string& each) { return each.size(); }),
+              expected.size());
+    std::vector<long> numbers(static_cast<std::size_t>(length), 2);
+    EXPECT_EQ(tasks::transform_reduce(numbers.begin(), numbers.end(), numbers.begin(), 3L), 3 + 4L * length);
+  });
+}
+
+TEST_P(algorithms, scans_are_those_of_the_standard_library) {
+  each_way([](const chunking& how, int length) {
+    std::vector<std::string> words;
+    for (int i = 0; i < length % 500; ++i) words.push_back(std::to_string(i % 10));
+    std::vector<std::string> expected(words.size()), found(words.size());
+    std::inclusive_scan(words.begin(), words.end(), expected.begin(), std::plus<>());
+    EXPECT_EQ(inclusive_scan(how, words.begin(), words.end(), found.begin()), found.end());
+    EXPECT_EQ(found, expected);
+    std::exclusive_scan(words.begin(), words.end(), expected.begin(), std::string("<"), std::plus<>());
+    exclusive_scan(how, words.begin(), words.end(), words.begin(), std::string("<"));
+    EXPECT_EQ(words, expected);
+    std::vector<long> numbers(static_cast<std::size_t>(length), 3);
+    inclusive_scan(
+        how, numbers.begin(), numbers.end(), numbers.begin(),
+        [](long a, long b) {
+          work(50);
+          return a + b;
+        },
+        10L);
+    for (int i = 0; i < length; ++i) EXPECT_EQ(numbers[static_cast<std::size_t>(i)], 10 + 3L * (i + 1));
+  });
+}
+
+TEST_P(algorithms, the_first_exception_leaves_when_all_that_began_have_ended) {
+  each_way([](const chunking& how, int length) {
+    if (length == 0) return;
+    std::atomic<int> inside{0};
+    const auto fails = [&](int i) {
+      inside.fetch_add(1);
+      work(i % 200);
+      inside.fetch_sub(1);
+      if (i == length / 2) throw std::runtime_error("half");
+    };
+    EXPECT_THROW(for_loop(how, 0, length, fails), std::runtime_error);
+    EXPECT_EQ(inside.load(), 0);
+    std::vector<int> numbers(static_cast<std::size_t>(length));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    if (length > 3) {
+      EXPECT_THROW(reduce(how, numbers.begin(), numbers.end(), 0, [](int, int) -> int { throw std::logic_error("never"); }),
+                   std::logic_error);
+    }
+  });
+}
+
+TEST_P(algorithms, stop_before_and_in_the_middle) {
+  each_way([](const chunking& how, int length) {
+    std::stop_source source;
+    std::atomic<int> calls{0};
+    const auto until = [&](int) {
+      if (calls.fetch_add(1) == 40) source.request_stop();
+      work(100);
+    };
+    if (length > 3000 && how.how() != chunking::kind::fixed) {
+      EXPECT_THROW(for_loop(loop_options{.chunks = how, .stop = source.get_token()}, 0, length, until), stopped);
+    }
+    source.request_stop();
+    calls = 0;
+    if (length != 0) {
+      EXPECT_THROW(for_loop(loop_options{.chunks = how, .stop = source.get_token()}, 0, length, until), stopped);
+    }
+    EXPECT_EQ(calls.load(), 0);
+  });
+}
+
+TEST_P(algorithms, nested_and_while_other_tasks_wait) {
+  const long sum = here.run([] {
+    std::atomic<long> all{0};
+    for_loop(0, 20, [&](int i) {
+      for_loop(dynamic_chunks{3}, 0, 20, [&](int j) {
+        future<int> made = async([=] { return i * j; });
+        all += made.get();
+      });
+    });
+    return all.load();
+  });
+  EXPECT_EQ(sum, 190 * 190);
+}
+
+TEST_P(algorithms, ordered_sums_are_the_same_bit_by_bit) {
+  std::mt19937_64 random(3);
+  std::vector<double> numbers(40'000);
+  for (double& each : numbers) each = std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 60) - 90);
+  runtime alone({.workers = 1});
+  const auto sum = [&] { return reduce(ordered_chunks{}, numbers.begin(), numbers.end(), 0.0); };
+  const double expected = alone.run(sum);
+  for (int round = 0; round < 20; ++round) EXPECT_EQ(here.run(sum), expected);
+}
+
+TEST(algorithm, from_a_thread_that_is_no_worker) {
+  std::vector<int> numbers(100'000, 1);
+  std::atomic<bool> is_outside{false};
+  for_loop(std::size_t{0}, numbers.size(), [&](std::size_t i) {
+    numbers[i] += static_cast<int>(i);
+    if (worker::current() == nullptr) is_outside = true;
+  });
+  EXPECT_FALSE(is_outside.load());
+  EXPECT_EQ(tasks::reduce(numbers.begin(), numbers.end(), 0L), 100'000L + 99'999L * 50'000);
+}
+
+TEST(algorithm, whole_ranges_of_integers_and_empty_ones) {
+  std::atomic<int> calls{0};
+  for_loop(dynamic_chunks{10}, std::int8_t{-128}, std::int8_t{127}, [&](std::int8_t) { ++calls; });
+  EXPECT_EQ(calls.load(), 255);
+  for_loop(5, 3, [&](int) { ++calls; });
+  EXPECT_EQ(calls.load(), 255);
+}
+
+TEST(algorithm, chunks_of_no_size_are_refused) {
+  EXPECT_THROW(for_loop(dynamic_chunks{0}, 0, 5, [](int) {}), std::invalid_argument);
+  EXPECT_THROW(for_loop(guided_chunks{0}, 0, 5, [](int) {}), std::invalid_argument);
+}
+
+TEST(algorithm, others_take_part_in_a_long_loop) {
+  runtime here({.workers = 4});
+  for (const chunking& how : all_chunkings) {
+    std::atomic<unsigned> seen{0};
+    const auto is_shared = [&] { return (seen.load() & (seen.load() - 1)) != 0; };
+    // However busy the machine is, some time another worker comes.
+    while (!is_shared())
+      here.run([&] {
+        for_loop(how, 0, 2000, [&](int) {
+          work(1000);
+          seen.fetch_or(1u << worker::current()->number());
+        });
+      });
+  }
+}
+
+}  // namespace
+}  // namespace trimtab::tasks

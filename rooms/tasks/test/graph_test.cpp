@@ -1,0 +1,358 @@
+#include "trimtab/tasks/graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/runtime.hpp"
+
+namespace trimtab::tasks {
+namespace {
+
+constexpr policy all_policies[] = {policy::local,     policy::local_priority,  policy::abp_priority,
+                                   policy::hierarchy, policy::static_priority, policy::periodic_priority};
+
+class graphs : public ::testing::TestWithParam<std::tuple<policy, std::uint32_t>> {
+ protected:
+  runtime here{{.workers = std::get<1>(GetParam()), .policy = std::get<0>(GetParam())}};
+};
+INSTANTIATE_TEST_SUITE_P(tasks, graphs, ::testing::Combine(::testing::ValuesIn(all_policies), ::testing::Values(1, 2, 5)),
+                         [](const auto& of) {
+                           std::string name = name_of(std::get<0>(of.param));
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name + "_" + std::to_string(std::get<1>(of.param));
+                         });
+
+// What `call` throws.
+template <class function>
+std::string told(function&& call) {
+  try {
+    call();
+  } catch (const graph_error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+::testing::AssertionResult contains(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "no \"" << part << "\" in: " << text;
+}
+
+// Random graphs: each task changes one block from what it reads in two others, after up to two earlier tasks and after
+// all earlier ones that use these blocks. The serial answer: the same one after the other.
+struct model {
+  static constexpr std::size_t blocks = 8, values = 16;
+  struct step {
+    std::size_t to, from, with;
+    bool is_shared;  // read_write in place of exclusive_write
+  };
+  static void run(std::span<const long> from, std::span<const long> with, std::span<long> to, long number) {
+    for (std::size_t i = 0; i < values; ++i) to[i] = (to[i] * 3 + from[i] * 5 + with[(i + 1) % values] + number) % 10007;
+  }
+};
+
+TEST_P(graphs, random_ones_do_what_serial_execution_does) {
+  for (std::uint64_t seed = 0; seed < 15; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<model::step> steps(200);
+    for (auto& each : steps) {
+      each.to = random() % model::blocks;
+      do each.from = random() % model::blocks;
+      while (each.from == each.to);
+      do each.with = random() % model::blocks;
+      while (each.with == each.to);
+      each.is_shared = random() % 2 == 0;
+    }
+    std::vector<std::vector<long>> expected(model::blocks, std::vector<long>(model::values, 1));
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      model::run(expected[steps[i].from], expected[steps[i].with], expected[steps[i].to], static_cast<long>(i));
+
+    graph g(here);
+    std::vector<block<long>> data;
+    for (std::size_t i = 0; i < model::blocks; ++i) {
+      data.push_back(g.make_block<long>(model::values));
+      std::fill_n(data.back().values().begin(), model::values, 1);
+    }
+    // Dependences as a compiler would find them: on the last writer of each, and on its readers since.
+    std::vector<output<>> made;
+    std::vector<std::vector<std::size_t>> users(model::blocks);  // the last writer first
+    std::vector<std::atomic<int>> runs(steps.size());
+    std::atomic<int> wrong_order{0};
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const model::step at = steps[i];
+      std::vector<std::size_t> before(users[at.to]);
+      for (const std::size_t source : {at.from, at.with})
+        if (!users[source].empty()) before.push_back(users[source].front());
+      std::sort(before.begin(), before.end());
+      before.erase(std::unique(before.begin(), before.end()), before.end());
+      event<> all = g.make_latch(static_cast<std::int64_t>(before.size()) + 1);
+      for (const std::size_t each : before) g.task([all] { all.satisfy(); }, after(made[each]));
+      const auto call = [&, i, before](std::span<const long> from, std::span<const long> with, std::span<long> to) {
+        for (const std::size_t each : before) wrong_order += runs[each].load() != 1;
+        model::run(from, with, to, static_cast<long>(i));
+        runs[i] += 1;
+      };
+      if (at.is_shared)
+        made.push_back(
+            g.task("shared", call, read_only(data[at.from]), read_only(data[at.with]), read_write(data[at.to]), after(all)));
+      else
+        made.push_back(g.task("alone", call, read_only(data[at.from]), read_only(data[at.with]),
+                              exclusive_write(data[at.to]), after(all)));
+      all.satisfy();
+      users[at.to].assign(1, i);
+      users[at.from].push_back(i);
+      users[at.with].push_back(i);
+    }
+    g.wait();
+    EXPECT_EQ(wrong_order.load(), 0);
+    for (auto& each : runs) ASSERT_EQ(each.load(), 1);
+    for (std::size_t i = 0; i < model::blocks; ++i)
+      EXPECT_TRUE(std::equal(expected[i].begin(), expected[i].end(), data[i].values().begin())) << "seed " << seed;
+  }
+}
+
+// Tasks that make tasks, and give blocks on.
+output<long> fib(graph& g, long n) {
+  if (n < 2)
+    return g.task([&g, n] {
+      auto made = g.make_block<long>(1);
+      made.values()[0] = n;
+      return made;
+    });
+  const event<long> sum = g.make_event<long>();
+  g.task([&g, n, sum] {
+    g.task(
+        [&g, sum](std::span<const long> a, std::span<const long> b) {
+          auto made = g.make_block<long>(1);
+          made.values()[0] = a[0] + b[0];
+          sum.satisfy(made);
+        },
+        read_only(fib(g, n - 1)), constant(fib(g, n - 2)));
+  });
+  return sum;
+}
+
+TEST_P(graphs, grow_while_they_run) {
+  graph g(here);
+  const output<long> result = fib(g, 14);
+  g.wait();
+  EXPECT_EQ(result.result().values()[0], 377);
+}
+
+// Nobody is in a block together with whom it excludes, whatever is asked for in whatever order; and nothing is stuck.
+TEST_P(graphs, conflicting_tasks_take_turns) {
+  struct watched {
+    std::atomic<int> readers{0}, sharers{0}, alone{0};
+  };
+  std::mt19937_64 random(7);
+  graph g(here);
+  std::vector<block<int>> data;
+  std::vector<watched> watch(4);
+  for (int i = 0; i < 4; ++i) data.push_back(g.make_block<int>(100));
+  std::atomic<int> wrong{0}, runs{0};
+  const auto use = [&](std::size_t which, std::atomic<int> watched::* as) {
+    watched& at = watch[which];
+    (at.*as) += 1;
+    wrong += (at.readers > 0) + (at.sharers > 0) + (at.alone > 0) != 1 || at.alone > 1;
+    for (int i = 0; i < 20; ++i) at.readers.load();
+    (at.*as) -= 1;
+  };
+  for (int i = 0; i < 3000; ++i) {
+    const std::size_t a = random() % 4, b = (a + 1 + random() % 3) % 4;
+    switch (random() % 4) {
+      case 0:
+        g.task(
+            [&, a, b](std::span<int> x, std::span<int> y) {
+              use(a, &watched::alone);
+              use(b, &watched::alone);
+              x[0] += 1;
+              y[1] += 1;
+              ++runs;
+            },
+            exclusive_write(data[a]), exclusive_write(data[b]));
+        break;
+      case 1:
+        g.task(
+            [&, a, b](std::span<const int>, std::span<int> y) {
+              use(a, &watched::readers);
+              use(b, &watched::alone);
+              y[1] += 1;
+              ++runs;
+            },
+            read_only(data[a]), exclusive_write(data[b]));
+        break;
+      case 2:
+        g.task(
+            [&, a, b](std::span<int>, std::span<const int>, std::span<const int>) {
+              use(a, &watched::sharers);
+              use(b, &watched::readers);
+              ++runs;
+            },
+            read_write(data[a]), read_only(data[b]), read_only(data[b]));
+        break;
+      default:
+        g.task(
+            [&, a](std::span<const int>) {
+              use(a, &watched::readers);
+              ++runs;
+            },
+            read_only(data[a]));
+    }
+  }
+  g.wait();
+  EXPECT_EQ(wrong.load(), 0);
+  EXPECT_EQ(runs.load(), 3000);
+}
+
+TEST_P(graphs, slots_that_are_never_satisfied_are_told_and_may_be_later) {
+  graph g(here);
+  const event<> go = g.make_event("go");
+  int runs = 0;
+  const auto first = g.task("first", [&] { ++runs; }, after(go));
+  g.task("second", [&] { ++runs; }, after(first), after(g.make_latch(2, "twice")));
+  const std::string text = told([&] { g.wait(); });
+  EXPECT_TRUE(contains(text, "of 2 tasks not all slots are satisfied"));
+  EXPECT_TRUE(contains(text, first.text() + ": slot 0 waits for " + go.text()));
+  EXPECT_TRUE(contains(text, "(second): slot 0 waits for " + first.text()));
+  go.satisfy();
+  EXPECT_TRUE(contains(told([&] { g.wait(); }), "slot 1 waits for event"));
+  EXPECT_EQ(runs, 1);
+}
+
+TEST_P(graphs, an_exception_keeps_what_depends_on_it_from_running) {
+  graph g(here);
+  std::atomic<int> runs{0};
+  const auto fails = g.task("fails", [] { throw std::runtime_error("here"); });
+  g.task([&] { ++runs; }, after(fails));
+  for (int i = 0; i < 50; ++i) g.task([&] { ++runs; });
+  EXPECT_THROW(g.wait(), std::runtime_error);
+  EXPECT_EQ(runs.load(), 50);
+}
+
+TEST(graph, events_are_satisfied_as_often_as_their_kind_says) {
+  runtime here({.workers = 2});
+  graph g(here);
+  const event<> once = g.make_event("start");
+  once.satisfy();
+  EXPECT_TRUE(contains(told([&] { once.satisfy(); }), once.text() + " may be satisfied once, and has been already"));
+  EXPECT_TRUE(contains(told([&] { once.count_up(); }), "it is no latch"));
+  const event<> sticky = g.make_event({}, event_kind::sticky);
+  sticky.satisfy();
+  sticky.satisfy();
+  const event<> latch = g.make_latch(1);
+  latch.count_up();
+  latch.satisfy();
+  EXPECT_FALSE(latch.has_happened());
+  latch.satisfy();
+  EXPECT_TRUE(latch.has_happened());
+  EXPECT_TRUE(contains(told([&] { latch.satisfy(); }), "has been counted down already"));
+  EXPECT_TRUE(contains(told([&] { g.make_latch(0); }), "count 0, expected at least 1"));
+  int runs = 0;
+  g.task([&] { ++runs; }, after(once), after(sticky), after(latch));
+  g.wait();
+  EXPECT_EQ(runs, 1);
+}
+
+TEST(graph, who_writes_to_what_is_constant_is_refused_by_name) {
+  runtime here({.workers = 2});
+  graph g(here);
+  const auto data = g.make_block<int>(3, "field");
+  const event<> go = g.make_event();
+  const auto late = g.task("late", [](std::span<int>) {}, exclusive_write(data), after(go));
+  g.task([](std::span<const int>) {}, constant(data));
+  EXPECT_TRUE(contains(told([&] { g.wait(); }), "slot 1 waits for"));
+  EXPECT_TRUE(contains(told([&] { g.task("later", [](std::span<int>) {}, read_write(data)); }),
+                       "(later): slot 0 wants read_write access to " + data.id().text("field") + ", which is constant"));
+  go.satisfy();
+  EXPECT_TRUE(contains(told([&] { g.wait(); }), late.text() + ": slot 0 wants exclusive_write access to " +
+                                                    data.id().text("field") + ", which is constant"));
+}
+
+TEST(graph, a_task_must_not_want_one_block_in_ways_that_exclude_each_other) {
+  runtime here({.workers = 1});
+  graph g(here);
+  const auto data = g.make_block<int>(3);
+  g.task([](std::span<int>, std::span<const int>) {}, exclusive_write(data), constant(data));
+  const std::string text = told([&] { g.wait(); });
+  EXPECT_TRUE(contains(text, "access to " + data.id().text()));
+  EXPECT_TRUE(contains(text, "which its slot"));
+  int runs = 0;
+  g.task([&](std::span<const int>, std::span<const int>) { ++runs; }, read_only(data), constant(data));
+  g.wait();
+  EXPECT_EQ(runs, 1);
+}
+
+TEST(graph, destroyed_blocks_go_when_nobody_uses_them) {
+  runtime here({.workers = 2});
+  graph g(here);
+  auto data = g.make_block<int>(1000, "gone");
+  const int* const memory = data.values().data();
+  int seen = 0;
+  g.task(
+      [&, data](std::span<int> mine) {
+        data.destroy();
+        mine[999] = 5;
+        seen = mine[999];
+      },
+      exclusive_write(data));
+  g.wait();
+  EXPECT_EQ(seen, 5);
+  EXPECT_TRUE(contains(told([&] { data.values(); }), "(gone) has been destroyed"));
+  EXPECT_TRUE(contains(told([&] { g.task([](std::span<const int>) {}, read_only(data)); }), "which has been destroyed"));
+  // Its memory serves the next.
+  EXPECT_EQ(g.make_block<int>(900).values().data(), memory);
+}
+
+TEST(graph, a_task_that_would_wait_is_told_so) {
+  runtime here({.workers = 2});
+  graph g(here);
+  promise<int> never;
+  const auto waits = g.task("waiter", [from = never.get_future()]() mutable { static_cast<void>(from.get()); });
+  EXPECT_TRUE(contains(told([&] { g.wait(); }), waits.text() + " of a graph would wait for a future"));
+  g.task("inner", [&] { g.wait(); });
+  EXPECT_TRUE(contains(told([&] { g.wait(); }), "would wait for its graph"));
+}
+
+TEST(graph, values_are_for_who_excludes_no_task) {
+  runtime here({.workers = 1});
+  graph g(here);
+  const auto data = g.make_block<int>(2);
+  g.task([data](std::span<int>) { data.values(); }, read_write(data));
+  EXPECT_TRUE(contains(told([&] { g.wait(); }), data.id().text() + " is in use by a task"));
+}
+
+TEST(graph, what_outlives_it) {
+  runtime here({.workers = 2});
+  event<> left;
+  block<int> data;
+  {
+    graph g(here);
+    left = g.make_event("left");
+    data = g.make_block<int>(5);
+    g.task([](std::span<int>) {}, read_write(data), after(left));
+  }
+  EXPECT_TRUE(contains(told([&] { left.satisfy(); }), left.text() + " is satisfied, but its graph has ended"));
+  data.values()[4] = 1;
+}
+
+TEST(graph, identities_are_unique_and_printable) {
+  runtime here({.workers = 1});
+  graph g(here);
+  const auto a = g.make_block<int>(1, "a");
+  const auto b = g.make_block<int>(1);
+  EXPECT_LT(a.id(), b.id());
+  EXPECT_TRUE(contains(a.id().text(a.name()), "block "));
+  EXPECT_TRUE(contains(a.id().text(a.name()), " (a)"));
+  EXPECT_EQ(g.task("t", [] {}).id().what(), identity::kind::task);
+}
+
+}  // namespace
+}  // namespace trimtab::tasks
