@@ -58,6 +58,16 @@ def test_a_whole_sweep(go: Sweep, tmp_path: Path) -> None:
     assert told["best"][0]["groups"][0]["median"] == 2.0
 
 
+def test_a_narrow_terminal_shows_whole_columns(go: Sweep, tmp_path: Path) -> None:
+    more = FIGURE + 'show = ["idle_rate", "wall_s", "user_s"]\n'
+    write(tmp_path, more, samples="1")
+    wide = go("-o", "out", env={**os.environ, "COLUMNS": "200"}).stdout
+    narrow = go("-o", "out", env={**os.environ, "COLUMNS": "80"}).stdout
+    assert "CPU time in the program (s)" in wide
+    assert max(map(len, narrow.splitlines())) <= 80 and "others as good" in narrow
+    assert "CPU time" not in narrow and "index.html has all columns and rows" in narrow
+
+
 def test_default_folder_and_refusal_to_go_on(go: Sweep, tmp_path: Path) -> None:
     write(tmp_path, samples="1")
     assert go("--set", "grain=1").returncode == 0

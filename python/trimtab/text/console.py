@@ -10,7 +10,8 @@ from rich.table import Column, Table
 
 # Wide enough that nothing is cut or wrapped: what reads a pipe wants names whole.
 _PIPE_WIDTH = 4000
-_LEAST_NAME = 12
+# Of the first column.
+LEAST_NAME = 12
 
 
 def output() -> Console:
@@ -23,5 +24,5 @@ def table(names: str, *figures: str, title: str | None = None) -> Table:
     """A first column of names, which a narrow terminal folds, and columns of figures, which stay whole."""
     columns = [Column(name, no_wrap=True, overflow="fold") for name in figures]
     return Table(
-        Column(names, overflow="fold", min_width=_LEAST_NAME), *columns, title=title, title_justify="left"
+        Column(names, overflow="fold", min_width=LEAST_NAME), *columns, title=title, title_justify="left"
     )

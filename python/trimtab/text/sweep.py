@@ -2,46 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.markup import escape
 
-from trimtab.text.console import output, table
+from trimtab.text.console import LEAST_NAME, output, table
 
 _MOST_ROWS = 40
+# A heading, and a cell for each row.
+Column = tuple[str, list[str]]
 
 
 def sweep_tables(swept: Mapping[str, Any]) -> None:
-    """What `trimtab.experiments.as_json` gives, in short, on standard output."""
+    """What `trimtab.experiments.json_of` gives, in short, on standard output."""
     console = output()
     for best in swept["best"]:
         groups = best["groups"]
         if not groups:
             console.print(f"{escape(best['title'])}: no run has '{best['metric']}'")
             continue
-        factors = list(groups[0]["configuration"])
-        shown = list(dict.fromkeys(name for each in groups for name in each["show"]))
-        heads = [_head(swept, name) for name in (best["metric"], *shown)]
-        rows = table(
-            factors[0] if factors else "",
-            *factors[1:],
-            heads[0],
-            "IQR",
-            "min",
-            "n",
-            *heads[1:],
-            "others as good",
-        )
-        rows.title, rows.title_justify = escape(best["title"]), "left"
-        for each in groups[:_MOST_ROWS]:
-            words = [escape(_word(value)) for value in each["configuration"].values()] or [""]
-            told = [figure(each[name]) for name in ("median", "iqr", "min")]
-            more = [figure(each["show"][name]) if name in each["show"] else "" for name in shown]
-            rows.add_row(*words, *told, str(each["n"]), *more, str(each["as_good"]))
+        columns = _columns(swept, best, groups[:_MOST_ROWS])
+        shown = fitting(columns, len(groups[0]["configuration"]) + 1, console.width)
+        rows = table(shown[0][0], *(head for head, _ in shown[1:]), title=escape(best["title"]))
+        for cells in zip(*(cells for _, cells in shown), strict=True):
+            rows.add_row(*map(escape, cells))
         console.print(rows)
-        if len(groups) > _MOST_ROWS:
-            console.print(f"and {len(groups) - _MOST_ROWS} more groups (index.html has all)")
+        if len(shown) < len(columns) or len(groups) > _MOST_ROWS:
+            console.print("index.html has all columns and rows")
+
+
+def fitting(columns: Sequence[Column], least: int, width: int) -> list[Column]:
+    """As many columns, from the left, as a terminal is wide; the first `least` in any case.
+
+    Example:
+        >>> [head for head, _ in fitting([("a", ["1"]), ("b", ["22"]), ("c", ["333"])], 1, 21)]
+        ['a', 'b']
+    """
+    used, found = 1, []
+    for at, (head, cells) in enumerate(columns):
+        used += max(map(len, (head, *cells, "" if at else " " * LEAST_NAME))) + 3
+        if at >= least and used > width:
+            break
+        found.append((head, cells))
+    return found
+
+
+def _columns(swept: Mapping[str, Any], best: Mapping[str, Any], groups: Sequence[Any]) -> list[Column]:
+    """Configuration, the figure and its spread, then what is to be shown besides."""
+    shown = list(dict.fromkeys(name for each in groups for name in each["show"]))
+    found = [
+        (name, [_word(each["configuration"][name]) for each in groups]) for name in groups[0]["configuration"]
+    ]
+    found.append((_head(swept, best["metric"]), [figure(each["median"]) for each in groups]))
+    found += [
+        (head, [figure(each[name]) for each in groups]) for head, name in (("IQR", "iqr"), ("min", "min"))
+    ]
+    found += [("n", [str(each["n"]) for each in groups])]
+    found += [("others as good", [str(each["as_good"]) for each in groups])]
+    for name in shown:
+        cells = [figure(each["show"][name]) if name in each["show"] else "" for each in groups]
+        found.append((_head(swept, name), cells))
+    return found
 
 
 def _head(swept: Mapping[str, Any], name: str) -> str:
