@@ -1,58 +1,153 @@
-// One deque, by its owner and by thieves in turn, so that each step is certain.
+// The queue of one worker: random operations against std::deque, and owners against thieves on real threads.
 #include "trimtab/tasks/task_deque.hpp"
 
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <deque>
+#include <random>
+#include <string>
+#include <thread>
 #include <vector>
 
 namespace trimtab::tasks {
 namespace {
 
-struct filled {
-  void push(std::size_t count) {
-    for (; count > 0; --count) {
-      made.push_back(std::make_unique<task>());
-      deque.push(*made.back());
-    }
-  }
-  // All that are left come out, the newest first.
-  void expect_the_newest_first(std::size_t count) {
-    ASSERT_LE(count, made.size());
-    for (std::size_t i = made.size(); count > 0; --count) {
-      bool is_offered = false;
-      ASSERT_EQ(deque.pop_newest(is_offered), made[--i].get()) << i;
-    }
-    bool is_offered = false;
-    EXPECT_EQ(deque.pop_newest(is_offered), nullptr);
-  }
+using offering = task_deque::offering;
 
-  std::vector<std::unique_ptr<task>> made;
-  task_deque deque{task_deque::offering::on_demand, 16};
-};
+class deques : public ::testing::TestWithParam<offering> {};
+std::string name_of_case(const ::testing::TestParamInfo<offering>& info) {
+  return info.param == offering::never ? "never" : info.param == offering::on_demand ? "on_demand" : "periodic";
+}
+INSTANTIATE_TEST_SUITE_P(tasks, deques, ::testing::Values(offering::never, offering::on_demand, offering::periodic),
+                         name_of_case);
 
-// Taking back moves the tasks to later positions: the ring must still grow before it is overrun.
-TEST(task_deque, grows_after_all_was_offered_and_taken_back) {
-  for (std::size_t first = 1; first <= 16; ++first) {
-    filled here;
-    here.push(first);
-    here.deque.raid();
+// Front: the oldest.
+TEST_P(deques, random_operations_agree_with_a_deque) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    task_deque tested(GetParam(), 4);
+    std::deque<task*> model;
+    std::vector<task> tasks(3000);
+    std::size_t pushed = 0;
     bool is_offered = false;
-    ASSERT_EQ(here.deque.pop_newest(is_offered), here.made.back().get());
-    here.made.pop_back();
-    here.push(40);
-    here.expect_the_newest_first(first - 1 + 40);
+    const std::uint64_t share_of_pushes = 30 + random() % 40;
+    while (pushed < tasks.size()) {
+      if (random() % 100 < share_of_pushes) {
+        tested.push(tasks[pushed]);
+        model.push_back(&tasks[pushed++]);
+      } else {
+        switch (random() % 7) {
+          case 0:
+            ASSERT_EQ(tested.pop_newest(is_offered), model.empty() ? nullptr : model.back());
+            if (!model.empty()) model.pop_back();
+            break;
+          case 1:
+            ASSERT_EQ(tested.pop_oldest(is_offered), model.empty() ? nullptr : model.front());
+            if (!model.empty()) model.pop_front();
+            break;
+          case 2: {
+            if (model.empty()) break;
+            // The newest is always found; what lies deeper only if it is not offered.
+            const std::size_t back = random() % std::min<std::size_t>(model.size(), 4);
+            const auto which = model.end() - 1 - static_cast<std::ptrdiff_t>(back);
+            const bool is_taken = tested.take(**which);
+            if (back == 0) {
+              ASSERT_TRUE(is_taken);
+            }
+            if (is_taken) model.erase(which);
+            break;
+          }
+          case 3: {
+            std::array<task*, 8> into{};
+            const std::size_t count = tested.steal(into.data(), 1 + random() % into.size());
+            ASSERT_LE(count, model.size());
+            for (std::size_t i = 0; i < count; ++i) {
+              ASSERT_EQ(into[i], model.front());
+              model.pop_front();
+            }
+            break;
+          }
+          case 4:
+            tested.ask();
+            break;
+          case 5:
+            if (tested.raid()) {
+              ASSERT_TRUE(tested.is_offering());
+            }
+            break;
+          default: {
+            task* const found = tested.take_newest_if([&](task& each) { return &each == &tasks[pushed - 1]; });
+            if (found != nullptr) {
+              ASSERT_EQ(found, model.back());
+              model.pop_back();
+            }
+          }
+        }
+      }
+      ASSERT_EQ(tested.size(), model.size());
+    }
   }
 }
 
-TEST(task_deque, thieves_take_the_oldest_half_of_what_is_offered) {
-  filled here;
-  here.push(9);
-  ASSERT_TRUE(here.deque.raid());
-  task* stolen[16];
-  ASSERT_EQ(here.deque.steal(stolen, 16), 5u);
-  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(stolen[i], here.made[i].get());
-  here.expect_the_newest_first(4);
+TEST_P(deques, who_was_asked_offers) {
+  task_deque tested(GetParam());
+  std::array<task, 8> tasks;
+  for (std::size_t i = 0; i < 4; ++i) tested.push(tasks[i]);
+  std::array<task*, 8> into{};
+  while (tested.steal(into.data(), into.size()) != 0) {
+  }
+  tested.push(tasks[4]);
+  tested.ask();
+  EXPECT_TRUE(tested.push(tasks[5]));
+  EXPECT_TRUE(tested.is_offering());
+}
+
+TEST_P(deques, each_task_is_taken_once_by_an_owner_or_thieves) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  constexpr std::size_t count = 30'000;
+#else
+  constexpr std::size_t count = 300'000;
+#endif
+  task_deque tested(GetParam(), 4);
+  std::vector<task> tasks(count);
+  std::vector<std::atomic<int>> times(count);
+  std::atomic<bool> is_over{false};
+  const auto took = [&](const task* which) { times[static_cast<std::size_t>(which - tasks.data())] += 1; };
+  std::vector<std::thread> thieves;
+  for (std::uint64_t t = 0; t < 2; ++t)
+    thieves.emplace_back([&, t] {
+      std::mt19937_64 random(t);
+      std::array<task*, 8> into{};
+      while (!is_over.load()) {
+        const std::size_t stolen = tested.steal(into.data(), 1 + random() % into.size());
+        for (std::size_t i = 0; i < stolen; ++i) took(into[i]);
+        if (stolen == 0 && random() % 8 == 0) tested.ask();
+        if (stolen == 0 && random() % 64 == 0) tested.raid();
+        if (stolen == 0 && random() % 256 == 0) std::this_thread::yield();
+      }
+    });
+  std::mt19937_64 random(99);
+  bool is_offered = false;
+  std::size_t pushed = 0;
+  while (pushed < count || tested.size() != 0) {
+    const std::uint64_t what = random() % 8;
+    if (what < 4 && pushed < count) {
+      tested.push(tasks[pushed++]);
+    } else if (what == 4) {
+      if (task* const found = tested.pop_oldest(is_offered)) took(found);
+    } else if (what == 5 && pushed > 0) {
+      if (tested.take(tasks[pushed - 1])) took(&tasks[pushed - 1]);
+    } else if (task* const found = tested.pop_newest(is_offered)) {
+      took(found);
+    }
+  }
+  is_over = true;
+  for (std::thread& each : thieves) each.join();
+  for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(times[i].load(), 1) << "task " << i;
 }
 
 }  // namespace
