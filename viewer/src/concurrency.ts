@@ -76,7 +76,9 @@ export function concurrency(report: Report, charts: TimeCharts, color: (name: st
       "div",
       { class: "row" },
       note(
-        "Threads inside each parallel region. ",
+        report.workers.length
+          ? "Threads at each kind of task or in each region. "
+          : "Threads inside each parallel region. ",
         h("span", { class: "hint" }, "Drag to zoom, double-click for all; by key: arrows, + and \u2212, 0."),
       ),
       tools,
