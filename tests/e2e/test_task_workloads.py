@@ -16,6 +16,7 @@ SMALL = {
     "heat_ring": ["--points", "20000", "--partition", "300", "--steps", "20"],
     "fib": ["--n", "18"],
     "fib, futures": ["--n", "16", "--by", "futures"],
+    "fib, coroutines": ["--n", "16", "--by", "coroutines"],
     "nqueens": ["--size", "8", "--depth", "3"],
     "skynet": ["--depth", "4"],
     "uts": ["--roots", "3", "--depth", "9"],

@@ -28,17 +28,29 @@ std::int64_t by_futures(std::int64_t n) {
   return a.get() + b;
 }
 
+trimtab::task<std::int64_t> by_coroutines(std::int64_t n) {
+  if (n < 2) co_return n;
+  auto a = trimtab::fork(by_coroutines(n - 1));
+  const std::int64_t b = co_await by_coroutines(n - 2);
+  co_return co_await a + b;
+}
+
+std::int64_t fib(std::int64_t n, const std::string& by) {
+  if (by == "futures") return by_futures(n);
+  return by == "invoke" ? by_invoke(n) : trimtab::spawn(by_coroutines(n)).get();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   workload::command_line line(argc, argv);
   const std::int64_t n = line.number("--n", 30, 0, 60);
-  const std::string by = line.word("--by", {"invoke", "futures"});
+  const std::string by = line.word("--by", {"invoke", "futures", "coroutines"});
   line.end();
 
   trimtab::runtime runtime(line.runtime);
   workload::figures figures(runtime);
-  const std::int64_t answer = runtime.run([&] { return by == "invoke" ? by_invoke(n) : by_futures(n); });
+  const std::int64_t answer = runtime.run([&] { return fib(n, by); });
   figures.stop();
 
   // Each call that is not a leaf makes one task: fib(n + 1) - 1.

@@ -56,8 +56,7 @@ class ring {
 
 using made = trimtab::shared_future<void>;
 
-// ahead: for how many steps tasks are made before the first of them has been done. The newest task that is ready is run
-// first: with many steps ahead a worker goes on with the partitions that its cache still holds.
+// ahead: for how many steps tasks are made before the first of them has been done.
 void run(ring& heat, std::int64_t steps, std::int64_t ahead) {
   const std::size_t count = static_cast<std::size_t>(heat.partitions());
   std::vector<made> now(count), next(count), last_of_step(static_cast<std::size_t>(ahead));
