@@ -100,7 +100,6 @@ bool task_deque::take_back() noexcept {
     m_slots[(m_split + i) & m_mask].store(m_slots[(tail_of(bounds) + i) & m_mask].load(std::memory_order_relaxed),
                                           std::memory_order_relaxed);
   const std::uint32_t tail = m_split;
-  m_end = tail + m_mask + 1;  // the head may have passed the old one
   m_split += count / 2;
   // The head has moved on, maybe beyond where room was to be made; of the ring no more is in use than before.
   m_end = tail + m_mask + 1;

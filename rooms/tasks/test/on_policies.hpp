@@ -51,7 +51,7 @@ struct calling_task : task {
   std::function<void()> call;
 };
 
-inline std::uint64_t parked(const runtime& of) {
+inline std::uint64_t times_parked(const runtime& of) {
   std::uint64_t sum = 0;
   for (std::uint32_t i = 0; i < of.workers(); ++i) sum += of.counters(i).parked.get();
   return sum;

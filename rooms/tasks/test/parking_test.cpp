@@ -18,9 +18,9 @@ INSTANTIATE_TEST_SUITE_P(tasks, parking, all_policies({1, 2, 3, 7}), name_of_cas
 TEST_P(parking, no_wake_up_is_lost_between_a_thread_and_the_workers) {
   runtime here(options());
   for (int round = 0; round < 1000 / slower; ++round) {
-    const std::uint64_t before = parked(here);
+    const std::uint64_t before = times_parked(here);
     ASSERT_EQ(here.run([round] { return round; }), round);
-    for (int look = 0; look < 100 && parked(here) == before; ++look) std::this_thread::yield();
+    for (int look = 0; look < 100 && times_parked(here) == before; ++look) std::this_thread::yield();
   }
 }
 
@@ -127,7 +127,7 @@ TEST_P(parking, low_priority_is_served_when_nothing_else_is_left) {
 TEST_P(parking, a_trickle_of_tasks_does_not_wake_everybody) {
   runtime here(options());
   for (int i = 0; i < 10; ++i) here.run([] {});
-  const std::uint64_t before = parked(here);
+  const std::uint64_t before = times_parked(here);
   const std::uint64_t tasks = 300;
   for (std::uint64_t i = 0; i < tasks; ++i) {
     here.run([] {});
@@ -135,7 +135,7 @@ TEST_P(parking, a_trickle_of_tasks_does_not_wake_everybody) {
   }
   // Those of static-priority are for one worker only: there all are woken.
   const std::uint64_t woken_at_once = which() == policy::static_priority ? workers() : 2;
-  EXPECT_LE(parked(here) - before, tasks * woken_at_once + 4 * workers());
+  EXPECT_LE(times_parked(here) - before, tasks * woken_at_once + 4 * workers());
 }
 
 TEST(idle, a_runtime_without_work_uses_no_processor) {

@@ -90,7 +90,7 @@ TEST(options, errors_name_option_value_and_what_is_allowed) {
 
 // What the child's checks say: 0 is well. It leaves by exit or by _exit; whoever hangs is killed.
 int status_of_child(const std::function<int()>& in_child, bool is_by_exit) {
-  const pid_t child = fork();
+  const pid_t child = ::fork();
   if (child == 0) {
     alarm(60);
     const int status = in_child();
