@@ -1,4 +1,5 @@
 // The examples of docs/tasks.md, which repeats what lies between the marks.
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -42,6 +43,38 @@ int composed() {
 }
 // [end]
 
+// [coroutines]
+trimtab::task<long> fib_of_coroutines(int n) {
+  if (n < 2) co_return n;
+  auto a = trimtab::fork(fib_of_coroutines(n - 1));  // may begin anywhere
+  const long b = co_await fib_of_coroutines(n - 2);  // a call
+  const long of_fork = co_await a;
+  co_return of_fork + b;
+}
+
+trimtab::task<int> answer(trimtab::shared_future<int> given, trimtab::mutex& lock) {
+  co_await lock.lock_async();
+  const int doubled = 2 * co_await given;
+  lock.unlock();
+  co_await trimtab::after(std::chrono::milliseconds(1));
+  co_return doubled;
+}
+// [end]
+
+// [waiting]
+long passed() {
+  trimtab::channel<int> line(16);
+  trimtab::future<void> producer = trimtab::async([&] {
+    for (int i = 1; i <= 100; ++i) line.send(i);
+    line.close();
+  });
+  long sum = 0;
+  for (const int each : line) sum += each;
+  producer.get();
+  return sum;
+}
+// [end]
+
 // [named]
 static const trimtab::annotation assembly("assembly of the matrix");
 
@@ -58,6 +91,10 @@ int main(int argc, char** argv) try {
   // [end]
   std::printf("norm %.0f\n", rt.run([] { return norm({{3, 0}, {0, 4}}); }));
   std::printf("composed %d\n", rt.run(composed));
+  std::printf("coroutines %ld\n", rt.run([] { return trimtab::spawn(fib_of_coroutines(15)).get(); }));
+  trimtab::mutex lock;
+  std::printf("answer %d\n", trimtab::spawn(answer(trimtab::make_ready_future(21), lock)).get());
+  std::printf("passed %ld\n", rt.run(passed));
   assemble().get();
   // [counters]
   const trimtab::snapshot before(rt);
