@@ -26,7 +26,7 @@ struct runtime_name {
 constexpr std::uint32_t most_named = 64;
 runtime_name names[most_named];
 
-constexpr std::uint32_t always_timed = 8;  // batches
+constexpr std::uint32_t always_timed = 8;  // looks at the distance
 // From these lengths on every task is timed, or every fourth: the two clock reads are then under 1 % of it.
 constexpr base::ticks long_task = 15'000;
 constexpr base::ticks medium_task = 3'000;
@@ -101,10 +101,22 @@ void tally::took(std::uint32_t subject, base::ticks ticks, bool is_inclusive) no
   if (mine.timed > 0 && mine.is_inclusive != is_inclusive) tell(mine);
   mine.is_inclusive = is_inclusive;
   mine.ticks[mine.timed++] = ticks;
+  mine.shortest = std::min(mine.shortest, ticks);
+  const bool is_look = ++mine.since_look == most_timed;
+  if (mine.timed == most_timed || is_look) tell(mine);
+  if (is_look) adapt(mine);
   // Not in step with what the program does: between half and one and a half of the distance.
   const std::uint64_t jitter = mine.distance < 2 ? 0 : base::mix_fast(m_ran) % mine.distance;
   mine.next_timed = mine.ran + mine.distance - mine.distance / 2 + jitter;
-  if (mine.timed == most_timed) tell(mine);
+}
+
+// The shortest decides: timing the long ones among many short ones would cost the short ones.
+void tally::adapt(entry& told) noexcept {
+  told.looks = std::min(told.looks + 1, always_timed);
+  if (told.looks == always_timed)
+    told.distance = told.shortest >= long_task ? 1 : told.shortest >= medium_task ? 4 : one_in_short;
+  told.since_look = 0;
+  told.shortest = ~base::ticks{0};
 }
 
 void tally::flush() noexcept {
@@ -122,13 +134,6 @@ void tally::tell(entry& told) noexcept {
   const trimtab_batch batch{sizeof(trimtab_batch), told.subject, told.made,  told.ran,
                             told.suspended,        told.ticks,   told.timed, told.is_inclusive ? 1u : 0u};
   api->tasks_ran(&batch);
-  if (told.timed == most_timed) {
-    base::ticks sum = 0;
-    for (const base::ticks each : told.ticks) sum += each;
-    const base::ticks mean = sum / most_timed;
-    told.batches = std::min(told.batches + 1, always_timed);
-    if (told.batches == always_timed) told.distance = mean >= long_task ? 1 : mean >= medium_task ? 4 : one_in_short;
-  }
   told.next_timed = told.next_timed > told.ran ? told.next_timed - told.ran : 1;
   told.made = told.ran = told.suspended = 0;
   told.timed = 0;

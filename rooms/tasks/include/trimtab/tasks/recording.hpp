@@ -134,7 +134,9 @@ class tally {
     std::uint64_t suspended = 0;
     std::uint64_t next_timed = 1;
     std::uint32_t distance = 1;  // between timed ones; the same for all that is told at a time
-    std::uint32_t batches = 0;
+    std::uint32_t looks = 0;     // at the distance, each after most_timed times
+    std::uint32_t since_look = 0;
+    base::ticks shortest = ~base::ticks{0};  // of these
     bool is_inclusive = false;
     base::ticks ticks[most_timed] = {};
   };
@@ -146,6 +148,7 @@ class tally {
   }
   void replace(entry& old, std::uint32_t subject) noexcept;
   void tell(entry& told) noexcept;
+  static void adapt(entry& told) noexcept;
 
   std::uint64_t m_ran = 0;
   entry m_entries[subjects];
