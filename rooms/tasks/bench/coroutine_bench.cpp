@@ -54,7 +54,7 @@ void million_waiting(benchmark::State& state) {
   for (auto _ : state) {
     int ends[2];
     if (pipe(ends) != 0) return state.SkipWithError("no pipe");
-    const pid_t child = fork();
+    const pid_t child = ::fork();
     if (child == 0) {
       const long found = wait_all_at_once();
       _exit(write(ends[1], &found, sizeof found) == sizeof found ? 0 : 1);

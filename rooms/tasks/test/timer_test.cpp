@@ -181,7 +181,7 @@ TEST(timer, expires_in_the_order_of_time_and_can_be_cancelled) {
 TEST(timer, works_in_a_forked_child) {
   runtime before({.workers = 1});
   before.run([] { this_task::sleep_for(1ms); });
-  const pid_t child = fork();
+  const pid_t child = ::fork();
   if (child == 0) {
     parked<> waits;
     const bool is_told =
