@@ -39,7 +39,8 @@ void worker::enter(worker_state next) noexcept {
                                 &m_counters.cap_ticks};
   sums[static_cast<std::size_t>(last)]->add(now - since);
   m_since.store(now, std::memory_order_relaxed);
-  m_state.store(next, std::memory_order_relaxed);
+  // Release: who finds all asleep reads what their tasks wait for (tell_if_stuck).
+  m_state.store(next, std::memory_order_release);
   if (recording::is_on()) {
     constexpr recording::state states[] = {recording::state::runs, recording::state::looks, recording::state::idle,
                                            recording::state::capped};

@@ -1,0 +1,119 @@
+// Many tasks, with delays where they hurt, in as many orders as the seed gives. TRIMTAB_STRESS=1: 10^8 tasks.
+#include <sched.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "on_policies.hpp"
+#include "trimtab/base/hash.hpp"
+
+namespace trimtab::tasks {
+namespace {
+
+std::uint64_t tasks_to_run() {
+  return std::getenv("TRIMTAB_STRESS") != nullptr ? 100'000'000 : 200'000 / static_cast<std::uint64_t>(slower);
+}
+
+class stress : public on_policies {};
+INSTANTIATE_TEST_SUITE_P(tasks, stress, all_policies({1, 2, 4}), name_of_case);
+
+// Sometimes long enough for others to go to sleep, or to overtake in the middle of what they do.
+void delay(std::uint64_t random) {
+  if (random % 64 == 0) sched_yield();
+  if (random % 1024 == 1) std::this_thread::sleep_for(std::chrono::microseconds(random % 200));
+  for (std::uint64_t i = 0; i < random % 50; ++i) asm volatile("");
+}
+
+// A tree whose form, ways of waiting, priorities and delays come from the seed: how many nodes it has is known.
+std::uint64_t grow(std::uint64_t seed, std::uint64_t nodes) {
+  delay(seed);
+  if (nodes <= 1) return nodes;
+  const std::uint64_t left = 1 + base::mix(seed) % (nodes - 1), right = nodes - left;
+  const std::uint64_t one_seed = base::mix(seed + 1), other_seed = base::mix(seed + 2);
+  std::uint64_t one = 0, other = 0;
+  switch (seed % 8) {
+    case 0: {
+      auto later = async(static_cast<priority>(other_seed % 3), grow, other_seed, right);
+      one = grow(one_seed, left);
+      other = later.get();
+      break;
+    }
+    case 1: {
+      auto first = async(grow, one_seed, left);
+      auto second = async(grow, other_seed, right);
+      return dataflow([](future<std::uint64_t> a, future<std::uint64_t> b) { return a.get() + b.get(); }, std::move(first),
+                      std::move(second))
+          .get();
+    }
+    case 2: {
+      promise<std::uint64_t> given;
+      auto taken = given.get_future();
+      post([&given, one_seed, left] { given.set_value(grow(one_seed, left)); });
+      other = grow(other_seed, right);
+      one = taken.get();
+      break;
+    }
+    case 3: {
+      task_scope scope;
+      scope.spawn([&] { one = grow(one_seed, left); });
+      scope.spawn([&] { other = grow(other_seed, right); });
+      scope.wait();
+      break;
+    }
+    default:
+      invoke([&] { one = grow(one_seed, left); }, [&] { other = grow(other_seed, right); });
+  }
+  return one + other;
+}
+
+TEST_P(stress, random_trees_are_whole) {
+  runtime here(options());
+  const std::uint64_t seed = 1;
+  for (std::uint64_t round = 0; round < 5; ++round) {
+    const std::uint64_t nodes = 20'000 / static_cast<std::uint64_t>(slower);
+    ASSERT_EQ(here.run([&] { return grow(base::mix(seed + round), nodes); }), nodes) << "round " << round;
+  }
+}
+
+TEST_P(stress, waves_of_tasks_from_one_producer) {
+  runtime here(options());
+  const std::uint64_t count = tasks_to_run(), wave = std::min<std::uint64_t>(count, 100'000);
+  std::atomic<std::uint64_t> runs{0};
+  here.run([&] {
+    for (std::uint64_t begin = 0; begin < count; begin += wave) {
+      task_scope scope;
+      for (std::uint64_t i = 0; i < wave; ++i) scope.spawn([&] { runs.fetch_add(1, std::memory_order_relaxed); });
+      scope.wait();
+    }
+  });
+  EXPECT_EQ(runs.load(), (count + wave - 1) / wave * wave);
+}
+
+int depth_of(int left) {
+  if (left == 0) return 0;
+  int deeper = 0;
+  invoke([] {}, [&] { deeper = depth_of(left - 1); });
+  return deeper + 1;
+}
+
+TEST_P(stress, recursion_a_hundred_thousand_deep) {
+  runtime here(options());
+  const int depth = 100'000 / slower;
+  EXPECT_EQ(here.run([&] { return depth_of(depth); }), depth);
+}
+
+TEST(many_tasks, forks_of_one_tree) {
+  for (const std::uint32_t workers : {1u, 2u, 3u}) {
+    runtime here({.workers = workers, .deadlock_ms = 0});
+    const std::function<std::uint64_t(std::uint64_t)> halves = [&](std::uint64_t leaves) -> std::uint64_t {
+      if (leaves == 1) return 1;
+      std::uint64_t one = 0, other = 0;
+      invoke([&] { one = halves(leaves / 2); }, [&] { other = halves(leaves - leaves / 2); });
+      return one + other;
+    };
+    EXPECT_EQ(here.run([&] { return halves(tasks_to_run()); }), tasks_to_run());
+  }
+}
+
+}  // namespace
+}  // namespace trimtab::tasks
