@@ -1,6 +1,8 @@
-// C = A B in blocks. Each block of C is a chain of tasks, one for each product that is added to it; the chains are
-// independent.
+// C = A B in blocks, as a graph of tasks over blocks of data: each task reads a block of A and one of B and writes one of C.
+// Nothing says in which order the products of one block of C are added up: they take turns.
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "command_line.hpp"
@@ -9,51 +11,75 @@
 
 namespace {
 
+// Whole numbers, so that sums do not depend on the order.
+double element(std::int64_t size, std::int64_t y, std::int64_t x, std::int64_t seed) {
+  return static_cast<double>((y * size + x) * seed % 17 - 8);
+}
+
+// Matrices of size x size, cut into blocks of which those at the end may be smaller.
+struct cut {
+  std::int64_t size, block;
+  std::int64_t count() const noexcept { return (size + block - 1) / block; }
+  std::int64_t edge(std::int64_t which) const noexcept { return std::min(block, size - which * block); }
+};
+
 class matrix {
  public:
-  matrix(std::int64_t size, std::int64_t seed) : m_size(size), m_values(static_cast<std::size_t>(size * size)) {
-    for (std::int64_t i = 0; i < size * size; ++i)
-      m_values[static_cast<std::size_t>(i)] = seed == 0 ? 0 : static_cast<double>((i * seed) % 17 - 8);
-  }
-  double* row(std::int64_t i) noexcept { return m_values.data() + i * m_size; }
-  const double* row(std::int64_t i) const noexcept { return m_values.data() + i * m_size; }
-
- private:
-  std::int64_t m_size;
-  std::vector<double> m_values;
-};
-
-struct product {
-  std::int64_t size, block;
-  matrix a, b, c;
-  product(std::int64_t edge, std::int64_t block_edge) : size(edge), block(block_edge), a(edge, 7), b(edge, 11), c(edge, 0) {}
-
-  std::int64_t blocks() const noexcept { return (size + block - 1) / block; }
-  // c(i, j) += a(i, k) b(k, j), of blocks.
-  void add(std::int64_t i, std::int64_t j, std::int64_t k) noexcept {
-    const auto end = [this](std::int64_t which) { return std::min((which + 1) * block, size); };
-    for (std::int64_t y = i * block; y < end(i); ++y)
-      for (std::int64_t z = k * block; z < end(k); ++z) {
-        const double factor = a.row(y)[z];
-        double* const to = c.row(y);
-        const double* const from = b.row(z);
-        for (std::int64_t x = j * block; x < end(j); ++x) to[x] += factor * from[x];
+  matrix(trimtab::graph& in, const cut& how, std::int64_t seed) : m_cut(how) {
+    for (std::int64_t i = 0; i < how.count(); ++i)
+      for (std::int64_t j = 0; j < how.count(); ++j) {
+        m_blocks.push_back(in.make_block<double>(static_cast<std::size_t>(how.edge(i) * how.edge(j))));
+        if (seed == 0) continue;
+        double* to = m_blocks.back().values().data();
+        for (std::int64_t y = 0; y < how.edge(i); ++y)
+          for (std::int64_t x = 0; x < how.edge(j); ++x)
+            *to++ = element(how.size, i * how.block + y, j * how.block + x, seed);
       }
   }
+  const auto& block(std::int64_t i, std::int64_t j) const {
+    return m_blocks[static_cast<std::size_t>(i * m_cut.count() + j)];
+  }
+  double at(std::int64_t y, std::int64_t x) const {
+    const std::int64_t j = x / m_cut.block;
+    return block(y / m_cut.block, j).values()[static_cast<std::size_t>(y % m_cut.block * m_cut.edge(j) + x % m_cut.block)];
+  }
+
+ private:
+  cut m_cut;
+  std::vector<trimtab::tasks::block<double>> m_blocks;
 };
 
-void run(product& of) {
-  const std::int64_t count = of.blocks();
-  std::vector<trimtab::future<void>> done;
-  done.reserve(static_cast<std::size_t>(count * count));
-  for (std::int64_t i = 0; i < count; ++i)
-    for (std::int64_t j = 0; j < count; ++j) {
-      auto sum = trimtab::async([&of, i, j] { of.add(i, j, 0); });
-      for (std::int64_t k = 1; k < count; ++k)
-        sum = trimtab::dataflow([&of, i, j, k](const trimtab::future<void>&) { of.add(i, j, k); }, std::move(sum));
-      done.push_back(std::move(sum));
-    }
-  for (auto& each : done) each.get();
+// c += a b, of so many rows, columns, and products for each.
+void add_product(const double* a, const double* b, double* c, std::int64_t rows, std::int64_t columns, std::int64_t inner) {
+  for (std::int64_t y = 0; y < rows; ++y)
+    for (std::int64_t z = 0; z < inner; ++z)
+      for (std::int64_t x = 0; x < columns; ++x) c[y * columns + x] += a[y * inner + z] * b[z * columns + x];
+}
+
+void multiply(trimtab::graph& in, const cut& how, const matrix& a, const matrix& b, const matrix& c) {
+  const std::int64_t count = how.count();
+  for (std::int64_t k = 0; k < count; ++k)
+    for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t j = 0; j < count; ++j)
+        in.task(
+            "multiply",
+            [rows = how.edge(i), columns = how.edge(j), inner = how.edge(k)](
+                std::span<const double> left, std::span<const double> right, std::span<double> sum) {
+              add_product(left.data(), right.data(), sum.data(), rows, columns, inner);
+            },
+            trimtab::read_only(a.block(i, k)), trimtab::read_only(b.block(k, j)), trimtab::exclusive_write(c.block(i, j)));
+  in.wait();
+}
+
+std::vector<double> serial_product(std::int64_t size) {
+  const std::size_t all = static_cast<std::size_t>(size * size);
+  std::vector<double> a(all), b(all), c(all);
+  for (std::int64_t i = 0; i < size * size; ++i) {
+    a[static_cast<std::size_t>(i)] = element(size, i / size, i % size, 7);
+    b[static_cast<std::size_t>(i)] = element(size, i / size, i % size, 11);
+  }
+  add_product(a.data(), b.data(), c.data(), size, size, size);
+  return c;
 }
 
 }  // namespace
@@ -64,10 +90,12 @@ int main(int argc, char** argv) {
   const std::int64_t block = line.number("--block", 64, 1, size);
   line.end();
 
-  product here(size, block);
   trimtab::runtime runtime(line.runtime);
+  trimtab::graph graph(runtime);
+  const cut how{size, block};
+  const matrix a(graph, how, 7), b(graph, how, 11), c(graph, how, 0);
   workload::figures figures(runtime);
-  runtime.run([&] { run(here); });
+  runtime.run([&] { multiply(graph, how, a, b, c); });
   figures.stop();
 
   std::printf("size=%lld\nblock=%lld\n", static_cast<long long>(size), static_cast<long long>(block));
@@ -76,10 +104,9 @@ int main(int argc, char** argv) {
   std::printf("gflops=%.6g\n", 2e-9 * edge * edge * edge / figures.time_s());
   workload::difference first;
   if (line.is_checked) {
-    product serial(size, size);
-    serial.add(0, 0, 0);
-    for (std::int64_t i = 0; i < size; ++i)
-      for (std::int64_t j = 0; j < size; ++j) first.look(i * size + j, here.c.row(i)[j], serial.c.row(i)[j]);
+    const std::vector<double> serial = serial_product(size);
+    for (std::int64_t i = 0; i < size * size; ++i)
+      first.look(i, c.at(i / size, i % size), serial[static_cast<std::size_t>(i)], 0);
   }
-  return workload::conclude(line.program(), line.is_checked, here.c.row(size - 1)[size - 1], first);
+  return workload::conclude(line.program(), line.is_checked, c.at(size - 1, size - 1), first);
 }
