@@ -37,8 +37,8 @@ class sort_buffer {
   std::size_t m_count;
 };
 
-// A tree of merges over leaves, all at the same depth. Whatever the comparison does, throw or lie, each value stays in
-// exactly one place: where it can no longer be asked, values are moved as they come.
+// A tree of merges over leaves, all at the same depth. Whatever the comparison does in a merge, throw or lie, each value
+// stays in exactly one place: where it can no longer be asked, values are moved as they come.
 template <sort_kind kind, class iterator, class compare>
 class sorter {
  public:
@@ -179,8 +179,8 @@ void sort(const loop_options& how, iterator first, iterator last, compare& less)
 
 }  // namespace detail
 
-// As std::sort and std::stable_sort, with as much memory again. If less throws, all values are still in the range, in
-// some order.
+// As std::sort and std::stable_sort, with as much memory again. Also when less throws: what is left is in no order, and
+// not all of it need be what was there.
 template <detail::loop_how given, std::random_access_iterator iterator, class compare = std::less<>>
 void sort(given&& how, iterator first, iterator last, compare less = {}) {
   detail::sort<detail::sort_kind::any>(detail::options_of(how), first, last, less);
