@@ -340,10 +340,12 @@ void runtime::tell_if_stuck(worker& here) noexcept {
     const base::ticks now = base::now();
     for (std::size_t i = 0; i < m_parts->memory.made() && told < most; ++i) {
       const stack& each = m_parts->memory.at(i);
-      if (each.waits_for == nullptr) continue;
+      const char* const what = each.waits_for.load(std::memory_order_relaxed);
+      if (what == nullptr) continue;
+      const base::ticks since = each.since.load(std::memory_order_relaxed);
       char line[400];
-      std::snprintf(line, sizeof line, "  task %s waits for %s (%p) since %.3f s", name_of(each.running).c_str(),
-                    each.waits_for, each.about, static_cast<double>(now - each.since) * 1e-9 * ns_per_tick());
+      std::snprintf(line, sizeof line, "  task %s waits for %s (%p) since %.3f s", name_of(each.running).c_str(), what,
+                    each.about.load(std::memory_order_relaxed), static_cast<double>(now - since) * 1e-9 * ns_per_tick());
       tell(line);
       told += 1;
     }

@@ -1,6 +1,7 @@
 // Stacks for tasks, and going from one to another. The only file pair that knows Boost.Context and the sanitizers' fibers.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -22,10 +23,10 @@ struct alignas(64) stack {
   void (*call)(void*) noexcept = nullptr;
   void* argument = nullptr;
   stack* caller = nullptr;
-  // While set aside:
-  const char* waits_for = nullptr;  // nullptr: in use, or unused
-  const void* about = nullptr;
-  base::ticks since = 0;
+  // While set aside; read by who reports it:
+  std::atomic<const char*> waits_for{nullptr};  // nullptr: in use, or unused
+  std::atomic<const void*> about{nullptr};
+  std::atomic<base::ticks> since{0};
   void (*entry)(stack& self) noexcept = nullptr;
   void* fiber = nullptr;  // for ThreadSanitizer
   char* bottom = nullptr;

@@ -125,14 +125,15 @@ void worker::suspend(const char* what, const void* about, void (*published)(void
                      void* argument) noexcept {
   worker& here = *current();
   stack& left = *here.m_stack;
-  left.since = base::now();
+  const base::ticks since = base::now();
+  left.since.store(since, std::memory_order_relaxed);
   if (here.m_phase_begin != 0) {
     here.m_counters.timed_tasks.add();
-    here.m_counters.timed_ticks.add(left.since - here.m_phase_begin);
+    here.m_counters.timed_ticks.add(since - here.m_phase_begin);
     here.m_phase_begin = 0;
   }
-  left.about = about;
-  left.waits_for = what;
+  left.about.store(about, std::memory_order_relaxed);
+  left.waits_for.store(what, std::memory_order_relaxed);
   if (left.running.subject != 0) [[unlikely]] {
     here.m_tally.suspended(left.running.subject);
     recording::task_suspended(left.running.subject, left.running.id, cause_of(what));
@@ -151,9 +152,9 @@ void worker::suspend(const char* what, const void* about, void (*published)(void
         copy.published(copy.argument, *left_now);
       },
       &given);
-  left.waits_for = nullptr;
+  left.waits_for.store(nullptr, std::memory_order_relaxed);
   if (left.running.subject != 0) [[unlikely]]
-    recording::task_resumed(left.running.subject, left.running.id, cause_of(what), base::now() - left.since);
+    recording::task_resumed(left.running.subject, left.running.id, cause_of(what), base::now() - since);
 }
 
 void worker::ready(stack& suspended) noexcept {
