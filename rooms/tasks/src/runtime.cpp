@@ -108,6 +108,7 @@ runtime::runtime(const runtime_options& options)
       m_policy_object(m_table->make(m_queues)),
       // With more workers than CPUs, who looks for long keeps those from running that have something to do.
       m_looks(m_options.workers > available_cpus() ? 600 : 2000),
+      m_longest_gap(static_cast<base::ticks>(20'000 / ns_per_tick())),
       m_process(getpid()),
       m_recorded(recording::attach("runtime")),
       m_parts(std::make_unique<parts>(m_options.stack_bytes, m_table->loop)) {

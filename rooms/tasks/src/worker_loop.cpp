@@ -53,7 +53,9 @@ void worker_loop::execute(worker& here, task& what) noexcept {
   const std::uint64_t number = counters.started.get() + counters.resumed.get();
   if (number % activations_per_timed == 0) [[unlikely]] {
     here.m_phase_begin = base::now();
-    if (here.m_last_end != 0) counters.gap_ticks.add(here.m_phase_begin - here.m_last_end);
+    // What takes longer is no management: the worker was preempted.
+    const base::ticks gap = here.m_last_end != 0 ? here.m_phase_begin - here.m_last_end : 0;
+    if (gap < here.m_owner->m_longest_gap) counters.gap_ticks.add(gap);
   }
   if (kind == task::kind::resumption)
     what.run(what, task::place::loop);

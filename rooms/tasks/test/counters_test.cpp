@@ -81,30 +81,35 @@ TEST(counters, tasks_that_wait_are_seen) {
   EXPECT_EQ(value(here, "/threads/count/cumulative-phases"), 14);
 }
 
-// The estimate of the time in tasks against full timing by the tasks themselves.
+// The estimate of the time in tasks against full timing by the tasks themselves. Where other programs take the processors
+// away, one may see what the other does not: one round of many has to agree.
 TEST(counters, estimated_times_agree_with_full_timing) {
   runtime here({.workers = 2});
   std::atomic<long> timed_ns{0};
   for (const double us : {2.0, 50.0}) {
-    const snapshot before(here);
-    timed_ns = 0;
-    here.run([&] {
-      task_scope scope;
-      for (int i = 0; i < 4000; ++i)
-        scope.spawn([&, us] {
-          const auto begin = std::chrono::steady_clock::now();
-          spin(us);
-          timed_ns += (std::chrono::steady_clock::now() - begin).count();
-        });
-    });
-    const snapshot after(here);
-    const double estimate = find_counters(here, "/threads/time/cumulative").at(0).value(after, before);
-    const double exact = static_cast<double>(timed_ns.load()) * 1e-9;
-    EXPECT_GT(estimate, 0.8 * exact) << us;
-    EXPECT_LT(estimate, 1.5 * exact) << us;
-    const double idle = find_counters(here, "/threads/idle-rate").at(0).value(after, before);
-    EXPECT_GE(idle, 0);
-    EXPECT_LE(idle, 1);
+    bool is_alike = false;
+    double estimate = 0, exact = 0;
+    for (int round = 0; round < 40 && !is_alike; ++round) {
+      const snapshot before(here);
+      timed_ns = 0;
+      here.run([&] {
+        task_scope scope;
+        for (int i = 0; i < 1000; ++i)
+          scope.spawn([&, us] {
+            const auto begin = std::chrono::steady_clock::now();
+            spin(us);
+            timed_ns += (std::chrono::steady_clock::now() - begin).count();
+          });
+      });
+      const snapshot after(here);
+      estimate = find_counters(here, "/threads/time/cumulative").at(0).value(after, before);
+      exact = static_cast<double>(timed_ns.load()) * 1e-9;
+      is_alike = estimate > 0.85 * exact && estimate < 1.15 * exact;
+      const double idle = find_counters(here, "/threads/idle-rate").at(0).value(after, before);
+      EXPECT_GE(idle, 0);
+      EXPECT_LE(idle, 1);
+    }
+    EXPECT_TRUE(is_alike) << us << " us: estimated " << estimate << " s, exact " << exact << " s";
   }
 }
 

@@ -112,6 +112,7 @@ class runtime {
   std::atomic<std::uint32_t> m_visitors{0};                 // threads that are no workers of this runtime, in put()
   std::atomic<std::uint64_t> m_told_at{~std::uint64_t{0}};  // progress when a deadlock was told
   std::uint32_t m_looks;
+  base::ticks m_longest_gap;  // between activations that follow each other
   int m_process;
   std::uint32_t m_recorded;
   struct parts;  // threads, memory of stacks
