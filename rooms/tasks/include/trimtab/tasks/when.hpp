@@ -60,7 +60,6 @@ class when_state final : public state<result> {
 
   void start() noexcept {
     std::size_t index = 0;
-    // Counts as one more, so that nothing ends before all nodes are at their places.
     for_each_of(m_all, [&](auto& one) {
       node& at = m_nodes[index++];
       at.of = this;
@@ -78,13 +77,13 @@ class when_state final : public state<result> {
       arrived();
       this->release();
     });
-    arrived();
+    if (m_arrived.fetch_add(is_started, std::memory_order_acq_rel) >= m_needed) finish();
     this->release();
   }
 
  private:
   void arrived() noexcept {
-    if (m_arrived.fetch_add(1, std::memory_order_acq_rel) == m_needed) finish();
+    if (m_arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == (m_needed | is_started)) finish();
   }
 
   void finish() noexcept {
@@ -110,6 +109,9 @@ class when_state final : public state<result> {
     });
     this->done().complete();
   }
+
+  // Nothing ends before all nodes are at their places, however many have arrived.
+  static constexpr std::size_t is_started = ~(~std::size_t{0} >> 1);
 
   sequence m_all;
   std::unique_ptr<node[]> m_nodes;
