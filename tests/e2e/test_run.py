@@ -28,7 +28,7 @@ int main(void) { alarm(60); for (;;) {
 for (int i = 0; i < 2000; i++) sink = sin(i);
 } }
 """
-SHARES = {"work", "barrier_wait", "arrival", "serial", "run_delay", "runtime", "unattributed"}
+SHARES = {"work", "barrier_wait", "arrival", "serial", "starved", "run_delay", "runtime", "unattributed"}
 
 
 @pytest.mark.parametrize("name", ["mandelbrot", "triangular", "hotspot3d", "lavamd", "sph", "tasktree"])
