@@ -18,6 +18,7 @@
 #include "monitor.hpp"
 #include "trimtab/base/topology.hpp"
 #include "trimtab/tasks/asymmetric_fence.hpp"
+#include "trimtab/tasks/pause.hpp"
 #include "trimtab/tasks/timer.hpp"
 #include "worker_loop.hpp"
 
@@ -147,9 +148,9 @@ void runtime::start() {
 
 void runtime::work(worker& which) noexcept {
   worker_loop::set_current(&which);
-  which.m_state.store(worker_state::looking, std::memory_order_relaxed);
-  which.m_since.store(base::now(), std::memory_order_relaxed);
   if (m_recorded != 0) recording::worker_begins(m_recorded, which.number());
+  // The first look may find something at once.
+  which.enter(worker_state::busy);
   switching::to(&which.unused_stack(), nullptr, nullptr);
   // The runtime has ended.
   if (m_recorded != 0) {
@@ -221,15 +222,20 @@ raw_counts runtime::raw(std::uint32_t number) const noexcept {
   made.timed = counters.timed_tasks.get();
   made.timed_ticks = counters.timed_ticks.get();
   made.gap_ticks = counters.gap_ticks.get();
-  made.busy = counters.busy_ticks.get();
-  made.looking = counters.look_ticks.get();
-  made.parked = counters.park_ticks.get();
-  made.capped = counters.cap_ticks.get();
-  // And what it does now. It may change that between our reads: then a little is missing, or counted twice.
-  std::uint64_t* const now_in[] = {&made.busy, &made.looking, &made.parked, &made.capped};
-  const worker_state state = of.m_state.load(std::memory_order_relaxed);
-  const base::ticks since = of.m_since.load(std::memory_order_relaxed), now = base::now();
-  if (now > since) *now_in[static_cast<std::size_t>(state)] += now - since;
+  // And what it does now. A worker that is preempted while it changes that leaves us with what is there.
+  for (int look = 0; look < 10'000; ++look) {
+    const std::uint32_t changes = of.m_changes.load(std::memory_order_acquire);
+    made.busy = counters.busy_ticks.get();
+    made.looking = counters.look_ticks.get();
+    made.parked = counters.park_ticks.get();
+    made.capped = counters.cap_ticks.get();
+    std::uint64_t* const now_in[] = {&made.busy, &made.looking, &made.parked, &made.capped};
+    const worker_state state = of.m_state.load(std::memory_order_acquire);
+    const base::ticks since = of.m_since.load(std::memory_order_acquire), now = base::now();
+    if (now > since) *now_in[static_cast<std::size_t>(state)] += now - since;
+    if (changes % 2 == 0 && of.m_changes.load(std::memory_order_acquire) == changes) break;
+    pause();
+  }
   return made;
 }
 

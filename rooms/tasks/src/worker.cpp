@@ -37,10 +37,13 @@ void worker::enter(worker_state next) noexcept {
   const worker_state last = m_state.load(std::memory_order_relaxed);
   tasks::tally* const sums[] = {&m_counters.busy_ticks, &m_counters.look_ticks, &m_counters.park_ticks,
                                 &m_counters.cap_ticks};
+  // Odd while it changes: who reads in between would lose a whole stretch, or count it twice.
+  m_changes.fetch_add(1, std::memory_order_acq_rel);
   sums[static_cast<std::size_t>(last)]->add(now - since);
   m_since.store(now, std::memory_order_relaxed);
   // Release: who finds all asleep reads what their tasks wait for (tell_if_stuck).
   m_state.store(next, std::memory_order_release);
+  m_changes.fetch_add(1, std::memory_order_acq_rel);
   if (recording::is_on()) {
     constexpr recording::state states[] = {recording::state::runs, recording::state::looks, recording::state::idle,
                                            recording::state::capped};

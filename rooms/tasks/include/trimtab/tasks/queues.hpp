@@ -18,7 +18,7 @@ class tally {
   void add(std::uint64_t more = 1) noexcept {
     m_value.store(m_value.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
-  std::uint64_t get() const noexcept { return m_value.load(std::memory_order_relaxed); }
+  std::uint64_t get() const noexcept { return m_value.load(std::memory_order_acquire); }
 
  private:
   std::atomic<std::uint64_t> m_value{0};

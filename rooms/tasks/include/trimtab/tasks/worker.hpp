@@ -157,9 +157,10 @@ class alignas(64) worker {
   alignas(64) worker_counters m_counters;
   std::atomic<worker_state> m_state{worker_state::looking};
   std::atomic<base::ticks> m_since{0};
-  void* m_thread_context = nullptr;       // of the thread's own stack while the worker runs on others
-  void* m_thread_fiber = nullptr;         // the same for ThreadSanitizer
-  const void* m_thread_bottom = nullptr;  // and for AddressSanitizer
+  std::atomic<std::uint32_t> m_changes{0};  // of the state and the times
+  void* m_thread_context = nullptr;         // of the thread's own stack while the worker runs on others
+  void* m_thread_fiber = nullptr;           // the same for ThreadSanitizer
+  const void* m_thread_bottom = nullptr;    // and for AddressSanitizer
   std::size_t m_thread_bytes = 0;
   stack* m_unused = nullptr;
   std::uint32_t m_unused_count = 0;
