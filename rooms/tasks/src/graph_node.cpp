@@ -23,6 +23,10 @@ void event_state::satisfy(reference<data_block> payload) {
                       (m_kind == event_kind::latch ? " is a latch that has been counted down already"
                                                    : " may be satisfied once, and has been already"));
   }
+  happen(std::move(payload));
+}
+
+void event_state::happen(reference<data_block> payload) noexcept {
   m_payload = std::move(payload);
   if (recording::is_on()) [[unlikely]]
     if (worker* const here = worker::current(); here != nullptr) m_by = here->running().id;
@@ -150,7 +154,7 @@ void graph_node::refuse(std::uint32_t held, const graph_slot& slot, data_block::
 
 void graph_node::end(reference<data_block> result, bool has_failed) noexcept {
   give_back(m_blocks);
-  if (!has_failed) m_output->satisfy(std::move(result));
+  if (!has_failed) m_output->happen(std::move(result));
   leave();
 }
 

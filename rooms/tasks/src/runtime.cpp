@@ -320,7 +320,7 @@ std::string name_of(const running_task& which) {
 }  // namespace
 
 // After a worker has slept for long. Nothing is moving then, so that what waits can be read.
-void runtime::tell_if_stuck(worker& here) noexcept {
+void runtime::tell_if_stuck() noexcept {
   // Who sleeps goes on when it is time, and may let others go on.
   if (timer::armed() != 0) return;
   std::uint64_t suspended = 0, progress = 0, asleep = 0;
@@ -338,7 +338,6 @@ void runtime::tell_if_stuck(worker& here) noexcept {
     else
       std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
   };
-  static_cast<void>(here);
   try {
     tell("trimtab: nothing can run and " + std::to_string(suspended) + " tasks wait:");
     const std::lock_guard guard(m_parts->lock);
@@ -358,7 +357,7 @@ void runtime::tell_if_stuck(worker& here) noexcept {
     }
     if (told < suspended) tell("  and " + std::to_string(suspended - told) + " more");
   } catch (...) {
-    // No memory for a line: untold.
+    std::fputs("trimtab: nothing can run and tasks wait, which could not be told in full\n", stderr);
   }
 }
 

@@ -115,7 +115,7 @@ void worker_loop::sleep(worker& here, const policy& how_to) noexcept {
   here.m_counters.parked.add();
   if (recording::is_on()) here.m_tally.flush();
   here.enter(worker_state::parked);
-  if (!owner.m_events.wait(key, owner.m_options.deadlock_ms * std::uint64_t{1'000'000})) owner.tell_if_stuck(here);
+  if (!owner.m_events.wait(key, owner.m_options.deadlock_ms * std::uint64_t{1'000'000})) owner.tell_if_stuck();
   here.enter(worker_state::looking);
 }
 

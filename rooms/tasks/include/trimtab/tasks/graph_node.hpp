@@ -43,6 +43,8 @@ class event_state {
   bool has_happened() const noexcept { return m_done.is_ready(); }
   // Throws graph_error when it may not be any more.
   void satisfy(reference<data_block> payload);
+  // For who alone satisfies it: the task whose output it is.
+  void happen(reference<data_block> payload) noexcept;
   // A latch has so many more to count, which must not have happened yet.
   void count_up(std::int64_t more);
   // Of an event that has happened; null: none.

@@ -97,7 +97,7 @@ class runtime {
   stack* make_stack() noexcept;
   void keep_few_unused(worker& here) noexcept;
   bool is_over() const noexcept;
-  void tell_if_stuck(worker& here) noexcept;
+  void tell_if_stuck() noexcept;
 
   runtime_options m_options;
   tasks::policy m_policy;
