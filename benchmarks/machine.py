@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
-import resource
 import subprocess
 import time
-from dataclasses import dataclass
-from pathlib import Path
+
+from trimtab import machine
 
 # Long enough for /proc/stat, which counts in hundredths of a second.
 _PROBE_S = 0.5
@@ -16,29 +15,19 @@ _PROBE_S = 0.5
 
 def describe() -> dict[str, object]:
     """CPU, cores, kernel, compilers."""
+    known = machine.describe()
     return {
-        "cpu": _field("/proc/cpuinfo", "model name") or platform.machine(),
+        "cpu": known["model"] or platform.machine(),
         "cpus": len(os.sched_getaffinity(0)),
-        "virtual": "hypervisor" in (_field("/proc/cpuinfo", "flags") or "").split(),
-        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
-        "kernel": platform.release(),
+        "virtual": "hypervisor" in machine.processor("flags").split(),
+        "memory_gb": round(known["memory_bytes"] / 1e9, 1),
+        "kernel": known["kernel"],
         "gcc": _first_line(["gcc", "--version"]),
         "clang": _first_line(["clang-19", "--version"]),
         "python": platform.python_version(),
         "commit": _first_line(["git", "rev-parse", "--short", "HEAD"]),
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
     }
-
-
-def _field(path: str, name: str) -> str | None:
-    try:
-        for line in Path(path).read_text(encoding="utf-8", errors="replace").splitlines():
-            key, _, value = line.partition(":")
-            if key.strip() == name:
-                return value.strip()
-    except OSError:
-        pass
-    return None
 
 
 def _first_line(command: list[str]) -> str:
@@ -49,34 +38,20 @@ def _first_line(command: list[str]) -> str:
     return done.stdout.splitlines()[0] if done.stdout else "not available"
 
 
-@dataclass(frozen=True)
-class _Reading:
-    at: float
-    busy_s: float
-    stolen_s: float
-    own_s: float
-
-
 class Watch:
     """Other programs' share of the CPUs, and the hypervisor's, since the start or the last `again`."""
 
     def __init__(self) -> None:
-        self._begin = _read()
+        self._begin = machine.reading()
 
     def again(self) -> None:
         """Count from now on."""
-        self._begin = _read()
+        self._begin = machine.reading()
 
     def others(self) -> float | None:
         """Share of the machine's CPU time that was not ours; None where /proc/stat cannot be read."""
-        now = _read()
-        if now is None or self._begin is None:
-            return None
-        all_s = (now.at - self._begin.at) * (os.cpu_count() or 1)
-        theirs = (now.busy_s - self._begin.busy_s) - (now.own_s - self._begin.own_s)
-        return (
-            min(max((theirs + now.stolen_s - self._begin.stolen_s) / all_s, 0.0), 1.0) if all_s > 0 else 0.0
-        )
+        disturbance = machine.between(self._begin, machine.reading())
+        return None if disturbance is None else disturbance.both
 
 
 class Patience:
@@ -103,19 +78,3 @@ class Patience:
             if (watch.others() or 0.0) <= self._quiet:
                 break
         return True
-
-
-def _read() -> _Reading | None:
-    try:
-        fields = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()[1:]
-    except OSError:
-        return None
-    tick = 1.0 / os.sysconf("SC_CLK_TCK")
-    user, nice, system, _, _, irq, softirq, steal = (int(each) * tick for each in fields[:8])
-    mine = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return _Reading(
-        time.monotonic(),
-        user + nice + system + irq + softirq,
-        steal,
-        sum(each.ru_utime + each.ru_stime for each in mine),
-    )

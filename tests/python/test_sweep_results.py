@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from sweep_samples import ran, until, write
 from trimtab.experiments import Experiment, ExperimentError, Options, Progress, Swept, load, sweep, sweeping
-from trimtab.experiments.machine import Disturbance, Reading, between, reading
 from trimtab.experiments.plan import Planned
 from trimtab.experiments.results import Record, Results
 
@@ -321,31 +320,6 @@ def test_environment_folder_and_input(tmp_path: Path, monkeypatch: pytest.Monkey
         tmp_path / "below/input"
     ).read_text() == ""
     assert swept.runs[0].metrics["sample"] == 1
-
-
-def test_what_others_used_is_what_was_busy_and_not_ours() -> None:
-    before, after = Reading(10.0, 100.0, 1.0, 5.0, 4), Reading(12.0, 106.0, 1.4, 9.0, 4)
-    found = between(before, after)
-    assert found is not None
-    assert (found.others, found.steal) == (pytest.approx(0.25), pytest.approx(0.05))
-    assert found.is_above(0.2) and not found.is_above(0.31)
-    # Two hundredths of a second are below what the kernel counts.
-    assert not Disturbance(0.03, 1, 0.02, 0.0).is_above(0.1)
-    # In a short run its ticks may be more than all time; 1 means never all the same.
-    assert Disturbance(0.02, 1, 0.02, 0.02).others == 1.0 and not Disturbance(0.02, 1, 0.04, 0.04).is_above(
-        1.0
-    )
-    assert between(None, after) is None
-
-
-def test_proc_stat(tmp_path: Path) -> None:
-    assert reading(tmp_path) is None
-    (tmp_path / "stat").write_text("cpu  100 50 25 1000 7 1 4 10 0 0\ncpu0 1 1 1\ncpu1 1 1 1\nintr 5\n")
-    found = reading(tmp_path)
-    assert found is not None
-    assert (found.busy_s, found.stolen_s, found.cpus) == (pytest.approx(1.80), pytest.approx(0.1), 2)
-    (tmp_path / "stat").write_text("something else\n")
-    assert reading(tmp_path) is None
 
 
 def test_peak_memory_of_small_programs_is_not_known() -> None:

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
+import platform
 import signal
 import time
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import trimtab
-from trimtab.experiments import machine
+from trimtab import machine
 from trimtab.experiments.factors import key_of
 from trimtab.experiments.fields import is_value
 from trimtab.experiments.output import MOST
@@ -126,7 +127,7 @@ class Results:
                 "name": experiment.name,
                 "file": str(experiment.file),
                 "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-                "machine": machine.describe(),
+                "machine": _machine(),
                 "what_runs": now,
             }
             part = path.with_name(f".{path.name}.part")
@@ -158,6 +159,11 @@ class Results:
             os.truncate(path, len(content) - len(torn))
             self.notes.append(f"{path}: dropped a torn last line of {len(torn)} bytes; its run is made again")
         return [_record(path, at, line) for at, line in enumerate(whole.split(b"\n"), 1) if whole]
+
+
+def _machine() -> dict[str, Any]:
+    known = machine.describe()
+    return known | {"model": known["model"] or platform.machine(), "cpus": len(os.sched_getaffinity(0))}
 
 
 def _record(path: Path, number: int, line: bytes) -> Record:

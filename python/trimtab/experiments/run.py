@@ -10,7 +10,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from trimtab.experiments import machine, observe
+from trimtab import machine
+from trimtab.experiments import observe
 from trimtab.experiments.execute import Outcome, execute
 from trimtab.experiments.output import Figures, figures_in
 from trimtab.experiments.plan import Planned, seed_of

@@ -9,18 +9,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import platform
 import resource
 import shutil
 import signal
-import socket
 import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trimtab import __version__
+from trimtab import __version__, machine
 from trimtab.launcher.inspect_program import inspect
 from trimtab.paths import preload_library
 
@@ -83,25 +81,6 @@ def _write_info(directory: Path, info: dict[str, Any]) -> None:
     part.replace(directory / "run.json")
 
 
-def _machine() -> dict[str, Any]:
-    model = ""
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-                break
-    except OSError:
-        pass
-    return {
-        "hostname": socket.gethostname(),
-        "cpus_online": os.cpu_count(),
-        "cpus_affinity": len(os.sched_getaffinity(0)),
-        "model": model,
-        "kernel": platform.release(),
-        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-    }
-
-
 def _environment(options: Options, library: Path) -> dict[str, str]:
     environment = dict(os.environ)
     before = environment.get("LD_PRELOAD", "")
@@ -148,7 +127,8 @@ def launch(argv: list[str], options: Options) -> Launch:
             "started_real_ns": time.time_ns(),
             "started_mono_ns": time.monotonic_ns(),
             "ended": None,
-            "machine": _machine(),
+            "machine": machine.describe()
+            | {"cpus_online": os.cpu_count(), "cpus_affinity": len(os.sched_getaffinity(0))},
             "unavailable": unavailable,
         }
         try:

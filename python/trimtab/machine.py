@@ -1,4 +1,4 @@
-"""What the machine did beside a run: other programs' use of its CPUs, and what its host took."""
+"""The machine: what it is, and what it did beside a run: other programs' use of its CPUs, and what its host took."""
 
 from __future__ import annotations
 
@@ -38,9 +38,14 @@ class Disturbance:
         # Of a short span the kernel's ticks can be more than there is.
         return min(seconds / (self.span_s * self.cpus), 1.0) if self.span_s > 0 else 0.0
 
+    @property
+    def both(self) -> float:
+        """The share of both together."""
+        return self._share(self.others_s + self.stolen_s)
+
     def is_above(self, share: float) -> bool:
         """Whether both together are more than `share` of the CPU time, and enough to be measured."""
-        return self._share(self.others_s + self.stolen_s) > share and self.others_s + self.stolen_s > _LEAST_S
+        return self.both > share and self.others_s + self.stolen_s > _LEAST_S
 
 
 @dataclass(frozen=True)
@@ -85,20 +90,23 @@ def between(before: Reading | None, after: Reading | None) -> Disturbance | None
     )
 
 
-def describe() -> dict[str, Any]:
-    """What the sweep ran on."""
-    model = ""
+def processor(field: str, root: Path = Path("/proc")) -> str:
+    """What /proc/cpuinfo says of the first processor; empty where it does not."""
     try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-                break
+        for line in (root / "cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == field:
+                return value.strip()
     except OSError:
         pass
+    return ""
+
+
+def describe() -> dict[str, Any]:
+    """What every record of a machine has; the model is empty where the kernel does not tell it."""
     return {
         "hostname": socket.gethostname(),
-        "model": model or platform.machine(),
-        "cpus": len(os.sched_getaffinity(0)),
+        "model": processor("model name"),
         "kernel": platform.release(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
     }
