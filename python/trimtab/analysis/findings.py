@@ -230,20 +230,29 @@ def _other_load(account: Account, threads: int, throttled_s: float) -> list[dict
 
 
 def _serial(account: Account, regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """gain = serial wall time * (1 - 1 / CPUs): Amdahl's bound if all of it were parallel."""
-    outside = account.wall_s - account.parallel_s
+    """What lies outside of the regions."""
     if not regions or account.cpus <= 1:
         return []
     return [
-        finding(
-            "serial part",
-            None,
-            f"{outside:.3g} s of {account.wall_s:.3g} s ({outside / max(account.wall_s, 1e-12):.0%}) lie "
-            "outside parallel regions, with one thread at most at work",
+        serial_part(
+            account,
+            "lie outside parallel regions, with one thread at most at work",
             "parallelise what runs between the regions (input, set-up, output), or overlap it with tasks",
-            outside * (1 - 1 / account.cpus),
         )
     ]
+
+
+def serial_part(account: Account, where: str, action: str) -> dict[str, Any]:
+    """gain = serial wall time * (1 - 1 / CPUs): Amdahl's bound if all of it were parallel."""
+    outside = account.wall_s - account.parallel_s
+    share = outside / max(account.wall_s, 1e-12)
+    return finding(
+        "serial part",
+        None,
+        f"{outside:.3g} s of {account.wall_s:.3g} s ({share:.0%}) {where}",
+        action,
+        outside * (1 - 1 / account.cpus),
+    )
 
 
 def _few_threads(account: Account, regions: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from trimtab.analysis.account import Account
-from trimtab.analysis.findings import finding
+from trimtab.analysis.findings import finding, serial_part
 from trimtab.analysis.workers import Worker, beside_tasks_s, suspensions
 from trimtab.model import METRICS, Process
 
@@ -193,19 +193,15 @@ def _suspended(
 
 
 def _nobody_works(process: Process, account: Account) -> list[dict[str, Any]]:
-    """gain = time in which no worker ran a task * (1 - 1 / CPUs)."""
-    outside = account.wall_s - account.parallel_s
+    """What is not parallel: the time in which no worker ran a task."""
     has_regions = any((lane.rows["what"] == METRICS["region"]).any() for lane in process.lanes)
     if account.cpus <= 1 or has_regions:
         return []
     return [
-        finding(
-            "serial part",
-            None,
-            f"{outside:.3g} s of {account.wall_s:.3g} s ({outside / max(account.wall_s, 1e-12):.0%}) pass "
-            "without a task at work, with one thread at most",
+        serial_part(
+            account,
+            "pass without a task at work, with one thread at most",
             "make tasks of what the program does between them (input, set-up, output), or overlap it with them",
-            outside * (1 - 1 / account.cpus),
         )
     ]
 

@@ -218,30 +218,25 @@ def _chunk_ends(events: Records, recorded: Integers) -> _Part:
     order = np.argsort(subjects, kind="stable")
     here, following = related[order][:-1], related[order][1:]
     is_ended = (subjects[order][:-1] == subjects[order][1:]) & (kind[here] == _CHUNK)
-    chunks, place = here[is_ended], following[is_ended]
-    count = len(chunks)
-    return (
-        place,
-        recorded[place],
-        np.full(count, -8 * (len(events) + 1)),
-        np.full(count, -1),
-        np.full(count, int(Role.CHUNK)),
-        chunks,
-    )
+    return _ends(Role.CHUNK, here[is_ended], following[is_ended], events, recorded)
 
 
 def _state_ends(events: Records, recorded: Integers) -> _Part:
     """A worker is in a state until it tells of the next one."""
     states = np.flatnonzero(events["kind"] == _WORKER_STATE)
     is_shown = events["arg"][states[:-1]] > _RUNS
-    source, place = states[:-1][is_shown], states[1:][is_shown]
+    return _ends(Role.STATE, states[:-1][is_shown], states[1:][is_shown], events, recorded)
+
+
+def _ends(role: Role, source: Integers, place: Integers, events: Records, recorded: Integers) -> _Part:
+    """What `source` began ends with the event at `place`, before anything else of that moment."""
     count = len(source)
     return (
         place,
         recorded[place],
         np.full(count, -8 * (len(events) + 1)),
         np.full(count, -1),
-        np.full(count, int(Role.STATE)),
+        np.full(count, int(role)),
         source,
     )
 
