@@ -1,0 +1,269 @@
+#include "trimtab/steer/engine.hpp"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "scenario.hpp"
+
+namespace trimtab::steer::testing {
+namespace {
+
+const subject_info mandel{7, "mandel.c:48", {numbers("threads", 1, 4, 4), kinds("schedule", {"static", "dynamic"})}};
+
+double even(const std::vector<knob_value>&, double) { return 0.01; }
+
+// An engine with one scripted policy, and a program of one subject.
+struct one_policy : scenario {
+  explicit one_policy(scripted::script what, engine_options options = {}) : scenario(std::move(options)) {
+    steering.add(std::make_unique<scripted>(std::move(what)));
+    add(mandel, even);
+  }
+  void warm_up(int steps = 100) {
+    for (int i = 0; i < steps; ++i) run();
+  }
+  const policy_report report() const { return steering.reports().front(); }
+};
+
+TEST(engine, makes_decisions_of_proposals) {
+  one_policy here([](const view& now, std::vector<proposal>& out) {
+    if (now.time_s < 0.5) return;
+    const subject_view& it = now.subjects.front();
+    if (it.in_force[0] == 4) {
+      out.push_back(trial_of(7, {{0, 3}, {1, 1}}));
+    } else if (it.accepted[0] == 4) {
+      out.push_back(ending(7, outcome::kept));
+      out.back().gain = {0.22, 0.03, 9};
+      out.back().reason = "run delay";
+    }
+  });
+  here.warm_up();
+  ASSERT_EQ(here.log.size(), 2u);
+  EXPECT_EQ(here.log[0].what, outcome::trial);
+  EXPECT_EQ(here.log[0].changes, (std::vector<change>{{0, 4, 3}, {1, 0, 1}}));
+  EXPECT_EQ(here.log[0].policy, "scripted");
+  EXPECT_EQ(describe(here.log[1], mandel),
+            "mandel.c:48: threads 4 -> 3, schedule static -> dynamic, kept: run delay; gain 22.0 % +- 3.0 %");
+  EXPECT_EQ(here.values(7), (std::vector<knob_value>{3, 1}));
+  EXPECT_EQ(here.knobs.accepted(7), (std::vector<knob_value>{3, 1}));
+}
+
+TEST(engine, undoes_what_is_on_trial_when_the_run_ends) {
+  one_policy here([](const view&, std::vector<proposal>& out) { out.push_back(trial_of(7, {{0, 2}})); });
+  here.warm_up();
+  EXPECT_EQ(here.values(7)[0], 2);
+  here.run(true);
+  EXPECT_EQ(here.values(7)[0], 4);
+  EXPECT_EQ(here.log.back().what, outcome::undone);
+}
+
+struct misbehaviour {
+  const char* what;
+  scripted::script script;
+  const char* told;
+};
+
+class a_policy_that : public ::testing::TestWithParam<misbehaviour> {};
+
+TEST_P(a_policy_that, is_disabled_and_undone) {
+  one_policy here([done = 0](const view& now, std::vector<proposal>& out) mutable {
+    if (now.time_s < 0.5) return;
+    if (done++ == 0)
+      out.push_back(trial_of(7, {{0, 1}}));
+    else
+      GetParam().script(now, out);
+  });
+  here.warm_up();
+  EXPECT_FALSE(here.report().is_enabled);
+  EXPECT_NE(here.report().why_disabled.find(GetParam().told), std::string::npos) << here.report().why_disabled;
+  EXPECT_EQ(here.values(7)[0], 4);
+  ASSERT_EQ(here.log.size(), 2u);
+  EXPECT_EQ(here.log[1].what, outcome::undone);
+  EXPECT_NE(here.log[1].reason.find(GetParam().told), std::string::npos);
+  const auto calls = here.report().calls;
+  here.warm_up();
+  EXPECT_EQ(here.report().calls, calls);
+}
+
+proposal with_gain(double gain) {
+  proposal made = trial_of(7, {{0, 2}});
+  made.gain.gain = gain;
+  return made;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    engine, a_policy_that,
+    ::testing::Values(
+        misbehaviour{"throws", [](const view&, auto&) { throw std::runtime_error("out of ideas"); }, "out of ideas"},
+        misbehaviour{"throws_an_int", [](const view&, auto&) { throw 3; }, "threw something"},
+        misbehaviour{"leaves_the_domain", [](const view&, auto& out) { out.push_back(trial_of(7, {{0, 5}})); }, "outside"},
+        misbehaviour{"names_no_knob", [](const view&, auto& out) { out.push_back(trial_of(7, {{2, 1}})); }, "knob 2"},
+        misbehaviour{"names_a_knob_twice", [](const view&, auto& out) { out.push_back(trial_of(7, {{0, 1}, {0, 2}})); },
+                     "twice"},
+        misbehaviour{"names_no_subject", [](const view&, auto& out) { out.push_back(trial_of(8, {{0, 1}})); }, "subject 8"},
+        misbehaviour{"has_no_such_outcome", [](const view&, auto& out) { out.push_back(ending(7, outcome{9})); }, "outcome"},
+        misbehaviour{"gains_no_number", [](const view&, auto& out) { out.push_back(with_gain(NAN)); }, "no number"}),
+    [](const auto& of) { return of.param.what; });
+
+TEST(engine, disables_a_policy_that_the_clock_finds_slow) {
+  double clock = 0;
+  engine_options options;
+  options.clock = [&] { return clock += 0.01; };
+  one_policy here(
+      [&](const view& now, std::vector<proposal>& out) {
+        if (now.time_s < 0.5) return;
+        out.push_back(trial_of(7, {{0, 2}}));
+        if (now.time_s > 0.8) clock += 0.2;
+      },
+      options);
+  here.warm_up(70);
+  EXPECT_TRUE(here.report().is_enabled);
+  EXPECT_EQ(here.values(7)[0], 2);
+  here.warm_up(30);
+  EXPECT_FALSE(here.report().is_enabled);
+  EXPECT_EQ(here.report().why_disabled, "took too long");
+  EXPECT_EQ(here.values(7)[0], 4);
+}
+
+TEST(engine, disables_a_policy_that_its_caller_gave_up_on) {
+  one_policy here([](const view&, std::vector<proposal>& out) { out.push_back(trial_of(7, {{0, 2}})); });
+  here.warm_up();
+  snapshot now;
+  now.time_s = here.time_s;
+  now.overdue = {"scripted"};
+  here.tell(now);
+  EXPECT_FALSE(here.report().is_enabled);
+  EXPECT_EQ(here.values(7)[0], 4);
+}
+
+TEST(engine, says_which_policy_is_running) {
+  const char* during = nullptr;
+  engine* steering = nullptr;
+  one_policy here([&](const view&, std::vector<proposal>&) { during = steering->running(); });
+  steering = &here.steering;
+  here.run();
+  EXPECT_STREQ(during, "scripted");
+  EXPECT_EQ(here.steering.running(), nullptr);
+}
+
+TEST(engine, refuses_knobs_of_subjects_that_are_gone_and_goes_on) {
+  one_policy here([](const view&, std::vector<proposal>& out) { out.push_back(trial_of(7, {{0, 2}})); });
+  here.run();
+  snapshot now;
+  now.time_s = 1;
+  now.gone = {7};
+  EXPECT_TRUE(here.tell(now).empty());
+  EXPECT_TRUE(here.report().is_enabled);
+  EXPECT_EQ(here.steering.counts().gone, 1u);
+  EXPECT_EQ(here.steering.subject(7), nullptr);
+}
+
+TEST(engine, gives_a_subject_to_one_policy_at_a_time) {
+  scenario here;
+  here.steering.add(std::make_unique<scripted>(
+      [](const view& now, std::vector<proposal>& out) {
+        if (now.time_s > 0.5 && now.time_s < 1) out.push_back(trial_of(7, {{0, 2}}));
+        if (now.time_s >= 1) throw 1;
+      },
+      "first"));
+  std::vector<bool> is_others;
+  here.steering.add(std::make_unique<scripted>(
+      [&](const view& now, std::vector<proposal>& out) {
+        is_others.push_back(now.subjects.front().is_others);
+        if (now.time_s > 0.6) out.push_back(trial_of(7, {{0, 3}}));
+      },
+      "second"));
+  here.add(mandel, even);
+  for (int i = 0; i < 90; ++i) here.run();
+  EXPECT_EQ(here.values(7)[0], 2);
+  EXPECT_GT(here.steering.counts().others, 0u);
+  EXPECT_TRUE(is_others.back());
+  for (int i = 0; i < 30; ++i) here.run();
+  EXPECT_EQ(here.values(7)[0], 3) << "the first is disabled, so that the second may";
+}
+
+TEST(engine, asks_for_consent_where_a_knob_needs_it) {
+  for (const bool has_consent : {false, true}) {
+    engine_options options;
+    options.has_consent = has_consent;
+    scenario here(options);
+    subject_info asks = mandel;
+    asks.knobs[0].asks = consent::needed;
+    here.steering.add(std::make_unique<scripted>([](const view&, auto& out) { out.push_back(trial_of(7, {{0, 2}})); }));
+    here.add(asks, even);
+    for (int i = 0; i < 100; ++i) here.run();
+    EXPECT_EQ(here.values(7)[0], has_consent ? 2 : 4);
+    EXPECT_EQ(here.steering.counts().consent > 0, !has_consent);
+  }
+}
+
+TEST(engine, calls_periodic_and_triggered_policies_when_they_are_due) {
+  scenario here;
+  int periodic = 0, triggered = 0;
+  std::size_t measured = 0;
+  here.steering.add(std::make_unique<scripted>(
+      [&](const view& now, auto&) {
+        periodic += 1;
+        measured += now.find(7)->measured.size();
+      },
+      "periodic", cadence{0.0999, {}}));
+  here.steering.add(
+      std::make_unique<scripted>([&](const view&, auto&) { triggered += 1; }, "triggered", cadence{0, {"bell"}}));
+  here.add(mandel, even);
+  for (int i = 0; i < 101; ++i) here.run();
+  EXPECT_EQ(periodic, 11);
+  EXPECT_EQ(measured, 101u) << "no measurement is lost between two calls";
+  EXPECT_EQ(triggered, 0);
+  snapshot now;
+  now.time_s = here.time_s;
+  now.events = {{"bell", 7, 0}};
+  here.tell(now);
+  EXPECT_EQ(triggered, 1);
+}
+
+TEST(engine, leaves_out_measurements_that_cannot_be) {
+  one_policy here([](const view& now, auto&) {
+    for (const subject_view& each : now.subjects) EXPECT_TRUE(each.measured.empty());
+  });
+  snapshot now;
+  now.appeared = {mandel};
+  now.subjects = {
+      {7, {{0, NAN, 1}, {0, 1, -1}, {0, -1, 1}, {5, 1, 1}, {0, 1, std::numeric_limits<double>::infinity()}}, {}}};
+  here.tell(now);
+  EXPECT_EQ(here.steering.counts().bad_measurements, 5u);
+}
+
+TEST(engine, leaves_alone_what_its_owner_could_not_turn) {
+  engine steering;
+  steering.add(std::make_unique<scripted>([](const view&, auto& out) { out.push_back(trial_of(7, {{0, 2}})); }));
+  snapshot now;
+  now.appeared = {mandel};
+  now.subjects = {{7, {{0, 0.01, 0.01}}, {}}};
+  now.time_s = 10;
+  ASSERT_EQ(steering.step(now).size(), 1u);
+  snapshot then;
+  then.time_s = 11;
+  then.not_applied = {1};
+  const std::vector<decision> made = steering.step(then);
+  ASSERT_EQ(made.size(), 1u);
+  EXPECT_EQ(made[0].what, outcome::undone);
+  EXPECT_EQ(steering.counts().stuck, 1u);
+}
+
+TEST(engine, ends_a_trial_when_the_budget_is_spent) {
+  scenario here;
+  here.steering.add(std::make_unique<scripted>([](const view&, auto& out) { out.push_back(trial_of(7, {{0, 1}})); }));
+  here.add(mandel, [](const std::vector<knob_value>& values, double) { return values[0] == 4 ? 0.01 : 0.02; });
+  double slow_s = 0;
+  for (int i = 0; i < 5000; ++i) {
+    const bool is_slow = here.values(7)[0] != 4;
+    here.run();
+    if (is_slow) slow_s += 0.01;
+  }
+  EXPECT_GT(slow_s, 0.02 * here.time_s);
+  EXPECT_LT(slow_s, 0.031 * here.time_s);
+  EXPECT_NEAR(here.steering.spent().spent_s(), slow_s, 1e-6);
+}
+
+}  // namespace
+}  // namespace trimtab::steer::testing
