@@ -1,0 +1,38 @@
+// The search algorithms, one a file, and what they share.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "trimtab/steer/random.hpp"
+#include "trimtab/steer/search.hpp"
+
+namespace trimtab::steer::algorithms {
+
+search_sequence exhaustive(const space& over, const search_limits& within);
+search_sequence random(const space& over, const search_limits& within);
+search_sequence hill_climbing(const space& over, const search_limits& within);
+search_sequence nelder_mead(const space& over, const search_limits& within);
+search_sequence parallel_rank_order(const space& over, const search_limits& within);
+search_sequence simulated_annealing(const space& over, const search_limits& within);
+search_sequence diagnosed(const space& over, const search_limits& within);
+
+struct corner {
+  std::vector<double> at;
+  double value = 0;
+};
+
+// The point of the grid that is nearest to a place; places outside are brought to the border.
+point nearest(const space& over, const std::vector<double>& at);
+std::vector<double> place_of(const point& at);
+// a + factor * (a - b)
+std::vector<double> beyond(const std::vector<double>& a, const std::vector<double>& b, double factor);
+void sort_by_value(std::vector<corner>& corners);
+// All the same point of the grid: a simplex that has nowhere to go.
+bool is_collapsed(const space& over, const std::vector<corner>& corners);
+// The start and, for each dimension, a point on the side of it that has more room; PRO takes both sides.
+std::vector<corner> simplex_around(const space& over, const point& start, bool is_both_sides);
+point first_guess(const space& over, const search_limits& within);
+
+}  // namespace trimtab::steer::algorithms

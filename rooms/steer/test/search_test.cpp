@@ -1,0 +1,172 @@
+// One suite that all searches pass, on the surfaces of the table in docs/steering.md.
+#include "trimtab/steer/search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+
+#include "../bench/surfaces.hpp"
+
+namespace trimtab::steer {
+namespace {
+
+using surfaces::surface;
+
+search_limits limits_of(const surface& of, std::uint64_t seed, std::uint32_t most = 0) {
+  search_limits within{seed, most, {}};
+  for (const auto& hint : of.hints) within.hints.push_back(space_of(of.knobs, hint).start);
+  return within;
+}
+
+std::vector<point> path_of(search& asked, const surface& of, double noise, std::uint64_t seed) {
+  random_source source(seed);
+  std::vector<point> path;
+  while (const auto at = asked.ask()) {
+    path.push_back(*at);
+    asked.tell(*at, surfaces::noisy(of.seconds(values_at(of.knobs, *at)), noise, source));
+  }
+  return path;
+}
+
+class every_search : public ::testing::TestWithParam<search_kind> {};
+
+TEST_P(every_search, asks_for_points_of_the_space_once_each_and_ends) {
+  for (const surface& of : surfaces::all_surfaces()) {
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      const auto asked = make_search(GetParam(), space_of(of.knobs, of.start), limits_of(of, seed));
+      const std::vector<point> path = path_of(*asked, of, 0.05, seed);
+      EXPECT_TRUE(asked->is_done());
+      for (const point& each : path) EXPECT_TRUE(asked->over().contains(each));
+      EXPECT_EQ(std::set<point>(path.begin(), path.end()).size(), path.size()) << of.name;
+      EXPECT_EQ(asked->evaluations(), path.size());
+      if (!path.empty()) {
+        ASSERT_TRUE(asked->best());
+        EXPECT_TRUE(std::count(path.begin(), path.end(), asked->best()->at));
+      }
+    }
+  }
+}
+
+TEST_P(every_search, does_the_same_again_with_the_same_seed) {
+  const surface of = surfaces::all_surfaces().front();
+  const auto one = make_search(GetParam(), space_of(of.knobs, of.start), limits_of(of, 7));
+  const auto other = make_search(GetParam(), space_of(of.knobs, of.start), limits_of(of, 7));
+  EXPECT_EQ(path_of(*one, of, 0.05, 1), path_of(*other, of, 0.05, 1));
+}
+
+TEST_P(every_search, keeps_to_its_limit) {
+  for (const surface& of : surfaces::all_surfaces()) {
+    const auto asked = make_search(GetParam(), space_of(of.knobs, of.start), limits_of(of, 1, 5));
+    EXPECT_LE(path_of(*asked, of, 0, 1).size(), 5u);
+    EXPECT_TRUE(asked->is_done());
+  }
+}
+
+TEST_P(every_search, goes_on_after_failures) {
+  const surface of = surfaces::all_surfaces().front();
+  const auto asked = make_search(GetParam(), space_of(of.knobs, of.start), limits_of(of, 1));
+  int asked_for = 0;
+  while (const auto at = asked->ask()) {
+    const double failed = asked_for % 2 == 0 ? std::numeric_limits<double>::infinity() : std::nan("");
+    asked->tell(*at, asked_for++ % 3 == 0 ? 1.0 / asked_for : failed);
+    ASSERT_LE(asked_for, 200);
+  }
+  ASSERT_TRUE(asked->best());
+  EXPECT_TRUE(std::isfinite(asked->best()->value));
+}
+
+TEST_P(every_search, has_no_best_when_all_fails) {
+  const surface of = surfaces::all_surfaces().front();
+  const auto asked = make_search(GetParam(), space_of(of.knobs, of.start), limits_of(of, 1));
+  while (const auto at = asked->ask()) asked->tell(*at, std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(asked->is_done());
+  EXPECT_FALSE(asked->best());
+}
+
+TEST_P(every_search, takes_what_is_told_unasked) {
+  const surface of = surfaces::all_surfaces().front();
+  const auto asked = make_search(GetParam(), space_of(of.knobs, of.start), limits_of(of, 1));
+  asked->tell(asked->over().start, 0.001);
+  asked->tell({1000, 0, 0}, 0.0001);  // no point of the space
+  const std::vector<point> path = path_of(*asked, of, 0, 1);
+  EXPECT_EQ(std::count(path.begin(), path.end(), asked->over().start), 0);
+  EXPECT_EQ(asked->best()->at, asked->over().start);
+}
+
+TEST_P(every_search, measures_points_that_mean_the_same_once) {
+  const surface of = surfaces::all_surfaces().front();
+  space over = space_of(of.knobs, of.start);
+  over.same_as = [](point at) {
+    if (at[1] == 0) at[2] = 0;
+    return at;
+  };
+  const auto asked = make_search(GetParam(), over, limits_of(of, 1));
+  for (const point& each : path_of(*asked, of, 0, 1)) EXPECT_TRUE(each[1] != 0 || each[2] == 0);
+}
+
+TEST_P(every_search, is_content_with_spaces_of_one_point_and_of_none) {
+  for (const space& over : {space{{{1, true}}, {0}, {}}, space{{{1, false}, {1, true}}, {0, 0}, {}}, space{}}) {
+    const auto asked = make_search(GetParam(), over, {1, 0, {over.start}});
+    while (const auto at = asked->ask()) asked->tell(*at, 1);
+    EXPECT_TRUE(asked->is_done());
+    EXPECT_LE(asked->evaluations(), 1u);
+  }
+}
+
+TEST_P(every_search, finds_its_name) { EXPECT_EQ(search_named(name_of(GetParam())), GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(search, every_search, ::testing::ValuesIn(all_searches), [](const auto& of) {
+  std::string name(name_of(of.param));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(search, exhaustive_finds_the_best) {
+  for (const surface& of : surfaces::all_surfaces()) {
+    const auto asked = make_search(search_kind::exhaustive, space_of(of.knobs, of.start));
+    const std::vector<point> path = path_of(*asked, of, 0, 1);
+    EXPECT_EQ(path.size(), asked->over().points());
+    EXPECT_EQ(of.seconds(values_at(of.knobs, asked->best()->at)), surfaces::best_of(of));
+  }
+}
+
+// The guided ones come to within 5 % of the best with less than half of the points, from the start that programs have.
+TEST(search, guided_ones_find_what_is_good) {
+  for (const search_kind kind : {search_kind::hill_climbing, search_kind::nelder_mead, search_kind::parallel_rank_order,
+                                 search_kind::simulated_annealing, search_kind::diagnosed}) {
+    int good = 0, all = 0;
+    for (const surface& of : surfaces::all_surfaces()) {
+      if (of.hints.empty()) continue;
+      for (std::uint64_t seed = 1; seed <= 5; ++seed, ++all) {
+        const auto asked = make_search(kind, space_of(of.knobs, of.start), limits_of(of, seed, 60));
+        path_of(*asked, of, 0, seed);
+        good += asked->best()->value <= 1.05 * surfaces::best_of(of);
+      }
+    }
+    EXPECT_GE(good, all * 2 / 3) << name_of(kind);
+  }
+}
+
+TEST(search, parallel_rank_order_has_several_at_a_time) {
+  const surface of = surfaces::all_surfaces().front();
+  const auto asked = make_search(search_kind::parallel_rank_order, space_of(of.knobs, of.start), limits_of(of, 1));
+  std::vector<point> together;
+  while (const auto at = asked->ask()) together.push_back(*at);
+  EXPECT_GE(together.size(), 4u);
+  EXPECT_FALSE(asked->is_done());
+  // In any order.
+  for (std::size_t i = together.size(); i-- > 0;) {
+    EXPECT_FALSE(asked->ask());
+    asked->tell(together[i], of.seconds(values_at(of.knobs, together[i])));
+  }
+  EXPECT_TRUE(asked->ask());
+}
+
+TEST(search, diagnosed_explores_nothing_where_nothing_was_diagnosed) {
+  const surface of = surfaces::all_surfaces().front();
+  EXPECT_TRUE(make_search(search_kind::diagnosed, space_of(of.knobs, of.start))->is_done());
+}
+
+}  // namespace
+}  // namespace trimtab::steer
