@@ -87,6 +87,39 @@ inline double fib_of(std::int64_t n) {
 }
 inline double fib_tasks(std::int64_t n) { return fib_of(n + 1) - 1; }
 
+// The time of each task of fib(size), which run() computes.
+template <class function>
+void time_fib(const arguments& with, function&& run) {
+  const double took = seconds(with.repeats, [&] {
+    const std::int64_t answer = run(with.size);
+    expect("fib", fib_of(with.size), static_cast<double>(answer));
+  });
+  print("ns", took * 1e9 / fib_tasks(with.size));
+}
+
+// How many tasks each thread has run, each count in a cache line of its own.
+class tally {
+ public:
+  std::int64_t& of_thread(unsigned number) { return m_counts[number % 64 * 8]; }
+  std::int64_t sum() const {
+    std::int64_t all = 0;
+    for (const std::int64_t each : m_counts) all += each;
+    return all;
+  }
+
+ private:
+  std::int64_t m_counts[64 * 8] = {};
+};
+
+// The time of each of `size` tasks that do no more than to count themselves: run(tally).
+template <class function>
+void time_flat(const arguments& with, function&& run) {
+  tally done;
+  const double took = seconds(with.repeats, [&] { run(done); });
+  expect("flat", static_cast<double>(with.size) * calls(with.repeats), static_cast<double>(done.sum()));
+  print("ns", took * 1e9 / static_cast<double>(with.size));
+}
+
 // A tree of tasks with ten children each: leaves, tasks, and the sum of the leaves' numbers.
 struct skynet {
   explicit skynet(std::int64_t depth) {
@@ -95,6 +128,17 @@ struct skynet {
   double sum() const { return static_cast<double>(leaves) * static_cast<double>(leaves - 1) / 2; }
   std::int64_t leaves = 1, tasks = 1;
 };
+
+// The time of each task of such a tree; run(leaves) gives their sum.
+template <class function>
+void time_skynet(const arguments& with, function&& run) {
+  const skynet tree(with.size);
+  const double took = seconds(with.repeats, [&] {
+    const std::int64_t answer = run(tree.leaves);
+    expect("skynet", tree.sum(), static_cast<double>(answer));
+  });
+  print("ns", took * 1e9 / static_cast<double>(tree.tasks));
+}
 
 // The stencil of which the minimum effective task granularity is asked: `steps` times `width` tasks, each of which needs
 // the step before it of its place and the neighbours, and then computes for `kernel` dependent operations.

@@ -1,8 +1,5 @@
 // Trimtab's coroutines, by clang 19.
-#include <vector>
-
-#include "bench.hpp"
-#include "trimtab/tasks.hpp"
+#include "on_trimtab.hpp"
 
 namespace {
 
@@ -13,38 +10,15 @@ trimtab::task<std::int64_t> fib(std::int64_t n) {
   co_return co_await a + b;
 }
 
-trimtab::runtime_options with_workers(int count) { return {.workers = static_cast<std::uint32_t>(count)}; }
-
 void coroutines(const bench::arguments& with) {
-  trimtab::runtime runtime(with_workers(with.workers));
-  const double took = bench::seconds(with.repeats, [&] {
-    const std::int64_t answer = runtime.run([&] { return trimtab::spawn(fib(with.size)).get(); });
-    bench::expect("fib", bench::fib_of(with.size), static_cast<double>(answer));
-  });
-  bench::print("ns", took * 1e9 / bench::fib_tasks(with.size));
+  trimtab::runtime runtime(bench::with_workers(with));
+  bench::time_fib(with, [&](std::int64_t n) { return runtime.run([&] { return trimtab::spawn(fib(n)).get(); }); });
 }
 
-trimtab::task<std::int64_t> waits(trimtab::shared_future<std::int64_t> gate) { co_return co_await gate; }
+trimtab::task<std::int64_t> waits(bench::gate opened) { co_return co_await opened; }
 
-// So many coroutines that wait for one promise, at once.
 void suspended(const bench::arguments& with) {
-  trimtab::runtime runtime(with_workers(with.workers));
-  std::int64_t sum = 0;
-  const double took = bench::seconds(with.repeats, [&] {
-    sum = runtime.run([&] {
-      trimtab::promise<std::int64_t> gate;
-      const auto opened = gate.get_future().share();
-      std::vector<trimtab::future<std::int64_t>> waiting;
-      waiting.reserve(static_cast<std::size_t>(with.size));
-      for (std::int64_t i = 0; i < with.size; ++i) waiting.push_back(trimtab::spawn(waits(opened)));
-      gate.set_value(1);
-      std::int64_t all = 0;
-      for (auto& each : waiting) all += each.get();
-      return all;
-    });
-  });
-  bench::expect("suspended", static_cast<double>(with.size), static_cast<double>(sum));
-  bench::print("ns", took * 1e9 / static_cast<double>(with.size));
+  bench::time_suspended(with, [](const bench::gate& opened) { return trimtab::spawn(waits(opened)); });
 }
 
 }  // namespace

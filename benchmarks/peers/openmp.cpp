@@ -24,28 +24,22 @@ void with_team(int workers, function&& f) {
 }
 
 void fork_join(const bench::arguments& with) {
-  const double took = bench::seconds(with.repeats, [&] {
+  bench::time_fib(with, [&](std::int64_t n) {
     std::int64_t answer = 0;
-    with_team(with.workers, [&] { answer = fib(with.size); });
-    bench::expect("fib", bench::fib_of(with.size), static_cast<double>(answer));
+    with_team(with.workers, [&] { answer = fib(n); });
+    return answer;
   });
-  bench::print("ns", took * 1e9 / bench::fib_tasks(with.size));
 }
 
 void flat(const bench::arguments& with) {
-  std::int64_t done[64 * 8] = {};
-  const double took = bench::seconds(with.repeats, [&] {
+  bench::time_flat(with, [&](bench::tally& done) {
     with_team(with.workers, [&] {
       for (std::int64_t i = 0; i < with.size; ++i)
 #pragma omp task shared(done)
-        done[omp_get_thread_num() % 64 * 8] += 1;
+        done.of_thread(omp_get_thread_num()) += 1;
 #pragma omp taskwait
     });
   });
-  std::int64_t all = 0;
-  for (const std::int64_t each : done) all += each;
-  bench::expect("flat", static_cast<double>(with.size) * bench::calls(with.repeats), static_cast<double>(all));
-  bench::print("ns", took * 1e9 / static_cast<double>(with.size));
 }
 
 std::int64_t skynet(std::int64_t first, std::int64_t leaves) {
@@ -62,13 +56,11 @@ std::int64_t skynet(std::int64_t first, std::int64_t leaves) {
 }
 
 void skynet_case(const bench::arguments& with) {
-  const bench::skynet tree(with.size);
-  const double took = bench::seconds(with.repeats, [&] {
+  bench::time_skynet(with, [&](std::int64_t leaves) {
     std::int64_t answer = 0;
-    with_team(with.workers, [&] { answer = skynet(0, tree.leaves); });
-    bench::expect("skynet", tree.sum(), static_cast<double>(answer));
+    with_team(with.workers, [&] { answer = skynet(0, leaves); });
+    return answer;
   });
-  bench::print("ns", took * 1e9 / static_cast<double>(tree.tasks));
 }
 
 void stencil(const bench::arguments& with) {

@@ -25,8 +25,8 @@ class workers {
   explicit workers(int count)
       : m_limit(global_control::max_allowed_parallelism, static_cast<std::size_t>(count)), m_arena(count) {}
   template <class function>
-  void run(function&& f) {
-    m_arena.execute(f);
+  auto run(function&& f) {
+    return m_arena.execute(f);
   }
 
  private:
@@ -36,29 +36,19 @@ class workers {
 
 void fork_join(const bench::arguments& with) {
   workers team(with.workers);
-  const double took = bench::seconds(with.repeats, [&] {
-    std::int64_t answer = 0;
-    team.run([&] { answer = fib(with.size); });
-    bench::expect("fib", bench::fib_of(with.size), static_cast<double>(answer));
-  });
-  bench::print("ns", took * 1e9 / bench::fib_tasks(with.size));
+  bench::time_fib(with, [&](std::int64_t n) { return team.run([&] { return fib(n); }); });
 }
 
 void flat(const bench::arguments& with) {
   workers team(with.workers);
-  std::int64_t done[64 * 8] = {};
-  const double took = bench::seconds(with.repeats, [&] {
+  bench::time_flat(with, [&](bench::tally& done) {
     team.run([&] {
       oneapi::tbb::task_group group;
       for (std::int64_t i = 0; i < with.size; ++i)
-        group.run([&] { done[oneapi::tbb::this_task_arena::current_thread_index() % 64 * 8] += 1; });
+        group.run([&] { done.of_thread(oneapi::tbb::this_task_arena::current_thread_index()) += 1; });
       group.wait();
     });
   });
-  std::int64_t all = 0;
-  for (const std::int64_t each : done) all += each;
-  bench::expect("flat", static_cast<double>(with.size) * bench::calls(with.repeats), static_cast<double>(all));
-  bench::print("ns", took * 1e9 / static_cast<double>(with.size));
 }
 
 std::int64_t skynet(std::int64_t first, std::int64_t leaves) {
@@ -75,13 +65,7 @@ std::int64_t skynet(std::int64_t first, std::int64_t leaves) {
 
 void skynet_case(const bench::arguments& with) {
   workers team(with.workers);
-  const bench::skynet tree(with.size);
-  const double took = bench::seconds(with.repeats, [&] {
-    std::int64_t answer = 0;
-    team.run([&] { answer = skynet(0, tree.leaves); });
-    bench::expect("skynet", tree.sum(), static_cast<double>(answer));
-  });
-  bench::print("ns", took * 1e9 / static_cast<double>(tree.tasks));
+  bench::time_skynet(with, [&](std::int64_t leaves) { return team.run([&] { return skynet(0, leaves); }); });
 }
 
 // A graph of nodes that each run once, made anew each time as the tasks of others are.

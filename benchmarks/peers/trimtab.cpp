@@ -1,6 +1,5 @@
 // Trimtab's task runtime, its counters on as they always are.
-#include "bench.hpp"
-#include "trimtab/tasks.hpp"
+#include "on_trimtab.hpp"
 
 namespace {
 
@@ -18,33 +17,22 @@ std::int64_t fib_of_futures(std::int64_t n) {
   return a.get() + b;
 }
 
-trimtab::runtime_options with_workers(int count) { return {.workers = static_cast<std::uint32_t>(count)}; }
-
 template <std::int64_t (*fib)(std::int64_t)>
 void fork_join(const bench::arguments& with) {
-  trimtab::runtime runtime(with_workers(with.workers));
-  const double took = bench::seconds(with.repeats, [&] {
-    const std::int64_t answer = runtime.run([&] { return fib(with.size); });
-    bench::expect("fib", bench::fib_of(with.size), static_cast<double>(answer));
-  });
-  bench::print("ns", took * 1e9 / bench::fib_tasks(with.size));
+  trimtab::runtime runtime(bench::with_workers(with));
+  bench::time_fib(with, [&](std::int64_t n) { return runtime.run([&] { return fib(n); }); });
 }
 
 void flat(const bench::arguments& with) {
-  trimtab::runtime runtime(with_workers(with.workers));
-  std::int64_t done[64 * 8] = {};
-  const double took = bench::seconds(with.repeats, [&] {
+  trimtab::runtime runtime(bench::with_workers(with));
+  bench::time_flat(with, [&](bench::tally& done) {
     runtime.run([&] {
       trimtab::task_scope scope;
       for (std::int64_t i = 0; i < with.size; ++i)
-        scope.spawn([&] { done[trimtab::tasks::worker::current()->number() % 64 * 8] += 1; });
+        scope.spawn([&] { done.of_thread(trimtab::tasks::worker::current()->number()) += 1; });
       scope.wait();
     });
   });
-  std::int64_t all = 0;
-  for (const std::int64_t each : done) all += each;
-  bench::expect("flat", static_cast<double>(with.size) * bench::calls(with.repeats), static_cast<double>(all));
-  bench::print("ns", took * 1e9 / static_cast<double>(with.size));
 }
 
 std::int64_t skynet(std::int64_t first, std::int64_t leaves) {
@@ -60,13 +48,8 @@ std::int64_t skynet(std::int64_t first, std::int64_t leaves) {
 }
 
 void skynet_case(const bench::arguments& with) {
-  trimtab::runtime runtime(with_workers(with.workers));
-  const bench::skynet tree(with.size);
-  const double took = bench::seconds(with.repeats, [&] {
-    const std::int64_t answer = runtime.run([&] { return skynet(0, tree.leaves); });
-    bench::expect("skynet", tree.sum(), static_cast<double>(answer));
-  });
-  bench::print("ns", took * 1e9 / static_cast<double>(tree.tasks));
+  trimtab::runtime runtime(bench::with_workers(with));
+  bench::time_skynet(with, [&](std::int64_t leaves) { return runtime.run([&] { return skynet(0, leaves); }); });
 }
 
 using made = trimtab::shared_future<void>;
@@ -93,7 +76,7 @@ void run_steps(std::int64_t steps, int places, std::int64_t ahead, bool is_ring,
 }
 
 void stencil(const bench::arguments& with) {
-  trimtab::runtime runtime(with_workers(with.workers));
+  trimtab::runtime runtime(bench::with_workers(with));
   bench::time_stencil(with, [&](bench::stencil& of) {
     runtime.run(
         [&] { run_steps(of.steps, of.width, of.steps, false, [&](std::int64_t step, int i) { of.compute(step, i); }); });
@@ -102,7 +85,7 @@ void stencil(const bench::arguments& with) {
 
 // The best of several grains is looked for first, and only that is timed.
 void ring(const bench::arguments& with) {
-  trimtab::runtime runtime(with_workers(with.workers));
+  trimtab::runtime runtime(bench::with_workers(with));
   double answer = 0;
   {
     bench::ring here(with.size);
@@ -127,26 +110,9 @@ void ring(const bench::arguments& with) {
   bench::expect("ring", bench::ring::expected(with.size), answer);
 }
 
-// So many tasks that wait for one promise, at once.
 void suspended(const bench::arguments& with) {
-  trimtab::runtime runtime(with_workers(with.workers));
-  std::int64_t sum = 0;
-  const double took = bench::seconds(with.repeats, [&] {
-    sum = runtime.run([&] {
-      trimtab::promise<std::int64_t> gate;
-      const auto opened = gate.get_future().share();
-      std::vector<trimtab::future<std::int64_t>> waiting;
-      waiting.reserve(static_cast<std::size_t>(with.size));
-      for (std::int64_t i = 0; i < with.size; ++i)
-        waiting.push_back(opened.then([](const trimtab::shared_future<std::int64_t>& value) { return value.get(); }));
-      gate.set_value(1);
-      std::int64_t all = 0;
-      for (auto& each : waiting) all += each.get();
-      return all;
-    });
-  });
-  bench::expect("suspended", static_cast<double>(with.size), static_cast<double>(sum));
-  bench::print("ns", took * 1e9 / static_cast<double>(with.size));
+  bench::time_suspended(
+      with, [](const bench::gate& opened) { return opened.then([](const bench::gate& value) { return value.get(); }); });
 }
 
 }  // namespace
