@@ -14,40 +14,34 @@ using vector = std::vector<double>;
 
 // f(first row, last row), whose results are added up in the order of the rows, so that the sum does not depend on who ran
 // what.
-struct serial_rows {
-  std::int64_t rows, grain;
+enum class execution { serial, parallel };
+template <execution how>
+struct rows {
+  std::int64_t count, grain;
   template <class function>
   double operator()(function&& f) const {
-    return part(0, rows, f);
-  }
-  template <class function>
-  double part(std::int64_t first, std::int64_t last, function& f) const {
-    if (last - first <= grain) return f(first, last);
-    const std::int64_t middle = first + (last - first) / 2;
-    const double below = part(first, middle, f);
-    return below + part(middle, last, f);
-  }
-};
-
-struct parallel_rows {
-  std::int64_t rows, grain;
-  template <class function>
-  double operator()(function&& f) const {
-    return part(0, rows, f);
+    return part(0, count, f);
   }
   template <class function>
   double part(std::int64_t first, std::int64_t last, function& f) const {
     if (last - first <= grain) return f(first, last);
     const std::int64_t middle = first + (last - first) / 2;
     double below = 0, above = 0;
-    trimtab::invoke([&] { below = part(first, middle, f); }, [&] { above = part(middle, last, f); });
+    const auto lower = [&] { below = part(first, middle, f); };
+    const auto upper = [&] { above = part(middle, last, f); };
+    if constexpr (how == execution::parallel) {
+      trimtab::invoke(lower, upper);
+    } else {
+      lower();
+      upper();
+    }
     return below + above;
   }
 };
 
 // The solution after so many steps, and the squared norm of what is left.
-template <class rows>
-double solve(const rows& each_row, std::int64_t size, std::int64_t steps, vector& x) {
+template <execution how>
+double solve(const rows<how>& each_row, std::int64_t size, std::int64_t steps, vector& x) {
   const std::size_t n = static_cast<std::size_t>(size * size);
   vector r(n), p(n), q(n);
   x.assign(n, 0);
@@ -106,7 +100,7 @@ int main(int argc, char** argv) {
   vector x;
   trimtab::runtime runtime(line.runtime);
   workload::figures figures(runtime);
-  const double left = runtime.run([&] { return solve(parallel_rows{size, grain}, size, steps, x); });
+  const double left = runtime.run([&] { return solve(rows<execution::parallel>{size, grain}, size, steps, x); });
   figures.stop();
 
   std::printf("size=%lld\ngrain=%lld\nsteps=%lld\nresidual=%.9g\n", static_cast<long long>(size),
@@ -115,7 +109,7 @@ int main(int argc, char** argv) {
   workload::difference first;
   if (line.is_checked) {
     vector serial;
-    solve(serial_rows{size, grain}, size, steps, serial);
+    solve(rows<execution::serial>{size, grain}, size, steps, serial);
     for (std::size_t i = 0; i < x.size(); ++i) first.look(static_cast<std::int64_t>(i), x[i], serial[i]);
   }
   return workload::conclude(line.program(), line.is_checked, x.empty() ? 0 : x[x.size() / 2], first);
