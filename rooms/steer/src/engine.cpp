@@ -52,7 +52,7 @@ void engine::call(int place, const snapshot& now) {
   for (const auto& [id, each] : m_subjects) {
     if (each.is_stuck) continue;
     const std::vector<measurement>& measured = called.measured[id];
-    subjects.push_back({each.info, each.in_force, each.accepted, each.since, measured, each.figures,
+    subjects.push_back({each.info, each.in_force, each.accepted, each.since, each.last_trial, measured, each.figures,
                         each.holder >= 0 && each.holder != place, each.incumbent.is_known()});
   }
   view seen{m_time_s,    m_is_last,    m_budget.left_s(m_time_s), m_options.has_consent, subjects, called.gone,
@@ -144,7 +144,7 @@ decision& engine::decide(entry& on, outcome what, std::vector<change> changes, i
   }
   on.since = ++m_last_number;
   on.last = what;
-  if (what == outcome::trial) m_trials[on.since] = on.info.id;
+  if (what == outcome::trial) m_trials[on.last_trial = on.since] = on.info.id;
   if (m_trials.size() > most_trials) m_trials.erase(m_trials.begin());
   decision made;
   made.number = on.since;

@@ -57,7 +57,7 @@ class engine {
   struct entry {
     subject_info info;
     std::vector<knob_value> in_force, accepted, accepted_before;
-    decision_number since = 0;
+    decision_number since = 0, last_trial = 0;
     outcome last = outcome::kept;
     int holder = -1;  // place of the policy that turns its knobs
     bool is_stuck = false;

@@ -18,6 +18,7 @@ struct subject_view {
   std::span<const knob_value> in_force;
   std::span<const knob_value> accepted;
   decision_number since = 0;              // the decision that put in force what is
+  decision_number last_trial = 0;         // the latest trial on it, which may be over before anyone has seen it
   std::span<const measurement> measured;  // since this policy's call before
   std::span<const figure> figures;        // the latest
   bool is_others = false;                 // another policy has its knobs

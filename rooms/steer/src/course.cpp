@@ -1,0 +1,188 @@
+#include "course.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "trimtab/base/hash.hpp"
+
+namespace trimtab::steer {
+
+namespace {
+
+bool same(std::span<const knob_value> one, const std::vector<knob_value>& other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end());
+}
+std::vector<knob_value> copy(std::span<const knob_value> of) { return {of.begin(), of.end()}; }
+
+// Of the incumbent, after which its level is that of what is in force, and not of what was before.
+constexpr std::uint32_t level_measurements = 9;
+
+}  // namespace
+
+course::course(const subject_info& of, const tuner_options& options)
+    : m_options(options), m_random(options.seed ^ base::mix(of.id)), m_recheck_s(options.recheck_s) {
+  for (const knob& each : of.knobs) {
+    m_settle = std::max(m_settle, each.settle);
+    m_change_s += each.change_cost_s;
+  }
+}
+
+void course::take_in(const subject_view& it, const view& now) {
+  // A trial may have been undone by the engine before this, and still have been measured.
+  const bool was_tried = m_is_proposed && it.last_trial != m_trial_before;
+  if (!m_is_in_force && (was_tried || same(it.in_force, m_wanted))) {
+    m_is_in_force = true;
+    m_leg_under = was_tried ? it.last_trial : it.since;
+  }
+  m_is_proposed = false;
+  for (const measurement& each : it.measured) {
+    m_seconds += each.seconds;
+    m_last_measured_s = now.time_s;
+    if (each.under == it.since && same(it.in_force, copy(it.accepted))) {
+      m_incumbent.add(each.value);
+      m_incumbent.took(each.seconds);
+      m_measured += 1;
+    }
+    if (!m_is_in_force || each.under != m_leg_under || is_leg_over()) continue;
+    if (m_to_skip > 0)
+      m_to_skip -= 1;
+    else
+      m_taken.push_back(each.value);
+  }
+  if (m_phase == phase::settled && m_settled_level == 0 && m_measured >= level_measurements)
+    m_settled_level = m_incumbent.value();
+}
+
+bool course::has_drifted() const {
+  return m_settled_level > 0 && m_measured >= level_measurements && m_incumbent.value() > 0 &&
+         std::abs(std::log(m_incumbent.value() / m_settled_level)) > m_options.drift;
+}
+
+bool course::is_leg_over() const {
+  if (m_taken.size() >= m_leg_measurements) return true;
+  return m_is_candidate_leg && !m_taken.empty() && m_incumbent.is_known() &&
+         median_of(m_taken) > m_options.clearly_worse * m_incumbent.value();
+}
+
+// The engine ended the trial (budget): what was measured until then must do, or it is tried once more.
+void course::cut_short() noexcept {
+  m_is_in_force = false;
+  if (m_is_candidate_leg && !m_taken.empty()) m_leg_measurements = static_cast<std::uint32_t>(m_taken.size());
+}
+
+double course::promise(const subject_view& it, const view& now) const {
+  const double share = now.time_s > 0 ? m_seconds / now.time_s : 0;
+  if (it.info.knobs.empty() || m_measured < m_options.baseline || share < m_options.least_share) return 0;
+  if (m_incumbent.seconds() < m_options.least_changes * m_change_s) return 0;
+  if (m_phase == phase::settled) {
+    const bool is_time = now.time_s - m_settled_s > m_recheck_s;
+    const bool is_changed = std::any_of(it.info.knobs.begin(), it.info.knobs.end(),
+                                        [&, i = 0u](const knob& each) mutable { return it.accepted[i++] != each.initial; });
+    return is_time && (has_drifted() || is_changed) ? share : 0;
+  }
+  if (m_options.kind != search_kind::diagnosed) return share;
+  const auto findings = diagnose({it.figures.begin(), it.figures.end()}, {now.figures.begin(), now.figures.end()});
+  const auto start = space_of(it.info.knobs, copy(it.accepted)).start;
+  return hints_of(findings, it.info.knobs, start).empty() ? 0 : share * findings.front().strength;
+}
+
+void course::begin(const subject_view& it, const view& now) {
+  m_is_rechecking = m_phase == phase::settled && !has_drifted();
+  m_scale = 1;
+  if (m_is_rechecking) {
+    values own;
+    for (const knob& each : it.info.knobs) own.push_back(each.initial);
+    return begin_proof(it, std::move(own));
+  }
+  space over = space_of(it.info.knobs, copy(it.accepted));
+  if (m_options.same_as) over.same_as = m_options.same_as(it.info);
+  m_findings = diagnose({it.figures.begin(), it.figures.end()}, {now.figures.begin(), now.figures.end()});
+  search_limits within{m_options.seed ^ base::mix(it.info.id) ^ m_generation++, m_options.most_evaluations, {}};
+  within.hints = hints_of(m_findings, it.info.knobs, over.start);
+  const point start = over.start;
+  m_disproved.clear();
+  m_search = make_search(m_options.kind, std::move(over), std::move(within));
+  m_search->tell(start, 1);
+  m_phase = phase::exploring;
+  explore_on(it, now);
+}
+
+proposal course::propose(const subject_view& it, outcome what, std::string reason) const {
+  proposal made;
+  made.subject = it.info.id;
+  made.what = what;
+  made.reason = std::move(reason);
+  for (const finding& each : m_findings) made.evidence.push_back(each.evidence);
+  return made;
+}
+
+std::string course::why() const {
+  if (m_is_rechecking) return "the program's own values once more";
+  std::string text;
+  for (const finding& each : m_findings) text += (text.empty() ? "" : ", ") + each.text;
+  const std::string searched =
+      std::string(m_search->name()) + ", " + std::to_string(m_search->evaluations()) + " evaluations";
+  return text.empty() ? searched : text + " (" + searched + ")";
+}
+
+void course::go_on(const subject_view& it, const view& now, std::vector<proposal>& out) {
+  if (m_is_in_force && !same(it.in_force, m_wanted)) cut_short();
+  // A leg may be over with nothing measured anew: the next begins at once.
+  for (int turn = 0; turn < 4 && is_under_way() && is_leg_over(); ++turn) {
+    if (m_phase == phase::keeping) break;
+    next_leg(it, now);
+  }
+  if (!is_under_way()) {
+    if (!same(it.in_force, copy(it.accepted))) out.push_back(propose(it, outcome::undone, "no better"));
+    return;
+  }
+  if (same(it.in_force, m_wanted)) {
+    if (m_phase != phase::keeping) return;
+    proposal kept = propose(it, outcome::kept, why());
+    kept.gain = m_trial.gain();
+    out.push_back(std::move(kept));
+    m_scale *= 1 - m_trial.gain().gain;
+    m_incumbent.forget();
+    m_measured = 0;
+    if (m_search && !m_search->is_done() && !m_is_rechecking) {
+      m_phase = phase::exploring;
+      begin_leg(m_candidate, m_options.per_reference);
+    } else {
+      settle(now);
+    }
+    return;
+  }
+  if (same(it.accepted, m_wanted)) {
+    out.push_back(propose(it, outcome::undone, m_phase == phase::proving ? "the incumbent's turn" : "measured"));
+    return;
+  }
+  m_is_proposed = true;
+  m_trial_before = it.last_trial;
+  out.push_back(propose(it, outcome::trial, why()));
+  for (std::uint32_t i = 0; i < m_wanted.size(); ++i)
+    if (m_wanted[i] != it.in_force[i]) out.back().changes.push_back({i, m_wanted[i]});
+}
+
+void course::begin_leg(values wanted, std::uint32_t measurements) {
+  m_wanted = std::move(wanted);
+  m_leg_measurements = measurements;
+  m_to_skip = m_settle;
+  m_is_in_force = m_is_proposed = false;
+  m_taken.clear();
+}
+
+void course::interrupt(const subject_view& it, std::vector<proposal>& out) {
+  m_phase = phase::watching;
+  m_measured = 0;
+  if (!same(it.in_force, copy(it.accepted))) out.push_back(propose(it, outcome::undone, "it is not measured any more"));
+}
+
+void course::settle(const view& now) {
+  m_phase = phase::settled;
+  m_settled_s = now.time_s;
+  m_settled_level = m_incumbent.value();  // 0 when it is new: taken when it is known
+  m_recheck_s *= m_is_rechecking ? 2 : 1;
+  m_search.reset();
+}
+
+}  // namespace trimtab::steer

@@ -1,0 +1,56 @@
+#include "trimtab/steer/tuner.hpp"
+
+#include "course.hpp"
+
+namespace trimtab::steer {
+
+tuner::tuner(tuner_options options, std::string name) : m_options(std::move(options)), m_name(std::move(name)) {}
+tuner::~tuner() = default;
+
+void tuner::observe(const view& now, std::vector<proposal>& out) {
+  for (const subject_id each : now.gone) {
+    const auto found = m_courses.find(each);
+    if (found == m_courses.end()) continue;
+    if (m_active == found->second.get()) m_active = nullptr;
+    m_courses.erase(found);
+  }
+  const subject_view* active = nullptr;
+  for (const subject_view& each : now.subjects) {
+    std::unique_ptr<course>& its = m_courses[each.info.id];
+    if (!its) its = std::make_unique<course>(each.info, m_options);
+    its->take_in(each, now);
+    if (its.get() == m_active) active = &each;
+  }
+  if (now.is_last) return;
+  if (m_active != nullptr && (active == nullptr || active->is_others)) m_active = nullptr;
+  if (m_active != nullptr && m_active->is_stalled(now)) {
+    m_active->interrupt(*active, out);
+    m_active = nullptr;
+  }
+  if (m_active == nullptr) {
+    choose(now);
+    for (const subject_view& each : now.subjects)
+      if (m_active != nullptr && m_courses[each.info.id].get() == m_active) active = &each;
+  }
+  if (m_active == nullptr) return;
+  m_active->go_on(*active, now, out);
+  if (!m_active->is_under_way()) m_active = nullptr;
+}
+
+void tuner::choose(const view& now) {
+  double most = 0;
+  const subject_view* chosen = nullptr;
+  for (const subject_view& each : now.subjects) {
+    const course& its = *m_courses[each.info.id];
+    if (each.is_others || its.is_stalled(now)) continue;
+    const double promise = its.promise(each, now);
+    if (promise <= most) continue;
+    most = promise;
+    chosen = &each;
+  }
+  if (chosen == nullptr) return;
+  m_active = m_courses[chosen->info.id].get();
+  m_active->begin(*chosen, now);
+}
+
+}  // namespace trimtab::steer

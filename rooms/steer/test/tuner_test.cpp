@@ -1,0 +1,208 @@
+// The tuner under the engine, on programs that exist in memory only; noise has fixed seeds.
+#include "trimtab/steer/tuner.hpp"
+
+#include <algorithm>
+
+#include "../bench/surfaces.hpp"
+#include "scenario.hpp"
+#include "trimtab/steer/diagnosis.hpp"
+
+namespace trimtab::steer::testing {
+namespace {
+
+subject_info loop_of(const surfaces::surface& of, subject_id id = 1) {
+  subject_info info{id, of.name, of.knobs};
+  for (std::size_t i = 0; i < of.start.size(); ++i) info.knobs[i].initial = of.start[i];
+  return info;
+}
+
+time_of noisy_time(const surfaces::surface& of, double noise, std::uint64_t seed) {
+  return [of, noise, source = random_source(seed)](const std::vector<knob_value>& values, double) mutable {
+    return surfaces::noisy(of.seconds(values), noise, source);
+  };
+}
+
+surfaces::surface flat() {
+  surfaces::surface of = surfaces::all_surfaces().front();
+  of.name = "flat";
+  of.seconds = [](const std::vector<knob_value>&) { return 0.01; };
+  return of;
+}
+
+tuner_options by(search_kind kind, std::uint64_t seed = 1) {
+  tuner_options options;
+  options.kind = kind;
+  options.seed = seed;
+  return options;
+}
+
+std::size_t count(const std::vector<decision>& log, outcome what) {
+  return static_cast<std::size_t>(
+      std::count_if(log.begin(), log.end(), [&](const decision& each) { return each.what == what; }));
+}
+
+class tuned_by : public ::testing::TestWithParam<search_kind> {};
+
+TEST_P(tuned_by, gains_what_is_to_be_gained_within_the_budget) {
+  for (const surfaces::surface& of : surfaces::all_surfaces()) {
+    if (of.hints.empty()) continue;
+    engine_options options;
+    options.budget_share = 0.1;
+    scenario here(options);
+    here.steering.add(std::make_unique<tuner>(by(GetParam())));
+    subject_info info = loop_of(of);
+    for (std::size_t i = 0; i < info.knobs.size(); ++i) {
+      remedy what{std::string(causes::imbalance), {}};
+      for (const auto& hint : of.hints) what.values.push_back(hint[i]);
+      info.knobs[i].remedies.push_back(what);
+    }
+    here.add(info, noisy_time(of, 0.03, 5), {{std::string(figures::imbalance), 1.9}});
+    // Long enough that the budget allows for every search.
+    here.run_until(of.seconds(of.start) * 3000);
+    const double best = surfaces::best_of(of), start = of.seconds(of.start), end = of.seconds(here.values(1));
+    EXPECT_LT(end - best, 0.3 * (start - best)) << of.name << ": " << start << " -> " << end << ", best " << best;
+    EXPECT_EQ(here.knobs.accepted(1), here.values(1));
+    // What one measurement of the worst candidate takes may come on top.
+    EXPECT_LT(here.steering.spent().spent_s(), 0.1 * here.time_s + 20 * start);
+    ASSERT_GT(count(here.log, outcome::kept), 0u);
+    for (const decision& each : here.log)
+      if (each.what == outcome::kept) {
+        EXPECT_GT(each.gain.pairs, 5u);
+        EXPECT_GT(each.gain.gain, 0.02);
+        EXPECT_FALSE(each.reason.empty());
+      }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(tuner, tuned_by,
+                         ::testing::Values(search_kind::random, search_kind::hill_climbing, search_kind::nelder_mead,
+                                           search_kind::parallel_rank_order, search_kind::simulated_annealing,
+                                           search_kind::diagnosed),
+                         [](const auto& of) {
+                           std::string name(name_of(of.param));
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(tuner, accepts_nothing_inside_noise) {
+  int accepted = 0;
+  constexpr int runs = 100;
+  for (std::uint64_t seed = 1; seed <= runs; ++seed) {
+    engine_options options;
+    options.budget_share = 1;
+    scenario here(options);
+    here.steering.add(std::make_unique<tuner>(by(search_kind::random, seed)));
+    here.add(loop_of(flat()), noisy_time(flat(), 0.1, seed));
+    here.run_until(8);
+    EXPECT_GT(count(here.log, outcome::trial), 20u);
+    accepted += count(here.log, outcome::kept) > 0;
+  }
+  EXPECT_LE(accepted, runs / 20);
+}
+
+TEST(tuner, keeps_its_hands_off_where_nothing_is_wrong) {
+  scenario here;
+  here.steering.add(std::make_unique<tuner>());
+  subject_info info = loop_of(flat());
+  info.knobs[1].remedies = {{std::string(causes::imbalance), {1, 2}}};
+  here.add(info, noisy_time(flat(), 0.05, 3), {{std::string(figures::imbalance), 1.02}});
+  here.run_until(60);
+  EXPECT_TRUE(here.log.empty());
+}
+
+TEST(tuner, leaves_alone_what_is_too_small_to_gain) {
+  const surfaces::surface of = surfaces::all_surfaces().front();
+  scenario here;
+  here.steering.add(std::make_unique<tuner>(by(search_kind::random)));
+  subject_info dear = loop_of(of);
+  dear.knobs[0].change_cost_s = 1;  // 20 changes would take far longer than a measurement
+  here.add(dear, noisy_time(of, 0.03, 1));
+  subject_info rare = loop_of(of, 2);
+  here.add(rare, [](const std::vector<knob_value>& values, double) { return values[0] == 32 ? 1e-4 : 1e-5; });
+  here.run_until(60);
+  EXPECT_TRUE(here.log.empty());
+}
+
+TEST(tuner, searches_again_when_the_world_has_changed) {
+  engine_options options;
+  options.budget_share = 0.2;
+  scenario here(options);
+  tuner_options often = by(search_kind::hill_climbing);
+  often.recheck_s = 5;
+  here.steering.add(std::make_unique<tuner>(often));
+  random_source source(4);
+  // The best grain moves from 3 to 17, when the machine gets others to serve.
+  here.add({1, "loop", {numbers("grain", 0, 20, 10)}},
+           [source](const std::vector<knob_value>& values, double now_s) mutable {
+             const double best = now_s < 60 ? 3 : 17;
+             return surfaces::noisy(0.01 * (1 + 0.1 * std::abs(static_cast<double>(values[0]) - best)), 0.02, source);
+           });
+  here.run_until(59);
+  EXPECT_NEAR(static_cast<double>(here.values(1)[0]), 3, 1);
+  here.run_until(200);
+  EXPECT_NEAR(static_cast<double>(here.values(1)[0]), 17, 1);
+}
+
+TEST(tuner, returns_to_the_programs_own_values_when_they_are_better_again) {
+  engine_options options;
+  options.budget_share = 0.2;
+  scenario here(options);
+  tuner_options often = by(search_kind::hill_climbing);
+  often.recheck_s = 5;
+  often.drift = 100;
+  here.steering.add(std::make_unique<tuner>(often));
+  random_source source(4);
+  here.add({1, "loop", {numbers("grain", 0, 20, 10)}},
+           [source](const std::vector<knob_value>& values, double now_s) mutable {
+             const double best = now_s < 60 ? 3 : 10;
+             return surfaces::noisy(0.01 * (1 + 0.1 * std::abs(static_cast<double>(values[0]) - best)), 0.02, source);
+           });
+  here.run_until(200);
+  EXPECT_EQ(here.values(1)[0], 10);
+}
+
+TEST(tuner, is_not_misled_by_instances_that_differ_in_turn) {
+  int accepted = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    engine_options options;
+    options.budget_share = 1;
+    scenario here(options);
+    here.steering.add(std::make_unique<tuner>(by(search_kind::random, seed)));
+    // A V-cycle: small and large in turn, whatever the knobs say.
+    here.add(loop_of(flat()), [turn = 0, source = random_source(seed)](const auto&, double) mutable {
+      return surfaces::noisy(turn++ % 2 == 0 ? 0.005 : 0.02, 0.02, source);
+    });
+    here.run_until(8);
+    accepted += count(here.log, outcome::kept) > 0;
+  }
+  EXPECT_LE(accepted, 2);
+}
+
+TEST(tuner, makes_room_when_its_subject_is_not_measured_any_more) {
+  const surfaces::surface of = surfaces::all_surfaces().front();
+  engine steering;
+  steering.add(std::make_unique<tuner>(by(search_kind::random)));
+  board knobs;
+  decision_number under = 0;
+  std::vector<knob_value> values = of.start;
+  const subject_info info = loop_of(of);
+  knobs.add(
+      info, [&](std::uint32_t knob, knob_value to) { return values[knob] = to, true; },
+      [&](auto number) { under = number; });
+  snapshot now;
+  now.appeared = {info};
+  for (int i = 0; i < 2000 && values == of.start; ++i) {
+    now.time_s += 1;
+    now.subjects = {{1, {{under, 1, 1}}, {}}};
+    for (const decision& each : steering.step(now)) knobs.apply(each);
+    now.appeared.clear();
+  }
+  ASSERT_NE(values, of.start);
+  now.subjects.clear();
+  now.time_s += 10;
+  for (const decision& each : steering.step(now)) knobs.apply(each);
+  EXPECT_EQ(values, of.start);
+}
+
+}  // namespace
+}  // namespace trimtab::steer::testing
