@@ -8,6 +8,7 @@
 #include <exception>
 #include <iterator>
 #include <memory>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -31,16 +32,35 @@ concept piecewise = requires(const body& b, std::size_t i, typename body::result
   b.join(into, later);
 };
 
+// One call of an algorithm: what it was told, and where it stands.
+struct algorithm_call : loop_options {
+  const char* algorithm;
+  std::source_location place;
+};
+
+// The name of tasks of calls that have none. Takes a lock.
+const annotation& name_of_call(const algorithm_call& which);
+
 // What the participants of one call share.
 class loop_state {
  public:
-  explicit loop_state(std::stop_token stop) noexcept : m_stop(std::move(stop)), m_may_stop(m_stop.stop_possible()) {}
+  explicit loop_state(const algorithm_call& call) noexcept : m_call(call), m_may_stop(call.stop.stop_possible()) {}
+
+  // Asked only while something is recorded.
+  const annotation& name() noexcept {
+    const annotation* known = m_name.load(std::memory_order_acquire);
+    if (known == nullptr) {
+      known = m_call.what != nullptr ? m_call.what : &name_of_call(m_call);
+      m_name.store(known, std::memory_order_release);
+    }
+    return *known;
+  }
 
   bool may_stop() const noexcept { return m_may_stop; }
   // No more pieces are to begin.
   bool is_over() noexcept {
     if (m_is_over.load(std::memory_order_relaxed)) return true;
-    if (!m_may_stop || !m_stop.stop_requested()) return false;
+    if (!m_may_stop || !m_call.stop.stop_requested()) return false;
     failed(std::make_exception_ptr(stopped()));
     return true;
   }
@@ -60,12 +80,30 @@ class loop_state {
  private:
   void failed(std::exception_ptr error) noexcept;
 
-  std::stop_token m_stop;
+  const algorithm_call& m_call;
+  std::atomic<const annotation*> m_name{nullptr};
   bool m_may_stop;
   std::atomic<bool> m_is_over{false};
   std::atomic<bool> m_has_failed{false};
   std::exception_ptr m_error;
 };
+
+// As invoke, with g recorded under the name of the call.
+template <class first, class second>
+void invoke_for(loop_state& call, first&& f, second&& g) {
+  worker* const here = worker::current();
+  if (!recording::is_on() || here->is_stack_low()) [[likely]]
+    return invoke(f, g);
+  forked<std::remove_reference_t<second>> other(g);
+  set_up(other, describe<std::remove_reference_t<second>>({.what = &call.name()}, g));
+  here->fork(other);
+  f();
+  worker* const now_here = worker::current();
+  if (now_here->take(other))
+    now_here->run_fork_in_place(other);
+  else
+    other.done.wait("a fork");
+}
 
 // Ticks of a piece that is long enough for what surrounds it not to matter; and of what is worth sharing with another
 // worker, who may have to be woken.
@@ -118,7 +156,7 @@ class adaptive_loop {
   void split(std::size_t first, std::size_t last, double cost, result& into) noexcept {
     const std::size_t middle = first + (last - first + 1) / 2;
     result later{};
-    invoke([&] { run(first, middle, cost, into); }, [&] { run(middle, last, cost, later); });
+    invoke_for(m_state, [&] { run(first, middle, cost, into); }, [&] { run(middle, last, cost, later); });
     if (!m_state.is_over()) m_state.guarded([&] { m_call.join(into, later); });
   }
 
@@ -142,23 +180,26 @@ class adaptive_loop {
   std::uint32_t m_workers;
 };
 
-// Calls work(number of the worker) at as many workers as are free to come, at most `count`, the calling one among them.
+// Calls work(number of the worker), which must not throw, at as many workers as are free to come, at most `count`, the
+// calling one among them.
 template <class function>
-void at_workers(worker& here, std::uint32_t count, function&& work) {
+void at_workers(worker& here, loop_state& state, std::uint32_t count, function&& work) {
   if (here.owner().policy() == policy::static_priority) {
     // Nothing is stolen there: each is given its own.
     task_scope others;
     for (std::uint32_t i = 1; i < count; ++i) {
       const std::uint32_t number = (here.number() + i) % count;
-      others.spawn(task_options{.worker = static_cast<std::int32_t>(number)}, [&work, number] { work(number); });
+      const annotation* const what = recording::is_on() ? &state.name() : nullptr;
+      others.spawn(task_options{.what = what, .worker = static_cast<std::int32_t>(number)},
+                   [&work, number] { work(number); });
     }
     work(here.number());
     return others.wait();
   }
   const auto call = [&work] { work(worker::current()->number()); };
-  const auto fan_out = [&call](const auto& self, std::uint32_t width) -> void {
+  const auto fan_out = [&](const auto& self, std::uint32_t width) -> void {
     if (width == 1) return call();
-    invoke([&] { self(self, width - width / 2); }, [&] { self(self, width / 2); });
+    invoke_for(state, [&] { self(self, width - width / 2); }, [&] { self(self, width / 2); });
   };
   fan_out(fan_out, count);
 }
@@ -170,7 +211,7 @@ void run_chunks(worker& here, chunk_source& source, const body& call, loop_state
   std::unique_ptr<result[]> results;
   if constexpr (has_result) results = std::make_unique<result[]>(source.count());
   const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(source.workers(), source.count()));
-  at_workers(here, count, [&](std::uint32_t number) {
+  at_workers(here, state, count, [&](std::uint32_t number) {
     chunk_source::cursor at(source, number);
     chunk_source::chunk each;
     while (!state.is_over() && at.next(each)) {
@@ -186,7 +227,7 @@ void run_chunks(worker& here, chunk_source& source, const body& call, loop_state
 }
 
 template <piecewise body>
-typename body::result run_pieces_here(worker& here, const loop_options& how, std::size_t length, const body& call) {
+typename body::result run_pieces_here(worker& here, const algorithm_call& how, std::size_t length, const body& call) {
   using result = typename body::result;
   result all{};
   const std::uint32_t workers = here.owner().active_workers();
@@ -196,7 +237,7 @@ typename body::result run_pieces_here(worker& here, const loop_options& how, std
     call(0, length, all);
     return all;
   }
-  loop_state state(how.stop);
+  loop_state state(how);
   if (is_adaptive && here.owner().policy() != policy::static_priority) {
     adaptive_loop<body>(call, state, workers).run(length, all);
   } else {
@@ -210,25 +251,30 @@ typename body::result run_pieces_here(worker& here, const loop_options& how, std
 
 // Calls f() on a worker.
 template <class function>
-decltype(auto) on_worker(function&& f) {
+decltype(auto) on_worker(const algorithm_call& how, function&& f) {
   if (worker::current() != nullptr) return f();
-  return runtime::standard().run(f);
+  if (!recording::is_on()) [[likely]]
+    return runtime::standard().run(f);
+  return async({.what = how.what != nullptr ? how.what : &name_of_call(how)}, [&f]() -> decltype(auto) { return f(); })
+      .get();
 }
 
 template <piecewise body>
-typename body::result run_pieces(const loop_options& how, std::size_t length, const body& call) {
-  return on_worker([&] { return run_pieces_here(*worker::current(), how, length, call); });
+typename body::result run_pieces(const algorithm_call& how, std::size_t length, const body& call) {
+  return on_worker(how, [&] { return run_pieces_here(*worker::current(), how, length, call); });
 }
 
 template <class how>
 concept loop_how = std::convertible_to<how, chunking> || std::same_as<std::decay_t<how>, loop_options>;
 
+using source_place = std::source_location;
+
 template <loop_how given>
-loop_options options_of(given&& from) {
-  if constexpr (std::same_as<std::decay_t<given>, loop_options>)
-    return std::forward<given>(from);
+algorithm_call call_of(const char* algorithm, const given& how, const source_place& from) {
+  if constexpr (std::same_as<given, loop_options>)
+    return {how, algorithm, from};
   else
-    return {.chunks = from};
+    return {{.chunks = how}, algorithm, from};
 }
 
 // The places of a range by number. Of iterators that must be stepped some are kept, from which others are found.

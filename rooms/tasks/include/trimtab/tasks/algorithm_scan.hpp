@@ -63,7 +63,7 @@ class scanner {
 // In two passes, each in parallel: the sums of all parts but the last, of which the first is scanned at once; then the
 // other parts, with what is before them. One part more than workers: each pass is then one part a worker.
 template <class scans, class value>
-void scan_parts(worker& here, const loop_options& how, const scans& all, std::size_t first, std::size_t length,
+void scan_parts(worker& here, const algorithm_call& how, const scans& all, std::size_t first, std::size_t length,
                 std::optional<value>& before) {
   const std::uint32_t workers = here.owner().active_workers();
   std::size_t size = (length - first + workers) / (workers + 1);
@@ -71,15 +71,16 @@ void scan_parts(worker& here, const loop_options& how, const scans& all, std::si
   const std::size_t parts = (length - first + size - 1) / size;
   std::vector<std::optional<value>> sums(parts);
   sums[0] = std::move(before);
-  loop_state state(how.stop);
+  loop_state state(how);
   const auto pass = [&](std::size_t begin, std::size_t end, const auto& part) {
     if (begin >= end) return;
     chunk_source source(dynamic_chunks{}, end - begin, workers);
-    at_workers(here, static_cast<std::uint32_t>(std::min<std::size_t>(workers, end - begin)), [&](std::uint32_t number) {
-      chunk_source::cursor at(source, number);
-      for (chunk_source::chunk each; !state.is_over() && at.next(each);)
-        state.guarded([&] { part(begin + each.first, first + (begin + each.first) * size); });
-    });
+    at_workers(here, state, static_cast<std::uint32_t>(std::min<std::size_t>(workers, end - begin)),
+               [&](std::uint32_t number) {
+                 chunk_source::cursor at(source, number);
+                 for (chunk_source::chunk each; !state.is_over() && at.next(each);)
+                   state.guarded([&] { part(begin + each.first, first + (begin + each.first) * size); });
+               });
     state.check();
   };
   pass(0, std::max<std::size_t>(parts - 1, 1), [&](std::size_t part, std::size_t from) {
@@ -94,16 +95,16 @@ void scan_parts(worker& here, const loop_options& how, const scans& all, std::si
 }
 
 template <scan_kind kind, class input, class output, class value, class operation>
-output scan(const loop_options& how, input first, input last, output to, std::optional<value> before, operation& combine) {
+output scan(const algorithm_call& how, input first, input last, output to, std::optional<value> before, operation& combine) {
   const std::size_t length = length_of(first, last);
   const places<output> into(to, length);
   const scanner<value, input, output, operation, kind> all(places<input>(first, length), into, combine);
-  on_worker([&] {
+  on_worker(how, [&] {
     worker& here = *worker::current();
     std::size_t done = 0;
     if (how.chunks.how() == chunking::kind::adaptive) {
       // From the beginning on here, until it is clear that there is enough to share.
-      loop_state state(how.stop);
+      loop_state state(how);
       const base::ticks begin = base::now();
       const bool is_alone = here.owner().active_workers() == 1 && !state.may_stop();
       for (std::size_t count = is_alone ? length : 16; done != length; count *= 2) {
@@ -124,36 +125,46 @@ output scan(const loop_options& how, input first, input last, output to, std::op
 
 // *o = init + *first + ... + *i for each i, o from `to` on, which may be first; with `combine` as +, which must be
 // associative. Returns the end of what was written. Of the chunking only a size matters.
-template <detail::loop_how given, std::forward_iterator input, std::forward_iterator output, class operation, class value>
-output inclusive_scan(given&& how, input first, input last, output to, operation combine, value init) {
-  return detail::scan<detail::scan_kind::inclusive>(detail::options_of(how), first, last, to,
+template <detail::loop_how given = loop_options, std::forward_iterator input, std::forward_iterator output, class operation,
+          class value>
+output inclusive_scan(given&& how, input first, input last, output to, operation combine, value init,
+                      detail::source_place at = detail::source_place::current()) {
+  return detail::scan<detail::scan_kind::inclusive>(detail::call_of("inclusive_scan", how, at), first, last, to,
                                                     std::optional<value>(std::move(init)), combine);
 }
 template <std::forward_iterator input, std::forward_iterator output, class operation, class value>
-output inclusive_scan(input first, input last, output to, operation combine, value init) {
-  return inclusive_scan(loop_options{}, first, last, to, std::move(combine), std::move(init));
+output inclusive_scan(input first, input last, output to, operation combine, value init,
+                      detail::source_place at = detail::source_place::current()) {
+  return detail::scan<detail::scan_kind::inclusive>(detail::call_of("inclusive_scan", loop_options{}, at), first, last, to,
+                                                    std::optional<value>(std::move(init)), combine);
 }
 
-template <detail::loop_how given, std::forward_iterator input, std::forward_iterator output, class operation = std::plus<>>
-output inclusive_scan(given&& how, input first, input last, output to, operation combine = {}) {
-  return detail::scan<detail::scan_kind::inclusive>(detail::options_of(how), first, last, to,
+template <detail::loop_how given = loop_options, std::forward_iterator input, std::forward_iterator output,
+          class operation = std::plus<>>
+output inclusive_scan(given&& how, input first, input last, output to, operation combine = {},
+                      detail::source_place at = detail::source_place::current()) {
+  return detail::scan<detail::scan_kind::inclusive>(detail::call_of("inclusive_scan", how, at), first, last, to,
                                                     std::optional<std::iter_value_t<input>>(), combine);
 }
 template <std::forward_iterator input, std::forward_iterator output, class operation = std::plus<>>
-output inclusive_scan(input first, input last, output to, operation combine = {}) {
-  return inclusive_scan(loop_options{}, first, last, to, std::move(combine));
+output inclusive_scan(input first, input last, output to, operation combine = {},
+                      detail::source_place at = detail::source_place::current()) {
+  return detail::scan<detail::scan_kind::inclusive>(detail::call_of("inclusive_scan", loop_options{}, at), first, last, to,
+                                                    std::optional<std::iter_value_t<input>>(), combine);
 }
 
 // As inclusive_scan, but each without *i itself.
-template <detail::loop_how given, std::forward_iterator input, std::forward_iterator output, class value,
+template <detail::loop_how given = loop_options, std::forward_iterator input, std::forward_iterator output, class value,
           class operation = std::plus<>>
-output exclusive_scan(given&& how, input first, input last, output to, value init, operation combine = {}) {
-  return detail::scan<detail::scan_kind::exclusive>(detail::options_of(how), first, last, to,
+output exclusive_scan(given&& how, input first, input last, output to, value init, operation combine = {},
+                      detail::source_place at = detail::source_place::current()) {
+  return detail::scan<detail::scan_kind::exclusive>(detail::call_of("exclusive_scan", how, at), first, last, to,
                                                     std::optional<value>(std::move(init)), combine);
 }
 template <std::forward_iterator input, std::forward_iterator output, class value, class operation = std::plus<>>
-output exclusive_scan(input first, input last, output to, value init, operation combine = {}) {
-  return exclusive_scan(loop_options{}, first, last, to, std::move(init), std::move(combine));
+output exclusive_scan(input first, input last, output to, value init, operation combine = {},
+                      detail::source_place at = detail::source_place::current()) {
+  return exclusive_scan(loop_options{}, first, last, to, std::move(init), std::move(combine), at);
 }
 
 }  // namespace trimtab::tasks

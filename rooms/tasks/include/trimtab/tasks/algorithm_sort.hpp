@@ -1,176 +1,201 @@
-// sort, stable_sort: leaves sorted by the standard library, merged in parallel between the range and a buffer.
+// sort, stable_sort: each value goes into one of some buckets, the lesser the earlier, all at the same time; then the
+// buckets are sorted, each by itself.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <new>
+#include <vector>
 
+#include "trimtab/base/hash.hpp"
 #include "trimtab/tasks/algorithm_engine.hpp"
+#include "trimtab/tasks/algorithm_sort_leaf.hpp"
 
 namespace trimtab::tasks {
 
 namespace detail {
 
-enum class sort_kind : bool { any, stable };
-
-// Raw memory for `count` values that the caller brings to life; they end with it. nullptr: there is no memory.
+// Raw memory for `count` values that the caller brings to life and ends.
 template <class value>
 class sort_buffer {
  public:
   explicit sort_buffer(std::size_t count) noexcept
-      : m_values(static_cast<value*>(::operator new(count * sizeof(value), std::align_val_t{alignof(value)}, std::nothrow))),
-        m_count(count) {}
+      : m_values(
+            static_cast<value*>(::operator new(count * sizeof(value), std::align_val_t{alignof(value)}, std::nothrow))) {}
   ~sort_buffer() {
-    if (m_values == nullptr) return;
-    if (is_alive) std::destroy_n(m_values, m_count);
-    ::operator delete(m_values, std::align_val_t{alignof(value)});
+    if (m_values != nullptr) ::operator delete(m_values, std::align_val_t{alignof(value)});
   }
   sort_buffer(const sort_buffer&) = delete;
   sort_buffer& operator=(const sort_buffer&) = delete;
+  // nullptr: there is no memory.
   value* values() const noexcept { return m_values; }
-  bool is_alive = false;
 
  private:
   value* m_values;
-  std::size_t m_count;
 };
 
-// A tree of merges over leaves, all at the same depth. Whatever the comparison does in a merge, throw or lie, each value
-// stays in exactly one place: where it can no longer be asked, values are moved as they come.
+// Whatever the comparison does, throw or lie, each value stays in exactly one place: while it is asked nothing is moved,
+// apart from the sorts of the buckets.
 template <sort_kind kind, class iterator, class compare>
-class sorter {
+class bucket_sorter {
  public:
   using value = std::iter_value_t<iterator>;
+  static constexpr std::size_t shortest = 4'000;  // is worth it
 
-  sorter(iterator data, value* buffer, compare& less, loop_state& state, unsigned depth) noexcept
-      : m_data(data), m_buffer(buffer), m_less(less), m_state(state), m_depth(depth) {}
+  // buffer, bucket_of: of `length`.
+  bucket_sorter(iterator data, std::size_t length, value* buffer, std::uint8_t* bucket_of, compare& less, loop_state& state,
+                std::uint32_t workers)
+      : m_data(data),
+        m_length(length),
+        m_buffer(buffer),
+        m_bucket_of(bucket_of),
+        m_less(less),
+        m_state(state),
+        m_workers(workers),
+        // Several for each worker, since they are not of one length.
+        m_levels(
+            std::min(static_cast<int>(std::bit_width(std::min(8 * std::size_t{workers}, length / 500))) - 1, most_levels)),
+        m_parts(std::min(4 * std::size_t{workers}, length / 1'000)),
+        m_ends(m_parts << m_levels) {}
 
-  void run(std::size_t length) noexcept { sort_to_data(0, length, m_depth); }
-
-  static constexpr std::size_t shortest_leaf = 1000;
+  // If the comparison throws, or it is stopped, before the buckets are sorted, nothing has moved.
+  void run() {
+    m_state.guarded([&] { choose(); });
+    if (m_state.is_over()) return;
+    each_at_once(m_parts, [&](std::size_t part) { m_state.guarded([&] { classify(part); }); });
+    if (m_state.is_over()) return;
+    add_up();
+    each_at_once(m_parts, [&](std::size_t part) { move_out(part); });
+    each_at_once(buckets(), [&](std::size_t bucket) { sort_bucket(bucket); });
+  }
 
  private:
   using offset = std::iter_difference_t<iterator>;
+  // What is between two buckets: a value, or where it is, since values need not be copied.
+  static constexpr bool is_copied = std::is_trivially_copyable_v<value> && sizeof(value) <= 2 * sizeof(void*);
+  using splitter = std::conditional_t<is_copied, value, iterator>;
+  static constexpr int most_levels = 8;  // a byte tells the bucket
+  static constexpr std::size_t samples_each = 24;
 
   iterator data(std::size_t i) const noexcept { return m_data + static_cast<offset>(i); }
+  std::size_t buckets() const noexcept { return std::size_t{1} << m_levels; }
+  std::size_t begin_of(std::size_t part) const noexcept {
+    return m_length / m_parts * part + std::min(part, m_length % m_parts);
+  }
+  std::size_t& end_of(std::size_t part, std::size_t bucket) noexcept { return m_ends[part << m_levels | bucket]; }
 
-  void leaf(std::size_t first, std::size_t last) noexcept {
-    if (m_state.is_over()) return;
-    m_state.guarded([&] {
-      if constexpr (kind == sort_kind::stable)
-        std::stable_sort(data(first), data(last), m_less);
-      else
-        std::sort(data(first), data(last), m_less);
+  template <class function>
+  void each_at_once(std::size_t count, function&& f) noexcept {
+    std::atomic<std::size_t> begun{0};
+    const auto width = static_cast<std::uint32_t>(std::min<std::size_t>(m_workers, count));
+    at_workers(*worker::current(), m_state, width, [&](std::uint32_t) {
+      for (std::size_t each; (each = begun.fetch_add(1, std::memory_order_relaxed)) < count;) f(each);
     });
   }
 
-  void sort_to_data(std::size_t first, std::size_t last, unsigned depth) noexcept {
-    if (depth == 0) return leaf(first, last);
-    const std::size_t middle = first + (last - first) / 2;
-    invoke([&] { sort_to_buffer(first, middle, depth - 1); }, [&] { sort_to_buffer(middle, last, depth - 1); });
-    merge<false>(m_buffer + first, m_buffer + middle, m_buffer + middle, m_buffer + last, data(first));
-  }
-
-  // The lowest that writes to the buffer brings its values to life.
-  void sort_to_buffer(std::size_t first, std::size_t last, unsigned depth) noexcept {
-    if (depth == 0) {
-      leaf(first, last);
-      std::uninitialized_move(data(first), data(last), m_buffer + first);
-      return;
-    }
-    const std::size_t middle = first + (last - first) / 2;
-    invoke([&] { sort_to_data(first, middle, depth - 1); }, [&] { sort_to_data(middle, last, depth - 1); });
-    if (depth == 1)
-      merge<true>(data(first), data(middle), data(middle), data(last), m_buffer + first);
+  static splitter splitter_at(iterator place) {
+    if constexpr (is_copied)
+      return *place;
     else
-      merge<false>(data(first), data(middle), data(middle), data(last), m_buffer + first);
+      return place;
+  }
+  static const value& value_of(const splitter& of) {
+    if constexpr (is_copied)
+      return of;
+    else
+      return *of;
   }
 
-  template <bool is_raw, class from, class to>
-  void merge(from a, from a_end, from b, from b_end, to out) noexcept {
-    const auto count = static_cast<std::size_t>((a_end - a) + (b_end - b));
-    if (count > shortest_merge && !m_state.is_over()) {
-      // Of the longer one the middle, of the other what goes before it; equal values of a go first.
-      from a_middle = a + (a_end - a) / 2, b_middle = b + (b_end - b) / 2;
-      bool is_cut = false;
-      m_state.guarded([&] {
-        if (a_end - a >= b_end - b)
-          b_middle = std::lower_bound(b, b_end, *a_middle, m_less);
-        else
-          a_middle = std::upper_bound(a, a_end, *b_middle, m_less);
-        is_cut = true;
-      });
-      if (is_cut) {
-        invoke([&] { merge<is_raw>(a, a_middle, b, b_middle, out); },
-               [&] { merge<is_raw>(a_middle, a_end, b_middle, b_end, out + ((a_middle - a) + (b_middle - b))); });
-        return;
+  // As a tree: that of node i has lesser values at 2 i, the others at 2 i + 1, i from 1 on.
+  void choose() {
+    std::vector<iterator> samples;
+    samples.reserve(samples_each * buckets());
+    for (std::size_t i = 0; i < samples_each * buckets(); ++i)
+      samples.push_back(data(static_cast<std::size_t>(base::mix(i) % m_length)));
+    std::sort(samples.begin(), samples.end(), [this](iterator a, iterator b) { return m_less(*a, *b); });
+    m_tree.assign(buckets(), splitter_at(m_data));
+    for (std::size_t node = 1; node < buckets(); ++node) {
+      const int level = static_cast<int>(std::bit_width(node)) - 1;
+      const std::size_t width = samples.size() >> level;
+      m_tree[node] = splitter_at(samples[(node - (std::size_t{1} << level)) * width + width / 2]);
+    }
+  }
+
+  // To which bucket each value goes, and how many to each. Equal values go to the same one.
+  void classify(std::size_t part) {
+    std::array<std::size_t, std::size_t{1} << most_levels> counts{};
+    const std::size_t last = begin_of(part + 1);
+    for (std::size_t first = begin_of(part); first < last && !m_state.is_over();) {
+      for (const std::size_t end = std::min(first + 4096, last); first < end; ++first) {
+        std::size_t node = 1;
+        for (int level = 0; level < m_levels; ++level)
+          node = 2 * node + static_cast<std::size_t>(static_cast<bool>(m_less(value_of(m_tree[node]), *data(first))));
+        m_bucket_of[first] = static_cast<std::uint8_t>(node - buckets());
+        counts[node - buckets()] += 1;
       }
     }
-    if (!m_state.is_over() && a != a_end && b != b_end) {
-      m_state.guarded([&] {
-        // In order already?
-        if (!m_less(*b, *(a_end - 1))) return;
-        while (a != a_end && b != b_end) {
-          const bool is_b = m_less(*b, *a);
-          give<is_raw>(is_b ? b : a, out);
-          ++out;
-          b += is_b;
-          a += !is_b;
-        }
-      });
-    }
-    for (; a != a_end; ++a, ++out) give<is_raw>(a, out);
-    for (; b != b_end; ++b, ++out) give<is_raw>(b, out);
+    std::copy_n(counts.begin(), buckets(), &end_of(part, 0));
   }
 
-  template <bool is_raw, class from, class to>
-  static void give(const from& what, const to& where) {
-    if constexpr (is_raw)
-      std::construct_at(std::to_address(where), std::move(*what));
-    else
-      *where = std::move(*what);
+  // From counts to where each part's values of each bucket begin in the buffer. Parts in their order: equal values keep
+  // theirs.
+  void add_up() noexcept {
+    std::size_t sum = 0;
+    for (std::size_t bucket = 0; bucket < buckets(); ++bucket)
+      for (std::size_t part = 0; part < m_parts; ++part) sum += std::exchange(end_of(part, bucket), sum);
   }
 
-  static constexpr std::size_t shortest_merge = 16'384;
+  void move_out(std::size_t part) noexcept {
+    std::array<std::size_t, std::size_t{1} << most_levels> to;
+    std::copy_n(&end_of(part, 0), buckets(), to.begin());
+    for (std::size_t i = begin_of(part); i < begin_of(part + 1); ++i)
+      std::construct_at(m_buffer + to[m_bucket_of[i]]++, std::move(*data(i)));
+    std::copy_n(to.begin(), buckets(), &end_of(part, 0));
+  }
+
+  void sort_bucket(std::size_t bucket) noexcept {
+    const std::size_t first = bucket == 0 ? 0 : end_of(m_parts - 1, bucket - 1), last = end_of(m_parts - 1, bucket);
+    if (!m_state.is_over()) m_state.guarded([&] { sort_here<kind>(m_buffer + first, m_buffer + last, m_less); });
+    std::move(m_buffer + first, m_buffer + last, data(first));
+    std::destroy(m_buffer + first, m_buffer + last);
+  }
 
   iterator m_data;
+  std::size_t m_length;
   value* m_buffer;
+  std::uint8_t* m_bucket_of;
   compare& m_less;
   loop_state& m_state;
-  unsigned m_depth;
+  std::uint32_t m_workers;
+  int m_levels;
+  std::size_t m_parts;
+  std::vector<splitter> m_tree;
+  std::vector<std::size_t> m_ends;  // by part and bucket: counts, then begins, then ends of what the part has there
 };
 
 template <sort_kind kind, class iterator, class compare>
-void sort_here(iterator first, iterator last, compare& less) {
-  if constexpr (kind == sort_kind::stable)
-    std::stable_sort(first, last, less);
-  else
-    std::sort(first, last, less);
-}
-
-template <sort_kind kind, class iterator, class compare>
-void sort(const loop_options& how, iterator first, iterator last, compare& less) {
+void sort(const algorithm_call& how, iterator first, iterator last, compare& less) {
   using value = std::iter_value_t<iterator>;
   const auto length = static_cast<std::size_t>(last - first);
   // Only of what can be moved into raw memory without fail.
   constexpr bool is_movable = std::is_nothrow_move_constructible_v<value> && std::is_nothrow_move_assignable_v<value> &&
                               std::is_same_v<std::iter_reference_t<iterator>, value&>;
-  loop_state state(how.stop);
+  loop_state state(how);
   if (state.is_over()) state.check();
   if constexpr (is_movable) {
-    using sorting = sorter<kind, iterator, compare>;
-    if (length >= 2 * sorting::shortest_leaf)
-      return on_worker([&] {
+    using sorting = bucket_sorter<kind, iterator, compare>;
+    if (length >= sorting::shortest)
+      return on_worker(how, [&] {
         const std::uint32_t workers = worker::current()->owner().active_workers();
         if (workers == 1 && !state.may_stop()) return sort_here<kind>(first, last, less);
-        // Leaves take different times: four for each worker even that out.
-        const std::size_t leaves = std::min<std::size_t>(4 * std::size_t{workers}, length / sorting::shortest_leaf);
-        sort_buffer<value> buffer(length);
-        if (buffer.values() == nullptr) return sort_here<kind>(first, last, less);
-        sorting(first, buffer.values(), less, state, static_cast<unsigned>(std::bit_width(leaves - 1))).run(length);
-        buffer.is_alive = true;
+        const sort_buffer<value> buffer(length);
+        const sort_buffer<std::uint8_t> bucket_of(length);
+        if (buffer.values() == nullptr || bucket_of.values() == nullptr) return sort_here<kind>(first, last, less);
+        sorting(first, length, buffer.values(), bucket_of.values(), less, state, workers).run();
         state.check();
       });
   }
@@ -179,24 +204,27 @@ void sort(const loop_options& how, iterator first, iterator last, compare& less)
 
 }  // namespace detail
 
-// As std::sort and std::stable_sort, with as much memory again. Also when less throws: what is left is in no order, and
-// not all of it need be what was there.
-template <detail::loop_how given, std::random_access_iterator iterator, class compare = std::less<>>
-void sort(given&& how, iterator first, iterator last, compare less = {}) {
-  detail::sort<detail::sort_kind::any>(detail::options_of(how), first, last, less);
+// As std::sort and std::stable_sort, with as much memory again and a byte for each value; numbers in their own order are
+// sorted without branches. Also when less throws: what is left is in no order, and not all of it need be what was there.
+template <detail::loop_how given = loop_options, std::random_access_iterator iterator, class compare = std::less<>>
+void sort(given&& how, iterator first, iterator last, compare less = {},
+          detail::source_place at = detail::source_place::current()) {
+  detail::sort<detail::sort_kind::any>(detail::call_of("sort", how, at), first, last, less);
 }
 template <std::random_access_iterator iterator, class compare = std::less<>>
-void sort(iterator first, iterator last, compare less = {}) {
-  detail::sort<detail::sort_kind::any>(loop_options{}, first, last, less);
+void sort(iterator first, iterator last, compare less = {}, detail::source_place at = detail::source_place::current()) {
+  detail::sort<detail::sort_kind::any>(detail::call_of("sort", loop_options{}, at), first, last, less);
 }
 
-template <detail::loop_how given, std::random_access_iterator iterator, class compare = std::less<>>
-void stable_sort(given&& how, iterator first, iterator last, compare less = {}) {
-  detail::sort<detail::sort_kind::stable>(detail::options_of(how), first, last, less);
+template <detail::loop_how given = loop_options, std::random_access_iterator iterator, class compare = std::less<>>
+void stable_sort(given&& how, iterator first, iterator last, compare less = {},
+                 detail::source_place at = detail::source_place::current()) {
+  detail::sort<detail::sort_kind::stable>(detail::call_of("stable_sort", how, at), first, last, less);
 }
 template <std::random_access_iterator iterator, class compare = std::less<>>
-void stable_sort(iterator first, iterator last, compare less = {}) {
-  detail::sort<detail::sort_kind::stable>(loop_options{}, first, last, less);
+void stable_sort(iterator first, iterator last, compare less = {},
+                 detail::source_place at = detail::source_place::current()) {
+  detail::sort<detail::sort_kind::stable>(detail::call_of("stable_sort", loop_options{}, at), first, last, less);
 }
 
 }  // namespace trimtab::tasks

@@ -8,6 +8,8 @@
 #include <stop_token>
 #include <vector>
 
+#include "trimtab/tasks/spawn.hpp"
+
 namespace trimtab::tasks {
 
 // Chunks of `size`, dealt out in turn beforehand. 0: one chunk a worker. A worker is given the same ones each time if it
@@ -56,6 +58,8 @@ struct loop_options {
   chunking chunks = {};
   // Asked between pieces; the algorithm then throws `stopped`.
   std::stop_token stop = {};
+  // Of static storage: what its tasks are called in reports. nullptr: by the algorithm and the place of the call.
+  const annotation* what = nullptr;
 };
 
 namespace detail {
