@@ -13,7 +13,7 @@ void condition_variable::notify_all() noexcept {
   m_lock.lock();
   waiter* const all = m_waiting.take_all();
   m_lock.unlock();
-  wait_queue::tell_all(all);
+  waiter::tell_all(all);
 }
 
 }  // namespace trimtab::tasks

@@ -29,7 +29,7 @@ void wait_for_fork(coroutine_promise& child) noexcept {
   if (worker* const here = worker::current(); here != nullptr && here->take(child)) return;
   completion done;
   const auto waiting = tell(done).coroutine;
-  std::uintptr_t known = child.is_forked;
+  std::uintptr_t known = child.is_begun;
   if (child.next_one.compare_exchange_strong(known, reinterpret_cast<std::uintptr_t>(waiting.address()),
                                              std::memory_order_acq_rel, std::memory_order_acquire))
     done.wait("a fork");

@@ -28,7 +28,7 @@ void permits::hand_over(std::int64_t count) noexcept {
   }
   m_handed += count;
   m_lock.unlock();
-  wait_queue::tell_all(told);
+  waiter::tell_all(told);
 }
 
 bool permits::remove(waiter& who) noexcept {

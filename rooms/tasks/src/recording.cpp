@@ -87,12 +87,26 @@ std::uint32_t subject_of(const char* name, const char* file, std::uint32_t line)
 
 std::uint32_t subject_of_code(const void* code) noexcept { return is_on() && code != nullptr ? api->code_subject(code) : 0; }
 
-std::uint32_t kind::find() noexcept {
+namespace {
+
+template <class function>
+std::uint32_t find(std::atomic<std::uint64_t>& known, function&& ask) noexcept {
   if (!is_on()) return 0;
   const std::uint64_t generation = detail::generation.load(std::memory_order_relaxed);
-  const std::uint32_t found = m_name != nullptr ? subject_of(m_name, m_file, m_line) : subject_of_code(m_code);
-  m_known.store(generation << 32 | found, std::memory_order_relaxed);
+  const std::uint32_t found = ask();
+  known.store(generation << 32 | found, std::memory_order_relaxed);
   return found;
+}
+
+}  // namespace
+
+std::uint32_t detail::find_subject(std::atomic<std::uint64_t>& known, const void* code) noexcept {
+  return recording::find(known, [&] { return subject_of_code(code); });
+}
+
+std::uint32_t kind::find() noexcept {
+  return recording::find(m_known,
+                         [&] { return m_name != nullptr ? subject_of(m_name, m_file, m_line) : subject_of_code(m_code); });
 }
 
 void tally::took(std::uint32_t subject, base::ticks ticks, bool is_inclusive) noexcept {

@@ -38,27 +38,33 @@ std::uint32_t available_cpus() noexcept {
   return static_cast<std::uint32_t>(std::max(1.0, std::ceil(base::read_cpu_limits().available)));
 }
 
-// Where workers are to stay: one CPU each, those of one domain of memory next to each other. More workers than CPUs
-// begin anew with the first CPU.
-struct places {
-  std::vector<std::uint32_t> cpus, domains;  // one entry a worker; empty: anywhere
-};
+std::vector<std::uint32_t> memory_domains() {
+  std::vector<std::uint32_t> of_cpus(base::cpu_mask::most);
+  base::read_memory_domains(of_cpus.data(), of_cpus.size());
+  return of_cpus;
+}
 
-places places_of(const runtime_options& options) {
+// Where workers are to stay: one CPU each, those of one domain of memory next to each other. More workers than CPUs
+// begin anew with the first CPU. Empty: anywhere.
+std::vector<std::uint32_t> cpus_of(const runtime_options& options) {
   base::cpu_mask allowed;
   if (!options.numa || !base::read_affinity(allowed)) return {};
-  std::vector<std::uint32_t> domain_of(base::cpu_mask::most), cpus;
-  base::read_memory_domains(domain_of.data(), domain_of.size());
+  const std::vector<std::uint32_t> domain_of = memory_domains();
+  std::vector<std::uint32_t> cpus;
   for (std::uint32_t cpu = 0; cpu < base::cpu_mask::most; ++cpu)
     if (allowed.has(cpu)) cpus.push_back(cpu);
   if (cpus.empty()) return {};
   std::stable_sort(cpus.begin(), cpus.end(), [&](auto a, auto b) { return domain_of[a] < domain_of[b]; });
-  places made;
-  for (std::uint32_t i = 0; i < options.workers; ++i) {
-    made.cpus.push_back(cpus[i % cpus.size()]);
-    made.domains.push_back(domain_of[made.cpus.back()]);
-  }
-  return made;
+  for (std::uint32_t i = 0; cpus.size() < options.workers; ++i) cpus.push_back(cpus[i]);
+  cpus.resize(options.workers);
+  return cpus;
+}
+
+std::vector<std::uint32_t> domains_of(const std::vector<std::uint32_t>& cpus) {
+  const std::vector<std::uint32_t> domain_of = memory_domains();
+  std::vector<std::uint32_t> domains;
+  for (const std::uint32_t cpu : cpus) domains.push_back(domain_of[cpu]);
+  return domains;
 }
 
 runtime_options checked(runtime_options given) {
@@ -103,9 +109,10 @@ struct runtime::parts {
 
 runtime::runtime(const runtime_options& options)
     : m_options(checked(options)),
+      m_cpus(cpus_of(m_options)),
       m_policy(m_options.policy),
       m_table(&table_of(m_policy)),
-      m_queues(m_options.workers, places_of(m_options).domains, m_table->offers),
+      m_queues(m_options.workers, domains_of(m_cpus), m_table->offers),
       m_policy_object(m_table->make(m_queues)),
       // With more workers than CPUs, who looks for long keeps those from running that have something to do.
       m_looks(m_options.workers > available_cpus() ? 600 : 2000),
@@ -113,7 +120,6 @@ runtime::runtime(const runtime_options& options)
       m_process(getpid()),
       m_recorded(recording::attach("runtime")),
       m_parts(std::make_unique<parts>(m_options.stack_bytes, m_table->loop)) {
-  calibration();
   for (std::uint32_t i = 0; i < m_options.workers; ++i) m_workers.push_back(std::make_unique<worker>(*this, m_queues[i], i));
   try {
     m_parts->counters =
@@ -128,14 +134,13 @@ runtime::runtime(const runtime_options& options)
 }
 
 void runtime::start() {
-  const std::vector<std::uint32_t> cpus = places_of(m_options).cpus;
   for (const auto& each : m_workers) {
     m_parts->threads.emplace_back([this, &which = *each] { work(which); });
-    if (!cpus.empty()) {
+    if (!m_cpus.empty()) {
       cpu_set_t* const only = CPU_ALLOC(base::cpu_mask::most);
       const std::size_t bytes = CPU_ALLOC_SIZE(base::cpu_mask::most);
       CPU_ZERO_S(bytes, only);
-      CPU_SET_S(cpus[each->number()], bytes, only);
+      CPU_SET_S(m_cpus[each->number()], bytes, only);
       // Where it is not permitted the worker stays free to move.
       pthread_setaffinity_np(m_parts->threads.back().native_handle(), bytes, only);
       CPU_FREE(only);

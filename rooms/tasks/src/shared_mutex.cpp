@@ -42,7 +42,7 @@ void shared_mutex::unlock() noexcept {
   m_has_writer = false;
   waiter* const granted = grant_next();
   m_lock.unlock();
-  wait_queue::tell_all(granted);
+  waiter::tell_all(granted);
 }
 
 void shared_mutex::unlock_shared() noexcept {
@@ -50,7 +50,7 @@ void shared_mutex::unlock_shared() noexcept {
   m_readers -= 1;
   waiter* const granted = m_readers == 0 ? grant_next() : nullptr;
   m_lock.unlock();
-  wait_queue::tell_all(granted);
+  waiter::tell_all(granted);
 }
 
 }  // namespace trimtab::tasks

@@ -7,7 +7,8 @@ namespace trimtab::tasks::detail {
 
 void record_made(task& what) noexcept {
   worker* const here = worker::current();
-  what.id = recording::made(what.subject, here != nullptr ? here->tally() : recording::tally_of_thread());
+  if (here != nullptr) return here->record_made(what);
+  what.id = recording::made(what.subject, recording::tally_of_thread());
 }
 
 runtime* home_of_caller() {

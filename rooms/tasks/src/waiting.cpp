@@ -16,11 +16,7 @@ void completion::tell(waiter* newest) noexcept {
     oldest = newest;
     newest = next;
   }
-  while (oldest != nullptr) {
-    waiter* const next = oldest->next;
-    oldest->notify(*oldest);
-    oldest = next;
-  }
+  waiter::tell_all(oldest);
 }
 
 bool completion::remove(waiter& who) noexcept {

@@ -11,14 +11,14 @@
 
 namespace trimtab::tasks {
 
-constinit thread_local worker* t_worker = nullptr;
+constinit thread_local worker* this_threads_worker = nullptr;
 
-[[gnu::noinline]] worker* worker::current() noexcept {
+[[gnu::noinline]] worker* worker::ask_current() noexcept {
   asm volatile("");
-  return t_worker;
+  return this_threads_worker;
 }
 
-void worker_loop::set_current(worker* here) noexcept { t_worker = here; }
+void worker_loop::set_current(worker* here) noexcept { this_threads_worker = here; }
 
 worker::worker(runtime& owner, worker_queues& own, std::uint32_t number) noexcept
     : m_queues(&own), m_keeps_own(owner.m_table->keeps_own), m_number(number), m_owner(&owner) {
@@ -87,26 +87,13 @@ stack& worker::unused_stack() {
   return taken;
 }
 
-void worker::recycle(stack& left) noexcept {
-  left.next = m_unused;
-  m_unused = &left;
-  m_unused_count += 1;
-  m_owner->keep_few_unused(*this);
+void worker::recycle(void*, stack* left) noexcept {
+  worker& here = *current();
+  left->next = here.m_unused;
+  here.m_unused = left;
+  here.m_unused_count += 1;
+  here.m_owner->keep_few_unused(here);
 }
-
-namespace {
-
-void recycle_left(void*, stack* left) noexcept { worker_loop::recycle(*worker::current(), *left); }
-
-// What runs a stack that was set aside: the loop's own stack becomes unused.
-void resume(task& self, task::place) noexcept {
-  auto& suspended = reinterpret_cast<stack&>(self);
-  switching::to(&suspended, recycle_left, nullptr);
-}
-
-}  // namespace
-
-void worker_loop::recycle(worker& here, stack& left) noexcept { here.recycle(left); }
 
 namespace {
 
@@ -141,7 +128,10 @@ void worker::suspend(const char* what, const void* about, void (*published)(void
     here.m_tally.suspended(left.running.subject);
     recording::task_suspended(left.running.subject, left.running.id, cause_of(what));
   }
-  left.resumption.run = resume;
+  // What runs it leaves a loop's own stack, which becomes unused.
+  left.resumption.run = [](task& self, task::place) noexcept {
+    switching::to(&reinterpret_cast<stack&>(self), recycle, nullptr);
+  };
   left.resumption.what = task::kind::resumption;
   here.m_counters.suspended.add();
   struct publication {
@@ -180,15 +170,12 @@ void worker::run_on_new_stack(void (*f)(void*) noexcept, void* argument) noexcep
 void worker_loop::run_call(stack& self) noexcept {
   self.call(self.argument);
   self.call = nullptr;
-  switching::to(self.caller, recycle_left, nullptr);
+  switching::to(self.caller, worker::recycle, nullptr);
 }
 
 void worker::yield() noexcept {
-  worker* const here = current();
-  if (here == nullptr) return;
-  suspend("its turn", nullptr, [](void*, stack& left) noexcept { worker_loop::let_others_first(left); }, nullptr);
+  if (current() == nullptr) return;
+  suspend("its turn", nullptr, [](void*, stack& left) noexcept { current()->m_owner->put(left.resumption); }, nullptr);
 }
-
-void worker_loop::let_others_first(stack& left) noexcept { worker::current()->owner().put(left.resumption); }
 
 }  // namespace trimtab::tasks

@@ -15,8 +15,6 @@ class worker_loop {
   static void run(stack& self) noexcept;
 
   static void set_current(worker* here) noexcept;
-  static void recycle(worker& here, stack& left) noexcept;
-  static void let_others_first(stack& left) noexcept;
 
  private:
   static void run_call(stack& self) noexcept;

@@ -8,6 +8,7 @@
 #include "interleaved.hpp"
 
 #define trimtab trimtab_interleaved
+#define TRIMTAB_ASK_CURRENT
 #include "../src/asymmetric_fence.cpp"
 #include "../src/event_count.cpp"
 #include "../src/queues.cpp"
@@ -28,7 +29,7 @@ stack stacks[4];
 bool is_set_aside[4];
 }  // namespace
 
-worker* worker::current() noexcept {
+worker* worker::ask_current() noexcept {
   static char any;
   return are_workers ? reinterpret_cast<worker*>(&any) : nullptr;
 }

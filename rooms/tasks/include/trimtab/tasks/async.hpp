@@ -26,7 +26,7 @@ using result_of = std::invoke_result_t<std::decay_t<function>, std::decay_t<argu
 
 template <class value, class function>
 future<value> spawn_call(const task_options& options, const description& as, function&& call) {
-  auto& made = make_state<call_state<value, std::decay_t<function>>>(std::forward<function>(call), as);
+  auto& made = make_state<call_state<value, std::decay_t<function>, comes::at_once>>(std::forward<function>(call), as);
   try {
     spawn(made, options);
   } catch (...) {
@@ -74,28 +74,21 @@ auto async(priority level, function&& f, arguments&&... with) {
 
 // f(token, arguments...) if it takes one; not called, and its future throws `stopped`, if stop was requested before.
 template <class function, class... arguments>
-  requires std::invocable<std::decay_t<function>, std::stop_token, std::decay_t<arguments>...>
+  requires(std::invocable<std::decay_t<function>, std::decay_t<arguments>...> ||
+           std::invocable<std::decay_t<function>, std::stop_token, std::decay_t<arguments>...>)
 auto async(std::stop_token token, function&& f, arguments&&... with) {
-  using value = detail::result_of<function, std::stop_token, arguments...>;
-  return detail::spawn_call<value>(
-      {}, detail::describe<std::decay_t<function>>({}, f),
-      [token, call = detail::bound(std::forward<function>(f), token, std::forward<arguments>(with)...)]() mutable -> value {
-        if (token.stop_requested()) throw stopped();
-        return std::move(call)();
-      });
-}
-
-template <class function, class... arguments>
-  requires(std::invocable<std::decay_t<function>, std::decay_t<arguments>...> &&
-           !std::invocable<std::decay_t<function>, std::stop_token, std::decay_t<arguments>...>)
-auto async(std::stop_token token, function&& f, arguments&&... with) {
-  using value = detail::result_of<function, arguments...>;
-  return detail::spawn_call<value>(
-      {}, detail::describe<std::decay_t<function>>({}, f),
-      [token, call = detail::bound(std::forward<function>(f), std::forward<arguments>(with)...)]() mutable -> value {
-        if (token.stop_requested()) throw stopped();
-        return std::move(call)();
-      });
+  const detail::description as = detail::describe<std::decay_t<function>>({}, f);
+  auto call = [&] {
+    if constexpr (std::invocable<std::decay_t<function>, std::stop_token, std::decay_t<arguments>...>)
+      return detail::bound(std::forward<function>(f), token, std::forward<arguments>(with)...);
+    else
+      return detail::bound(std::forward<function>(f), std::forward<arguments>(with)...);
+  }();
+  using value = std::invoke_result_t<decltype(call)>;
+  return detail::spawn_call<value>({}, as, [token = std::move(token), call = std::move(call)]() mutable -> value {
+    if (token.stop_requested()) throw stopped();
+    return std::move(call)();
+  });
 }
 
 // A task whose result nobody waits for. What it throws ends the program, as from a thread.
@@ -108,16 +101,20 @@ void post(function&& f, arguments&&... with) {
       run = [](task& self, place) noexcept {
         auto& own = static_cast<posted&>(self);
         std::move(own.call)();
-        own.~posted();
-        free_block(&own, sizeof(posted));
+        destroy_in_block(worker::current(), own);
       };
     }
     call_type call;
   };
   const detail::description as = detail::describe<std::decay_t<function>>({}, f);
-  void* const block = allocate_block(sizeof(posted));
-  auto* const made = new (block) posted(detail::bound(std::forward<function>(f), std::forward<arguments>(with)...), as);
-  detail::spawn(*made, {});
+  auto& made = make_in_block<posted>(worker::current(),
+                                     detail::bound(std::forward<function>(f), std::forward<arguments>(with)...), as);
+  try {
+    detail::spawn(made, {});
+  } catch (...) {
+    destroy_in_block(worker::current(), made);
+    throw;
+  }
 }
 
 namespace detail {

@@ -60,7 +60,7 @@ class barrier {
     m_left = m_expected;
     waiter* const all = m_waiting.take_all();
     guard.unlock();
-    wait_queue::tell_all(all);
+    waiter::tell_all(all);
     return token;
   }
 

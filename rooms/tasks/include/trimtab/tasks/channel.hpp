@@ -215,8 +215,8 @@ void channel<value>::close() noexcept {
   waiter* const senders = m_senders.take_all();
   waiter* const receivers = m_receivers.take_all();
   m_lock.unlock();
-  wait_queue::tell_all(senders);
-  wait_queue::tell_all(receivers);
+  waiter::tell_all(senders);
+  waiter::tell_all(receivers);
 }
 
 }  // namespace trimtab::tasks

@@ -51,14 +51,42 @@ class coroutine_promise : public task {
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
 
-  // Who goes on after the end: the address of a coroutine, or one of these. That of a forked coroutine is changed by who
-  // waits for it, and by itself when it ends. What a spawned one gives its value to is marked by the lowest bit.
-  static constexpr std::uintptr_t nobody = 0, is_forked = 1, has_ended = 3, mark = 1;
+  // Who goes on after the end: the address of a coroutine, or one of these. That of one which was forked or called is
+  // changed by who waits for it, and by itself when it ends. What a spawned one gives its value to is marked by the lowest
+  // bit.
+  static constexpr std::uintptr_t nobody = 0, is_begun = 1, has_ended = 3, mark = 1;
   std::atomic<std::uintptr_t> next_one{nobody};
   bool was_awaited_in_vain = false;  // a fork: not at hand, so that its parent was suspended
 
-  void goes_on_with(std::coroutine_handle<> who) noexcept {
-    next_one.store(reinterpret_cast<std::uintptr_t>(who.address()), std::memory_order_relaxed);
+  // Begins it, as a call on the awaiting one's stack, which processors predict better than a jump to and fro. True: it has
+  // ended. False: it waits for something, or the stack was too short to begin it.
+  template <class promise>
+  static bool call(worker* here, promise& child) noexcept {
+    if (here == nullptr || here->is_stack_low()) [[unlikely]]
+      return false;
+    child.next_one.store(is_begun, std::memory_order_relaxed);
+    running_task& on = here->running();
+    const void* const outer = std::exchange(on.called, &child);
+    std::coroutine_handle<promise>::from_promise(child).resume();
+    on.called = outer;
+    // Acquire: it may have ended elsewhere.
+    return child.next_one.load(std::memory_order_acquire) == has_ended;
+  }
+
+  // After call() has given false.
+  template <class promise>
+  static std::coroutine_handle<> await(promise& child, std::coroutine_handle<> parent) noexcept {
+    std::uintptr_t known = child.next_one.load(std::memory_order_acquire);
+    const auto address = reinterpret_cast<std::uintptr_t>(parent.address());
+    if (known == nobody) {
+      child.next_one.store(address, std::memory_order_relaxed);
+      return transfer(std::coroutine_handle<promise>::from_promise(child), [&](worker& here) { here.push(child); });
+    }
+    // Fails only if it has ended meanwhile. Else the parent may go on elsewhere from now on.
+    if (known == has_ended ||
+        !child.next_one.compare_exchange_strong(known, address, std::memory_order_acq_rel, std::memory_order_acquire))
+      return parent;
+    return std::noop_coroutine();
   }
 
   static std::coroutine_handle<> go_on(std::uintptr_t address) noexcept {
@@ -72,9 +100,9 @@ class coroutine_promise : public task {
     std::coroutine_handle<> await_suspend(std::coroutine_handle<promise> self) const noexcept {
       // Acquire: who waits for a fork has been suspended before it said so.
       const std::uintptr_t next = self.promise().next_one.load(std::memory_order_acquire);
-      if ((next & mark) == 0) [[likely]]
-        return go_on(next);
-      return next == is_forked ? end_of_fork(self.promise()) : self.promise().end_of_spawned(next);
+      if (next == is_begun) [[likely]]
+        return end_of_begun(self.promise());
+      return (next & mark) == 0 ? go_on(next) : self.promise().end_of_spawned(next);
     }
     void await_resume() const noexcept {}
   };
@@ -88,9 +116,14 @@ class coroutine_promise : public task {
 
  private:
   // Afterwards the frame may be gone.
-  static std::coroutine_handle<> end_of_fork(coroutine_promise& self) noexcept {
+  static std::coroutine_handle<> end_of_begun(coroutine_promise& self) noexcept {
+    if (worker* const here = worker::current(); here != nullptr && here->running().called == &self) [[likely]] {
+      // Within the call: who awaits it is below on this stack.
+      self.next_one.store(has_ended, std::memory_order_relaxed);
+      return std::noop_coroutine();
+    }
     const std::uintptr_t waiting = self.next_one.exchange(has_ended, std::memory_order_acq_rel);
-    return waiting != is_forked ? go_on(waiting) : std::noop_coroutine();
+    return waiting != is_begun ? go_on(waiting) : std::noop_coroutine();
   }
 };
 
@@ -199,10 +232,9 @@ class [[nodiscard]] co_task {
 
   struct awaiter {
     handle child;
-    bool await_ready() const noexcept { return false; }
+    bool await_ready() const noexcept { return detail::coroutine_promise::call(worker::current(), child.promise()); }
     std::coroutine_handle<> await_suspend(std::coroutine_handle<> parent) const noexcept {
-      child.promise().goes_on_with(parent);
-      return detail::transfer(child, [&](worker& here) { here.push(child.promise()); });
+      return detail::coroutine_promise::await(child.promise(), parent);
     }
     value await_resume() const { return child.promise().take(); }
   };

@@ -31,7 +31,7 @@ class [[nodiscard]] forked_task {
   forked_task& operator=(forked_task&&) = delete;
   ~forked_task() {
     if (!m_child) return;
-    if (m_child.promise().next_one.load(std::memory_order_acquire) == detail::coroutine_promise::is_forked) [[unlikely]]
+    if (m_child.promise().next_one.load(std::memory_order_acquire) == detail::coroutine_promise::is_begun) [[unlikely]]
       detail::wait_for_fork(m_child.promise());
     m_child.destroy();
   }
@@ -39,30 +39,23 @@ class [[nodiscard]] forked_task {
   struct awaiter {
     handle forked;
 
-    bool await_ready() const noexcept { return false; }
-    // Afterwards the parent may go on elsewhere, and this be gone.
-    std::coroutine_handle<> await_suspend(std::coroutine_handle<> parent) noexcept {
+    bool await_ready() const noexcept {
       auto& child = forked.promise();
       worker* const here = worker::current();
       if (here != nullptr && here->take(child)) [[likely]] {
-        child.goes_on_with(parent);
-        return detail::transfer(forked, [&](worker& low) { low.push(child); });
+        child.next_one.store(child.nobody, std::memory_order_relaxed);
+        return child.call(here, child);
       }
-      std::uintptr_t known = child.next_one.load(std::memory_order_acquire);
-      if (known == child.has_ended) return parent;
-      if (known == child.nobody) {
-        child.goes_on_with(parent);
-        return forked;
-      }
-      if (here != nullptr) {
+      const std::uintptr_t known = child.next_one.load(std::memory_order_acquire);
+      if (known == child.is_begun && here != nullptr) {
         child.was_awaited_in_vain = true;
         here->counters().suspended.add();
       }
-      // Fails only if it has ended meanwhile.
-      const auto address = reinterpret_cast<std::uintptr_t>(parent.address());
-      if (child.next_one.compare_exchange_strong(known, address, std::memory_order_acq_rel, std::memory_order_acquire))
-        return std::noop_coroutine();
-      return parent;
+      return known == child.has_ended;
+    }
+    // Afterwards the parent may go on elsewhere, and this be gone.
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> parent) noexcept {
+      return detail::coroutine_promise::await(forked.promise(), parent);
     }
     value await_resume() {
       if (forked.promise().was_awaited_in_vain) [[unlikely]]
@@ -82,7 +75,7 @@ template <class value>
 forked_task<value> fork(co_task<value>&& what) {
   const auto child = what.release();
   if (worker* const here = worker::current(); here != nullptr) [[likely]] {
-    child.promise().next_one.store(child.promise().is_forked, std::memory_order_relaxed);
+    child.promise().next_one.store(child.promise().is_begun, std::memory_order_relaxed);
     here->fork(child.promise());
   }
   return forked_task<value>(child);

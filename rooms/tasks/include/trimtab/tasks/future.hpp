@@ -262,18 +262,25 @@ class countdown {
   void (*m_fired)(countdown&) noexcept;
 };
 
-// A task that gives a future its value by call().
-template <class value, class function>
-class call_state final : public task, public state<value> {
+enum class comes { at_once, when_told };
+
+// A task that gives a future its value by call(): comes to a queue at once, where who waits for it may find it, or when it
+// is told so.
+template <class value, class function, comes when>
+class call_state : public task, public state<value> {
  public:
   template <class from>
-  call_state(from&& called, const description& as)
-      : state<value>(2, destroy_state<call_state>, this), m_call(std::forward<from>(called)) {
-    task::run = run_it;
-    set_up(*this, as);
-  }
+  call_state(from&& called, const description& as) : call_state(std::forward<from>(called), as, destroy_state<call_state>) {}
   ~call_state() {
     if (!m_is_called) m_call.~function();
+  }
+
+ protected:
+  template <class from>
+  call_state(from&& called, const description& as, state_base::destroyer destroy)
+      : state<value>(2, destroy, when == comes::at_once ? this : nullptr), m_call(std::forward<from>(called)) {
+    task::run = run_it;
+    set_up(*this, as);
   }
 
  private:
@@ -293,40 +300,24 @@ class call_state final : public task, public state<value> {
   bool m_is_called = false;
 };
 
-// A task that comes when `antecedent` is ready.
+// One that comes when `antecedent` is ready.
 template <class value, class function>
-class continuation_state final : public task, public state<value>, public waiter {
+class continuation_state final : public call_state<value, function, comes::when_told>, public waiter {
  public:
   template <class from>
   continuation_state(from&& called, const description& as)
-      : state<value>(2, destroy_state<continuation_state>), m_call(std::forward<from>(called)), m_home(home_of_caller()) {
-    task::run = run_it;
-    set_up(*this, as);
+      : call_state<value, function, comes::when_told>(std::forward<from>(called), as, destroy_state<continuation_state>),
+        m_home(home_of_caller()) {
     notify = [](waiter& self) noexcept {
       auto& own = static_cast<continuation_state&>(self);
       make_ready(own, *own.m_home);
     };
-  }
-  ~continuation_state() {
-    if (!m_is_called) m_call.~function();
   }
   void start(state_base& antecedent) noexcept {
     if (!antecedent.done().add(*this)) notify(*this);
   }
 
  private:
-  static void run_it(task& self, place) noexcept {
-    auto& own = static_cast<continuation_state&>(self);
-    own.guarded([&] { own.emplace_result([&]() -> decltype(auto) { return std::move(own.m_call)(); }); });
-    own.m_is_called = true;
-    own.m_call.~function();
-    own.done().complete();
-    own.release();
-  }
-  union {
-    function m_call;
-  };
-  bool m_is_called = false;
   runtime* m_home;
 };
 

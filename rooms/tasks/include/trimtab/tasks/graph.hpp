@@ -25,6 +25,7 @@
 #include "trimtab/tasks/blocks.hpp"
 #include "trimtab/tasks/graph_node.hpp"
 #include "trimtab/tasks/spawn.hpp"
+#include "trimtab/tasks/worker.hpp"
 
 namespace trimtab::tasks {
 
@@ -247,11 +248,7 @@ class typed_node final : public graph_node {
     }
     own.end(std::move(gives), has_failed);
   }
-  static void free(graph_node& self) noexcept {
-    auto& own = static_cast<typed_node&>(self);
-    own.~typed_node();
-    free_block(&own, sizeof(typed_node));
-  }
+  static void free(graph_node& self) noexcept { destroy_in_block(worker::current(), static_cast<typed_node&>(self)); }
 
   static constexpr std::size_t slots = sizeof...(inputs) == 0 ? 1 : sizeof...(inputs);
   function m_call;
@@ -296,18 +293,11 @@ class graph {
     using node = detail::typed_node<std::decay_t<function>, inputs...>;
     using gives = detail::result_block<typename node::result>;
     static_assert(gives::is_one, "a task of a graph returns nothing, or a block");
-    static_assert(alignof(node) <= block_cache::grain);
-    void* const memory = allocate_block(sizeof(node));
-    node* made;
-    try {
-      made = new (memory) node(*this, name, options, std::forward<function>(f), std::move(slots)...);
-    } catch (...) {
-      free_block(memory, sizeof(node));
-      throw;
-    }
-    made->output().retain();
-    output<typename gives::value> result{reference<event_state>(made->output())};
-    begin(*made, options.worker);
+    auto& made =
+        make_in_block<node>(worker::current(), *this, name, options, std::forward<function>(f), std::move(slots)...);
+    made.output().retain();
+    output<typename gives::value> result{reference<event_state>(made.output())};
+    begin(made, options.worker);
     return result;
   }
   template <class function, class... inputs>

@@ -32,6 +32,14 @@ struct forked final : task {
   std::exception_ptr error;
 };
 
+template <class function>
+void describe_fork(task& fork, const function& f, worker& here) noexcept {
+  const description as = describe<function>({}, f);
+  fork.kind_of_work = as.kind_of_work;
+  fork.subject = as.subject;
+  if (as.subject != 0) here.record_made(fork);
+}
+
 // Calls f() on a stack of its own, with what it throws.
 template <class function>
 void call_on_new_stack(function&& f) {
@@ -70,7 +78,7 @@ void invoke(first&& f, second&& g) {
     return detail::call_on_new_stack([&] { invoke(f, g); });
   detail::forked<std::remove_reference_t<second>> other(g);
   if (recording::is_on()) [[unlikely]]
-    detail::set_up(other, detail::describe<std::remove_reference_t<second>>({}, g));
+    detail::describe_fork(other, g, *here);
   here->fork(other);
   try {
     f();
@@ -83,6 +91,7 @@ void invoke(first&& f, second&& g) {
   if (here->take(other)) [[likely]] {
     if (other.subject == 0) [[likely]]
       return static_cast<void>(g());
+    if (here->call_recorded(other, g)) return;
     here->run_fork_in_place(other);
   } else {
     other.done.wait("a fork");

@@ -8,9 +8,8 @@
 //   worker thread, first    recording::worker_begins(m_recorded, number);
 //   at each change          recording::worker_state(recording::state::looks);
 //   last                    m_tally.flush(); recording::worker_ends();
-//   a task is made          static recording::kind what(recording::code_of(f));
-//                           if (recording::is_on()) task.subject = what.subject(), task.id = recording::made(task.subject,
-//                           m_tally);
+//   a task is made          if (recording::is_on()) task.subject = recording::kind_of_call<function>::subject(f),
+//                           task.id = recording::made(task.subject, m_tally);
 //   it is run               if (recording::is_on()) { recording::run_guard here(task.subject, task.id, m_tally); ... }
 //
 // All functions may be called from any thread, do not throw, and allocate nothing on the paths of tasks. Identities and
@@ -51,6 +50,8 @@ namespace detail {
 inline constinit std::atomic<level> current{level::off};
 // Rises in a forked child, where all subjects are new.
 inline constinit std::atomic<std::uint32_t> generation{1};
+// Of code, also into `known`.
+std::uint32_t find_subject(std::atomic<std::uint64_t>& known, const void* code) noexcept;
 }  // namespace detail
 
 inline bool is_on() noexcept { return detail::current.load(std::memory_order_relaxed) != level::off; }
@@ -66,7 +67,7 @@ void worker_begins(std::uint32_t runtime, std::uint32_t number) noexcept;
 void worker_state(state next) noexcept;
 void worker_ends() noexcept;
 
-// Subjects: what is common to tasks of one kind. Take a lock at first: keep the number, see `kind`.
+// Subjects: what is common to tasks of one kind. Take a lock at first: keep the number, see `kind` and `kind_of_call`.
 std::uint32_t subject_of(const char* name, const char* file, std::uint32_t line) noexcept;
 std::uint32_t subject_of_code(const void* code) noexcept;
 
@@ -99,6 +100,21 @@ class kind {
 template <class function>
 const void* code_of(const function& callable) noexcept;
 
+// The same for all calls of one type of function, by their code: constant-initialised, so that asking has no guard.
+template <class function>
+class kind_of_call {
+ public:
+  static std::uint32_t subject(const function& callable) noexcept {
+    const std::uint64_t known = s_known.load(std::memory_order_relaxed);
+    if (known >> 32 == detail::generation.load(std::memory_order_relaxed)) [[likely]]
+      return static_cast<std::uint32_t>(known);
+    return detail::find_subject(s_known, code_of(callable));
+  }
+
+ private:
+  static inline constinit std::atomic<std::uint64_t> s_known{0};  // generation and subject
+};
+
 // What one thread has counted at profile level, by subject. One thread at a time; `made` and `ran` cost some 2 ns.
 class tally {
  public:
@@ -112,6 +128,15 @@ class tally {
     m_ran += 1;
     entry& mine = at(subject);
     return ++mine.ran >= mine.next_timed;
+  }
+  // False: `ran` would ask for its time, and nothing was counted. For calls that are to be inlined.
+  bool ran_untimed(std::uint32_t subject) noexcept {
+    entry& mine = at(subject);
+    if (mine.ran + 1 >= mine.next_timed) [[unlikely]]
+      return false;
+    mine.ran += 1;
+    m_ran += 1;
+    return true;
   }
   // is_inclusive: other tasks ran inside.
   void took(std::uint32_t subject, base::ticks ticks, bool is_inclusive) noexcept;

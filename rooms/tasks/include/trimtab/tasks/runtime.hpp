@@ -100,6 +100,7 @@ class runtime {
   void tell_if_stuck() noexcept;
 
   runtime_options m_options;
+  const std::vector<std::uint32_t> m_cpus;  // where each worker is to stay; empty: anywhere
   tasks::policy m_policy;
   const table* m_table = nullptr;
   queues m_queues;

@@ -52,8 +52,7 @@ description describe(const task_options& options, const function& f) noexcept {
     } else if constexpr (std::is_pointer_v<function>) {
       made.subject = recording::subject_of_code(recording::code_of(f));
     } else {
-      static recording::kind recorded(recording::code_of(f));
-      made.subject = recorded.subject();
+      made.subject = recording::kind_of_call<function>::subject(f);
     }
   }
   return made;

@@ -10,7 +10,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "trimtab/tasks/blocks.hpp"
 #include "trimtab/tasks/waiting.hpp"
 #include "trimtab/tasks/worker.hpp"
 
@@ -144,21 +143,12 @@ class state : public state_base {
 // A state in a block of its own, made by make_state. own: the most derived class.
 template <class own>
 void destroy_state(state_base& which) noexcept {
-  auto& whole = static_cast<own&>(which);
-  whole.~own();
-  free_block(&whole, sizeof(own));
+  destroy_in_block(worker::current(), static_cast<own&>(which));
 }
 
 template <class own, class... arguments>
 own& make_state(arguments&&... from) {
-  static_assert(alignof(own) <= block_cache::grain, "results of tasks may be aligned to 64 bytes at most");
-  void* const block = allocate_block(sizeof(own));
-  try {
-    return *new (block) own(std::forward<arguments>(from)...);
-  } catch (...) {
-    free_block(block, sizeof(own));
-    throw;
-  }
+  return make_in_block<own>(worker::current(), std::forward<arguments>(from)...);
 }
 
 // One reference.

@@ -28,25 +28,17 @@ class task_scope {
   }
   template <class function>
   void spawn(const task_options& options, function&& f) {
-    using spawned_type = spawned<std::decay_t<function>>;
     worker* const here = worker::current();
-    void* const block = allocate_block(here, sizeof(spawned_type));
-    spawned_type* made;
-    try {
-      made = new (block) spawned_type(*this, std::forward<function>(f), options);
-    } catch (...) {
-      free_block(here, block, sizeof(spawned_type));
-      throw;
-    }
+    auto& made = make_in_block<spawned<std::decay_t<function>>>(here, *this, std::forward<function>(f), options);
     if (here != nullptr && here->running_stack() == m_stack && m_stack != nullptr)
       m_spawned += 1;
     else
       m_left.fetch_add(1, std::memory_order_relaxed);
     if (here != nullptr && options.worker < 0) [[likely]] {
       here->counters().made.add();
-      here->push(*made);
+      here->push(made);
     } else {
-      detail::spawn(*made, options);
+      detail::spawn(made, options);
     }
   }
 
@@ -82,8 +74,7 @@ class task_scope {
         } catch (...) {
           of.failed(std::current_exception());
         }
-      own.~spawned();
-      free_block(worker::current(), &own, sizeof(spawned));
+      destroy_in_block(worker::current(), own);
       // The last access to the scope, unless its owner runs this.
       if (where == place::loop) of.ended();
     }

@@ -43,21 +43,12 @@ class wait_queue {
     return false;
   }
 
-  // All, for tell_all.
+  // All, for waiter::tell_all.
   waiter* take_all() noexcept {
     waiter* const oldest = m_first;
     m_first = nullptr;
     m_end = &m_first;
     return oldest;
-  }
-
-  // Without the lock: who is told may destroy what it waited for.
-  static void tell_all(waiter* oldest) noexcept {
-    while (oldest != nullptr) {
-      waiter* const next = oldest->next;
-      oldest->notify(*oldest);
-      oldest = next;
-    }
   }
 
  private:

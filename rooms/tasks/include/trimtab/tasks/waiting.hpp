@@ -11,6 +11,15 @@ namespace trimtab::tasks {
 struct waiter {
   waiter* next = nullptr;
   void (*notify)(waiter& self) noexcept = nullptr;
+
+  // This one and those behind it. Not under a lock of what they wait for: who is told may destroy that.
+  static void tell_all(waiter* first) noexcept {
+    while (first != nullptr) {
+      waiter* const next = first->next;
+      first->notify(*first);
+      first = next;
+    }
+  }
 };
 
 class completion {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "trimtab/base/clock.hpp"
 #include "trimtab/tasks/blocks.hpp"
@@ -40,7 +41,12 @@ struct running_task {
   const task_kind* kind_of_work = nullptr;
   std::uint64_t id = 0;
   std::uint32_t subject = 0;
+  const void* called = nullptr;  // the innermost coroutine that was begun by a call
 };
+
+class worker;
+// The calling thread's, nullptr on threads that are none. Read by worker::current() only.
+extern thread_local constinit worker* this_threads_worker asm("trimtab_tasks_worker");
 
 class alignas(64) worker {
  public:
@@ -48,9 +54,20 @@ class alignas(64) worker {
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 
-  // The calling thread's, nullptr on threads that are none. A task may go on at another worker after it has waited, so
-  // that this is never inlined: a compiler may keep the address of a thread's own variables.
-  static worker* current() noexcept;
+  // The calling thread's, nullptr on threads that are none. A task may go on at another worker's thread after it has
+  // waited, but a compiler may keep the address of a thread's own variables: it must not see that this is one.
+  static worker* current() noexcept {
+#if defined(__x86_64__) && defined(__LP64__) && !defined(TRIMTAB_ASK_CURRENT)
+    worker* here;
+    asm volatile(
+        "movq trimtab_tasks_worker@gottpoff(%%rip), %0\n\t"
+        "movq %%fs:(%0), %0"
+        : "=r"(here));
+    return here;
+#else
+    return ask_current();
+#endif
+  }
 
   runtime& owner() noexcept { return *m_owner; }
   std::uint32_t number() const noexcept { return m_number; }
@@ -88,6 +105,21 @@ class alignas(64) worker {
     current()->m_counters.finished.add();
   }
 
+  // call(), in place of a recorded fork that was taken. False: the fork is to be run by run_fork_in_place, which times it.
+  template <class function>
+  bool call_recorded(const task& fork, function&& call) {
+    if (fork.id != 0 || !m_tally.ran_untimed(fork.subject)) [[unlikely]]
+      return false;
+    const struct restored {
+      explicit restored(running_task& of) : on(of), outer(of) {}
+      ~restored() { on = outer; }
+      running_task& on;
+      const running_task outer;
+    } here(*m_running);
+    *m_running = {fork.kind_of_work, 0, fork.subject};
+    call();
+    return true;
+  }
   // The same for a recorded fork, which does not count.
   void run_fork_in_place(task& taken) noexcept {
     running_task* const here = m_running;
@@ -99,6 +131,9 @@ class alignas(64) worker {
   // What runs now on the worker's stack: for reports and the recorder.
   running_task& running() noexcept { return *m_running; }
   recording::tally& tally() noexcept { return m_tally; }
+
+  // Of a task that is recorded: that it has been made.
+  void record_made(task& what) noexcept { what.id = recording::made(what.subject, m_tally); }
 
   // A new task, or one that is ready to go on, to where the policy wants it.
   void push(task& what) noexcept {
@@ -132,6 +167,8 @@ class alignas(64) worker {
   friend class worker_loop;
   friend struct switching;
 
+  static worker* ask_current() noexcept;  // never inlined
+
   void run(task& what, task::place where) noexcept {
     if (what.subject != 0) [[unlikely]]
       return run_recorded(what, where);
@@ -142,7 +179,8 @@ class alignas(64) worker {
   void wake() noexcept;
   void push_elsewhere(task& what) noexcept;
   stack& unused_stack();
-  void recycle(stack& left) noexcept;
+  // As switching::to calls it, for a stack that is used no more.
+  static void recycle(void*, stack* left) noexcept;
   void enter(worker_state next) noexcept;
 
   // Read by every fork.
@@ -180,6 +218,24 @@ inline void free_block(worker* here, void* block, std::size_t bytes) noexcept {
   if (here == nullptr || block_cache::is_watched) [[unlikely]]
     return free_block(block, bytes);
   here->blocks().free(block, bytes);
+}
+
+// An object in a block of its own. here: the calling worker.
+template <class object, class... arguments>
+object& make_in_block(worker* here, arguments&&... from) {
+  static_assert(alignof(object) <= block_cache::grain, "what is in blocks may be aligned to 64 bytes at most");
+  void* const block = allocate_block(here, sizeof(object));
+  try {
+    return *new (block) object(std::forward<arguments>(from)...);
+  } catch (...) {
+    free_block(block, sizeof(object));
+    throw;
+  }
+}
+template <class object>
+void destroy_in_block(worker* here, object& which) noexcept {
+  which.~object();
+  free_block(here, &which, sizeof(object));
 }
 
 }  // namespace trimtab::tasks
