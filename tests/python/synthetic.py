@@ -101,6 +101,44 @@ def unavailable(what: str, why: str, remedy: str) -> bytes:
     return _string_record(4, b"", what, why, remedy)
 
 
+def knob(number: int, on: int, name: str, key: str = "app+0x40", values: str = "") -> bytes:
+    """A record of names.tt."""
+    return _string_record(7, struct.pack("<II", number, on), name, key, values)
+
+
+def policy(number: int, name: str) -> bytes:
+    """A record of names.tt."""
+    return _string_record(8, struct.pack("<H6x", number), name)
+
+
+def decision(
+    at_s: float,
+    number: int,
+    on: int,
+    which: int,
+    change: tuple[int, int],
+    outcome: int,
+    text: bytes = b"",
+    gain: tuple[float, float, int] = (0.0, 0.0, 0),
+    by: int = 1,
+) -> bytes:
+    """A record of decisions.tt."""
+    return struct.pack(
+        "<QQIIqqddIHH192s",
+        int(at_s * S),
+        number,
+        on,
+        which,
+        *change,
+        gain[0],
+        gain[1],
+        gain[2],
+        outcome,
+        by,
+        text,
+    )
+
+
 @dataclass
 class LaneFile:
     """What goes into the two files of a lane."""
@@ -121,6 +159,7 @@ class ProcessFiles:
     lanes: list[LaneFile] = field(default_factory=list)
     names: list[bytes] = field(default_factory=list)
     samples: list[tuple[float, int, float]] = field(default_factory=list)
+    decisions: list[bytes] = field(default_factory=list)
     pid: int = 100
     wall: float = 10.0
     parallel: float = 0.0
@@ -153,6 +192,9 @@ class ProcessFiles:
             )
             head = page(file_header(3, 32, len(self.samples), len(self.samples)))
             (home / "counters.tt").write_bytes(head + content)
+        if self.decisions:
+            head = page(file_header(7, 256, len(self.decisions), len(self.decisions)))
+            (home / "decisions.tt").write_bytes(head + b"".join(self.decisions))
         for number, lane in enumerate(self.lanes):
             self._write_lane(home, number, lane)
         return home

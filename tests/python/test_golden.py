@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from trimtab.export.tables import EVENT_KINDS
-from trimtab.model import CAUSES, METRICS, SUBJECT_KINDS, UNKNOWN, WAITS, WORKER_STATES
+from trimtab.model import CAUSES, METRICS, OUTCOMES, SUBJECT_KINDS, UNKNOWN, WAITS, WORKER_STATES, Knob
 from trimtab.readers import layout, open_run
 
 ROOT = Path(__file__).parents[2]
@@ -20,6 +20,7 @@ TYPES = {
     "event": layout.EVENT,
     "profile_row": layout.ROW,
     "sample": layout.SAMPLE,
+    "decision": layout.DECISION,
 }
 
 
@@ -43,15 +44,16 @@ def test_offsets_and_sizes_are_those_of_the_writer(name: str) -> None:
         ("## Event", "event", 0),
         ("## Profile row", "profile_row", 0),
         ("## Sample", "sample", 0),
+        ("## Decision", "decision", 0),
     ],
 )
 def test_documented_offsets(heading: str, name: str, start: int) -> None:
     text = (ROOT / "docs" / "run-directory.md").read_text()
     section = re.split(r"^## ", re.split(f"^{heading}", text, flags=re.M)[1], flags=re.M)[0]
     told = {}
-    pattern = r"^\| (\d+) \| (\d*) ?(u16|u32|u64|f64|bytes) \| (\w+)"
+    pattern = r"^\| (\d+) \| (\d*) ?(u16|u32|u64|i64|f64|bytes) \| (\w+)"
     for offset, number, kind, field in re.findall(pattern, section, flags=re.M):
-        size = {"u16": 2, "u32": 4, "u64": 8, "f64": 8, "bytes": 1}[kind] * int(number or 1)
+        size = {"u16": 2, "u32": 4, "u64": 8, "i64": 8, "f64": 8, "bytes": 1}[kind] * int(number or 1)
         told[{"metric": "what"}.get(field, field)] = (int(offset) - start, size)
     told.pop("reserved", None)
     assert told == fields_of(TYPES[name])
@@ -64,6 +66,7 @@ ENUMS = {
     "wait_kind": WAITS,
     "wait_cause": CAUSES,
     "worker_state": WORKER_STATES,
+    "decision_outcome": OUTCOMES,
 }
 
 
@@ -103,3 +106,10 @@ def test_values_are_those_of_the_writer() -> None:
     assert (row["histogram"][5], row["histogram"][41]) == (1, 9)
     assert process.samples["value"].tolist() == [0.25]
     assert process.switches["a"].tolist() == [3]
+    assert process.knobs == {1: Knob(1, 1, "schedule", "app+0x40", ("static", "dynamic"))}
+    assert process.policies == {1: "tuner"}
+    assert process.decisions is not None
+    (kept,) = process.decisions
+    assert (kept["number"], kept["subject"], kept["knob"], kept["from"], kept["to"]) == (2, 1, 1, 0, 1)
+    assert (kept["gain"], kept["uncertainty"], kept["pairs"]) == (0.22, 0.03, 9)
+    assert (kept["outcome"], kept["policy"], bytes(kept["text"])[:10]) == (2, 1, b"run delay\0")

@@ -7,6 +7,7 @@ from typing import Any
 import trimtab
 from trimtab.analysis.account import Account, Span, account, known, rows_of, span_of
 from trimtab.analysis.counters import counters, samples_of
+from trimtab.analysis.decisions import decisions
 from trimtab.analysis.findings import findings
 from trimtab.analysis.overhead import own_cost
 from trimtab.analysis.regions import Places, places_of, region_table
@@ -96,6 +97,7 @@ def build(run: Run) -> dict[str, Any]:
             float(main.header["cpus_quota"]),
             task_findings(main, spent, tasks, workers),
         ),
+        "decisions": decisions(main, places),
         "lanes": [_lane_entry(lane) for lane in main.lanes],
         "timeline": timeline(main, span.wall_s, places),
         "counters": counters(main, span.wall_s),
@@ -145,6 +147,7 @@ def _without_process(ended: dict[str, Any], unavailable: list[Unavailable]) -> d
             ).as_json()
         ],
         "findings": [],
+        "decisions": [],
         "lanes": [],
         "timeline": None,
         "counters": [],

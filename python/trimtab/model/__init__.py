@@ -76,6 +76,8 @@ CAUSES = {
     9: "children",
     10: "time",
 }
+# What became of a change of a knob.
+OUTCOMES = {1: "trial", 2: "kept", 3: "undone", 4: "set"}
 WAITS = {
     1: "join",
     2: "barrier",
@@ -134,6 +136,24 @@ class Counter:
 
 
 @dataclass(frozen=True)
+class Knob:
+    """A named value of a subject that can be changed while the program runs.
+
+    `key` names the subject the same in every run of the same build; `names` are of the values 0, 1, ...
+    """
+
+    id: int
+    subject: int | None
+    name: str
+    key: str
+    names: tuple[str, ...]
+
+    def text_of(self, value: int) -> str:
+        """A value as people read it."""
+        return self.names[value] if 0 <= value < len(self.names) else str(value)
+
+
+@dataclass(frozen=True)
 class Unavailable:
     """Something that could not be measured, why, and what to do about it."""
 
@@ -175,6 +195,9 @@ class Process:
     samples: Records
     switches: Records
     command: tuple[str, ...] = field(default=())
+    knobs: dict[int, Knob] = field(default_factory=dict)
+    policies: dict[int, str] = field(default_factory=dict)
+    decisions: Records | None = None
 
     @property
     def ns_per_tick(self) -> float:

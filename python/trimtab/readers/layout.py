@@ -7,7 +7,7 @@ import numpy as np
 MAGIC = b"TRIMTAB\0"
 VERSION = 1
 HEADER_BYTES = 4096
-KINDS = {1: "process", 2: "names", 3: "counters", 4: "events", 5: "profile", 6: "switches"}
+KINDS = {1: "process", 2: "names", 3: "counters", 4: "events", 5: "profile", 6: "switches", 7: "decisions"}
 
 FILE_HEADER = np.dtype(
     [
@@ -101,7 +101,23 @@ ROW = np.dtype(
 SAMPLE = np.dtype(
     [("ticks", "<u8"), ("counter", "<u4"), ("lane", "<u4"), ("value", "<f8"), ("reserved", "<u8")]
 )
-RECORDS = {"counters": SAMPLE, "events": EVENT, "profile": ROW, "switches": EVENT}
+DECISION = np.dtype(
+    [
+        ("ticks", "<u8"),
+        ("number", "<u8"),
+        ("subject", "<u4"),
+        ("knob", "<u4"),
+        ("from", "<i8"),
+        ("to", "<i8"),
+        ("gain", "<f8"),
+        ("uncertainty", "<f8"),
+        ("pairs", "<u4"),
+        ("outcome", "<u2"),
+        ("policy", "<u2"),
+        ("text", "V192"),
+    ]
+)
+RECORDS = {"counters": SAMPLE, "decisions": DECISION, "events": EVENT, "profile": ROW, "switches": EVENT}
 
 
 def offset_of(dtype: np.dtype[np.void], name: str) -> int:

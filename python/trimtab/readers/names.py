@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
-from trimtab.model import NO_SUBJECT, SUBJECT_KINDS, Counter, Module, RunError, Subject, Unavailable
+from trimtab.model import NO_SUBJECT, SUBJECT_KINDS, Counter, Knob, Module, RunError, Subject, Unavailable
 from trimtab.readers import layout
 from trimtab.readers.files import File
 
@@ -20,6 +20,8 @@ class Names:
     runtimes: dict[int, tuple[str, str]] = field(default_factory=dict)
     unavailable: list[Unavailable] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)
+    knobs: dict[int, Knob] = field(default_factory=dict)
+    policies: dict[int, str] = field(default_factory=dict)
 
 
 def _or_none(value: int) -> int | None:
@@ -97,3 +99,12 @@ def _read_record(names: Names, tag: int, record: bytes) -> None:
     elif tag == 6:
         key, value = _strings(record, 8, 2)
         names.facts[key] = value
+    elif tag == 7:
+        number, on = struct.unpack_from("<II", record, 8)
+        name, key, values = _strings(record, 16, 3)
+        names.knobs[number] = Knob(
+            number, _or_none(on), name, key, tuple(values.split(",")) if values else ()
+        )
+    elif tag == 8:
+        (number,) = struct.unpack_from("<H", record, 8)
+        names.policies[number] = _strings(record, 16, 1)[0]

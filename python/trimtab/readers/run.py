@@ -108,6 +108,9 @@ def _read_process(directory: Path) -> Process:
         _read_optional(directory / "counters.tt", "counters"),
         _read_optional(directory / "switches.tt", "switches"),
         command,
+        names.knobs,
+        names.policies,
+        _read_optional(directory / "decisions.tt", "decisions"),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from rich.markup import escape
 
 from trimtab.text.console import output, table
+from trimtab.text.decisions import decision_line, lasting, summary
 from trimtab.text.units import NAMES, percent, seconds
 from trimtab.text.workers import task_table, worker_table
 
@@ -59,6 +60,10 @@ def tables(report: dict[str, Any], directory: Path) -> None:
             f"[bold]{escape(finding['cause'])}{escape(subject)}[/] (up to {seconds(finding['gain_s'])})"
         )
         console.print(f"  {escape(finding['evidence'])}\n  -> {escape(finding['action'])}")
+    if report["decisions"]:
+        console.print(f"[bold]steering[/]: {summary(report['decisions'])} (--json has all)")
+        for each in lasting(report["decisions"])[:40]:
+            console.print("  " + escape(decision_line(each)))
     for missing in report["unavailable"]:
         console.print(
             f"not available: {escape(missing['what'])}: {escape(missing['why'])}. {escape(missing['remedy'])}"

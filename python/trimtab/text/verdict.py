@@ -8,6 +8,7 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.markup import escape
 
+from trimtab.text.decisions import decision_line, lasting, summary
 from trimtab.text.units import NAMES, percent, seconds
 from trimtab.text.workers import task_lines, workers_line
 
@@ -38,6 +39,10 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
         console.print("  " + line)
         for each in task_lines(report, 3):
             console.print("  " + each)
+    if report["decisions"]:
+        console.print(f"  steering: {summary(report['decisions'])}")
+        for decided in lasting(report["decisions"])[-3:]:
+            console.print("    " + escape(decision_line(decided)))
     for finding in report["findings"][:3]:
         subject = f" at {finding['subject']}" if finding["subject"] else ""
         console.print(

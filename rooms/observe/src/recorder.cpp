@@ -11,6 +11,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "recorder_append.hpp"
 #include "trimtab/base/topology.hpp"
 
 namespace trimtab::observe {
@@ -174,6 +175,7 @@ void recorder::after_fork() noexcept {
   m_names_file.close();
   m_counters_file.close();
   m_switches_file.close();
+  m_decisions_file.close();
   for (subject_slot& slot : m_subjects) {
     if (slot.key.load(std::memory_order_relaxed) == 0) continue;
     slot.key.store(0, std::memory_order_relaxed);
@@ -183,8 +185,8 @@ void recorder::after_fork() noexcept {
   m_parallel = 0;
   m_trace_used = 0;
   m_trace_full = false;
-  m_subject_count = m_keys = m_counter_count = m_module_count = 0;
-  m_runtime_count = 0;
+  m_subject_count = m_keys = m_counter_count = m_knob_count = m_module_count = 0;
+  m_runtime_count = m_policy_count = 0;
   m_open_lock.reset();
   m_lock.reset();
   m_sample_lock.reset();
@@ -203,22 +205,6 @@ recorder::setup_cost::~setup_cost() {
 }
 
 // counters.tt and switches.tt come into being with their first record: most processes of a run have neither.
-namespace {
-template <class record_type>
-void append(base::mapped_file& file, const record_type& record) noexcept {
-  auto& head = *reinterpret_cast<file_header*>(file.data());
-  if (head.written == head.capacity) {
-    if (file.grow(file.size() * 2) != 0) {
-      head.dropped += 1;
-      return;
-    }
-    head.capacity = (file.size() - header_bytes) / sizeof(record_type);
-  }
-  reinterpret_cast<record_type*>(file.data() + header_bytes)[head.written] = record;
-  std::atomic_ref(head.written).store(head.written + 1, std::memory_order_release);
-}
-}  // namespace
-
 void recorder::sample(std::uint32_t counter, std::uint32_t lane, double value, base::ticks at) noexcept {
   if (!is_on() || counter == 0) return;
   const std::lock_guard guard(m_sample_lock);

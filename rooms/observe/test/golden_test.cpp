@@ -121,12 +121,19 @@ TEST(golden, names) {
   counter.is_cumulative = 1;
   name_runtime runtime{};
   runtime.id = 1;
+  name_knob chunk{};
+  chunk.id = 1;
+  chunk.subject = 1;
+  name_policy tuner{};
+  tuner.id = 1;
   const std::string all = name(module, name_tag::module, {"/lib/app", "ab12"}) +
                           name(runtime, name_tag::runtime, {"libgomp", "/lib/libgomp.so.1", "12"}) +
                           name(region, name_tag::subject, {"", "app.c", "solve"}) +
                           name(counter, name_tag::counter, {"load", "CPUs", "/proc/stat"}) +
                           name(name_plain{}, name_tag::unavailable, {"energy", "no meter", "another machine"}) +
-                          name(name_plain{}, name_tag::fact, {"key", "value"});
+                          name(name_plain{}, name_tag::fact, {"key", "value"}) +
+                          name(chunk, name_tag::knob, {"schedule", "app+0x40", "static,dynamic"}) +
+                          name(tuner, name_tag::policy, {"tuner"});
   check("100-0/names.tt", page(header(file_kind::names, 0, all.size(), all.size()), "") + all);
 }
 
@@ -179,6 +186,23 @@ TEST(golden, samples_and_switches) {
   check("100-0/counters.tt", page(header(file_kind::counters, sizeof one, 1, 1), "") + bytes(one));
   const event out{6000, no_subject, static_cast<std::uint16_t>(event_kind::switch_out), 1, 3, 0};
   check("100-0/switches.tt", page(header(file_kind::switches, sizeof out, 1, 1), "") + bytes(out));
+}
+
+TEST(golden, decisions) {
+  decision kept{};
+  kept.ticks = 7000;
+  kept.number = 2;
+  kept.subject = 1;
+  kept.knob = 1;
+  kept.from = 0;
+  kept.to = 1;
+  kept.gain = 0.22;
+  kept.uncertainty = 0.03;
+  kept.pairs = 9;
+  kept.outcome = decision_outcome::kept;
+  kept.policy = 1;
+  std::memcpy(kept.text, "run delay\0imbalance=1.5", 24);
+  check("100-0/decisions.tt", page(header(file_kind::decisions, sizeof kept, 1, 1), "") + bytes(kept));
 }
 
 TEST(golden, layout) {
@@ -259,6 +283,18 @@ TEST(golden, layout) {
   FIELD(profile_row, max);
   FIELD(profile_row, x);
   FIELD(profile_row, histogram);
+  FIELD(decision, ticks);
+  FIELD(decision, number);
+  FIELD(decision, subject);
+  FIELD(decision, knob);
+  FIELD(decision, from);
+  FIELD(decision, to);
+  FIELD(decision, gain);
+  FIELD(decision, uncertainty);
+  FIELD(decision, pairs);
+  FIELD(decision, outcome);
+  FIELD(decision, policy);
+  FIELD(decision, text);
   FIELD(sample, ticks);
   FIELD(sample, counter);
   FIELD(sample, lane);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <tuple>
 
 namespace trimtab::steer {
 
@@ -46,7 +47,9 @@ std::vector<finding> diagnose(const std::vector<figure>& of_subject, const std::
     std::snprintf(text, sizeof text, each.text, each.is_percent ? strength * 100 : value);
     all.push_back({std::string(each.cause), strength, text, {std::string(each.figure), value}});
   }
-  std::stable_sort(all.begin(), all.end(), [](const finding& a, const finding& b) { return a.strength > b.strength; });
+  std::sort(all.begin(), all.end(), [](const finding& a, const finding& b) {
+    return std::tie(b.strength, a.cause) < std::tie(a.strength, b.cause);
+  });
   return all;
 }
 

@@ -33,7 +33,7 @@ class every_search : public ::testing::TestWithParam<search_kind> {};
 
 TEST_P(every_search, asks_for_points_of_the_space_once_each_and_ends) {
   for (const surface& of : surfaces::all_surfaces()) {
-    for (const std::uint64_t seed : {1, 2, 3}) {
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
       const auto asked = make_search(GetParam(), space_of(of.knobs, of.start), limits_of(of, seed));
       const std::vector<point> path = path_of(*asked, of, 0.05, seed);
       EXPECT_TRUE(asked->is_done());

@@ -1,3 +1,5 @@
+#include <tuple>
+
 #include "algorithms.hpp"
 
 namespace trimtab::steer::algorithms {
@@ -20,7 +22,8 @@ std::vector<double> beyond(const std::vector<double>& a, const std::vector<doubl
 }
 
 void sort_by_value(std::vector<corner>& corners) {
-  std::stable_sort(corners.begin(), corners.end(), [](const corner& a, const corner& b) { return a.value < b.value; });
+  std::sort(corners.begin(), corners.end(),
+            [](const corner& a, const corner& b) { return std::tie(a.value, a.at) < std::tie(b.value, b.at); });
 }
 
 bool is_collapsed(const space& over, const std::vector<corner>& corners) {

@@ -6,6 +6,7 @@
 //   RUN/<pid>-<n>/names.tt       page + tagged records: modules, subjects, counters, what was unavailable
 //   RUN/<pid>-<n>/counters.tt    page + sample records over time, written by the sampler thread
 //   RUN/<pid>-<n>/switches.tt    page + event records: the lanes' context switches (where permitted)
+//   RUN/<pid>-<n>/decisions.tt   page + decision records: what was changed while the program ran, and why
 //   RUN/<pid>-<n>/lane-0000.events    page + event records, a ring or an append-only stream
 //   RUN/<pid>-<n>/lane-0000.profile   page + profile rows
 //
@@ -22,7 +23,7 @@ namespace trimtab::observe {
 inline constexpr char file_magic[8] = {'T', 'R', 'I', 'M', 'T', 'A', 'B', '\0'};
 inline constexpr std::uint32_t format_version = 1;
 // Rises with what older readers may pass over: kinds of events, metrics, fields behind those that there were.
-inline constexpr std::uint64_t format_minor = 1;
+inline constexpr std::uint64_t format_minor = 2;
 inline constexpr std::size_t header_bytes = 4096;
 inline constexpr std::uint32_t no_lane = 0xffffffffu;
 inline constexpr std::uint32_t no_subject = 0xffffffffu;
@@ -35,6 +36,7 @@ enum class file_kind : std::uint32_t {
   events = 4,
   profile = 5,
   switches = 6,
+  decisions = 7,
 };
 
 // Offset 0 of every file; the kind-specific header follows at offset 64, within the same page.
@@ -232,6 +234,13 @@ enum class subject_kind : std::uint16_t {
   workers = 15,  // of a task runtime
 };
 
+enum class decision_outcome : std::uint16_t {
+  trial = 1,   // in force, not accepted
+  kept = 2,    // accepted, after a trial
+  undone = 3,  // back to what was accepted
+  set = 4,     // accepted at once, by a rule
+};
+
 // A profile row: one subject, one metric, on one lane. Only the lane whose file it is in writes it;
 // `about` is the lane it speaks of (team rows are written by the forking lane about each member).
 enum class metric : std::uint16_t {
@@ -297,6 +306,23 @@ struct sample {
 };
 static_assert(sizeof(sample) == 32);
 
+// decisions.tt: a change of one knob. One decision may change several: records in turn, with the same number.
+struct decision {
+  std::uint64_t ticks;
+  std::uint64_t number;  // of the process, from 1
+  std::uint32_t subject;
+  std::uint32_t knob;  // its definition is in names.tt
+  std::int64_t from;
+  std::int64_t to;
+  double gain;          // share of the subject's time that it saves; meaningless with pairs = 0
+  double uncertainty;   // half the width of a 95 % interval of the gain
+  std::uint32_t pairs;  // of measurements that the gain rests on; 0: none
+  decision_outcome outcome;
+  std::uint16_t policy;  // in names.tt; 0: none
+  char text[192];        // reason and evidence (NAME=VALUE, blanks between), a NUL behind each, cut off where too long
+};
+static_assert(sizeof(decision) == 256);
+
 // names.tt: each record begins with name_record and is padded to 8 bytes; strings are NUL-terminated, in
 // the order given, directly behind the fixed part.
 enum class name_tag : std::uint16_t {
@@ -306,6 +332,8 @@ enum class name_tag : std::uint16_t {
   unavailable = 4,  // name_plain; what, why, remedy
   runtime = 5,      // name_runtime; name (libgomp, libomp, libiomp5), path, version
   fact = 6,         // name_plain; key, value
+  knob = 7,         // name_knob; name, key of its subject from run to run, names of the values 0, 1, ... ("": numbers)
+  policy = 8,       // name_policy; name
 };
 struct name_record {
   std::uint32_t bytes;  // whole record, a multiple of 8
@@ -337,6 +365,16 @@ struct name_counter {
   name_record head;
   std::uint32_t id;
   std::uint32_t is_cumulative;  // 1: ever growing; 0: a level
+};
+struct name_knob {
+  name_record head;
+  std::uint32_t id;
+  std::uint32_t subject;
+};
+struct name_policy {
+  name_record head;
+  std::uint16_t id;
+  std::uint16_t reserved[3];
 };
 struct name_runtime {
   name_record head;

@@ -87,6 +87,11 @@ class recorder {
   void fact(const char* key, const char* value) noexcept;
   std::uint16_t add_runtime(const char* name, const char* path, const char* version) noexcept;
 
+  // What a steering thread decides. Names of values: those of 0, 1, ... with commas between; "": the values are numbers.
+  std::uint32_t add_knob(std::uint32_t subject, const char* name, const char* key, const char* value_names) noexcept;
+  std::uint16_t add_policy(const char* name) noexcept;
+  void decide(const decision& record) noexcept;  // decisions.tt
+
   // Outermost parallel regions of all host threads: keeps the time during which any is active.
   void parallel_enter(base::ticks at) noexcept {
     if (m_parallel.fetch_add(1, std::memory_order_acq_rel) == 0)
@@ -160,7 +165,7 @@ class recorder {
   char m_directory[448] = {};
   base::clock_calibration m_clock;
   process_header* m_process = nullptr;
-  base::mapped_file m_process_file, m_names_file, m_counters_file, m_switches_file;
+  base::mapped_file m_process_file, m_names_file, m_counters_file, m_switches_file, m_decisions_file;
   std::atomic<std::uint32_t> m_lane_count{0};
   std::atomic<lane*> m_lanes[max_lanes] = {};
   std::atomic<std::uint32_t> m_parallel{0};
@@ -172,8 +177,10 @@ class recorder {
   std::uint32_t m_subject_count = 0;
   std::uint32_t m_keys = 0;  // slots in use, forgotten ones too
   std::uint32_t m_counter_count = 0;
+  std::uint32_t m_knob_count = 0;
   std::uint32_t m_module_count = 0;
   std::uint16_t m_runtime_count = 0;
+  std::uint16_t m_policy_count = 0;
   struct module {
     std::uint64_t base, begin, end;  // begin = end: unloaded
     std::uint64_t identity;          // of path and build id
@@ -182,7 +189,7 @@ class recorder {
   module m_modules[max_modules] = {};
   base::spin_lock m_open_lock;    // opening anew in a forked child
   base::spin_lock m_lock;         // lanes, subjects, names
-  base::spin_lock m_sample_lock;  // counters.tt, switches.tt
+  base::spin_lock m_sample_lock;  // counters.tt, switches.tt, decisions.tt
 };
 
 // The process's recorder, and the calling thread's lane. Both in the one library that carries this room.

@@ -1,0 +1,34 @@
+"""Decisions as lines: at 1.32 s threads of mandel.c:48 4 -> 3: run delay 31 %; gain 22 % ± 3 %."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trimtab.text.units import percent
+
+
+def decision_line(decision: dict[str, Any]) -> str:
+    """One decision, without its evidence."""
+    changes = ", ".join(f"{each['knob']} {each['from']} -> {each['to']}" for each in decision["changes"])
+    first, _, others = changes.partition(" ")
+    line = f"at {decision['time_s']:.2f} s {first} of {decision['subject']} {others}"
+    if decision["outcome"] not in ("kept", "set"):
+        line += f", {decision['outcome']}"
+    if decision["reason"]:
+        line += f": {decision['reason']}"
+    if decision["gain"] is not None:
+        line += f"; gain {percent(decision['gain'])} ± {percent(decision['uncertainty'])}"
+    return line
+
+
+def lasting(decisions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that changed what the program runs with: not trials, nor their ends without a result."""
+    return [each for each in decisions if each["outcome"] in ("kept", "set")]
+
+
+def summary(decisions: list[dict[str, Any]]) -> str | None:
+    """How many there were; None without any."""
+    if not decisions:
+        return None
+    kept, trials = len(lasting(decisions)), sum(each["outcome"] == "trial" for each in decisions)
+    return f"{kept} change{'' if kept == 1 else 's'} kept, {trials} tried"

@@ -1,0 +1,94 @@
+#include "trimtab/steer/record.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+namespace trimtab::steer {
+
+namespace {
+
+// Reason and evidence, a NUL behind each, whatever has no room cut off between two letters.
+void write_text(char* to, std::size_t room, const decision& made) {
+  std::string evidence;
+  for (const figure& each : made.evidence) {
+    char value[32];
+    std::snprintf(value, sizeof value, "%.6g", each.value);
+    evidence += (evidence.empty() ? "" : " ") + each.name + '=' + value;
+  }
+  const auto put = [&](std::string_view text, std::size_t most) {
+    std::size_t size = std::min(text.size(), most);
+    if (size < text.size())
+      while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;  // within a letter of UTF-8
+    std::memcpy(to, text.data(), size);
+    to += size;
+    *to++ = '\0';
+    return size + 1;
+  };
+  const std::size_t used = put(made.reason, room - 2);
+  put(evidence, room - used - 1);
+}
+
+}  // namespace
+
+void decision_record::add(const subject_info& subject, std::string_view key) {
+  const auto [place, is_new] = m_knobs.try_emplace(subject.id);
+  if (!is_new) return;
+  const std::string its_key(key);
+  for (const knob& each : subject.knobs) {
+    std::string names;
+    if (!each.values.is_ordered())
+      for (std::size_t i = 0; i < each.values.size(); ++i)
+        names += (i == 0 ? "" : ",") + each.values.text_of(each.values.at(i));
+    place->second.push_back(m_into.add_knob(subject.id, each.name.c_str(), its_key.c_str(), names.c_str()));
+  }
+}
+
+void decision_record::write(const decision& made, base::ticks at) {
+  const auto knobs = m_knobs.find(made.subject);
+  if (knobs == m_knobs.end()) return;
+  observe::decision record{};
+  if (!made.policy.empty()) {
+    const auto [its, is_new] = m_policies.try_emplace(made.policy);
+    if (is_new) its->second = m_into.add_policy(made.policy.c_str());
+    record.policy = its->second;
+  }
+  record.ticks = at;
+  record.number = made.number;
+  record.subject = made.subject;
+  record.gain = made.gain.gain;
+  record.uncertainty = made.gain.uncertainty;
+  record.pairs = made.gain.pairs;
+  record.outcome = static_cast<observe::decision_outcome>(made.what);
+  write_text(record.text, sizeof record.text, made);
+  for (const change& each : made.changes) {
+    if (each.knob >= knobs->second.size()) continue;
+    record.knob = knobs->second[each.knob];
+    record.from = each.from;
+    record.to = each.to;
+    m_into.decide(record);
+  }
+}
+
+void decision_record::write(const engine& steering) {
+  for (const policy_report& each : steering.reports())
+    if (!each.is_enabled && m_told.try_emplace(each.name, true).second)
+      m_into.unavailable(("policy " + each.name).c_str(), ("it " + each.why_disabled).c_str(),
+                         "the run went on without it; what it had on trial was undone");
+  const engine_counts& counts = steering.counts();
+  const std::pair<const char*, double> facts[] = {
+      {"steering: cost of search, s", steering.spent().spent_s()},
+      {"steering: refused, budget", static_cast<double>(counts.budget)},
+      {"steering: refused, consent", static_cast<double>(counts.consent)},
+      {"steering: refused, subject of another policy", static_cast<double>(counts.others)},
+      {"steering: refused, subject gone", static_cast<double>(counts.gone)},
+      {"steering: refused, knob stuck", static_cast<double>(counts.stuck)},
+      {"steering: measurements left out", static_cast<double>(counts.bad_measurements)},
+  };
+  for (const auto& [name, value] : facts) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", value);
+    m_into.fact(name, text);
+  }
+}
+
+}  // namespace trimtab::steer

@@ -1,0 +1,122 @@
+#include "trimtab/steer/record.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "scenario.hpp"
+
+namespace trimtab::steer::testing {
+namespace {
+
+// A recorder of its own in a directory of its own.
+class recorded {
+ public:
+  recorded() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "trimtab-steer-XXXXXX").string();
+    m_path = mkdtemp(pattern.data());
+    observe::recorder_options options;
+    options.run_directory = m_path.c_str();
+    EXPECT_EQ(into->open(options), 0);
+  }
+  ~recorded() {
+    std::error_code ignored;
+    std::filesystem::remove_all(m_path, ignored);
+  }
+  std::string file(const char* name) const {
+    std::ifstream in(std::string(into->directory()) + "/" + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  std::vector<observe::decision> decisions() const {
+    const std::string bytes = file("decisions.tt");
+    observe::file_header head{};
+    if (bytes.size() >= sizeof head) std::memcpy(&head, bytes.data(), sizeof head);
+    std::vector<observe::decision> all(head.written);
+    if (!all.empty()) std::memcpy(all.data(), bytes.data() + observe::header_bytes, all.size() * sizeof(observe::decision));
+    return all;
+  }
+  std::unique_ptr<observe::recorder> into = std::make_unique<observe::recorder>();
+
+ private:
+  std::string m_path;
+};
+
+const subject_info loop{5, "loop", {numbers("threads", 1, 4, 4), kinds("schedule", {"static", "dynamic"})}};
+
+decision kept() {
+  decision made;
+  made.number = 9;
+  made.subject = 5;
+  made.what = outcome::kept;
+  made.changes = {{0, 4, 3}, {1, 0, 1}};
+  made.policy = "tuner";
+  made.reason = "run delay";
+  made.evidence = {{"run_delay_share", 0.31}, {"imbalance", 1.5}};
+  made.gain = {0.22, 0.03, 9};
+  return made;
+}
+
+TEST(record, writes_a_record_for_each_change) {
+  recorded run;
+  decision_record to(*run.into);
+  to.add(loop, "app+0x40");
+  to.add(loop, "app+0x40");
+  to.write(kept(), 7000);
+  const auto all = run.decisions();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].number, 9u);
+  EXPECT_EQ(all[1].number, 9u);
+  EXPECT_NE(all[0].knob, all[1].knob);
+  EXPECT_EQ(all[1].from, 0);
+  EXPECT_EQ(all[1].to, 1);
+  EXPECT_EQ(all[0].ticks, 7000u);
+  EXPECT_EQ(all[0].outcome, observe::decision_outcome::kept);
+  EXPECT_EQ(all[0].policy, 1u);
+  EXPECT_STREQ(all[0].text, "run delay");
+  EXPECT_STREQ(all[0].text + 10, "run_delay_share=0.31 imbalance=1.5");
+  EXPECT_NE(run.file("names.tt").find("static,dynamic"), std::string::npos);
+}
+
+TEST(record, cuts_long_texts_between_letters) {
+  recorded run;
+  decision_record to(*run.into);
+  to.add(loop, "app+0x40");
+  decision made = kept();
+  for (std::size_t length = 180; length < 200; ++length) {
+    made.reason = std::string(length, 'x') + "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4";
+    to.write(made, 1);
+  }
+  for (const observe::decision& each : run.decisions()) {
+    const std::string reason(each.text, strnlen(each.text, sizeof each.text));
+    ASSERT_LT(reason.size(), sizeof each.text);
+    EXPECT_EQ(each.text[sizeof each.text - 1], '\0');
+    EXPECT_NE(reason.back(), '\xc3') << "half a letter";
+  }
+}
+
+TEST(record, tells_what_was_disabled_once_and_what_it_cost) {
+  recorded run;
+  decision_record to(*run.into);
+  engine steering;
+  steering.add(std::make_unique<scripted>([](const view&, auto&) { throw std::runtime_error("out of ideas"); }));
+  steering.step({});
+  to.write(steering);
+  to.write(steering);
+  const std::string names = run.file("names.tt");
+  const std::size_t first = names.find("it threw: out of ideas");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(names.find("it threw: out of ideas", first + 1), std::string::npos);
+  EXPECT_NE(names.find("steering: cost of search, s"), std::string::npos);
+}
+
+TEST(record, passes_over_subjects_that_it_does_not_know) {
+  recorded run;
+  decision_record to(*run.into);
+  to.write(kept(), 1);
+  EXPECT_TRUE(run.decisions().empty());
+}
+
+}  // namespace
+}  // namespace trimtab::steer::testing

@@ -1,0 +1,96 @@
+"""Decisions of a run: as the report has them, and as people read them."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from synthetic import LaneFile, ProcessFiles, decision, knob, policy, subject, team_of, write_run
+from trimtab.analysis import build
+from trimtab.model import RunError
+from trimtab.readers import open_run
+from trimtab.text import tables, verdict
+from trimtab.text.decisions import decision_line, summary
+
+NAMES = [
+    subject(1, name="mandel.c:48"),
+    knob(1, 1, "threads"),
+    knob(2, 1, "schedule", values="static,dynamic"),
+    policy(1, "tuner"),
+]
+KEPT = b"run delay 31 %\0run_delay_share=0.31 passage_s=0.014 half="
+DECISIONS = [
+    decision(1.0, 1, 1, 1, (4, 3), 1, b"search"),
+    decision(1.32, 2, 1, 1, (4, 3), 2, KEPT, (0.22, 0.03, 9)),
+    decision(1.32, 2, 1, 2, (0, 1), 2, KEPT, (0.22, 0.03, 9)),
+    decision(1.5, 3, 1, 2, (1, 7), 3, "zurück".encode()[:5]),
+    decision(1.6, 4, 1, 1, (3, 2), 4, b"load", by=9),
+    decision(1.7, 5, 1, 99, (3, 2), 4),
+]
+
+
+def run_with(tmp_path: Path, decisions: list[bytes]) -> Path:
+    lanes = [LaneFile(team_of(1, 4.0, [3.0, 2.0]), run_s=3.0), LaneFile(run_s=2.0)]
+    return write_run(tmp_path / "run", ProcessFiles(lanes, NAMES, parallel=4.0, decisions=decisions))
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> dict[str, Any]:
+    return build(open_run(run_with(tmp_path, DECISIONS)))
+
+
+def test_a_decision_has_all_its_changes(report: dict[str, Any]) -> None:
+    trial, kept, undone, rule = report["decisions"]
+    assert kept["changes"] == [
+        {"knob": "threads", "from": "4", "to": "3"},
+        {"knob": "schedule", "from": "static", "to": "dynamic"},
+    ]
+    assert (kept["time_s"], kept["outcome"], kept["policy"]) == (pytest.approx(1.32), "kept", "tuner")
+    assert (kept["subject"], kept["key"]) == ("mandel.c:48", "app+0x40")
+    assert (kept["gain"], kept["uncertainty"], kept["pairs"]) == (0.22, 0.03, 9)
+    assert kept["reason"] == "run delay 31 %"
+    assert kept["evidence"] == {"run_delay_share": 0.31, "passage_s": 0.014}
+    assert trial["gain"] is None
+    assert undone["changes"] == [{"knob": "schedule", "from": "dynamic", "to": "7"}]
+    assert undone["reason"].startswith("zur")
+    assert (rule["outcome"], rule["policy"]) == ("set", None)
+
+
+def test_lines(report: dict[str, Any]) -> None:
+    trial, kept, undone, _ = report["decisions"]
+    assert decision_line(trial) == "at 1.00 s threads of mandel.c:48 4 -> 3, trial: search"
+    assert decision_line(kept) == (
+        "at 1.32 s threads of mandel.c:48 4 -> 3, schedule static -> dynamic: run delay 31 %; gain 22.0 % ± 3.0 %"
+    )
+    assert ", undone: zur" in decision_line(undone)
+    assert summary(report["decisions"]) == "2 changes kept, 1 tried"
+
+
+def test_the_verdict_and_the_tables_have_what_lasted(
+    report: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    stream = io.StringIO()
+    verdict(report, Path("run"), stream)
+    tables(report, Path("run"))
+    for text in (stream.getvalue(), capsys.readouterr().out):
+        assert "2 changes kept, 1 tried" in text
+        assert "at 1.32 s threads of mandel.c:48 4 -> 3, schedule" in text
+        assert "at 1.00 s" not in text
+
+
+def test_without_decisions_nothing_is_said(tmp_path: Path) -> None:
+    report = build(open_run(run_with(tmp_path, [])))
+    assert report["decisions"] == []
+    stream = io.StringIO()
+    verdict(report, Path("run"), stream)
+    assert "steering" not in stream.getvalue()
+
+
+def test_a_file_that_was_cut_off_is_told(tmp_path: Path) -> None:
+    run = run_with(tmp_path, DECISIONS)
+    path = run / "100-0" / "decisions.tt"
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(RunError, match=r"decisions\.tt: byte 24"):
+        open_run(run)
