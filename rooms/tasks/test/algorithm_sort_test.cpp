@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "on_policies.hpp"
+
 namespace trimtab::tasks {
 namespace {
 
@@ -32,13 +34,9 @@ std::vector<int> input(const std::string& shape, int length) {
   return made;
 }
 
-class sorts : public ::testing::TestWithParam<std::tuple<policy, std::uint32_t>> {
- protected:
-  runtime here{{.workers = std::get<1>(GetParam()), .policy = std::get<0>(GetParam())}};
-};
-INSTANTIATE_TEST_SUITE_P(tasks, sorts,
-                         ::testing::Combine(::testing::Values(policy::local_priority, policy::static_priority),
-                                            ::testing::Values(1, 2, 3)));
+class sorts : public on_a_runtime {};
+INSTANTIATE_TEST_SUITE_P(tasks, sorts, policies_with({policy::local_priority, policy::static_priority}, {1, 2, 3}),
+                         name_of_case);
 
 TEST_P(sorts, every_shape_and_length) {
   for (const char* const shape : shapes)

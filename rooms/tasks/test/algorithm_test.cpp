@@ -9,20 +9,18 @@
 #include <string>
 #include <thread>
 
+#include "on_policies.hpp"
+
 namespace trimtab::tasks {
 namespace {
 
-constexpr policy all_policies[] = {policy::local,     policy::local_priority,  policy::abp_priority,
-                                   policy::hierarchy, policy::static_priority, policy::periodic_priority};
 const chunking all_chunkings[] = {adaptive_chunks{}, static_chunks{},     static_chunks{7},
                                   dynamic_chunks{},  dynamic_chunks{100}, guided_chunks{},
                                   guided_chunks{50}, ordered_chunks{},    ordered_chunks{30}};
 constexpr int lengths[] = {0, 1, 3, 17, 300, 4321};
 
-class algorithms : public ::testing::TestWithParam<std::tuple<policy, std::uint32_t>> {
+class algorithms : public on_a_runtime {
  protected:
-  runtime here{{.workers = std::get<1>(GetParam()), .policy = std::get<0>(GetParam())}};
-
   // Each way to call an algorithm.
   template <class function>
   void each_way(function&& f) {
@@ -30,13 +28,7 @@ class algorithms : public ::testing::TestWithParam<std::tuple<policy, std::uint3
       for (const int length : lengths) here.run([&] { f(how, length); });
   }
 };
-INSTANTIATE_TEST_SUITE_P(tasks, algorithms,
-                         ::testing::Combine(::testing::ValuesIn(all_policies), ::testing::Values(1, 2, 5)),
-                         [](const auto& of) {
-                           std::string name = name_of(std::get<0>(of.param));
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name + "_" + std::to_string(std::get<1>(of.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(tasks, algorithms, all_policies({1, 2, 5}), name_of_case);
 
 // Long enough for others to take part.
 void work(int amount) {

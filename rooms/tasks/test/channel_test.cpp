@@ -8,15 +8,15 @@
 #include <thread>
 #include <vector>
 
+#include "on_policies.hpp"
 #include "trimtab/tasks/async.hpp"
 #include "trimtab/tasks/task_scope.hpp"
-#include "with_policies.hpp"
 
 namespace trimtab::tasks {
 namespace {
 
-class channels : public under_all_policies {};
-INSTANTIATE_TEST_SUITE_P(tasks, channels, all_policies_and_workers(), policy_and_workers);
+class channels : public on_a_runtime {};
+INSTANTIATE_TEST_SUITE_P(tasks, channels, all_policies({1, 2, 5}), name_of_case);
 
 TEST_P(channels, values_come_in_their_order) {
   for (const std::size_t capacity : {0u, 1u, 7u}) {

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "on_policies.hpp"
 #include "trimtab/tasks/async.hpp"
 #include "trimtab/tasks/await_future.hpp"
 #include "trimtab/tasks/channel.hpp"
@@ -15,13 +16,12 @@
 #include "trimtab/tasks/mutex.hpp"
 #include "trimtab/tasks/semaphore.hpp"
 #include "trimtab/tasks/timer.hpp"
-#include "with_policies.hpp"
 
 namespace trimtab::tasks {
 namespace {
 
-class coroutines : public under_all_policies {};
-INSTANTIATE_TEST_SUITE_P(tasks, coroutines, all_policies_and_workers(), policy_and_workers);
+class coroutines : public on_a_runtime {};
+INSTANTIATE_TEST_SUITE_P(tasks, coroutines, all_policies({1, 2, 5}), name_of_case);
 
 co_task<long> fib(int n) {
   if (n < 2) co_return n;

@@ -8,27 +8,14 @@
 #include <string>
 #include <thread>
 
+#include "on_policies.hpp"
 #include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/runtime.hpp"
 
 namespace trimtab::tasks {
 namespace {
 
-constexpr policy all_policies[] = {policy::local,     policy::local_priority,  policy::abp_priority,
-                                   policy::hierarchy, policy::static_priority, policy::periodic_priority};
-
-class with_policies : public ::testing::TestWithParam<std::tuple<policy, std::uint32_t>> {
- protected:
-  runtime here{{.workers = std::get<1>(GetParam()), .policy = std::get<0>(GetParam())}};
-};
-INSTANTIATE_TEST_SUITE_P(futures, with_policies,
-                         ::testing::Combine(::testing::ValuesIn(all_policies), ::testing::Values(1, 2, 5)),
-                         [](const auto& of) {
-                           std::string name = name_of(std::get<0>(of.param));
-                           for (char& each : name)
-                             if (each == '-') each = '_';
-                           return name + "_" + std::to_string(std::get<1>(of.param));
-                         });
+class futures : public on_a_runtime {};
+INSTANTIATE_TEST_SUITE_P(tasks, futures, all_policies({1, 2, 5}), name_of_case);
 
 long fib(int n) {
   if (n < 2) return n;
@@ -37,11 +24,11 @@ long fib(int n) {
   return a.get() + b;
 }
 
-TEST_P(with_policies, fib_of_futures) {
+TEST_P(futures, fib_of_futures) {
   EXPECT_EQ(here.run([] { return fib(18); }), 2584);
 }
 
-TEST_P(with_policies, from_outside) {
+TEST_P(futures, from_outside) {
   future<int> a = async([] { return 3; });
   future<std::string> b = async([](int x, const std::string& y) { return std::to_string(x) + y; }, 4, "five");
   EXPECT_EQ(a.get(), 3);
@@ -49,7 +36,7 @@ TEST_P(with_policies, from_outside) {
   EXPECT_FALSE(a.valid());
 }
 
-TEST_P(with_policies, exceptions_pass_through) {
+TEST_P(futures, exceptions_pass_through) {
   EXPECT_THROW(async([]() -> int { throw std::logic_error("x"); }).get(), std::logic_error);
   here.run([] {
     future<void> failing = async([] { throw std::logic_error("x"); });
@@ -59,7 +46,7 @@ TEST_P(with_policies, exceptions_pass_through) {
   });
 }
 
-TEST_P(with_policies, a_chain_of_continuations) {
+TEST_P(futures, a_chain_of_continuations) {
   const int last = here.run([] {
     future<int> chain = make_ready_future(0);
     for (int i = 0; i < 1000; ++i) chain = chain.then([](future<int> of) { return of.get() + 1; });
@@ -68,7 +55,7 @@ TEST_P(with_policies, a_chain_of_continuations) {
   EXPECT_EQ(last, 1000);
 }
 
-TEST_P(with_policies, dataflow_waits_for_all) {
+TEST_P(futures, dataflow_waits_for_all) {
   const int sum = here.run([] {
     std::vector<shared_future<int>> row;
     for (int i = 0; i < 8; ++i) row.push_back(async([i] { return i; }));
@@ -98,7 +85,7 @@ TEST_P(with_policies, dataflow_waits_for_all) {
   EXPECT_EQ(sum, expected);
 }
 
-TEST_P(with_policies, tasks_that_wait_for_a_promise_of_another_thread) {
+TEST_P(futures, tasks_that_wait_for_a_promise_of_another_thread) {
   promise<int> given;
   shared_future<int> taken = given.get_future();
   std::atomic<int> waiting{0};
@@ -115,14 +102,14 @@ TEST_P(with_policies, tasks_that_wait_for_a_promise_of_another_thread) {
   EXPECT_EQ(sum, 50 + 1225);
 }
 
-TEST_P(with_policies, a_future_of_a_future_is_that_future) {
+TEST_P(futures, a_future_of_a_future_is_that_future) {
   future<int> inner = async([] { return async([] { return 7; }); });
   EXPECT_EQ(inner.get(), 7);
   future<int> failing = async([]() -> future<int> { throw std::logic_error("outer"); });
   EXPECT_THROW(failing.get(), std::logic_error);
 }
 
-TEST_P(with_policies, priorities_and_hints_do_not_lose_tasks) {
+TEST_P(futures, priorities_and_hints_do_not_lose_tasks) {
   std::atomic<int> runs{0};
   here.run([&] {
     std::vector<future<void>> all;
@@ -133,7 +120,7 @@ TEST_P(with_policies, priorities_and_hints_do_not_lose_tasks) {
   EXPECT_EQ(runs.load(), 600);
 }
 
-TEST_P(with_policies, posted_tasks_end_before_the_runtime) {
+TEST_P(futures, posted_tasks_end_before_the_runtime) {
   std::atomic<int> runs{0};
   {
     runtime other({.workers = 2, .policy = here.policy()});

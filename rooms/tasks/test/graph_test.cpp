@@ -10,41 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "on_policies.hpp"
+#include "support.hpp"
 #include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/runtime.hpp"
 
 namespace trimtab::tasks {
 namespace {
 
-constexpr policy all_policies[] = {policy::local,     policy::local_priority,  policy::abp_priority,
-                                   policy::hierarchy, policy::static_priority, policy::periodic_priority};
-
-class graphs : public ::testing::TestWithParam<std::tuple<policy, std::uint32_t>> {
- protected:
-  runtime here{{.workers = std::get<1>(GetParam()), .policy = std::get<0>(GetParam())}};
-};
-INSTANTIATE_TEST_SUITE_P(tasks, graphs, ::testing::Combine(::testing::ValuesIn(all_policies), ::testing::Values(1, 2, 5)),
-                         [](const auto& of) {
-                           std::string name = name_of(std::get<0>(of.param));
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name + "_" + std::to_string(std::get<1>(of.param));
-                         });
-
-// What `call` throws.
-template <class function>
-std::string told(function&& call) {
-  try {
-    call();
-  } catch (const graph_error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
-::testing::AssertionResult contains(const std::string& text, const std::string& part) {
-  if (text.find(part) != std::string::npos) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << "no \"" << part << "\" in: " << text;
-}
+class graphs : public on_a_runtime {};
+INSTANTIATE_TEST_SUITE_P(tasks, graphs, all_policies({1, 2, 5}), name_of_case);
 
 // Random graphs: each task changes one block from what it reads in two others, after up to two earlier tasks and after
 // all earlier ones that use these blocks. The serial answer: the same one after the other.
@@ -218,12 +192,12 @@ TEST_P(graphs, slots_that_are_never_satisfied_are_told_and_may_be_later) {
   int runs = 0;
   const auto first = g.task("first", [&] { ++runs; }, after(go));
   g.task("second", [&] { ++runs; }, after(first), after(g.make_latch(2, "twice")));
-  const std::string text = told([&] { g.wait(); });
+  const std::string text = told<graph_error>([&] { g.wait(); });
   EXPECT_TRUE(contains(text, "of 2 tasks not all slots are satisfied"));
   EXPECT_TRUE(contains(text, first.text() + ": slot 0 waits for " + go.text()));
   EXPECT_TRUE(contains(text, "(second): slot 0 waits for " + first.text()));
   go.satisfy();
-  EXPECT_TRUE(contains(told([&] { g.wait(); }), "slot 1 waits for event"));
+  EXPECT_TRUE(contains(told<graph_error>([&] { g.wait(); }), "slot 1 waits for event"));
   EXPECT_EQ(runs, 1);
 }
 
@@ -242,8 +216,9 @@ TEST(graph, events_are_satisfied_as_often_as_their_kind_says) {
   graph g(here);
   const event<> once = g.make_event("start");
   once.satisfy();
-  EXPECT_TRUE(contains(told([&] { once.satisfy(); }), once.text() + " may be satisfied once, and has been already"));
-  EXPECT_TRUE(contains(told([&] { once.count_up(); }), "it is no latch"));
+  EXPECT_TRUE(
+      contains(told<graph_error>([&] { once.satisfy(); }), once.text() + " may be satisfied once, and has been already"));
+  EXPECT_TRUE(contains(told<graph_error>([&] { once.count_up(); }), "it is no latch"));
   const event<> sticky = g.make_event({}, event_kind::sticky);
   sticky.satisfy();
   sticky.satisfy();
@@ -253,8 +228,8 @@ TEST(graph, events_are_satisfied_as_often_as_their_kind_says) {
   EXPECT_FALSE(latch.has_happened());
   latch.satisfy();
   EXPECT_TRUE(latch.has_happened());
-  EXPECT_TRUE(contains(told([&] { latch.satisfy(); }), "has been counted down already"));
-  EXPECT_TRUE(contains(told([&] { g.make_latch(0); }), "count 0, expected at least 1"));
+  EXPECT_TRUE(contains(told<graph_error>([&] { latch.satisfy(); }), "has been counted down already"));
+  EXPECT_TRUE(contains(told<graph_error>([&] { g.make_latch(0); }), "count 0, expected at least 1"));
   int runs = 0;
   g.task([&] { ++runs; }, after(once), after(sticky), after(latch));
   g.wait();
@@ -268,12 +243,12 @@ TEST(graph, who_writes_to_what_is_constant_is_refused_by_name) {
   const event<> go = g.make_event();
   const auto late = g.task("late", [](std::span<int>) {}, exclusive_write(data), after(go));
   g.task([](std::span<const int>) {}, constant(data));
-  EXPECT_TRUE(contains(told([&] { g.wait(); }), "slot 1 waits for"));
-  EXPECT_TRUE(contains(told([&] { g.task("later", [](std::span<int>) {}, read_write(data)); }),
+  EXPECT_TRUE(contains(told<graph_error>([&] { g.wait(); }), "slot 1 waits for"));
+  EXPECT_TRUE(contains(told<graph_error>([&] { g.task("later", [](std::span<int>) {}, read_write(data)); }),
                        "(later): slot 0 wants read_write access to " + data.id().text("field") + ", which is constant"));
   go.satisfy();
-  EXPECT_TRUE(contains(told([&] { g.wait(); }), late.text() + ": slot 0 wants exclusive_write access to " +
-                                                    data.id().text("field") + ", which is constant"));
+  EXPECT_TRUE(contains(told<graph_error>([&] { g.wait(); }), late.text() + ": slot 0 wants exclusive_write access to " +
+                                                                 data.id().text("field") + ", which is constant"));
 }
 
 TEST(graph, a_task_must_not_want_one_block_in_ways_that_exclude_each_other) {
@@ -281,7 +256,7 @@ TEST(graph, a_task_must_not_want_one_block_in_ways_that_exclude_each_other) {
   graph g(here);
   const auto data = g.make_block<int>(3);
   g.task([](std::span<int>, std::span<const int>) {}, exclusive_write(data), constant(data));
-  const std::string text = told([&] { g.wait(); });
+  const std::string text = told<graph_error>([&] { g.wait(); });
   EXPECT_TRUE(contains(text, "access to " + data.id().text()));
   EXPECT_TRUE(contains(text, "which its slot"));
   int runs = 0;
@@ -305,8 +280,9 @@ TEST(graph, destroyed_blocks_go_when_nobody_uses_them) {
       exclusive_write(data));
   g.wait();
   EXPECT_EQ(seen, 5);
-  EXPECT_TRUE(contains(told([&] { data.values(); }), "(gone) has been destroyed"));
-  EXPECT_TRUE(contains(told([&] { g.task([](std::span<const int>) {}, read_only(data)); }), "which has been destroyed"));
+  EXPECT_TRUE(contains(told<graph_error>([&] { data.values(); }), "(gone) has been destroyed"));
+  EXPECT_TRUE(contains(told<graph_error>([&] { g.task([](std::span<const int>) {}, read_only(data)); }),
+                       "which has been destroyed"));
   // Its memory serves the next.
   EXPECT_EQ(g.make_block<int>(900).values().data(), memory);
 }
@@ -316,9 +292,9 @@ TEST(graph, a_task_that_would_wait_is_told_so) {
   graph g(here);
   promise<int> never;
   const auto waits = g.task("waiter", [from = never.get_future()]() mutable { static_cast<void>(from.get()); });
-  EXPECT_TRUE(contains(told([&] { g.wait(); }), waits.text() + " of a graph would wait for a future"));
+  EXPECT_TRUE(contains(told<graph_error>([&] { g.wait(); }), waits.text() + " of a graph would wait for a future"));
   g.task("inner", [&] { g.wait(); });
-  EXPECT_TRUE(contains(told([&] { g.wait(); }), "would wait for its graph"));
+  EXPECT_TRUE(contains(told<graph_error>([&] { g.wait(); }), "would wait for its graph"));
 }
 
 TEST(graph, values_are_for_who_excludes_no_task) {
@@ -326,7 +302,7 @@ TEST(graph, values_are_for_who_excludes_no_task) {
   graph g(here);
   const auto data = g.make_block<int>(2);
   g.task([data](std::span<int>) { data.values(); }, read_write(data));
-  EXPECT_TRUE(contains(told([&] { g.wait(); }), data.id().text() + " is in use by a task"));
+  EXPECT_TRUE(contains(told<graph_error>([&] { g.wait(); }), data.id().text() + " is in use by a task"));
 }
 
 TEST(graph, what_outlives_it) {
@@ -339,7 +315,7 @@ TEST(graph, what_outlives_it) {
     data = g.make_block<int>(5);
     g.task([](std::span<int>) {}, read_write(data), after(left));
   }
-  EXPECT_TRUE(contains(told([&] { left.satisfy(); }), left.text() + " is satisfied, but its graph has ended"));
+  EXPECT_TRUE(contains(told<graph_error>([&] { left.satisfy(); }), left.text() + " is satisfied, but its graph has ended"));
   data.values()[4] = 1;
 }
 

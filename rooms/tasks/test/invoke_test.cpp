@@ -1,7 +1,6 @@
 #include "trimtab/tasks/invoke.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "trimtab/tasks/runtime.hpp"
+#include "support.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -22,17 +21,9 @@ long fib(int n) {
   return a + b;
 }
 
-struct totals {
-  std::uint64_t forked = 0, parked = 0;
-};
-
-totals total(const runtime& of) {
-  totals sum;
-  for (std::uint32_t i = 0; i < of.workers(); ++i) {
-    const worker_counters& each = of.counters(i);
-    sum.forked += each.in_place.get() + each.started.get();
-    sum.parked += each.parked.get();
-  }
+std::uint64_t times_forked(const runtime& of) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t i = 0; i < of.workers(); ++i) sum += of.counters(i).in_place.get() + of.counters(i).started.get();
   return sum;
 }
 
@@ -43,7 +34,7 @@ TEST_P(with_workers, fib_is_right_and_every_fork_is_counted) {
   runtime here({GetParam()});
   EXPECT_EQ(here.workers(), GetParam());
   EXPECT_EQ(here.run([] { return fib(20); }), 6765);
-  EXPECT_EQ(total(here).forked, 10945u + 1);  // inner nodes of fib's tree, and what run() submitted
+  EXPECT_EQ(times_forked(here), 10945u + 1);  // inner nodes of fib's tree, and what run() submitted
 }
 
 TEST_P(with_workers, more_than_two_run_once_each) {
@@ -143,20 +134,14 @@ TEST(runtime, comes_and_goes) {
 
 TEST(runtime, sleeps_when_there_is_nothing_to_do_and_wakes_again) {
   runtime here({4});
-  const auto cpu_time = [] {
-    rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return std::chrono::seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-  };
   for (int round = 0; round < 3; ++round) {
     EXPECT_EQ(here.run([] { return fib(15); }), 610);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));  // all have gone to sleep since
-    const auto before = cpu_time();
+    const auto before = processor_time();
     std::this_thread::sleep_for(std::chrono::milliseconds(400));
-    EXPECT_LT(cpu_time() - before, std::chrono::milliseconds(40));
+    EXPECT_LT(processor_time() - before, std::chrono::milliseconds(40));
   }
-  EXPECT_GE(total(here).parked, 4u);
+  EXPECT_GE(times_parked(here), 4u);
 }
 
 // A forker whose task was stolen and takes long sleeps as well, and is woken by its thief.
@@ -175,7 +160,7 @@ TEST(runtime, who_waits_for_a_thief_is_woken) {
           });
     });
   }
-  EXPECT_GE(total(here).forked, 20u);
+  EXPECT_GE(times_forked(here), 20u);
 }
 
 }  // namespace

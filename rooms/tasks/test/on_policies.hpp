@@ -1,29 +1,23 @@
-// Tests that all six policies pass, with several numbers of workers.
+// Tests that are to hold under all six policies, with few and many workers.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <string>
-#include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
-#include "trimtab/tasks.hpp"
+#include "trimtab/tasks/runtime.hpp"
 
 namespace trimtab::tasks {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr int slower = 10;
-#else
-inline constexpr int slower = 1;
-#endif
+using policy_and_workers = std::tuple<policy, std::uint32_t>;
 
-class on_policies : public ::testing::TestWithParam<std::tuple<policy, std::uint32_t>> {
+// Makes its runtimes itself.
+class on_policies : public ::testing::TestWithParam<policy_and_workers> {
  protected:
   static policy which() { return std::get<0>(GetParam()); }
   static std::uint32_t workers() { return std::get<1>(GetParam()); }
@@ -31,30 +25,26 @@ class on_policies : public ::testing::TestWithParam<std::tuple<policy, std::uint
   static runtime_options options() { return {.workers = workers(), .policy = which(), .deadlock_ms = 0}; }
 };
 
-inline std::string name_of_case(const ::testing::TestParamInfo<std::tuple<policy, std::uint32_t>>& info) {
-  std::string name = name_of(std::get<0>(info.param));
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name + "_" + std::to_string(std::get<1>(info.param));
+// Has one, which tells of deadlocks as any other does.
+class on_a_runtime : public on_policies {
+ protected:
+  runtime here{{.workers = workers(), .policy = which()}};
+};
+
+inline auto policies_with(std::vector<policy> which, std::vector<std::uint32_t> workers) {
+  return ::testing::Combine(::testing::ValuesIn(std::move(which)), ::testing::ValuesIn(std::move(workers)));
 }
 
 inline auto all_policies(std::vector<std::uint32_t> workers) {
-  return ::testing::Combine(::testing::Values(policy::local, policy::local_priority, policy::abp_priority, policy::hierarchy,
-                                              policy::static_priority, policy::periodic_priority),
-                            ::testing::ValuesIn(std::move(workers)));
+  return policies_with({policy::local, policy::local_priority, policy::abp_priority, policy::hierarchy,
+                        policy::static_priority, policy::periodic_priority},
+                       std::move(workers));
 }
 
-// A task that calls a function, as often as it is submitted.
-struct calling_task : task {
-  explicit calling_task(std::function<void()> called) : call(std::move(called)) {
-    run = [](task& self, place) noexcept { static_cast<calling_task&>(self).call(); };
-  }
-  std::function<void()> call;
-};
-
-inline std::uint64_t times_parked(const runtime& of) {
-  std::uint64_t sum = 0;
-  for (std::uint32_t i = 0; i < of.workers(); ++i) sum += of.counters(i).parked.get();
-  return sum;
+inline std::string name_of_case(const ::testing::TestParamInfo<policy_and_workers>& info) {
+  std::string name = name_of(std::get<0>(info.param));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name + "_" + std::to_string(std::get<1>(info.param));
 }
 
 }  // namespace trimtab::tasks

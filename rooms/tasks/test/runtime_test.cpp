@@ -1,11 +1,17 @@
 // A runtime's life: options, destruction with work pending, several in one process, forked children.
-#include <sys/wait.h>
-#include <unistd.h>
+#include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <atomic>
+#include <chrono>
+#include <memory>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "on_policies.hpp"
+#include "support.hpp"
+#include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/invoke.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -66,67 +72,42 @@ TEST_P(lives, tasks_of_two_runtimes_wait_for_each_other) {
             2 * rounds);
 }
 
-void expect_error(const runtime_options& options, const std::string& part) {
-  try {
-    runtime made(options);
-    ADD_FAILURE() << "no error, expected one with " << part;
-  } catch (const std::invalid_argument& error) {
-    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-  }
-}
-
 TEST(options, errors_name_option_value_and_what_is_allowed) {
-  expect_error({.workers = 1'000'000}, "workers is 1000000, at most 4096");
-  expect_error({.stack_bytes = 1000}, "stack_bytes is 1000, expected 65536 to");
+  const auto told_of = [](const runtime_options& wrong) {
+    return told<std::invalid_argument>([&] { const runtime made(wrong); });
+  };
+  EXPECT_TRUE(contains(told_of({.workers = 1'000'000}), "workers is 1000000, at most 4096"));
+  EXPECT_TRUE(contains(told_of({.stack_bytes = 1000}), "stack_bytes is 1000, expected 65536 to"));
   runtime here({.workers = 2});
   EXPECT_THROW(here.set_active_workers(0), std::invalid_argument);
-  try {
-    here.set_active_workers(3);
-    ADD_FAILURE() << "3 of 2 workers";
-  } catch (const std::invalid_argument& error) {
-    EXPECT_NE(std::string(error.what()).find("set to 3, expected 1 to 2"), std::string::npos) << error.what();
-  }
-}
-
-// What the child's checks say: 0 is well. It leaves by exit or by _exit; whoever hangs is killed.
-int status_of_child(const std::function<int()>& in_child, bool is_by_exit) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    alarm(60);
-    const int status = in_child();
-    if (is_by_exit) std::exit(status);
-    _exit(status);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+  EXPECT_TRUE(contains(told<std::invalid_argument>([&] { here.set_active_workers(3); }), "set to 3, expected 1 to 2"));
 }
 
 #if defined(__SANITIZE_THREAD__)
 constexpr bool may_child_have_threads = false;
-constexpr bool may_child_exit = false;
+constexpr leaving usual = leaving::at_once;
 #elif defined(__SANITIZE_ADDRESS__)
 constexpr bool may_child_have_threads = true;
-constexpr bool may_child_exit = false;  // what the parent's workers owned would count as leaked
+constexpr leaving usual = leaving::at_once;  // what the parent's workers owned would count as leaked
 #else
 constexpr bool may_child_have_threads = true;
-constexpr bool may_child_exit = true;
+constexpr leaving usual = leaving::by_exit;
 #endif
+
+int uses_a_runtime_of_its_own() {
+  runtime own({.workers = 2});
+  return own.run([] { return async([] { return 4; }).get(); }) == 4 ? 0 : 1;
+}
 
 TEST(forks, a_child_is_told_that_the_runtime_is_its_parents) {
   runtime here({.workers = 3});
   here.run([] {});
   for (int round = 0; round < 3; ++round)
-    EXPECT_EQ(status_of_child(
-                  [&] {
-                    try {
-                      here.run([] {});
-                    } catch (const std::runtime_error& error) {
-                      return std::string(error.what()).find("parent process") == std::string::npos ? 2 : 0;
-                    }
-                    return 1;
-                  },
-                  may_child_exit),
+    EXPECT_EQ(status_of_child(usual,
+                              [&] {
+                                const std::string text = told<std::runtime_error>([&] { here.run([] {}); });
+                                return contains(text, "parent process") ? 0 : 1;
+                              }),
               0);
   EXPECT_EQ(here.run([] { return 5; }), 5);
 }
@@ -135,23 +116,14 @@ TEST(forks, a_child_makes_a_runtime_of_its_own) {
   if (!may_child_have_threads) GTEST_SKIP() << "not under ThreadSanitizer";
   runtime here({.workers = 3});
   here.run([] {});
-  for (int round = 0; round < 3; ++round)
-    EXPECT_EQ(status_of_child(
-                  [] {
-                    runtime own({.workers = 2});
-                    return own.run([] { return async([] { return 4; }).get(); }) == 4 ? 0 : 1;
-                  },
-                  may_child_exit),
-              0);
+  for (int round = 0; round < 3; ++round) EXPECT_EQ(status_of_child(usual, uses_a_runtime_of_its_own), 0);
   EXPECT_EQ(here.run([] { return 5; }), 5);
 }
 
 TEST(forks, a_child_of_a_task_ends) {
   static runtime here({.workers = 2});
-  EXPECT_EQ(here.run([&] { return status_of_child([] { return 0; }, false); }), 0);
-  if (may_child_exit) {
-    EXPECT_EQ(here.run([&] { return status_of_child([] { return 0; }, true); }), 0);
-  }
+  for (const leaving how : {leaving::at_once, usual})
+    EXPECT_EQ(here.run([&] { return status_of_child(how, [] { return 0; }); }), 0);
   EXPECT_EQ(here.run([] { return 5; }), 5);
 }
 
@@ -162,14 +134,7 @@ TEST(forks, children_of_a_busy_runtime) {
   std::thread user([&] {
     while (!is_over.load()) here.run([] { invoke([] { async([] {}).get(); }, [] { async([] {}).get(); }); });
   });
-  for (int round = 0; round < 10; ++round)
-    EXPECT_EQ(status_of_child(
-                  [] {
-                    runtime own({.workers = 2});
-                    return own.run([] { return async([] { return 4; }).get(); }) == 4 ? 0 : 1;
-                  },
-                  false),
-              0);
+  for (int round = 0; round < 10; ++round) EXPECT_EQ(status_of_child(leaving::at_once, uses_a_runtime_of_its_own), 0);
   is_over = true;
   user.join();
 }

@@ -1,11 +1,21 @@
 // Many tasks, with delays where they hurt, in as many orders as the seed gives. TRIMTAB_STRESS=1: 10^8 tasks.
+#include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
-#include <random>
+#include <functional>
+#include <thread>
+#include <utility>
 
 #include "on_policies.hpp"
+#include "support.hpp"
 #include "trimtab/base/hash.hpp"
+#include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/invoke.hpp"
+#include "trimtab/tasks/task_scope.hpp"
 
 namespace trimtab::tasks {
 namespace {

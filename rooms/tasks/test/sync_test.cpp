@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "on_policies.hpp"
 #include "trimtab/tasks/async.hpp"
 #include "trimtab/tasks/barrier.hpp"
 #include "trimtab/tasks/condition_variable.hpp"
@@ -15,13 +16,12 @@
 #include "trimtab/tasks/semaphore.hpp"
 #include "trimtab/tasks/shared_mutex.hpp"
 #include "trimtab/tasks/task_scope.hpp"
-#include "with_policies.hpp"
 
 namespace trimtab::tasks {
 namespace {
 
-class synchronisation : public under_all_policies {};
-INSTANTIATE_TEST_SUITE_P(tasks, synchronisation, all_policies_and_workers(), policy_and_workers);
+class synchronisation : public on_a_runtime {};
+INSTANTIATE_TEST_SUITE_P(tasks, synchronisation, all_policies({1, 2, 5}), name_of_case);
 
 // So that others come in between.
 void linger(int i) {

@@ -2,8 +2,6 @@
 #include "trimtab/tasks/timer.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -12,12 +10,13 @@
 #include <thread>
 #include <vector>
 
+#include "on_policies.hpp"
+#include "support.hpp"
 #include "trimtab/tasks/async.hpp"
 #include "trimtab/tasks/condition_variable.hpp"
 #include "trimtab/tasks/mutex.hpp"
 #include "trimtab/tasks/semaphore.hpp"
 #include "trimtab/tasks/task_scope.hpp"
-#include "with_policies.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -25,8 +24,8 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-class timed : public under_all_policies {};
-INSTANTIATE_TEST_SUITE_P(tasks, timed, all_policies_and_workers(), policy_and_workers);
+class timed : public on_a_runtime {};
+INSTANTIATE_TEST_SUITE_P(tasks, timed, all_policies({1, 2, 5}), name_of_case);
 
 TEST_P(timed, sleepers_do_not_keep_the_worker) {
   const auto begin = clock::now();
@@ -181,16 +180,11 @@ TEST(timer, expires_in_the_order_of_time_and_can_be_cancelled) {
 TEST(timer, works_in_a_forked_child) {
   runtime before({.workers = 1});
   before.run([] { this_task::sleep_for(1ms); });
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const auto is_told = [] {
     parked<> waits;
-    const bool is_told =
-        detail::wait_until(waits, detail::deadline_after(1ms), "a time", nullptr, [](waiter&) noexcept { return true; });
-    _exit(is_told ? 1 : 0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+    return detail::wait_until(waits, detail::deadline_after(1ms), "a time", nullptr, [](waiter&) noexcept { return true; });
+  };
+  EXPECT_EQ(status_of_child(leaving::at_once, [&] { return is_told() ? 1 : 0; }), 0);
 }
 #endif
 

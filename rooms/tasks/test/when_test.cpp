@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "on_policies.hpp"
 #include "trimtab/tasks/async.hpp"
-#include "with_policies.hpp"
 
 namespace trimtab::tasks {
 namespace {
 
-class compositions : public under_all_policies {};
-INSTANTIATE_TEST_SUITE_P(tasks, compositions, all_policies_and_workers(), policy_and_workers);
+class compositions : public on_a_runtime {};
+INSTANTIATE_TEST_SUITE_P(tasks, compositions, all_policies({1, 2, 5}), name_of_case);
 
 TEST_P(compositions, when_all_of_a_vector_of_some_and_of_none) {
   here.run([] {

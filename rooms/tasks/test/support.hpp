@@ -1,0 +1,80 @@
+// What several tests need: texts of errors, what a runtime and this process have done, children, tasks by hand.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "trimtab/tasks/runtime.hpp"
+
+namespace trimtab::tasks {
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+inline constexpr int slower = 10;
+#else
+inline constexpr int slower = 1;
+#endif
+
+// What an `error` says that call() throws.
+template <class error, class function>
+std::string told(function&& call) {
+  try {
+    call();
+  } catch (const error& thrown) {
+    return thrown.what();
+  }
+  return "nothing was thrown";
+}
+
+inline ::testing::AssertionResult contains(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "no \"" << part << "\" in: " << text;
+}
+
+// A task that calls a function, as often as it is submitted.
+struct calling_task : task {
+  explicit calling_task(std::function<void()> called) : call(std::move(called)) {
+    run = [](task& self, place) noexcept { static_cast<calling_task&>(self).call(); };
+  }
+  std::function<void()> call;
+};
+
+inline std::uint64_t times_parked(const runtime& of) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t i = 0; i < of.workers(); ++i) sum += of.counters(i).parked.get();
+  return sum;
+}
+
+// Of all threads of this process.
+inline std::chrono::microseconds processor_time() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return std::chrono::seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+// What the child's checks say: 0 is well. It leaves by exit or by _exit; whoever hangs is killed.
+enum class leaving { by_exit, at_once };
+template <class function>
+int status_of_child(leaving how, function&& in_child) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    alarm(60);
+    const int status = in_child();
+    if (how == leaving::by_exit) std::exit(status);
+    _exit(status);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+}  // namespace trimtab::tasks
