@@ -16,6 +16,7 @@ from trimtab.cli.compare import compare_runs
 from trimtab.cli.counters import run_counters
 from trimtab.cli.doctor import run_doctor
 from trimtab.cli.export import export_run
+from trimtab.cli.history import run_history
 from trimtab.cli.sweep import run_sweep
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -186,6 +187,7 @@ main.add_command(compare_runs)
 main.add_command(run_counters)
 main.add_command(export_run)
 main.add_command(run_doctor)
+main.add_command(run_history)
 main.add_command(run_sweep)
 
 

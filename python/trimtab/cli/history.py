@@ -1,0 +1,123 @@
+"""`trimtab history`: what earlier runs found."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trimtab.cli.common import fail
+
+if TYPE_CHECKING:
+    from trimtab.history import Entry, History
+
+
+@click.group("history")
+def run_history() -> None:
+    """Settings that earlier runs found: list, show, export, forget them.
+
+    A setting is used again for the same build of the program, subject, CPUs, input class and kind of machine.
+    """
+
+
+def _with_file(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--history",
+        "file",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="The history. Default: trimtab/history.sqlite in your folder of data.",
+    )(command)
+
+
+def _open(file: Path | None) -> History:
+    from trimtab.history import History, default_path
+
+    return History(file if file is not None else default_path())
+
+
+def _entries(history: History) -> list[Entry]:
+    from trimtab.history import HistoryError
+
+    try:
+        return history.entries()
+    except HistoryError as error:
+        fail(str(error))
+
+
+@run_history.command("list")
+@click.argument("program", required=False)
+@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@_with_file
+def list_entries(program: str | None, as_json: bool, file: Path | None) -> None:
+    """What is known, newest first; of PROGRAM, of which a part of the name is enough."""
+    history = _open(file)
+    found = [each for each in _entries(history) if program is None or program in each.program]
+    if as_json:
+        click.echo(json.dumps([each.as_json() for each in found], indent=1))
+        return
+    if not found:
+        click.echo(f"nothing known{f' of {program}' if program else ''} in {history.path}", err=True)
+        return
+    from trimtab.text.history import history_table
+
+    history_table(found)
+
+
+@run_history.command("show")
+@click.argument("number", type=int, metavar="ID")
+@_with_file
+def show_entry(number: int, file: Path | None) -> None:
+    """Everything about one setting."""
+    history = _open(file)
+    for each in _entries(history):
+        if each.id != number:
+            continue
+        found = each.as_json()
+        found["input_class"] = " ".join(found["input_class"].split("\0"))
+        found["settings"] = " ".join(f"{knob}={value}" for knob, value in each.settings.items())
+        found["at"] = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(each.at))
+        for name, value in found.items():
+            click.echo(f"{name.replace('_', ' '):<12} {'-' if value is None else value}")
+        return
+    fail(f"no entry {number} in {history.path}; `trimtab history list` shows all")
+
+
+@run_history.command("export")
+@click.option(
+    "--to", type=click.Choice(["json", "settings"]), default="json", help="Format; json by default."
+)
+@_with_file
+def export_entries(to: str, file: Path | None) -> None:
+    """Everything, on standard output: as JSON, or as the settings that a program's library reads."""
+    from trimtab.history import settings_text
+
+    found = _entries(_open(file))
+    if to == "json":
+        click.echo(json.dumps([each.as_json() for each in found], indent=1))
+    else:
+        click.echo(settings_text(found), nl=False)
+
+
+@run_history.command("forget")
+@click.argument("numbers", type=int, nargs=-1, metavar="[ID]...")
+@click.option("--all", "is_all", is_flag=True, help="Everything.")
+@_with_file
+def forget_entries(numbers: tuple[int, ...], is_all: bool, file: Path | None) -> None:
+    """Remove settings, by their ids or all: the next run searches anew."""
+    from trimtab.history import HistoryError
+
+    if is_all == bool(numbers):
+        fail("give ids of entries, or --all; `trimtab history list` shows them")
+    history = _open(file)
+    try:
+        removed = history.forget(None if is_all else numbers)
+    except HistoryError as error:
+        fail(str(error))
+    if removed < len(set(numbers)):
+        fail(f"removed {removed} of {len(set(numbers))}: {history.path} has no more of these")
+    click.echo(f"trimtab: removed {removed} from {history.path}", err=True)

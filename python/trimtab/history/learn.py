@@ -1,0 +1,40 @@
+"""From a run's decisions to what is worth remembering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trimtab.history.entry import Entry, Key
+
+
+def entries_of(report: dict[str, Any], key: Key, run: str) -> list[Entry]:
+    """The values accepted at the end of the run, of every subject of which any was changed; by subject.
+
+    A subject that went back to its own values has them here, too: they were found to be better.
+    """
+    latest: dict[str, dict[str, Any]] = {}
+    settings: dict[str, dict[str, str]] = {}
+    for decision in report["decisions"]:
+        if decision["outcome"] not in ("kept", "set") or not decision["key"]:
+            continue
+        latest[decision["key"]] = decision
+        its = settings.setdefault(decision["key"], {})
+        its.update({change["knob"]: change["to"] for change in decision["changes"]})
+    started = float(report["started_real_ns"] or 0) * 1e-9
+    return [
+        Entry(
+            key,
+            subject,
+            decision["subject"],
+            str(report["program"]),
+            settings[subject],
+            decision["policy"] or "",
+            decision["reason"],
+            decision["gain"],
+            decision["uncertainty"],
+            decision["pairs"],
+            started + decision["time_s"],
+            run,
+        )
+        for subject, decision in sorted(latest.items())
+    ]

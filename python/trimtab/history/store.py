@@ -1,0 +1,158 @@
+"""The file: SQLite, one table. Every way in which it cannot be used is a HistoryError; nothing waits for long."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from trimtab.history.entry import Entry, HistoryError, Key
+
+VERSION = 1
+# "TRMT": tells our files from others' databases.
+_APPLICATION = 0x54524D54
+# A run must not be held up by another's: the writer's transactions take milliseconds.
+_PATIENCE_S = 1.0
+_TABLE = """
+CREATE TABLE settings (
+  id INTEGER PRIMARY KEY,
+  build TEXT NOT NULL, subject TEXT NOT NULL, cpus TEXT NOT NULL, input TEXT NOT NULL, machine TEXT NOT NULL,
+  name TEXT NOT NULL, program TEXT NOT NULL, knobs TEXT NOT NULL, policy TEXT NOT NULL, reason TEXT NOT NULL,
+  gain REAL, spread REAL, pairs INTEGER NOT NULL, at REAL NOT NULL, run TEXT NOT NULL,
+  UNIQUE (build, subject, cpus, input, machine)
+)
+"""
+_COLUMNS = (
+    "build, subject, cpus, input, machine, name, program, knobs, policy, reason, gain, spread, pairs, at, run"
+)
+
+
+def default_path() -> Path:
+    """One history a user."""
+    home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(home) / "trimtab" / "history.sqlite"
+
+
+class History:
+    """The history in one file. Made with its first entry; without a file there is nothing known."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def recall(self, key: Key) -> list[Entry]:
+        """What is known under this key, by subject."""
+        where = "WHERE build = ? AND cpus = ? AND input = ? AND machine = ? ORDER BY subject"
+        return self._read(where, (key.build, key.cpus, key.input_class, key.machine))
+
+    def entries(self) -> list[Entry]:
+        """Everything, the newest first."""
+        return self._read("ORDER BY at DESC, id DESC", ())
+
+    def remember(self, entries: Iterable[Entry]) -> None:
+        """Add or replace: what was found last counts."""
+        places = ", ".join("?" * len(_COLUMNS.split(", ")))
+        with self._open(is_writing=True) as database:
+            for each in entries:
+                row = _row_of(each)
+                database.execute(
+                    "DELETE FROM settings WHERE build = ? AND subject = ? AND cpus = ? AND input = ? AND machine = ?",
+                    row[:5],
+                )
+                database.execute(f"INSERT INTO settings ({_COLUMNS}) VALUES ({places})", row)
+
+    def forget(self, numbers: Iterable[int] | None = None) -> int:
+        """Remove entries by their ids, or all (None). Returns how many there were."""
+        if not self.path.exists():
+            return 0
+        with self._open(is_writing=True) as database:
+            if numbers is None:
+                return database.execute("DELETE FROM settings").rowcount
+            return sum(
+                database.execute("DELETE FROM settings WHERE id = ?", (each,)).rowcount for each in numbers
+            )
+
+    def _read(self, where: str, values: tuple[str, ...]) -> list[Entry]:
+        if not self.path.exists() or self.path.stat().st_size == 0:
+            return []
+        with self._open(is_writing=False) as database:
+            return [
+                self._entry_of(row)
+                for row in database.execute(f"SELECT id, {_COLUMNS} FROM settings {where}", values)
+            ]
+
+    def _entry_of(self, row: tuple[object, ...]) -> Entry:
+        number, build, subject, cpus, named, machine, name, program, knobs, policy, reason, *rest = row
+        gain, spread, pairs, at, run = rest
+        try:
+            settings = json.loads(str(knobs))
+            if not isinstance(settings, dict) or not all(isinstance(each, str) for each in settings.values()):
+                raise ValueError(f"expected texts by knob, found {knobs!r}")
+            return Entry(
+                Key(str(build), str(cpus), str(named), str(machine)),
+                str(subject),
+                str(name),
+                str(program),
+                settings,
+                str(policy),
+                str(reason),
+                None if gain is None else float(str(gain)),
+                None if spread is None else float(str(spread)),
+                int(str(pairs)),
+                float(str(at)),
+                str(run),
+                int(str(number)),
+            )
+        except ValueError as error:
+            raise HistoryError(f"{self.path}: entry {number}: {error}") from error
+
+    @contextlib.contextmanager
+    def _open(self, *, is_writing: bool) -> Iterator[sqlite3.Connection]:
+        """A transaction on a file that is ours."""
+        try:
+            if is_writing:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+            mode = "rwc" if is_writing else "ro"
+            database = sqlite3.connect(
+                f"{self.path.absolute().as_uri()}?mode={mode}",
+                uri=True,
+                timeout=_PATIENCE_S,
+                isolation_level=None,
+            )
+            with contextlib.closing(database):
+                # A writer takes the lock at once, so that two that begin together do not both make the table.
+                database.execute("BEGIN IMMEDIATE" if is_writing else "BEGIN")
+                self._check(database, is_writing)
+                yield database
+                database.execute("COMMIT")
+        except sqlite3.Error as error:
+            why = "locked by another process" if "locked" in str(error) else str(error)
+            raise HistoryError(f"{self.path}: {why}") from error
+        except OSError as error:
+            raise HistoryError(f"{self.path}: {error.strerror or error}") from error
+
+    def _check(self, database: sqlite3.Connection, is_writing: bool) -> None:
+        (tables,) = database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if tables == 0 and is_writing:
+            database.execute(f"PRAGMA application_id = {_APPLICATION}")
+            database.execute(f"PRAGMA user_version = {VERSION}")
+            database.execute(_TABLE)
+            return
+        (application,) = database.execute("PRAGMA application_id").fetchone()
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if application != _APPLICATION:
+            raise HistoryError(f"{self.path}: expected a history of trimtab, found another database")
+        if version != VERSION:
+            raise HistoryError(f"{self.path}: expected version {VERSION} of the history, found {version}")
+
+
+def _row_of(entry: Entry) -> tuple[object, ...]:
+    key = entry.key
+    knobs = json.dumps(entry.settings, sort_keys=True)
+    return (
+        *(key.build, entry.subject, key.cpus, key.input_class, key.machine),
+        *(entry.name, entry.program, knobs, entry.policy, entry.reason),
+        *(entry.gain, entry.spread, entry.pairs, entry.at, entry.run),
+    )

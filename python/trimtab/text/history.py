@@ -1,0 +1,43 @@
+"""What is known from earlier runs, as a table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Protocol
+
+from rich.markup import escape
+
+from trimtab.text.console import output, table
+from trimtab.text.units import percent
+
+
+class _Entry(Protocol):
+    @property
+    def id(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def program(self) -> str: ...
+    @property
+    def settings(self) -> Mapping[str, str]: ...
+    @property
+    def gain(self) -> float | None: ...
+    @property
+    def spread(self) -> float | None: ...
+    @property
+    def at(self) -> float: ...
+
+
+def history_table(entries: Iterable[_Entry]) -> None:
+    """A row an entry."""
+    rows = table("subject", "id", "program", "settings", "gain", "found")
+    for each in entries:
+        gain = "" if each.gain is None else f"{percent(each.gain)} ± {percent(each.spread or 0.0)}"
+        settings = " ".join(f"{knob}={value}" for knob, value in each.settings.items())
+        found = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.at))
+        rows.add_row(
+            escape(each.name), str(each.id), escape(Path(each.program).name), escape(settings), gain, found
+        )
+    output().print(rows)
