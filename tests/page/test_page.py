@@ -277,3 +277,36 @@ def test_missing_keys_are_not_recorded_and_break_nothing(show: Callable[..., Bro
     assert browser.complaints() == []
     assert browser.run("[...document.querySelectorAll('section')].map(each => each.id)") == SECTIONS
     assert browser.run("document.querySelectorAll('.empty').length") >= 4
+
+
+def test_decisions_are_a_part_of_their_own(show: Callable[..., Browser]) -> None:
+    report = samples.report()
+    report["decisions"] = [
+        {
+            "time_s": 1.0 + at,
+            "subject": nasty,
+            "key": "app+0x40",
+            "changes": [{"knob": "threads", "from": "4", "to": "3"}],
+            "outcome": "kept" if at == 0 else "trial",
+            "policy": "tuner",
+            "reason": nasty,
+            "evidence": {"imbalance": 1.9},
+            "gain": 0.22 if at == 0 else None,
+            "uncertainty": 0.03 if at == 0 else None,
+            "pairs": 9,
+        }
+        for at, nasty in enumerate(samples.NASTY)
+    ]
+    browser = show(report)
+    opening = (
+        "document.querySelectorAll('#steering button[aria-expanded=false]').forEach(each => each.click())"
+    )
+    browser.run(opening)
+    browser.settle()
+    assert browser.complaints() == []
+    text = browser.run("document.querySelector('#steering').textContent")
+    assert f"1 kept, {len(samples.NASTY) - 1} tried" in text
+    assert "threads 4 \u2192 3" in text
+    assert "22.0 % \u00b1 3.0 %" in text.replace("\u202f", " ").replace("\u00a0", " ")
+    assert "imbalance 1.9" in text
+    assert browser.run("document.title").startswith("flow")

@@ -9,6 +9,7 @@ import { findings } from "./findings";
 import { load } from "./load";
 import { regions } from "./regions";
 import { read, type Report } from "./schema";
+import { steering } from "./steering";
 import { themeButton } from "./theme";
 import { heading, verdict } from "./verdict";
 import { workers } from "./workers";
@@ -16,6 +17,7 @@ import { workers } from "./workers";
 const LINKS = [
   ["verdict", "Verdict"],
   ["findings", "Findings"],
+  ["steering", "Steering"],
   ["over-time", "Over time"],
   ["workers", "Workers"],
   ["regions", "Regions"],
@@ -56,8 +58,11 @@ function show(report: Report, text: string, page: HTMLElement): void {
     ...report.regions.slice(0, 12).map((each) => each.name),
   ]);
   const hasWorkers = report.workers.length > 0;
-  const isThere = (id: string): boolean =>
-    id === "workers" ? hasWorkers : id !== "regions" || !hasWorkers || report.regions.length > 0;
+  const isThere = (id: string): boolean => {
+    if (id === "workers") return hasWorkers;
+    if (id === "steering") return report.decisions.length > 0;
+    return id !== "regions" || !hasWorkers || report.regions.length > 0;
+  };
   let openRegion = (_: string): boolean => false;
   const nav = h(
     "nav",
@@ -76,6 +81,7 @@ function show(report: Report, text: string, page: HTMLElement): void {
     heading(report),
     safely("Verdict", () => verdict(report)),
     safely("Findings", () => findings(report, (name) => openRegion(name))),
+    isThere("steering") && safely("Steering", () => steering(report)),
     safely("Concurrency", () => concurrency(report, charts, color)),
     isThere("workers") && safely("Workers", () => workers(report)),
     isThere("regions") &&

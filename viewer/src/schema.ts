@@ -21,6 +21,17 @@ export interface Finding {
   action: string;
   gain_s: number | null;
 }
+export interface Decision {
+  time_s: number;
+  subject: string;
+  changes: { knob: string; from: string; to: string }[];
+  outcome: string;
+  policy: string;
+  reason: string;
+  evidence: [string, number][];
+  gain: number | null;
+  uncertainty: number | null;
+}
 export interface Missing {
   what: string;
   why: string;
@@ -157,6 +168,7 @@ export interface Report {
   overhead: Record<string, number | null>;
   unavailable: Missing[];
   findings: Finding[];
+  decisions: Decision[];
   lanes: Lane[];
   timeline: Timeline | null;
   counters: Counter[];
@@ -323,6 +335,17 @@ export function read(value: unknown): Report {
       evidence: text(each.evidence),
       action: text(each.action),
       gain_s: figure(each.gain_s),
+    })),
+    decisions: dicts(from.decisions).map((each) => ({
+      time_s: amount(each.time_s),
+      subject: text(each.subject),
+      changes: dicts(each.changes).map((its) => ({ knob: text(its.knob), from: text(its.from), to: text(its.to) })),
+      outcome: text(each.outcome),
+      policy: text(each.policy),
+      reason: text(each.reason),
+      evidence: Object.entries(dict(each.evidence)).map(([name, value]) => [name, amount(value)]),
+      gain: figure(each.gain),
+      uncertainty: figure(each.uncertainty),
     })),
     lanes: dicts(from.lanes).map((each) => ({
       lane: amount(each.lane),

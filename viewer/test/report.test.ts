@@ -33,6 +33,16 @@ test("anything at all reads as a report", () => {
   }
 });
 
+test("decisions are read with what they lack", () => {
+  const changes = [{ knob: "threads", from: "4", to: 3 }];
+  const report = read({ decisions: [{ time_s: 1.32, subject: "mandel.c:48", changes, gain: 0.22 }, null] });
+  assert.deepEqual(report.decisions[0]?.changes, [{ knob: "threads", from: "4", to: "3" }]);
+  assert.equal(report.decisions[0]?.gain, 0.22);
+  assert.equal(report.decisions[0]?.uncertainty, null);
+  assert.deepEqual(report.decisions[1]?.changes, []);
+  assert.deepEqual(report.decisions[1]?.evidence, []);
+});
+
 test("points without a figure, and times that run backwards, are left out", () => {
   const t_s = [0, 1, 1, 0.5, null, 3, 4];
   const report = read({ counters: [{ name: "c", t_s, values: [1, 2, 3, 4, 5, null, 7] }] });

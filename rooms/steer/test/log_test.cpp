@@ -64,7 +64,7 @@ TEST(log, says_what_is_wrong_and_where) {
 TEST(log, takes_damage) {
   const std::string text = std::string(log_head) + to_text(full());
   random_source source(11);
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < 5000; ++i) {
     std::string damaged = text;
     for (int n = 0; n < 3; ++n) damaged[source.below(damaged.size())] = static_cast<char>(source.next());
     const parsed_log read = from_text(damaged);

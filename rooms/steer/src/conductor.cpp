@@ -1,0 +1,32 @@
+#include "trimtab/steer/conductor.hpp"
+
+namespace trimtab::steer {
+
+conductor::conductor(engine& steering, board& knobs, std::function<double()> clock, listener told)
+    : m_steering(steering), m_knobs(knobs), m_clock(std::move(clock)), m_told(std::move(told)) {}
+
+void conductor::advance(snapshot now) {
+  if (is_given_up()) return;
+  now.not_applied.insert(now.not_applied.end(), m_not_applied.begin(), m_not_applied.end());
+  m_not_applied.clear();
+  m_since.store(m_clock(), std::memory_order_release);
+  const std::vector<decision>& made = m_steering.step(now);
+  m_since.store(-1, std::memory_order_release);
+  for (const decision& each : made) {
+    // False as well when the watcher gave up in the meantime: the board takes nothing then.
+    const bool is_applied = m_knobs.apply(each);
+    if (!is_applied) m_not_applied.push_back(each.number);
+    if (m_told) m_told(each, is_applied);
+  }
+}
+
+std::string conductor::look_after(double limit_s) {
+  const double since = m_since.load(std::memory_order_acquire);
+  if (since < 0 || is_given_up() || m_clock() - since <= limit_s) return "";
+  const char* const running = m_steering.running();
+  m_is_given_up.store(true, std::memory_order_release);
+  m_knobs.restore();
+  return running == nullptr ? "the engine" : running;
+}
+
+}  // namespace trimtab::steer

@@ -1,0 +1,55 @@
+// What was changed while the program ran, and what became of it.
+
+import { type Child, h, longText, note, section } from "./dom";
+import { percent, shortened } from "./format";
+import type { Decision, Report } from "./schema";
+import { Table } from "./table";
+
+const MEANING: Record<string, string> = {
+  trial: "in force, not accepted",
+  kept: "accepted after a trial",
+  undone: "back to what was accepted",
+  set: "accepted at once, by a rule",
+};
+
+const change = (each: Decision): string =>
+  each.changes.map(({ knob, from, to }) => `${knob} ${from} \u2192 ${to}`).join(", ");
+const gain = (each: Decision): string =>
+  each.gain === null ? "" : `${percent(each.gain)} \u00b1 ${percent(each.uncertainty ?? 0)}`;
+const isLasting = (each: Decision): boolean => each.outcome === "kept" || each.outcome === "set";
+
+export function steering(report: Report): HTMLElement {
+  const kept = report.decisions.filter(isLasting).length;
+  const tried = report.decisions.filter((each) => each.outcome === "trial").length;
+  return section(
+    "steering",
+    "Steering",
+    note(`${kept} kept, ${tried} tried. A change that did not help was undone.`),
+    new Table<Decision>({
+      caption: "Decisions",
+      rows: report.decisions,
+      sortBy: 0,
+      words: (each) => `${each.subject} ${change(each)} ${each.outcome} ${each.reason} ${each.policy}`,
+      detail: (each): Child => h("p", {}, longText(each.reason || "no reason was told"), evidence(each)),
+      columns: [
+        { title: "at", key: (each) => -each.time_s, cell: (each) => `${each.time_s.toFixed(2)} s`, isNumber: true },
+        {
+          title: "subject",
+          key: (each) => each.subject,
+          cell: (each) => h("span", { class: "code", title: each.subject }, shortened(each.subject, 100)),
+        },
+        { title: "change", key: change, cell: (each) => shortened(change(each), 120) },
+        {
+          title: "outcome",
+          key: (each) => each.outcome,
+          cell: (each) => h("span", { title: MEANING[each.outcome] ?? "" }, shortened(each.outcome, 20)),
+        },
+        { title: "gain", key: (each) => each.gain, cell: gain, isNumber: true, help: "share of the subject's time" },
+        { title: "policy", key: (each) => each.policy, cell: (each) => shortened(each.policy, 40) },
+      ],
+    }).root,
+  );
+}
+
+const evidence = (each: Decision): string =>
+  each.evidence.length ? ` (${each.evidence.map(([name, value]) => `${name} ${value}`).join(", ")})` : "";
