@@ -1,12 +1,11 @@
 #include "trimtab/base/clock.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cstring>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+
+#include "trimtab/base/read_file.hpp"
 
 namespace trimtab::base {
 
@@ -39,14 +38,9 @@ pair read_pair() noexcept {
 #if defined(__x86_64__)
 // The kernel gives up on a counter that it saw drift between sockets; only then is "tsc" not its source.
 bool kernel_trusts_tsc() noexcept {
-  const int fd = open("/sys/devices/system/clocksource/clocksource0/available_clocksource", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
   char text[128];
-  const ssize_t got = read(fd, text, sizeof text - 1);
-  close(fd);
-  if (got <= 0) return false;
-  text[got] = '\0';
-  return std::strstr(text, "tsc") != nullptr;
+  return read_file("/sys/devices/system/clocksource/clocksource0/available_clocksource", text, sizeof text) > 0 &&
+         std::strstr(text, "tsc") != nullptr;
 }
 #endif
 

@@ -1,9 +1,7 @@
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 
+#include "trimtab/base/read_file.hpp"
 #include "trimtab/base/topology.hpp"
 
 namespace trimtab::base {
@@ -24,27 +22,18 @@ void each_of_list(const char* text, function&& call) {
   }
 }
 
-bool read_list(const char* path, char* into, std::size_t bytes) noexcept {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const ssize_t got = read(fd, into, bytes - 1);
-  close(fd);
-  into[got > 0 ? got : 0] = '\0';
-  return got > 0;
-}
-
 }  // namespace
 
 std::uint32_t read_memory_domains(std::uint32_t* domain_of_cpu, std::size_t cpus, const char* root) noexcept {
   for (std::size_t cpu = 0; cpu < cpus; ++cpu) domain_of_cpu[cpu] = 0;
   char path[512], nodes[4096], list[16384];
   std::snprintf(path, sizeof path, "%s/sys/devices/system/node/online", root);
-  if (!read_list(path, nodes, sizeof nodes)) return 1;
+  if (read_file(path, nodes, sizeof nodes) <= 0) return 1;
   std::uint32_t found = 0;
   each_of_list(nodes, [&](unsigned long node) {
     std::snprintf(path, sizeof path, "%s/sys/devices/system/node/node%lu/cpulist", root, node);
     // Memory without CPUs (high-bandwidth, persistent, attached by CXL) is no domain that a worker can be in.
-    if (!read_list(path, list, sizeof list) || list[0] < '0' || list[0] > '9') return;
+    if (read_file(path, list, sizeof list) <= 0 || list[0] < '0' || list[0] > '9') return;
     each_of_list(list, [&](unsigned long cpu) {
       if (cpu < cpus) domain_of_cpu[cpu] = found;
     });

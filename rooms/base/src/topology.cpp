@@ -1,6 +1,5 @@
 #include "trimtab/base/topology.hpp"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -8,26 +7,13 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "trimtab/base/read_file.hpp"
+
 namespace trimtab::base {
 
 namespace {
 
 constexpr std::size_t text_bytes = 16 * 1024;
-
-// Whole file into `into` (NUL-terminated, cut off when too long). False when it cannot be read.
-bool read_text(const char* path, char* into, std::size_t bytes) noexcept {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  std::size_t used = 0;
-  while (used + 1 < bytes) {
-    const ssize_t got = read(fd, into + used, bytes - 1 - used);
-    if (got <= 0) break;
-    used += static_cast<std::size_t>(got);
-  }
-  close(fd);
-  into[used] = '\0';
-  return used > 0;
-}
 
 // The line of a colon list (/proc/self/cgroup: "id:controllers:path") whose controllers hold `controller`
 // ("" for v2). Returns its path, copied.
@@ -97,14 +83,14 @@ double quota_of(const char* directory, bool is_v2) noexcept {
   if (is_v2) {
     std::snprintf(path, sizeof path, "%s/cpu.max", directory);
     double quota = 0, period = 0;
-    if (!read_text(path, text, sizeof text) || std::sscanf(text, "%lf %lf", &quota, &period) != 2) return 0;
+    if (read_file(path, text, sizeof text) <= 0 || std::sscanf(text, "%lf %lf", &quota, &period) != 2) return 0;
     return period > 0 ? quota / period : 0;  // "max 100000" does not scan
   }
   std::snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", directory);
-  if (!read_text(path, text, sizeof text)) return 0;
+  if (read_file(path, text, sizeof text) <= 0) return 0;
   const double quota = std::atof(text);
   std::snprintf(path, sizeof path, "%s/cpu.cfs_period_us", directory);
-  if (quota <= 0 || !read_text(path, text, sizeof text)) return 0;
+  if (quota <= 0 || read_file(path, text, sizeof text) <= 0) return 0;
   const double period = std::atof(text);
   return period > 0 ? quota / period : 0;
 }
@@ -125,9 +111,9 @@ bool locate(const char* root, bool is_v2, const char* controller, cgroup_place& 
   char path[1024];
   static char cgroups[text_bytes], mounts[4 * text_bytes];  // callers take turns: set-up only
   std::snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
-  if (!read_text(path, cgroups, sizeof cgroups)) return false;
+  if (read_file(path, cgroups, sizeof cgroups) <= 0) return false;
   std::snprintf(path, sizeof path, "%s/proc/self/mountinfo", root);
-  if (!read_text(path, mounts, sizeof mounts)) return false;
+  if (read_file(path, mounts, sizeof mounts) <= 0) return false;
   mount_point mount;
   char cgroup[512];
   if (!find_mount(mounts, is_v2 ? "cgroup2" : "cgroup", is_v2 ? "" : controller, mount)) return false;

@@ -1,6 +1,5 @@
 #include "trimtab/observe/recorder.hpp"
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -12,6 +11,7 @@
 #include <mutex>
 
 #include "recorder_append.hpp"
+#include "trimtab/base/read_file.hpp"
 #include "trimtab/base/topology.hpp"
 
 namespace trimtab::observe {
@@ -37,14 +37,6 @@ void read_usage(process_header& into) noexcept {
   into.voluntary_switches = static_cast<std::uint64_t>(usage.ru_nvcsw);
   into.involuntary_switches = static_cast<std::uint64_t>(usage.ru_nivcsw);
   into.max_rss_kb = static_cast<std::uint64_t>(usage.ru_maxrss);
-}
-
-void read_command(process_header& into) noexcept {
-  const int fd = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  const ssize_t got = read(fd, into.command, sizeof into.command - 1);
-  ::close(fd);
-  if (got > 0) into.command[got] = '\0';
 }
 
 }  // namespace
@@ -79,7 +71,7 @@ int recorder::open(const recorder_options& options) noexcept {
   self.cpus_quota = limits.quota;
   self.cpus_available = limits.available;
   self.forked_from = m_forked_from;
-  read_command(self);
+  base::read_file("/proc/self/cmdline", self.command, sizeof self.command);
   self.last_ticks = base::now();
   self.setup_ticks = self.last_ticks - self.start_ticks;
   m_state.store(state::on, std::memory_order_release);

@@ -1,0 +1,32 @@
+#include "trimtab/base/read_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace trimtab::base {
+
+long read_file(const char* path, char* into, std::size_t bytes) noexcept {
+  const int saved = errno;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    const long error = -errno;
+    errno = saved;
+    return error;
+  }
+  std::size_t used = 0;
+  long result = 0;
+  while (used + 1 < bytes) {
+    const ssize_t got = read(fd, into + used, bytes - 1 - used);
+    if (got < 0) result = -errno;
+    if (got <= 0) break;
+    used += static_cast<std::size_t>(got);
+  }
+  close(fd);
+  into[used] = '\0';
+  errno = saved;
+  return result < 0 ? result : static_cast<long>(used);
+}
+
+}  // namespace trimtab::base
