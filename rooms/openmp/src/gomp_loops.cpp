@@ -74,28 +74,27 @@ TRIMTAB_RUNTIME_START(GOMP_loop_maybe_nonmonotonic_runtime_start)
 TRIMTAB_RUNTIME_START(GOMP_loop_ordered_runtime_start)
 #undef TRIMTAB_RUNTIME_START
 
-#define TRIMTAB_NEXT(name)                                              \
-  TRIMTAB_HOOK bool name(long* from_, long* to) {                       \
-    const caller from = TRIMTAB_CALLER;                                 \
-    auto* const forward = real<bool(long*, long*)>(from, symbol::name); \
-    if (forward == nullptr) return false;                               \
-    const bool is_more = forward(from_, to);                            \
-    answered(from, is_more, *from_, *to);                               \
-    return is_more;                                                     \
+#define TRIMTAB_NEXT(name, number)                                          \
+  TRIMTAB_HOOK bool name(number* from_, number* to) {                       \
+    const caller from = TRIMTAB_CALLER;                                     \
+    auto* const forward = real<bool(number*, number*)>(from, symbol::name); \
+    if (forward == nullptr) return false;                                   \
+    const bool is_more = forward(from_, to);                                \
+    answered(from, is_more, *from_, *to);                                   \
+    return is_more;                                                         \
   }
-TRIMTAB_NEXT(GOMP_loop_static_next)
-TRIMTAB_NEXT(GOMP_loop_dynamic_next)
-TRIMTAB_NEXT(GOMP_loop_guided_next)
-TRIMTAB_NEXT(GOMP_loop_runtime_next)
-TRIMTAB_NEXT(GOMP_loop_nonmonotonic_dynamic_next)
-TRIMTAB_NEXT(GOMP_loop_nonmonotonic_guided_next)
-TRIMTAB_NEXT(GOMP_loop_nonmonotonic_runtime_next)
-TRIMTAB_NEXT(GOMP_loop_maybe_nonmonotonic_runtime_next)
-TRIMTAB_NEXT(GOMP_loop_ordered_static_next)
-TRIMTAB_NEXT(GOMP_loop_ordered_dynamic_next)
-TRIMTAB_NEXT(GOMP_loop_ordered_guided_next)
-TRIMTAB_NEXT(GOMP_loop_ordered_runtime_next)
-#undef TRIMTAB_NEXT
+TRIMTAB_NEXT(GOMP_loop_static_next, long)
+TRIMTAB_NEXT(GOMP_loop_dynamic_next, long)
+TRIMTAB_NEXT(GOMP_loop_guided_next, long)
+TRIMTAB_NEXT(GOMP_loop_runtime_next, long)
+TRIMTAB_NEXT(GOMP_loop_nonmonotonic_dynamic_next, long)
+TRIMTAB_NEXT(GOMP_loop_nonmonotonic_guided_next, long)
+TRIMTAB_NEXT(GOMP_loop_nonmonotonic_runtime_next, long)
+TRIMTAB_NEXT(GOMP_loop_maybe_nonmonotonic_runtime_next, long)
+TRIMTAB_NEXT(GOMP_loop_ordered_static_next, long)
+TRIMTAB_NEXT(GOMP_loop_ordered_dynamic_next, long)
+TRIMTAB_NEXT(GOMP_loop_ordered_guided_next, long)
+TRIMTAB_NEXT(GOMP_loop_ordered_runtime_next, long)
 
 using ull = unsigned long long;
 
@@ -135,28 +134,19 @@ TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start)
 TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_ordered_runtime_start)
 #undef TRIMTAB_ULL_RUNTIME_START
 
-#define TRIMTAB_ULL_NEXT(name)                                        \
-  TRIMTAB_HOOK bool name(ull* from_, ull* to) {                       \
-    const caller from = TRIMTAB_CALLER;                               \
-    auto* const forward = real<bool(ull*, ull*)>(from, symbol::name); \
-    if (forward == nullptr) return false;                             \
-    const bool is_more = forward(from_, to);                          \
-    answered(from, is_more, *from_, *to);                             \
-    return is_more;                                                   \
-  }
-TRIMTAB_ULL_NEXT(GOMP_loop_ull_static_next)
-TRIMTAB_ULL_NEXT(GOMP_loop_ull_dynamic_next)
-TRIMTAB_ULL_NEXT(GOMP_loop_ull_guided_next)
-TRIMTAB_ULL_NEXT(GOMP_loop_ull_runtime_next)
-TRIMTAB_ULL_NEXT(GOMP_loop_ull_nonmonotonic_dynamic_next)
-TRIMTAB_ULL_NEXT(GOMP_loop_ull_nonmonotonic_guided_next)
-TRIMTAB_ULL_NEXT(GOMP_loop_ull_nonmonotonic_runtime_next)
-TRIMTAB_ULL_NEXT(GOMP_loop_ull_maybe_nonmonotonic_runtime_next)
-TRIMTAB_ULL_NEXT(GOMP_loop_ull_ordered_static_next)
-TRIMTAB_ULL_NEXT(GOMP_loop_ull_ordered_dynamic_next)
-TRIMTAB_ULL_NEXT(GOMP_loop_ull_ordered_guided_next)
-TRIMTAB_ULL_NEXT(GOMP_loop_ull_ordered_runtime_next)
-#undef TRIMTAB_ULL_NEXT
+TRIMTAB_NEXT(GOMP_loop_ull_static_next, ull)
+TRIMTAB_NEXT(GOMP_loop_ull_dynamic_next, ull)
+TRIMTAB_NEXT(GOMP_loop_ull_guided_next, ull)
+TRIMTAB_NEXT(GOMP_loop_ull_runtime_next, ull)
+TRIMTAB_NEXT(GOMP_loop_ull_nonmonotonic_dynamic_next, ull)
+TRIMTAB_NEXT(GOMP_loop_ull_nonmonotonic_guided_next, ull)
+TRIMTAB_NEXT(GOMP_loop_ull_nonmonotonic_runtime_next, ull)
+TRIMTAB_NEXT(GOMP_loop_ull_maybe_nonmonotonic_runtime_next, ull)
+TRIMTAB_NEXT(GOMP_loop_ull_ordered_static_next, ull)
+TRIMTAB_NEXT(GOMP_loop_ull_ordered_dynamic_next, ull)
+TRIMTAB_NEXT(GOMP_loop_ull_ordered_guided_next, ull)
+TRIMTAB_NEXT(GOMP_loop_ull_ordered_runtime_next, ull)
+#undef TRIMTAB_NEXT
 
 // OpenMP 5: loops with task reductions or a conditional lastprivate. Without from_ and to, GCC has inlined the
 // static loop, and the call only makes the runtime ready for it.
