@@ -216,6 +216,8 @@ def readable(symbol: str) -> str:
 
     >>> readable("_ZN4heat5solveEPdi"), readable("solve"), readable("_ZZ4mainENKUlvE0_clEv")
     ('heat::solve', 'solve', 'main::{lambda#2}')
+    >>> readable("_ZN4heat3fibEi.resume"), readable("_ZN4heat3fibEPZNS_3fibEiE20_ZN4heat3fibEi.Frame.actor")
+    ('heat::fib', 'heat::fib')
     """
     demangle = _demangler()
     if not symbol.startswith("_Z") or demangle is None:
@@ -223,6 +225,8 @@ def readable(symbol: str) -> str:
     name = str(demangle(symbol))
     if name == symbol:
         return symbol
+    # Parts that compilers make of a function: of a coroutine, what resumes it.
+    name = re.sub(r"( \[clone [^\]]*\])+$", "", name)
     name = re.sub(r"\boperator\(\)", "operator@", name)
     # From the inside out; what has no name keeps its parentheses.
     name = name.replace("(anonymous namespace)", "@anonymous@")

@@ -12,13 +12,17 @@ namespace {
 struct resumption final : task {
   explicit resumption(std::coroutine_handle<> of) : coroutine(of) {
     what = kind::fork;
+    if (worker* const here = worker::current(); here != nullptr) number = here->running().number;
     run = [](task& self, place) noexcept {
-      const std::coroutine_handle<> resumed = static_cast<resumption&>(self).coroutine;
+      auto& own = static_cast<resumption&>(self);
+      const std::coroutine_handle<> resumed = own.coroutine;
+      worker::current()->running().number = own.number;
       drop_resumption(self);
       resumed.resume();
     };
   }
   std::coroutine_handle<> coroutine;
+  std::uint32_t number = 0;  // of this_task::get_id
 };
 
 }  // namespace

@@ -11,15 +11,37 @@ bool shared_mutex::try_take(bool writer) noexcept {
   return true;
 }
 
+bool shared_mutex::take_or_enlist(seeker& who) noexcept {
+  const std::lock_guard guard(m_lock);
+  if (m_waiting.is_empty() && is_free_for(who.is_writer)) {
+    grant(who.is_writer);
+    return true;
+  }
+  m_waiting.push(who);
+  return false;
+}
+
 void shared_mutex::take(bool writer) {
   parked<seeker> here;
   here.is_writer = writer;
-  {
-    const std::lock_guard guard(m_lock);
-    if (m_waiting.is_empty() && is_free_for(writer)) return grant(writer);
-    m_waiting.push(here);
-  }
-  here.told.wait("a shared mutex", this);
+  if (!take_or_enlist(here)) here.told.wait("a shared mutex", this);
+}
+
+bool shared_mutex::take_until(bool writer, timer::clock::time_point deadline) {
+  parked<seeker> here;
+  here.is_writer = writer;
+  return take_or_enlist(here) ||
+         detail::wait_until(here, deadline, "a shared mutex", this, [this](waiter& who) noexcept { return remove(who); });
+}
+
+// Those behind one that gives up may go on: readers behind a writer.
+bool shared_mutex::remove(waiter& who) noexcept {
+  m_lock.lock();
+  const bool is_found = m_waiting.remove(who);
+  waiter* const granted = is_found ? grant_next() : nullptr;
+  m_lock.unlock();
+  waiter::tell_all(granted);
+  return is_found;
 }
 
 // Those in front that may have it now, linked.

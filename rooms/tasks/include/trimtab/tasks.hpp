@@ -18,6 +18,7 @@
 #include "trimtab/tasks/semaphore.hpp"
 #include "trimtab/tasks/shared_mutex.hpp"
 #include "trimtab/tasks/task_scope.hpp"
+#include "trimtab/tasks/this_task.hpp"
 #include "trimtab/tasks/timer.hpp"
 #include "trimtab/tasks/when.hpp"
 
@@ -80,6 +81,7 @@ using tasks::spawn;
 using tasks::stable_sort;
 using tasks::static_chunks;
 using tasks::stopped;
+using tasks::task_id;
 using tasks::task_options;
 using tasks::task_scope;
 using tasks::transform;

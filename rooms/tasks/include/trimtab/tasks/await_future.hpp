@@ -11,7 +11,7 @@ namespace detail {
 template <class awaited>
 class future_awaiter : public resumer<> {
  public:
-  explicit future_awaiter(awaited& of) : m_of(of) {
+  explicit future_awaiter(awaited& of) : resumer<>(recording::cause::future), m_of(of) {
     if (!of.valid()) no_state();
   }
   bool await_ready() const noexcept { return m_of.ready(); }

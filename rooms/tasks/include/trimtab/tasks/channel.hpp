@@ -6,6 +6,7 @@
 //   consumer: for (int x : c) ...
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <iterator>
@@ -16,6 +17,7 @@
 
 #include "trimtab/base/spin_lock.hpp"
 #include "trimtab/tasks/resumer.hpp"
+#include "trimtab/tasks/timer.hpp"
 #include "trimtab/tasks/wait_queue.hpp"
 
 namespace trimtab::tasks {
@@ -45,6 +47,16 @@ class channel {
   // False: closed, or it would wait. `given` is moved from only if it was sent.
   bool try_send(value&& given);
 
+  // As try_send, within a time.
+  template <class rep, class period>
+  bool try_send_for(value&& given, const std::chrono::duration<rep, period>& time) {
+    return send_until(std::move(given), detail::deadline_after(time));
+  }
+  template <class clock, class duration>
+  bool try_send_until(value&& given, const std::chrono::time_point<clock, duration>& when) {
+    return send_until(std::move(given), detail::deadline_at(when));
+  }
+
   // Nothing: the channel is closed, and empty.
   std::optional<value> receive() {
     parked<party> here;
@@ -53,6 +65,15 @@ class channel {
   }
   // Nothing: it would wait, or as above.
   std::optional<value> try_receive();
+  // The same within a time.
+  template <class rep, class period>
+  std::optional<value> try_receive_for(const std::chrono::duration<rep, period>& time) {
+    return receive_until(detail::deadline_after(time));
+  }
+  template <class clock, class duration>
+  std::optional<value> try_receive_until(const std::chrono::time_point<clock, duration>& when) {
+    return receive_until(detail::deadline_at(when));
+  }
 
   // For coroutines: `co_await c.send_async(x)` and `co_await c.receive_async()`, with the same results.
   auto send_async(value given) { return sender(*this, std::move(given)); }
@@ -93,7 +114,9 @@ class channel {
  private:
   class sender : public detail::resumer<party> {
    public:
-    sender(channel& of, value&& given) : m_of(of) { this->carried.emplace(std::move(given)); }
+    sender(channel& of, value&& given) : detail::resumer<party>(recording::cause::channel), m_of(of) {
+      this->carried.emplace(std::move(given));
+    }
     bool await_ready() const noexcept { return false; }
     template <class promise>
     bool await_suspend(std::coroutine_handle<promise> who) {
@@ -106,7 +129,7 @@ class channel {
   };
   class receiver : public detail::resumer<party> {
    public:
-    explicit receiver(channel& of) : m_of(of) {}
+    explicit receiver(channel& of) : detail::resumer<party>(recording::cause::channel), m_of(of) {}
     bool await_ready() const noexcept { return false; }
     template <class promise>
     bool await_suspend(std::coroutine_handle<promise> who) {
@@ -117,6 +140,27 @@ class channel {
    private:
     channel& m_of;
   };
+
+  bool send_until(value&& given, timer::clock::time_point deadline) {
+    parked<party> here;
+    here.carried.emplace(std::move(given));
+    if (!start_send(here))
+      detail::wait_until(here, deadline, "room in a channel", this,
+                         [this](waiter& who) noexcept { return remove(m_senders, who); });
+    if (here.carried.has_value()) given = std::move(*here.carried);
+    return !here.carried.has_value();
+  }
+  std::optional<value> receive_until(timer::clock::time_point deadline) {
+    parked<party> here;
+    if (!start_receive(here))
+      detail::wait_until(here, deadline, "a value in a channel", this,
+                         [this](waiter& who) noexcept { return remove(m_receivers, who); });
+    return std::move(here.carried);
+  }
+  bool remove(wait_queue& from, waiter& who) noexcept {
+    const std::lock_guard guard(m_lock);
+    return from.remove(who);
+  }
 
   // True: done, or turned away. False: `by` will be told.
   bool start_send(party& by);

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "trimtab/tasks/coroutine_context.hpp"
 #include "trimtab/tasks/resumer.hpp"
 #include "trimtab/tasks/spawn.hpp"
 #include "trimtab/tasks/state.hpp"
@@ -43,11 +44,21 @@ std::coroutine_handle<> transfer(std::coroutine_handle<> who, function&& on_low_
   return who;
 }
 
+// `stopped`.
+std::exception_ptr stopped_error() noexcept;
+
 // What all promises of ours begin with. As a task it starts the coroutine, or resumes it.
 class coroutine_promise : public task {
  public:
   static void* operator new(std::size_t bytes) { return allocate_block(worker::current(), bytes); }
   static void operator delete(void* frame, std::size_t bytes) noexcept { free_block(worker::current(), frame, bytes); }
+
+  ~coroutine_promise() {
+    if (owns_context) [[unlikely]]
+      drop_context();
+  }
+  coroutine_promise(const coroutine_promise&) = delete;
+  coroutine_promise& operator=(const coroutine_promise&) = delete;
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
 
@@ -55,8 +66,23 @@ class coroutine_promise : public task {
   // changed by who waits for it, and by itself when it ends. What a spawned one gives its value to is marked by the lowest
   // bit.
   static constexpr std::uintptr_t nobody = 0, is_begun = 1, has_ended = 3, mark = 1;
+  // The first two are used by its parent only.
+  bool was_awaited_in_vain : 1 = false;  // a fork: not at hand, so that its parent was suspended
+  bool owns_context : 1 = false;         // which is its kind of work
   std::atomic<std::uintptr_t> next_one{nobody};
-  bool was_awaited_in_vain = false;  // a fork: not at hand, so that its parent was suspended
+  std::uint32_t number = 0;            // while it is set aside, as running_task::number
+  std::uint32_t number_of_parent = 0;  // the same of the one that waits for this one, a fork
+
+  bool is_spawned() const noexcept {
+    const std::uintptr_t to = next_one.load(std::memory_order_relaxed);
+    return to != is_begun && (to & mark) != 0;
+  }
+  // nullptr: it has none, or shares that of its caller.
+  coroutine_context* own_context() const noexcept;
+  // Out of a queue, at this worker. False: it was told to stop before it began.
+  bool about_to_run() noexcept;
+  // Of a fork: its parent, which was suspended, goes on.
+  void parent_is_back() noexcept;
 
   // Begins it, as a call on the awaiting one's stack, which processors predict better than a jump to and fro. True: it has
   // ended. False: it waits for something, or the stack was too short to begin it.
@@ -66,9 +92,16 @@ class coroutine_promise : public task {
       return false;
     child.next_one.store(is_begun, std::memory_order_relaxed);
     running_task& on = here->running();
+    const task_kind* const kind = on.kind_of_work;
+    if (child.kind_of_work == nullptr)
+      child.kind_of_work = kind;
+    else if (child.kind_of_work != kind) [[unlikely]]
+      child.begin_on_top(*here);
     const void* const outer = std::exchange(on.called, &child);
     std::coroutine_handle<promise>::from_promise(child).resume();
     on.called = outer;
+    if (on.kind_of_work != kind) [[unlikely]]
+      back_below(on, kind);
     // Acquire: it may have ended elsewhere.
     return child.next_one.load(std::memory_order_acquire) == has_ended;
   }
@@ -80,11 +113,13 @@ class coroutine_promise : public task {
     const auto address = reinterpret_cast<std::uintptr_t>(parent.address());
     if (known == nobody) {
       child.next_one.store(address, std::memory_order_relaxed);
+      if (child.begins_elsewhere()) return std::noop_coroutine();
       return transfer(std::coroutine_handle<promise>::from_promise(child), [&](worker& here) { here.push(child); });
     }
+    if (known == has_ended) return parent;
+    child.parent_leaves();
     // Fails only if it has ended meanwhile. Else the parent may go on elsewhere from now on.
-    if (known == has_ended ||
-        !child.next_one.compare_exchange_strong(known, address, std::memory_order_acq_rel, std::memory_order_acquire))
+    if (!child.next_one.compare_exchange_strong(known, address, std::memory_order_acq_rel, std::memory_order_acquire))
       return parent;
     return std::noop_coroutine();
   }
@@ -98,6 +133,8 @@ class coroutine_promise : public task {
     bool await_ready() const noexcept { return false; }
     template <class promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<promise> self) const noexcept {
+      if (self.promise().kind_of_work != nullptr) [[unlikely]]
+        self.promise().tell_end();
       // Acquire: who waits for a fork has been suspended before it said so.
       const std::uintptr_t next = self.promise().next_one.load(std::memory_order_acquire);
       if (next == is_begun) [[likely]]
@@ -115,6 +152,14 @@ class coroutine_promise : public task {
   }
 
  private:
+  void drop_context() noexcept;
+  void tell_end() noexcept;
+  void begin_on_top(worker& here) noexcept;
+  static void back_below(running_task& on, const task_kind* kind) noexcept;
+  // Called by its parent. Before it has begun: true if it will begin out of a queue.
+  bool begins_elsewhere() noexcept;
+  void parent_leaves() noexcept;
+
   // Afterwards the frame may be gone.
   static std::coroutine_handle<> end_of_begun(coroutine_promise& self) noexcept {
     if (worker* const here = worker::current(); here != nullptr && here->running().called == &self) [[likely]] {
@@ -140,10 +185,8 @@ class coroutine_result : public coroutine_promise {
       m_error.~exception_ptr();
   }
 
-  void unhandled_exception() noexcept {
-    new (&m_error) std::exception_ptr(std::current_exception());
-    m_held = holds::error;
-  }
+  void unhandled_exception() noexcept { hold_error(std::current_exception()); }
+  void tell_stopped() noexcept { hold_error(stopped_error()); }
 
   value take() {
     if (m_held == holds::error) [[unlikely]]
@@ -174,6 +217,10 @@ class coroutine_result : public coroutine_promise {
   }
 
  private:
+  void hold_error(std::exception_ptr error) noexcept {
+    new (&m_error) std::exception_ptr(std::move(error));
+    m_held = holds::error;
+  }
   union {
     stored_type m_value;
     std::exception_ptr m_error;
@@ -249,13 +296,24 @@ template <class value>
 class co_task<value>::promise_type : public detail::coroutine_returns<value> {
  public:
   promise_type() noexcept
-      : detail::coroutine_returns<value>(
-            [](task& self, task::place) noexcept { handle::from_promise(static_cast<promise_type&>(self)).resume(); }) {}
+      : detail::coroutine_returns<value>([](task& self, task::place) noexcept {
+          auto& own = static_cast<promise_type&>(self);
+          const bool has_more = own.what == task::kind::resumption || own.kind_of_work != nullptr || own.number != 0;
+          if (has_more && !own.about_to_run()) [[unlikely]]
+            return own.stop();
+          handle::from_promise(own).resume();
+        }) {}
 
   co_task get_return_object() noexcept { return co_task(handle::from_promise(*this)); }
 
   void gives_to(detail::spawned_state<value>& target) noexcept {
     this->next_one.store(reinterpret_cast<std::uintptr_t>(&target) | this->mark, std::memory_order_relaxed);
+  }
+
+  // Instead of beginning.
+  void stop() noexcept {
+    this->tell_stopped();
+    end_of_spawned(this->next_one.load(std::memory_order_relaxed));
   }
 
   // The frame is gone before anyone is told.

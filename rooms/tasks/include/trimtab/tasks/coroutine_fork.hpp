@@ -58,8 +58,9 @@ class [[nodiscard]] forked_task {
       return detail::coroutine_promise::await(forked.promise(), parent);
     }
     value await_resume() {
-      if (forked.promise().was_awaited_in_vain) [[unlikely]]
-        worker::current()->counters().resumed.add();
+      auto& child = forked.promise();
+      if (child.was_awaited_in_vain || child.owns_context) [[unlikely]]
+        child.parent_is_back();
       return forked.promise().take();
     }
   };
@@ -76,14 +77,18 @@ forked_task<value> fork(co_task<value>&& what) {
   const auto child = what.release();
   if (worker* const here = worker::current(); here != nullptr) [[likely]] {
     child.promise().next_one.store(child.promise().is_begun, std::memory_order_relaxed);
+    if (recording::is_on() || here->running().kind_of_work != nullptr) [[unlikely]]
+      detail::give_context(child.promise(), *here, detail::code_at(child.address()));
     here->fork(child.promise());
   }
   return forked_task<value>(child);
 }
 
-// A task of its own, that ends some time; its value comes by the future.
+// A task of its own, that ends some time; its value comes by the future. `stop` is what this_task::stop_token() gives in it,
+// in what it calls and in what it forks. If stop was requested before it began, it does not begin, and the future throws
+// `stopped`.
 template <class value>
-future<value> spawn(const task_options& options, co_task<value>&& what) {
+future<value> spawn(const task_options& options, std::stop_token stop, co_task<value>&& what) {
   auto& target = detail::make_state<detail::spawned_state<value>>(*detail::home_of_caller());
   auto result = detail::access::future_of<value>(target);
   const auto coroutine = what.release();
@@ -91,6 +96,7 @@ future<value> spawn(const task_options& options, co_task<value>&& what) {
   promise.level = options.level;
   promise.gives_to(target);
   try {
+    detail::give_context(promise, options, std::move(stop), detail::code_at(coroutine.address()));
     detail::spawn(promise, options);
   } catch (...) {
     coroutine.destroy();
@@ -101,8 +107,16 @@ future<value> spawn(const task_options& options, co_task<value>&& what) {
 }
 
 template <class value>
+future<value> spawn(const task_options& options, co_task<value>&& what) {
+  return spawn(options, {}, std::move(what));
+}
+template <class value>
+future<value> spawn(std::stop_token stop, co_task<value>&& what) {
+  return spawn(task_options{}, std::move(stop), std::move(what));
+}
+template <class value>
 future<value> spawn(co_task<value>&& what) {
-  return spawn(task_options{}, std::move(what));
+  return spawn(task_options{}, {}, std::move(what));
 }
 
 }  // namespace trimtab::tasks

@@ -26,7 +26,7 @@ class latch {
   }
 
   // For coroutines: co_await l.wait_async().
-  detail::completion_awaiter wait_async() noexcept { return detail::completion_awaiter(m_open); }
+  detail::completion_awaiter wait_async() noexcept { return {m_open, recording::cause::latch}; }
 
  private:
   std::atomic<std::ptrdiff_t> m_left;

@@ -26,7 +26,7 @@ class mutex {
   }
 
   // For coroutines: co_await m.lock_async().
-  detail::permit_awaiter lock_async() noexcept { return detail::permit_awaiter(m_free); }
+  detail::permit_awaiter lock_async() noexcept { return {m_free, recording::cause::mutex}; }
 
  private:
   detail::permits m_free{1};

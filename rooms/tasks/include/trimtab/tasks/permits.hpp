@@ -59,7 +59,7 @@ class permits {
 
 class permit_awaiter : public resumer<> {
  public:
-  explicit permit_awaiter(permits& of) noexcept : m_of(of) {}
+  permit_awaiter(permits& of, recording::cause why) noexcept : resumer<>(why), m_of(of) {}
   bool await_ready() const noexcept { return m_of.try_take(); }
   template <class promise>
   bool await_suspend(std::coroutine_handle<promise> who) {

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <coroutine>
 
+#include "trimtab/tasks/recording.hpp"
 #include "trimtab/tasks/task.hpp"
 #include "trimtab/tasks/waiting.hpp"
 
@@ -21,29 +22,38 @@ void drop_resumption(task& made) noexcept;
 runtime& begin_wait(task& by);
 void undo_wait(task& by) noexcept;
 void end_wait(task& by, runtime& home) noexcept;
+// Before these, for promises of ours (coroutine_promise): what belongs to their task.
+void coroutine_leaves(task& promise, recording::cause why) noexcept;
+void coroutine_stays(task& promise) noexcept;
+void coroutine_is_told(const task& promise, recording::cause why) noexcept;
 
 // node: a waiter with what else it is to carry.
 template <class node = waiter>
 class resumer : public node {
  protected:
+  explicit resumer(recording::cause why) noexcept : m_why(why) {}
+
   // Before anyone can tell.
   template <class promise>
   void about_to_wait(std::coroutine_handle<promise> who) {
     m_is_own = !std::derived_from<promise, task>;
-    if constexpr (std::derived_from<promise, task>)
+    if constexpr (std::derived_from<promise, task>) {
       m_resumption = &who.promise();
-    else
+      coroutine_leaves(who.promise(), m_why);
+    } else {
       m_resumption = &make_resumption(who);
+    }
     m_home = &begin_wait(*m_resumption);
     this->notify = [](waiter& self) noexcept {
       auto& own = static_cast<resumer&>(self);
+      if (!own.m_is_own) coroutine_is_told(*own.m_resumption, own.m_why);
       end_wait(*own.m_resumption, *own.m_home);
     };
   }
   // Instead: nobody will tell.
   void need_not_wait() noexcept {
     undo_wait(*m_resumption);
-    if (m_is_own) drop_resumption(*m_resumption);
+    m_is_own ? drop_resumption(*m_resumption) : coroutine_stays(*m_resumption);
   }
   // enlist(*this): false if nobody will tell. Afterwards, if true, this may be gone.
   template <class promise, class function>
@@ -57,12 +67,13 @@ class resumer : public node {
  private:
   task* m_resumption = nullptr;
   runtime* m_home = nullptr;
+  recording::cause m_why;
   bool m_is_own = false;
 };
 
 class completion_awaiter : public resumer<> {
  public:
-  explicit completion_awaiter(completion& of) noexcept : m_of(of) {}
+  completion_awaiter(completion& of, recording::cause why) noexcept : resumer<>(why), m_of(of) {}
   bool await_ready() const noexcept { return m_of.is_ready(); }
   template <class promise>
   bool await_suspend(std::coroutine_handle<promise> who) {

@@ -29,7 +29,7 @@ class counting_semaphore {
   }
 
   // For coroutines: co_await s.acquire_async().
-  detail::permit_awaiter acquire_async() noexcept { return detail::permit_awaiter(m_left); }
+  detail::permit_awaiter acquire_async() noexcept { return {m_left, recording::cause::semaphore}; }
 
  private:
   detail::permits m_left;

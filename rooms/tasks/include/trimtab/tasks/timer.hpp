@@ -113,7 +113,8 @@ namespace detail {
 class time_awaiter : public resumer<>, public timer {
  public:
   explicit time_awaiter(clock::time_point deadline) noexcept
-      : timer([](timer& self) noexcept {
+      : resumer<>(recording::cause::time),
+        timer([](timer& self) noexcept {
           waiter& told = static_cast<time_awaiter&>(self);
           told.notify(told);
         }),

@@ -41,6 +41,7 @@ struct running_task {
   const task_kind* kind_of_work = nullptr;
   std::uint64_t id = 0;
   std::uint32_t subject = 0;
+  std::uint32_t number = 0;      // of this_task::get_id; 0: nobody has asked
   const void* called = nullptr;  // the innermost coroutine that was begun by a call
 };
 
