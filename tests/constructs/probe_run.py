@@ -125,4 +125,47 @@ def record(
     return Recorded(process, seen.stdout)
 
 
-__all__ = ["UNKNOWN", "Recorded", "Row", "build", "record"]
+_TEAMS = """#include <omp.h>
+#include <thread>
+#include <vector>
+int main() {
+  omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp parallel num_threads(3)
+    { asm volatile(""); }
+  }
+  for (int n = 1; n <= 6; n++) {
+    omp_set_num_threads(n);
+#pragma omp parallel
+    { asm volatile(""); }
+  }
+  std::vector<std::thread> hosts;
+  for (int k = 0; k < 3; k++)
+    hosts.emplace_back([] {
+      for (int r = 0; r < 5; r++)
+#pragma omp parallel num_threads(2)
+      { asm volatile(""); }
+    });
+  for (auto& each : hosts) each.join();
+#pragma omp parallel num_threads(64)
+  { asm volatile(""); }
+  for (volatile int no = 0, r = 0; r < 3; r++)
+#pragma omp parallel if (no)
+    { asm volatile(""); }
+}
+"""
+
+
+def check_teams(folder: Path, compiler: str, *flags: str) -> None:
+    """Runs a program with teams of many kinds, and checks that all of them were seen."""
+    seen = record(folder, compiler, _TEAMS, ("-O2", "-fopenmp", "-pthread", *flags), suffix=".cpp")
+    # Subjects are numbered by first sight: outer, inner, changing, hosts, many, serialized.
+    expected = [(1, 2, 2), (2, 6, 3), (6, 21, 6), (15, 30, 2), (1, 64, 64), (3, 3, 1)]
+    regions = [(row.count, row.x[0], row.x[1]) for row in seen.rows("region")]
+    assert regions == expected, regions
+    members = [row.count for row in seen.rows("team")]
+    assert members == [threads for _, threads, _ in expected], members
+
+
+__all__ = ["UNKNOWN", "Recorded", "Row", "build", "check_teams", "record"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from probe_run import UNKNOWN, record
+from probe_run import UNKNOWN, check_teams, record
 
 LEVELS = ("-O0", "-O2")
 
@@ -237,46 +237,7 @@ def test_orphaned_loop(tmp_path: Path) -> None:
 
 def test_nested_and_changing_teams(tmp_path: Path) -> None:
     """Nested regions, a changing thread count, several host threads, more threads than CPUs, serialized ones."""
-    source = """#include <omp.h>
-#include <thread>
-#include <vector>
-int main() {
-  omp_set_max_active_levels(2);
-#pragma omp parallel num_threads(2)
-  {
-#pragma omp parallel num_threads(3)
-    { asm volatile(""); }
-  }
-  for (int n = 1; n <= 6; n++) {
-    omp_set_num_threads(n);
-#pragma omp parallel
-    { asm volatile(""); }
-  }
-  std::vector<std::thread> hosts;
-  for (int k = 0; k < 3; k++)
-    hosts.emplace_back([] {
-      for (int r = 0; r < 5; r++)
-#pragma omp parallel num_threads(2)
-      { asm volatile(""); }
-    });
-  for (auto& each : hosts) each.join();
-#pragma omp parallel num_threads(64)
-  { asm volatile(""); }
-#pragma omp parallel if (0)
-  { asm volatile(""); }
-}
-"""
-    seen = record(tmp_path, "g++", source, ("-O2", "-fopenmp", "-pthread"), suffix=".cpp")
-    # Subjects are numbered by first sight: outer, inner, changing, hosts, many, serialized.
-    assert [(row.count, row.x[0], row.x[1]) for row in seen.rows("region")] == [
-        (1, 2, 2),
-        (2, 6, 3),
-        (6, 21, 6),
-        (15, 30, 2),
-        (1, 64, 64),
-        (1, 1, 1),
-    ]
-    assert [row.count for row in seen.rows("team")] == [2, 6, 21, 30, 64, 1]
+    check_teams(tmp_path, "g++")
 
 
 def test_entry_points_before_gcc_4_9(tmp_path: Path) -> None:
