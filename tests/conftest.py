@@ -13,6 +13,10 @@ from typing import Any
 
 import pytest
 
+# Tests send signals to programs that they start, which inherit what is ignored: in the background of a shell these are.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 WORKLOADS = Path(os.environ.get("TRIMTAB_WORKLOADS", Path(__file__).parent.parent / "build/workloads"))
 
 

@@ -96,8 +96,6 @@ def test_signals_sent_to_the_group_reach_the_program(trimtab: str, tmp_path: Pat
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # Who runs the tests in the background may have it ignored, and shells cannot trap what is.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None and process.stdout.readline() == "ready\n"
     if number == signal.SIGTERM:
