@@ -129,6 +129,7 @@ task* task_deque::pop_newest(bool& is_offered) noexcept {
     const std::uint32_t newest = m_head.load(std::memory_order_relaxed) - 1;
     found = m_slots[newest & m_mask].load(std::memory_order_relaxed);
     m_head.store(newest, std::memory_order_relaxed);
+    prefetch(newest - ahead);
     is_offered |= offer_left();
   }
   leave();
@@ -141,6 +142,7 @@ task* task_deque::pop_oldest(bool& is_offered) noexcept {
   std::uint64_t bounds = m_bounds.load(std::memory_order_relaxed);
   while (has_any(bounds)) {
     found = m_slots[tail_of(bounds) & m_mask].load(std::memory_order_relaxed);
+    prefetch(tail_of(bounds) + ahead);
     if (m_bounds.compare_exchange_weak(bounds, pack(tail_of(bounds) + 1, m_split), std::memory_order_acq_rel,
                                        std::memory_order_relaxed))
       break;
@@ -150,6 +152,7 @@ task* task_deque::pop_oldest(bool& is_offered) noexcept {
   if (found == nullptr && head != m_split) {
     // Nothing is offered, so no thief can change the bounds.
     found = m_slots[m_split & m_mask].load(std::memory_order_relaxed);
+    prefetch(m_split + ahead);
     m_split += 1;
     m_bounds.store(pack(m_split, m_split), std::memory_order_release);
   }

@@ -74,6 +74,7 @@ class task_deque {
     if (m_head.load(std::memory_order_relaxed) != m_split || take_back()) {
       const std::uint32_t newest = m_head.load(std::memory_order_relaxed) - 1;
       found = m_slots[newest & m_mask].load(std::memory_order_relaxed);
+      prefetch(newest - ahead);
       if (is_wanted(*found))
         m_head.store(newest, std::memory_order_relaxed);
       else
@@ -131,6 +132,13 @@ class task_deque {
       wait_out_raid();
   }
   void leave() noexcept { m_is_busy.store(false, std::memory_order_release); }
+
+  // Tasks that were pushed long ago are no longer in the processor's cache: asked for so many pops before they are run.
+  static constexpr std::uint32_t ahead = 4;
+  // The task there, or whatever was: it is not looked at.
+  void prefetch(std::uint32_t position) const noexcept {
+    __builtin_prefetch(m_slots[position & m_mask].load(std::memory_order_relaxed), 1);
+  }
 
   void wait_out_raid() noexcept;
   void make_room() noexcept;
