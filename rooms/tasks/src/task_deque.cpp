@@ -62,11 +62,37 @@ bool task_deque::offer() noexcept {
   return true;
 }
 
+bool task_deque::push_slowly(task& what) noexcept {
+  if (m_is_raided.load(std::memory_order_acquire)) wait_out_raid();
+  const std::uint32_t head = m_head.load(std::memory_order_relaxed);
+  if (head == m_end) make_room();
+  put(head, what);
+  if (may_offer()) return offer_pushed();
+  leave();
+  return false;
+}
+
+bool task_deque::take_slowly(const task& what) noexcept {
+  if (m_is_raided.load(std::memory_order_acquire)) wait_out_raid();
+  const std::uint32_t head = m_head.load(std::memory_order_relaxed);
+  bool is_taken = false;
+  if (m_slots[(head - 1) & m_mask].load(std::memory_order_relaxed) != &what) {
+    is_taken = take_deeper(what);
+  } else if (head != m_split || take_back()) {
+    m_head.store(m_head.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    is_taken = true;
+  }
+  leave();
+  return is_taken;
+}
+
 bool task_deque::offer_pushed() noexcept {
   const std::uint32_t head = m_head.load(std::memory_order_relaxed);
   const bool is_due = m_is_wanted.load(std::memory_order_relaxed) || m_offering == offering::on_demand ||
                       (m_offering == offering::periodic && (head - m_split == 1 || head % offer_period == 0));
-  return is_due && offer();
+  const bool is_offered = is_due && offer();
+  leave();
+  return is_offered;
 }
 
 // What thieves are to find while the owner is busy.

@@ -36,34 +36,26 @@ class task_deque {
   // True: something has been offered that was not before, so that a sleeping thief may be woken. Before thieves sleep they
   // make a heavy_fence and ask size(): either they count the task, or the owner sees here what they have stolen.
   bool push(task& what) noexcept {
-    enter();
+    const bool is_raided = begin();
     const std::uint32_t head = m_head.load(std::memory_order_relaxed);
-    if (head == m_end) [[unlikely]]
-      make_room();
-    m_slots[head & m_mask].store(&what, std::memory_order_relaxed);
-    m_head.store(head + 1, std::memory_order_release);
-    light_fence();
-    bool is_offered = false;
-    if ((!has_any(m_bounds.load(std::memory_order_relaxed)) && m_offering != offering::never) ||
-        m_is_wanted.load(std::memory_order_relaxed)) [[unlikely]]
-      is_offered = offer_pushed();
+    if (is_raided || head == m_end) [[unlikely]]
+      return push_slowly(what);
+    put(head, what);
+    if (may_offer()) [[unlikely]]
+      return offer_pushed();
     leave();
-    return is_offered;
+    return false;
   }
 
   // True: `what` was among the newest of the owner's, and is the caller's again. The usual case is that it is the newest.
   bool take(const task& what) noexcept {
-    enter();
-    const std::uint32_t newest = m_head.load(std::memory_order_relaxed) - 1;
-    bool is_taken = false;
-    if (m_slots[newest & m_mask].load(std::memory_order_relaxed) != &what) [[unlikely]] {
-      is_taken = take_deeper(what);
-    } else if (newest + 1 != m_split || take_back()) [[likely]] {
-      m_head.store(m_head.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-      is_taken = true;
-    }
+    const bool is_raided = begin();
+    const std::uint32_t head = m_head.load(std::memory_order_relaxed);
+    if (is_raided || m_slots[(head - 1) & m_mask].load(std::memory_order_relaxed) != &what || head == m_split) [[unlikely]]
+      return take_slowly(what);
+    m_head.store(head - 1, std::memory_order_relaxed);
     leave();
-    return is_taken;
+    return true;
   }
 
   // The newest task if is_wanted(task), else nullptr.
@@ -125,10 +117,16 @@ class task_deque {
     return (std::uint64_t{tail} << 32) | split;
   }
 
-  void enter() noexcept {
+  // What is usual is inline and calls nothing, so that it needs no registers to be saved; what is not goes on elsewhere
+  // and does not come back.
+  // True: the owner is to wait.
+  bool begin() noexcept {
     m_is_busy.store(true, std::memory_order_relaxed);
     light_fence();
-    if (m_is_raided.load(std::memory_order_acquire)) [[unlikely]]
+    return m_is_raided.load(std::memory_order_acquire);
+  }
+  void enter() noexcept {
+    if (begin()) [[unlikely]]
       wait_out_raid();
   }
   void leave() noexcept { m_is_busy.store(false, std::memory_order_release); }
@@ -140,11 +138,25 @@ class task_deque {
     __builtin_prefetch(m_slots[position & m_mask].load(std::memory_order_relaxed), 1);
   }
 
+  void put(std::uint32_t head, task& what) noexcept {
+    m_slots[head & m_mask].store(&what, std::memory_order_relaxed);
+    m_head.store(head + 1, std::memory_order_release);
+    light_fence();
+  }
+  bool may_offer() const noexcept {
+    return (!has_any(m_bounds.load(std::memory_order_relaxed)) && m_offering != offering::never) ||
+           m_is_wanted.load(std::memory_order_relaxed);
+  }
+
+  // These leave.
+  bool push_slowly(task& what) noexcept;
+  bool take_slowly(const task& what) noexcept;
+  bool offer_pushed() noexcept;
+
   void wait_out_raid() noexcept;
   void make_room() noexcept;
   void grow(std::uint32_t tail) noexcept;
   bool offer() noexcept;
-  bool offer_pushed() noexcept;
   bool offer_left() noexcept;
   bool take_back() noexcept;
   bool take_deeper(const task& what) noexcept;

@@ -147,7 +147,7 @@ class alignas(64) worker {
   }
 
   // Less of the stack is left than what runs now may need: what recurses goes on at another one (run_on_new_stack).
-  bool is_stack_low() const noexcept { return static_cast<const char*>(__builtin_frame_address(0)) < m_stack_limit; }
+  bool is_stack_low() const noexcept { return stack_pointer() < m_stack_limit; }
 
   // Sets the running task's stack aside. The worker goes on with another; there, and only when this one has been left,
   // published(argument, left) is called, which arranges for ready(left) to be called once. what, about: for reports.
@@ -169,6 +169,16 @@ class alignas(64) worker {
   friend struct switching;
 
   static worker* ask_current() noexcept;  // never inlined
+  static const char* stack_pointer() noexcept {
+#if defined(__x86_64__)
+    // A frame's address would cost its function a frame pointer.
+    const char* top;
+    asm volatile("mov %%rsp, %0" : "=r"(top));
+    return top;
+#else
+    return static_cast<const char*>(__builtin_frame_address(0));
+#endif
+  }
 
   void run(task& what, task::place where) noexcept {
     if (what.subject != 0) [[unlikely]]
