@@ -246,14 +246,14 @@ raw_counts runtime::raw(std::uint32_t number) const noexcept {
 
 double runtime::ns_per_tick() noexcept { return base::refine(calibration()).ns_per_tick; }
 
-bool runtime::is_over() const noexcept {
+std::uint64_t runtime::unfinished() const noexcept {
   // What has ended first: then, if nothing was made meanwhile, both are of one moment.
   std::uint64_t finished = 0;
   for (const auto& each : m_workers) finished += each->m_counters.finished.get();
   full_fence();
   std::uint64_t made = m_made_outside.load(std::memory_order_seq_cst);
   for (const auto& each : m_workers) made += each->m_counters.made.get();
-  return made == finished;
+  return made - finished;
 }
 
 void runtime::count_made_outside() {
@@ -335,7 +335,9 @@ void runtime::tell_if_stuck() noexcept {
     progress += counters.suspended.get() + counters.resumed.get() + counters.started.get();
     asleep += each->m_state.load(std::memory_order_seq_cst) == worker_state::parked;
   }
-  if (suspended == 0 || asleep != m_workers.size() || m_queues.length() != 0) return;
+  // Tasks that have not begun, since they wait for futures, are no deadlock as long as the program goes on.
+  const std::uint64_t expected = m_is_ending.load(std::memory_order_relaxed) ? unfinished() : 0;
+  if (suspended + expected == 0 || asleep != m_workers.size() || m_queues.length() != 0) return;
   if (m_told_at.exchange(progress, std::memory_order_relaxed) == progress) return;
   const auto tell = [&](std::string_view line) {
     if (m_options.on_deadlock)
@@ -344,6 +346,9 @@ void runtime::tell_if_stuck() noexcept {
       std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
   };
   try {
+    if (suspended == 0)
+      return tell("trimtab: the runtime ends, nothing can run, and " + std::to_string(expected) +
+                  " tasks have not begun: they wait for futures");
     tell("trimtab: nothing can run and " + std::to_string(suspended) + " tasks wait:");
     const std::lock_guard guard(m_parts->lock);
     constexpr std::uint64_t most = 20;

@@ -63,7 +63,7 @@ void worker_loop::execute(worker& here, task& what) noexcept {
     here.run(what, task::place::loop);
   // Maybe another worker: the task may have waited meanwhile. Resumptions end in the loop of the stack that they are of.
   worker& now_here = *worker::current();
-  if (kind == task::kind::made) now_here.m_counters.finished.add();
+  if (kind == task::kind::made) now_here.m_counters.finished.add_released();
   now_here.m_last_end = 0;
   if (now_here.m_phase_begin != 0) [[unlikely]] {
     const base::ticks end = base::now();

@@ -24,7 +24,8 @@ class worker_loop {
   template <scheduling_policy policy>
   static void sleep(worker& here, const policy& how_to) noexcept;
   static bool may_work(const worker& here) noexcept {
-    return here.m_number < here.m_owner->m_queues.active.load(std::memory_order_relaxed);
+    // seq_cst: who goes to rest has told so before it looks here (event_count).
+    return here.m_number < here.m_owner->m_queues.active.load(std::memory_order_seq_cst);
   }
   static void rest(worker& here) noexcept;
 };

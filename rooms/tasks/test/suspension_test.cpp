@@ -159,5 +159,33 @@ TEST_P(suspension, a_deadlock_is_told_once_and_can_be_resolved) {
   }
 }
 
+// Its destructor waits for what is to come; who has forgotten a promise learns of it.
+TEST_P(suspension, a_runtime_that_cannot_end_tells_why) {
+  std::mutex lock;
+  std::string told;
+  promise<int> missing;
+  future<int> after = missing.get_future();
+  std::thread rescuer([&] {
+    for (;; std::this_thread::yield()) {
+      const std::lock_guard guard(lock);
+      if (!told.empty()) break;
+    }
+    missing.set_value(3);
+  });
+  {
+    runtime_options options_here = options();
+    options_here.deadlock_ms = 20;
+    options_here.on_deadlock = [&](std::string_view line) {
+      const std::lock_guard guard(lock);
+      told = line;
+    };
+    runtime here(options_here);
+    here.run([&] { after = after.then([](future<int> given) { return given.get() + 1; }); });
+  }
+  rescuer.join();
+  EXPECT_EQ(after.get(), 4);
+  EXPECT_NE(told.find("1 task"), std::string::npos) << told;
+}
+
 }  // namespace
 }  // namespace trimtab::tasks

@@ -332,7 +332,7 @@ class co_task<value>::promise_type : public detail::coroutine_returns<value> {
     handle::from_promise(*this).destroy();
     target.done().complete();
     target.release();
-    worker::current()->counters().finished.add();
+    worker::current()->counters().finished.add_released();
     return std::noop_coroutine();
   }
 };

@@ -18,6 +18,8 @@ class tally {
   void add(std::uint64_t more = 1) noexcept {
     m_value.store(m_value.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
+  // Who reads it sees what was done before.
+  void add_released() noexcept { m_value.store(m_value.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
   std::uint64_t get() const noexcept { return m_value.load(std::memory_order_acquire); }
 
  private:

@@ -96,7 +96,9 @@ class runtime {
   void work(worker& which) noexcept;
   stack* make_stack() noexcept;
   void keep_few_unused(worker& here) noexcept;
-  bool is_over() const noexcept;
+  // Tasks that were made and have not ended. Exact when it is 0.
+  std::uint64_t unfinished() const noexcept;
+  bool is_over() const noexcept { return unfinished() == 0; }
   void tell_if_stuck() noexcept;
 
   runtime_options m_options;

@@ -103,7 +103,7 @@ class alignas(64) worker {
   // Runs a task that was taken, in the place of who waits for it, and counts it as finished.
   void run_in_place(task& taken) noexcept {
     run_fork_in_place(taken);
-    current()->m_counters.finished.add();
+    current()->m_counters.finished.add_released();
   }
 
   // call(), in place of a recorded fork that was taken. False: the fork is to be run by run_fork_in_place, which times it.
