@@ -13,7 +13,8 @@ void write_text(char* to, std::size_t room, const decision& made) {
   for (const figure& each : made.evidence) {
     char value[32];
     std::snprintf(value, sizeof value, "%.6g", each.value);
-    evidence += (evidence.empty() ? "" : " ") + each.name + '=' + value;
+    if (!evidence.empty()) evidence += ' ';
+    evidence.append(each.name).append("=").append(value);
   }
   const auto put = [&](std::string_view text, std::size_t most) {
     std::size_t size = std::min(text.size(), most);
@@ -38,7 +39,7 @@ void decision_record::add(const subject_info& subject, std::string_view key) {
     std::string names;
     if (!each.values.is_ordered())
       for (std::size_t i = 0; i < each.values.size(); ++i)
-        names += (i == 0 ? "" : ",") + each.values.text_of(each.values.at(i));
+        names.append(i == 0 ? "" : ",").append(each.values.text_of(each.values.at(i)));
     place->second.push_back(m_into.add_knob(subject.id, each.name.c_str(), its_key.c_str(), names.c_str()));
   }
 }
