@@ -4,6 +4,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <functional>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <trimtab/session/runtime_options.hpp>
 #include <trimtab/tasks.hpp>
@@ -61,6 +64,25 @@ trimtab::task<int> answer(trimtab::shared_future<int> given, trimtab::mutex& loc
 }
 // [end]
 
+// [stop]
+trimtab::task<int> search(int from) {
+  int looked_at = 0;
+  while (!trimtab::this_task::stop_token().stop_requested()) {
+    ++looked_at;
+    co_await trimtab::after(std::chrono::microseconds(50));
+  }
+  co_return from + (looked_at > 0 ? 1 : 0);
+}
+
+int stopped_search() {
+  std::stop_source source;
+  trimtab::future<int> found = trimtab::spawn(source.get_token(), search(10));
+  trimtab::this_task::sleep_for(std::chrono::milliseconds(2));
+  source.request_stop();
+  return found.get();
+}
+// [end]
+
 // [waiting]
 long passed() {
   trimtab::channel<int> line(16);
@@ -83,6 +105,110 @@ trimtab::future<void> assemble() {
 }
 // [end]
 
+// [loops]
+void smooth(std::vector<double>& to, const std::vector<double>& from) {
+  trimtab::for_loop(std::size_t{1}, from.size() - 1,
+                    [&](std::size_t i) { to[i] = (from[i - 1] + from[i] + from[i + 1]) / 3; });
+}
+
+double energy(const std::vector<double>& values) {
+  return trimtab::transform_reduce(values.begin(), values.end(), 0.0, std::plus<>(), [](double v) { return v * v; });
+}
+// [end]
+
+// [chunks]
+static const trimtab::annotation solve("solve the cells");
+
+std::vector<long> offsets(const std::vector<long>& sizes) {
+  std::vector<long> made(sizes.size());
+  trimtab::exclusive_scan(sizes.begin(), sizes.end(), made.begin(), 0L);
+  return made;
+}
+
+double same_each_time(const std::vector<double>& values) {
+  return trimtab::reduce(trimtab::ordered_chunks{}, values.begin(), values.end(), 0.0);
+}
+
+void solve_cells(std::vector<double>& cells, std::stop_token stop) {
+  trimtab::for_each({.chunks = trimtab::dynamic_chunks{16}, .stop = stop, .what = &solve}, cells.begin(), cells.end(),
+                    [](double& cell) { cell = std::sqrt(cell); });
+}
+// [end]
+
+// [graph]
+double sum_of_squares() {
+  trimtab::graph g;
+  const trimtab::block<double> a = g.make_block<double>(100, "a"), b = g.make_block<double>(100, "b");
+  const auto fill = g.task(
+      "fill",
+      [](std::span<double> to) {
+        for (std::size_t i = 0; i < to.size(); ++i) to[i] = static_cast<double>(i);
+      },
+      trimtab::exclusive_write(a));
+  const auto square = g.task(
+      "square",
+      [](std::span<const double> from, std::span<double> to) {
+        for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i] * from[i];
+      },
+      trimtab::read_only(a), trimtab::exclusive_write(b), trimtab::after(fill));
+  double sum = 0;
+  g.task(
+      "sum",
+      [&](std::span<const double> of) {
+        for (const double each : of) sum += each;
+      },
+      trimtab::read_only(b), trimtab::after(square));
+  g.wait();
+  return sum;
+}
+// [end]
+
+// [growing]
+trimtab::output<long> count(trimtab::graph& g, long depth) {
+  if (depth == 0)
+    return g.task([&g] {
+      trimtab::block<long> one = g.make_block<long>(1);
+      one.values()[0] = 1;
+      return one;  // the task's output brings this block
+    });
+  const trimtab::event<long> sum = g.make_event<long>("sum");
+  g.task([&g, depth, sum] {  // makes tasks while the graph runs
+    g.task(
+        [&g, sum](std::span<const long> left, std::span<const long> right) {
+          trimtab::block<long> both = g.make_block<long>(1);
+          both.values()[0] = left[0] + right[0];
+          sum.satisfy(both);
+        },
+        trimtab::read_only(count(g, depth - 1)), trimtab::read_only(count(g, depth - 1)));
+  });
+  return sum;
+}
+
+long leaves(long depth) {
+  trimtab::graph g;
+  const trimtab::output<long> all = count(g, depth);
+  g.wait();
+  return all.result().values()[0];
+}
+// [end]
+
+// [unsatisfied]
+std::string what_is_missing() {
+  trimtab::graph g;
+  const trimtab::event<> input = g.make_event("input");
+  g.task("waits", [] {}, trimtab::after(input));
+  std::string told;
+  try {
+    g.wait();
+  } catch (const trimtab::graph_error& error) {
+    told = error.what();  // ... task 2 (waits): slot 0 waits for event 1 (input) ...
+  }
+  input.satisfy();
+  g.wait();  // the graph goes on
+  return told;
+}
+// [end]
+
 // [main]
 int main(int argc, char** argv) try {
   trimtab::runtime rt(trimtab::options_from(argc, argv));
@@ -96,6 +222,17 @@ int main(int argc, char** argv) try {
   std::printf("answer %d\n", trimtab::spawn(answer(trimtab::make_ready_future(21), lock)).get());
   std::printf("passed %ld\n", rt.run(passed));
   assemble().get();
+  std::printf("stopped %d\n", stopped_search());
+  std::vector<double> values(1000, 2), smoothed(1000, 2);
+  smooth(smoothed, values);
+  std::printf("energy %.0f\n", energy(smoothed));
+  std::printf("offset %ld\n", offsets({3, 4, 5}).back());
+  solve_cells(values, {});
+  trimtab::sort(trimtab::static_chunks{}, values.begin(), values.end(), std::greater<>());
+  std::printf("sum %.3f\n", same_each_time(values));
+  std::printf("squares %.0f\n", sum_of_squares());
+  std::printf("leaves %ld\n", leaves(6));
+  if (what_is_missing().find("(waits): slot 0 waits for event ") == std::string::npos) return 1;
   // [counters]
   const trimtab::snapshot before(rt);
   rt.run([] { fib(15); });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -61,3 +62,22 @@ def test_the_table_of_options_is_that_of_the_sources(program: Path) -> None:
         re.findall(r"^\| `([a-z-]+)` \| [^|]*\| [^|]*\|$", TEXT.split("## Fork-join")[0], re.MULTILINE)
         == names
     )
+
+
+def test_reports_call_tasks_as_is_written(trimtab: str, program: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    command = [trimtab, "run", "-o", str(run), "--", str(program), "--trimtab:workers=2"]
+    subprocess.run(command, capture_output=True, check=True, timeout=120)
+    done = subprocess.run(
+        [trimtab, "report", str(run), "--json"], capture_output=True, check=True, timeout=120
+    )
+    tasks = {each["name"]: each for each in json.loads(done.stdout)["tasks"]}
+    assert {"assembly of the matrix", "solve the cells"} <= set(tasks)
+    for algorithm in ("for_loop", "transform_reduce", "exclusive_scan", "reduce"):
+        assert [name for name in tasks if re.fullmatch(rf"{algorithm} at tasks\.cpp:\d+", name)], algorithm
+    # A spawned coroutine, and one for each fork.
+    (fib,) = (each for name, each in tasks.items() if "fib_of_coroutines" in name)
+    assert fib["created"] == fib["count"] == 987
+    (search,) = (each for name, each in tasks.items() if re.search(r"\bsearch\b", name))
+    assert search["count"] == 1 and search["suspended"] > 0
+    assert not [name for name in tasks if "clone" in name]
