@@ -9,6 +9,7 @@ OURS = "trimtab"
 # Each has a program of the same cases; what must be there for it, and what to do where it is not.
 PEERS = ("tbb", "libgomp", "libomp")
 COROUTINES = "coroutines"
+SERIAL = "std"
 _NEEDED = {
     "tbb": ("/usr/include/oneapi/tbb.h", "libtbb-dev"),
     "libomp": ("/usr/lib/llvm-19/lib/libomp.so", "libomp-19-dev"),
@@ -20,6 +21,7 @@ NAMES = {
     "tbb": "oneTBB",
     "libgomp": "libgomp 12",
     "libomp": "libomp 19",
+    SERIAL: "std, one thread",
 }
 
 
@@ -91,4 +93,11 @@ def task_cases(is_smoke: bool, rounds: int, workers: int) -> list[TaskCase]:
         (OURS, COROUTINES),
         3,
     )
+    # Algorithms: one worker beside what the standard library does with one thread.
+    for systems, teams in (((OURS, SERIAL, *PEERS), (1,)), (all_of_them, (2,) if two > 1 else ())):
+        add("loop", "loop: y += 3 x, 10 M", "ns", "ns", teams, (10_000_000, 10_000), 9, systems)
+        add("short_loops", "the same over 1,000, a loop", "ns", "ns", teams, (5_000, 10), 9, systems)
+        add("reduce", "sum of 10 M", "ns", "ns", teams, (10_000_000, 10_000), 9, systems)
+        add("scan", "inclusive scan of 10 M", "ns", "ns", teams, (10_000_000, 10_000), 9, systems)
+        add("sort", "sort of 2 M random numbers", "ns", "ns", teams, (2_000_000, 10_000), 5, systems)
     return found

@@ -1,7 +1,9 @@
 // OpenMP: by g++ with libgomp, by clang with libomp.
 #include <omp.h>
 
-#include "bench.hpp"
+#include <parallel/algorithm>
+
+#include "loops.hpp"
 
 namespace {
 
@@ -102,9 +104,70 @@ void ring(const bench::arguments& with) {
   bench::print("s", took);
 }
 
+void axpy(int workers, std::int64_t count, const double* x, double* y) {
+#pragma omp parallel for num_threads(workers)
+  for (std::int64_t i = 0; i < count; ++i) y[i] += 3 * x[i];
+}
+
+void loop(const bench::arguments& with) {
+  bench::time_loop(with, [&](std::int64_t count, const double* x, double* y) { axpy(with.workers, count, x, y); });
+}
+
+void short_loops(const bench::arguments& with) {
+  bench::time_short_loops(with, [&](std::int64_t times, std::int64_t count, const double* x, double* y) {
+    for (; times > 0; --times) axpy(with.workers, count, x, y);
+  });
+}
+
+void reduce(const bench::arguments& with) {
+  bench::time_reduce(with, [&](const std::vector<double>& x) {
+    double sum = 0;
+#pragma omp parallel for reduction(+ : sum) num_threads(with.workers)
+    for (std::size_t i = 0; i < x.size(); ++i) sum += x[i];
+    return sum;
+  });
+}
+
+// In two passes: clang keeps what an inscan reduction needs on the stack, which is too short for it.
+void scan(const bench::arguments& with) {
+  bench::time_scan(with, [&](const std::vector<double>& x, std::vector<double>& y) {
+    const double* const from = x.data();
+    double* const to = y.data();
+    std::vector<double> sums(static_cast<std::size_t>(with.workers) + 1);
+#pragma omp parallel num_threads(with.workers)
+    {
+      const std::int64_t team = omp_get_num_threads(), own = omp_get_thread_num();
+      const std::int64_t first = with.size * own / team, last = with.size * (own + 1) / team;
+      double sum = 0;
+      if (own + 1 < team)
+        for (std::int64_t i = first; i < last; ++i) sum += from[i];
+      sums[static_cast<std::size_t>(own) + 1] = sum;
+#pragma omp barrier
+      sum = 0;
+      for (std::int64_t i = 0; i <= own; ++i) sum += sums[static_cast<std::size_t>(i)];
+      for (std::int64_t i = first; i < last; ++i) to[i] = sum += from[i];
+    }
+  });
+}
+
+// OpenMP has no sort: that of the standard library's parallel mode, which is made of it.
+void sort(const bench::arguments& with) {
+  omp_set_num_threads(with.workers);
+  bench::time_sort(with, [](std::vector<double>& x) { __gnu_parallel::sort(x.begin(), x.end()); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::main(
-      argc, argv, {{"fork_join", fork_join}, {"flat", flat}, {"skynet", skynet_case}, {"stencil", stencil}, {"ring", ring}});
+  return bench::main(argc, argv,
+                     {{"fork_join", fork_join},
+                      {"flat", flat},
+                      {"skynet", skynet_case},
+                      {"stencil", stencil},
+                      {"ring", ring},
+                      {"loop", loop},
+                      {"short_loops", short_loops},
+                      {"reduce", reduce},
+                      {"scan", scan},
+                      {"sort", sort}});
 }

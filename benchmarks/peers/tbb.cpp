@@ -1,13 +1,19 @@
 // oneTBB.
+#include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/flow_graph.h>
 #include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/parallel_invoke.h>
+#include <oneapi/tbb/parallel_reduce.h>
+#include <oneapi/tbb/parallel_scan.h>
+#include <oneapi/tbb/parallel_sort.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 
+#include <functional>
 #include <memory>
 
-#include "bench.hpp"
+#include "loops.hpp"
 
 namespace {
 
@@ -93,8 +99,78 @@ void stencil(const bench::arguments& with) {
   });
 }
 
+using oneapi::tbb::blocked_range;
+using range = blocked_range<std::int64_t>;
+
+void axpy(std::int64_t count, const double* x, double* y) {
+  oneapi::tbb::parallel_for(range(0, count), [=](const range& of) {
+    for (std::int64_t i = of.begin(); i != of.end(); ++i) y[i] += 3 * x[i];
+  });
+}
+
+void loop(const bench::arguments& with) {
+  workers team(with.workers);
+  bench::time_loop(with, [&](std::int64_t count, const double* x, double* y) { team.run([&] { axpy(count, x, y); }); });
+}
+
+void short_loops(const bench::arguments& with) {
+  workers team(with.workers);
+  bench::time_short_loops(with, [&](std::int64_t times, std::int64_t count, const double* x, double* y) {
+    team.run([&] {
+      for (; times > 0; --times) axpy(count, x, y);
+    });
+  });
+}
+
+double sum_of(const range& of, const double* x, double sum) {
+  for (std::int64_t i = of.begin(); i != of.end(); ++i) sum += x[i];
+  return sum;
+}
+
+void reduce(const bench::arguments& with) {
+  workers team(with.workers);
+  bench::time_reduce(with, [&](const std::vector<double>& x) {
+    return team.run([&] {
+      return oneapi::tbb::parallel_reduce(
+          range(0, with.size), 0.0, [&](const range& of, double sum) { return sum_of(of, x.data(), sum); }, std::plus<>());
+    });
+  });
+}
+
+void scan(const bench::arguments& with) {
+  workers team(with.workers);
+  bench::time_scan(with, [&](const std::vector<double>& x, std::vector<double>& y) {
+    const double* const from = x.data();
+    double* const to = y.data();
+    team.run([&] {
+      oneapi::tbb::parallel_scan(
+          range(0, with.size), 0.0,
+          [=](const range& of, double sum, bool is_final) {
+            if (!is_final) return sum_of(of, from, sum);
+            for (std::int64_t i = of.begin(); i != of.end(); ++i) to[i] = sum += from[i];
+            return sum;
+          },
+          std::plus<>());
+    });
+  });
+}
+
+void sort(const bench::arguments& with) {
+  workers team(with.workers);
+  bench::time_sort(with, [&](std::vector<double>& x) { team.run([&] { oneapi::tbb::parallel_sort(x.begin(), x.end()); }); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::main(argc, argv, {{"fork_join", fork_join}, {"flat", flat}, {"skynet", skynet_case}, {"stencil", stencil}});
+  return bench::main(argc, argv,
+                     {{"fork_join", fork_join},
+                      {"flat", flat},
+                      {"skynet", skynet_case},
+                      {"stencil", stencil},
+                      {"loop", loop},
+                      {"short_loops", short_loops},
+                      {"reduce", reduce},
+                      {"scan", scan},
+                      {"sort", sort}});
 }

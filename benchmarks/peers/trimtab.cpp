@@ -1,5 +1,6 @@
 // Trimtab's task runtime, its counters on as they always are.
 #include "on_trimtab.hpp"
+#include "trimtab_loops.hpp"
 
 namespace {
 
@@ -125,5 +126,10 @@ int main(int argc, char** argv) {
                       {"skynet", skynet_case},
                       {"stencil", stencil},
                       {"ring", ring},
-                      {"suspended", suspended}});
+                      {"suspended", suspended},
+                      {"loop", algorithms::loop},
+                      {"short_loops", algorithms::short_loops},
+                      {"reduce", algorithms::reduce},
+                      {"scan", algorithms::scan},
+                      {"sort", algorithms::sort}});
 }
