@@ -43,10 +43,10 @@ class sorts_of : public ::testing::Test {
  protected:
   template <class compare>
   void each_shape(compare less) {
-    for (const std::uint32_t workers : {1u, 2u, 5u}) {
+    for (const std::uint32_t workers : {1u, 3u}) {
       runtime here({.workers = workers});
       for (const char* const shape : shapes)
-        for (const std::size_t length : {0u, 1u, 2u, 23u, 25u, 600u, 3'999u, 4'000u, 70'001u}) {
+        for (const std::size_t length : {0u, 1u, 2u, 23u, 25u, 600u, 3'999u, 4'000u, 20'001u}) {
           const std::vector<value> from = input<value>(shape, length);
           std::vector<value> expected = from, found = from, stable = from;
           std::sort(expected.begin(), expected.end(), less);
