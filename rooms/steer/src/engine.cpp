@@ -112,7 +112,8 @@ void engine::undo(entry& on, std::string why, int place) {
 
 void engine::carry_out(int place, const proposal& what) {
   entry& on = m_subjects.at(what.subject);
-  on.holder = place;
+  const bool is_search = m_members[static_cast<std::size_t>(place)].rule->is_search();
+  on.holder = is_search || what.what == outcome::trial ? place : -1;
   m_members[static_cast<std::size_t>(place)].report.decisions += 1;
   if (what.what == outcome::undone) {
     undo(on, what.reason, place);
@@ -124,7 +125,7 @@ void engine::carry_out(int place, const proposal& what) {
     } else {
       for (const proposed_change& each : what.changes)
         if (on.in_force[each.knob] != each.to) changes.push_back({each.knob, on.in_force[each.knob], each.to});
-      m_budget.charge_change(cost_of(on, changes));
+      if (on.holder >= 0) m_budget.charge_change(cost_of(on, changes));
     }
     decide(on, what.what, std::move(changes), place, what.reason);
   }

@@ -121,10 +121,10 @@ engine::judgement engine::judge(int place, const proposal& what, std::string& wh
     why = "proposed an outcome that there is not";
     return judgement::nonsense;
   }
-  return judge_changes(on, what, why);
+  return judge_changes(place, on, what, why);
 }
 
-engine::judgement engine::judge_changes(const entry& on, const proposal& what, std::string& why) {
+engine::judgement engine::judge_changes(int place, const entry& on, const proposal& what, std::string& why) {
   std::set<std::uint32_t> seen;
   std::vector<change> real;
   bool is_asked = false;
@@ -153,6 +153,8 @@ engine::judgement engine::judge_changes(const entry& on, const proposal& what, s
     m_counts.nothing_to_do += 1;
     return judgement::refused;
   }
+  const bool is_search = m_members[static_cast<std::size_t>(place)].rule->is_search();
+  if (!is_search && what.what == outcome::set) return judgement::good;
   // There and back.
   double needed = 2 * cost_of(on, real);
   if (what.what == outcome::trial) needed += on.incumbent.seconds() * m_options.expected_excess;

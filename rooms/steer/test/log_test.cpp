@@ -143,6 +143,15 @@ TEST(settings, read_back_and_fit_knobs) {
   EXPECT_NE(why.find("schedule = fac2"), std::string::npos);
 }
 
+// As python/trimtab/history writes it (tests/python/test_history.py has the same text).
+TEST(settings, of_the_history_are_understood) {
+  const parsed_settings read =
+      settings_from_text("trimtab-settings 1\napp+0x40 chunk=64 schedule=dynamic\na%20b/%C3%BC kind=%\n");
+  EXPECT_EQ(read.error, "");
+  EXPECT_EQ(read.settings, (std::vector<setting>{{"app+0x40", {{"chunk", "64"}, {"schedule", "dynamic"}}},
+                                                 {"a b/\u00fc", {{"kind", ""}}}}));
+}
+
 TEST(settings, refuse_damage) {
   for (const char* wrong : {"", "trimtab-settings 2\n", "trimtab-settings 1\nkey\n", "trimtab-settings 1\nkey a=1",
                             "trimtab-settings 1\nkey a\n", "trimtab-settings 1\n a=1\n", "trimtab-settings 1\nkey =1\n"}) {

@@ -84,7 +84,7 @@ class engine {
   void call(int place, const snapshot& now);
   void carry_out(int place, const proposal& what);
   judgement judge(int place, const proposal& what, std::string& why);
-  judgement judge_changes(const entry& on, const proposal& what, std::string& why);
+  judgement judge_changes(int place, const entry& on, const proposal& what, std::string& why);
   double cost_of(const entry& on, const std::vector<change>& changes) const;
   void disable(int place, std::string why);
   void undo(entry& on, std::string why, int place);

@@ -64,6 +64,8 @@ class policy {
   virtual ~policy() = default;
   virtual std::string_view name() const noexcept = 0;  // unique in an engine
   virtual cadence when() const { return {}; }
+  // False: it only sets what is known already (history). That costs no budget, and leaves the subject to others.
+  virtual bool is_search() const noexcept { return true; }
   virtual void observe(const view& now, std::vector<proposal>& out) = 0;
 };
 

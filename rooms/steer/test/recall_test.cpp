@@ -1,0 +1,75 @@
+#include "trimtab/steer/recall.hpp"
+
+#include <cmath>
+
+#include "scenario.hpp"
+#include "trimtab/steer/tuner.hpp"
+
+namespace trimtab::steer::testing {
+namespace {
+
+subject_info loop(subject_id id, const char* name) {
+  return {id, name, {numbers("chunk", 1, 20, 1, 0.5), kinds("schedule", {"static", "dynamic"})}};
+}
+std::string name_of_it(const subject_info& of) { return of.name; }
+
+std::vector<setting> known() {
+  return {{"known", {{"chunk", "8"}, {"schedule", "dynamic"}}}, {"misfit", {{"chunk", "8"}, {"schedule", "fac2"}}}};
+}
+
+double seconds(const std::vector<knob_value>& values, double) {
+  return 0.01 * (1 + 0.1 * std::abs(static_cast<double>(values[0]) - 15));
+}
+
+TEST(recall, sets_what_is_known_at_once_and_free_of_charge) {
+  scenario here;
+  auto history = std::make_unique<recall>(known(), name_of_it);
+  const recall& kept = *history;
+  here.steering.add(std::move(history));
+  here.add(loop(1, "known"), seconds);
+  here.add(loop(2, "unknown"), seconds);
+  here.add(loop(3, "misfit"), seconds);
+  here.run();
+  EXPECT_EQ(here.values(1), (std::vector<knob_value>{8, 1}));
+  EXPECT_EQ(here.values(2), (std::vector<knob_value>{1, 0}));
+  EXPECT_EQ(here.values(3), (std::vector<knob_value>{1, 0})) << "all of a setting, or nothing";
+  EXPECT_EQ(here.steering.spent().spent_s(), 0);
+  ASSERT_EQ(kept.misfits().size(), 1u);
+  EXPECT_NE(kept.misfits()[0].find("fac2"), std::string::npos);
+  here.run_until(5);
+  EXPECT_EQ(here.log.size(), 1u) << "frozen: nothing else is changed";
+  EXPECT_EQ(here.log[0].what, outcome::set);
+  EXPECT_EQ(here.values(1), (std::vector<knob_value>{8, 1}));
+}
+
+TEST(recall, leaves_the_subject_to_a_search) {
+  engine_options options;
+  options.budget_share = 0.5;
+  scenario here(options);
+  here.steering.add(std::make_unique<recall>(known(), name_of_it));
+  tuner_options tuning;
+  tuning.kind = search_kind::hill_climbing;
+  here.steering.add(std::make_unique<tuner>(tuning));
+  subject_info cheap = loop(1, "known");
+  cheap.knobs[0].change_cost_s = 0;
+  here.add(cheap, seconds);
+  here.run_until(20);
+  EXPECT_EQ(here.values(1)[0], 15);
+}
+
+TEST(recall, knows_a_subject_that_comes_again) {
+  engine steering;
+  steering.add(std::make_unique<recall>(known(), name_of_it));
+  snapshot now;
+  now.appeared = {loop(1, "unknown")};
+  EXPECT_TRUE(steering.step(now).empty());
+  now.appeared.clear();
+  now.gone = {1};
+  EXPECT_TRUE(steering.step(now).empty());
+  now.gone.clear();
+  now.appeared = {loop(1, "known")};
+  EXPECT_EQ(steering.step(now).size(), 1u);
+}
+
+}  // namespace
+}  // namespace trimtab::steer::testing
