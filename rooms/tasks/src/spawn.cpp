@@ -23,21 +23,21 @@ void count_made() {
     runtime::standard().count_made_outside();
 }
 
-void make_ready(task& what, runtime& home) noexcept {
+void make_ready(task& what, runtime& home, std::int32_t hint) noexcept {
   worker* const here = worker::current();
   if (what.id != 0) [[unlikely]]
     recording::task_ready(what.subject, what.id, here != nullptr ? here->running().id : 0);
-  if (here != nullptr && &here->owner() == &home)
+  if (here != nullptr && &here->owner() == &home && here->suits(hint))
     here->push(what);
   else
-    home.put(what);
+    home.put(what, hint);
 }
 
 void spawn(task& what, const task_options& options) {
   worker* const here = worker::current();
   if (here == nullptr) return runtime::standard().submit(what, options.worker);
   here->counters().made.add();
-  if (options.worker < 0 || static_cast<std::uint32_t>(options.worker) == here->number())
+  if (here->suits(options.worker))
     here->push(what);
   else
     here->owner().put(what, options.worker);

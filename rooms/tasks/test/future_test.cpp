@@ -168,5 +168,23 @@ TEST(stop_tokens, a_task_that_has_not_begun_is_not_run) {
   EXPECT_FALSE(is_run);
 }
 
+// Under this policy nobody takes what is another's, so that the hint must have come through.
+TEST(hints, continuations_and_dataflow_go_where_they_are_told) {
+  runtime here({.workers = 3, .policy = policy::static_priority});
+  const auto number = [](auto&&...) { return worker::current()->number(); };
+  for (std::int32_t which = 0; which < 3; ++which) {
+    promise<void> given;
+    shared_future<void> awaited = given.get_future();
+    auto [after, flow, made] = here.run([&] {
+      return std::tuple(awaited.then({.worker = which}, number), dataflow({.worker = which}, number, awaited, 1),
+                        async({.worker = which}, number));
+    });
+    given.set_value();
+    EXPECT_EQ(after.get(), static_cast<std::uint32_t>(which));
+    EXPECT_EQ(flow.get(), static_cast<std::uint32_t>(which));
+    EXPECT_EQ(made.get(), static_cast<std::uint32_t>(which));
+  }
+}
+
 }  // namespace
 }  // namespace trimtab::tasks

@@ -18,10 +18,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class timed : public on_a_runtime {};
-INSTANTIATE_TEST_SUITE_P(tasks, timed, all_policies({1, 2, 5}), name_of_case);
+class timed_primitives : public on_a_runtime {};
+INSTANTIATE_TEST_SUITE_P(tasks, timed_primitives, all_policies({1, 2, 5}), name_of_case);
 
-TEST_P(timed, a_shared_mutex_is_had_in_time_or_not) {
+TEST_P(timed_primitives, a_shared_mutex_is_had_in_time_or_not) {
   here.run([] {
     shared_mutex lock;
     lock.lock();
@@ -44,7 +44,7 @@ TEST_P(timed, a_shared_mutex_is_had_in_time_or_not) {
 }
 
 // A writer that gives up lets the readers go on that came after it, though somebody still reads.
-TEST_P(timed, readers_behind_a_writer_that_gives_up_go_on) {
+TEST_P(timed_primitives, readers_behind_a_writer_that_gives_up_go_on) {
   here.run([] {
     shared_mutex lock;
     lock.lock_shared();
@@ -69,7 +69,7 @@ TEST_P(timed, readers_behind_a_writer_that_gives_up_go_on) {
 }
 
 // Times that run out while it is handed over: it is with one or with nobody.
-TEST_P(timed, a_shared_mutex_that_is_wanted_by_many_for_short_times) {
+TEST_P(timed_primitives, a_shared_mutex_that_is_wanted_by_many_for_short_times) {
   shared_mutex lock;
   std::atomic<int> readers{0}, writers{0}, wrong{0};
   here.run([&] {
@@ -101,7 +101,7 @@ TEST_P(timed, a_shared_mutex_that_is_wanted_by_many_for_short_times) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-TEST_P(timed, a_channel_takes_and_gives_in_time_or_not) {
+TEST_P(timed_primitives, a_channel_takes_and_gives_in_time_or_not) {
   here.run([] {
     channel<std::unique_ptr<int>> line(1);
     EXPECT_EQ(line.try_receive_for(1ms), std::nullopt);
@@ -123,7 +123,7 @@ TEST_P(timed, a_channel_takes_and_gives_in_time_or_not) {
 }
 
 // Each value that somebody says he has sent arrives once, and no other.
-TEST_P(timed, a_channel_of_short_times_loses_nothing) {
+TEST_P(timed_primitives, a_channel_of_short_times_loses_nothing) {
   for (const std::size_t capacity : {0u, 3u}) {
     channel<int> line(capacity);
     std::atomic<long> sent{0}, got{0};

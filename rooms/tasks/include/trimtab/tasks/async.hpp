@@ -151,9 +151,10 @@ class dataflow_state final : public task, public state<value>, private countdown
       : state<value>(2, destroy_state<dataflow_state>),
         countdown([](countdown& self) noexcept {
           auto& own = static_cast<dataflow_state&>(self);
-          make_ready(own, *own.m_home);
+          make_ready(own, *own.m_home, own.m_hint);
         }),
-        m_home(home_of_caller()) {
+        m_home(home_of_caller()),
+        m_hint(options.worker) {
     m_inputs.emplace(std::forward<from>(called), std::tuple<arguments...>(std::forward<given>(with)...));
     task::run = run_it;
     set_up(*this, describe<function>(options, m_inputs->first));
@@ -193,6 +194,7 @@ class dataflow_state final : public task, public state<value>, private countdown
 
   std::optional<std::pair<function, std::tuple<arguments...>>> m_inputs;
   runtime* m_home;
+  std::int32_t m_hint;
   node m_few[few == 0 ? 1 : few];
   std::vector<node> m_many;  // when there are vectors among the arguments
 };

@@ -305,12 +305,13 @@ template <class value, class function>
 class continuation_state final : public call_state<value, function, comes::when_told>, public waiter {
  public:
   template <class from>
-  continuation_state(from&& called, const description& as)
+  continuation_state(from&& called, const description& as, std::int32_t hint)
       : call_state<value, function, comes::when_told>(std::forward<from>(called), as, destroy_state<continuation_state>),
-        m_home(home_of_caller()) {
+        m_home(home_of_caller()),
+        m_hint(hint) {
     notify = [](waiter& self) noexcept {
       auto& own = static_cast<continuation_state&>(self);
-      make_ready(own, *own.m_home);
+      make_ready(own, *own.m_home, own.m_hint);
     };
   }
   void start(state_base& antecedent) noexcept {
@@ -319,6 +320,7 @@ class continuation_state final : public call_state<value, function, comes::when_
 
  private:
   runtime* m_home;
+  std::int32_t m_hint;
 };
 
 template <class antecedent, class function>
@@ -329,7 +331,7 @@ auto continue_with(antecedent from, const task_options& options, function&& f) {
   auto call = [f = std::decay_t<function>(std::forward<function>(f)), from = std::move(from)]() mutable -> value {
     return std::invoke(std::move(f), std::move(from));
   };
-  auto& made = make_state<continuation_state<value, decltype(call)>>(std::move(call), as);
+  auto& made = make_state<continuation_state<value, decltype(call)>>(std::move(call), as, options.worker);
   count_made();
   auto result = access::future_of<value>(made);
   made.start(awaited);

@@ -75,8 +75,8 @@ runtime* home_of_caller();
 // A task that will come to a queue has been made; before make_ready.
 void count_made();
 
-// To where the policy wants it: the calling worker's queue, or from outside.
-void make_ready(task& what, runtime& home) noexcept;
+// To where the policy wants it: the calling worker's queue, or from outside. hint: a worker's number, or -1.
+void make_ready(task& what, runtime& home, std::int32_t hint = -1) noexcept;
 
 // A new task that is ready, with what the options say.
 void spawn(task& what, const task_options& options);

@@ -136,6 +136,11 @@ class alignas(64) worker {
   // Of a task that is recorded: that it has been made.
   void record_made(task& what) noexcept { what.id = recording::made(what.subject, m_tally); }
 
+  // Whether a task with this hint may be pushed here.
+  bool suits(std::int32_t hint) const noexcept {
+    return hint < 0 || (m_keeps_own && static_cast<std::uint32_t>(hint) == m_number);
+  }
+
   // A new task, or one that is ready to go on, to where the policy wants it.
   void push(task& what) noexcept {
     if (m_keeps_own && what.level == priority::normal) [[likely]] {
