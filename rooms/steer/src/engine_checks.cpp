@@ -174,6 +174,7 @@ const subject_info* engine::subject(subject_id id) const noexcept {
 
 std::vector<policy_report> engine::reports() const {
   std::vector<policy_report> all;
+  all.reserve(m_members.size());
   for (const member& each : m_members) all.push_back(each.report);
   return all;
 }
