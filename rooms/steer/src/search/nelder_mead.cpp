@@ -7,6 +7,7 @@ search_sequence nelder_mead(const space& over, const search_limits& within) {
   constexpr int most_moves = 500;
   std::vector<corner> corners = simplex_around(over, first_guess(over, within), false);
   std::vector<point> wanted;
+  wanted.reserve(corners.size());
   for (const corner& each : corners) wanted.push_back(nearest(over, each.at));
   const std::vector<double> begin = co_await measured(wanted);
   for (std::size_t i = 0; i < corners.size(); ++i) corners[i].value = begin[i];

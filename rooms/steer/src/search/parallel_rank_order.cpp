@@ -14,6 +14,7 @@ std::vector<corner> moved(const std::vector<corner>& corners, double factor) {
 
 std::vector<point> points_of(const space& over, const std::vector<corner>& corners) {
   std::vector<point> all;
+  all.reserve(corners.size());
   for (const corner& each : corners) all.push_back(nearest(over, each.at));
   return all;
 }
