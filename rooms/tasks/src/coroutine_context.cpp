@@ -44,9 +44,8 @@ coroutine_context& own_context(coroutine_promise& of, const task_kind* named, st
 
 void coroutine_context::enters(worker& here) noexcept {
   describe(here.running());
-  if (m_subject == 0) {
-    m_has_begun = true;
-  } else if (!m_has_begun) {
+  if (m_subject == 0) return;
+  if (!m_has_begun) {
     m_has_begun = true;
     if (m_id != 0) return recording::task_begin(m_subject, m_id);
     if (!here.tally().ran(m_subject)) return;
@@ -79,14 +78,14 @@ void coroutine_context::ends() noexcept {
 
 void give_context(coroutine_promise& child, worker& here, const void* code) {
   coroutine_context* const forker = coroutine_context::running(here);
-  const std::uint32_t subject = recording::is_on() ? subject_of(code) : 0;
-  if (subject == 0) {
+  if (!recording::is_on()) {
     child.kind_of_work = forker;
     return;
   }
-  coroutine_context& own = own_context(child, nullptr, subject);
+  const std::uint32_t subject = subject_of(code);
+  coroutine_context& own = own_context(child, forker, subject);
   own.stops_with(forker);
-  own.made(here.tally());
+  if (subject != 0) own.made(here.tally());
 }
 
 void give_context(coroutine_promise& child, const task_options& options, std::stop_token stop, const void* code) {
@@ -119,7 +118,7 @@ bool coroutine_promise::about_to_run() noexcept {
   here.running() = {kind_of_work, 0, 0, number};
   coroutine_context* const context = coroutine_context::of(kind_of_work);
   if (context == nullptr) return true;
-  const bool is_first = !context->has_begun();
+  const bool is_first = context->belongs_to(*this) && context->starts();
   context->enters(here);
   return !is_first || context->stop() == nullptr || !context->stop()->stop_requested() || !is_spawned();
 }

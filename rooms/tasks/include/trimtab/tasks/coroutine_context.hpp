@@ -18,7 +18,8 @@ namespace trimtab::tasks::detail {
 
 class coroutine_promise;
 
-// Belongs to the promise of the coroutine that was spawned or forked. Used by whoever runs the task, one at a time.
+// Belongs to the promise of the coroutine that was spawned or forked. What changes in it is the owner's, or of a task that
+// is recorded, which shares it with nobody that runs at the same time.
 class coroutine_context final : public task_kind {
  public:
   coroutine_context(const coroutine_promise& of, const task_kind* named, std::uint32_t recorded) noexcept
@@ -34,7 +35,8 @@ class coroutine_context final : public task_kind {
   static coroutine_context* running(worker& here) noexcept { return of(here.running().kind_of_work); }
 
   bool belongs_to(const coroutine_promise& which) const noexcept { return m_owner == &which; }
-  bool has_begun() const noexcept { return m_has_begun; }
+  // By its owner, each time that it is run. True: for the first time.
+  bool starts() noexcept { return !std::exchange(m_is_started, true); }
   std::uint64_t id() const noexcept { return m_id; }
 
   const std::stop_token* stop() const noexcept { return m_stop; }
@@ -75,7 +77,8 @@ class coroutine_context final : public task_kind {
   coroutine_context* m_waiting = nullptr;  // used by that one only
   std::uint64_t m_id = 0;                  // in a trace
   std::uint32_t m_subject;                 // 0: not recorded
-  bool m_has_begun = false;
+  bool m_is_started = false;
+  bool m_has_begun = false;  // as told
   bool m_is_away = false;
   base::ticks m_since = 0;  // suspended; or running, if it is timed
   // Where it is timed, and what had been counted there.
