@@ -27,17 +27,13 @@ void tuner::observe(const view& now, std::vector<proposal>& out) {
     m_active->interrupt(*active, out);
     m_active = nullptr;
   }
-  if (m_active == nullptr) {
-    choose(now);
-    for (const subject_view& each : now.subjects)
-      if (m_active != nullptr && m_courses[each.info.id].get() == m_active) active = &each;
-  }
-  if (m_active == nullptr) return;
+  if (m_active == nullptr) active = choose(now);
+  if (active == nullptr) return;
   m_active->go_on(*active, now, out);
   if (!m_active->is_under_way()) m_active = nullptr;
 }
 
-void tuner::choose(const view& now) {
+const subject_view* tuner::choose(const view& now) {
   double most = 0;
   const subject_view* chosen = nullptr;
   for (const subject_view& each : now.subjects) {
@@ -48,9 +44,10 @@ void tuner::choose(const view& now) {
     most = promise;
     chosen = &each;
   }
-  if (chosen == nullptr) return;
+  if (chosen == nullptr) return nullptr;
   m_active = m_courses[chosen->info.id].get();
   m_active->begin(*chosen, now);
+  return chosen;
 }
 
 }  // namespace trimtab::steer

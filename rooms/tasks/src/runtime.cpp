@@ -63,6 +63,7 @@ std::vector<std::uint32_t> cpus_of(const runtime_options& options) {
 std::vector<std::uint32_t> domains_of(const std::vector<std::uint32_t>& cpus) {
   const std::vector<std::uint32_t> domain_of = memory_domains();
   std::vector<std::uint32_t> domains;
+  domains.reserve(cpus.size());
   for (const std::uint32_t cpu : cpus) domains.push_back(domain_of[cpu]);
   return domains;
 }

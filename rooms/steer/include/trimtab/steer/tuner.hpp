@@ -45,7 +45,7 @@ class tuner : public policy {
   void observe(const view& now, std::vector<proposal>& out) override;
 
  private:
-  void choose(const view& now);
+  const subject_view* choose(const view& now);
 
   tuner_options m_options;
   std::string m_name;
