@@ -9,6 +9,7 @@ OURS = "trimtab"
 # Each has a program of the same cases; what must be there for it, and what to do where it is not.
 PEERS = ("tbb", "libgomp", "libomp")
 COROUTINES = "coroutines"
+RECORDED = "recorded"  # OURS under `trimtab run`, at profile level
 SERIAL = "std"
 _NEEDED = {
     "tbb": ("/usr/include/oneapi/tbb.h", "libtbb-dev"),
@@ -17,6 +18,7 @@ _NEEDED = {
 }
 NAMES = {
     OURS: "Trimtab",
+    RECORDED: "Trimtab, recorded",
     COROUTINES: "Trimtab, clang 19",
     "tbb": "oneTBB",
     "libgomp": "libgomp 12",
@@ -75,7 +77,7 @@ def task_cases(is_smoke: bool, rounds: int, workers: int) -> list[TaskCase]:
                 TaskCase(name, title, figure, unit, team, size, often, systems, min(rounds, most_rounds))
             )
 
-    add("fork_join", "fork-join (fib)", "ns", "ns/task", (1, two), (29, 16), 5)
+    add("fork_join", "fork-join (fib)", "ns", "ns/task", (1, two), (29, 16), 5, (OURS, RECORDED, *PEERS))
     add("futures", "futures (fib)", "ns", "ns/task", (1, two), (28, 16), 5, (OURS,))
     add("coroutines", "coroutines (fib)", "ns", "ns/task", (1, two), (28, 16), 5, (COROUTINES,))
     add("flat", "flat, empty tasks", "ns", "ns/task", (1, two), (1_000_000, 10_000), 5)

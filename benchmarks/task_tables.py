@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.spread import Spread, judge, ratios, spread
 from benchmarks.tables import Results, machine, markdown
-from benchmarks.task_suite import COROUTINES, NAMES, OURS
+from benchmarks.task_suite import COROUTINES, NAMES, OURS, RECORDED
 
 # Of kilobytes and the like, into the unit of the case.
 _SCALE = {"MB": 1 / 1024}
@@ -55,6 +55,13 @@ def speed_up(results: Results, system: str = OURS) -> Sequence[float] | None:
     return ratios(before, after) if before and after else None
 
 
+def _recording(results: Results) -> Sequence[float] | None:
+    """What recording at profile level adds, of the same round."""
+    case = _case(results, "fork_join", 1)
+    before, after = (figures_of(case, each) if case else None for each in (OURS, RECORDED))
+    return [more - bare for bare, more in zip(before, after, strict=True)] if before and after else None
+
+
 def _beside_openmp(results: Results) -> Sequence[float] | None:
     """Time over that of the quicker of the OpenMP loops of the same round."""
     case = _case(results, "ring", 2)
@@ -69,6 +76,9 @@ TARGETS = (
     Target("fork-join through `invoke`, 1 worker", 20, 10, "ns/task", _ours("fork_join", 1)),
     Target("the same through `async` and `get`", 60, 40, "ns/task", _ours("futures", 1)),
     Target("the same through coroutines (clang 19)", 30, 20, "ns/task", _ours("coroutines", 1, COROUTINES)),
+    Target(
+        "fork-join through `invoke`, recorded at profile level, more a task", 10, 5, "ns/task", _recording
+    ),
     Target("flat: 1 M empty tasks from one producer, 1 worker", 25, 12, "ns/task", _ours("flat", 1)),
     Target("flat: the same, 2 workers", 40, 20, "ns/task", _ours("flat", 2)),
     Target("speed-up of fib with the second worker", 1.9, 1.97, "", speed_up, least=True),

@@ -6,6 +6,7 @@ import math
 import os
 import random
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,7 +17,7 @@ from trimtab.paths import cmake_dir
 from benchmarks.machine import Patience, Watch, describe
 from benchmarks.measure import QUIET
 from benchmarks.running import BenchError
-from benchmarks.task_suite import NAMES, TaskCase, missing, task_cases
+from benchmarks.task_suite import NAMES, OURS, RECORDED, TaskCase, missing, task_cases
 
 _TIMEOUT_S = 300
 _STEPS = 1000  # of the stencil in peers/bench.hpp
@@ -51,7 +52,7 @@ def _build(root: Path, programs: Path, tell: Callable[[str], None]) -> set[str]:
         tell(f"{NAMES[each]} is not available: install {missing(each)}")
     native = cmake_dir().parent
     folder = str(root / "benchmarks" / "peers")
-    systems = " ".join(sorted(available))
+    systems = " ".join(sorted(available - {RECORDED}))
     command = ["make", "-s", "-C", folder, f"OUT={programs}", f"TRIMTAB={native}", f"SYSTEMS={systems}"]
     subprocess.run(command, check=True)
     return available
@@ -71,7 +72,7 @@ def _measure(
         order.shuffle(systems)
         watch.again()
         began = time.monotonic()
-        found = {each: _run(case, programs / f"tasks-{each}") for each in systems}
+        found = {each: _run(case, programs, each) for each in systems}
         others = watch.others()
         if patience.bears(others, time.monotonic() - began):
             again += 1
@@ -100,8 +101,16 @@ def _measure(
     }
 
 
-def _run(case: TaskCase, program: Path) -> dict[str, float]:
-    command = [str(program), case.name, str(case.workers), str(case.size), str(case.repeats)]
+def _run(case: TaskCase, programs: Path, system: str) -> dict[str, float]:
+    if system == RECORDED:
+        with tempfile.TemporaryDirectory() as folder:
+            watched = ["trimtab", "run", "-q", "-o", f"{folder}/run", "--", str(programs / f"tasks-{OURS}")]
+            return _figures(case, watched)
+    return _figures(case, [str(programs / f"tasks-{system}")])
+
+
+def _figures(case: TaskCase, program: list[str]) -> dict[str, float]:
+    command = [*program, case.name, str(case.workers), str(case.size), str(case.repeats)]
     environment = {**os.environ, "OMP_NUM_THREADS": str(case.workers)}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT_S)
