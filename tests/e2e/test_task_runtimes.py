@@ -163,7 +163,10 @@ def test_a_killed_runtime_is_read_up_to_that_instant(
 @pytest.fixture(scope="module")
 def adapted(compiled: Callable[..., Path]) -> Path:
     rooms = Path(__file__).parents[2] / "rooms"
-    sources = [str(rooms / "tasks/src/recording.cpp"), str(rooms / "base/src/clock.cpp")]
+    sources = [
+        str(rooms / each)
+        for each in ("tasks/src/recording.cpp", "base/src/clock.cpp", "base/src/read_file.cpp")
+    ]
     includes = [f"-I{rooms / room}/include" for room in ("tasks", "base", "observe")]
     text = Path(__file__).with_name("recording_adapter.cpp").read_text()
     return compiled(text, "g++", "-std=c++20", *includes, *sources, suffix=".cpp")
