@@ -88,7 +88,7 @@ constexpr bool may_child_have_threads = false;
 constexpr leaving usual = leaving::at_once;
 #elif defined(__SANITIZE_ADDRESS__)
 constexpr bool may_child_have_threads = false;  // one of the parent's may have held a lock of its allocator
-constexpr leaving usual = leaving::at_once;  // what the parent's workers owned would count as leaked
+constexpr leaving usual = leaving::at_once;     // what the parent's workers owned would count as leaked
 #else
 constexpr bool may_child_have_threads = true;
 constexpr leaving usual = leaving::by_exit;
