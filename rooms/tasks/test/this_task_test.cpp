@@ -90,9 +90,6 @@ co_task<> waits_and_looks(latch& opened, std::atomic<int>& wrong, std::atomic<lo
 }
 
 TEST_P(this_tasks, that_are_coroutines_keep_their_identity) {
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "known fault: slowed down so much, one in thousands has another identity after it has waited";
-#endif
   std::atomic<int> wrong{0};
   std::atomic<long> sum{0};
   for (int round = 0; round < 20; ++round) {

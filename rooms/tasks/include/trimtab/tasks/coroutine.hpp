@@ -110,10 +110,11 @@ class coroutine_promise : public task {
       if (child.begins_elsewhere()) return std::noop_coroutine();
       return transfer(std::coroutine_handle<promise>::from_promise(child), [&](worker& here) { here.push(child); });
     }
-    if (known == has_ended) return parent;
+    // Also if it has ended since call(): await_resume() takes the parent back whenever it was to be suspended.
     child.parent_leaves();
-    // Fails only if it has ended meanwhile. Else the parent may go on elsewhere from now on.
-    if (!child.next_one.compare_exchange_strong(known, address, std::memory_order_acq_rel, std::memory_order_acquire))
+    // The exchange fails only if it has ended meanwhile. Else the parent may go on elsewhere from now on.
+    if (known == has_ended ||
+        !child.next_one.compare_exchange_strong(known, address, std::memory_order_acq_rel, std::memory_order_acquire))
       return parent;
     return std::noop_coroutine();
   }
