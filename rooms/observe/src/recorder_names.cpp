@@ -4,6 +4,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 
@@ -96,6 +97,17 @@ constexpr std::uint64_t named_key = std::uint64_t{1} << 62;
 constexpr std::uint64_t forgotten_key = 1;  // no kind: no key of a subject
 
 }  // namespace
+
+bool recorder::place_of(const void* address, char* into, std::size_t room) noexcept {
+  module_search found{};
+  found.address = reinterpret_cast<std::uint64_t>(address);
+  if (dl_iterate_phdr(match_module, &found) == 0) return false;
+  const char* const last = std::strrchr(found.path, '/');
+  const char* const name = last == nullptr ? found.path : last + 1;
+  const char* const which = found.build_id[0] != '\0' ? found.build_id : name[0] != '\0' ? name : "program";
+  std::snprintf(into, room, "%s+0x%llx", which, static_cast<unsigned long long>(found.address - found.base));
+  return true;
+}
 
 std::uint32_t recorder::module_of(const void* address) noexcept {
   const auto value = reinterpret_cast<std::uint64_t>(address);

@@ -162,6 +162,7 @@ void* run(void* argument) noexcept {
     const base::ticks at = base::now();
     to.make_streams_ready();
     to.heartbeat(at);
+    if (state.options.ticked != nullptr) state.options.ticked();
     const double probes = sample_due(to, at, base::monotonic_ns());
     const std::uint64_t now_spent = own_cpu_ns();
     const double last = static_cast<double>(now_spent - spent) - probes;

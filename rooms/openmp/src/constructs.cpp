@@ -1,5 +1,5 @@
 // Waits, loops, locks and single: what a lane does inside a team, or outside of any.
-#include "team.hpp"
+#include "steered_loops.hpp"
 
 namespace trimtab::openmp {
 
@@ -24,6 +24,7 @@ wait::wait(subject_kind kind, observe::wait_kind why, const void* place, const c
 }
 
 wait::~wait() {
+  if (m_kind == subject_kind::barrier) barrier_passed();
   if (!m_is_on || observe::t_lane != m_here.on) return;
   const ticks took = base::now() - m_begin;
   lane_state& state = *m_here.state;

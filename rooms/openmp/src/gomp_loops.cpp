@@ -1,17 +1,29 @@
-// Hooks of the work-sharing entry points that GCC's code calls: loops and sections. Schedule, chunk and what
-// the runtime hands out stay as they are.
-#include "hooks.hpp"
+// Hooks of the work-sharing entry points that GCC's code calls: loops and sections. Schedule and chunk stay as they are,
+// unless the loop is one that is shared out in another way (steered_loops.hpp).
+#include "gomp_sharing.hpp"
 
 namespace trimtab::openmp {
 namespace {
 
 using observe::schedule;
+using ull = unsigned long long;
+
+// What to do with a loop that starts here; nullptr: as the program wrote it.
+template <class number>
+const loop_plan* plan_for(const caller& from, schedule written, std::uint64_t chunk, number first, number last,
+                          std::int64_t increment) noexcept {
+  if (t_steered.of == nullptr || !can_share(from)) [[likely]]
+    return nullptr;
+  return begin_shared(from, {written, count_of(first, last, increment), chunk, static_cast<std::uint64_t>(first),
+                             static_cast<std::uint64_t>(last), increment});
+}
 
 bool find_outside_runtime(const caller& from, here& at) noexcept { return !from.is_internal && find_here(at); }
 
 template <class number>
 void started(const caller& from, const void* place, schedule kind, number first, number last, std::int64_t increment,
              std::uint64_t chunk) noexcept {
+  begin_unshared(from);
   here at;
   if (!find_outside_runtime(from, at)) return;
   begin_loop(at, {kind, chunk, count_of(first, last, increment), increment, place});
@@ -20,6 +32,7 @@ void started(const caller& from, const void* place, schedule kind, number first,
 // After the runtime answered: a chunk [first, last), or no more.
 template <class number>
 void answered(const caller& from, bool is_more, number first, number last) noexcept {
+  if (!is_more) end_shared(from);
   here at;
   if (!find_outside_runtime(from, at)) return;
   if (is_more)
@@ -38,50 +51,56 @@ void ended(const caller& from) noexcept {
 
 using namespace trimtab::openmp;
 
-#define TRIMTAB_START(name, kind)                                                                    \
-  TRIMTAB_HOOK bool name(long first, long last, long increment, long chunk, long* from_, long* to) { \
-    const caller from = TRIMTAB_CALLER;                                                              \
-    auto* const forward = real<bool(long, long, long, long, long*, long*)>(from, symbol::name);      \
-    if (forward == nullptr) return false;                                                            \
-    started(from, TRIMTAB_PLACE, kind, first, last, increment, static_cast<std::uint64_t>(chunk));   \
-    const bool is_more = forward(first, last, increment, chunk, from_, to);                          \
-    answered(from, is_more, *from_, *to);                                                            \
-    return is_more;                                                                                  \
+#define TRIMTAB_START(name, kind, is_sharable)                                                                \
+  TRIMTAB_HOOK bool name(long first, long last, long increment, long chunk, long* from_, long* to) {          \
+    const caller from = TRIMTAB_CALLER;                                                                       \
+    auto* const forward = real<bool(long, long, long, long, long*, long*)>(from, symbol::name);               \
+    if (forward == nullptr) return false;                                                                     \
+    const auto size = static_cast<std::uint64_t>(chunk);                                                      \
+    started(from, TRIMTAB_PLACE, kind, first, last, increment, size);                                         \
+    const loop_plan* const plan = is_sharable ? plan_for(from, kind, size, first, last, increment) : nullptr; \
+    const bool is_more = plan != nullptr ? start_shared<long>(from, *plan, true, from_, to)                   \
+                                         : forward(first, last, increment, chunk, from_, to);                 \
+    answered(from, is_more, *from_, *to);                                                                     \
+    return is_more;                                                                                           \
   }
-TRIMTAB_START(GOMP_loop_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_)
-TRIMTAB_START(GOMP_loop_dynamic_start, schedule::dynamic)
-TRIMTAB_START(GOMP_loop_guided_start, schedule::guided)
-TRIMTAB_START(GOMP_loop_nonmonotonic_dynamic_start, schedule::dynamic)
-TRIMTAB_START(GOMP_loop_nonmonotonic_guided_start, schedule::guided)
-TRIMTAB_START(GOMP_loop_ordered_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_)
-TRIMTAB_START(GOMP_loop_ordered_dynamic_start, schedule::dynamic)
-TRIMTAB_START(GOMP_loop_ordered_guided_start, schedule::guided)
+TRIMTAB_START(GOMP_loop_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_, false)
+TRIMTAB_START(GOMP_loop_dynamic_start, schedule::dynamic, true)
+TRIMTAB_START(GOMP_loop_guided_start, schedule::guided, true)
+TRIMTAB_START(GOMP_loop_nonmonotonic_dynamic_start, schedule::dynamic, true)
+TRIMTAB_START(GOMP_loop_nonmonotonic_guided_start, schedule::guided, true)
+TRIMTAB_START(GOMP_loop_ordered_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_, false)
+TRIMTAB_START(GOMP_loop_ordered_dynamic_start, schedule::dynamic, false)
+TRIMTAB_START(GOMP_loop_ordered_guided_start, schedule::guided, false)
 #undef TRIMTAB_START
 
-#define TRIMTAB_RUNTIME_START(name)                                                       \
-  TRIMTAB_HOOK bool name(long first, long last, long increment, long* from_, long* to) {  \
-    const caller from = TRIMTAB_CALLER;                                                   \
-    auto* const forward = real<bool(long, long, long, long*, long*)>(from, symbol::name); \
-    if (forward == nullptr) return false;                                                 \
-    started(from, TRIMTAB_PLACE, schedule::runtime, first, last, increment, 0);           \
-    const bool is_more = forward(first, last, increment, from_, to);                      \
-    answered(from, is_more, *from_, *to);                                                 \
-    return is_more;                                                                       \
+#define TRIMTAB_RUNTIME_START(name, is_sharable)                                                                         \
+  TRIMTAB_HOOK bool name(long first, long last, long increment, long* from_, long* to) {                                 \
+    const caller from = TRIMTAB_CALLER;                                                                                  \
+    auto* const forward = real<bool(long, long, long, long*, long*)>(from, symbol::name);                                \
+    if (forward == nullptr) return false;                                                                                \
+    started(from, TRIMTAB_PLACE, schedule::runtime, first, last, increment, 0);                                          \
+    const loop_plan* const plan = is_sharable ? plan_for(from, schedule::runtime, 0, first, last, increment) : nullptr;  \
+    const bool is_more =                                                                                                 \
+        plan != nullptr ? start_shared<long>(from, *plan, true, from_, to) : forward(first, last, increment, from_, to); \
+    answered(from, is_more, *from_, *to);                                                                                \
+    return is_more;                                                                                                      \
   }
-TRIMTAB_RUNTIME_START(GOMP_loop_runtime_start)
-TRIMTAB_RUNTIME_START(GOMP_loop_nonmonotonic_runtime_start)
-TRIMTAB_RUNTIME_START(GOMP_loop_maybe_nonmonotonic_runtime_start)
-TRIMTAB_RUNTIME_START(GOMP_loop_ordered_runtime_start)
+TRIMTAB_RUNTIME_START(GOMP_loop_runtime_start, true)
+TRIMTAB_RUNTIME_START(GOMP_loop_nonmonotonic_runtime_start, true)
+TRIMTAB_RUNTIME_START(GOMP_loop_maybe_nonmonotonic_runtime_start, true)
+TRIMTAB_RUNTIME_START(GOMP_loop_ordered_runtime_start, false)
 #undef TRIMTAB_RUNTIME_START
 
-#define TRIMTAB_NEXT(name, number)                                          \
-  TRIMTAB_HOOK bool name(number* from_, number* to) {                       \
-    const caller from = TRIMTAB_CALLER;                                     \
-    auto* const forward = real<bool(number*, number*)>(from, symbol::name); \
-    if (forward == nullptr) return false;                                   \
-    const bool is_more = forward(from_, to);                                \
-    answered(from, is_more, *from_, *to);                                   \
-    return is_more;                                                         \
+#define TRIMTAB_NEXT(name, number)                                                                   \
+  TRIMTAB_HOOK bool name(number* from_, number* to) {                                                \
+    const caller from = TRIMTAB_CALLER;                                                              \
+    auto* const forward = real<bool(number*, number*)>(from, symbol::name);                          \
+    if (forward == nullptr) return false;                                                            \
+    steered_thread* const mine = shared_loop(from);                                                  \
+    const bool is_more = mine != nullptr ? next_shared(from, *mine, from_, to) : forward(from_, to); \
+    answered(from, is_more, *from_, *to);                                                            \
+    return is_more;                                                                                  \
   }
 TRIMTAB_NEXT(GOMP_loop_static_next, long)
 TRIMTAB_NEXT(GOMP_loop_dynamic_next, long)
@@ -96,42 +115,46 @@ TRIMTAB_NEXT(GOMP_loop_ordered_dynamic_next, long)
 TRIMTAB_NEXT(GOMP_loop_ordered_guided_next, long)
 TRIMTAB_NEXT(GOMP_loop_ordered_runtime_next, long)
 
-using ull = unsigned long long;
-
-#define TRIMTAB_ULL_START(name, kind)                                                                      \
+#define TRIMTAB_ULL_START(name, kind, is_sharable)                                                         \
   TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, ull chunk, ull* from_, ull* to) { \
     const caller from = TRIMTAB_CALLER;                                                                    \
     auto* const forward = real<bool(bool, ull, ull, ull, ull, ull*, ull*)>(from, symbol::name);            \
     if (forward == nullptr) return false;                                                                  \
-    started(from, TRIMTAB_PLACE, kind, first, last, static_cast<std::int64_t>(increment), chunk);          \
-    const bool is_more = forward(is_up, first, last, increment, chunk, from_, to);                         \
+    const auto step = static_cast<std::int64_t>(increment);                                                \
+    started(from, TRIMTAB_PLACE, kind, first, last, step, chunk);                                          \
+    const loop_plan* const plan = is_sharable ? plan_for(from, kind, chunk, first, last, step) : nullptr;  \
+    const bool is_more = plan != nullptr ? start_shared<ull>(from, *plan, is_up, from_, to)                \
+                                         : forward(is_up, first, last, increment, chunk, from_, to);       \
     answered(from, is_more, *from_, *to);                                                                  \
     return is_more;                                                                                        \
   }
-TRIMTAB_ULL_START(GOMP_loop_ull_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_)
-TRIMTAB_ULL_START(GOMP_loop_ull_dynamic_start, schedule::dynamic)
-TRIMTAB_ULL_START(GOMP_loop_ull_guided_start, schedule::guided)
-TRIMTAB_ULL_START(GOMP_loop_ull_nonmonotonic_dynamic_start, schedule::dynamic)
-TRIMTAB_ULL_START(GOMP_loop_ull_nonmonotonic_guided_start, schedule::guided)
-TRIMTAB_ULL_START(GOMP_loop_ull_ordered_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_)
-TRIMTAB_ULL_START(GOMP_loop_ull_ordered_dynamic_start, schedule::dynamic)
-TRIMTAB_ULL_START(GOMP_loop_ull_ordered_guided_start, schedule::guided)
+TRIMTAB_ULL_START(GOMP_loop_ull_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_, false)
+TRIMTAB_ULL_START(GOMP_loop_ull_dynamic_start, schedule::dynamic, true)
+TRIMTAB_ULL_START(GOMP_loop_ull_guided_start, schedule::guided, true)
+TRIMTAB_ULL_START(GOMP_loop_ull_nonmonotonic_dynamic_start, schedule::dynamic, true)
+TRIMTAB_ULL_START(GOMP_loop_ull_nonmonotonic_guided_start, schedule::guided, true)
+TRIMTAB_ULL_START(GOMP_loop_ull_ordered_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_, false)
+TRIMTAB_ULL_START(GOMP_loop_ull_ordered_dynamic_start, schedule::dynamic, false)
+TRIMTAB_ULL_START(GOMP_loop_ull_ordered_guided_start, schedule::guided, false)
 #undef TRIMTAB_ULL_START
 
-#define TRIMTAB_ULL_RUNTIME_START(name)                                                                    \
-  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, ull* from_, ull* to) {            \
-    const caller from = TRIMTAB_CALLER;                                                                    \
-    auto* const forward = real<bool(bool, ull, ull, ull, ull*, ull*)>(from, symbol::name);                 \
-    if (forward == nullptr) return false;                                                                  \
-    started(from, TRIMTAB_PLACE, schedule::runtime, first, last, static_cast<std::int64_t>(increment), 0); \
-    const bool is_more = forward(is_up, first, last, increment, from_, to);                                \
-    answered(from, is_more, *from_, *to);                                                                  \
-    return is_more;                                                                                        \
+#define TRIMTAB_ULL_RUNTIME_START(name, is_sharable)                                                               \
+  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, ull* from_, ull* to) {                    \
+    const caller from = TRIMTAB_CALLER;                                                                            \
+    auto* const forward = real<bool(bool, ull, ull, ull, ull*, ull*)>(from, symbol::name);                         \
+    if (forward == nullptr) return false;                                                                          \
+    const auto step = static_cast<std::int64_t>(increment);                                                        \
+    started(from, TRIMTAB_PLACE, schedule::runtime, first, last, step, 0);                                         \
+    const loop_plan* const plan = is_sharable ? plan_for(from, schedule::runtime, 0, first, last, step) : nullptr; \
+    const bool is_more = plan != nullptr ? start_shared<ull>(from, *plan, is_up, from_, to)                        \
+                                         : forward(is_up, first, last, increment, from_, to);                      \
+    answered(from, is_more, *from_, *to);                                                                          \
+    return is_more;                                                                                                \
   }
-TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_runtime_start)
-TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_nonmonotonic_runtime_start)
-TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start)
-TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_ordered_runtime_start)
+TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_runtime_start, true)
+TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_nonmonotonic_runtime_start, true)
+TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start, true)
+TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_ordered_runtime_start, false)
 #undef TRIMTAB_ULL_RUNTIME_START
 
 TRIMTAB_NEXT(GOMP_loop_ull_static_next, ull)

@@ -2,6 +2,7 @@
 // member_main, which stamps around the real one. Arguments, team size and results stay as they are.
 #include <cstring>
 
+#include "gomp_sharing.hpp"
 #include "short_regions.hpp"
 
 namespace trimtab::openmp {
@@ -63,6 +64,36 @@ using parallel_function = void(gomp_function, void*, unsigned, unsigned);
 }
 
 using observe::schedule;
+using parallel_loop_function = void(gomp_function, void*, unsigned, long, long, long, long, unsigned);
+
+// Combined constructs: the fork call says the loop's bounds, the outlined function asks for its chunks.
+loop_start loop_at_fork(gomp_function fn, schedule kind, long chunk, long first, long last, long increment) noexcept {
+  return {kind, static_cast<std::uint64_t>(chunk), count_of(first, last, increment), increment,
+          reinterpret_cast<const void*>(fn)};
+}
+struct loop_bounds {
+  long first, last;
+  unsigned flags;
+  bool is_sharable;
+};
+
+// As run_region; the loop may be shared out in another way.
+template <class entry>
+void run_loop_region(const caller& from, gomp_function outlined, void* data, unsigned clause, const loop_bounds& bounds,
+                     const loop_start& loop, entry enter) {
+  const loop_plan* plan = nullptr;
+  team* opened = nullptr;
+  run_region(from, outlined, data, clause, loop, [&](gomp_function f, void* d) {
+    if (f == member_main && bounds.is_sharable && can_share(from)) {
+      opened = &static_cast<region_call*>(d)->shared;
+      plan = share_at_fork(from, *opened,
+                           {loop.schedule, loop.trip, loop.chunk, static_cast<std::uint64_t>(bounds.first),
+                            static_cast<std::uint64_t>(bounds.last), loop.increment},
+                           most_threads(from, clause));
+    }
+    plan == nullptr ? enter(f, d) : fork_shared(from, *plan, *opened, f, d, clause, bounds.flags);
+  });
+}
 
 }  // namespace
 }  // namespace trimtab::openmp
@@ -96,23 +127,21 @@ TRIMTAB_HOOK void GOMP_parallel_sections(gomp_function fn, void* data, unsigned 
   run_region(from, fn, data, threads, loop, [&](gomp_function f, void* d) { forward(f, d, threads, count, flags); });
 }
 
-// Combined constructs: the fork call says the loop's bounds, the outlined function asks for its chunks.
-#define TRIMTAB_PARALLEL_LOOP(name, kind)                                                                                   \
+#define TRIMTAB_PARALLEL_LOOP(name, kind, is_sharable)                                                                      \
   TRIMTAB_HOOK void name(gomp_function fn, void* data, unsigned threads, long first, long last, long increment, long chunk, \
                          unsigned flags) {                                                                                  \
     const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);             \
-    auto* const forward = real<void(gomp_function, void*, unsigned, long, long, long, long, unsigned)>(from, symbol::name); \
+    auto* const forward = real<parallel_loop_function>(from, symbol::name);                                                 \
     if (forward == nullptr) return;                                                                                         \
-    const loop_start loop{kind, static_cast<std::uint64_t>(chunk), count_of(first, last, increment), increment,             \
-                          reinterpret_cast<const void*>(fn)};                                                               \
-    run_region(from, fn, data, threads, loop,                                                                               \
-               [&](gomp_function f, void* d) { forward(f, d, threads, first, last, increment, chunk, flags); });            \
+    const loop_start loop = loop_at_fork(fn, kind, chunk, first, last, increment);                                          \
+    run_loop_region(from, fn, data, threads, {first, last, flags, is_sharable}, loop,                                       \
+                    [&](gomp_function f, void* d) { forward(f, d, threads, first, last, increment, chunk, flags); });       \
   }
-TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_static, chunk > 0 ? schedule::static_chunked : schedule::static_)
-TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_dynamic, schedule::dynamic)
-TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_guided, schedule::guided)
-TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, schedule::dynamic)
-TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, schedule::guided)
+TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_static, chunk > 0 ? schedule::static_chunked : schedule::static_, false)
+TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_dynamic, schedule::dynamic, true)
+TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_guided, schedule::guided, true)
+TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, schedule::dynamic, true)
+TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, schedule::guided, true)
 #undef TRIMTAB_PARALLEL_LOOP
 
 #define TRIMTAB_PARALLEL_RUNTIME_LOOP(name)                                                                           \
@@ -121,10 +150,9 @@ TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, schedule::guided)
     const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);       \
     auto* const forward = real<void(gomp_function, void*, unsigned, long, long, long, unsigned)>(from, symbol::name); \
     if (forward == nullptr) return;                                                                                   \
-    const loop_start loop{schedule::runtime, 0, count_of(first, last, increment), increment,                          \
-                          reinterpret_cast<const void*>(fn)};                                                         \
-    run_region(from, fn, data, threads, loop,                                                                         \
-               [&](gomp_function f, void* d) { forward(f, d, threads, first, last, increment, flags); });             \
+    const loop_start loop = loop_at_fork(fn, schedule::runtime, 0, first, last, increment);                           \
+    run_loop_region(from, fn, data, threads, {first, last, flags, true}, loop,                                        \
+                    [&](gomp_function f, void* d) { forward(f, d, threads, first, last, increment, flags); });        \
   }
 TRIMTAB_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_runtime)
 TRIMTAB_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)

@@ -6,6 +6,7 @@
 
 #include "kmpc_ident.hpp"
 #include "short_regions.hpp"
+#include "steered_loops.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -61,6 +62,7 @@ void league_main(std::int32_t* thread, std::int32_t* bound, fork_frame* frame) {
   const int number = ask == nullptr ? 0 : ask();
   member mine;
   begin_member(mine, frame->shared, number < 0 ? 0u : static_cast<std::uint32_t>(number));
+  steer_no_member();  // a league's regions are none of the outermost
   call_outlined(*frame, thread, bound);
   end_member(mine, frame->shared);
 }

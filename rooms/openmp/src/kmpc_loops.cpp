@@ -1,5 +1,7 @@
-// Hooks of the work-sharing entry points that clang's code calls. Bounds, schedule and chunk stay as they are.
+// Hooks of the work-sharing entry points that clang's code calls. Bounds, schedule and chunk stay as they are, unless the
+// loop is one that is shared out in another way (steered_loops.hpp).
 #include "kmpc_ident.hpp"
+#include "steered_loops.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -27,6 +29,7 @@ void static_started(const caller& from, const void* place, const ident* where, s
 template <class number>
 void dispatch_started(const caller& from, const void* place, const ident* where, std::int32_t kind, number first,
                       number last, std::int64_t increment, std::int64_t chunk) noexcept {
+  begin_unshared(from);
   here at;
   if (from.is_internal || !find_here(at)) return;
   const schedule how = schedule_of_llvm(kind);
@@ -39,12 +42,88 @@ void dispatch_started(const caller& from, const void* place, const ident* where,
 
 template <class number>
 void dispatch_answered(const caller& from, bool is_more, const number* lower, const number* upper) noexcept {
+  if (!is_more) end_shared(from);
   here at;
   if (from.is_internal || !find_here(at)) return;
   if (is_more)
     take_chunk(at, static_cast<std::int64_t>(*lower), inclusive_count(*lower, *upper, at.state->loop.increment));
   else
     end_loop(at);
+}
+
+// What to do with a loop that starts here; nullptr: as the program wrote it.
+template <class number>
+const loop_plan* plan_for(const caller& from, schedule written, std::int64_t chunk, number first, number last,
+                          std::int64_t increment) noexcept {
+  if (t_steered.of == nullptr) [[likely]]
+    return nullptr;
+  return begin_shared(from, {written, inclusive_count(first, last, increment), static_cast<std::uint64_t>(chunk),
+                             static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(last), increment});
+}
+
+// Static loops whose blocks the runtime sets: one a thread (34), or of a chunk that go round (33); neither distribute's
+// nor sections.
+bool is_sharable_static(const ident* where, std::int32_t kind) noexcept {
+  const std::int32_t bare = kind & ~schedule_modifiers;
+  return (bare == 33 || bare == 34) && (where == nullptr || (where->flags & ident_work_sections) == 0);
+}
+
+// One block a thread that takes as long as each other's, as far as is known.
+template <class number>
+void set_block(const loop_plan& plan, std::int32_t* is_last, number* lower, number* upper) noexcept {
+  const steered_thread& mine = t_steered;
+  const std::uint64_t begin = plan.costs.cut(mine.number, mine.members, mine.loop.trip);
+  const std::uint64_t end = plan.costs.cut(mine.number + 1, mine.members, mine.loop.trip);
+  const auto increment = static_cast<std::uint64_t>(mine.loop.increment);
+  *lower = static_cast<number>(mine.loop.first + begin * increment);
+  *upper = static_cast<number>(mine.loop.first + (end - 1) * increment);
+  if (is_last != nullptr) *is_last = end == mine.loop.trip ? 1 : 0;
+}
+
+// Dynamic loops that may be shared out in another way: neither ordered ones nor parts of a distribute.
+bool is_sharable_dispatch(std::int32_t kind) noexcept {
+  const std::int32_t bare = kind & ~schedule_modifiers;
+  return bare == 35 || bare == 36 || bare == 37;
+}
+
+// How the runtime is asked instead.
+struct dispatch_call {
+  std::int32_t kind;
+  std::uint64_t first, last;
+  std::int64_t increment;
+  std::uint64_t chunk;
+};
+// Always monotonic: LLVM 19 gives nonmonotonic dynamic loops ranges of their own with stealing, and then may tell the wrong
+// thread that it has the last iteration (lastprivate); and tickets are to be handed out in their order.
+dispatch_call dispatch_of(const loop_plan& plan) noexcept {
+  constexpr std::int32_t static_chunked = 33, static_ = 34, dynamic = 35, guided = 36, monotonic = 1 << 29;
+  const steered_thread& mine = t_steered;
+  const loop_to_share& loop = mine.loop;
+  const std::uint64_t least = plan.chunk == 0 ? 1 : plan.chunk;
+  switch (plan.how) {
+    case sharing::fac2:
+    case sharing::tss:
+      return {dynamic | monotonic, 0, mine.tickets.tickets() - 1, 1, 1};
+    case sharing::static_:
+      return {plan.chunk == 0 ? static_ : static_chunked, loop.first, loop.last, loop.increment, plan.chunk};
+    case sharing::guided:
+      return {guided | monotonic, loop.first, loop.last, loop.increment, least};
+    case sharing::mfsc:
+      return {dynamic | monotonic, loop.first, loop.last, loop.increment, mfsc_chunk(loop.trip, mine.members, least)};
+    default:
+      return {dynamic | monotonic, loop.first, loop.last, loop.increment, least};
+  }
+}
+
+// The chunk behind the tickets [lower, upper].
+template <class number, class signed_number>
+void find_chunk(steered_thread& mine, number* lower, number* upper, signed_number* stride) noexcept {
+  const auto increment = static_cast<std::uint64_t>(mine.loop.increment);
+  const std::uint64_t begin = mine.tickets.begin_of(static_cast<std::uint64_t>(*lower));
+  const std::uint64_t end = mine.tickets.begin_of(static_cast<std::uint64_t>(*upper) + 1);
+  *lower = static_cast<number>(mine.loop.first + begin * increment);
+  *upper = static_cast<number>(mine.loop.first + (end - 1) * increment);
+  if (stride != nullptr) *stride = static_cast<signed_number>(mine.loop.increment);
 }
 
 }  // namespace
@@ -60,7 +139,14 @@ using namespace trimtab::openmp;
                                     signed_number, signed_number)>(from, symbol::name);                                  \
     if (forward == nullptr) return;                                                                                      \
     const number first = *lower, last = *upper;                                                                          \
+    begin_unshared(from);                                                                                                \
+    const loop_plan* const plan =                                                                                        \
+        is_sharable_static(where, kind)                                                                                  \
+            ? plan_for(from, schedule_of_llvm(kind), is_chunked_llvm(kind) ? chunk : 0, first, last, increment)          \
+            : nullptr;                                                                                                   \
+    if (plan != nullptr && !plan->is_weighted) chunk = static_cast<signed_number>(plan->chunk);                          \
     forward(where, thread, kind, is_last, lower, upper, stride, increment, chunk);                                       \
+    if (plan != nullptr && plan->is_weighted) set_block(*plan, is_last, lower, upper);                                   \
     static_started(from, TRIMTAB_PLACE, where, kind, first, last, last, lower, upper, stride, increment, chunk);         \
   }
 TRIMTAB_STATIC_INIT(__kmpc_for_static_init_4, std::int32_t, std::int32_t)
@@ -90,6 +176,7 @@ TRIMTAB_DIST_INIT(__kmpc_dist_for_static_init_8u, std::uint64_t, std::int64_t)
 
 TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
   const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
+  end_shared(from);
   here at;
   if (!from.is_internal && find_here(at)) end_loop(at);
   if (auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_for_static_fini)) forward(where, thread);
@@ -103,7 +190,15 @@ TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
         from, symbol::__kmpc_dispatch_init_##suffix);                                                                     \
     if (forward == nullptr) return;                                                                                       \
     dispatch_started(from, TRIMTAB_PLACE, where, kind, first, last, increment, chunk);                                    \
-    forward(where, thread, kind, first, last, increment, chunk);                                                          \
+    const schedule written = schedule_of_llvm(kind);                                                                      \
+    const loop_plan* const plan =                                                                                         \
+        is_sharable_dispatch(kind)                                                                                        \
+            ? plan_for(from, written, written == schedule::runtime ? 0 : chunk, first, last, increment)                   \
+            : nullptr;                                                                                                    \
+    if (plan == nullptr) return forward(where, thread, kind, first, last, increment, chunk);                              \
+    const dispatch_call ask = dispatch_of(*plan);                                                                         \
+    forward(where, thread, ask.kind, static_cast<number>(ask.first), static_cast<number>(ask.last),                       \
+            static_cast<signed_number>(ask.increment), static_cast<signed_number>(ask.chunk));                            \
   }                                                                                                                       \
   TRIMTAB_HOOK int __kmpc_dispatch_next_##suffix(ident* where, std::int32_t thread, std::int32_t* is_last, number* lower, \
                                                  number* upper, signed_number* stride) {                                  \
@@ -111,7 +206,9 @@ TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
     auto* const forward = real<int(ident*, std::int32_t, std::int32_t*, number*, number*, signed_number*)>(               \
         from, symbol::__kmpc_dispatch_next_##suffix);                                                                     \
     if (forward == nullptr) return 0;                                                                                     \
+    steered_thread* const mine = shared_loop(from);                                                                       \
     const int is_more = forward(where, thread, is_last, lower, upper, stride);                                            \
+    if (mine != nullptr && is_more != 0 && has_tickets(mine->plan->how)) find_chunk(*mine, lower, upper, stride);         \
     dispatch_answered(from, is_more != 0, lower, upper);                                                                  \
     return is_more;                                                                                                       \
   }

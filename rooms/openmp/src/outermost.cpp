@@ -1,6 +1,7 @@
 #include <mutex>
 
 #include "short_regions.hpp"
+#include "steered_loops.hpp"
 #include "trimtab/base/spin_lock.hpp"
 
 namespace trimtab::openmp {
@@ -70,6 +71,7 @@ void close_outermost() noexcept {
 void begin_part(member& mine, const region_binding& of, std::uint32_t number) noexcept {
   here at;
   mine.on = nullptr;
+  steer_member(of.forker->outermost, number);
   if (!find_here(at)) return;
   at.state->ended = {};
   if (number >= lane_state::max_rings) return of.forker->has_large_teams.store(true, std::memory_order_relaxed);
@@ -83,6 +85,7 @@ void begin_part(member& mine, const region_binding& of, std::uint32_t number) no
 }
 
 void end_part(member& mine, const region_binding& of) noexcept {
+  steer_no_member();
   // A child that was forked inside the region has lanes of its own, and must not write into its parent's.
   if (mine.on == nullptr || observe::t_lane != mine.on) return;
   lane_state& state = *mine.state;

@@ -1,6 +1,7 @@
 #include "team.hpp"
 
 #include "short_regions.hpp"
+#include "steered_loops.hpp"
 
 namespace trimtab::openmp {
 
@@ -130,12 +131,15 @@ void begin_region(const here& at, team& opened, const caller& from, const void* 
   opened.forker = at.on;
   opened.forked_at = forked_at;
   opened.outer_region = region.outer_region;
+  opened.epoch = steering_epoch.load(std::memory_order_acquire);
+  opened.shared_site = nullptr;
 }
 
 void end_region(team& joined, const member_slot* slots) noexcept {
   lane& forker = *joined.forker;
   lane_state& state = *joined.forker_state;
   state.ended = joined.outer_ended;
+  if (joined.level == 1) barrier_passed();
   // A child of a fork inside the region: its recorder is another, and the parent joins for the parent.
   if (observe::t_lane != &forker) return;
   const ticks end = base::now();
@@ -220,6 +224,10 @@ void leave(member& mine) noexcept {
 void begin_member(member& mine, team& of, std::uint32_t number) noexcept {
   here at;
   mine.on = nullptr;
+  if (of.level == 1) {
+    steer_member(of, number);
+    if (of.has_loop) begin_shared_at_fork(of);
+  }
   if (!find_here(at)) return;
   at.state->ended = {};
   if (number >= of.slot_count) return;
@@ -231,6 +239,7 @@ void begin_member(member& mine, team& of, std::uint32_t number) noexcept {
 }
 
 void end_member(member& mine, team& of) noexcept {
+  if (of.level == 1) steer_no_member();
   // A child that was forked inside the region has lanes of its own, and must not write into its parent's.
   if (mine.on == nullptr || observe::t_lane != mine.on) return;
   lane_state& state = *mine.state;

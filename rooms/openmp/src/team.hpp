@@ -23,6 +23,8 @@ using observe::no_subject;
 
 struct lane_state;
 struct team;
+struct loop_site;
+struct loop_plan;
 
 // One member's stamps, in a line of its own. Valid for the team whose instance it carries; of an outermost region
 // (outermost.hpp), for the one in whose time it lies.
@@ -80,6 +82,16 @@ struct loop_start {
   const void* place = nullptr;  // nullptr: none
 };
 
+// A loop in its own numbering: first, first + increment, ... before `last`.
+struct loop_to_share {
+  observe::schedule written;
+  std::uint64_t trip;
+  std::uint64_t chunk;
+  std::uint64_t first;
+  std::uint64_t last;
+  std::int64_t increment;
+};
+
 // The first line is all that members read: every line that they share with the forker costs each region a
 // transfer between cores.
 struct alignas(64) team {
@@ -102,6 +114,12 @@ struct alignas(64) team {
   bool is_sample;  // see short_regions.hpp
   ended_part outer_ended;
   loop_start loop;
+  // See steered_loops.hpp.
+  std::uint64_t epoch;
+  loop_site* shared_site;  // of the loop that the fork itself starts; nullptr: none that could be changed
+  const loop_plan* shared_plan;
+  loop_to_share shared_loop;
+  std::uint32_t shared_members;
 };
 static_assert(offsetof(team, forker) == 64);
 

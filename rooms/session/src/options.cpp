@@ -38,6 +38,18 @@ bool read_level(const char* text, observe::record_level& into) noexcept {
   return true;
 }
 
+bool read_tune(const char* text, tune& into) noexcept {
+  if (is(text, "off"))
+    into = tune::off;
+  else if (is(text, "on"))
+    into = tune::on;
+  else if (is(text, "frozen"))
+    into = tune::frozen;
+  else
+    return false;
+  return true;
+}
+
 }  // namespace
 
 options read_options(const char* (*look_up)(const char* name)) noexcept {
@@ -71,6 +83,17 @@ options read_options(const char* (*look_up)(const char* name)) noexcept {
     result.is_follow = !is(text, "0");
     check("TRIMTAB_FOLLOW", text, is(text, "0") || is(text, "1"));
   }
+  if (const char* text = value_of("TRIMTAB_TUNE")) check("TRIMTAB_TUNE", text, read_tune(text, result.steering.how));
+  result.steering.settings = value_of("TRIMTAB_SETTINGS");
+  if (const char* text = value_of("TRIMTAB_SEARCH")) {
+    const auto found = steer::search_named(text);
+    check("TRIMTAB_SEARCH", text, found.has_value());
+    if (found) result.steering.search = *found;
+  }
+  if (const char* text = value_of("TRIMTAB_BUDGET"))
+    check("TRIMTAB_BUDGET", text, read_number(text, 0, 100, result.steering.budget_percent));
+  if (const char* text = value_of("TRIMTAB_SEED"))
+    check("TRIMTAB_SEED", text, read_number(text, 0, ~std::uint64_t{0}, result.steering.seed));
   result.is_other_ompt_tool = value_of("OMP_TOOL_LIBRARIES") != nullptr;
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include "trimtab/observe/probe.hpp"
 #include "trimtab/observe/recorder.hpp"
+#include "trimtab/steer/search.hpp"
 
 namespace trimtab::session {
 
@@ -21,11 +22,27 @@ inline constexpr option option_table[] = {
     {"TRIMTAB_PROBES", "", "comma list of probes; empty: the defaults; +NAME adds to them; none"},
     {"TRIMTAB_SAMPLE_MS", "10", "period of the sampler thread, milliseconds, 1 to 10000"},
     {"TRIMTAB_FOLLOW", "1", "0: children of this process are not watched"},
+    {"TRIMTAB_TUNE", "off", "off | on | frozen: only what TRIMTAB_SETTINGS says"},
+    {"TRIMTAB_SETTINGS", "", "file of settings that earlier runs found"},
+    {"TRIMTAB_SEARCH", "diagnosed", "search that tuning uses"},
+    {"TRIMTAB_BUDGET", "3", "percent of the run's time that tuning may cost, 0 to 100"},
+    {"TRIMTAB_SEED", "1", "of all that is drawn by lot"},
+};
+
+enum class tune : std::uint8_t { off, on, frozen };
+
+struct steering_options {
+  tune how = tune::off;
+  const char* settings = nullptr;  // a path
+  steer::search_kind search = steer::search_kind::diagnosed;
+  std::uint64_t budget_percent = 3;
+  std::uint64_t seed = 1;
 };
 
 struct options {
   observe::recorder_options recorder;
   observe::sampler_options sampler;
+  steering_options steering;
   bool is_follow = true;
   bool is_other_ompt_tool = false;  // OMP_TOOL_LIBRARIES, which is the runtimes' own, names one
   // First setting that could not be read, for the run's list of what was unavailable; nullptr: none.

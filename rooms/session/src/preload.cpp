@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "options.hpp"
+#include "steering.hpp"
 #include "trimtab/observe/probe.hpp"
 #include "trimtab/observe/recorder.hpp"
 #include "trimtab/openmp/openmp.hpp"
@@ -36,7 +37,13 @@ void forget_in_environment() noexcept {
   setenv("LD_PRELOAD", kept, 1);
 }
 
+void lane_opened(observe::recorder& owner, observe::lane& which) noexcept {
+  observe::sampler_lane_opened(owner, which);
+  steering_lane_opened();
+}
+
 void child_after_fork() noexcept {
+  steering_after_fork();
   observe::sampler_after_fork();
   observe::the_recorder.after_fork();
   openmp::after_fork();
@@ -46,8 +53,9 @@ void child_after_fork() noexcept {
   options chosen = read_options(environment);
   const bool is_wanted = chosen.recorder.run_directory != nullptr && chosen.recorder.level != observe::record_level::off;
   if (is_wanted) {
+    if (chosen.steering.how != tune::off) chosen.sampler.ticked = steering_ticked;
     observe::sampler_configure(chosen.sampler);
-    chosen.recorder.lane_opened = observe::sampler_lane_opened;
+    chosen.recorder.lane_opened = lane_opened;
     chosen.recorder.lane_closed = observe::sampler_lane_closed;
     if (observe::the_recorder.open(chosen.recorder) == 0) {
       pthread_atfork(nullptr, nullptr, [] { child_after_fork(); });
@@ -56,6 +64,7 @@ void child_after_fork() noexcept {
         std::snprintf(why, sizeof why, "the value '%.100s' is not understood; the default is used", chosen.wrong_value);
         observe::the_recorder.unavailable(chosen.wrong_name, why, "see trimtab run --help");
       }
+      if (chosen.recorder.level >= observe::record_level::profile) steering_configure(chosen.steering);
       openmp::attach(chosen.is_other_ompt_tool ? openmp::ompt_use::leave_to_others : openmp::ompt_use::take_part);
     }
   }
@@ -64,6 +73,7 @@ void child_after_fork() noexcept {
 
 [[gnu::destructor]] void detach() noexcept {
   if (!observe::the_recorder.is_on()) return;
+  steering_stop();
   openmp::detach();
   observe::sampler_stop(observe::the_recorder);
   observe::the_recorder.close(observe::process_state::exited);

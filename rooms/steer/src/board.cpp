@@ -48,12 +48,17 @@ bool board::apply(const decision& made) {
     if (!is_applied) turn_back(on);
   }
   if (is_applied && (made.what == outcome::kept || made.what == outcome::set)) on.accepted = on.values;
+  on.latest = made.number;
+  return tell(on) && is_applied;
+}
+
+bool board::tell(const entry& on) noexcept {
   try {
-    if (on.told) on.told(made.number);
+    if (on.told) on.told(on.latest);
   } catch (...) {
-    is_applied = false;
+    return false;
   }
-  return is_applied;
+  return true;
 }
 
 std::size_t board::restore() {
@@ -63,6 +68,7 @@ std::size_t board::restore() {
   for (auto& [id, each] : m_subjects) {
     if (each.values == each.accepted) continue;
     turn_back(each);
+    tell(each);
     changed += 1;
   }
   return changed;

@@ -45,6 +45,7 @@ std::vector<change> changes_of(const std::vector<setting>& settings, std::string
   if (found == settings.end()) return {};
   std::vector<change> changes;
   for (const setting::value& its : found->values) {
+    if (its.knob.find('.') != std::string::npos) continue;  // its adapter's
     const auto knob =
         std::find_if(subject.knobs.begin(), subject.knobs.end(), [&](const auto& each) { return each.name == its.knob; });
     const auto value = knob == subject.knobs.end() ? std::nullopt : knob->values.value_of(its.text);

@@ -47,6 +47,8 @@ extern const probe_row* const probe_table;
 struct sampler_options {
   std::uint32_t period_ms = 10;
   const char* probes = nullptr;  // comma list; nullptr: the defaults. "+NAME" adds to the defaults, "none"
+  // Called at each tick, on the sampler thread (session has it look after steering); nullptr: nobody.
+  void (*ticked)() noexcept = nullptr;
 };
 // configure is called while the library loads, before any lane opens. None of these throws or allocates.
 void sampler_configure(const sampler_options& options) noexcept;

@@ -81,6 +81,10 @@ class recorder {
   // or elsewhere, has its old subjects again.
   void forget_code(std::uintptr_t begin, std::uintptr_t end) noexcept;
 
+  // Where code stands: "BUILD_ID+0xOFFSET", or the object's name where it carries no build id; the same in every run of the
+  // same build. False: in no object. Takes the loader's lock: never in a hook.
+  static bool place_of(const void* address, char* into, std::size_t room) noexcept;
+
   std::uint32_t add_counter(const char* name, const char* unit, const char* source, bool is_cumulative) noexcept;
   void sample(std::uint32_t counter, std::uint32_t lane, double value, base::ticks at) noexcept;
   void unavailable(const char* what, const char* why, const char* remedy) noexcept;

@@ -16,7 +16,8 @@ class board {
  public:
   // Turns one knob of one subject. False: it cannot, now or at all.
   using apply_knob = std::function<bool(std::uint32_t knob, knob_value to)>;
-  // Told after the knobs of a decision are turned: what instances that begin from now on are measured under. May be empty.
+  // Told after the knobs of a decision are turned, all of them, or are brought back (restore; with the latest number again):
+  // what instances that begin from now on are measured under. May be empty.
   using in_force = std::function<void(decision_number number)>;
 
   void add(const subject_info& subject, apply_knob apply, in_force told = {});
@@ -39,9 +40,11 @@ class board {
     std::vector<knob_value> values, accepted;
     apply_knob apply;
     in_force told;
+    decision_number latest = 0;
   };
   static bool turn(entry& on, std::uint32_t knob, knob_value to) noexcept;
   static bool turn_back(entry& on) noexcept;
+  static bool tell(const entry& on) noexcept;
 
   mutable std::mutex m_lock;
   std::map<subject_id, entry> m_subjects;

@@ -3,7 +3,8 @@
 //   trimtab-settings 1
 //   app%2Babc123/0x1234 schedule=dynamic chunk=64
 // The key is what the adapter names the subject by, the same in every run of the same build; a word as in log.hpp, as are
-// the names and values. Pure: the room session reads the file.
+// the names and values. A name with a dot in it is no knob's, but says more of one to its adapter (partition.costs).
+// Pure: the room session reads the file.
 #pragma once
 
 #include <string>

@@ -1,0 +1,58 @@
+// Loops of unmodified programs as subjects with knobs. Knobs of a loop, all safe (every iteration is executed once, by one
+// thread, whatever they say):
+//   dynamic, guided, runtime   schedule: as-written, static, dynamic, guided, fac2, tss, mfsc; chunk: the (least) chunk
+//   clang's static             partition: even, or weighted by what the parts of the loop cost, as learnt while it runs
+//   clang's static,c           chunk; 0 is the program's own
+// Loops of nested regions, ordered and doacross loops, sections, taskloops and distribute are left alone.
+// The objective is seconds per iteration, from the first thread's start to the end of the barrier after the loop.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trimtab/steer/board.hpp"
+#include "trimtab/steer/record.hpp"
+#include "trimtab/steer/search.hpp"
+#include "trimtab/steer/settings.hpp"
+#include "trimtab/steer/snapshot.hpp"
+
+namespace trimtab::openmp {
+
+// Before the first region of the process: its loops may be changed. False: no memory.
+bool begin_steering() noexcept;
+// In the child of a fork: its regions run as the program wrote them.
+void end_steering() noexcept;
+
+// All by the steering thread, apart from what the board calls.
+class loop_steering {
+ public:
+  // known: of earlier runs. learns: costs of weighted loops go on being learnt (not in a frozen run).
+  loop_steering(steer::board& knobs, steer::decision_record& record, std::vector<steer::setting> known, bool learns);
+  ~loop_steering();
+  loop_steering(const loop_steering&) = delete;
+  loop_steering& operator=(const loop_steering&) = delete;
+
+  // What happened since the last call.
+  void add_to(steer::snapshot& now);
+  // How settings name the subject; "": not one of these.
+  std::string key_of(steer::subject_id subject) const;
+  // Which points of its space mean the same; empty: not one of these.
+  std::function<steer::point(steer::point)> same_as(const steer::subject_info& subject) const;
+  // What is to be kept of this subject besides its knobs' values: facts of the run.
+  void write_costs(steer::subject_id subject) const;
+
+ private:
+  struct entry;
+  bool make_known(entry& fresh, steer::snapshot& now);
+  void measure(entry& of, steer::subject_state& state);
+  void learn(entry& of, steer::subject_state& state);
+
+  steer::board& m_knobs;
+  steer::decision_record& m_record;
+  std::vector<steer::setting> m_known;
+  bool m_learns;
+  std::vector<std::unique_ptr<entry>> m_entries;  // by site
+};
+
+}  // namespace trimtab::openmp

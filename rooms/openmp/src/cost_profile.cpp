@@ -1,0 +1,131 @@
+#include "cost_profile.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+namespace trimtab::openmp {
+
+namespace {
+
+// Between two points that rise in x; x_0 < x_1.
+std::uint64_t between(std::uint64_t x, std::uint64_t x_0, std::uint64_t x_1, std::uint64_t y_0, std::uint64_t y_1) noexcept {
+  return y_0 + (y_1 - y_0) * (x - x_0) / (x_1 - x_0);
+}
+
+}  // namespace
+
+cost_profile::cost_profile() : m_knots{{0, 0}, {one, one}} {}
+
+std::uint64_t cost_profile::at_of(std::uint64_t cost) const noexcept {
+  const auto above =
+      std::find_if(m_knots.begin() + 1, m_knots.end() - 1, [&](const knot& each) { return each.cost >= cost; });
+  const auto below = above - 1;
+  return between(cost, below->cost, above->cost, below->at, above->at);
+}
+
+std::uint64_t cost_profile::cut(std::uint32_t part, std::uint32_t parts, std::uint64_t trip) const noexcept {
+  if (part == 0) return 0;
+  if (part >= parts) return trip;
+  const std::uint64_t at = at_of(one * part / parts);
+  // One iteration for each block, and of the rest its share, rounded, without overflow.
+  const std::uint64_t rest = trip - parts;
+  return part + rest / one * at + (rest % one * at + one / 2) / one;
+}
+
+void cost_profile::learn(std::span<const double> seconds, double weight) {
+  const std::size_t parts = seconds.size();
+  double all = 0;
+  for (const double each : seconds) {
+    if (!(each > 0) || !std::isfinite(each)) return;
+    all += each;
+  }
+  if (parts < 2) return;
+  // What was thought to be an equal share of the time has turned out to be another one.
+  std::vector<std::uint64_t> told{0};
+  double sum = 0;
+  for (std::size_t i = 0; i < parts; ++i) {
+    sum += (1 - weight) / static_cast<double>(parts) + weight * seconds[i] / all;
+    told.push_back(static_cast<std::uint64_t>(std::llround(std::min(sum, 1.0) * static_cast<double>(one))));
+  }
+  told.back() = one;
+  std::vector<knot> knots;
+  std::size_t part = 0;
+  for (std::size_t i = 0; i < m_knots.size(); ++i) {
+    const knot& old = m_knots[i];
+    for (; part <= parts && one * part / parts < old.cost; ++part) knots.push_back({at_of(one * part / parts), told[part]});
+    if (part <= parts && one * part / parts == old.cost) {
+      knots.push_back({old.at, told[part++]});
+      continue;
+    }
+    const std::uint64_t low = one * (part - 1) / parts, high = one * part / parts;
+    knots.push_back({old.at, between(old.cost, low, high, told[part - 1], told[part])});
+  }
+  // Rising strictly in both; first and last stay.
+  std::vector<knot> rising{{0, 0}};
+  for (const knot& each : knots)
+    if (each.at > rising.back().at && each.cost > rising.back().cost && each.at < one && each.cost < one)
+      rising.push_back(each);
+  rising.push_back({one, one});
+  m_knots = std::move(rising);
+  thin_out();
+}
+
+// Too many for a text and for a search: those go that bend the line least.
+void cost_profile::thin_out() {
+  if (m_knots.size() <= most_knots) return;
+  while (m_knots.size() > most_knots / 2) {
+    std::size_t least = 1;
+    std::uint64_t least_bend = one;
+    for (std::size_t i = 1; i + 1 < m_knots.size(); ++i) {
+      const knot &before = m_knots[i - 1], &here = m_knots[i], &after = m_knots[i + 1];
+      const std::uint64_t straight = between(here.at, before.at, after.at, before.cost, after.cost);
+      const std::uint64_t bend = straight > here.cost ? straight - here.cost : here.cost - straight;
+      if (bend >= least_bend) continue;
+      least_bend = bend;
+      least = i;
+    }
+    m_knots.erase(m_knots.begin() + static_cast<std::ptrdiff_t>(least));
+  }
+}
+
+std::string cost_profile::text() const {
+  if (m_knots.size() == 2) return "even";
+  std::string all;
+  char one_knot[64];
+  for (std::size_t i = 1; i + 1 < m_knots.size(); ++i) {
+    std::snprintf(one_knot, sizeof one_knot, "%s0.%09llu/0.%09llu", i == 1 ? "" : ",",
+                  static_cast<unsigned long long>(m_knots[i].at), static_cast<unsigned long long>(m_knots[i].cost));
+    all += one_knot;
+  }
+  return all;
+}
+
+std::optional<cost_profile> cost_profile::from_text(std::string_view text) {
+  cost_profile read;
+  if (text == "even") return read;
+  read.m_knots = {{0, 0}};
+  const auto take = [&text](char end, std::uint64_t& into) {
+    if (!text.starts_with("0.") || text.size() < 11) return false;
+    const auto [rest, error] = std::from_chars(text.data() + 2, text.data() + 11, into);
+    if (error != std::errc{} || rest != text.data() + 11) return false;
+    text.remove_prefix(11);
+    if (text.empty()) return end == ',';
+    if (text.front() != end) return false;
+    text.remove_prefix(1);
+    return !text.empty();
+  };
+  while (!text.empty()) {
+    knot next{};
+    if (!take('/', next.at) || !take(',', next.cost)) return std::nullopt;
+    const knot& last = read.m_knots.back();
+    if (next.at <= last.at || next.cost <= last.cost || read.m_knots.size() >= most_knots) return std::nullopt;
+    read.m_knots.push_back(next);
+  }
+  if (read.m_knots.size() == 1) return std::nullopt;
+  read.m_knots.push_back({one, one});
+  return read;
+}
+
+}  // namespace trimtab::openmp

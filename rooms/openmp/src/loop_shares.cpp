@@ -1,0 +1,59 @@
+#include "loop_shares.hpp"
+
+#include <algorithm>
+
+namespace trimtab::openmp {
+
+namespace {
+
+constexpr std::uint64_t ceil_of(std::uint64_t value, std::uint64_t divisor) noexcept {
+  return value / divisor + (value % divisor != 0 ? 1 : 0);
+}
+
+}  // namespace
+
+std::uint64_t mfsc_chunk(std::uint64_t trip, std::uint32_t threads, std::uint64_t least) noexcept {
+  const std::uint64_t chunks = ticket_chunks(sharing::fac2, trip, threads, 1).tickets();
+  return std::max(least, ceil_of(trip, std::max<std::uint64_t>(chunks, 1)));
+}
+
+ticket_chunks::ticket_chunks(sharing how, std::uint64_t trip, std::uint32_t threads, std::uint64_t least) noexcept
+    : m_how(how), m_trip(trip), m_least(least), m_threads(threads) {
+  if (how == sharing::tss) {
+    const std::uint64_t first = std::max(ceil_of(trip, 2 * m_threads), m_least);
+    m_tickets = ceil_of(2 * trip, first + m_least);
+    m_first = static_cast<double>(first);
+    m_fall = m_tickets > 1 ? static_cast<double>(first - m_least) / static_cast<double>(m_tickets - 1) : 0;
+    // So many make at least the trip; what the others have made already, the last must not begin.
+    while (m_tickets > 1 && begin_of(m_tickets - 1) >= m_trip) --m_tickets;
+    return;
+  }
+  m_at = first_batch();
+  batch last = m_at;
+  while (!is_last(last)) advance(last);
+  m_tickets = last.ticket + ceil_of(trip - last.iteration, last.size);
+}
+
+ticket_chunks::batch ticket_chunks::first_batch() const noexcept {
+  return {0, 0, std::max(ceil_of(m_trip, 2 * m_threads), m_least)};
+}
+
+// Half of what is left, but chunks of the least size go on to the end.
+void ticket_chunks::advance(batch& of) const noexcept {
+  of.ticket += m_threads;
+  of.iteration = std::min(of.iteration + of.size * m_threads, m_trip);
+  of.size = std::max(ceil_of(m_trip - of.iteration, 2 * m_threads), m_least);
+}
+
+std::uint64_t ticket_chunks::begin_of(std::uint64_t ticket) noexcept {
+  if (ticket >= m_tickets) return m_trip;
+  if (m_how == sharing::tss) {
+    const auto t = static_cast<double>(ticket);
+    return std::min(m_trip, static_cast<std::uint64_t>(t * m_first - m_fall * t * (t - 1) / 2));
+  }
+  if (ticket < m_at.ticket) m_at = first_batch();
+  while (!is_last(m_at) && ticket >= m_at.ticket + m_threads) advance(m_at);
+  return std::min(m_trip, m_at.iteration + (ticket - m_at.ticket) * m_at.size);
+}
+
+}  // namespace trimtab::openmp

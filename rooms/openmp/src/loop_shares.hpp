@@ -1,0 +1,50 @@
+// How the iterations of a loop are shared out. Pure arithmetic on iteration numbers 0 .. trip - 1: whatever is chosen,
+// every iteration goes to exactly one thread.
+//
+// Schemes that no runtime has are served over tickets: the runtime deals out tickets 0 .. n - 1 one by one (dynamic,1), and
+// each stands for a chunk whose place and size follow from its number alone.
+//   fac2   factoring: half of what is left in `threads` equal chunks, again and again (Hummel, Schonberg, Flynn 1992)
+//   tss    trapezoid: chunks shrink by the same amount, from trip / (2 threads) to the least (Tzen, Ni 1993)
+//   mfsc   chunks of one size, as many as fac2 has (Banicescu, Ciorba, Srivastava 2013)
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace trimtab::openmp {
+
+// In the order of the knob's values.
+enum class sharing : std::uint8_t { as_written, static_, dynamic, guided, fac2, tss, mfsc };
+inline constexpr std::string_view sharing_names[] = {"as-written", "static", "dynamic", "guided", "fac2", "tss", "mfsc"};
+
+inline constexpr bool has_tickets(sharing how) noexcept { return how == sharing::fac2 || how == sharing::tss; }
+
+// The size of mfsc's chunks.
+std::uint64_t mfsc_chunk(std::uint64_t trip, std::uint32_t threads, std::uint64_t least) noexcept;
+
+// The chunks of one execution of a loop, as one thread goes through them.
+class ticket_chunks {
+ public:
+  ticket_chunks() noexcept = default;
+  // least: of a chunk's iterations, but the last's; trip, threads, least at least 1. trip below 2^52.
+  ticket_chunks(sharing how, std::uint64_t trip, std::uint32_t threads, std::uint64_t least) noexcept;
+
+  std::uint64_t tickets() const noexcept { return m_tickets; }
+  // First iteration of a ticket; the trip for tickets(). Quickest when tickets rise.
+  std::uint64_t begin_of(std::uint64_t ticket) noexcept;
+
+ private:
+  struct batch {
+    std::uint64_t ticket, iteration, size;
+  };
+  batch first_batch() const noexcept;
+  bool is_last(const batch& of) const noexcept { return of.size <= m_least; }
+  void advance(batch& of) const noexcept;
+
+  sharing m_how = sharing::fac2;
+  std::uint64_t m_trip = 0, m_least = 1, m_threads = 1, m_tickets = 0;
+  batch m_at{};                    // fac2
+  double m_first = 0, m_fall = 0;  // tss
+};
+
+}  // namespace trimtab::openmp

@@ -1,0 +1,328 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+
+#include "steered_loops.hpp"
+#include "trimtab/openmp/steering.hpp"
+#include "trimtab/steer/diagnosis.hpp"
+
+namespace trimtab::openmp {
+
+using observe::schedule;
+using observe::the_recorder;
+using steer::knob_value;
+
+namespace {
+
+constexpr std::uint32_t measured_before = 3;  // measurements of what the program does, before a loop is a subject
+constexpr double chunk_seconds = 10e-6;       // a chunk that long costs next to nothing to hand out
+constexpr double handing_out_s = 0.1e-6;      // one chunk
+constexpr double change_s = 2e-6;
+constexpr std::uint64_t window_instances = 2;
+constexpr double uneven = 1.02;  // below it, weights stay as they are
+
+// Positions among the knobs of the two kinds of loops.
+enum dynamic_knob : std::uint32_t { schedule_knob, chunk_knob };
+enum class family : std::uint8_t { dynamic, blocks, chunks };
+constexpr knob_value weighted = 1;  // of the knob partition
+
+family family_of(const site_key& key) noexcept {
+  if (key.written == schedule::static_) return family::blocks;
+  return key.written == schedule::static_chunked ? family::chunks : family::dynamic;
+}
+
+const char* name_of(schedule written) noexcept {
+  switch (written) {
+    case schedule::dynamic:
+      return "dynamic";
+    case schedule::guided:
+      return "guided";
+    case schedule::runtime:
+      return "runtime";
+    default:
+      return "static";
+  }
+}
+
+std::vector<std::string> names_of_sharings() {
+  std::vector<std::string> names;
+  for (const std::string_view each : sharing_names) names.emplace_back(each);
+  return names;
+}
+
+double seconds_of(std::uint64_t took) noexcept {
+  return static_cast<double>(took) * the_recorder.clock().ns_per_tick * 1e-9;
+}
+
+knob_value power_of_two_near(double value, knob_value most) noexcept {
+  knob_value found = 1;
+  while (2 * found <= most && static_cast<double>(found) * 1.5 < value) found *= 2;
+  return found;
+}
+
+}  // namespace
+
+struct loop_steering::entry {
+  loop_site* site = nullptr;
+  bool is_known = false;
+  bool is_ignored = false;
+  steer::subject_id id = 0;
+  std::string key;
+  double iteration_s = 0;
+  double instance_s = 0;
+  std::vector<steer::measurement> measured;
+
+  std::mutex lock;  // what follows: the board may be brought back by another thread
+  std::vector<knob_value> values;
+  std::uint64_t under = 0;
+  const loop_plan* in_force = nullptr;
+  cost_profile costs;
+  std::uint32_t refined = 0;  // times that the costs were learnt
+
+  std::vector<std::uint64_t> ticks_before, instances_before;
+  const loop_plan* loads_of = nullptr;
+
+  void publish_values() {
+    auto* const plan = new loop_plan{0, nullptr, under, sharing::as_written, false, 0, costs};
+    switch (family_of(site->key)) {
+      case family::blocks:
+        plan->is_weighted = values[0] == weighted;
+        break;
+      case family::chunks:
+        plan->chunk = static_cast<std::uint64_t>(values[0]);
+        break;
+      case family::dynamic:
+        plan->how = static_cast<sharing>(values[schedule_knob]);
+        if (plan->how != sharing::as_written && plan->how != sharing::static_)
+          plan->chunk = static_cast<std::uint64_t>(values[chunk_knob]);
+    }
+    const bool is_changed = plan->how != sharing::as_written || plan->is_weighted || plan->chunk != 0;
+    in_force = is_changed ? plan : nullptr;
+    publish(*site, *plan);
+  }
+};
+
+bool begin_steering() noexcept {
+  if (!prepare_sites()) return false;
+  is_steering.store(true, std::memory_order_release);
+  return true;
+}
+
+void end_steering() noexcept { is_steering.store(false, std::memory_order_relaxed); }
+
+loop_steering::loop_steering(steer::board& knobs, steer::decision_record& record, std::vector<steer::setting> known,
+                             bool learns)
+    : m_knobs(knobs), m_record(record), m_known(std::move(known)), m_learns(learns) {}
+loop_steering::~loop_steering() = default;
+
+namespace {
+
+// The knobs of a loop; `costs` of an iteration and an instance in seconds, 0 where not known yet.
+std::vector<steer::knob> knobs_of(const site_key& key, std::uint32_t members, double iteration_s) {
+  using namespace steer;
+  const std::uint64_t most_useful =
+      key.trip == any_trip ? 1u << 16 : std::max<std::uint64_t>(key.trip / (2 * std::max(members, 1u)), 1);
+  const auto most = static_cast<knob_value>(std::min<std::uint64_t>(most_useful, 1u << 20));
+  const knob_value good =
+      iteration_s > 0 ? power_of_two_near(chunk_seconds / iteration_s, most) : std::min<knob_value>(64, most);
+  const knob_value small = std::max<knob_value>(good / 8, 1);
+  const std::string imbalance(causes::imbalance), too_small(causes::too_small);
+  if (family_of(key) == family::blocks)
+    return {knob{"partition", *domain::categories({"even", "weighted"}), 0, change_s, consent::safe, 2, {{imbalance, {1}}}}};
+  std::vector<knob_value> chunks;
+  if (family_of(key) == family::chunks) chunks.push_back(0);
+  for (knob_value each = 1; each <= most; each *= 2) chunks.push_back(each);
+  knob chunk{"chunk",
+             *domain::set(chunks),
+             chunks.front(),
+             change_s,
+             consent::safe,
+             1,
+             {{imbalance, {small, 1}}, {too_small, {good, std::min(most, 8 * good)}}}};
+  if (family_of(key) == family::chunks) return {std::move(chunk)};
+  const auto value = [](sharing how) { return static_cast<knob_value>(how); };
+  knob schedule{"schedule",
+                *domain::categories(names_of_sharings()),
+                value(sharing::as_written),
+                change_s,
+                consent::safe,
+                1,
+                {{imbalance, {value(sharing::fac2), value(sharing::dynamic)}},
+                 {too_small, {value(sharing::dynamic), value(sharing::fac2), value(sharing::static_)}}}};
+  return {std::move(schedule), std::move(chunk)};
+}
+
+std::string key_of_site(const site_key& key) {
+  char place[160], text[256];
+  if (!the_recorder.place_of(key.outlined, place, sizeof place)) return "";
+  const std::string trip = key.trip == any_trip ? "any" : std::to_string(key.trip);
+  std::snprintf(text, sizeof text, "%s/%s,%llu/%s", place, name_of(key.written), static_cast<unsigned long long>(key.chunk),
+                trip.c_str());
+  return text;
+}
+
+}  // namespace
+
+bool loop_steering::make_known(entry& fresh, steer::snapshot& now) {
+  loop_site& site = *fresh.site;
+  const std::uint32_t subject_1 = site.subject_1.load(std::memory_order_relaxed);
+  if (subject_1 == 0) return false;
+  if (fresh.key.empty()) fresh.key = key_of_site(site.key);
+  const auto known = std::find_if(m_known.begin(), m_known.end(), [&](const auto& each) { return each.key == fresh.key; });
+  if (fresh.key.empty() || (known == m_known.end() && fresh.measured.size() < measured_before)) return false;
+  fresh.id = subject_1 - 1;
+  const bool is_taken = std::any_of(m_entries.begin(), m_entries.end(),
+                                    [&](const auto& each) { return each && each->is_known && each->id == fresh.id; });
+  if (is_taken) fresh.id = the_recorder.named_subject(observe::subject_kind::loop, ("loop " + fresh.key).c_str(), "", 0);
+  if (fresh.id == no_subject) {
+    fresh.is_ignored = true;
+    return false;
+  }
+  steer::subject_info info{fresh.id, fresh.key,
+                           knobs_of(site.key, site.members.load(std::memory_order_relaxed), fresh.iteration_s)};
+  for (const steer::knob& each : info.knobs) fresh.values.push_back(each.initial);
+  if (known != m_known.end())
+    for (const auto& its : known->values)
+      if (its.knob == "partition.costs")
+        if (auto costs = cost_profile::from_text(its.text)) {
+          fresh.costs = std::move(*costs);
+          fresh.refined = 1;
+        }
+  entry* const mine = &fresh;
+  m_record.add(info, fresh.key);
+  m_knobs.add(
+      info,
+      [mine](std::uint32_t knob, knob_value to) {
+        const std::lock_guard guard(mine->lock);
+        mine->values.at(knob) = to;
+        return true;
+      },
+      [mine](steer::decision_number number) {
+        const std::lock_guard guard(mine->lock);
+        mine->under = number;
+        mine->publish_values();
+      });
+  now.appeared.push_back(std::move(info));
+  return true;
+}
+
+void loop_steering::measure(entry& of, steer::subject_state& state) {
+  site_measurement taken{};
+  while (take_measurement(*of.site, taken)) {
+    const double seconds = seconds_of(taken.took);
+    if (taken.iterations == 0) continue;
+    of.iteration_s = seconds / static_cast<double>(taken.iterations);
+    of.instance_s = seconds / static_cast<double>(taken.instances);
+    of.measured.push_back({taken.under, of.iteration_s, seconds});
+  }
+  if (!of.is_known) return;
+  state.measured = std::move(of.measured);
+  of.measured.clear();
+}
+
+// From what each member took since the last time: how even it is, and for weighted loops what the parts cost.
+void loop_steering::learn(entry& of, steer::subject_state& state) {
+  loop_site& site = *of.site;
+  member_load* const loads = site.loads.load(std::memory_order_relaxed);
+  const std::uint32_t members = std::min(site.members.load(std::memory_order_relaxed), loop_site::most_members);
+  if (loads == nullptr || members < 2) return;
+  const std::lock_guard guard(of.lock);
+  if (of.loads_of != of.in_force || of.ticks_before.size() != members) {
+    of.loads_of = of.in_force;
+    of.ticks_before.assign(members, 0);
+    of.instances_before.assign(members, 0);
+    if (of.in_force == nullptr)
+      for (std::uint32_t i = 0; i < members; ++i) {
+        of.ticks_before[i] = loads[i].ticks.load(std::memory_order_relaxed);
+        of.instances_before[i] = loads[i].instances.load(std::memory_order_relaxed);
+      }
+  }
+  std::vector<double> seconds(members);
+  std::vector<std::uint64_t> taken(members), instances(members);
+  double all = 0, most = 0;
+  for (std::uint32_t i = 0; i < members; ++i) {
+    if (loads[i].under.load(std::memory_order_acquire) != of.in_force) return;
+    instances[i] = loads[i].instances.load(std::memory_order_relaxed);
+    taken[i] = loads[i].ticks.load(std::memory_order_relaxed);
+    // Begun anew under this plan since.
+    if (instances[i] < of.instances_before[i] || taken[i] < of.ticks_before[i])
+      of.instances_before[i] = of.ticks_before[i] = 0;
+    const std::uint64_t passed = instances[i] - of.instances_before[i];
+    if (passed < window_instances) return;
+    seconds[i] = seconds_of(taken[i] - of.ticks_before[i]) / static_cast<double>(passed);
+    all += seconds[i];
+    most = std::max(most, seconds[i]);
+  }
+  of.ticks_before = std::move(taken);
+  of.instances_before = std::move(instances);
+  if (!(all > 0)) return;
+  const double imbalance = most * members / all;
+  state.figures.push_back({std::string(steer::figures::imbalance), imbalance});
+  if (family_of(site.key) != family::blocks || !m_learns) return;
+  const bool is_weighted = of.in_force != nullptr;
+  if (!is_weighted && of.refined > 0) return;  // what is known is better than what even blocks tell
+  if (is_weighted && imbalance < uneven) return;
+  if (!is_weighted) of.costs = cost_profile();
+  of.costs.learn(seconds, of.refined < 6 ? 1.0 : 0.5);
+  if (!is_weighted) return;
+  of.refined += 1;
+  of.publish_values();
+}
+
+void loop_steering::add_to(steer::snapshot& now) {
+  for (std::uint32_t i = static_cast<std::uint32_t>(m_entries.size()), n = site_count(); i < n; ++i) {
+    m_entries.push_back(std::make_unique<entry>());
+    m_entries.back()->site = &site_at(i);
+    m_entries.back()->site->loads.store(new member_load[loop_site::most_members](), std::memory_order_release);
+  }
+  for (const auto& each : m_entries) {
+    entry& its = *each;
+    if (its.is_ignored) continue;
+    steer::subject_state state;
+    measure(its, state);
+    if (!its.is_known) {
+      its.is_known = make_known(its, now);
+      if (!its.is_known) continue;
+      state.measured = std::move(its.measured);
+      its.measured.clear();
+    }
+    state.id = its.id;
+    learn(its, state);
+    if (state.measured.empty() && state.figures.empty()) continue;
+    state.figures.push_back({std::string(steer::figures::instance_seconds), its.instance_s});
+    if (family_of(its.site->key) == family::dynamic && its.site->key.written == schedule::dynamic && its.iteration_s > 0) {
+      const double members = std::max(its.site->members.load(std::memory_order_relaxed), 1u);
+      const double iterations = its.instance_s / its.iteration_s;
+      const double chunks = iterations / static_cast<double>(std::max<std::uint64_t>(its.site->key.chunk, 1));
+      state.figures.push_back({std::string(steer::figures::overhead_seconds), chunks * handing_out_s / members});
+    }
+    now.subjects.push_back(std::move(state));
+  }
+}
+
+std::string loop_steering::key_of(steer::subject_id subject) const {
+  for (const auto& each : m_entries)
+    if (each->is_known && each->id == subject) return each->key;
+  return "";
+}
+
+std::function<steer::point(steer::point)> loop_steering::same_as(const steer::subject_info& subject) const {
+  if (subject.knobs.size() != 2 || subject.knobs[schedule_knob].name != "schedule") return {};
+  return [](steer::point at) {
+    const auto how = static_cast<sharing>(at[schedule_knob]);
+    if (how == sharing::as_written || how == sharing::static_) at[chunk_knob] = 0;
+    return at;
+  };
+}
+
+void loop_steering::write_costs(steer::subject_id subject) const {
+  for (const auto& each : m_entries) {
+    if (!each->is_known || each->id != subject || family_of(each->site->key) != family::blocks) continue;
+    const std::lock_guard guard(each->lock);
+    the_recorder.fact(("partition.costs " + each->key).c_str(), each->costs.text().c_str());
+  }
+}
+
+}  // namespace trimtab::openmp

@@ -1,0 +1,228 @@
+#include "steered_loops.hpp"
+
+#include <sys/mman.h>
+
+#include <mutex>
+
+#include "trimtab/base/spin_lock.hpp"
+
+namespace trimtab::openmp {
+
+using observe::schedule;
+
+std::atomic<bool> is_steering{false};
+std::atomic<std::uint64_t> steering_epoch{1};
+constinit thread_local steered_thread t_steered{};
+
+namespace {
+
+constexpr std::uint32_t most_sites = 512;
+constexpr std::uint32_t table_size = 4 * most_sites;
+constexpr std::uint32_t most_trips = 8;  // of one region and schedule; all others are one site
+constexpr std::uint64_t longest_trip = std::uint64_t{1} << 52;
+constexpr double gathered_ns = 100'000;
+
+base::spin_lock site_lock;
+loop_site* sites = nullptr;
+std::atomic<std::uint32_t> sites_used{0};
+std::atomic<loop_site*> table[table_size];
+
+std::uint64_t hash_of(const site_key& key) noexcept {
+  const std::uint64_t at = reinterpret_cast<std::uintptr_t>(key.outlined);
+  return base::mix(at ^ base::mix(key.trip ^ base::mix(key.chunk + static_cast<std::uint64_t>(key.written))));
+}
+
+// The slot of the key, or the free one where it belongs.
+std::atomic<loop_site*>& slot_of(const site_key& key) noexcept {
+  std::uint64_t at = hash_of(key);
+  for (;; ++at) {
+    std::atomic<loop_site*>& slot = table[at % table_size];
+    const loop_site* const there = slot.load(std::memory_order_acquire);
+    if (there == nullptr || there->key == key) return slot;
+  }
+}
+
+bool is_alike(const site_key& one, const site_key& other) noexcept {
+  return one.outlined == other.outlined && one.chunk == other.chunk && one.written == other.written;
+}
+
+// Under the lock. nullptr: no room for another.
+loop_site* add_site(const site_key& key) noexcept {
+  const std::uint32_t used = sites_used.load(std::memory_order_relaxed);
+  if (used == most_sites) return nullptr;
+  loop_site& added = sites[used];
+  added.key = key;
+  sites_used.store(used + 1, std::memory_order_release);
+  slot_of(key).store(&added, std::memory_order_release);
+  return &added;
+}
+
+// The same for all members, whichever comes first: sites are only added, and what finds no room never will.
+loop_site* site_of(const site_key& key) noexcept {
+  if (loop_site* const known = slot_of(key).load(std::memory_order_acquire)) return known;
+  site_key others = key;
+  others.trip = any_trip;
+  if (loop_site* const known = slot_of(others).load(std::memory_order_acquire)) return known;
+  const std::lock_guard guard(site_lock);
+  if (loop_site* const known = slot_of(key).load(std::memory_order_acquire)) return known;
+  std::uint32_t trips = 0;
+  for (std::uint32_t i = 0, n = sites_used.load(std::memory_order_relaxed); i < n; ++i) trips += is_alike(sites[i].key, key);
+  if (trips < most_trips) return add_site(key);
+  loop_site* const known = slot_of(others).load(std::memory_order_acquire);
+  return known != nullptr ? known : add_site(others);
+}
+
+const loop_plan* plan_of(const loop_site& site, std::uint64_t epoch) noexcept {
+  const loop_plan* plan = site.latest.load(std::memory_order_acquire);
+  while (plan != nullptr && plan->since > epoch) plan = plan->before;
+  return plan;
+}
+
+std::uint32_t ask(const caller& from, symbol what) noexcept {
+  auto* const forward = real<int()>(from, what);
+  const int answer = forward == nullptr ? -1 : forward();
+  return answer < 0 ? 0u : static_cast<std::uint32_t>(answer);
+}
+
+bool is_outermost(const caller& from, const team& of) noexcept {
+  return of.of == from.of && ask(from, symbol::omp_get_level) == 1;
+}
+
+bool is_sharable(const loop_to_share& loop, std::uint32_t members) noexcept {
+  return members > 1 && members <= loop_site::most_members && loop.trip >= 2 * std::uint64_t{members} &&
+         loop.trip < longest_trip;
+}
+
+const loop_plan* unless_as_written(const loop_plan* plan) noexcept {
+  return plan == nullptr || (plan->how == sharing::as_written && !plan->is_weighted && plan->chunk == 0) ? nullptr : plan;
+}
+
+void begin_serving(loop_site& site, const loop_plan* plan, const loop_to_share& loop, std::uint32_t members) noexcept {
+  steered_thread& mine = t_steered;
+  mine.site = &site;
+  mine.plan = unless_as_written(plan);
+  mine.loop = loop;
+  mine.members = members;
+  if (mine.plan != nullptr && has_tickets(plan->how))
+    mine.tickets = ticket_chunks(plan->how, loop.trip, members, plan->chunk == 0 ? 1 : plan->chunk);
+  mine.begin = base::now();
+  // A loop without a barrier before this one began: how long it took all of them nobody knows.
+  mine.measured = nullptr;
+  if (mine.number != 0) return;
+  site.members.store(members, std::memory_order_relaxed);
+  mine.measured = &site;
+  mine.measured_under = plan == nullptr ? 0 : plan->under;
+  mine.measured_begin = mine.begin;
+  mine.is_measured_loop_over = false;
+}
+
+// Of short instances several together, so that one clock read more or less and one wake-up count little.
+void add_measurement(loop_site& site, std::uint64_t under, ticks took, std::uint64_t iterations) noexcept {
+  site_measurement& sum = site.gathered;
+  if (sum.instances != 0 && sum.under != under) sum = {};
+  sum.under = under;
+  sum.took += took;
+  sum.iterations += iterations;
+  sum.instances += 1;
+  if (static_cast<double>(sum.took) < observe::the_recorder.ticks_of_ns(gathered_ns)) return;
+  const std::uint32_t next = site.written.load(std::memory_order_relaxed);
+  if (next - site.read.load(std::memory_order_acquire) < loop_site::ring_size) {
+    site.ring[next % loop_site::ring_size] = sum;
+    site.written.store(next + 1, std::memory_order_release);
+  }
+  sum = {};
+}
+
+}  // namespace
+
+bool prepare_sites() noexcept {
+  if (sites != nullptr) return true;
+  void* const memory = mmap(nullptr, most_sites * sizeof(loop_site), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  sites = static_cast<loop_site*>(memory);  // zero bytes are right for every field
+  return true;
+}
+
+std::uint32_t site_count() noexcept { return sites_used.load(std::memory_order_acquire); }
+loop_site& site_at(std::uint32_t index) noexcept { return sites[index]; }
+
+void publish(loop_site& site, loop_plan& plan) noexcept {
+  plan.since = steering_epoch.load(std::memory_order_relaxed) + 1;
+  plan.before = site.latest.load(std::memory_order_relaxed);
+  site.latest.store(&plan, std::memory_order_release);
+  // A fork that sees the epoch sees the plan, and so do its members.
+  steering_epoch.store(plan.since, std::memory_order_release);
+}
+
+bool take_measurement(loop_site& site, site_measurement& into) noexcept {
+  const std::uint32_t next = site.read.load(std::memory_order_relaxed);
+  if (next == site.written.load(std::memory_order_acquire)) return false;
+  into = site.ring[next % loop_site::ring_size];
+  site.read.store(next + 1, std::memory_order_release);
+  return true;
+}
+
+const loop_plan* begin_shared(const caller& from, const loop_to_share& loop) noexcept {
+  begin_unshared(from);
+  const team* const of = t_steered.of;
+  if (of == nullptr || from.is_internal || !is_outermost(from, *of)) return nullptr;
+  const std::uint32_t members = ask(from, symbol::omp_get_num_threads);
+  if (!is_sharable(loop, members)) return nullptr;
+  loop_site* const site = site_of({of->outlined, loop.trip, loop.chunk, loop.written});
+  if (site == nullptr) return nullptr;
+  begin_serving(*site, plan_of(*site, of->epoch), loop, members);
+  return t_steered.plan;
+}
+
+const loop_plan* share_at_fork(const caller& from, team& opened, const loop_to_share& loop, std::uint32_t threads) noexcept {
+  if (!is_steering.load(std::memory_order_relaxed) || opened.level != 1 || ask(from, symbol::omp_get_level) != 0 ||
+      !is_sharable(loop, threads))
+    return nullptr;
+  loop_site* const site = site_of({opened.outlined, loop.trip, loop.chunk, loop.written});
+  if (site == nullptr) return nullptr;
+  opened.shared_site = site;
+  opened.shared_loop = loop;
+  opened.shared_plan = plan_of(*site, opened.epoch);
+  opened.shared_members = threads;
+  return unless_as_written(opened.shared_plan);
+}
+
+void begin_shared_at_fork(const team& of) noexcept {
+  if (of.shared_site == nullptr || t_steered.of != &of) return;
+  begin_serving(*of.shared_site, of.shared_plan, of.shared_loop, of.shared_members);
+}
+
+bool is_in_shared_loop(const caller& from) noexcept { return t_steered.of != nullptr && is_outermost(from, *t_steered.of); }
+
+void end_shared_slowly(const caller& from) noexcept {
+  if (!is_in_shared_loop(from)) return;
+  steered_thread& mine = t_steered;
+  loop_site& site = *mine.site;
+  mine.site = nullptr;
+  mine.is_measured_loop_over = true;
+  if (site.subject_1.load(std::memory_order_relaxed) == 0 && t_state != nullptr && t_state->loop.row != nullptr)
+    site.subject_1.store(t_state->loop.subject + 1, std::memory_order_relaxed);
+  member_load* const loads = site.loads.load(std::memory_order_acquire);
+  if (loads == nullptr || mine.number >= loop_site::most_members) return;
+  const loop_plan* const plan = mine.plan;
+  member_load& load = loads[mine.number];
+  const ticks took = base::now() - mine.begin;
+  const bool is_same = load.under.load(std::memory_order_relaxed) == plan;
+  load.ticks.store(is_same ? load.ticks.load(std::memory_order_relaxed) + took : took, std::memory_order_relaxed);
+  load.instances.store(is_same ? load.instances.load(std::memory_order_relaxed) + 1 : 1, std::memory_order_relaxed);
+  if (!is_same) load.under.store(plan, std::memory_order_release);
+}
+
+void close_measurement(ticks end) noexcept {
+  steered_thread& mine = t_steered;
+  if (!mine.is_measured_loop_over) return;
+  loop_site& site = *mine.measured;
+  mine.measured = nullptr;
+  // Teams of several host threads may be at it at the same time: then one instance is left out.
+  if (site.is_being_written.exchange(true, std::memory_order_acquire)) return;
+  add_measurement(site, mine.measured_under, end - mine.measured_begin, mine.loop.trip);
+  site.is_being_written.store(false, std::memory_order_release);
+}
+
+}  // namespace trimtab::openmp

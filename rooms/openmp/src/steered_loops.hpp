@@ -1,0 +1,147 @@
+// Loops of outermost regions that are shared out in another way than the program wrote.
+//
+// All members of a team must do the same with a loop, or iterations get lost or run twice. So:
+// - What they do is a plan, which is never changed once it is published, and says from which epoch on it holds. The forking
+//   thread notes the epoch in its team; each member takes the latest plan that is not younger.
+// - A loop is told by what all members surely have in common: the region's function, the trip count and the schedule
+//   that it was written with. Not by its place: compilers may have made several copies of it. So loops of a region that
+//   must be divided alike (static, same trip and chunk: OpenMP 5.2, 11.5.3) are one site, too.
+// - Only of teams whose members all came through a function of ours, and at nesting level 1 as the runtime itself says.
+//
+// A site's time is measured by the team's first thread, from its start of the loop to the end of the barrier or join
+// after it; loops without either are not measured, and then never changed.
+#pragma once
+
+#include <atomic>
+
+#include "cost_profile.hpp"
+#include "loop_shares.hpp"
+#include "team.hpp"
+
+namespace trimtab::openmp {
+
+// What a site's members do. Made by the steering thread; lives as long as the process.
+struct loop_plan {
+  std::uint64_t since;      // the first epoch that it holds in
+  const loop_plan* before;  // nullptr: as written
+  std::uint64_t under;      // the decision that it follows from
+  sharing how;
+  bool is_weighted;     // blocks of a static loop by `costs`
+  std::uint64_t chunk;  // 0: as written
+  cost_profile costs;
+};
+
+struct site_key {
+  const void* outlined;
+  std::uint64_t trip;  // any_trip: of a region that has too many
+  std::uint64_t chunk;
+  observe::schedule written;
+  bool operator==(const site_key&) const = default;
+};
+inline constexpr std::uint64_t any_trip = ~std::uint64_t{0};
+
+// What one member number took, under one plan. Its member writes, the steering thread reads.
+struct alignas(64) member_load {
+  std::atomic<const loop_plan*> under;
+  std::atomic<std::uint64_t> ticks;
+  std::atomic<std::uint64_t> instances;
+};
+
+// Instances of a site that belong together: one long one, or several short ones.
+struct site_measurement {
+  std::uint64_t under;
+  ticks took;
+  std::uint64_t iterations;
+  std::uint64_t instances;
+};
+
+struct loop_site {
+  static constexpr std::uint32_t most_members = 1024;
+  static constexpr std::uint32_t ring_size = 128;
+
+  site_key key;
+  std::atomic<const loop_plan*> latest;
+  std::atomic<std::uint32_t> subject_1;  // of the loop seen first, + 1; 0: not told yet
+  std::atomic<std::uint32_t> members;    // of the latest team
+  std::atomic<member_load*> loads;       // most_members of them, of a site that is served
+  // By the first threads of teams, one at a time; the steering thread empties the ring.
+  std::atomic<bool> is_being_written;
+  site_measurement gathered;
+  std::atomic<std::uint32_t> written, read;
+  site_measurement ring[ring_size];
+};
+
+// True from the first region on in a process that is steered.
+extern std::atomic<bool> is_steering;
+
+// The steering thread's side.
+bool prepare_sites() noexcept;  // before is_steering; false: no memory
+std::uint32_t site_count() noexcept;
+loop_site& site_at(std::uint32_t index) noexcept;
+// In force for teams forked from now on; fills in since and before.
+void publish(loop_site& site, loop_plan& plan) noexcept;
+bool take_measurement(loop_site& site, site_measurement& into) noexcept;
+
+extern std::atomic<std::uint64_t> steering_epoch;
+
+// What a thread is in. Of outermost teams only.
+struct steered_thread {
+  const team* of;  // whose member this thread is; nullptr: of none that could be steered
+  std::uint32_t number;
+  // The loop under way that is served.
+  loop_site* site;  // nullptr: none
+  const loop_plan* plan;
+  ticks begin;
+  loop_to_share loop;
+  std::uint32_t members;
+  ticket_chunks tickets;
+  // The measurement under way, of a team's first thread.
+  loop_site* measured;  // nullptr: none
+  std::uint64_t measured_under;
+  ticks measured_begin;
+  bool is_measured_loop_over;
+};
+extern constinit thread_local steered_thread t_steered;
+
+// Around a member's part.
+inline void steer_member(const team& of, std::uint32_t number) noexcept {
+  if (!is_steering.load(std::memory_order_relaxed)) [[likely]]
+    return;
+  t_steered.of = &of;
+  t_steered.number = number;
+  t_steered.site = nullptr;
+}
+inline void steer_no_member() noexcept { t_steered.of = nullptr; }
+
+// The calling thread begins a loop. What is to be done with it; nullptr: what the program wrote.
+const loop_plan* begin_shared(const caller& from, const loop_to_share& loop) noexcept;
+// The same where the fork itself starts the loop: the forker decides, and its members are told by the team.
+const loop_plan* share_at_fork(const caller& from, team& opened, const loop_to_share& loop, std::uint32_t threads) noexcept;
+void begin_shared_at_fork(const team& of) noexcept;
+
+// Whether the call comes from the loop that t_steered has, and not from one of a region inside it.
+bool is_in_shared_loop(const caller& from) noexcept;
+// That loop, if it is not shared out as it was written.
+inline steered_thread* shared_loop(const caller& from) noexcept {
+  return t_steered.site != nullptr && t_steered.plan != nullptr && is_in_shared_loop(from) ? &t_steered : nullptr;
+}
+// This thread gets nothing more of it.
+void end_shared_slowly(const caller& from) noexcept;
+inline void end_shared(const caller& from) noexcept {
+  if (t_steered.site != nullptr) [[unlikely]]
+    end_shared_slowly(from);
+}
+// A loop begins that is not for here: what was under way has been left (cancelled).
+inline void begin_unshared(const caller& from) noexcept {
+  if (t_steered.site != nullptr && is_in_shared_loop(from)) [[unlikely]]
+    t_steered.site = nullptr;
+}
+
+// The first thread has passed the barrier after a loop, or its region has joined.
+void close_measurement(ticks end) noexcept;
+inline void barrier_passed() noexcept {
+  if (t_steered.measured != nullptr) [[unlikely]]
+    close_measurement(base::now());
+}
+
+}  // namespace trimtab::openmp

@@ -1,0 +1,224 @@
+#include "steering.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <condition_variable>
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+#include "trimtab/base/read_file.hpp"
+#include "trimtab/openmp/steering.hpp"
+#include "trimtab/steer/conductor.hpp"
+#include "trimtab/steer/recall.hpp"
+#include "trimtab/steer/tuner.hpp"
+
+namespace trimtab::session {
+
+namespace {
+
+using observe::the_recorder;
+
+constexpr auto busy_period = std::chrono::milliseconds(5);
+constexpr auto calm_period = std::chrono::milliseconds(25);
+constexpr double calm_after_s = 2;    // without a decision
+constexpr double policy_limit_s = 1;  // then the knobs are brought back by the sampler thread
+constexpr long longest_stop_ms = 100;
+
+struct parts {
+  explicit parts(const steering_options& chosen, std::vector<steer::setting> known)
+      : record(the_recorder),
+        loops(knobs, record, known, chosen.how == tune::on),
+        engine(engine_options_of(chosen)),
+        conductor(engine, knobs, seconds, [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); }) {
+    auto recalled = std::make_unique<steer::recall>(
+        std::move(known), [this](const steer::subject_info& subject) { return loops.key_of(subject.id); });
+    recall = recalled.get();
+    engine.add(std::move(recalled));
+    if (chosen.how != tune::on) return;
+    steer::tuner_options options;
+    options.kind = chosen.search;
+    options.seed = chosen.seed;
+    options.same_as = [this](const steer::subject_info& subject) { return loops.same_as(subject); };
+    engine.add(std::make_unique<steer::tuner>(std::move(options)));
+  }
+
+  // Since the first use.
+  static double seconds() {
+    static const base::ticks begin = base::now();
+    return static_cast<double>(base::now() - begin) * the_recorder.clock().ns_per_tick * 1e-9;
+  }
+  static steer::engine_options engine_options_of(const steering_options& chosen) {
+    steer::engine_options options;
+    options.budget_share = static_cast<double>(chosen.budget_percent) / 100;
+    options.clock = seconds;
+    return options;
+  }
+  void tell(const steer::decision& made, bool is_applied) {
+    if (!is_applied) return;
+    record.write(made, base::now());
+    last_decision_s = made.time_s;
+    if (made.what == steer::outcome::kept || made.what == steer::outcome::set) loops.write_costs(made.subject);
+  }
+  void advance(bool is_last) {
+    steer::snapshot now;
+    now.time_s = seconds();
+    now.is_last = is_last;
+    loops.add_to(now);
+    for (const steer::subject_info& each : now.appeared) subjects.push_back(each.id);
+    conductor.advance(std::move(now));
+    for (; misfits < recall->misfits().size(); ++misfits)
+      the_recorder.unavailable("a setting of the history", recall->misfits()[misfits].c_str(), "trimtab history forget");
+  }
+  void write_end() {
+    for (const steer::subject_id each : subjects) loops.write_costs(each);
+    record.write(engine);
+  }
+
+  steer::board knobs;
+  steer::decision_record record;
+  openmp::loop_steering loops;
+  steer::engine engine;
+  steer::conductor conductor;
+  steer::recall* recall = nullptr;
+  std::size_t misfits = 0;
+  std::vector<steer::subject_id> subjects;
+  double last_decision_s = 0;
+};
+
+// Never destroyed: the thread may still be in a policy when the program ends.
+struct steering_state {
+  parts* all = nullptr;
+  std::atomic<bool> is_started{false};
+  bool is_stopped = false;
+  pthread_t thread{};
+  std::mutex lock;
+  std::condition_variable changed;
+  bool is_stopping = false;
+};
+steering_state* state = nullptr;
+
+void run(parts& all) {
+  for (;;) {
+    {
+      std::unique_lock guard(state->lock);
+      const bool is_calm = parts::seconds() - all.last_decision_s > calm_after_s;
+      if (state->changed.wait_for(guard, is_calm ? calm_period : busy_period, [] { return state->is_stopping; })) return;
+    }
+    all.advance(false);
+  }
+}
+
+void* thread_main(void*) noexcept {
+  prctl(PR_SET_NAME, "trimtab-steer");
+  try {
+    run(*state->all);
+  } catch (const std::exception& error) {
+    state->all->knobs.restore();
+    the_recorder.unavailable("tuning", error.what(), "the program goes on with what was accepted until then");
+  }
+  return nullptr;
+}
+
+bool start_thread() noexcept {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int error = pthread_create(&state->thread, nullptr, thread_main, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return error == 0;
+}
+
+bool join_in_time() noexcept {
+  timespec until{};
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += longest_stop_ms * 1'000'000;
+  until.tv_sec += until.tv_nsec / 1'000'000'000;
+  until.tv_nsec %= 1'000'000'000;
+  return pthread_timedjoin_np(state->thread, nullptr, &until) == 0;
+}
+
+std::vector<steer::setting> read_settings(const char* path) {
+  if (path == nullptr) return {};
+  const auto tell = [path](const std::string& why) {
+    the_recorder.unavailable("what earlier runs found", (std::string(path) + ": " + why).c_str(), "trimtab history list");
+  };
+  std::string text;
+  char buffer[4096];
+  std::FILE* const file = std::fopen(path, "re");
+  if (file == nullptr) {
+    tell(std::strerror(errno));
+    return {};
+  }
+  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, file)) text.append(buffer, got);
+  std::fclose(file);
+  steer::parsed_settings read = steer::settings_from_text(text);
+  if (!read.error.empty()) tell(read.error);
+  return std::move(read.settings);
+}
+
+}  // namespace
+
+void steering_configure(const steering_options& chosen) noexcept {
+  if (chosen.how == tune::off) return;
+  try {
+    auto fresh = std::make_unique<steering_state>();
+    fresh->all = new parts(chosen, read_settings(chosen.settings));
+    if (!openmp::begin_steering()) {
+      the_recorder.unavailable("tuning", "no memory", "");
+      return;
+    }
+    state = fresh.release();
+  } catch (const std::exception& error) {
+    the_recorder.unavailable("tuning", error.what(), "the program runs as it would without");
+  }
+}
+
+void steering_lane_opened() noexcept {
+  if (state == nullptr || state->is_started.exchange(true)) return;
+  if (start_thread()) return;
+  state->is_stopped = true;
+  the_recorder.unavailable("tuning", "no further thread could be made", "raise the limit on processes (ulimit -u)");
+}
+
+void steering_ticked() noexcept {
+  if (state == nullptr) return;
+  try {
+    const std::string which = state->all->conductor.look_after(policy_limit_s);
+    if (!which.empty())
+      the_recorder.unavailable(("policy " + which).c_str(), "it has been busy for longer than a second",
+                               "tuning has ended; what was accepted until then stays");
+  } catch (const std::exception&) {
+    return;  // no memory for the message
+  }
+}
+
+void steering_stop() noexcept {
+  if (state == nullptr || !state->is_started || state->is_stopped) return;
+  state->is_stopped = true;
+  try {
+    {
+      const std::lock_guard guard(state->lock);
+      state->is_stopping = true;
+    }
+    state->changed.notify_all();
+    if (!join_in_time()) {
+      state->all->knobs.restore();
+      return;
+    }
+    if (!state->all->conductor.is_given_up()) state->all->advance(true);
+    state->all->write_end();
+  } catch (const std::exception&) {
+    state->all->knobs.restore();
+  }
+}
+
+void steering_after_fork() noexcept {
+  if (state == nullptr) return;
+  openmp::end_steering();
+  state = nullptr;
+}
+
+}  // namespace trimtab::session

@@ -1,0 +1,17 @@
+// The steering of a watched process: a thread of its own, from the first lane on, that tells the engine what happened and
+// has done what it decides. The sampler thread looks after it.
+#pragma once
+
+#include "options.hpp"
+
+namespace trimtab::session {
+
+// While the library loads, the recorder being open. What cannot be set up is told to the run; nothing changes then.
+void steering_configure(const steering_options& chosen) noexcept;
+void steering_lane_opened() noexcept;  // starts the thread when it is the first
+void steering_ticked() noexcept;       // by another thread, every so often
+// Orderly end: trials are undone, what was learnt is written. Waits for the thread at most 100 ms. Idempotent.
+void steering_stop() noexcept;
+void steering_after_fork() noexcept;  // in the child, which runs as it would without us
+
+}  // namespace trimtab::session
