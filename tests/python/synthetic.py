@@ -101,6 +101,11 @@ def unavailable(what: str, why: str, remedy: str) -> bytes:
     return _string_record(4, b"", what, why, remedy)
 
 
+def fact(key: str, value: str) -> bytes:
+    """A record of names.tt."""
+    return _string_record(6, b"", key, value)
+
+
 def knob(number: int, on: int, name: str, key: str = "app+0x40", values: str = "") -> bytes:
     """A record of names.tt."""
     return _string_record(7, struct.pack("<II", number, on), name, key, values)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic import LaneFile, ProcessFiles, S, row, subject, team_of, write_run
+from synthetic import LaneFile, ProcessFiles, S, fact, row, subject, team_of, write_run
 from trimtab.analysis import build
 from trimtab.analysis.account import SHARES
 from trimtab.analysis.overhead import COUNTED_TASK_NS, TIMED_TASK_NS
@@ -191,6 +191,15 @@ def test_time_without_tasks_and_cpus_without_workers(tmp_path: Path) -> None:
     found = causes(report_of(tmp_path, lanes, 6.0))
     assert found["serial part"]["gain_s"] == pytest.approx(2.0)
     assert found["fewer workers than CPUs"]["gain_s"] == pytest.approx(3.0)
+
+
+def test_advice_of_the_steering_is_a_finding(tmp_path: Path) -> None:
+    advice = fact("advice for runtime 1", "--trimtab:policy=abp-priority: 30 % of the tasks are stolen")
+    process = ProcessFiles(two_workers(), [*NAMES, advice], parallel=8.0, cpus=2.0)
+    found = causes(build(open_run(write_run(tmp_path / "run", process))))["another scheduling policy"]
+    assert (found["subject"], found["evidence"]) == ("runtime 1", "30 % of the tasks are stolen")
+    assert found["action"].startswith("try --trimtab:policy=abp-priority and compare")
+    assert found["gain_s"] == pytest.approx(2.0)
 
 
 def test_verdict_of_workers(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@
 
 #include "command_line.hpp"
 #include "figures.hpp"
+#include "trimtab/session/tuning.hpp"
 #include "verdict.hpp"
 
 namespace {
@@ -27,6 +28,13 @@ class ring {
     for (std::int64_t i = 0; i < points; ++i) m_values[0][static_cast<std::size_t>(i)] = initial(i);
   }
 
+  // Between steps.
+  void cut(std::int64_t partition) noexcept {
+    m_partition = partition;
+    m_count = (m_points + partition - 1) / partition;
+  }
+
+  std::int64_t partition() const noexcept { return m_partition; }
   std::int64_t partitions() const noexcept { return m_count; }
   double value(std::int64_t step, std::int64_t point) const { return m_values[step & 1][static_cast<std::size_t>(point)]; }
 
@@ -56,12 +64,12 @@ class ring {
 
 using made = trimtab::shared_future<void>;
 
-// ahead: for how many steps tasks are made before the first of them has been done.
-void run(ring& heat, std::int64_t steps, std::int64_t ahead) {
+// Steps from `first` on. ahead: for how many steps tasks are made before the first of them has been done.
+void run(ring& heat, std::int64_t first, std::int64_t steps, std::int64_t ahead) {
   const std::size_t count = static_cast<std::size_t>(heat.partitions());
   std::vector<made> now(count), next(count), last_of_step(static_cast<std::size_t>(ahead));
   for (made& each : now) each = trimtab::make_ready_future();
-  for (std::int64_t step = 0; step < steps; ++step) {
+  for (std::int64_t step = first; step < first + steps; ++step) {
     made& known = last_of_step[static_cast<std::size_t>(step % ahead)];
     if (known.valid()) known.wait();
     for (std::size_t i = 0; i < count; ++i)
@@ -72,6 +80,23 @@ void run(ring& heat, std::int64_t steps, std::int64_t ahead) {
     std::swap(now, next);
   }
   for (const made& each : now) each.get();
+}
+
+// The same, so many steps at a time, between which the partitions may become others, up to 128 times smaller or larger.
+void run_tuned(trimtab::runtime& on, ring& heat, std::int64_t points, std::int64_t steps, std::int64_t at_a_time) {
+  std::vector<std::int64_t> sizes{heat.partition()};
+  for (std::int64_t factor = 2; factor <= 128; factor *= 2) {
+    if (heat.partition() / factor > 0) sizes.push_back(heat.partition() / factor);
+    if (heat.partition() * factor <= points) sizes.push_back(heat.partition() * factor);
+  }
+  trimtab::tuned_steps tuned(on, "steps of the ring", std::move(sizes), heat.partition());
+  for (std::int64_t first = 0; first < steps; first += at_a_time) {
+    const std::int64_t count = std::min(at_a_time, steps - first);
+    heat.cut(tuned.begin());
+    const std::int64_t ahead = std::clamp<std::int64_t>(tasks_ahead / heat.partitions(), 2, count + 1);
+    on.run([&] { run(heat, first, count, ahead); });
+    tuned.end(static_cast<double>(points * count));
+  }
 }
 
 // A point's value depends on at most `steps` points at either side: so much is computed serially around each place that
@@ -108,19 +133,23 @@ int main(int argc, char** argv) {
   const std::int64_t steps = line.number("--steps", 50, 0, 100'000);
   const std::int64_t partitions = (points + partition - 1) / partition;
   const std::int64_t ahead = line.number("--ahead", std::max<std::int64_t>(2, tasks_ahead / partitions), 2, 1'000'000);
+  const std::int64_t at_a_time = line.number("--tune-every", 0, 0, 100'000);
   line.end();
 
   trimtab::runtime runtime(line.runtime);
   ring heat(points, partition);
   workload::figures figures(runtime);
-  runtime.run([&] { run(heat, steps, std::min(ahead, steps + 1)); });
+  if (at_a_time > 0)
+    run_tuned(runtime, heat, points, steps, at_a_time);
+  else
+    runtime.run([&] { run(heat, 0, steps, std::min(ahead, steps + 1)); });
   figures.stop();
 
   std::printf("points=%lld\npartition=%lld\npartitions=%lld\nsteps=%lld\n", static_cast<long long>(points),
               static_cast<long long>(partition), static_cast<long long>(partitions), static_cast<long long>(steps));
   figures.print();
   std::printf("lups=%.6g\n", static_cast<double>(points * steps) / figures.time_s());
-  const workload::difference first = line.is_checked ? check(heat, points, partition, steps) : workload::difference{};
+  const workload::difference first = line.is_checked ? check(heat, points, heat.partition(), steps) : workload::difference{};
   double sum = 0;
   for (std::int64_t i = 0; i < points; ++i) sum += heat.value(steps, i);
   return workload::conclude(line.program(), line.is_checked, sum, first);

@@ -45,6 +45,7 @@ def task_findings(
         *_suspended(process, account, tasks, workers),
         *_nobody_works(process, account),
         *_few_workers(account, workers),
+        *_other_policy(process, account, workers),
     ]
 
 
@@ -219,3 +220,22 @@ def _few_workers(account: Account, workers: Sequence[Worker]) -> list[dict[str, 
             account.parallel_s * (1 - len(workers) / account.cpus),
         )
     ]
+
+
+def _other_policy(process: Process, account: Account, workers: Sequence[Worker]) -> list[dict[str, Any]]:
+    """What the steering of a runtime advises; gain at most: looking for work and core time without a ready task."""
+    lost = sum(each.looks_busy for each in workers) + _lost_s(account)
+    found = []
+    for key, value in process.facts.items():
+        option, colon, reason = value.partition(": ")
+        if key.startswith("advice for ") and colon:
+            found.append(
+                finding(
+                    "another scheduling policy",
+                    key.removeprefix("advice for "),
+                    reason,
+                    f"try {option} and compare: the policy of a runtime cannot change while it runs",
+                    lost / _at_once(account, workers),
+                )
+            )
+    return found

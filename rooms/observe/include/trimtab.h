@@ -34,6 +34,23 @@ typedef struct trimtab_batch {
   uint32_t is_inclusive; /* 1: with the tasks that ran inside them; 0: without */
 } trimtab_batch;
 
+/* A change of one knob by a steering engine, or what became of it. */
+typedef struct trimtab_decision {
+  uint32_t bytes; /* sizeof(trimtab_decision) */
+  uint32_t subject;
+  uint64_t number; /* from 1; the same for all knobs that one decision turns */
+  uint32_t knob;
+  uint32_t policy;
+  int64_t from;
+  int64_t to;
+  double gain; /* share of the subject's time that is saved; means nothing with pairs 0 */
+  double uncertainty;
+  uint32_t pairs;
+  uint32_t outcome; /* 1 trial, 2 kept, 3 undone, 4 set */
+  const char* reason;
+  const char* evidence; /* NAME=VALUE, blanks between */
+} trimtab_decision;
+
 /* What the library inside a watched process offers. Grows at the end only; `bytes` says how far it goes. */
 typedef struct trimtab_api {
   uint32_t bytes;
@@ -64,6 +81,12 @@ typedef struct trimtab_api {
   void (*worker_state)(uint32_t state);
   void (*name_lane)(const char* name);
   uint32_t (*path_counter)(const char* path, const char* unit, uint32_t is_cumulative);
+  /* For what turns knobs of the program while it runs. */
+  uint32_t (*knob)(uint32_t subject, const char* name, const char* key, const char* value_names);
+  uint32_t (*policy)(const char* name);
+  void (*decide)(const struct trimtab_decision* made);
+  void (*fact)(const char* key, const char* value);
+  void (*unavailable)(const char* what, const char* why, const char* remedy);
 } trimtab_api;
 
 /* Of trimtab_api.level. */
@@ -170,6 +193,14 @@ static inline void trimtab_edge(uint64_t before, uint64_t after) {
  * task_edge: `after` could not go on before `before` gave it something; called by who gives, when it does.
  */
 static inline const trimtab_api* trimtab_tasks_api(void) {
+  const trimtab_api* const api = trimtab_attach();
+  return api != NULL && api->bytes >= offsetof(trimtab_api, path_counter) + sizeof(api->path_counter) ? api : NULL;
+}
+
+/* The same for what turns knobs: knob once for each, with the subject's number and a key that names the subject the same
+ * in every run (value_names: of the values 0, 1, ... with commas between; "": they are numbers), policy once for each, then
+ * decide. None of these may be called while an event is recorded: they take locks. */
+static inline const trimtab_api* trimtab_steering_api(void) {
   const trimtab_api* const api = trimtab_attach();
   return api != NULL && api->bytes >= sizeof(trimtab_api) ? api : NULL;
 }

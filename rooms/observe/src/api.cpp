@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "trimtab.h"
+#include "trimtab/observe/decision_text.hpp"
 #include "trimtab/observe/recorder.hpp"
 
 namespace trimtab::observe {
@@ -162,6 +163,34 @@ std::uint32_t api_path_counter(const char* path, const char* unit, std::uint32_t
   return this_lane() == nullptr ? 0 : the_recorder.add_counter(path, unit, "runtime", is_cumulative != 0);
 }
 
+std::uint32_t api_knob(std::uint32_t subject, const char* name, const char* key, const char* value_names) {
+  return subject == 0 ? 0 : the_recorder.add_knob(subject - 1, name, key, value_names);
+}
+
+std::uint32_t api_policy(const char* name) { return the_recorder.add_policy(name); }
+
+void api_decide(const trimtab_decision* made) {
+  if (made->bytes < sizeof(trimtab_decision) || made->subject == 0) return;
+  decision record{};
+  record.ticks = base::now();
+  record.number = made->number;
+  record.subject = made->subject - 1;
+  record.knob = made->knob;
+  record.from = made->from;
+  record.to = made->to;
+  record.gain = made->gain;
+  record.uncertainty = made->uncertainty;
+  record.pairs = made->pairs;
+  record.outcome = static_cast<decision_outcome>(made->outcome);
+  record.policy = static_cast<std::uint16_t>(made->policy);
+  write_text(record, made->reason, made->evidence);
+  the_recorder.decide(record);
+}
+
+void api_fact(const char* key, const char* value) { the_recorder.fact(key, value); }
+
+void api_unavailable(const char* what, const char* why, const char* remedy) { the_recorder.unavailable(what, why, remedy); }
+
 constexpr trimtab_api make_api() {
   trimtab_api made{};
   made.bytes = sizeof(trimtab_api);
@@ -191,6 +220,11 @@ constexpr trimtab_api make_api() {
   made.worker_state = api_worker_state;
   made.name_lane = api_name_lane;
   made.path_counter = api_path_counter;
+  made.knob = api_knob;
+  made.policy = api_policy;
+  made.decide = api_decide;
+  made.fact = api_fact;
+  made.unavailable = api_unavailable;
   return made;
 }
 

@@ -1,10 +1,14 @@
 #include "trimtab/session/runtime_options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
+
+#include "trimtab/session/tuning.hpp"
 
 namespace trimtab {
 
@@ -21,6 +25,13 @@ constexpr runtime_option table[] = {
     {"deadlock-ms", "3000", "how long nothing can run while tasks wait, until it is told; 0: never"},
     {"print-counter", "", "path of a counter to be printed when the runtime ends; may be given several times"},
     {"print-counter-interval", "0", "milliseconds between prints; 0: only at the end"},
+    {"tune", "", "what is tuned while the program runs, a comma list: workers (their cap) | grain (of loops and steps)",
+     "TRIMTAB_TASK_TUNE"},
+    {"tune-policy", "tuner",
+     "who sets the cap of workers: tuner (proves what it keeps) | queue-length (hill climbing, as published) | power-limit",
+     "TRIMTAB_TASK_TUNE_POLICY"},
+    {"power-limit", "0", "watts that all processors together may take: the cap of workers is tuned by it; 0: none"},
+    {"print-decisions", "0", "1: what was tuned, and why, is printed when the runtime ends"},
 };
 
 [[noreturn]] void wrong(const std::string& option, std::string_view value, const std::string& expected) {
@@ -36,8 +47,23 @@ number number_of(const std::string& option, std::string_view text, std::uint64_t
   return static_cast<number>(value);
 }
 
+void set_tuned(tuning_options& into, const std::string& option, std::string_view value) {
+  into.workers = into.grain = false;
+  for (std::string_view left = value; !left.empty();) {
+    const std::string_view word = left.substr(0, left.find(','));
+    left.remove_prefix(std::min(left.size(), word.size() + 1));
+    if (word == "workers")
+      into.workers = true;
+    else if (word == "grain")
+      into.grain = true;
+    else
+      wrong(option, value, "a comma list of workers, grain");
+  }
+}
+
 // option: as the user wrote it, for errors.
-void set(runtime_options& into, std::string_view name, const std::string& option, std::string_view value) {
+void set(runtime_options& into, tuning_options& tuning, std::string_view name, const std::string& option,
+         std::string_view value) {
   if (name == "workers") {
     into.workers = number_of<std::uint32_t>(option, value, 0, 4096);
   } else if (name == "policy") {
@@ -55,11 +81,33 @@ void set(runtime_options& into, std::string_view name, const std::string& option
     into.print_counters.emplace_back(value);
   } else if (name == "print-counter-interval") {
     into.print_counters_ms = number_of<std::uint32_t>(option, value, 0, ~0u);
+  } else if (name == "tune") {
+    set_tuned(tuning, option, value);
+  } else if (name == "tune-policy") {
+    const auto known = cap_policy_of(value);
+    if (!known) wrong(option, value, "one of tuner, queue-length, power-limit");
+    tuning.policy = *known;
+  } else if (name == "power-limit") {
+    tuning.power_limit_w = number_of<std::uint32_t>(option, value, 0, 1'000'000);
+  } else if (name == "print-decisions") {
+    tuning.print_decisions = number_of<int>(option, value, 0, 1) == 1;
   } else {
     std::string all;
     for (const runtime_option& each : table) all.append(all.empty() ? "" : ", ").append(each.name);
     throw std::invalid_argument("trimtab: there is no option " + option + "; there are " + all);
   }
+}
+
+using companion = std::function<std::shared_ptr<void>(tasks::runtime&)>;
+
+// The program's own, if it has one, and another, which goes first.
+companion both(const companion& own, companion other) {
+  if (!own) return other;
+  return [own, other = std::move(other)](tasks::runtime& of) -> std::shared_ptr<void> {
+    using pair = std::pair<std::shared_ptr<void>, std::shared_ptr<void>>;
+    std::shared_ptr<void> first = own(of);
+    return std::make_shared<pair>(std::move(first), other(of));
+  };
 }
 
 std::string variable_of(std::string_view name) {
@@ -76,10 +124,11 @@ std::span<const runtime_option> runtime_option_table() noexcept { return table; 
 runtime_options options_from(int& argc, char** argv, const runtime_options& defaults) {
   constexpr std::string_view prefix = "--trimtab:";
   runtime_options made = defaults;
+  tuning_options tuning;
   for (const runtime_option& each : table) {
-    const std::string variable = variable_of(each.name);
+    const std::string variable = each.variable != nullptr ? each.variable : variable_of(each.name);
     if (const char* const value = std::getenv(variable.c_str()); value != nullptr && value[0] != '\0')
-      set(made, each.name, variable, value);
+      set(made, tuning, each.name, variable, value);
   }
   int kept = 1;
   for (int i = 1; i < argc; ++i) {
@@ -97,11 +146,13 @@ runtime_options options_from(int& argc, char** argv, const runtime_options& defa
       std::exit(0);
     }
     const std::string option(argument.substr(0, equals));
-    if (equals == argument.npos) wrong(option, "", "a value: " + option + "=VALUE");
-    set(made, name, option, argument.substr(equals + 1));
+    const bool is_switch = name == "print-decisions";
+    if (equals == argument.npos && !is_switch) wrong(option, "", "a value: " + option + "=VALUE");
+    set(made, tuning, name, option, equals == argument.npos ? "1" : argument.substr(equals + 1));
   }
   if (kept < argc) argv[kept] = nullptr;
   argc = kept;
+  if (auto tunes = tuned(tuning)) made.companion = both(defaults.companion, std::move(tunes));
   return made;
 }
 

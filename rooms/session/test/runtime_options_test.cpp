@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -41,6 +42,7 @@ class runtime_options_test : public ::testing::Test {
   void TearDown() override {
     unsetenv("TRIMTAB_WORKERS");
     unsetenv("TRIMTAB_POLICY");
+    unsetenv("TRIMTAB_TASK_TUNE");
   }
 };
 
@@ -72,6 +74,37 @@ TEST_F(runtime_options_test, errors_name_option_value_and_what_is_allowed) {
   EXPECT_NE(error_of({"--trimtab:workers"}).find("expected a value"), std::string::npos);
   setenv("TRIMTAB_WORKERS", "5000", 1);
   EXPECT_NE(error_of({}).find("TRIMTAB_WORKERS is \"5000\""), std::string::npos);
+}
+
+TEST_F(runtime_options_test, nothing_is_tuned_unless_it_is_asked_for) {
+  EXPECT_FALSE(read({}).options.companion);
+  EXPECT_FALSE(
+      read({"--trimtab:tune=", "--trimtab:tune-policy=queue-length", "--trimtab:print-decisions"}).options.companion);
+  EXPECT_TRUE(read({"--trimtab:tune=grain,workers"}).options.companion);
+  EXPECT_TRUE(read({"--trimtab:power-limit=200"}).options.companion);
+  setenv("TRIMTAB_TASK_TUNE", "workers", 1);
+  EXPECT_TRUE(read({}).options.companion);
+  EXPECT_FALSE(read({"--trimtab:tune="}).options.companion) << "arguments come first";
+  EXPECT_NE(error_of({"--trimtab:tune=workers,cap"}).find("is \"workers,cap\", expected a comma list of workers, grain"),
+            std::string::npos);
+  EXPECT_NE(error_of({"--trimtab:tune-policy=power-limit"}).find("power-limit is 0"), std::string::npos);
+}
+
+TEST_F(runtime_options_test, the_programs_own_companion_is_kept) {
+  int made = 0;
+  tasks::runtime_options own;
+  own.companion = [&](tasks::runtime&) {
+    made += 1;
+    return std::make_shared<int>(1);
+  };
+  std::string tune = "--trimtab:tune=workers";
+  char* argv[] = {const_cast<char*>("program"), tune.data(), nullptr};
+  int argc = 2;
+  tasks::runtime_options options = options_from(argc, argv, own);
+  options.workers = 2;
+  const tasks::runtime rt(options);
+  EXPECT_EQ(made, 1);
+  EXPECT_NE(rt.grains(), nullptr);
 }
 
 TEST_F(runtime_options_test, the_table_holds_for_the_defaults) {

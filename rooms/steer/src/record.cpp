@@ -1,32 +1,22 @@
 #include "trimtab/steer/record.hpp"
 
 #include <cstdio>
-#include <cstring>
+
+#include "trimtab/observe/decision_text.hpp"
 
 namespace trimtab::steer {
 
 namespace {
 
-// Reason and evidence, a NUL behind each, whatever has no room cut off between two letters.
-void write_text(char* to, std::size_t room, const decision& made) {
-  std::string evidence;
-  for (const figure& each : made.evidence) {
+std::string text_of(const std::vector<figure>& figures) {
+  std::string text;
+  for (const figure& each : figures) {
     char value[32];
     std::snprintf(value, sizeof value, "%.6g", each.value);
-    if (!evidence.empty()) evidence += ' ';
-    evidence.append(each.name).append("=").append(value);
+    if (!text.empty()) text += ' ';
+    text.append(each.name).append("=").append(value);
   }
-  const auto put = [&](std::string_view text, std::size_t most) {
-    std::size_t size = std::min(text.size(), most);
-    if (size < text.size())
-      while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;  // within a letter of UTF-8
-    std::memcpy(to, text.data(), size);
-    to += size;
-    *to++ = '\0';
-    return size + 1;
-  };
-  const std::size_t used = put(made.reason, room - 2);
-  put(evidence, room - used - 1);
+  return text;
 }
 
 }  // namespace
@@ -40,7 +30,7 @@ void decision_record::add(const subject_info& subject, std::string_view key) {
     if (!each.values.is_ordered())
       for (std::size_t i = 0; i < each.values.size(); ++i)
         names.append(i == 0 ? "" : ",").append(each.values.text_of(each.values.at(i)));
-    place->second.push_back(m_into.add_knob(subject.id, each.name.c_str(), its_key.c_str(), names.c_str()));
+    place->second.push_back(m_into->add_knob(subject.id, each.name.c_str(), its_key.c_str(), names.c_str()));
   }
 }
 
@@ -50,7 +40,7 @@ void decision_record::write(const decision& made, base::ticks at) {
   observe::decision record{};
   if (!made.policy.empty()) {
     const auto [its, is_new] = m_policies.try_emplace(made.policy);
-    if (is_new) its->second = m_into.add_policy(made.policy.c_str());
+    if (is_new) its->second = m_into->add_policy(made.policy.c_str());
     record.policy = its->second;
   }
   record.ticks = at;
@@ -60,21 +50,21 @@ void decision_record::write(const decision& made, base::ticks at) {
   record.uncertainty = made.gain.uncertainty;
   record.pairs = made.gain.pairs;
   record.outcome = static_cast<observe::decision_outcome>(made.what);
-  write_text(record.text, sizeof record.text, made);
+  observe::write_text(record, made.reason, text_of(made.evidence));
   for (const change& each : made.changes) {
     if (each.knob >= knobs->second.size()) continue;
     record.knob = knobs->second[each.knob];
     record.from = each.from;
     record.to = each.to;
-    m_into.decide(record);
+    m_into->decide(record);
   }
 }
 
 void decision_record::write(const engine& steering) {
   for (const policy_report& each : steering.reports())
     if (!each.is_enabled && m_told.try_emplace(each.name, true).second)
-      m_into.unavailable(("policy " + each.name).c_str(), ("it " + each.why_disabled).c_str(),
-                         "the run went on without it; what it had on trial was undone");
+      m_into->unavailable(("policy " + each.name).c_str(), ("it " + each.why_disabled).c_str(),
+                          "the run went on without it; what it had on trial was undone");
   const engine_counts& counts = steering.counts();
   const std::pair<const char*, double> facts[] = {
       {"steering: cost of search, s", steering.spent().spent_s()},
@@ -88,7 +78,7 @@ void decision_record::write(const engine& steering) {
   for (const auto& [name, value] : facts) {
     char text[32];
     std::snprintf(text, sizeof text, "%.6g", value);
-    m_into.fact(name, text);
+    m_into->fact(name, text);
   }
 }
 

@@ -105,6 +105,7 @@ struct runtime::parts {
   base::spin_lock lock;  // of the following
   stack_memory memory;
   std::unique_ptr<monitor> counters;
+  std::shared_ptr<void> companion;
   stack* unused = nullptr;
 };
 
@@ -112,6 +113,7 @@ runtime::runtime(const runtime_options& options)
     : m_options(checked(options)),
       m_cpus(cpus_of(m_options)),
       m_policy(m_options.policy),
+      m_loops_adapt(m_policy != policy::static_priority),
       m_table(&table_of(m_policy)),
       m_queues(m_options.workers, domains_of(m_cpus), m_table->offers),
       m_policy_object(m_table->make(m_queues)),
@@ -126,6 +128,7 @@ runtime::runtime(const runtime_options& options)
     m_parts->counters =
         std::make_unique<monitor>(*this, m_options.print_counters, m_options.print_counters_ms, m_recorded != 0);
     start();
+    if (m_options.companion) m_parts->companion = m_options.companion(*this);
   } catch (...) {
     stop();
     throw;
@@ -189,6 +192,7 @@ runtime::~runtime() {
     return;
   }
   stop();
+  m_parts->companion.reset();
   m_parts->counters.reset();
 }
 
@@ -245,6 +249,8 @@ raw_counts runtime::raw(std::uint32_t number) const noexcept {
   return made;
 }
 
+std::uint32_t runtime::available_cpus() noexcept { return tasks::available_cpus(); }
+
 double runtime::ns_per_tick() noexcept { return base::refine(calibration()).ns_per_tick; }
 
 std::uint64_t runtime::unfinished() const noexcept {
@@ -285,6 +291,11 @@ void runtime::set_active_workers(std::uint32_t count) {
   m_queues.active.store(count, std::memory_order_seq_cst);
   m_capped_events.wake_all();
   m_events.wake_all();
+}
+
+void runtime::set_grain_source(grain_source* chooses) noexcept {
+  m_grains = chooses;
+  m_loops_adapt = chooses == nullptr && m_policy != policy::static_priority;
 }
 
 stack* runtime::make_stack() noexcept {

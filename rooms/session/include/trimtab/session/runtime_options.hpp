@@ -12,6 +12,7 @@ struct runtime_option {
   const char* name;  // --trimtab:workers=..., TRIMTAB_WORKERS
   const char* standard;
   const char* help;
+  const char* variable = nullptr;  // of the environment, where it is not TRIMTAB_NAME
 };
 
 // All there are; docs/tasks.md repeats them.

@@ -56,6 +56,7 @@ class loop_state {
     return *known;
   }
 
+  const algorithm_call& call() const noexcept { return m_call; }
   bool may_stop() const noexcept { return m_may_stop; }
   // No more pieces are to begin.
   bool is_over() noexcept {
@@ -226,6 +227,27 @@ void run_chunks(worker& here, chunk_source& source, const body& call, loop_state
   }
 }
 
+// Adaptive chunks where the runtime does not choose by itself: a source does, or nothing is stolen.
+template <piecewise body>
+void run_as_chosen(worker& here, loop_state& state, std::size_t length, std::uint32_t workers, const body& call,
+                   typename body::result& into) {
+  runtime& owner = here.owner();
+  // Results that are combined need memory for each piece.
+  grain_source* const source = std::is_empty_v<typename body::result> ? owner.grains() : nullptr;
+  const algorithm_call& of = state.call();
+  grain_source::choice made;
+  if (source != nullptr) made = source->begin({of.algorithm, of.place.file_name(), of.place.line(), of.what}, length);
+  const base::ticks begin = base::now();
+  if (made.grain == 0 && owner.policy() != policy::static_priority) {
+    adaptive_loop<body>(call, state, workers).run(length, into);
+  } else {
+    const chunking instead = made.grain == 0 ? chunking(guided_chunks{}) : chunking(dynamic_chunks{made.grain});
+    chunk_source pieces(instead, length, workers);
+    run_chunks(here, pieces, call, state, into);
+  }
+  if (source != nullptr) source->end(made, length, base::now() - begin);
+}
+
 template <piecewise body>
 typename body::result run_pieces_here(worker& here, const algorithm_call& how, std::size_t length, const body& call) {
   using result = typename body::result;
@@ -238,11 +260,12 @@ typename body::result run_pieces_here(worker& here, const algorithm_call& how, s
     return all;
   }
   loop_state state(how);
-  if (is_adaptive && here.owner().policy() != policy::static_priority) {
+  if (is_adaptive && here.owner().loops_adapt()) {
     adaptive_loop<body>(call, state, workers).run(length, all);
+  } else if (is_adaptive) {
+    run_as_chosen(here, state, length, workers, call, all);
   } else {
-    const chunking instead = is_adaptive ? chunking(guided_chunks{}) : how.chunks;
-    chunk_source source(instead, length, workers);
+    chunk_source source(how.chunks, length, workers);
     run_chunks(here, source, call, state, all);
   }
   state.check();

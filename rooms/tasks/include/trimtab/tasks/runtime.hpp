@@ -15,6 +15,7 @@
 
 #include "trimtab/tasks/counters.hpp"
 #include "trimtab/tasks/event_count.hpp"
+#include "trimtab/tasks/grain_source.hpp"
 #include "trimtab/tasks/spawn.hpp"
 #include "trimtab/tasks/waiting.hpp"
 #include "trimtab/tasks/worker.hpp"
@@ -23,6 +24,8 @@ namespace trimtab::tasks {
 
 // How tasks are placed and found; each is described in its file under policies/.
 enum class policy : std::uint8_t { local, local_priority, abp_priority, hierarchy, static_priority, periodic_priority };
+
+class runtime;
 
 const char* name_of(policy which) noexcept;  // "local-priority"
 std::optional<policy> policy_of(std::string_view name) noexcept;
@@ -42,6 +45,9 @@ struct runtime_options {
   // Paths of counters to be printed to standard error when the runtime ends, and every so many milliseconds (0: only then).
   std::vector<std::string> print_counters = {};
   std::uint32_t print_counters_ms = 0;
+  // Makes something that accompanies the runtime: called at the end of the constructor, and what it returns goes when all
+  // tasks have ended, before the runtime does. What it throws, the constructor throws.
+  std::function<std::shared_ptr<void>(runtime&)> companion = {};
 };
 
 class runtime {
@@ -59,6 +65,13 @@ class runtime {
   // How many of the workers may run tasks, 1 to workers(); at any time. Those above finish what they run and rest.
   void set_active_workers(std::uint32_t count);
   std::uint32_t active_workers() const noexcept { return m_queues.active.load(std::memory_order_relaxed); }
+
+  // Who chooses the grain of loops that the program leaves to the runtime; nullptr: the runtime itself. For companions:
+  // before there are tasks, and when there are none any more.
+  void set_grain_source(grain_source* chooses) noexcept;
+  grain_source* grains() const noexcept { return m_grains; }
+  // Loops are cut by adaptive chunks, and nobody is asked.
+  bool loops_adapt() const noexcept { return m_loops_adapt; }
 
   // Runs f() on a worker and gives back what it returns, or throws what it throws. The calling thread waits; on a
   // worker of this runtime, f is called in place.
@@ -80,6 +93,10 @@ class runtime {
   // As counted and timed so far by one worker, its present state included (counters.hpp).
   raw_counts raw(std::uint32_t number) const noexcept;
   std::uint64_t made_outside() const noexcept { return m_made_outside.load(std::memory_order_relaxed); }
+  // Of its workers, in the run's records (recording::attach); 0: nothing is recorded.
+  std::uint32_t recorded_as() const noexcept { return m_recorded; }
+  // That this process may use, whole ones: affinity and cgroup quota.
+  static std::uint32_t available_cpus() noexcept;
   // Of the clock by which counters count.
   static double ns_per_tick() noexcept;
 
@@ -104,6 +121,8 @@ class runtime {
   runtime_options m_options;
   const std::vector<std::uint32_t> m_cpus;  // where each worker is to stay; empty: anywhere
   tasks::policy m_policy;
+  bool m_loops_adapt;
+  grain_source* m_grains = nullptr;
   const table* m_table = nullptr;
   queues m_queues;
   std::shared_ptr<void> m_policy_object;

@@ -1,0 +1,27 @@
+// The text of a decision's record: reason and evidence, a NUL behind each, whatever has no room cut off between two letters.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "trimtab/observe/format.hpp"
+
+namespace trimtab::observe {
+
+inline void write_text(decision& into, std::string_view reason, std::string_view evidence) noexcept {
+  char* to = into.text;
+  const auto put = [&](std::string_view text, std::size_t most) {
+    std::size_t size = std::min(text.size(), most);
+    if (size < text.size())
+      while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;  // within a letter of UTF-8
+    std::memcpy(to, text.data(), size);
+    to += size;
+    *to++ = '\0';
+    return size + 1;
+  };
+  const std::size_t used = put(reason, sizeof into.text - 2);
+  put(evidence, sizeof into.text - used - 1);
+}
+
+}  // namespace trimtab::observe

@@ -1,0 +1,46 @@
+// Decisions on a runtime of this program: into the run directory where the process is watched, through trimtab.h, and kept
+// for being printed. One thread at a time.
+#pragma once
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trimtab/steer/record.hpp"
+
+namespace trimtab::session {
+
+class program_record {
+ public:
+  // runtime: 1, 2, ... in this process.
+  program_record(std::uint32_t runtime, bool is_kept);
+
+  // recorded: its number in the run's records, 0: none.
+  void add(const steer::subject_info& subject, std::uint32_t recorded);
+  const steer::subject_info* find(steer::subject_id subject) const noexcept;  // nullptr: not added
+  void write(const steer::decision& made, bool is_applied);
+
+  // At the end.
+  void write(const steer::engine& steering);
+  void unavailable(const char* what, const char* why, const char* remedy);
+  void advise(const std::string& policy, const std::string& reason);
+  // What was kept, one line each.
+  void print(std::FILE* to) const;
+
+ private:
+  void keep(std::string line);
+
+  using numbers = std::map<steer::subject_id, std::uint32_t>;
+  static constexpr std::size_t most_kept = 10'000;
+  std::string m_name;
+  bool m_is_kept;
+  std::map<steer::subject_id, steer::subject_info> m_subjects;
+  std::shared_ptr<numbers> m_recorded = std::make_shared<numbers>();
+  steer::decision_record m_record;
+  std::vector<std::string> m_lines;
+  std::size_t m_left_out = 0;
+};
+
+}  // namespace trimtab::session

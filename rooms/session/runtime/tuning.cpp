@@ -1,0 +1,226 @@
+// Puts together what steers one runtime: knobs, policies, threads, records.
+#include "trimtab/session/tuning.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "program_record.hpp"
+#include "steering_threads.hpp"
+#include "trimtab/steer/tasks_advice.hpp"
+#include "trimtab/steer/tasks_power_limit.hpp"
+#include "trimtab/steer/tasks_queue_length.hpp"
+#include "trimtab/steer/tuner.hpp"
+#include "tuned_work.hpp"
+
+namespace trimtab {
+
+namespace session {
+
+namespace {
+
+constexpr steer::subject_id cap_subject = 1;
+constexpr const char* cap_policy_names[] = {"tuner", "queue-length", "power-limit"};
+
+// The tuner, of all subjects but the one that a rule has: a rule leaves its subject free to others.
+class tuner_of_others final : public steer::policy {
+ public:
+  tuner_of_others(steer::tuner_options options, steer::subject_id rules) : m_tuner(std::move(options)), m_rules(rules) {}
+  std::string_view name() const noexcept override { return m_tuner.name(); }
+  void observe(const steer::view& now, std::vector<steer::proposal>& out) override {
+    std::vector<steer::subject_view> left;
+    for (const steer::subject_view& each : now.subjects)
+      if (each.info.id != m_rules) left.push_back(each);
+    steer::view seen = now;
+    seen.subjects = left;
+    m_tuner.observe(seen, out);
+  }
+
+ private:
+  steer::tuner m_tuner;
+  steer::subject_id m_rules;
+};
+
+std::vector<std::unique_ptr<steer::policy>> policies_of(const tuning_options& options) {
+  std::vector<std::unique_ptr<steer::policy>> made;
+  if (!options.policies.empty()) {
+    for (const auto& each : options.policies) made.push_back(each());
+    return made;
+  }
+  const bool is_ruled = options.workers && options.policy != cap_policy::tuner;
+  if (is_ruled && options.policy == cap_policy::queue_length) made.push_back(std::make_unique<steer::queue_length_climb>());
+  if (is_ruled && options.policy == cap_policy::power_limit)
+    made.push_back(std::make_unique<steer::power_limit>(steer::power_limit_options{.limit_w = options.power_limit_w}));
+  steer::tuner_options how;
+  how.kind = steer::search_kind::hill_climbing;
+  how.seed = options.seed;
+  if (options.grain || !is_ruled) made.push_back(std::make_unique<tuner_of_others>(how, is_ruled ? cap_subject : 0));
+  return made;
+}
+
+std::uint32_t next_number() noexcept {
+  static std::atomic<std::uint32_t> given{0};
+  return given.fetch_add(1) + 1;
+}
+
+power_meter meter_of(const tuning_options& options) {
+  if (options.energy_j) return power_meter(options.energy_j);
+  return power_meter(package_energy());
+}
+
+}  // namespace
+
+// One runtime's companion.
+class tuning {
+ public:
+  tuning(tasks::runtime& of, const tuning_options& options)
+      : m_of(of),
+        m_options(options),
+        m_number(next_number()),
+        m_cap(of, cap_subject, "runtime " + std::to_string(m_number), meter_of(options)),
+        m_work(m_cap, of.workers(), options.grain),
+        m_record(m_number, options.print_decisions),
+        m_threads({options.period_s, options.patience_s, {}}, policies_of(options),
+                  {[this](steer::snapshot& into, steer::board& knobs) { look(into, knobs); },
+                   [this](const steer::decision& made, bool is_applied) { told(made, is_applied); }}) {
+    m_of.set_grain_source(&m_work);
+    const std::lock_guard guard(living_lock);
+    living.push_back(this);
+  }
+  ~tuning() {
+    {
+      const std::lock_guard guard(living_lock);
+      std::erase(living, this);
+    }
+    m_of.set_grain_source(nullptr);
+    m_threads.end();
+    conclude();
+  }
+  tuning(const tuning&) = delete;
+  tuning& operator=(const tuning&) = delete;
+
+  // nullptr: the runtime has none.
+  static std::shared_ptr<repeated_work> add_steps(const tasks::runtime& of, const std::string& name,
+                                                  std::vector<std::int64_t> sizes, std::int64_t initial) {
+    const std::lock_guard guard(living_lock);
+    const auto found = std::find_if(living.begin(), living.end(), [&](const tuning* each) { return &each->m_of == &of; });
+    return found == living.end() ? nullptr : (*found)->m_work.add_steps(name, std::move(sizes), initial);
+  }
+
+ private:
+  void look(steer::snapshot& into, steer::board& knobs) {
+    const bool is_first = !std::exchange(m_has_looked, true);
+    if (is_first && m_options.workers) {
+      knobs.add(
+          m_cap.info(), [this](std::uint32_t, steer::knob_value to) { return m_cap.turn(to); },
+          [this](steer::decision_number number) { m_cap.in_force(number); });
+      into.appeared.push_back(m_cap.info());
+      m_record.add(m_cap.info(), m_of.recorded_as());
+    }
+    steer::subject_state of_cap = m_cap.look();
+    into.figures = of_cap.figures;
+    if (m_options.workers && !m_is_cap_gone) {
+      if (m_cap.is_taken_over()) {
+        m_is_cap_gone = true;
+        knobs.remove(cap_subject);
+        into.gone.push_back(cap_subject);
+      } else {
+        into.subjects.push_back(std::move(of_cap));
+      }
+    }
+    std::vector<new_subject> appeared;
+    m_work.look(into, knobs, appeared);
+    for (const new_subject& each : appeared) m_record.add(each.info, each.recorded);
+  }
+
+  void told(const steer::decision& made, bool is_applied) {
+    m_record.write(made, is_applied);
+    const steer::subject_info* const of = m_record.find(made.subject);
+    if (m_options.told && of != nullptr) m_options.told(made, *of, is_applied);
+  }
+
+  void conclude() {
+    const std::string given_up = m_threads.given_up();
+    if (given_up.empty())
+      m_record.write(m_threads.engine());
+    else
+      m_record.unavailable(given_up.c_str(), "it did not return, or threw",
+                           "what was on trial was undone, and nothing was steered any more");
+    if (m_options.workers && m_options.policy == cap_policy::power_limit && !m_cap.has_meter())
+      m_record.unavailable("power limit", "there is no power meter that may be read in /sys/class/powercap",
+                           "nothing was limited; as root, or: sudo chmod a+r /sys/class/powercap/*/energy_uj");
+    if (m_is_cap_gone) m_record.unavailable("cap of workers", "the program has set it", "it was left to the program");
+    if (const auto advice = steer::advise_policy(name_of(m_of.policy()), m_of.workers(), m_cap.summary()))
+      m_record.advise(advice->policy, advice->reason);
+    if (m_options.print_decisions) m_record.print(stderr);
+  }
+
+  static inline std::mutex living_lock;
+  static inline std::vector<tuning*> living;
+
+  tasks::runtime& m_of;
+  const tuning_options m_options;
+  const std::uint32_t m_number;
+  worker_cap m_cap;
+  tuned_work m_work;
+  program_record m_record;
+  bool m_has_looked = false, m_is_cap_gone = false;
+  steering_threads m_threads;  // last: they use all of the above
+};
+
+}  // namespace session
+
+std::optional<cap_policy> cap_policy_of(std::string_view name) noexcept {
+  const auto* const found = std::find(std::begin(session::cap_policy_names), std::end(session::cap_policy_names), name);
+  if (found == std::end(session::cap_policy_names)) return std::nullopt;
+  return static_cast<cap_policy>(found - std::begin(session::cap_policy_names));
+}
+
+std::function<std::shared_ptr<void>(tasks::runtime&)> tuned(const tuning_options& options) {
+  tuning_options given = options;
+  if (given.power_limit_w > 0) {
+    given.workers = true;
+    given.policy = cap_policy::power_limit;
+  }
+  if (!given.workers && !given.grain) return {};
+  if (given.policy == cap_policy::power_limit && !(given.power_limit_w > 0))
+    throw std::invalid_argument("trimtab: the cap of workers is to be set by a power limit, and power-limit is " +
+                                std::to_string(given.power_limit_w) + ", expected watts above 0");
+  return [given](tasks::runtime& of) -> std::shared_ptr<void> { return std::make_shared<session::tuning>(of, given); };
+}
+
+struct tuned_steps::state {
+  std::shared_ptr<session::repeated_work> work;
+  session::repeated_work::begun begun;
+  base::ticks began = 0;
+};
+
+tuned_steps::tuned_steps(tasks::runtime& of, const std::string& name) : tuned_steps(of, name, {0}, 0) {}
+
+tuned_steps::tuned_steps(tasks::runtime& of, const std::string& name, std::vector<std::int64_t> sizes, std::int64_t initial)
+    : m_initial(initial), m_is_sized(sizes.size() > 1) {
+  if (std::find(sizes.begin(), sizes.end(), initial) == sizes.end())
+    throw std::invalid_argument("trimtab: steps " + name + " begin with size " + std::to_string(initial) +
+                                ", expected one of the sizes that may be chosen");
+  if (auto work = session::tuning::add_steps(of, name, std::move(sizes), initial))
+    m_steps = std::make_shared<state>(state{std::move(work), {}, 0});
+}
+
+tuned_steps::~tuned_steps() = default;
+
+std::int64_t tuned_steps::begin() noexcept {
+  if (m_steps == nullptr) return m_initial;
+  m_steps->begun = m_steps->work->begin();
+  m_steps->began = base::now();
+  return m_steps->begun.size;
+}
+
+void tuned_steps::end(double units) noexcept {
+  if (m_steps == nullptr) return;
+  const double ticks = static_cast<double>(base::now() - m_steps->began);
+  m_steps->work->end(m_steps->begun, ticks * tasks::runtime::ns_per_tick() * 1e-9, units);
+}
+
+}  // namespace trimtab

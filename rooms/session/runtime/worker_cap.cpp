@@ -1,0 +1,162 @@
+#include "worker_cap.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "run_delay.hpp"
+#include "trimtab/steer/diagnosis.hpp"
+#include "trimtab/steer/tasks_figures.hpp"
+
+namespace trimtab::session {
+
+namespace {
+
+// Of a measurement: enough tasks for their lengths to even out, or enough time.
+constexpr double enough_tasks = 32, enough_s = 0.25;
+// Loops and steps are joined until they are so long.
+constexpr double least_told_s = 0.01;
+// Waking or parking the workers between two caps.
+constexpr double change_cost_s = 1e-4;
+constexpr double around_s = 0.1;
+constexpr std::size_t most_told = 1024;
+
+steer::subject_info describe(const tasks::runtime& of, steer::subject_id id, std::string name) {
+  const auto workers = static_cast<steer::knob_value>(of.workers());
+  const auto fitting = std::clamp<steer::knob_value>(tasks::runtime::available_cpus(), 1, workers);
+  steer::knob cap{"workers",
+                  *steer::domain::range(1, workers),
+                  static_cast<steer::knob_value>(of.active_workers()),
+                  change_cost_s,
+                  steer::consent::safe,
+                  1,
+                  {}};
+  cap.remedies.push_back(
+      {std::string(steer::causes::oversubscription), {fitting, std::max<steer::knob_value>(1, fitting / 2)}});
+  return {id, std::move(name), {std::move(cap)}};
+}
+
+}  // namespace
+
+double work_share(const work_done& of) noexcept {
+  if (of.elapsed_s <= 0) return 0;
+  const double most = of.most_busy_s / of.elapsed_s;
+  return std::min(1.0, most >= 0.5 ? most : of.busy_s / of.elapsed_s);
+}
+
+std::optional<steer::measurement> work_window::add(const work_done& more, steer::decision_number under) noexcept {
+  if (under != m_under) forget();
+  m_under = under;
+  const double share = work_share(more);
+  if (share < worker_cap::least_work) return std::nullopt;
+  m_seconds += more.elapsed_s * share;
+  m_tasks += static_cast<double>(more.tasks);
+  if (m_tasks < enough_tasks && (m_seconds < enough_s || m_tasks < 1)) return std::nullopt;
+  const steer::measurement made{under, m_seconds / m_tasks, m_seconds};
+  forget();
+  return made;
+}
+
+worker_cap::worker_cap(tasks::runtime& of, steer::subject_id id, std::string name, power_meter power)
+    : m_of(of),
+      m_info(describe(of, id, std::move(name))),
+      m_cpus(tasks::runtime::available_cpus()),
+      m_cap(of.active_workers()),
+      m_power(std::move(power)),
+      m_first(of),
+      m_before(m_first),
+      m_delay_ns(read_run_delay()) {}
+
+bool worker_cap::turn(steer::knob_value to) {
+  if (is_taken_over() || to < 1 || to > static_cast<steer::knob_value>(m_of.workers())) return false;
+  m_cap.store(static_cast<std::uint32_t>(to), std::memory_order_relaxed);
+  m_of.set_active_workers(static_cast<std::uint32_t>(to));
+  return true;
+}
+
+void worker_cap::ran(steer::decision_number under, double seconds, double ratio) noexcept {
+  if (!(seconds > 0) || !std::isfinite(ratio) || under != this->under()) return;
+  const std::lock_guard guard(m_lock);
+  m_told_s += seconds;
+  if (m_joined.under != under) m_joined = {under, 0, 0};
+  m_joined.value += ratio * seconds;
+  m_joined.seconds += seconds;
+  if (m_joined.seconds < least_told_s || m_told.size() >= most_told) return;
+  m_joined.value /= m_joined.seconds;
+  m_told.push_back(m_joined);
+  m_joined = {under, 0, 0};
+}
+
+work_done worker_cap::done_since(const tasks::snapshot& before, const tasks::snapshot& now) const {
+  const double tick_s = now.ns_per_tick * 1e-9;
+  work_done made;
+  made.elapsed_s = static_cast<double>(now.at - before.at) * tick_s;
+  for (std::size_t i = 0; i < now.workers.size(); ++i) {
+    const std::uint64_t until = now.workers[i].busy, since = i < before.workers.size() ? before.workers[i].busy : 0;
+    const double busy_s = until > since ? static_cast<double>(until - since) * tick_s : 0;
+    made.busy_s += busy_s;
+    made.most_busy_s = std::max(made.most_busy_s, busy_s);
+  }
+  const auto begun = [](const tasks::snapshot& of) { return of.total.in_place + of.total.started; };
+  made.tasks = begun(now) - std::min(begun(now), begun(before));
+  return made;
+}
+
+steer::subject_state worker_cap::look() {
+  tasks::snapshot now(m_of);
+  const work_done done = done_since(m_before, now);
+  steer::subject_state made{m_info.id, {}, {}};
+  const std::optional<steer::measurement> of_tasks = m_window.add(done, under());
+  m_work_s += done.elapsed_s * work_share(done);
+  {
+    const std::lock_guard guard(m_lock);
+    // Where most of the work is told, tasks would only disturb: a loop makes as many as there are who are free.
+    if (m_told_s > m_work_s / 2)
+      made.measured = m_told;
+    else if (of_tasks)
+      made.measured.push_back(*of_tasks);
+    m_told.clear();
+  }
+  const auto tell = [&](std::string_view name, double value) { made.figures.push_back({std::string(name), value}); };
+  tell(steer::figures::queue_length, static_cast<double>(now.total.queued));
+  tell(steer::figures::work_share, work_share(done));
+  if (done.elapsed_s > 0) {
+    tell(steer::figures::tasks_per_s, static_cast<double>(done.tasks) / done.elapsed_s);
+    const double usable_s = std::min(m_cpus, static_cast<double>(m_cap.load())) * done.elapsed_s;
+    tell(steer::figures::idle_share, std::clamp(1 - done.busy_s / usable_s, 0.0, 1.0));
+  }
+  tell(steer::figures::cpus, m_cpus);
+  look_around(made.figures, done.elapsed_s);
+  m_before = std::move(now);
+  return made;
+}
+
+// What costs more to read, seldom.
+void worker_cap::look_around(std::vector<steer::figure>& into, double elapsed_s) {
+  m_since_around_s += elapsed_s;
+  if (m_since_around_s >= around_s) {
+    const std::uint64_t delay_ns = read_run_delay();
+    const double lanes_s = m_since_around_s * static_cast<double>(m_cap.load());
+    const double delay_s = delay_ns > m_delay_ns ? static_cast<double>(delay_ns - m_delay_ns) * 1e-9 : 0;
+    m_delay_share = std::min(1.0, delay_s / lanes_s);
+    m_delay_ns = delay_ns;
+    m_since_around_s = 0;
+  }
+  into.push_back({std::string(steer::figures::run_delay_share), m_delay_share});
+  if (const std::optional<double> watts = m_power.watts()) into.push_back({std::string(steer::figures::watts), *watts});
+}
+
+std::vector<steer::figure> worker_cap::summary() const {
+  const tasks::snapshot now(m_of);
+  const work_done done = done_since(m_first, now);
+  const double workers = m_of.workers(), tasks = static_cast<double>(done.tasks);
+  std::vector<steer::figure> made;
+  if (done.elapsed_s <= 0 || tasks == 0 || done.busy_s <= 0) return made;
+  made.push_back(
+      {std::string(steer::figures::idle_share), std::clamp(1 - done.busy_s / (workers * done.elapsed_s), 0.0, 1.0)});
+  made.push_back({std::string(steer::figures::imbalance), done.most_busy_s * workers / done.busy_s});
+  made.push_back({std::string(steer::figures::steal_share), static_cast<double>(now.total.stolen) / tasks});
+  made.push_back({std::string(steer::figures::task_seconds), done.busy_s / tasks});
+  return made;
+}
+
+}  // namespace trimtab::session

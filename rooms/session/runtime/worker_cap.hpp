@@ -1,0 +1,84 @@
+// The cap of workers as a knob of a runtime, and what is measured of it: the time that one unit of work takes. Units are
+// tasks, where nothing better is known; the runs of loops and steps, whose tasks depend on who is free, tell their own.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "power_meter.hpp"
+#include "trimtab/steer/snapshot.hpp"
+#include "trimtab/tasks/runtime.hpp"
+
+namespace trimtab::session {
+
+// What workers did between two looks, in seconds.
+struct work_done {
+  double elapsed_s = 0;
+  double busy_s = 0;       // of all workers
+  double most_busy_s = 0;  // of one
+  std::uint64_t tasks = 0;
+};
+
+// Part of the time in which somebody worked: that of the busiest, or, where work goes from one to the other, of all.
+double work_share(const work_done& of) noexcept;
+
+// Joins what was done, idle time left out, until it is enough for a measurement.
+class work_window {
+ public:
+  std::optional<steer::measurement> add(const work_done& more, steer::decision_number under) noexcept;
+  void forget() noexcept { m_seconds = m_tasks = 0; }
+
+ private:
+  steer::decision_number m_under = 0;
+  double m_seconds = 0, m_tasks = 0;
+};
+
+class worker_cap {
+ public:
+  static constexpr double least_work = 0.25;  // of a look's time; below it there is no work
+
+  worker_cap(tasks::runtime& of, steer::subject_id id, std::string name, power_meter power);
+
+  const steer::subject_info& info() const noexcept { return m_info; }
+  bool turn(steer::knob_value to);
+  void in_force(steer::decision_number number) noexcept { m_under.store(number, std::memory_order_release); }
+  steer::decision_number under() const noexcept { return m_under.load(std::memory_order_acquire); }
+
+  // A loop or step that began under `under` has ended: seconds, and seconds over what it took at first. Any thread.
+  void ran(steer::decision_number under, double seconds, double ratio) noexcept;
+
+  // Since the look before; on the steering thread.
+  steer::subject_state look();
+  // The program has set the cap itself: it is the program's from then on.
+  bool is_taken_over() const noexcept { return m_of.active_workers() != m_cap.load(std::memory_order_relaxed); }
+
+  // Of the whole run: what advise_policy asks for.
+  std::vector<steer::figure> summary() const;
+  bool has_meter() const noexcept { return m_power.is_there(); }
+
+ private:
+  work_done done_since(const tasks::snapshot& before, const tasks::snapshot& now) const;
+  void look_around(std::vector<steer::figure>& into, double elapsed_s);
+
+  tasks::runtime& m_of;
+  steer::subject_info m_info;
+  const double m_cpus;
+  std::atomic<std::uint32_t> m_cap;
+  std::atomic<steer::decision_number> m_under{0};
+  power_meter m_power;
+  tasks::snapshot m_first, m_before;
+  work_window m_window;
+  double m_since_around_s = 0;
+  std::uint64_t m_delay_ns = 0;
+  double m_delay_share = 0;
+  double m_work_s = 0;
+
+  std::mutex m_lock;    // of the following
+  double m_told_s = 0;  // by `ran`
+  steer::measurement m_joined;
+  std::vector<steer::measurement> m_told;
+};
+
+}  // namespace trimtab::session

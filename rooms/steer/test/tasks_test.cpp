@@ -1,0 +1,196 @@
+// Policies of the task runtime, on a runtime that exists only as figures: what a cap does to queues, power and time is a
+// function. Seeded.
+#include <cmath>
+
+#include "scenario.hpp"
+#include "trimtab/steer/random.hpp"
+#include "trimtab/steer/tasks_advice.hpp"
+#include "trimtab/steer/tasks_figures.hpp"
+#include "trimtab/steer/tasks_power_limit.hpp"
+#include "trimtab/steer/tasks_queue_length.hpp"
+#include "trimtab/steer/tuner.hpp"
+
+namespace trimtab::steer::testing {
+namespace {
+
+constexpr subject_id cap = 1;
+constexpr double period_s = 0.01;
+
+// A runtime with so many workers, looked at every 10 ms.
+class simulated {
+ public:
+  using figure_of = std::function<double(knob_value cap)>;
+
+  simulated(knob_value workers, std::unique_ptr<policy> rule)
+      : m_info{cap, "runtime 1", {numbers("workers", 1, workers, workers)}} {
+    m_steering.add(std::move(rule));
+    m_value = workers;
+    m_knobs.add(
+        m_info,
+        [this](std::uint32_t, knob_value to) {
+          m_value = to;
+          return true;
+        },
+        [this](decision_number number) { m_under = number; });
+  }
+
+  figure_of queue_length, watts, task_s = [](knob_value) { return 1e-4; };
+  double work_share = 1;
+
+  void run(double seconds) {
+    for (const double end_s = m_time_s + seconds; m_time_s < end_s;) {
+      snapshot now;
+      m_time_s += period_s;
+      now.time_s = m_time_s;
+      if (!m_has_appeared) now.appeared = {m_info};
+      m_has_appeared = true;
+      subject_state state{cap, {}, {{std::string(figures::work_share), work_share}}};
+      if (work_share > 0) state.measured.push_back({m_under, task_s(m_value), period_s});
+      if (queue_length) state.figures.push_back({std::string(figures::queue_length), queue_length(m_value)});
+      if (watts) state.figures.push_back({std::string(figures::watts), watts(m_value)});
+      now.subjects.push_back(std::move(state));
+      for (const decision& made : m_steering.step(now)) {
+        EXPECT_TRUE(m_knobs.apply(made));
+        log.push_back(made);
+      }
+    }
+  }
+  knob_value value() const noexcept { return m_value; }
+  const engine& steering() const noexcept { return m_steering; }
+
+  std::vector<decision> log;
+
+ private:
+  subject_info m_info;
+  engine m_steering;
+  board m_knobs;
+  knob_value m_value = 0;
+  decision_number m_under = 0;
+  double m_time_s = 0;
+  bool m_has_appeared = false;
+};
+
+// Shortest at `best` of 48, as measured of the stencil: long where few work, and where many are in each other's way.
+simulated::figure_of valley(double best, random_source& noise) {
+  return [best, &noise](knob_value workers) {
+    return (20 + 3 * std::abs(static_cast<double>(workers) - best)) * (0.97 + 0.06 * noise.share());
+  };
+}
+
+TEST(tasks, queue_length_settles_near_the_shortest_queues) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    random_source noise(seed);
+    auto rule = std::make_unique<queue_length_climb>();
+    const queue_length_climb& climbs = *rule;
+    simulated runtime(48, std::move(rule));
+    runtime.queue_length = valley(12, noise);
+    runtime.run(10);
+    EXPECT_TRUE(climbs.is_settled()) << "seed " << seed;
+    EXPECT_NEAR(static_cast<double>(runtime.value()), 12, 2) << "seed " << seed;
+    const std::size_t settled = runtime.log.size();
+    runtime.run(10);
+    EXPECT_EQ(runtime.log.size(), settled) << "seed " << seed;
+  }
+}
+
+TEST(tasks, queue_length_takes_fewer_workers_where_queues_are_as_long) {
+  simulated runtime(16, std::make_unique<queue_length_climb>());
+  runtime.queue_length = [](knob_value workers) { return workers < 3 ? 40.0 : 5.0; };
+  runtime.run(10);
+  EXPECT_EQ(runtime.value(), 3);
+}
+
+TEST(tasks, queue_length_begins_anew_when_the_program_has_changed) {
+  random_source noise(1);
+  simulated runtime(16, std::make_unique<queue_length_climb>());
+  runtime.queue_length = valley(4, noise);
+  runtime.run(10);
+  EXPECT_NEAR(static_cast<double>(runtime.value()), 4, 1);
+  runtime.queue_length = valley(13, noise);
+  runtime.run(20);
+  EXPECT_NEAR(static_cast<double>(runtime.value()), 13, 1);
+}
+
+TEST(tasks, queue_length_does_nothing_while_nobody_works) {
+  simulated runtime(16, std::make_unique<queue_length_climb>());
+  runtime.queue_length = [](knob_value) { return 0.0; };
+  runtime.work_share = 0;
+  runtime.run(10);
+  EXPECT_TRUE(runtime.log.empty());
+}
+
+// 60 W without work and 6 W a worker: 200 W are 23 workers.
+double power_of(knob_value workers) { return 60 + 6 * static_cast<double>(workers); }
+
+TEST(tasks, power_stays_below_the_limit_and_close_to_it) {
+  simulated runtime(48, std::make_unique<power_limit>(power_limit_options{.limit_w = 200}));
+  runtime.watts = power_of;
+  runtime.run(15);
+  EXPECT_GE(runtime.value(), 21);
+  EXPECT_LE(runtime.value(), 23);
+  const std::size_t settled = runtime.log.size();
+  runtime.run(10);
+  EXPECT_EQ(runtime.log.size(), settled) << "to and fro between two caps";
+  // The machine has become colder, or the program lighter.
+  runtime.watts = [](knob_value workers) { return power_of(workers) - 60; };
+  runtime.run(15);
+  EXPECT_GE(runtime.value(), 30);
+  EXPECT_LE(runtime.value() * 6, 200);
+}
+
+TEST(tasks, power_below_any_cap_leaves_one_worker) {
+  simulated runtime(8, std::make_unique<power_limit>(power_limit_options{.limit_w = 10}));
+  runtime.watts = power_of;
+  runtime.run(5);
+  EXPECT_EQ(runtime.value(), 1);
+}
+
+TEST(tasks, without_a_meter_nothing_is_limited) {
+  simulated runtime(8, std::make_unique<power_limit>(power_limit_options{.limit_w = 10}));
+  runtime.run(5);
+  EXPECT_TRUE(runtime.log.empty());
+  EXPECT_TRUE(runtime.steering().reports().front().is_enabled);
+}
+
+// 48 workers at the bandwidth of 12: the published stencil.
+TEST(tasks, the_tuner_finds_a_cap_within_5_percent_of_the_best) {
+  const auto task_s = [](double workers) { return 1 / std::min(workers, 12.0) + 0.002 * workers; };
+  int found = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    random_source noise(seed);
+    tuner_options options;
+    options.kind = search_kind::hill_climbing;
+    options.seed = seed;
+    simulated runtime(48, std::make_unique<tuner>(options));
+    runtime.task_s = [&](knob_value workers) {
+      return task_s(static_cast<double>(workers)) * (0.98 + 0.04 * noise.share());
+    };
+    runtime.run(30);
+    found += task_s(static_cast<double>(runtime.value())) <= 1.05 * task_s(12);
+  }
+  EXPECT_GE(found, 9);
+}
+
+TEST(tasks, advice_follows_from_what_was_measured) {
+  const auto figures_of = [](double idle, double imbalance, double steals, double task_s) {
+    return std::vector<figure>{{std::string(figures::idle_share), idle},
+                               {std::string(figures::imbalance), imbalance},
+                               {std::string(figures::steal_share), steals},
+                               {std::string(figures::task_seconds), task_s}};
+  };
+  const auto advised = [](std::string_view policy, std::uint32_t workers, const std::vector<figure>& of) {
+    const std::optional<advice> made = advise_policy(policy, workers, of);
+    return made ? made->policy : "";
+  };
+  EXPECT_EQ(advised("static-priority", 4, figures_of(0.4, 1.8, 0, 1e-3)), "local-priority");
+  EXPECT_EQ(advised("static-priority", 4, figures_of(0.4, 1.0, 0, 1e-3)), "") << "idle, but evenly";
+  EXPECT_EQ(advised("periodic-priority", 4, figures_of(0.4, 1.0, 0.01, 1e-3)), "local-priority");
+  EXPECT_EQ(advised("local-priority", 4, figures_of(0.1, 1.0, 0.3, 2e-6)), "abp-priority");
+  EXPECT_EQ(advised("local-priority", 4, figures_of(0.1, 1.0, 0.3, 1e-3)), "") << "long tasks may be stolen";
+  EXPECT_EQ(advised("abp-priority", 4, figures_of(0.1, 1.0, 0.3, 2e-6)), "");
+  EXPECT_EQ(advised("static-priority", 1, figures_of(0.4, 1.8, 0, 1e-3)), "") << "one worker";
+  EXPECT_EQ(advised("local-priority", 4, {}), "") << "nothing measured";
+}
+
+}  // namespace
+}  // namespace trimtab::steer::testing

@@ -1,0 +1,133 @@
+"""Steering of the task runtime, as a user switches it on: right answers, decisions that add up, in print and in reports."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import finished
+
+Workload = Callable[[str], Path]
+
+# Some seconds of work, so that there is time to decide.
+RING = ["--points", "200000", "--partition", "1000", "--steps", "8000", "--no-check"]
+LINE = re.compile(r"^at ([\d.]+) s (.+): (\S+) (\d+) -> (\d+), (trial|kept|undone|set)\b")
+
+
+def _decisions(stderr: str) -> list[tuple[str, str, int, int, str]]:
+    """Subject, knob, from, to and outcome of what was printed."""
+    found = []
+    for line in stderr.splitlines():
+        if match := LINE.match(line):
+            found.append((match[2], match[3], int(match[4]), int(match[5]), match[6]))
+    return found
+
+
+@pytest.mark.parametrize("policy", ["tuner", "queue-length"])
+def test_caps_follow_one_another(workload: Workload, policy: str) -> None:
+    done = finished(
+        [
+            str(workload("heat_ring")),
+            *RING,
+            "--trimtab:workers=8",
+            "--trimtab:tune=workers",
+            f"--trimtab:tune-policy={policy}",
+            "--trimtab:print-decisions",
+        ],
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    decisions = _decisions(done.stderr)
+    assert decisions, done.stderr
+    in_force = accepted = 8
+    for subject, knob, first, last, outcome in decisions:
+        assert (subject, knob) == ("runtime 1", "workers")
+        assert 1 <= last <= 8
+        if outcome == "kept":
+            assert (first, last) == (accepted, in_force)
+        else:
+            assert first == in_force
+        in_force = last
+        if outcome == "undone":
+            assert last == accepted
+        if outcome in ("kept", "set"):
+            accepted = last
+    # What is on trial when the program ends is undone.
+    assert in_force == accepted
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["heat_ring", "--points", "200000", "--partition", "1000", "--steps", "400", "--tune-every", "10"],
+        ["heat_ghost", "--blocks", "4", "--block", "12", "--steps", "40"],
+        ["cg", "--size", "200", "--grain", "3", "--steps", "60"],
+        ["sort", "--count", "2000003", "--grain", "100"],
+        ["matmul", "--size", "300", "--block", "16"],
+        ["nqueens", "--size", "11", "--depth", "3"],
+    ],
+    ids=lambda command: str(command[0]),
+)
+@pytest.mark.parametrize("policy", ["tuner", "queue-length"])
+def test_answers_are_the_serial_ones(workload: Workload, command: list[str], policy: str) -> None:
+    environment = {
+        **os.environ,
+        "TRIMTAB_TASK_TUNE": "workers,grain",
+        "TRIMTAB_TASK_TUNE_POLICY": policy,
+        "TRIMTAB_WORKERS": "4",
+    }
+    program = [str(workload(command[0])), *command[1:]]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=300, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "check=right" in done.stdout
+    assert done.stderr == ""
+
+
+def test_decisions_are_in_the_report(trimtab: str, workload: Workload, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    program = [str(workload("heat_ring")), *RING, "--trimtab:workers=8", "--trimtab:tune=workers"]
+    options = ["--trimtab:tune-policy=queue-length", "--trimtab:print-decisions"]
+    done = finished([trimtab, "run", "-o", str(run), "--", *program, *options], timeout=300)
+    assert done.returncode == 0, done.stderr
+    printed = _decisions(done.stderr)
+    assert printed
+    report = finished([trimtab, "report", str(run), "--json"], timeout=120)
+    found = [
+        (
+            each["subject"],
+            each["changes"][0]["knob"],
+            int(each["changes"][0]["from"]),
+            int(each["changes"][0]["to"]),
+            each["outcome"],
+        )
+        for each in json.loads(report.stdout)["decisions"]
+    ]
+    assert found == printed
+
+
+def test_without_a_meter_it_is_told(workload: Workload) -> None:
+    if os.access("/sys/class/powercap/intel-rapl:0/energy_uj", os.R_OK):
+        pytest.skip("there is a meter")
+    ring = [str(workload("heat_ring")), "--points", "10000", "--partition", "100", "--steps", "20"]
+    done = finished([*ring, "--trimtab:power-limit=50", "--trimtab:print-decisions"], timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "power limit: there is no power meter" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ("tune=cap", 'tune is "cap", expected a comma list of workers, grain'),
+        ("tune-policy=best", 'tune-policy is "best", expected one of tuner, queue-length, power-limit'),
+        ("power-limit=much", 'power-limit is "much", expected a number from 0 to 1000000'),
+    ],
+)
+def test_a_wrong_option_is_told(workload: Workload, option: str, told: str) -> None:
+    done = finished([str(workload("heat_ring")), f"--trimtab:{option}"], timeout=60)
+    assert done.returncode == 2
+    assert told in done.stderr
