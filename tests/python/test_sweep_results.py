@@ -323,6 +323,6 @@ def test_environment_folder_and_input(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_peak_memory_of_small_programs_is_not_known() -> None:
-    from trimtab.experiments.execute import peak_kb
+    from trimtab.running import peak_kb
 
     assert peak_kb(40_000, 39_900) is None and peak_kb(80_000, 39_900) == 80_000

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -23,3 +26,28 @@ def find_run(name: str) -> Path:
     if not runs:
         fail("no run below trimtab-runs/ here; give a run directory")
     return runs[-1].parent
+
+
+class Stopped(BaseException):
+    """A signal told us to end."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Told to end within it, we raise Stopped: whoever runs a program ends it, too. What is ignored (nohup) stays so."""
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in before.items():
+        if handler != signal.SIG_IGN:
+            signal.signal(number, _stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _stop(number: int, _: object) -> NoReturn:
+    raise Stopped(number)

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from trimtab import __version__, paths
+from trimtab.cli.check import run_check
 from trimtab.cli.common import fail, find_run
 from trimtab.cli.compare import compare_runs
 from trimtab.cli.counters import run_counters
@@ -183,6 +184,7 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
         fail(f"{error.filename}: {error.strerror}")
 
 
+main.add_command(run_check)
 main.add_command(compare_runs)
 main.add_command(run_counters)
 main.add_command(export_run)

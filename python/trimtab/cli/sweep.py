@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from trimtab.cli.common import fail
+from trimtab.cli.common import Stopped, fail, stopped_by_signals
 
 if TYPE_CHECKING:
     from trimtab.experiments import Experiment, Options, Planned, Progress, Swept
@@ -137,15 +136,10 @@ def _run(experiment: Experiment, directory: Path, options: Options, configuratio
     from trimtab.text.progress import progress
     from trimtab.text.sweep import time_left
 
-    # Told to end, we end the program that runs, too. What is ignored (nohup) stays so.
-    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    for number, handler in before.items():
-        if handler != signal.SIG_IGN:
-            signal.signal(number, _stop)
     total = configurations * (experiment.samples + experiment.warm_up)
     done = 0
     try:
-        with progress(f"sweep of {total} runs", total) as advance:
+        with stopped_by_signals(), progress(f"sweep of {total} runs", total) as advance:
 
             def tell(at: Progress) -> None:
                 nonlocal done
@@ -155,23 +149,9 @@ def _run(experiment: Experiment, directory: Path, options: Options, configuratio
                 done = at.done
 
             return sweep(experiment, directory, options, tell)
-    except _Stopped as stopped:
+    except Stopped as stopped:
         click.echo(f"trimtab: stopped; the same command goes on from {directory}", err=True)
         sys.exit(128 + stopped.number)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-class _Stopped(BaseException):
-    """A signal told us to end."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-
-def _stop(number: int, _: object) -> NoReturn:
-    raise _Stopped(number)
 
 
 def _failure(at: Progress) -> str:

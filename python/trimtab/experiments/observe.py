@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,7 @@ from trimtab.experiments.output import Figures
 from trimtab.experiments.spec import OBSERVED, Observe
 from trimtab.model import RunError
 from trimtab.readers import open_run
-
-# The folder of the program could hold a `trimtab` of its own: Python is not to look there.
-_COMMAND = "import sys; sys.path.remove(''); sys.argv[0] = 'trimtab'; from trimtab.cli import main; main()"
+from trimtab.running import recording_command
 
 
 def command(how: Observe, directory: Path, argv: Sequence[str]) -> list[str]:
@@ -23,7 +20,7 @@ def command(how: Observe, directory: Path, argv: Sequence[str]) -> list[str]:
     options = ["--trace"] if how.is_trace else []
     if how.probes is not None:
         options += ["--with", how.probes]
-    return [sys.executable, "-c", _COMMAND, "run", "-q", "-o", str(directory), *options, "--", *argv]
+    return recording_command(directory, options, argv)
 
 
 def figures_of(directory: Path) -> Figures:

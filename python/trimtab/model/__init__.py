@@ -78,6 +78,8 @@ CAUSES = {
 }
 # What became of a change of a knob.
 OUTCOMES = {1: "trial", 2: "kept", 3: "undone", 4: "set"}
+# Those that changed what the program runs with: not trials, nor their ends without a result.
+LASTING = ("kept", "set")
 WAITS = {
     1: "join",
     2: "barrier",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from trimtab.model import LASTING
 from trimtab.text.units import percent
 
 
@@ -12,7 +13,7 @@ def decision_line(decision: dict[str, Any]) -> str:
     changes = ", ".join(f"{each['knob']} {each['from']} -> {each['to']}" for each in decision["changes"])
     first, _, others = changes.partition(" ")
     line = f"at {decision['time_s']:.2f} s {first} of {decision['subject']} {others}"
-    if decision["outcome"] not in ("kept", "set"):
+    if decision["outcome"] not in LASTING:
         line += f", {decision['outcome']}"
     if decision["reason"]:
         line += f": {decision['reason']}"
@@ -22,8 +23,8 @@ def decision_line(decision: dict[str, Any]) -> str:
 
 
 def lasting(decisions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those that changed what the program runs with: not trials, nor their ends without a result."""
-    return [each for each in decisions if each["outcome"] in ("kept", "set")]
+    """Those that changed what the program runs with."""
+    return [each for each in decisions if each["outcome"] in LASTING]
 
 
 def summary(decisions: list[dict[str, Any]]) -> str | None:
