@@ -1,0 +1,47 @@
+// What an adapter tells policies that fit threads to the machine: figures of the process (snapshot::figures), in every
+// snapshot; figures that it has not are left out, never 0. Where a subject alone can tell one, among that subject's.
+//
+// Rates and shares are of a window: what happened in 0.1 s to 0.2 s, all of it with the same number of threads as far as it
+// can be had. A new window has a new number. `run_delay_share` (snapshot.hpp): time that members of teams were runnable
+// without a CPU, of the time that they were members; not of threads that no team has.
+#pragma once
+
+#include <string_view>
+
+namespace trimtab::steer::figures {
+
+inline constexpr std::string_view windows = "windows";  // how many there were; not told: each look is a new one
+
+// Of the machine, for all of this process's CPUs (those that its affinity allows).
+inline constexpr std::string_view allowed_cpus = "allowed_cpus";  // how many there are
+inline constexpr std::string_view idle_cpus = "idle_cpus";        // of them, without work: idle time / window
+inline constexpr std::string_view quota_cpus = "quota_cpus";      // of the cgroup, the least of its ancestors'; 0: none
+inline constexpr std::string_view throttled_share = "throttled_share";  // of the window, that the cgroup was stopped
+
+// Of the registry (observe/cpu_registry.hpp), looked into once a window. Without a registry: left out.
+inline constexpr std::string_view others = "others";                  // other processes that fit their threads
+inline constexpr std::string_view other_threads = "other_threads";    // that these want, together
+inline constexpr std::string_view registry_share = "registry_share";  // CPUs for this process: cpu_registry::share
+
+// Of the program's own regions that ended in the window: the longest time from the first member that reached the end of one
+// to the last.
+inline constexpr std::string_view skew_seconds = "skew_seconds";
+
+// Of the published policies, which measure between two regions of the program, at the beginning of the next, at most once
+// per evaluation time. `evaluations` counts them from 1: what comes with the same number again is no new evaluation.
+inline constexpr std::string_view evaluations = "evaluations";
+inline constexpr std::string_view passage_seconds = "passage_seconds";      // a barrier: last member out - first in
+inline constexpr std::string_view passage_members = "passage_members";      // how many members it had; not told: as threads
+inline constexpr std::string_view iterations_spread = "iterations_spread";  // of 1000 empty ones: most - least a thread
+
+}  // namespace trimtab::steer::figures
+
+namespace trimtab::steer::knobs {
+
+// Members that a team has: a range from 1 to what the program itself would have, or less.
+inline constexpr std::string_view threads = "threads";
+// Members of the next timed barrier, more than of the program's teams ("dip a toe in"); 0: as many. Of the subject that has
+// `threads`; only ASAT version 2 turns it.
+inline constexpr std::string_view barrier_members = "barrier_members";
+
+}  // namespace trimtab::steer::knobs

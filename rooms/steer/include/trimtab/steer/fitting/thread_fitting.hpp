@@ -1,0 +1,55 @@
+// What policies that fit threads to the machine have in common. How many threads a machine has room for is a matter of the
+// whole process: there is one count, and every subject with a knob "threads" has so many, as far as its domain and its own
+// maximum go. That is what the program itself had, or what the history set before this policy first saw the subject; never
+// more than the domain's largest. Subjects that another policy turns, or that need a consent that there is not, are left
+// alone.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trimtab/steer/policy.hpp"
+
+namespace trimtab::steer {
+
+class thread_fitting : public policy {
+ public:
+  bool is_search() const noexcept override { return false; }  // rules, not trials: they cost no budget
+  void observe(const view& now, std::vector<proposal>& out) final;
+
+ protected:
+  // Now. The count is one that some subject can have, and so are its neighbours: without one there is no way further.
+  struct situation {
+    double time_s = 0;
+    knob_value threads = 1;
+    knob_value fewest = 1;
+    std::optional<knob_value> fewer, more;
+    const view& seen;
+    // The process's figure, or else the first that a subject with the knob tells. Below 0 or no number: as not told.
+    std::optional<double> figure_of(std::string_view name) const;
+    std::vector<figure> evidence(std::initializer_list<std::string_view> names) const;  // those that are told
+    std::span<const subject_view* const> subjects;
+  };
+  struct verdict {
+    knob_value threads = 1;  // rounded down to a count that there is
+    std::string reason;
+    std::vector<figure> evidence;
+    knob_value barrier_members = 0;
+  };
+  // What is to be from now on; nothing: as it is.
+  virtual std::optional<verdict> judge(const situation& now) = 0;
+
+ private:
+  struct fitted;  // a subject with the knob
+  std::vector<fitted> subjects_of(const view& now);
+
+  std::map<subject_id, knob_value> m_most;
+  std::optional<knob_value> m_count;
+  verdict m_latest;
+};
+
+}  // namespace trimtab::steer

@@ -1,0 +1,121 @@
+#include "trimtab/steer/fitting/thread_fitting.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "trimtab/steer/fitting/figures.hpp"
+
+namespace trimtab::steer {
+
+namespace {
+
+std::optional<std::uint32_t> place_of(std::string_view name, const subject_info& of, bool has_consent) {
+  for (std::uint32_t i = 0; i < of.knobs.size(); ++i) {
+    const knob& each = of.knobs[i];
+    if (each.name == name && each.values.is_ordered() && (each.asks == consent::safe || has_consent)) return i;
+  }
+  return std::nullopt;
+}
+
+// The largest that is not above the limit; otherwise the least there is.
+knob_value at_most(const domain& values, knob_value limit) {
+  const std::size_t nearest = values.nearest_index(limit);
+  return values.at(nearest > 0 && values.at(nearest) > limit ? nearest - 1 : nearest);
+}
+
+std::optional<double> value_in(std::span<const figure> from, std::string_view name) {
+  for (const figure& each : from)
+    if (each.name == name) return each.value;
+  return std::nullopt;
+}
+
+}  // namespace
+
+struct thread_fitting::fitted {
+  const subject_view* subject;
+  std::uint32_t place;
+  knob_value most;
+  const domain& values() const { return subject->info.knobs[place].values; }
+  knob_value in_force() const { return subject->in_force[place]; }
+  knob_value for_count(knob_value count) const { return at_most(values(), std::min(count, most)); }
+  std::optional<knob_value> above(knob_value count) const {
+    for (std::size_t i = values().nearest_index(count); i < values().size() && values().at(i) <= most; ++i)
+      if (values().at(i) > count) return values().at(i);
+    return std::nullopt;
+  }
+};
+
+std::optional<double> thread_fitting::situation::figure_of(std::string_view name) const {
+  std::optional<double> found = value_in(seen.figures, name);
+  for (const subject_view* each : subjects)
+    if (!found) found = value_in(each->figures, name);
+  return found && std::isfinite(*found) && *found >= 0 ? found : std::nullopt;
+}
+
+std::vector<figure> thread_fitting::situation::evidence(std::initializer_list<std::string_view> names) const {
+  std::vector<figure> told;
+  for (const std::string_view each : names)
+    if (const auto value = figure_of(each)) told.push_back({std::string(each), *value});
+  return told;
+}
+
+std::vector<thread_fitting::fitted> thread_fitting::subjects_of(const view& now) {
+  for (const subject_id each : now.gone) m_most.erase(each);
+  std::vector<fitted> all;
+  for (const subject_view& each : now.subjects) {
+    const auto place = place_of(knobs::threads, each.info, now.has_consent);
+    if (!place || each.is_others) continue;
+    const knob& its = each.info.knobs[*place];
+    const knob_value had = each.accepted[*place];
+    const knob_value most = had == its.initial ? its.values.at(its.values.size() - 1) : had;
+    all.push_back({&each, *place, m_most.emplace(each.info.id, most).first->second});
+  }
+  return all;
+}
+
+void thread_fitting::observe(const view& now, std::vector<proposal>& out) {
+  const std::vector<fitted> all = subjects_of(now);
+  if (all.empty() || now.is_last) return;
+  std::vector<const subject_view*> subjects;
+  knob_value threads = 0, fewest = all.front().values().at(0), most = 0;
+  for (const fitted& each : all) {
+    subjects.push_back(each.subject);
+    threads = std::max(threads, each.in_force());
+    fewest = std::min(fewest, each.values().at(0));
+    most = std::max(most, each.for_count(each.most));
+  }
+  const auto reachable = [&](knob_value limit) {
+    knob_value best = fewest;
+    for (const fitted& each : all)
+      if (each.for_count(limit) <= limit) best = std::max(best, each.for_count(limit));
+    return best;
+  };
+  if (m_count) threads = reachable(*m_count);
+  situation here{now.time_s, threads, fewest, {}, {}, now, subjects};
+  if (threads > fewest) here.fewer = reachable(threads - 1);
+  for (const fitted& each : all)
+    if (const auto above = each.above(threads); above && (!here.more || *above < *here.more)) here.more = above;
+  if (const auto found = judge(here)) {
+    m_latest = *found;
+    // Everything that there is now is no limit to what appears later.
+    m_count = found->threads >= most ? std::numeric_limits<knob_value>::max() : reachable(found->threads);
+  }
+  for (const fitted& each : all) {
+    proposal made;
+    made.subject = each.subject->info.id;
+    made.what = outcome::set;
+    const knob_value wanted = m_count ? each.for_count(*m_count) : each.in_force();
+    if (each.in_force() != wanted) made.changes.push_back({each.place, wanted});
+    const auto barrier = place_of(knobs::barrier_members, each.subject->info, now.has_consent);
+    if (barrier && each.subject->in_force[*barrier] != m_latest.barrier_members &&
+        each.subject->info.knobs[*barrier].values.contains(m_latest.barrier_members))
+      made.changes.push_back({*barrier, m_latest.barrier_members});
+    if (made.changes.empty()) continue;
+    made.reason = m_latest.reason;
+    made.evidence = m_latest.evidence;
+    out.push_back(std::move(made));
+  }
+}
+
+}  // namespace trimtab::steer
