@@ -86,6 +86,13 @@ def test_tolerance() -> None:
 def test_what_differs_by_itself_is_not_charged() -> None:
     found = told("echo answer 5; echo took $(date +%N) ns, process $$", runs=2, code=0)
     assert item(found, "standard output")["verdict"] == "differs by itself"
+    assert item(found, "standard output")["first_by_itself"] == 2
+    found = told("echo 1 > log.$$; echo 2 > out", "--file", "log.*", "--file", "out", runs=2, code=0)
+    assert [each["verdict"] for each in found["items"] if each["what"].startswith("log")] == [
+        "differs by itself"
+    ] * 4
+    assert item(found, "out")["verdict"] == "same"
+    told(f"echo 1 > log.$$; {TUNED} || echo 2 > out", "--file", "log.*", "--file", "out", runs=2)
 
 
 def test_what_differs_by_itself_only_now_and_then_is_found_by_asking_again(here: Path) -> None:

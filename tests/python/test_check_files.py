@@ -32,7 +32,7 @@ def test_each_run_begins_with_what_was_there(here: Path, tmp_path: Path) -> None
     os.utime("state", (1, 1))
     os.chmod("state", 0o640)
     patterns = [Pattern("state"), Pattern("out*/*.dat"), Pattern("never"), Pattern("./state", "f64")]
-    with Outputs(patterns, tmp_path / "before") as outputs:
+    with Outputs(patterns, tmp_path / "own") as outputs:
         for number in range(2):
             assert files(here) == {"state": "first"} and list(here.iterdir()) == [here / "state"]
             Path("out1").mkdir()
@@ -58,7 +58,7 @@ def test_each_run_begins_with_what_was_there(here: Path, tmp_path: Path) -> None
 
 
 def test_a_folder_stands_for_all_that_is_in_it(here: Path, tmp_path: Path) -> None:
-    with Outputs([Pattern("out")], tmp_path / "before") as outputs:
+    with Outputs([Pattern("out")], tmp_path / "own") as outputs:
         for number in range(2):
             os.makedirs("out/deep")  # fails where the last run's is left
             Path("out/deep/a").write_text("a")
@@ -75,7 +75,7 @@ def test_names_with_the_characters_of_patterns_and_outside(here: Path, tmp_path:
     Path("a[1].txt").write_text("original")
     outside = tmp_path / "outside.txt"
     patterns = [Pattern("a[1].txt"), Pattern(str(outside)), Pattern("../up.txt")]
-    with Outputs(patterns, tmp_path / "before") as outputs:
+    with Outputs(patterns, tmp_path / "own") as outputs:
         outside.write_text("o")
         (tmp_path / "up.txt").write_text("u")
         found = outputs.collect(tmp_path / "run")
@@ -85,6 +85,16 @@ def test_names_with_the_characters_of_patterns_and_outside(here: Path, tmp_path:
     )
     assert not outside.exists() and not (tmp_path / "up.txt").exists()
     assert files(here) == {"a[1].txt": "original"}
+
+
+def test_the_check_does_not_collect_what_it_keeps(here: Path) -> None:
+    (here / "kept").mkdir()
+    with Outputs([Pattern(".")], here / "kept") as outputs:
+        for number in range(2):
+            Path("out").write_text("o")
+            (here / f"kept/log{number}").write_text("the check's own")
+            assert list(outputs.collect(here / f"kept/{number}")) == ["out"]
+    assert sorted(files(here)) == ["kept/0/out", "kept/1/out", "kept/log0", "kept/log1"]
 
 
 def written(folder: Path, name: str, content: bytes) -> Path:

@@ -68,6 +68,7 @@ def compare_arrays(plain: Sequence[Path], tuned: Path, kind: str, rules: Rules) 
         return compare_bytes(plain, tuned)
     largest, differences, by_itself, is_within, is_unchecked = NO_GAP, 0, 0, False, True
     places: list[Place] = []
+    first: int | None = None
     for begin in range(0, size // dtype.itemsize, _PART):
         raw = [
             np.fromfile(path, dtype=dtype, count=_PART, offset=begin * dtype.itemsize)
@@ -77,6 +78,8 @@ def compare_arrays(plain: Sequence[Path], tuned: Path, kind: str, rules: Rules) 
         largest |= part.gap
         differences += int(part.is_wrong.sum())
         by_itself += int(part.is_varying.sum())
+        if first is None and by_itself:
+            first = begin + int(part.is_varying.argmax()) + 1
         is_within = is_within or bool(part.is_within.any())
         is_unchecked = is_unchecked and bool(part.is_masked.all())
         for index in np.flatnonzero(part.is_wrong)[: MOST_PLACES - len(places)]:
@@ -85,7 +88,7 @@ def compare_arrays(plain: Sequence[Path], tuned: Path, kind: str, rules: Rules) 
     verdict = DIFFERS if differences else ITSELF if by_itself else WITHIN if is_within else SAME
     hint = rounding_hint(largest) if differences else ""
     return Compared(
-        verdict, largest, tuple(places), differences, by_itself, is_unchecked and by_itself > 0, hint
+        verdict, largest, tuple(places), differences, by_itself, first, is_unchecked and by_itself > 0, hint
     )
 
 

@@ -80,7 +80,7 @@ def check(options: Options, rules: Rules, folder: Path, tell: Callable[[str, int
         items = judge(plain, tuned, rules, options.is_stderr)
         return Checked(options, plain, tuned, items, outputs.unseen)
 
-    with Outputs(options.patterns, folder / "before") as outputs:
+    with Outputs(options.patterns, folder) as outputs:
         for number in range(1, options.runs + 1):
             one_plain()
             tell(f"tuned run {number}", len(plain) + len(tuned), total)

@@ -55,7 +55,8 @@ class Compared:
     """What came of comparing one output of a tuned run with those of all plain runs.
 
     `gap` is the largest of numbers that were compared, `places` are the first of all `differences`. `by_itself`
-    counts the parts that the plain runs do not agree on; `is_unchecked` says that they agree on none.
+    counts the parts that the plain runs do not agree on, of which the first is in that line or number; `is_unchecked`
+    says that they agree on none.
     """
 
     verdict: str
@@ -63,6 +64,7 @@ class Compared:
     places: tuple[Place, ...] = ()
     differences: int = 0
     by_itself: int = 0
+    first_by_itself: int | None = None
     is_unchecked: bool = False
     hint: str = ""
 

@@ -16,6 +16,7 @@ from trimtab.checking.texts import compare_texts
 # From this size on a text is compared byte by byte: line by line it would need many times its size of memory.
 _MOST_TEXT = 256 << 20
 _LOOKED_AT = 1 << 16
+_NOT_COMPARED = Compared(ITSELF, by_itself=1, is_unchecked=True)
 _STREAMS = ("standard output", "standard error")
 
 
@@ -48,6 +49,7 @@ class Item:
             "differences": found.differences,
             "places": [vars(each) for each in found.places],
             "by_itself": found.by_itself,
+            "first_by_itself": found.first_by_itself,
             "is_unchecked": found.is_unchecked,
             "hint": found.hint or None,
         }
@@ -64,12 +66,17 @@ def judge(plain: Sequence[Ran], tuned: Sequence[Ran], rules: Rules, is_stderr: b
     items = [_end(plain, tuned)]
     items += [_contents(what, *sides, None, rules) for what, sides in streams.items()]
     names = {name: each.kind for ran in (*plain, *tuned) for name, each in ran.files.items()}
-    return items + [
-        _file(
-            name, names[name], [_path(ran, name) for ran in plain], [_path(ran, name) for ran in tuned], rules
-        )
-        for name in sorted(names)
-    ]
+    # Names with the time or a process number in them: those of a tuned run are others, too.
+    is_free = len({frozenset(ran.files) for ran in plain}) > 1
+    known = {name for ran in plain for name in ran.files}
+    for name in sorted(names):
+        if is_free and name not in known:
+            there = [_path(ran, name) for ran in tuned]
+            items.append(_merged(name, "not written", _sizes(there), [_NOT_COMPARED]))
+        else:
+            before, after = ([_path(ran, name) for ran in side] for side in (plain, tuned))
+            items.append(_file(name, names[name], before, after, rules))
+    return items
 
 
 def _path(ran: Ran, name: str) -> Path | None:
@@ -116,7 +123,7 @@ def _file(
         item = _contents(name, there, found, kind, rules) if found else None
         if item is not None and item.compared.verdict == DIFFERS:
             return item
-        compared = [Compared(ITSELF, by_itself=1)] * len(tuned)
+        compared = [_NOT_COMPARED] * len(tuned)
     else:
         compared = [_presence(number, bool(there), each is not None) for number, each in enumerate(tuned, 1)]
     return _merged(name, _sizes(plain), _sizes(tuned), compared)

@@ -31,17 +31,19 @@ class Written:
 class Outputs:
     """Hands each run the named files as they were at first, and takes away what it leaves.
 
-    A context: at its end the files are as they were at its beginning, also where they were not there.
+    A context: at its end the files are as they were at its beginning, also where they were not there. What is
+    below `folder`, which is the check's own, is none of them.
     """
 
     def __init__(self, patterns: Sequence[Pattern], folder: Path) -> None:
-        self._patterns, self._folder = patterns, folder
+        self._patterns, self._own = patterns, os.path.realpath(folder)
+        self._folder = folder / "before"
         self._folders = set(self._folders_now())
         self._originals: dict[str, Path] = {}
         self._unseen = {each.path for each in patterns}
 
     def __enter__(self) -> Outputs:
-        for number, name in enumerate(_files(self._patterns)):
+        for number, name in enumerate(self._files_now(self._patterns)):
             kept = self._folder / str(number)
             self._folder.mkdir(parents=True, exist_ok=True)
             shutil.copy2(name, kept)
@@ -51,7 +53,7 @@ class Outputs:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for name in _files(self._patterns):
+        for name in self._files_now(self._patterns):
             if name not in self._originals:
                 os.unlink(name)
         self._reset()
@@ -63,11 +65,11 @@ class Outputs:
 
     def collect(self, into: Path) -> dict[str, Written]:
         """What the run that is over has left, by name; for the next one all is as at first."""
-        self._unseen -= {each.path for each in self._patterns if _files([each])}
+        self._unseen -= {each.path for each in self._patterns if self._files_now([each])}
         found = {}
         # Links first: what they lead to may be among what is moved away.
         for name, kind in sorted(
-            _files(self._patterns).items(), key=lambda each: not os.path.islink(each[0])
+            self._files_now(self._patterns).items(), key=lambda each: not os.path.islink(each[0])
         ):
             kept = into / Path(*("__" if part == ".." else part for part in Path(name).parts if part != "/"))
             kept.parent.mkdir(parents=True, exist_ok=True)
@@ -95,25 +97,33 @@ class Outputs:
         """Folders that the patterns name, and those on the way to what they name."""
         for pattern in self._patterns:
             for path in _matches(pattern.path):
-                yield from (folder for folder, _, _ in os.walk(path))
+                yield from (folder for folder, _, _ in self._walk(path))
             above = os.path.dirname(pattern.path)
             while above and above != os.path.dirname(above):
                 yield from (path for path in _matches(above) if os.path.isdir(path))
                 above = os.path.dirname(above)
 
+    def _files_now(self, patterns: Sequence[Pattern]) -> dict[str, str | None]:
+        """Names of what the patterns name, and what kind they are."""
+        found: dict[str, str | None] = {}
+        for pattern in patterns:
+            for path in _matches(pattern.path):
+                below = (
+                    os.path.join(folder, name) for folder, _, names in self._walk(path) for name in names
+                )
+                for name in map(os.path.normpath, (path, *below)):
+                    if os.path.isfile(name):
+                        found[name] = pattern.kind or found.get(name)
+        return found
+
+    def _walk(self, path: str) -> Iterator[tuple[str, list[str], list[str]]]:
+        for folder, folders, names in os.walk(path):
+            folders[:] = [
+                each for each in folders if os.path.realpath(os.path.join(folder, each)) != self._own
+            ]
+            yield folder, folders, names
+
 
 def _matches(path: str) -> Iterable[str]:
     """A name that is there means itself, whatever characters are in it."""
     return [path] if os.path.lexists(path) else glob.glob(path, recursive=True)
-
-
-def _files(patterns: Sequence[Pattern]) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
-    for pattern in patterns:
-        for path in _matches(pattern.path):
-            below = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
-            for name in (path, *below):
-                if os.path.isfile(name):
-                    name = os.path.normpath(name)
-                    found[name] = pattern.kind or found.get(name)
-    return found

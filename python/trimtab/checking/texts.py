@@ -84,6 +84,7 @@ class _Reference:
         self._is_unchecked = is_all and not self._rows
         parts = len(unstable) if arrange is in_groups else len(self._free)
         self._spreads: dict[_Field, Spread] = {}
+        self._varying = [run[key].line.number for key in unstable for run in runs if key in run]
         self.by_itself = parts + self._look_at_numbers()
 
     def _look_at_numbers(self) -> int:
@@ -95,6 +96,8 @@ class _Reference:
                 if len(set(column)) == 1:
                     continue
                 spread = spread_of(list(map(value_of, column)), self._rules)
+                if spread != STABLE:
+                    self._varying.append(rows[0].line.number)
                 free[pieces, at] += spread.is_free
                 rounding[pieces, at] += spread.rounding > 0
                 self._spreads[pieces, at] = self._spreads.get((pieces, at), STABLE) | spread
@@ -130,6 +133,7 @@ class _Reference:
             tuple(places[:MOST_PLACES]),
             len(places),
             self.by_itself,
+            min(self._varying, default=None),
             self._is_unchecked,
             rounding_hint(largest) if places and is_numbers else "",
         )

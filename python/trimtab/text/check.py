@@ -40,7 +40,8 @@ def _verdict(item: dict[str, Any]) -> str:
         if item["is_unchecked"]:
             return "differs by itself: not compared"
         parts = item["by_itself"]
-        return f"same but for {parts} place{'' if parts == 1 else 's'} where plain runs differ, too"
+        first = "" if item["first_by_itself"] is None else f" (first: {item['first_by_itself']})"
+        return f"same but for {parts} place{'' if parts == 1 else 's'} where plain runs differ, too{first}"
     return "same"
 
 
