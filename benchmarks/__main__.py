@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ from benchmarks import docs
 from benchmarks.machine import Patience, describe
 from benchmarks.measure import QUIET, measure, measure_command, measure_reading
 from benchmarks.running import BenchError, clean_environment
+from benchmarks.steering import run_steering
+from benchmarks.steering_tables import STEERING_BLOCKS
 from benchmarks.suite import FULL, SMOKE, Size, cases
 from benchmarks.task_tables import TASK_BLOCKS
 from benchmarks.tasks import run_tasks
@@ -24,10 +28,35 @@ OUT = ROOT / "build" / "bench"
 PAGE = ROOT / "docs" / "performance.md"
 # The results that the page was made from.
 KEPT = ROOT / "benchmarks" / "results.json"
-# The same of the task runtime: `--only tasks`.
-TASKS = "tasks"
-TASKS_PAGE = ROOT / "docs" / "performance-tasks.md"
-TASKS_KEPT = ROOT / "benchmarks" / "task-results.json"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Benchmarks with a page of their own: `--only` their word."""
+
+    page: Path
+    kept: Path
+    blocks: docs.Blocks
+    run: Callable[[Path, Path, bool, int, float, Callable[[str], None]], dict[str, Any]]
+    rounds: int
+
+
+SUITES = {
+    "tasks": Suite(
+        ROOT / "docs" / "performance-tasks.md",
+        ROOT / "benchmarks" / "task-results.json",
+        TASK_BLOCKS,
+        run_tasks,
+        FULL.rounds,
+    ),
+    "steering": Suite(
+        ROOT / "docs" / "performance-steering.md",
+        ROOT / "benchmarks" / "steering-results.json",
+        STEERING_BLOCKS,
+        run_steering,
+        7,
+    ),
+}
 # Teams of the constructs and programs: enough to wait for each other, few enough for small machines.
 MOST_THREADS = 2
 
@@ -49,24 +78,28 @@ def main() -> int:
     parser.add_argument(
         "--only",
         metavar="WORD",
-        help=f"only cases whose title holds WORD; no page from that. {TASKS}: those of the task runtime, and their page",
+        help=f"only cases whose title holds WORD; no page from that. {', '.join(SUITES)}: these, and their page",
     )
     parser.add_argument("--write-docs", action="store_true", help="put the tables into docs/")
     parser.add_argument("--results", type=Path, help="take these results instead of running anything")
     arguments = parser.parse_args()
     if arguments.rounds is not None and arguments.rounds < 1:
         parser.error(f"--rounds: expected 1 or more, found {arguments.rounds}")
-    if arguments.write_docs and (arguments.smoke or arguments.only not in (None, TASKS)):
+    if arguments.write_docs and (arguments.smoke or arguments.only not in (None, *SUITES)):
         parser.error("--write-docs needs a whole run")
     try:
-        if arguments.only != TASKS:
+        if arguments.only not in SUITES:
             results = json.loads(arguments.results.read_text()) if arguments.results else _run(arguments)
             _show(results, docs.BLOCKS if not arguments.only else {}, arguments.write_docs, PAGE, KEPT)
-        if arguments.only == TASKS or not (arguments.only or arguments.results):
+        for word, suite in SUITES.items():
+            if arguments.only != word and (arguments.only or arguments.results):
+                continue
             results = (
-                json.loads(arguments.results.read_text()) if arguments.results else _run_tasks(arguments)
+                json.loads(arguments.results.read_text())
+                if arguments.results
+                else _run_suite(word, suite, arguments)
             )
-            _show(results, TASK_BLOCKS, arguments.write_docs, TASKS_PAGE, TASKS_KEPT)
+            _show(results, suite.blocks, arguments.write_docs, suite.page, suite.kept)
     except (BenchError, ValueError, OSError, subprocess.CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
@@ -81,12 +114,11 @@ def _show(results: dict[str, Any], blocks: docs.Blocks, writes: bool, page: Path
         print(f"\n{name}\n{block(results)}")
 
 
-def _run_tasks(arguments: argparse.Namespace) -> dict[str, Any]:
-    size = SMOKE if arguments.smoke else FULL
+def _run_suite(word: str, suite: Suite, arguments: argparse.Namespace) -> dict[str, Any]:
     clean_environment()
-    rounds = arguments.rounds or size.rounds
-    results = run_tasks(ROOT, OUT / "bin", size.is_smoke, rounds, arguments.wait, _tell)
-    name = f"results-tasks{'-smoke' if size.is_smoke else ''}.json"
+    rounds = arguments.rounds or (SMOKE.rounds if arguments.smoke else suite.rounds)
+    results = suite.run(ROOT, OUT / "bin", arguments.smoke, rounds, arguments.wait, _tell)
+    name = f"results-{word}{'-smoke' if arguments.smoke else ''}.json"
     (OUT / name).write_text(_as_text(results), encoding="utf-8")
     return results
 

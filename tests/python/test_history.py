@@ -205,6 +205,7 @@ def decision(number: int, outcome: str, to: str, key: str = "app+0x40") -> dict[
         "time_s": float(number),
         "subject": "mandel.c:48",
         "key": key,
+        "notes": {"partition.costs": "even"} if key == "third" else {},
         "changes": [{"knob": "threads", "from": "4", "to": to}],
         "outcome": outcome,
         "policy": "tuner",
@@ -233,7 +234,7 @@ def test_what_was_accepted_last_is_learnt() -> None:
     found = entries_of(report, KEY, "run")
     assert [(each.subject, each.settings) for each in found] == [
         ("app+0x40", {"threads": "3"}),
-        ("third", {"threads": "2"}),
+        ("third", {"threads": "2", "partition.costs": "even"}),
     ]
     assert found[0].at == 3.0
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks import docs
-from benchmarks.__main__ import TASKS_KEPT, TASKS_PAGE
+from benchmarks.__main__ import SUITES
 from benchmarks.spread import spread
 from benchmarks.task_suite import task_cases
 from benchmarks.task_tables import TARGETS, TASK_BLOCKS, Target, speed_up, task_peers, task_targets, verdict
@@ -106,5 +106,7 @@ def test_smoke_run_has_every_case() -> None:
 
 
 def test_page_shows_the_kept_results() -> None:
-    text = TASKS_PAGE.read_text(encoding="utf-8")
-    assert docs.filled(text, json.loads(TASKS_KEPT.read_text(encoding="utf-8")), TASK_BLOCKS) == text
+    text = SUITES["tasks"].page.read_text(encoding="utf-8")
+    assert (
+        docs.filled(text, json.loads(SUITES["tasks"].kept.read_text(encoding="utf-8")), TASK_BLOCKS) == text
+    )

@@ -34,6 +34,7 @@ def decisions(process: Process, places: Places) -> list[dict[str, Any]]:
                 * 1e-9,
                 "subject": places[subject][0] if subject in places else f"subject {subject}",
                 "key": knob.key,
+                "notes": _notes(process, knob.key),
                 "changes": [change],
                 "outcome": OUTCOMES.get(int(record["outcome"]), f"outcome {record['outcome']}"),
                 "policy": process.policies.get(int(record["policy"])),
@@ -44,6 +45,16 @@ def decisions(process: Process, places: Places) -> list[dict[str, Any]]:
                 "pairs": pairs,
             }
         )
+    return found
+
+
+def _notes(process: Process, key: str) -> dict[str, str]:
+    """What there is to remember besides the knobs' values, by name; names have a dot (settings.hpp of rooms/steer)."""
+    found = {}
+    for fact, value in process.facts.items():
+        name, _, its_key = fact.partition(" ")
+        if key and its_key == key and "." in name:
+            found[name] = value
     return found
 
 

@@ -37,6 +37,7 @@ def build(run: Run) -> dict[str, Any]:
         "complete": bool(ended) and ended.get("signal") is None,
         "exit": {"code": ended.get("code"), "signal": ended.get("signal")},
         "processes": [_process_entry(process, ended) for process in run.processes],
+        "steering": run.info.get("steering"),
     }
     if main is None:
         return {**base, **_without_process(ended, unavailable)}

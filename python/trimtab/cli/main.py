@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +20,10 @@ from trimtab.cli.doctor import run_doctor
 from trimtab.cli.export import export_run
 from trimtab.cli.history import run_history
 from trimtab.cli.sweep import run_sweep
+from trimtab.cli.tune import run_tune
+
+if TYPE_CHECKING:
+    from trimtab.tuning import Prepared, Tuning
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -87,6 +92,52 @@ def main() -> None:
 @click.option("--level", type=click.Choice(["off", "idle", "profile", "trace"]), hidden=True)
 @click.option("--html", type=click.Path(path_type=Path), help="Also write the report page to this file.")
 @click.option("--no-follow", is_flag=True, help="Do not watch the program's children.")
+@click.option(
+    "--tune",
+    is_flag=False,
+    flag_value="on",
+    default="off",
+    type=click.Choice(["on", "off", "shuffle"]),
+    help="Change loops while they run, keep what is proved to help, and remember it. shuffle: turn every knob at random, to "
+    "see whether the answer stays. Default: off.",
+)
+@click.option(
+    "--frozen",
+    is_flag=True,
+    help="Use what earlier runs found, and search for nothing: the same settings each time.",
+)
+@click.option(
+    "--history",
+    "history",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="What earlier runs found. Default: yours.",
+)
+@click.option(
+    "--input-class", metavar="NAME", help="Name of the input in the history. Default: the arguments."
+)
+@click.option(
+    "--search",
+    type=click.Choice(
+        [
+            "diagnosed",
+            "hill-climbing",
+            "nelder-mead",
+            "parallel-rank-order",
+            "simulated-annealing",
+            "random",
+            "exhaustive",
+        ]
+    ),
+    help="How to search. Default: diagnosed.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(0, 100),
+    metavar="PERCENT",
+    help="Most of the run's time that search may cost. Default 3.",
+)
+@click.option("--seed", type=click.IntRange(0), help="Of what search draws by lot. Default 1.")
 @click.option("-q", "--quiet", is_flag=True, help="No verdict at the end.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
 def run(
@@ -98,6 +149,13 @@ def run(
     level: str | None,
     html: Path | None,
     no_follow: bool,
+    tune: str,
+    frozen: bool,
+    history: Path | None,
+    input_class: str | None,
+    search: str | None,
+    budget: int | None,
+    seed: int | None,
     quiet: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -109,8 +167,22 @@ def run(
     from trimtab.launcher.launch import end_like
 
     directory = (output if output is not None else default_directory(command[0])).absolute()
+    prepared = None
+    if frozen and tune != "off":
+        raise click.UsageError(f"--frozen and --tune={tune} exclude each other")
+    if frozen or tune != "off":
+        from trimtab.tuning import Tuning
+
+        wanted = Tuning("frozen" if frozen else tune, history, input_class, search, budget, seed)
+        prepared = _prepare(wanted, command)
     options = Options(
-        directory, level or ("trace" if trace else "profile"), max_trace, keep, probes, not no_follow
+        directory,
+        level or ("trace" if trace else "profile"),
+        max_trace,
+        keep,
+        probes,
+        not no_follow,
+        None if prepared is None else prepared.steering,
     )
     try:
         result = launch(list(command), options)
@@ -120,17 +192,33 @@ def run(
         fail(str(error), 126)
     if result.why:
         click.echo(f"trimtab: not recorded: {result.why}", err=True)
-    if result.directory is not None and (not quiet or html is not None):
-        _verdict(result.directory, html, quiet)
+    if result.directory is not None and (not quiet or html is not None or prepared is not None):
+        _verdict(result.directory, html, quiet, prepared)
     end_like(result)
 
 
-def _verdict(directory: Path, html: Path | None, quiet: bool) -> None:
+def _prepare(wanted: Tuning, command: tuple[str, ...]) -> Prepared:
+    """What the run is started with; a history that cannot be used is told, and the run goes on without."""
+    from trimtab.tuning import prepare
+
+    program = Path(shutil.which(command[0]) or command[0])
+    prepared = prepare(wanted, program, command[1:])
+    if prepared.why:
+        click.echo(f"trimtab: nothing known: {prepared.why}", err=True)
+    return prepared
+
+
+def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared | None) -> None:
     """Never lets an error of ours reach the program's exit code."""
     from trimtab.model import RunError
 
     try:
         report = _build(directory)
+        if prepared is not None:
+            from trimtab.tuning import remember
+
+            if why := remember(prepared, report, directory):
+                click.echo(f"trimtab: not remembered: {why}", err=True)
         if not quiet:
             from trimtab.text import verdict
 
@@ -191,6 +279,7 @@ main.add_command(export_run)
 main.add_command(run_doctor)
 main.add_command(run_history)
 main.add_command(run_sweep)
+main.add_command(run_tune)
 
 
 @main.command("list")

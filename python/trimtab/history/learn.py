@@ -20,6 +20,7 @@ def entries_of(report: dict[str, Any], key: Key, run: str) -> list[Entry]:
         latest[decision["key"]] = decision
         its = settings.setdefault(decision["key"], {})
         its.update({change["knob"]: change["to"] for change in decision["changes"]})
+        its.update(decision["notes"])
     started = float(report["started_real_ns"] or 0) * 1e-9
     return [
         Entry(

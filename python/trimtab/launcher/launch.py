@@ -34,9 +34,32 @@ _PASSED_ON = (
 _FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
 
+_SETTINGS = "settings.txt"
+
+
+@dataclass(frozen=True)
+class Steering:
+    """How the program is changed while it runs.
+
+    Attributes:
+        mode: on, frozen or shuffle, as the library has it.
+        settings: what earlier runs found, in the library's form; None: nothing.
+        environment: variables that the program is started with, and
+        reasons: why, by their names.
+    """
+
+    mode: str
+    settings: str | None = None
+    search: str | None = None
+    budget_percent: int | None = None
+    seed: int | None = None
+    environment: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Options:
-    """How to observe."""
+    """How to observe, and whether to change anything."""
 
     directory: Path
     level: str = "profile"
@@ -44,6 +67,7 @@ class Options:
     keep: str = "first"
     probes: str | None = None
     is_follow: bool = True
+    steering: Steering | None = None
 
 
 @dataclass(frozen=True)
@@ -93,8 +117,29 @@ def _environment(options: Options, library: Path) -> dict[str, str]:
         "TRIMTAB_PROBES": options.probes,
         "TRIMTAB_FOLLOW": None if options.is_follow else "0",
     }
+    steering = options.steering
+    if steering is not None:
+        environment.update(steering.environment)
+        settings |= {
+            "TRIMTAB_TUNE": steering.mode,
+            "TRIMTAB_SETTINGS": None if steering.settings is None else str(options.directory / _SETTINGS),
+            "TRIMTAB_SEARCH": steering.search,
+            "TRIMTAB_BUDGET": None if steering.budget_percent is None else str(steering.budget_percent),
+            "TRIMTAB_SEED": None if steering.seed is None else str(steering.seed),
+        }
     environment.update({name: value for name, value in settings.items() if value is not None})
     return environment
+
+
+def _describe(steering: Steering | None) -> dict[str, Any] | None:
+    if steering is None:
+        return None
+    starts = [
+        {"name": name, "value": value, "reason": steering.reasons.get(name, "")}
+        for name, value in steering.environment.items()
+    ]
+    known = 0 if steering.settings is None else max(steering.settings.count("\n") - 1, 0)
+    return {"mode": steering.mode, "known_settings": known, "start_values": starts}
 
 
 def launch(argv: list[str], options: Options) -> Launch:
@@ -130,9 +175,12 @@ def launch(argv: list[str], options: Options) -> Launch:
             "machine": machine.describe()
             | {"cpus_online": os.cpu_count(), "cpus_affinity": len(os.sched_getaffinity(0))},
             "unavailable": unavailable,
+            "steering": _describe(options.steering),
         }
         try:
             options.directory.mkdir(parents=True, exist_ok=False)
+            if options.steering is not None and options.steering.settings is not None:
+                (options.directory / _SETTINGS).write_text(options.steering.settings, encoding="utf-8")
             _write_info(options.directory, info)
         except OSError as error:
             directory, why = None, f"{options.directory}: {error.strerror}"

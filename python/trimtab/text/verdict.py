@@ -39,6 +39,10 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
         console.print("  " + line)
         for each in task_lines(report, 3):
             console.print("  " + each)
+    for started in (report.get("steering") or {}).get("start_values", []):
+        console.print(
+            f"  started with {escape(started['name'])}={escape(started['value'])}: {escape(started['reason'])}"
+        )
     if report["decisions"]:
         console.print(f"  steering: {summary(report['decisions'])}")
         for decided in lasting(report["decisions"])[-3:]:

@@ -198,21 +198,13 @@ recorder::setup_cost::~setup_cost() {
 
 // counters.tt and switches.tt come into being with their first record: most processes of a run have neither.
 void recorder::sample(std::uint32_t counter, std::uint32_t lane, double value, base::ticks at) noexcept {
-  if (!is_on() || counter == 0) return;
-  const std::lock_guard guard(m_sample_lock);
-  if (!m_counters_file && create_file(m_counters_file, "counters.tt", file_kind::counters, sizeof(observe::sample),
-                                      header_bytes + samples_first_bytes, samples_reserve) != 0)
-    return;
-  append(m_counters_file, observe::sample{at, counter, lane, value, 0});
+  if (counter == 0) return;
+  append(m_counters_file, "counters.tt", file_kind::counters, samples_first_bytes, samples_reserve,
+         observe::sample{at, counter, lane, value, 0});
 }
 
 void recorder::add_switch(const event& record) noexcept {
-  if (!is_on()) return;
-  const std::lock_guard guard(m_sample_lock);
-  if (!m_switches_file && create_file(m_switches_file, "switches.tt", file_kind::switches, sizeof(event),
-                                      header_bytes + samples_first_bytes, samples_reserve) != 0)
-    return;
-  append(m_switches_file, record);
+  append(m_switches_file, "switches.tt", file_kind::switches, samples_first_bytes, samples_reserve, record);
 }
 
 }  // namespace trimtab::observe

@@ -2,7 +2,6 @@
 #include <mutex>
 
 #include "recorder_append.hpp"
-#include "trimtab/observe/recorder.hpp"
 
 namespace trimtab::observe {
 
@@ -36,12 +35,7 @@ std::uint16_t recorder::add_policy(const char* name) noexcept {
 }
 
 void recorder::decide(const decision& record) noexcept {
-  if (!is_on()) return;
-  const std::lock_guard guard(m_sample_lock);
-  if (!m_decisions_file && create_file(m_decisions_file, "decisions.tt", file_kind::decisions, sizeof(decision),
-                                       header_bytes + decisions_first_bytes, decisions_reserve) != 0)
-    return;
-  append(m_decisions_file, record);
+  append(m_decisions_file, "decisions.tt", file_kind::decisions, decisions_first_bytes, decisions_reserve, record);
 }
 
 }  // namespace trimtab::observe

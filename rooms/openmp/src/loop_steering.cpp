@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <mutex>
 #include <optional>
 
@@ -17,11 +17,15 @@ using steer::knob_value;
 namespace {
 
 constexpr std::uint32_t measured_before = 3;  // measurements of what the program does, before a loop is a subject
-constexpr double chunk_seconds = 10e-6;       // a chunk that long costs next to nothing to hand out
-constexpr double handing_out_s = 0.1e-6;      // one chunk
+constexpr std::size_t most_before = 16;
+constexpr double chunk_seconds = 10e-6;   // a chunk that long costs next to nothing to hand out
+constexpr double handing_out_s = 0.1e-6;  // one chunk
 constexpr double change_s = 2e-6;
 constexpr std::uint64_t window_instances = 2;
 constexpr double uneven = 1.02;  // below it, weights stay as they are
+// Each time that weights are learnt leaves a plan behind for good: soon they are learnt more and more rarely.
+constexpr std::uint32_t quick_refinements = 6;
+constexpr double first_pause_s = 0.05, longest_pause_s = 10;
 
 // Positions among the knobs of the two kinds of loops.
 enum dynamic_knob : std::uint32_t { schedule_knob, chunk_knob };
@@ -31,19 +35,6 @@ constexpr knob_value weighted = 1;  // of the knob partition
 family family_of(const site_key& key) noexcept {
   if (key.written == schedule::static_) return family::blocks;
   return key.written == schedule::static_chunked ? family::chunks : family::dynamic;
-}
-
-const char* name_of(schedule written) noexcept {
-  switch (written) {
-    case schedule::dynamic:
-      return "dynamic";
-    case schedule::guided:
-      return "guided";
-    case schedule::runtime:
-      return "runtime";
-    default:
-      return "static";
-  }
 }
 
 std::vector<std::string> names_of_sharings() {
@@ -80,6 +71,7 @@ struct loop_steering::entry {
   const loop_plan* in_force = nullptr;
   cost_profile costs;
   std::uint32_t refined = 0;  // times that the costs were learnt
+  double next_learning_s = 0;
 
   std::vector<std::uint64_t> ticks_before, instances_before;
   const loop_plan* loads_of = nullptr;
@@ -104,8 +96,47 @@ struct loop_steering::entry {
   }
 };
 
-bool begin_steering() noexcept {
-  if (!prepare_sites()) return false;
+namespace {
+
+// What a setting says to a loop of this kind; nothing where it is of another version.
+std::optional<loop_plan> plan_of(const steer::setting& known, family kind) {
+  loop_plan plan{0, nullptr, under_what_was_known, sharing::as_written, false, 0, {}};
+  for (const auto& its : known.values) {
+    if (kind == family::blocks && its.knob == "partition") {
+      plan.is_weighted = its.text == "weighted";
+    } else if (kind == family::blocks && its.knob == "partition.costs") {
+      auto costs = cost_profile::from_text(its.text);
+      if (!costs) return std::nullopt;
+      plan.costs = std::move(*costs);
+    } else if (kind == family::dynamic && its.knob == "schedule") {
+      const auto found = std::find(std::begin(sharing_names), std::end(sharing_names), its.text);
+      if (found == std::end(sharing_names)) return std::nullopt;
+      plan.how = static_cast<sharing>(found - std::begin(sharing_names));
+    } else if (kind != family::blocks && its.knob == "chunk") {
+      const auto [rest, error] = std::from_chars(its.text.data(), its.text.data() + its.text.size(), plan.chunk);
+      if (error != std::errc{} || *rest != '\0') return std::nullopt;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (kind == family::dynamic && (plan.how == sharing::as_written || plan.how == sharing::static_)) plan.chunk = 0;
+  return plan;
+}
+
+// "…/static,0/1000": one block a thread; "…/static,4/1000": blocks of a chunk; all others: chunks on demand.
+family family_of_key(std::string_view key) noexcept {
+  const std::size_t at = key.find("/static,");
+  if (at == std::string_view::npos) return family::dynamic;
+  return key.substr(at).starts_with("/static,0/") ? family::blocks : family::chunks;
+}
+
+}  // namespace
+
+bool begin_steering(const std::vector<steer::setting>& known) {
+  auto* const plans = new std::vector<known_plan>;
+  for (const steer::setting& each : known)
+    if (auto plan = plan_of(each, family_of_key(each.key))) plans->push_back({each.key, std::move(*plan)});
+  if (!prepare_sites(plans)) return false;
   is_steering.store(true, std::memory_order_release);
   return true;
 }
@@ -154,22 +185,14 @@ std::vector<steer::knob> knobs_of(const site_key& key, std::uint32_t members, do
   return {std::move(schedule), std::move(chunk)};
 }
 
-std::string key_of_site(const site_key& key) {
-  char place[160], text[256];
-  if (!the_recorder.place_of(key.outlined, place, sizeof place)) return "";
-  const std::string trip = key.trip == any_trip ? "any" : std::to_string(key.trip);
-  std::snprintf(text, sizeof text, "%s/%s,%llu/%s", place, name_of(key.written), static_cast<unsigned long long>(key.chunk),
-                trip.c_str());
-  return text;
-}
-
 }  // namespace
 
 bool loop_steering::make_known(entry& fresh, steer::snapshot& now) {
   loop_site& site = *fresh.site;
   const std::uint32_t subject_1 = site.subject_1.load(std::memory_order_relaxed);
   if (subject_1 == 0) return false;
-  if (fresh.key.empty()) fresh.key = key_of_site(site.key);
+  char key[256];
+  if (fresh.key.empty() && write_key(site.key, key, sizeof key)) fresh.key = key;
   const auto known = std::find_if(m_known.begin(), m_known.end(), [&](const auto& each) { return each.key == fresh.key; });
   if (fresh.key.empty() || (known == m_known.end() && fresh.measured.size() < measured_before)) return false;
   fresh.id = subject_1 - 1;
@@ -215,7 +238,8 @@ void loop_steering::measure(entry& of, steer::subject_state& state) {
     if (taken.iterations == 0) continue;
     of.iteration_s = seconds / static_cast<double>(taken.iterations);
     of.instance_s = seconds / static_cast<double>(taken.instances);
-    of.measured.push_back({taken.under, of.iteration_s, seconds});
+    if (taken.under != under_what_was_known && (of.is_known || of.measured.size() < most_before))
+      of.measured.push_back({taken.under, of.iteration_s, seconds});
   }
   if (!of.is_known) return;
   state.measured = std::move(of.measured);
@@ -223,12 +247,13 @@ void loop_steering::measure(entry& of, steer::subject_state& state) {
 }
 
 // From what each member took since the last time: how even it is, and for weighted loops what the parts cost.
-void loop_steering::learn(entry& of, steer::subject_state& state) {
+void loop_steering::learn(entry& of, steer::subject_state& state, double now_s) {
   loop_site& site = *of.site;
   member_load* const loads = site.loads.load(std::memory_order_relaxed);
   const std::uint32_t members = std::min(site.members.load(std::memory_order_relaxed), loop_site::most_members);
   if (loads == nullptr || members < 2) return;
   const std::lock_guard guard(of.lock);
+  if (of.in_force != nullptr && now_s < of.next_learning_s) return;
   if (of.loads_of != of.in_force || of.ticks_before.size() != members) {
     of.loads_of = of.in_force;
     of.ticks_before.assign(members, 0);
@@ -265,9 +290,11 @@ void loop_steering::learn(entry& of, steer::subject_state& state) {
   if (!is_weighted && of.refined > 0) return;  // what is known is better than what even blocks tell
   if (is_weighted && imbalance < uneven) return;
   if (!is_weighted) of.costs = cost_profile();
-  of.costs.learn(seconds, of.refined < 6 ? 1.0 : 0.5);
+  of.costs.learn(seconds, of.refined < quick_refinements ? 1.0 : 0.5);
   if (!is_weighted) return;
   of.refined += 1;
+  if (of.refined > quick_refinements)
+    of.next_learning_s = now_s + std::min(first_pause_s * std::exp2(of.refined - quick_refinements), longest_pause_s);
   of.publish_values();
 }
 
@@ -289,7 +316,7 @@ void loop_steering::add_to(steer::snapshot& now) {
       its.measured.clear();
     }
     state.id = its.id;
-    learn(its, state);
+    learn(its, state, now.time_s);
     if (state.measured.empty() && state.figures.empty()) continue;
     state.figures.push_back({std::string(steer::figures::instance_seconds), its.instance_s});
     if (family_of(its.site->key) == family::dynamic && its.site->key.written == schedule::dynamic && its.iteration_s > 0) {

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <cstdio>
 #include <mutex>
 
 #include "trimtab/base/spin_lock.hpp"
@@ -46,12 +47,37 @@ bool is_alike(const site_key& one, const site_key& other) noexcept {
   return one.outlined == other.outlined && one.chunk == other.chunk && one.written == other.written;
 }
 
+const char* name_of(schedule written) noexcept {
+  switch (written) {
+    case schedule::dynamic:
+      return "dynamic";
+    case schedule::guided:
+      return "guided";
+    case schedule::runtime:
+      return "runtime";
+    default:
+      return "static";
+  }
+}
+
+const std::vector<known_plan>* known_plans = nullptr;
+
+// Not under our lock: it asks the loader.
+const loop_plan* known_plan_of(const site_key& key) noexcept {
+  char text[256];
+  if (known_plans == nullptr || known_plans->empty() || !write_key(key, text, sizeof text)) return nullptr;
+  for (const known_plan& each : *known_plans)
+    if (each.key == text) return &each.plan;
+  return nullptr;
+}
+
 // Under the lock. nullptr: no room for another.
-loop_site* add_site(const site_key& key) noexcept {
+loop_site* add_site(const site_key& key, const loop_plan* known) noexcept {
   const std::uint32_t used = sites_used.load(std::memory_order_relaxed);
   if (used == most_sites) return nullptr;
   loop_site& added = sites[used];
   added.key = key;
+  added.latest.store(known, std::memory_order_relaxed);
   sites_used.store(used + 1, std::memory_order_release);
   slot_of(key).store(&added, std::memory_order_release);
   return &added;
@@ -63,13 +89,15 @@ loop_site* site_of(const site_key& key) noexcept {
   site_key others = key;
   others.trip = any_trip;
   if (loop_site* const known = slot_of(others).load(std::memory_order_acquire)) return known;
+  const loop_plan* const plan = known_plan_of(key);
+  const loop_plan* const plan_of_others = known_plan_of(others);
   const std::lock_guard guard(site_lock);
   if (loop_site* const known = slot_of(key).load(std::memory_order_acquire)) return known;
   std::uint32_t trips = 0;
   for (std::uint32_t i = 0, n = sites_used.load(std::memory_order_relaxed); i < n; ++i) trips += is_alike(sites[i].key, key);
-  if (trips < most_trips) return add_site(key);
+  if (trips < most_trips) return add_site(key, plan);
   loop_site* const known = slot_of(others).load(std::memory_order_acquire);
-  return known != nullptr ? known : add_site(others);
+  return known != nullptr ? known : add_site(others, plan_of_others);
 }
 
 const loop_plan* plan_of(const loop_site& site, std::uint64_t epoch) noexcept {
@@ -135,7 +163,16 @@ void add_measurement(loop_site& site, std::uint64_t under, ticks took, std::uint
 
 }  // namespace
 
-bool prepare_sites() noexcept {
+bool write_key(const site_key& key, char* into, std::size_t room) noexcept {
+  char place[160], trip[24] = "any";
+  if (!observe::the_recorder.place_of(key.outlined, place, sizeof place)) return false;
+  if (key.trip != any_trip) std::snprintf(trip, sizeof trip, "%llu", static_cast<unsigned long long>(key.trip));
+  std::snprintf(into, room, "%s/%s,%llu/%s", place, name_of(key.written), static_cast<unsigned long long>(key.chunk), trip);
+  return true;
+}
+
+bool prepare_sites(const std::vector<known_plan>* known) noexcept {
+  known_plans = known;
   if (sites != nullptr) return true;
   void* const memory = mmap(nullptr, most_sites * sizeof(loop_site), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

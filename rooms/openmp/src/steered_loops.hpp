@@ -13,6 +13,8 @@
 #pragma once
 
 #include <atomic>
+#include <string>
+#include <vector>
 
 #include "cost_profile.hpp"
 #include "loop_shares.hpp"
@@ -39,6 +41,9 @@ struct site_key {
   bool operator==(const site_key&) const = default;
 };
 inline constexpr std::uint64_t any_trip = ~std::uint64_t{0};
+
+// The same in every run of the same build: "BUILD_ID+0xOFFSET/dynamic,4/1000". False: code of no object.
+bool write_key(const site_key& key, char* into, std::size_t room) noexcept;
 
 // What one member number took, under one plan. Its member writes, the steering thread reads.
 struct alignas(64) member_load {
@@ -74,8 +79,15 @@ struct loop_site {
 // True from the first region on in a process that is steered.
 extern std::atomic<bool> is_steering;
 
+// What earlier runs found: in force from a site's first loop on. `known` lives as long as the process.
+struct known_plan {
+  std::string key;
+  loop_plan plan;
+};
+inline constexpr std::uint64_t under_what_was_known = ~std::uint64_t{0};  // no decision of this run
+
 // The steering thread's side.
-bool prepare_sites() noexcept;  // before is_steering; false: no memory
+bool prepare_sites(const std::vector<known_plan>* known = nullptr) noexcept;  // before is_steering; false: no memory
 std::uint32_t site_count() noexcept;
 loop_site& site_at(std::uint32_t index) noexcept;
 // In force for teams forked from now on; fills in since and before.

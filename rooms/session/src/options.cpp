@@ -45,6 +45,8 @@ bool read_tune(const char* text, tune& into) noexcept {
     into = tune::on;
   else if (is(text, "frozen"))
     into = tune::frozen;
+  else if (is(text, "shuffle"))
+    into = tune::shuffle;
   else
     return false;
   return true;

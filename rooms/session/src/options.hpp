@@ -22,14 +22,14 @@ inline constexpr option option_table[] = {
     {"TRIMTAB_PROBES", "", "comma list of probes; empty: the defaults; +NAME adds to them; none"},
     {"TRIMTAB_SAMPLE_MS", "10", "period of the sampler thread, milliseconds, 1 to 10000"},
     {"TRIMTAB_FOLLOW", "1", "0: children of this process are not watched"},
-    {"TRIMTAB_TUNE", "off", "off | on | frozen: only what TRIMTAB_SETTINGS says"},
+    {"TRIMTAB_TUNE", "off", "off | on | frozen: only what TRIMTAB_SETTINGS says | shuffle: every knob at random"},
     {"TRIMTAB_SETTINGS", "", "file of settings that earlier runs found"},
     {"TRIMTAB_SEARCH", "diagnosed", "search that tuning uses"},
     {"TRIMTAB_BUDGET", "3", "percent of the run's time that tuning may cost, 0 to 100"},
     {"TRIMTAB_SEED", "1", "of all that is drawn by lot"},
 };
 
-enum class tune : std::uint8_t { off, on, frozen };
+enum class tune : std::uint8_t { off, on, frozen, shuffle };
 
 struct steering_options {
   tune how = tune::off;

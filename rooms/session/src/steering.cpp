@@ -13,6 +13,7 @@
 #include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/conductor.hpp"
 #include "trimtab/steer/recall.hpp"
+#include "trimtab/steer/shuffle.hpp"
 #include "trimtab/steer/tuner.hpp"
 
 namespace trimtab::session {
@@ -30,13 +31,14 @@ constexpr long longest_stop_ms = 100;
 struct parts {
   explicit parts(const steering_options& chosen, std::vector<steer::setting> known)
       : record(the_recorder),
-        loops(knobs, record, known, chosen.how == tune::on),
+        loops(knobs, record, known, chosen.how != tune::frozen),
         engine(engine_options_of(chosen)),
         conductor(engine, knobs, seconds, [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); }) {
     auto recalled = std::make_unique<steer::recall>(
         std::move(known), [this](const steer::subject_info& subject) { return loops.key_of(subject.id); });
     recall = recalled.get();
     engine.add(std::move(recalled));
+    if (chosen.how == tune::shuffle) engine.add(std::make_unique<steer::shuffle>(chosen.seed));
     if (chosen.how != tune::on) return;
     steer::tuner_options options;
     options.kind = chosen.search;
@@ -165,8 +167,9 @@ void steering_configure(const steering_options& chosen) noexcept {
   if (chosen.how == tune::off) return;
   try {
     auto fresh = std::make_unique<steering_state>();
-    fresh->all = new parts(chosen, read_settings(chosen.settings));
-    if (!openmp::begin_steering()) {
+    const std::vector<steer::setting> known = read_settings(chosen.settings);
+    fresh->all = new parts(chosen, known);
+    if (!openmp::begin_steering(known)) {
       the_recorder.unavailable("tuning", "no memory", "");
       return;
     }

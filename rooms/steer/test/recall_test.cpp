@@ -14,7 +14,8 @@ subject_info loop(subject_id id, const char* name) {
 std::string name_of_it(const subject_info& of) { return of.name; }
 
 std::vector<setting> known() {
-  return {{"known", {{"chunk", "8"}, {"schedule", "dynamic"}}}, {"misfit", {{"chunk", "8"}, {"schedule", "fac2"}}}};
+  return {{"known", {{"chunk", "8"}, {"schedule", "dynamic"}, {"schedule.note", "its adapter's"}}},
+          {"misfit", {{"chunk", "8"}, {"schedule", "fac2"}}}};
 }
 
 double seconds(const std::vector<knob_value>& values, double) {

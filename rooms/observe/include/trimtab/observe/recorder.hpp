@@ -153,6 +153,9 @@ class recorder {
   int create_directory() noexcept;
   int create_file(base::mapped_file& file, const char* name, file_kind kind, std::uint32_t record_bytes, std::size_t bytes,
                   std::size_t reserve) noexcept;
+  template <class record_type>
+  void append(base::mapped_file& file, const char* name, file_kind kind, std::size_t first_bytes, std::size_t reserve,
+              const record_type& record) noexcept;
   bool open_in_child() noexcept;
   lane* new_lane() noexcept;
   bool prepare_lane(lane& which) noexcept;

@@ -19,8 +19,9 @@
 
 namespace trimtab::openmp {
 
-// Before the first region of the process: its loops may be changed. False: no memory.
-bool begin_steering() noexcept;
+// Before the first region of the process: its loops may be changed. What earlier runs found is in force from the first of
+// them on. False: no memory.
+bool begin_steering(const std::vector<steer::setting>& known);
 // In the child of a fork: its regions run as the program wrote them.
 void end_steering() noexcept;
 
@@ -46,7 +47,7 @@ class loop_steering {
   struct entry;
   bool make_known(entry& fresh, steer::snapshot& now);
   void measure(entry& of, steer::subject_state& state);
-  void learn(entry& of, steer::subject_state& state);
+  void learn(entry& of, steer::subject_state& state, double now_s);
 
   steer::board& m_knobs;
   steer::decision_record& m_record;

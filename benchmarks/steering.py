@@ -1,0 +1,249 @@
+"""What steering gains, and costs where there is nothing to gain: bare, tuned within one run, by hand, in turn."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.machine import Patience, Watch, describe
+from benchmarks.measure import QUIET
+from benchmarks.running import BenchError
+
+BARE, TUNED, AGAIN, HAND = "bare", "tuned", "again", "hand"
+NAMES = {BARE: "bare", TUNED: "`--tune`", AGAIN: "`--frozen`", HAND: "by hand"}
+_TIMEOUT_S = 300
+_HOG = "while True: pass"
+
+
+@dataclass(frozen=True)
+class SteeringCase:
+    """A program; `hand`: the same with the best that is known.
+
+    Attributes:
+        most: of the time as a share of the bare one's; what is promised.
+        most_of_hand: of the time as a share of the one by hand.
+        hogs: other programs that want a CPU meanwhile.
+        quota: of CPUs, of a control group.
+    """
+
+    name: str
+    compiler: str
+    command: tuple[str, ...]
+    most: float
+    hand: tuple[str, ...] | None = None
+    most_of_hand: float | None = None
+    hogs: int = 0
+    quota: float | None = None
+
+    @property
+    def title(self) -> str:
+        """For progress, tables and errors."""
+        beside = f", {self.hogs} CPU hogs beside it" if self.hogs else ""
+        group = f", {self.quota:g} CPUs by its control group" if self.quota else ""
+        return f"{self.name}, {self.compiler}{beside}{group}"
+
+
+def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[SteeringCase]:
+    """Sizes for some seconds on two cores."""
+
+    def steps(full: int) -> str:
+        return str(max(full // 100, 2) if is_smoke else full)
+
+    def workload(name: str, compiler: str, *arguments: str) -> tuple[str, ...]:
+        return (str(workloads / f"{name}-{compiler}"), "--no-check", *arguments)
+
+    triangular = ("--size", "3000", "--steps", steps(500))
+    mandelbrot = ("--steps", steps(40))
+    found = [
+        SteeringCase(
+            name,
+            "clang",
+            workload(name, "clang", *size),
+            0.75,
+            workload(name, "clang", *size, "--schedule", "guided"),
+            1.05,
+        )
+        for name, size in (("triangular", triangular), ("mandelbrot", mandelbrot))
+    ]
+    for compiler in ("gcc", "clang"):
+        program = str(programs / f"steered-{compiler}")
+        tiny = (program, "tiny", steps(300 if compiler == "gcc" else 50))
+        found.append(SteeringCase("tiny iterations", compiler, (*tiny, "1"), 0.5, (*tiny, "2048"), 1.05))
+        found.append(
+            SteeringCase("lavamd", compiler, workload("lavamd", compiler, "--steps", steps(50)), 1.01)
+        )
+        found.append(SteeringCase("copy", compiler, (program, "copy", steps(700)), 1.01))
+        found.append(
+            SteeringCase(
+                "barriers",
+                compiler,
+                (program, "spin", steps(300 if compiler == "gcc" else 3000)),
+                0.1,
+                hogs=2,
+            )
+        )
+        found.append(SteeringCase("barriers", compiler, (program, "spin", steps(20000)), 0.2, quota=0.5))
+    return found
+
+
+def run_steering(
+    root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Callable[[str], None]
+) -> dict[str, Any]:
+    """All cases' results."""
+    workloads = root / "build" / "workloads"
+    for folder, out in (("benchmarks", programs), ("workloads", workloads)):
+        subprocess.run(["make", "-s", "-C", str(root / folder), f"OUT={out}"], check=True)
+    results: dict[str, Any] = {
+        "format": 1,
+        "machine": describe(),
+        "quiet": QUIET,
+        "is_smoke": is_smoke,
+        "cases": [],
+    }
+    cases = steering_cases(is_smoke, programs, workloads)
+    patience = Patience(0 if is_smoke else 60 * minutes / len(cases), QUIET)
+    for number, case in enumerate(cases):
+        began = time.monotonic()
+        results["cases"].append(_measure(case, rounds, patience, number))
+        tell(f"{number + 1:3}/{len(cases)}  steering: {case.title}  {time.monotonic() - began:.1f} s")
+    return results
+
+
+def _measure(case: SteeringCase, rounds: int, patience: Patience, seed: int) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "title": case.title,
+        "most": case.most,
+        "most_of_hand": case.most_of_hand,
+        "why_not": "",
+        "levels": {},
+        "others_share": [],
+        "run_again": 0,
+    }
+    order, watch = random.Random(seed), Watch()
+    patience.next_case()
+    with _group(case.quota) as join, _hogs(case.hogs), tempfile.TemporaryDirectory() as folder:
+        if isinstance(join, str):
+            return {**entry, "why_not": join}
+        found: dict[str, list[float]] = {}
+        answers: set[str] = set()
+        while len(entry["others_share"]) < rounds:
+            watch.again()
+            began = time.monotonic()
+            levels = [BARE, TUNED, *([HAND] if case.hand else [])]
+            order.shuffle(levels)
+            times = {}
+            history = Path(folder) / f"{len(entry['others_share'])}-{entry['run_again']}"
+            # Frozen is what the tuned run of the same round found.
+            levels.insert(levels.index(TUNED) + 1, AGAIN)
+            for each in levels:
+                times[each], answer = _run(case, each, history, join)
+                answers.add(answer)
+            others = watch.others()
+            if case.hogs == 0 and patience.bears(others, time.monotonic() - began):
+                entry["run_again"] += 1
+                continue
+            entry["others_share"].append(round(others or 0.0, 4))
+            for each, seconds in times.items():
+                found.setdefault(each, []).append(seconds)
+    if len(answers) != 1:
+        raise BenchError(f"{case.title}: expected the same answer each time, found {sorted(answers)}")
+    return {**entry, "levels": found}
+
+
+def _run(case: SteeringCase, level: str, history: Path, join: Callable[[], None] | None) -> tuple[float, str]:
+    """Seconds of the whole process, and what it answered."""
+    program = case.hand if level == HAND and case.hand else case.command
+    command = list(program)
+    if level in (TUNED, AGAIN):
+        with tempfile.TemporaryDirectory() as folder:
+            how = "--tune" if level == TUNED else "--frozen"
+            return _timed(
+                [
+                    "trimtab",
+                    "run",
+                    "-q",
+                    how,
+                    "--history",
+                    str(history),
+                    "-o",
+                    f"{folder}/run",
+                    "--",
+                    *command,
+                ],
+                join,
+                Path(folder) / "run" / "run.json",
+            )
+    return _timed(command, join, None)
+
+
+def _timed(command: list[str], join: Callable[[], None] | None, info: Path | None) -> tuple[float, str]:
+    """From the program's start to its end; of a watched one what its launcher says, since that takes time to load."""
+    began = time.monotonic()
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, preexec_fn=join)
+    except subprocess.TimeoutExpired as error:
+        raise BenchError(f"{' '.join(command)}: expected an end within {_TIMEOUT_S} s, found none") from error
+    took = time.monotonic() - began
+    if done.returncode != 0:
+        raise BenchError(
+            f"{' '.join(command)}: expected exit code 0, found {done.returncode}: {done.stderr.strip()}"
+        )
+    if info is not None:
+        took = float(json.loads(info.read_text(encoding="utf-8"))["ended"]["wall_s"])
+    # Workloads say how long they took as well.
+    return took, done.stdout.strip().split(", ")[0]
+
+
+@contextlib.contextmanager
+def _hogs(count: int) -> Iterator[None]:
+    started = [subprocess.Popen([sys.executable, "-c", _HOG]) for _ in range(count)]
+    try:
+        if started:
+            time.sleep(0.5)
+        yield
+    finally:
+        for each in started:
+            each.kill()
+            each.wait()
+
+
+@contextlib.contextmanager
+def _group(cpus: float | None) -> Iterator[Callable[[], None] | str | None]:
+    """A control group with that quota: how to join it; or why there can be none."""
+    if cpus is None:
+        yield None
+        return
+    second, first = Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/cpu")
+    name, period = f"trimtab-bench-{os.getpid()}", 100_000
+    folder = (first if first.is_dir() else second) / name
+    try:
+        folder.mkdir()
+    except OSError as error:
+        yield f"no control group of our own: {error.strerror}"
+        return
+    try:
+        if first.is_dir():
+            (folder / "cpu.cfs_period_us").write_text(str(period))
+            (folder / "cpu.cfs_quota_us").write_text(str(int(cpus * period)))
+        else:
+            (folder / "cpu.max").write_text(f"{int(cpus * period)} {period}")
+
+        def join() -> None:
+            (folder / "cgroup.procs").write_text(str(os.getpid()))
+
+        yield join
+    except OSError as error:
+        yield f"no control group with a quota: {error.strerror or error}"
+    finally:
+        with contextlib.suppress(OSError):
+            folder.rmdir()

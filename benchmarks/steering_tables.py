@@ -1,0 +1,62 @@
+"""Results of the steering benchmarks as tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.spread import judge, ratios, spread
+from benchmarks.steering import AGAIN, BARE, HAND, NAMES, TUNED
+from benchmarks.tables import Results, machine, markdown
+
+
+def _ratio(case: dict[str, Any], level: str, to: str) -> str:
+    """Median of the rounds' ratios, with the quartiles."""
+    levels = case["levels"]
+    if level not in levels or to not in levels:
+        return ""
+    found = spread(ratios(levels[level], levels[to]))
+    return f"{found.median:.2f} ({found.quarter:.2f}-{found.three_quarters:.2f})"
+
+
+def steering_targets(results: Results) -> str:
+    """What was promised, and whether it holds: time as a share of the bare one, and of the one by hand."""
+    rows = []
+    for case in results["cases"]:
+        if case["why_not"]:
+            rows.append([case["title"], "", "", "", "", f"not measured: {case['why_not']}"])
+            continue
+        levels = case["levels"]
+        verdicts = [judge(spread(ratios(levels[TUNED], levels[BARE])), case["most"])]
+        bars = [f"{case['most']:g} of bare"]
+        if case["most_of_hand"] is not None:
+            verdicts.append(judge(spread(ratios(levels[AGAIN], levels[HAND])), case["most_of_hand"]))
+            bars.append(f"frozen {case['most_of_hand']:g} of by hand")
+        rows.append(
+            [
+                case["title"],
+                _ratio(case, TUNED, BARE),
+                _ratio(case, AGAIN, BARE),
+                _ratio(case, AGAIN, HAND),
+                ", ".join(bars),
+                ", ".join(verdicts),
+            ]
+        )
+    head = ["program", "`--tune` / bare", "`--frozen` / bare", "`--frozen` / by hand", "bar", ""]
+    return markdown(head, rows)
+
+
+def steering_times(results: Results) -> str:
+    """Median seconds, and how much others disturbed."""
+    rows = []
+    for case in results["cases"]:
+        times = [
+            f"{spread(case['levels'][level]).median:.2f}" if level in case["levels"] else ""
+            for level in (BARE, TUNED, AGAIN, HAND)
+        ]
+        shares = sorted(case["others_share"])
+        others = f"{shares[len(shares) // 2]:.0%}" if shares else ""
+        rows.append([case["title"], *times, str(len(shares)), others])
+    return markdown(["program", *(f"{name}, s" for name in NAMES.values()), "rounds", "others"], rows)
+
+
+STEERING_BLOCKS = {"machine": machine, "steering-targets": steering_targets, "steering-times": steering_times}

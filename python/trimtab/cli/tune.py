@@ -1,0 +1,145 @@
+"""`trimtab tune`: find, over several runs, what makes a program faster, and prove it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trimtab.cli.common import fail
+
+if TYPE_CHECKING:
+    from trimtab.history import History
+    from trimtab.tuning.across import Outcome, Trial
+    from trimtab.tuning.online import Prepared
+
+
+@click.command("tune", context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.option(
+    "--runs",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Runs with search within them, to begin with.",
+)
+@click.option(
+    "--pairs",
+    type=click.IntRange(5),
+    default=5,
+    show_default=True,
+    help="Pairs of runs that prove one thing.",
+)
+@click.option("--thorough", is_flag=True, help="Try also at the start what nothing speaks for.")
+@click.option("--search", metavar="NAME", help="How to search within a run: see trimtab run --help.")
+@click.option(
+    "--budget",
+    type=click.IntRange(0, 100),
+    default=10,
+    show_default=True,
+    metavar="PERCENT",
+    help="Most of a run's time that search may cost.",
+)
+@click.option(
+    "--input",
+    "source",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="The program's standard input. Default: none.",
+)
+@click.option(
+    "--history",
+    "file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where to keep what is proved. Default: yours.",
+)
+@click.option(
+    "--input-class", metavar="NAME", help="Name of the input in the history. Default: the arguments."
+)
+@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON on standard output.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
+def run_tune(
+    runs: int,
+    pairs: int,
+    thorough: bool,
+    search: str | None,
+    budget: int,
+    source: Path | None,
+    file: Path | None,
+    input_class: str | None,
+    as_json: bool,
+    command: tuple[str, ...],
+) -> None:
+    """Run PROGRAM some times, with changes to its loops and to what it is started with; keep what is proved to help.
+
+    Its output goes nowhere, and each run must end with code 0. `trimtab run --frozen` then uses what was found.
+    """
+    from trimtab.history import History
+    from trimtab.tuning import Tuning, prepare
+    from trimtab.tuning.across import RunFailed, rows_of, starts_for, tune
+    from trimtab.tuning.online import available_cpus
+    from trimtab.tuning.runner import ProgramRunner
+
+    program = shutil.which(command[0])
+    if program is None:
+        fail(f"{command[0]}: no such program", 127)
+    wanted = Tuning("on", file, input_class)
+    prepared = prepare(wanted, Path(program), command[1:])
+    options = ["--budget", str(budget)]
+    for name, value in (("--input-class", input_class), ("--search", search)):
+        options += [] if value is None else [name, value]
+    with tempfile.TemporaryDirectory(prefix="trimtab-tune-") as folder:
+        found = History(Path(folder) / "history.sqlite")
+        runner = ProgramRunner(command, Path(folder), found.path, options, source)
+        try:
+            click.echo(f"trimtab: {' '.join(command)}: {runner.bare():.3g} s as it is", err=True)
+            outcome = tune(
+                runner,
+                learning_runs=runs,
+                pairs=pairs,
+                candidates=lambda report: starts_for(
+                    report, runner.environment, cpus=available_cpus(), is_thorough=thorough
+                ),
+                told=_tell,
+            )
+        except RunFailed as error:
+            fail(str(error))
+        kept = _keep(outcome, found, prepared) if outcome.is_proved else 0
+    rows = rows_of(outcome)
+    if as_json:
+        click.echo(json.dumps({"proved": outcome.is_proved, "kept": kept, "rows": rows}, indent=1))
+        return
+    from trimtab.text.tune import tuned_table
+
+    tuned_table(rows)
+    if outcome.is_proved:
+        click.echo(
+            f"kept: {kept} settings in {prepared.history.path}; trimtab run --frozen uses them", err=True
+        )
+    elif rows:
+        click.echo("nothing kept: the whole program is not faster with it", err=True)
+    else:
+        click.echo("nothing was found that helps; trimtab run says where the time goes", err=True)
+
+
+def _tell(trial: Trial) -> None:
+    click.echo(f"trimtab: {trial.what}: {trial.seconds:.3g} s, {trial.note}", err=True)
+
+
+def _keep(outcome: Outcome, found: History, prepared: Prepared) -> int:
+    """What the runs found, under the program's key; how many settings."""
+    from trimtab.history import HistoryError
+    from trimtab.tuning.online import start_entry
+
+    entries = found.recall(prepared.key)
+    if outcome.chosen is not None:
+        best = [pairs for start, pairs in outcome.starts if pairs.verdict == "better"][-1]
+        entries.append(start_entry(prepared, outcome.chosen, best))
+    try:
+        prepared.history.remember(entries)
+    except HistoryError as error:
+        fail(str(error))
+    return len(entries)

@@ -1,0 +1,23 @@
+"""What tuning came to, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rich.markup import escape
+
+from trimtab.text.console import output, table
+from trimtab.text.units import percent
+
+
+def tuned_table(found: Iterable[Mapping[str, Any]]) -> None:
+    """A row for each thing that was tried: `trimtab.tuning.across.rows_of`."""
+    rows = table("subject", "before", "after", "gain", "verdict")
+    for each in found:
+        gain = "" if each["gain"] is None else f"{percent(each['gain'])} ± {percent(each['spread'] or 0.0)}"
+        rows.add_row(
+            *(escape(str(each[name])) for name in ("subject", "before", "after")), gain, each["verdict"]
+        )
+    if rows.row_count:
+        output().print(rows)

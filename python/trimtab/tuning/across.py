@@ -1,0 +1,254 @@
+"""Tuning over several runs: what is learnt within runs, what can only be set at the start, and a proof on fresh runs.
+
+Pure: how a run is made is its caller's, so that tests can put a made-up program in its place.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+# A candidate that needs this many times the incumbent's time, twice in turn, is not tried further.
+_CLEARLY_WORSE = 1.3
+# Share of the time that a change must save to be worth keeping.
+LEAST_GAIN = 0.01
+
+Verdict = Literal["better", "no better", "clearly worse"]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Times of candidate and incumbent, in turn: seconds of the whole program."""
+
+    candidate: tuple[float, ...]
+    incumbent: tuple[float, ...]
+
+    @property
+    def ratios(self) -> list[float]:
+        """Candidate over incumbent, by pair."""
+        return [ours / theirs for ours, theirs in zip(self.candidate, self.incumbent, strict=True)]
+
+    @property
+    def gain(self) -> float:
+        """Share of the time that the candidate saves: the median over the pairs."""
+        return 1.0 - statistics.median(self.ratios)
+
+    @property
+    def spread(self) -> float:
+        """Half the width of the interval that the pairs themselves span: 94 % for five pairs, more for more."""
+        return (max(self.ratios) - min(self.ratios)) / 2
+
+    @property
+    def verdict(self) -> Verdict:
+        """better: hardly a pair was lost, and the median saves enough. Of five pairs a coin wins all once in 32."""
+        ratios = self.ratios
+        if len(ratios) >= 2 and min(ratios[-2:]) > _CLEARLY_WORSE:
+            return "clearly worse"
+        lost = sum(each >= 1.0 for each in ratios)
+        enough = len(ratios) >= 5 and lost <= (len(ratios) - 5) // 4
+        return "better" if enough and self.gain > LEAST_GAIN else "no better"
+
+
+@dataclass(frozen=True)
+class Start:
+    """What the program could be started with, and what speaks for it."""
+
+    environment: Mapping[str, str]
+    reason: str
+
+    @property
+    def text(self) -> str:
+        """As a shell has it."""
+        return " ".join(f"{name}={value}" for name, value in self.environment.items())
+
+
+class Runner(Protocol):
+    """Runs of the program; each raises RunFailed where it does not end as the first one did."""
+
+    def bare(self) -> float:
+        """Seconds of the program as the user starts it."""
+
+    def learn(self, environment: Mapping[str, str]) -> dict[str, Any]:
+        """A run with search in it; its report."""
+
+    def frozen(self, environment: Mapping[str, str]) -> float:
+        """Seconds of a run with all that was found, and no search."""
+
+
+class RunFailed(Exception):
+    """A run of the program that did not end like the others: says how, and with which settings."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One thing that was tried, for the user to see."""
+
+    what: str
+    seconds: float
+    note: str = ""
+
+
+@dataclass
+class Outcome:
+    """What came of it. `loops`: latest decision that lasts, by subject; `starts`: all that were tried."""
+
+    loops: dict[str, dict[str, Any]] = field(default_factory=dict)
+    starts: list[tuple[Start, Pairs]] = field(default_factory=list)
+    chosen: Start | None = None
+    proof: Pairs | None = None
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the program is faster with what was found than as its user starts it."""
+        return self.proof is not None and self.proof.verdict == "better"
+
+
+def tune(
+    runner: Runner,
+    *,
+    learning_runs: int,
+    pairs: int,
+    candidates: Callable[[dict[str, Any]], Iterable[Start]],
+    told: Callable[[Trial], None] = lambda _: None,
+) -> Outcome:
+    """Learn, choose what to start with, prove.
+
+    Args:
+        runner: makes the runs.
+        learning_runs: runs with search within them, one after the other; each begins with what the ones before found.
+        pairs: of runs, for each thing that is to be proved; at least 5.
+        candidates: what to try at the start, from the report of the last learning run.
+        told: of each run.
+
+    Raises:
+        RunFailed: the program failed with something that was tried, or by itself.
+    """
+    outcome = Outcome()
+    report: dict[str, Any] = {}
+    for number in range(learning_runs):
+        report = runner.learn({})
+        lasting = [each for each in report["decisions"] if each["outcome"] in ("kept", "set")]
+        outcome.loops.update({each["key"]: each for each in lasting})
+        found = sum(each["outcome"] == "kept" for each in lasting)
+        told(Trial(f"learning, run {number + 1}", float(report["wall_s"]), f"{found} kept"))
+    incumbent: Mapping[str, str] = {}
+    for start in candidates(report):
+        tried = {**incumbent, **start.environment}
+        measured = _in_turn(
+            lambda tried=tried: runner.frozen(tried),  # type: ignore[misc]
+            lambda incumbent=incumbent: runner.frozen(incumbent),  # type: ignore[misc]
+            pairs,
+            start.text,
+            told,
+        )
+        outcome.starts.append((start, measured))
+        if measured.verdict == "better":
+            incumbent = tried
+            outcome.chosen = Start(tried, start.reason)
+    if outcome.loops or outcome.chosen is not None:
+        outcome.proof = _in_turn(lambda: runner.frozen(incumbent), runner.bare, pairs, "all of it", told)
+    return outcome
+
+
+def _in_turn(
+    candidate: Callable[[], float],
+    incumbent: Callable[[], float],
+    pairs: int,
+    what: str,
+    told: Callable[[Trial], None],
+) -> Pairs:
+    """Pairs in alternating order, so that a machine that gets slower speaks for neither."""
+    ours: list[float] = []
+    theirs: list[float] = []
+    for number in range(pairs):
+        for is_ours in (True, False) if number % 2 == 0 else (False, True):
+            (ours if is_ours else theirs).append(candidate() if is_ours else incumbent())
+        so_far = Pairs(tuple(ours), tuple(theirs))
+        told(Trial(f"{what}, pair {number + 1}", ours[-1], f"{so_far.ratios[-1]:.2f} of the other"))
+        if so_far.verdict == "clearly worse":
+            break
+    return Pairs(tuple(ours), tuple(theirs))
+
+
+def starts_for(
+    report: dict[str, Any], environment: Mapping[str, str], *, cpus: float, is_thorough: bool = False
+) -> list[Start]:
+    """What is worth trying at the start, after what a run has shown; the likeliest first.
+
+    Args:
+        report: of a run.
+        environment: the user's: what is set there is left.
+        cpus: that the program may use, quota included.
+        is_thorough: try also what nothing speaks for.
+    """
+    shares: Mapping[str, float] = report["time"] or {}
+    threads = int(report["threads"])
+    delay, waits = shares.get("run_delay", 0.0), shares.get("barrier_wait", 0.0)
+    managing = shares.get("runtime", 0.0) + shares.get("arrival", 0.0)
+    found: list[Start] = []
+    if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY"} & environment.keys():
+        if delay > 0.03 or is_thorough:
+            found.append(
+                Start({"OMP_WAIT_POLICY": "passive"}, f"threads waited for a CPU {delay:.0%} of the time")
+            )
+        if managing > 0.1 or is_thorough:
+            found.append(
+                Start({"OMP_WAIT_POLICY": "active"}, f"starting regions took {managing:.0%} of the time")
+            )
+    if not {"OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_DYNAMIC", "KMP_ALL_THREADS"} & environment.keys():
+        counts: list[tuple[int, str]] = []
+        if threads > cpus:
+            counts.append((max(1, int(cpus)), f"{threads} threads for {cpus:g} CPUs"))
+        if delay > 0.03:
+            counts.append((threads - 1, f"threads waited for a CPU {delay:.0%} of the time"))
+        if managing + waits > 0.3 or is_thorough:
+            reason = f"waiting and starting regions took {managing + waits:.0%} of the time"
+            counts += [(threads // 2, reason), (1, reason)]
+        seen: set[int] = {threads}
+        for count, reason in counts:
+            if count >= 1 and count not in seen:
+                seen.add(count)
+                found.append(Start({"OMP_NUM_THREADS": str(count)}, reason))
+    return found
+
+
+def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
+    """For tables and JSON: subject, setting before and after, gain, spread, verdict."""
+    rows: list[dict[str, Any]] = []
+    for each in outcome.loops.values():
+        changes = each["changes"]
+        rows.append(
+            {
+                "subject": each["subject"],
+                "before": ", ".join(f"{one['knob']}={one['from']}" for one in changes),
+                "after": ", ".join(f"{one['knob']}={one['to']}" for one in changes),
+                "gain": each["gain"],
+                "spread": each["uncertainty"],
+                "verdict": "known before" if each["outcome"] == "set" else "better",
+            }
+        )
+    for start, pairs in outcome.starts:
+        rows.append(
+            {
+                "subject": "start",
+                "before": "as it was",
+                "after": start.text,
+                "gain": pairs.gain,
+                "spread": pairs.spread,
+                "verdict": pairs.verdict,
+            }
+        )
+    if outcome.proof is not None:
+        rows.append(
+            {
+                "subject": "the whole program",
+                "before": "bare",
+                "after": "all that is better",
+                "gain": outcome.proof.gain,
+                "spread": outcome.proof.spread,
+                "verdict": outcome.proof.verdict,
+            }
+        )
+    return rows

@@ -1,0 +1,84 @@
+"""What can only be set before a program starts: it reads these itself, so that its arrays and loops agree with them."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from trimtab.doctor.cgroup import find_quota
+from trimtab.doctor.check import Machine
+
+# The number of threads that the user wants, whatever else: then it is none of ours.
+_THREADS = (
+    "OMP_NUM_THREADS",
+    "OMP_THREAD_LIMIT",
+    "OMP_DYNAMIC",
+    "KMP_ALL_THREADS",
+    "KMP_DEVICE_THREAD_LIMIT",
+)
+_WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY")
+_LOOKS = 9
+_LOOK_S = 0.004
+
+
+@dataclass(frozen=True)
+class StartValue:
+    """An environment variable of the program, and why it has this value."""
+
+    name: str
+    value: str
+    reason: str
+
+
+def start_values(
+    environment: Mapping[str, str],
+    *,
+    machine: Machine | None = None,
+    cpus: int | None = None,
+    runnable: Callable[[], float] | None = None,
+) -> list[StartValue]:
+    """Values for what the user has left open.
+
+    Args:
+        environment: as the program would get it.
+        machine: where quotas are read.
+        cpus: CPUs that the program may use; None: of this process.
+        runnable: how many threads of others want a CPU now.
+    """
+    found: list[StartValue] = []
+    available = cpus if cpus is not None else len(os.sched_getaffinity(0))
+    quota = find_quota(machine if machine is not None else Machine(Path("/")))
+    threads = available
+    if not any(each in environment for each in _THREADS) and quota is not None and quota.cpus is not None:
+        # Rounded down: whoever has more threads than quota stands still together until the next period.
+        threads = max(1, int(quota.cpus))
+        if threads < available:
+            reason = f"the control group may use {quota.cpus:g} of {available} CPUs"
+            found.append(StartValue("OMP_NUM_THREADS", str(threads), reason))
+    if not any(each in environment for each in _WAITING):
+        others = (runnable if runnable is not None else runnable_others)()
+        if others + threads > available + 0.5 and others >= 0.5:
+            reason = f"{others:g} threads of other programs want a CPU"
+            found.append(
+                StartValue("OMP_WAIT_POLICY", "passive", f"{reason}: who spins at a barrier is in the way")
+            )
+    return found
+
+
+def runnable_others(root: Path = Path("/proc")) -> float:
+    """Threads that run or want to, but for this one: the median of several looks; 0 where the kernel does not tell."""
+    looks: list[int] = []
+    for _ in range(_LOOKS):
+        try:
+            text = (root / "stat").read_text(encoding="ascii")
+        except OSError:
+            return 0.0
+        for line in text.splitlines():
+            if line.startswith("procs_running "):
+                looks.append(max(int(line.split()[1]) - 1, 0))
+        time.sleep(_LOOK_S)
+    return float(statistics.median(looks)) if looks else 0.0

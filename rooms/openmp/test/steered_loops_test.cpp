@@ -1,0 +1,200 @@
+// Which plan members of a team get, without any OpenMP runtime: its answers are made up here.
+#include "steered_loops.hpp"
+
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "hooks.hpp"
+
+namespace trimtab::openmp {
+namespace {
+
+using observe::schedule;
+
+constinit thread_local int level = 1;
+constexpr int members = 3;
+int ask_level() { return level; }
+int ask_members() { return members; }
+
+runtime& made_up_runtime() {
+  static runtime* const made = [] {
+    auto* const fresh = new runtime;
+    fresh->functions[static_cast<unsigned>(symbol::omp_get_level)] = reinterpret_cast<void*>(ask_level);
+    fresh->functions[static_cast<unsigned>(symbol::omp_get_num_threads)] = reinterpret_cast<void*>(ask_members);
+    return fresh;
+  }();
+  return *made;
+}
+caller us() { return {&made_up_runtime(), false}; }
+
+class steered_loops : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(prepare_sites());
+    is_steering.store(true);
+    level = 1;
+    t_steered = {};
+  }
+  void TearDown() override { is_steering.store(false); }
+
+  // A team that is forked now.
+  static std::unique_ptr<team> fork(const void* outlined) {
+    auto made = std::make_unique<team>();
+    made->outlined = outlined;
+    made->of = &made_up_runtime();
+    made->level = 1;
+    made->epoch = steering_epoch.load();
+    made->shared_site = nullptr;
+    return made;
+  }
+  static loop_to_share loop_of(std::uint64_t trip, schedule written = schedule::dynamic) {
+    return {written, trip, 1, 0, trip, 1};
+  }
+  // The site of that loop, which it makes known.
+  static loop_site& site_of(const void* outlined, std::uint64_t trip) {
+    const auto of = fork(outlined);
+    steer_member(*of, 1);
+    begin_shared(us(), loop_of(trip));
+    loop_site& found = *t_steered.site;
+    end_shared(us());
+    steer_no_member();
+    return found;
+  }
+  static void put_in_force(loop_site& site, sharing how, std::uint64_t under) {
+    publish(site, *new loop_plan{0, nullptr, under, how, false, how == sharing::as_written ? 0u : 4u, {}});
+  }
+};
+
+char region_a, region_b, region_c, region_d, region_e, region_f;
+
+TEST_F(steered_loops, a_team_has_the_plans_of_when_it_was_forked) {
+  loop_site& site = site_of(&region_a, 100);
+  const auto before = fork(&region_a);
+  put_in_force(site, sharing::fac2, 1);
+  const auto between = fork(&region_a);
+  put_in_force(site, sharing::guided, 2);
+  put_in_force(site, sharing::as_written, 3);
+  const auto after = fork(&region_a);
+  const auto plan_in = [](const team& of) {
+    steer_member(of, 0);
+    return begin_shared(us(), loop_of(100));
+  };
+  EXPECT_EQ(plan_in(*before), nullptr);
+  ASSERT_NE(plan_in(*between), nullptr);
+  EXPECT_EQ(plan_in(*between)->how, sharing::fac2);
+  EXPECT_EQ(plan_in(*between)->under, 1u);
+  EXPECT_EQ(plan_in(*after), nullptr);
+}
+
+TEST_F(steered_loops, only_loops_of_outermost_teams_of_our_own_are_served) {
+  loop_site& site = site_of(&region_b, 100);
+  put_in_force(site, sharing::fac2, 1);
+  const auto of = fork(&region_b);
+  EXPECT_EQ(begin_shared(us(), loop_of(100)), nullptr) << "of no team";
+  steer_member(*of, 0);
+  EXPECT_NE(begin_shared(us(), loop_of(100)), nullptr);
+  end_shared(us());
+  level = 2;
+  EXPECT_EQ(begin_shared(us(), loop_of(100)), nullptr) << "a region inside";
+  level = 1;
+  EXPECT_EQ(begin_shared({&made_up_runtime(), true}, loop_of(100)), nullptr) << "the runtime's own";
+  runtime other;
+  other.functions[static_cast<unsigned>(symbol::omp_get_level)] = reinterpret_cast<void*>(ask_level);
+  other.functions[static_cast<unsigned>(symbol::omp_get_num_threads)] = reinterpret_cast<void*>(ask_members);
+  EXPECT_EQ(begin_shared({&other, false}, loop_of(100)), nullptr) << "another runtime's team";
+  EXPECT_EQ(begin_shared(us(), loop_of(5)), nullptr) << "less than two iterations a member";
+  EXPECT_EQ(begin_shared(us(), loop_of(100, schedule::guided)), nullptr) << "another loop";
+}
+
+TEST_F(steered_loops, a_loop_under_way_is_not_disturbed_by_regions_inside) {
+  loop_site& site = site_of(&region_c, 100);
+  put_in_force(site, sharing::tss, 1);
+  const auto of = fork(&region_c);
+  steer_member(*of, 0);
+  ASSERT_NE(begin_shared(us(), loop_of(100)), nullptr);
+  ASSERT_NE(shared_loop(us()), nullptr);
+  level = 2;
+  EXPECT_EQ(shared_loop(us()), nullptr);
+  EXPECT_EQ(begin_shared(us(), loop_of(50)), nullptr);
+  begin_unshared(us());
+  end_shared(us());
+  level = 1;
+  ASSERT_NE(shared_loop(us()), nullptr);
+  EXPECT_EQ(shared_loop(us())->plan->how, sharing::tss);
+  end_shared(us());
+  EXPECT_EQ(shared_loop(us()), nullptr);
+}
+
+TEST_F(steered_loops, too_many_trip_counts_are_one_site) {
+  loop_site* common = nullptr;
+  for (std::uint64_t trip = 100; trip < 150; ++trip) {
+    loop_site& site = site_of(&region_d, trip);
+    EXPECT_EQ(site.key.trip, trip < 108 ? trip : any_trip);
+    if (trip == 108) common = &site;
+    EXPECT_TRUE(trip <= 108 || &site == common);
+  }
+  EXPECT_EQ(site_of(&region_d, 100).key.trip, 100u);
+}
+
+TEST_F(steered_loops, what_is_known_is_in_force_from_the_first_one_on) {
+  char key[256];
+  ASSERT_TRUE(write_key({&region_f, 100, 1, schedule::dynamic}, key, sizeof key));
+  EXPECT_NE(std::string(key).find("/dynamic,1/100"), std::string::npos);
+  static const std::vector<known_plan> known{{key, {0, nullptr, under_what_was_known, sharing::guided, false, 8, {}}}};
+  ASSERT_TRUE(prepare_sites(&known));
+  const auto of = fork(&region_f);
+  steer_member(*of, 0);
+  const loop_plan* const plan = begin_shared(us(), loop_of(100));
+  ASSERT_NE(plan, nullptr);
+  EXPECT_EQ(plan->how, sharing::guided);
+  EXPECT_EQ(begin_shared(us(), loop_of(101)), nullptr);
+  prepare_sites();
+}
+
+// Whatever is published meanwhile.
+TEST_F(steered_loops, all_members_of_a_team_do_the_same) {
+  loop_site& site = site_of(&region_e, 1000);
+  constexpr int rounds = 2000;
+  std::atomic<bool> is_over{false};
+  std::thread steering([&] {
+    for (std::uint64_t n = 1; !is_over.load(); ++n) {
+      put_in_force(site, n % 2 == 0 ? sharing::fac2 : sharing::as_written, n);
+      std::this_thread::yield();
+    }
+  });
+  std::unique_ptr<team> of = fork(&region_e);
+  std::vector<const loop_plan*> got(members);
+  int different = 0, served = 0;
+  std::barrier forked(members);
+  std::barrier done(members, [&]() noexcept {
+    for (const loop_plan* each : got) different += each != got[0];
+    served += got[0] != nullptr;
+    of->epoch = steering_epoch.load(std::memory_order_acquire);
+  });
+  const auto work = [&](std::uint32_t number) {
+    for (int round = 0; round < rounds; ++round) {
+      forked.arrive_and_wait();
+      steer_member(*of, number);
+      got[number] = begin_shared(us(), loop_of(1000));
+      end_shared(us());
+      barrier_passed();
+      steer_no_member();
+      done.arrive_and_wait();
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::uint32_t i = 1; i < members; ++i) others.emplace_back(work, i);
+  work(0);
+  for (std::thread& each : others) each.join();
+  is_over = true;
+  steering.join();
+  EXPECT_EQ(different, 0);
+  EXPECT_GT(served, 0);
+}
+
+}  // namespace
+}  // namespace trimtab::openmp

@@ -1,0 +1,61 @@
+#include "options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace trimtab::session {
+namespace {
+
+std::map<std::string, std::string> variables;
+const char* look_up(const char* name) {
+  const auto found = variables.find(name);
+  return found == variables.end() ? nullptr : found->second.c_str();
+}
+options read(std::map<std::string, std::string> from) {
+  variables = std::move(from);
+  return read_options(look_up);
+}
+
+TEST(options, nothing_is_steered_unasked) {
+  const options none = read({});
+  EXPECT_EQ(none.steering.how, tune::off);
+  EXPECT_EQ(none.steering.settings, nullptr);
+  EXPECT_EQ(none.wrong_name, nullptr);
+  EXPECT_EQ(read({{"TRIMTAB_TUNE", ""}}).steering.how, tune::off);
+}
+
+TEST(options, of_steering_are_read) {
+  const options all = read({{"TRIMTAB_TUNE", "frozen"},
+                            {"TRIMTAB_SETTINGS", "/tmp/s"},
+                            {"TRIMTAB_SEARCH", "hill-climbing"},
+                            {"TRIMTAB_BUDGET", "10"},
+                            {"TRIMTAB_SEED", "18446744073709551615"}});
+  EXPECT_EQ(all.wrong_name, nullptr);
+  EXPECT_EQ(all.steering.how, tune::frozen);
+  EXPECT_STREQ(all.steering.settings, "/tmp/s");
+  EXPECT_EQ(all.steering.search, steer::search_kind::hill_climbing);
+  EXPECT_EQ(all.steering.budget_percent, 10u);
+  EXPECT_EQ(all.steering.seed, ~std::uint64_t{0});
+  EXPECT_EQ(read({{"TRIMTAB_TUNE", "shuffle"}}).steering.how, tune::shuffle);
+}
+
+TEST(options, what_is_not_understood_is_named_and_keeps_its_default) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"TRIMTAB_TUNE", "yes"},      {"TRIMTAB_SEARCH", "genetic"}, {"TRIMTAB_BUDGET", "101"},  {"TRIMTAB_BUDGET", "3%"},
+      {"TRIMTAB_SEED", "-1"},       {"TRIMTAB_LEVEL", "all"},      {"TRIMTAB_SAMPLE_MS", "0"}, {"TRIMTAB_FOLLOW", "no"},
+      {"TRIMTAB_MAX_TRACE", "10K"}, {"TRIMTAB_KEEP", "newest"}};
+  for (const auto& [name, value] : wrong) {
+    const options read_anyway = read({{name, value}});
+    ASSERT_NE(read_anyway.wrong_name, nullptr) << name;
+    EXPECT_STREQ(read_anyway.wrong_name, name);
+    EXPECT_STREQ(read_anyway.wrong_value, value);
+    EXPECT_EQ(read_anyway.steering.how, tune::off);
+    EXPECT_EQ(read_anyway.steering.budget_percent, 3u);
+    EXPECT_EQ(read_anyway.steering.search, steer::search_kind::diagnosed);
+  }
+}
+
+}  // namespace
+}  // namespace trimtab::session

@@ -1,0 +1,40 @@
+#include "trimtab/steer/shuffle.hpp"
+
+#include <set>
+
+#include "scenario.hpp"
+
+namespace trimtab::steer::testing {
+namespace {
+
+subject_info loop() {
+  subject_info made{1, "loop", {kinds("schedule", {"static", "dynamic", "guided"}), numbers("threads", 1, 4, 4)}};
+  made.knobs[1].asks = consent::needed;
+  return made;
+}
+
+std::set<knob_value> values_of(std::uint32_t knob, bool has_consent) {
+  engine_options options;
+  options.has_consent = has_consent;
+  scenario here(options);
+  here.steering.add(std::make_unique<shuffle>(7));
+  here.add(loop(), [](const std::vector<knob_value>&, double) { return 0.01; });
+  here.run_until(3);
+  std::set<knob_value> seen;
+  for (const decision& each : here.log)
+    for (const change& one : each.changes)
+      if (one.knob == knob) seen.insert(one.to);
+  EXPECT_EQ(here.steering.reports()[0].refused, 0u);
+  EXPECT_TRUE(here.steering.reports()[0].is_enabled);
+  return seen;
+}
+
+TEST(shuffle, turns_every_knob_to_every_value) { EXPECT_EQ(values_of(0, false), (std::set<knob_value>{0, 1, 2})); }
+
+TEST(shuffle, asks_for_consent) {
+  EXPECT_TRUE(values_of(1, false).empty());
+  EXPECT_EQ(values_of(1, true), (std::set<knob_value>{1, 2, 3, 4}));
+}
+
+}  // namespace
+}  // namespace trimtab::steer::testing

@@ -1,0 +1,205 @@
+"""`trimtab run --tune`: whatever it does to a program's loops, the answer stays; what it found is known to the next run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+Compiled = Callable[..., Path]
+
+SOURCE = (Path(__file__).parent / "loops_to_share.c").read_text(encoding="utf-8")
+COMPILERS = ("gcc", "clang-19")
+
+
+def threads(count: int) -> dict[str, str]:
+    # Waiting passively: there may be more threads than CPUs.
+    return {**os.environ, "OMP_NUM_THREADS": str(count), "OMP_WAIT_POLICY": "passive"}
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> tuple[str, str]:
+    return ("--history", str(tmp_path / "history.sqlite"))
+
+
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_every_iteration_runs_once_whatever_is_turned(
+    run: Run, compiled: Compiled, history: tuple[str, str], compiler: str, count: int
+) -> None:
+    watched = run(
+        compiled(SOURCE, compiler),
+        "12",
+        options=("--tune=shuffle", "--seed", str(count), *history),
+        env=threads(count),
+    )
+    assert watched.done.returncode == 0, watched.done.stderr
+    assert watched.done.stdout == "right\n"
+    decided = watched.report()["decisions"]
+    assert {each["policy"] for each in decided} == {"shuffle"}
+    turned = {(change["knob"], change["to"]) for each in decided for change in each["changes"]}
+    wanted = {"static", "dynamic", "guided", "fac2", "tss", "mfsc"}
+    assert wanted <= {to for knob, to in turned if knob == "schedule"}
+    if compiler == "clang-19":
+        assert ("partition", "weighted") in turned
+
+
+@pytest.mark.parametrize("search", ["diagnosed", "hill-climbing", "random", "exhaustive"])
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_the_answer_stays_while_it_searches(
+    run: Run, compiled: Compiled, history: tuple[str, str], compiler: str, search: str
+) -> None:
+    options = ("--tune", "--search", search, "--budget", "100", *history)
+    watched = run(compiled(SOURCE, compiler), "12", options=options, env=threads(2))
+    assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
+    report = watched.report()
+    assert report["steering"]["mode"] == "on"
+    # Whatever was tried was kept or undone: at the end nothing is on trial.
+    on_trial: dict[str, bool] = {}
+    for each in report["decisions"]:
+        on_trial[each["key"]] = each["outcome"] == "trial"
+    assert not any(on_trial.values())
+
+
+def settings_of(watched: Any) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for each in watched.report()["decisions"]:
+        found.setdefault(each["key"], {}).update({change["knob"]: change["to"] for change in each["changes"]})
+    return found
+
+
+def test_a_frozen_run_has_the_blocks_that_were_found(
+    run: Run, compiled: Compiled, tmp_path: Path, trimtab: str
+) -> None:
+    program = compiled(SOURCE, "clang-19")
+    arguments = ("--blocks", "300", "1500")
+    file = ("--history", str(tmp_path / "history.sqlite"))
+    bare = subprocess.run([program, *arguments], capture_output=True, text=True, env=threads(2), check=True)
+    assert bare.stdout.startswith("0-750 750-1500 ")
+    # So that there is a key, whatever the machine lets a search find.
+    shuffled = run(program, *arguments, options=("--tune=shuffle", *file), env=threads(2))
+    (key,) = settings_of(shuffled)
+    assert subprocess.run(
+        [trimtab, "history", "list", *file], capture_output=True, check=True
+    ).stdout.strip() in (
+        b"",
+        b"nothing known",
+    ), "what was turned at random is nothing to remember"
+    from trimtab import machine
+    from trimtab.history import Entry, History, Key, build_of, input_class_of, machine_of
+    from trimtab.tuning.online import available_cpus
+
+    about = machine.describe() | {"cpus_online": os.cpu_count()}
+    settings = {"partition": "weighted", "partition.costs": "0.500000000/0.250000000"}
+    History(Path(file[1])).remember(
+        [
+            Entry(
+                Key(build_of(program), f"{available_cpus():g}", input_class_of(arguments), machine_of(about)),
+                *(key, "loop", str(program), settings, "tuner", "test", 0.3, 0.1, 9, 1.0, "run"),
+            )
+        ]
+    )
+    answers = [run(program, *arguments, options=("--frozen", *file), env=threads(2)) for _ in range(2)]
+    for each in answers:
+        # Half of the time at two thirds of the loop: 0.25 / 0.5 iterations, then 0.25 / 1.5.
+        assert each.done.stdout.startswith("0-1000 1000-1500 "), each.done.stdout + each.done.stderr
+        assert each.done.stdout == answers[0].done.stdout, "bit by bit"
+        assert [(one["outcome"], one["policy"]) for one in each.report()["decisions"]] == [("set", "history")]
+    again = run(program, *arguments, options=("--frozen", "--input-class", "another", *file), env=threads(2))
+    assert again.done.stdout == bare.stdout and again.report()["decisions"] == []
+
+
+def test_what_cannot_be_known_is_told_and_the_program_runs(
+    run: Run, compiled: Compiled, tmp_path: Path
+) -> None:
+    program = compiled(SOURCE, "gcc")
+    spoilt = tmp_path / "history.sqlite"
+    spoilt.write_text("this is no database, but some text that is long enough to be looked at as one")
+    watched = run(program, "2", options=("--tune", "--history", str(spoilt)), env=threads(2))
+    assert (watched.done.returncode, watched.done.stdout) == (0, "right\n")
+    assert "trimtab: nothing known: " in watched.done.stderr and str(spoilt) in watched.done.stderr
+    assert spoilt.read_text().startswith("this is no database")
+
+
+def test_nothing_is_changed_unasked(run: Run, compiled: Compiled) -> None:
+    report = run(compiled(SOURCE, "gcc"), "10", env=threads(2)).report()
+    assert report["decisions"] == [] and report["steering"] is None
+
+
+def test_children_of_forks_run_as_they_were_written(
+    run: Run, compiled: Compiled, history: tuple[str, str]
+) -> None:
+    source = SOURCE.replace(
+        "int main(int argc, char** argv) {",
+        "#include <sys/wait.h>\n#include <unistd.h>\nint test(int argc, char** argv);\n"
+        "int main(int argc, char** argv) {\n"
+        "  for (int i = 0; i < 5; ++i) {\n"
+        "    const pid_t child = fork();\n"
+        "    if (child == 0) { omp_set_num_threads(2); return test(argc, argv); }\n"
+        "    int status = 0;\n"
+        "    if (waitpid(child, &status, 0) != child || status != 0) return 1;\n"
+        "  }\n"
+        "  return test(argc, argv);\n"
+        "}\n"
+        "int test(int argc, char** argv) {",
+    )
+    watched = run(compiled(source, "gcc"), "3", options=("--tune=shuffle", *history), env=threads(2))
+    assert (watched.done.returncode, watched.done.stdout) == (0, "right\n" * 6), watched.done.stderr
+
+
+def test_options_that_exclude_each_other(run: Run) -> None:
+    done = run("true", options=("--frozen", "--tune")).done
+    assert done.returncode == 2 and "--frozen and --tune=on exclude each other" in done.stderr
+
+
+def test_a_quota_is_what_the_program_is_started_with(tmp_path: Path) -> None:
+    from trimtab.doctor.check import Machine
+    from trimtab.tuning import start_values
+
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/mountinfo").write_text("30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+    (tmp_path / "proc/self/cgroup").write_text("0::/job\n")
+    (tmp_path / "sys/fs/cgroup/job").mkdir(parents=True)
+    (tmp_path / "sys/fs/cgroup/job/cpu.max").write_text("250000 100000\n")
+    machine = Machine(tmp_path)
+
+    def values(environment: dict[str, str], others: float = 0.0, cpus: int = 8) -> dict[str, str]:
+        found = start_values(environment, machine=machine, cpus=cpus, runnable=lambda: others)
+        assert all(each.reason for each in found)
+        return {each.name: each.value for each in found}
+
+    assert values({}) == {"OMP_NUM_THREADS": "2"}
+    assert values({}, cpus=2) == {}, "as many as there are"
+    assert values({"OMP_NUM_THREADS": "8"}) == {}, "the user's"
+    assert values({"OMP_DYNAMIC": "true"}) == {}
+    assert values({}, others=5.0) == {"OMP_NUM_THREADS": "2"}, "there is room for both"
+    assert values({}, others=7.0) == {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
+    assert values({"OMP_WAIT_POLICY": "active"}, others=7.0) == {"OMP_NUM_THREADS": "2"}
+    (tmp_path / "sys/fs/cgroup/job/cpu.max").write_text("50000 100000\n")
+    assert values({}) == {"OMP_NUM_THREADS": "1"}
+    (tmp_path / "sys/fs/cgroup/job/cpu.max").write_text("max 100000\n")
+    assert values({}, others=1.0, cpus=2) == {"OMP_WAIT_POLICY": "passive"}
+
+
+def test_settings_are_in_the_run(run: Run, tmp_path: Path, history: tuple[str, str]) -> None:
+    watched = run("true", options=("--tune", *history))
+    info = json.loads((watched.directory / "run.json").read_text())
+    assert info["steering"]["mode"] == "on" and info["steering"]["known_settings"] == 0
+
+
+def test_tuning_over_several_runs(trimtab: str, compiled: Compiled, history: tuple[str, str]) -> None:
+    command = [trimtab, "tune", "--runs", "1", "--json", *history, "--", str(compiled(SOURCE, "gcc")), "2", "300"]
+    done = subprocess.run(command, capture_output=True, text=True, env=threads(2), check=False)
+    assert done.returncode == 0, done.stderr
+    assert "right" not in done.stdout + done.stderr, "the program's output goes nowhere"
+    assert "s as it is" in done.stderr and "learning, run 1" in done.stderr
+    outcome = json.loads(done.stdout)
+    assert outcome["proved"] or outcome["kept"] == 0
+    for row in outcome["rows"]:
+        assert {"subject", "before", "after", "gain", "spread", "verdict"} == row.keys()

@@ -1,0 +1,61 @@
+"""The steering benchmarks' cases and tables, and that docs/performance-steering.md shows the results that are kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from benchmarks import docs
+from benchmarks.__main__ import SUITES
+from benchmarks.steering import steering_cases
+from benchmarks.steering_tables import STEERING_BLOCKS, steering_targets, steering_times
+
+
+def _case(title: str, most: float, why_not: str = "", **levels: list[float]) -> dict[str, Any]:
+    return {
+        "title": title,
+        "most": most,
+        "most_of_hand": 1.05 if "hand" in levels else None,
+        "why_not": why_not,
+        "levels": levels,
+        "others_share": [0.0] * len(next(iter(levels.values()), [])),
+        "run_again": 0,
+    }
+
+
+def test_targets() -> None:
+    rounds = 7
+    results = {
+        "cases": [
+            _case(
+                "gains",
+                0.75,
+                bare=[2.0] * rounds,
+                tuned=[1.4] * rounds,
+                again=[1.2] * rounds,
+                hand=[1.0] * rounds,
+            ),
+            _case("loses", 1.01, bare=[2.0] * rounds, tuned=[2.2] * rounds, again=[2.0] * rounds),
+            _case("cannot", 0.2, "no control group"),
+        ]
+    }
+    gains, loses, cannot = steering_targets(results).splitlines()[2:]
+    assert "0.70 (0.70-0.70)" in gains and "1.20 (1.20-1.20)" in gains and "met, not met" in gains
+    assert "1.10 (1.10-1.10)" in loses and "not met" in loses
+    assert "not measured: no control group" in cannot
+    assert "2.00" in steering_times(results).splitlines()[2]
+
+
+def test_cases_are_shorter_in_a_smoke_run() -> None:
+    full, smoke = (steering_cases(each, Path("bin"), Path("work")) for each in (False, True))
+    assert [each.title for each in full] == [each.title for each in smoke]
+    assert len({each.title for each in full}) == len(full)
+    for long, short in zip(full, smoke, strict=True):
+        assert long.command[0] == short.command[0] and long.command != short.command
+
+
+def test_the_page_shows_the_results_that_are_kept() -> None:
+    suite = SUITES["steering"]
+    text = suite.page.read_text(encoding="utf-8")
+    assert docs.filled(text, json.loads(suite.kept.read_text(encoding="utf-8")), STEERING_BLOCKS) == text

@@ -1,0 +1,138 @@
+"""Tuning over several runs, of a made-up program: what is tried, what is proved, what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from trimtab.cli.main import main
+from trimtab.tuning.across import Pairs, RunFailed, Start, Trial, rows_of, starts_for, tune
+from trimtab.tuning.runner import ProgramRunner
+
+QUIET = {"run_delay": 0.0, "barrier_wait": 0.0, "runtime": 0.0, "arrival": 0.0, "work": 1.0}
+
+
+def decision(key: str, to: str, gain: float | None, outcome: str = "kept") -> dict[str, Any]:
+    change = {"knob": "schedule", "from": "as-written", "to": to}
+    return {
+        "key": key,
+        "subject": f"{key}.c:1",
+        "outcome": outcome,
+        "changes": [change],
+        "gain": gain,
+        "uncertainty": None if gain is None else 0.01,
+    }
+
+
+class MadeUp:
+    """A program of 10 s; loops that are known save `loops` of it, each start value what `starts` says."""
+
+    def __init__(
+        self, loops: float = 0.0, starts: Mapping[str, float] | None = None, noise: float = 0.01
+    ) -> None:
+        self.loops, self.starts, self.noise = loops, starts or {}, noise
+        self.runs = 0
+
+    def _seconds(self, saved: float, environment: Mapping[str, str]) -> float:
+        self.runs += 1
+        for name, value in environment.items():
+            saved += self.starts.get(f"{name}={value}", 0.0)
+        return 10 * (1 - saved) * (1 + self.noise * ((self.runs * 7919) % 5 - 2))
+
+    def bare(self) -> float:
+        return self._seconds(0.0, {})
+
+    def frozen(self, environment: Mapping[str, str]) -> float:
+        return self._seconds(self.loops, environment)
+
+    def learn(self, environment: Mapping[str, str]) -> dict[str, Any]:
+        found = [decision("a", "fac2", self.loops)] if self.loops > 0 else []
+        return {
+            "decisions": found,
+            "wall_s": self._seconds(self.loops, environment),
+            "time": QUIET,
+            "threads": 2,
+        }
+
+
+def passive(_: dict[str, Any]) -> list[Start]:
+    return [Start({"OMP_WAIT_POLICY": "passive"}, "a reason"), Start({"OMP_NUM_THREADS": "1"}, "another")]
+
+
+def test_what_helps_is_proved_together() -> None:
+    told: list[Trial] = []
+    program = MadeUp(0.2, {"OMP_WAIT_POLICY=passive": 0.1, "OMP_NUM_THREADS=1": -0.5})
+    outcome = tune(program, learning_runs=2, pairs=5, candidates=passive, told=told.append)
+    assert outcome.is_proved and outcome.proof is not None
+    assert outcome.proof.gain == pytest.approx(0.3, abs=0.05)
+    assert outcome.chosen is not None and outcome.chosen.environment == {"OMP_WAIT_POLICY": "passive"}
+    verdicts = {row["after"]: row["verdict"] for row in rows_of(outcome)}
+    assert verdicts == {
+        "schedule=fac2": "better",
+        "OMP_WAIT_POLICY=passive": "better",
+        "OMP_NUM_THREADS=1": "clearly worse",
+        "all that is better": "better",
+    }
+    assert len(outcome.starts[1][1].ratios) == 2, "what is clearly worse is not tried for long"
+    assert [each.what for each in told][:3] == [
+        "learning, run 1",
+        "learning, run 2",
+        "OMP_WAIT_POLICY=passive, pair 1",
+    ]
+
+
+def test_what_does_not_help_is_not_kept() -> None:
+    outcome = tune(MadeUp(0.0), learning_runs=1, pairs=5, candidates=passive)
+    assert outcome.chosen is None and outcome.proof is None and not outcome.is_proved
+    # The loops are faster, and the program is not: something else has become slower.
+    program = MadeUp(0.2)
+    program.frozen = lambda environment: 10.5  # type: ignore[method-assign]
+    outcome = tune(program, learning_runs=1, pairs=5, candidates=lambda _: [])
+    assert outcome.proof is not None and outcome.proof.verdict == "no better" and not outcome.is_proved
+
+
+@pytest.mark.parametrize(
+    ("ratios", "verdict"),
+    [
+        ([0.9] * 5, "better"),
+        ([0.9] * 4, "no better"),
+        ([0.9] * 4 + [1.1], "no better"),
+        ([0.9] * 8 + [1.1], "better"),
+        ([0.995] * 9, "no better"),
+        ([1.4, 1.4], "clearly worse"),
+        ([0.9, 1.4, 0.9, 0.9, 0.9], "no better"),
+    ],
+)
+def test_verdicts(ratios: list[float], verdict: str) -> None:
+    pairs = Pairs(tuple(ratios), tuple(1.0 for _ in ratios))
+    assert pairs.verdict == verdict
+
+
+def test_what_is_tried_at_the_start_follows_from_what_was_seen() -> None:
+    def tried(environment: Mapping[str, str], cpus: float = 4, **shares: float) -> list[str]:
+        report = {"time": QUIET | shares, "threads": 4}
+        return [each.text for each in starts_for(report, environment, cpus=cpus)]
+
+    assert tried({}) == []
+    assert tried({}, run_delay=0.2) == ["OMP_WAIT_POLICY=passive", "OMP_NUM_THREADS=3"]
+    assert tried({"OMP_NUM_THREADS": "4"}, run_delay=0.2) == ["OMP_WAIT_POLICY=passive"]
+    assert tried({"GOMP_SPINCOUNT": "1"}, run_delay=0.2) == ["OMP_NUM_THREADS=3"]
+    assert tried({}, cpus=0.5) == ["OMP_NUM_THREADS=1"]
+    assert tried({}, runtime=0.4) == ["OMP_WAIT_POLICY=active", "OMP_NUM_THREADS=2", "OMP_NUM_THREADS=1"]
+    everything = starts_for({"time": QUIET, "threads": 4}, {}, cpus=4, is_thorough=True)
+    assert {each.text for each in everything} == {
+        "OMP_WAIT_POLICY=passive",
+        "OMP_WAIT_POLICY=active",
+        "OMP_NUM_THREADS=2",
+        "OMP_NUM_THREADS=1",
+    }
+
+
+def test_a_program_that_fails_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RunFailed, match="false ends with 1 as you start it"):
+        ProgramRunner(["false"], tmp_path, tmp_path / "h").bare()
+    done = CliRunner().invoke(main, ["tune", "--", "no-such-program-anywhere"])
+    assert done.exit_code == 127 and "no such program" in done.output
