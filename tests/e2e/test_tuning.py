@@ -194,7 +194,18 @@ def test_settings_are_in_the_run(run: Run, tmp_path: Path, history: tuple[str, s
 
 
 def test_tuning_over_several_runs(trimtab: str, compiled: Compiled, history: tuple[str, str]) -> None:
-    command = [trimtab, "tune", "--runs", "1", "--json", *history, "--", str(compiled(SOURCE, "gcc")), "2", "300"]
+    command = [
+        trimtab,
+        "tune",
+        "--runs",
+        "1",
+        "--json",
+        *history,
+        "--",
+        str(compiled(SOURCE, "gcc")),
+        "2",
+        "300",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, env=threads(2), check=False)
     assert done.returncode == 0, done.stderr
     assert "right" not in done.stdout + done.stderr, "the program's output goes nowhere"

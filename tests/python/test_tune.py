@@ -132,7 +132,7 @@ def test_what_is_tried_at_the_start_follows_from_what_was_seen() -> None:
 
 
 def test_a_program_that_fails_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RunFailed, match="false ends with 1 as you start it"):
+    with pytest.raises(RunFailed, match="false as you start it: expected exit code 0, found exit code 1"):
         ProgramRunner(["false"], tmp_path, tmp_path / "h").bare()
     done = CliRunner().invoke(main, ["tune", "--", "no-such-program-anywhere"])
     assert done.exit_code == 127 and "no such program" in done.output

@@ -1,27 +1,24 @@
-"""Runs of a program for `trimtab tune`: bare, learning, frozen; the program's own output goes nowhere."""
+"""Runs of a program for `trimtab tune`: bare, learning, frozen; its output goes nowhere, and it must end with code 0."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
-import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from trimtab.analysis import build
 from trimtab.readers import open_run
+from trimtab.running import Ended, recording_command, run_to_end
 from trimtab.tuning.across import RunFailed
-
-_COMMAND = (sys.executable, "-c", "from trimtab.cli.main import main; main()")
 
 
 @dataclass
 class ProgramRunner:
-    """Runs `command`, whose first run says how it ends when all is well.
+    """Runs `command`.
 
     Attributes:
         command: program and arguments.
@@ -39,15 +36,12 @@ class ProgramRunner:
     input: Path | None = None
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     _count: int = 0
-    _expected: int | None = None
 
     def bare(self) -> float:
         """Seconds from start to end."""
-        began = time.monotonic()
-        code = self._run(self.command, self.environment)
-        took = time.monotonic() - began
-        self._check(code, "as you start it")
-        return took
+        ended = self._run(self.command, self.environment)
+        self._check(ended, "as you start it")
+        return ended.wall_s
 
     def learn(self, environment: Mapping[str, str]) -> dict[str, Any]:
         """A run with search; its report."""
@@ -62,47 +56,29 @@ class ProgramRunner:
     def _watched(self, how: str, environment: Mapping[str, str]) -> Path:
         self._count += 1
         directory = self.folder / f"{self._count:03d}"
-        watched = [
-            *_COMMAND,
-            "run",
-            "-q",
-            how,
-            "--history",
-            str(self.history),
-            *self.options,
-            "-o",
-            str(directory),
-        ]
-        code = self._run([*watched, "--", *self.command], {**self.environment, **environment})
+        options = [how, "--history", str(self.history), *self.options]
+        command = recording_command(directory, options, self.command)
+        ended = self._run(command, {**self.environment, **environment})
         with_what = " ".join(f"{name}={value}" for name, value in environment.items())
-        self._check(code, f"with {how} {with_what}".rstrip())
+        self._check(ended, f"with {how} {with_what}".rstrip())
         return directory
 
-    def _run(self, command: Sequence[str], environment: Mapping[str, str]) -> int:
-        stream: IO[bytes] | None = None
+    def _run(self, command: Sequence[str], environment: Mapping[str, str]) -> Ended:
         try:
-            stream = None if self.input is None else self.input.open("rb")
-            done = subprocess.run(
-                list(command),
-                stdin=subprocess.DEVNULL if stream is None else stream,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=dict(environment),
-                check=False,
-            )
+            with (self.input or Path(os.devnull)).open("rb") as stdin:
+                return run_to_end(
+                    command,
+                    stdin=stdin,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    env=dict(environment),
+                )
         except OSError as error:
-            raise RunFailed(f"{command[0]}: {error.strerror}") from error
-        finally:
-            if stream is not None:
-                stream.close()
-        return done.returncode
+            raise RunFailed(f"{error.filename or command[0]}: {error.strerror}") from error
 
-    def _check(self, code: int, how: str) -> None:
-        if self._expected is None:
-            self._expected = code
-        if code != self._expected:
-            raise RunFailed(f"{self.command[0]} ended with {code} {how}, before with {self._expected}")
-        if code != 0:
+    def _check(self, ended: Ended, how: str) -> None:
+        if ended.code != 0:
+            what = f"exit code {ended.code}" if ended.signal is None else ended.signal
             raise RunFailed(
-                f"{self.command[0]} ends with {code} {how}: see what it says without trimtab tune"
+                f"{self.command[0]} {how}: expected exit code 0, found {what}; see what it says by itself"
             )
