@@ -8,7 +8,7 @@
 #include <string.h>
 
 static double tiny(int steps, int chunk) {
-  enum { size = 200000 };
+  enum { size = 20000 };
   static double y[size];
   for (int step = 0; step < steps; ++step)
 #pragma omp parallel for schedule(dynamic, chunk)

@@ -1,8 +1,9 @@
-# trimtab_room(NAME observe LAYER 1 [DEPENDS base ...]): one room of the house. A static library trimtab_<room>
-# with an include root of its own, its warnings, tests, benches and installation. A room may depend on rooms of
-# lower layers only: anything else is an error here, and an include of a room that was not declared fails to compile.
+# trimtab_room(NAME observe LAYER 1 [DEPENDS base ...] [THREADED_TESTS "board|conductor"]): one room of the house. A static
+# library trimtab_<room> with an include root of its own, its warnings, tests, benches and installation. A room may
+# depend on rooms of lower layers only: anything else is an error here, and an include of a room that was not declared fails to
+# compile. THREADED_TESTS: where most of a room has one thread, the tests that are built with the thread sanitizer.
 function(trimtab_room)
-  cmake_parse_arguments(ROOM "" "NAME;LAYER" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "NAME;LAYER;THREADED_TESTS" "DEPENDS" ${ARGN})
   set(dir ${CMAKE_CURRENT_SOURCE_DIR})
   set_property(GLOBAL PROPERTY trimtab_layer_${ROOM_NAME} ${ROOM_LAYER})
   foreach(other IN LISTS ROOM_DEPENDS)
@@ -36,6 +37,9 @@ function(trimtab_room)
   endif()
 
   file(GLOB tests CONFIGURE_DEPENDS ${dir}/test/*.cpp)
+  if(ROOM_THREADED_TESTS AND TRIMTAB_SANITIZE STREQUAL "thread")
+    list(FILTER tests INCLUDE REGEX "/(${ROOM_THREADED_TESTS})_test\\.cpp$")
+  endif()
   if(TRIMTAB_TESTS AND tests)
     add_executable(test_${ROOM_NAME} ${tests})
     target_include_directories(test_${ROOM_NAME} PRIVATE ${dir}/src ${dir}/test)

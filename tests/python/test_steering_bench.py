@@ -49,9 +49,11 @@ def test_targets() -> None:
 
 def test_cases_are_shorter_in_a_smoke_run() -> None:
     full, smoke = (steering_cases(each, Path("bin"), Path("work")) for each in (False, True))
-    assert [each.title for each in full] == [each.title for each in smoke]
     assert len({each.title for each in full}) == len(full)
-    for long, short in zip(full, smoke, strict=True):
+    by_title = {each.title: each for each in full}
+    assert 0 < len(smoke) < len(full)
+    for short in smoke:
+        long = by_title[short.title]
         assert long.command[0] == short.command[0] and long.command != short.command
 
 

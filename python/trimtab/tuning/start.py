@@ -61,11 +61,10 @@ def start_values(
             found.append(StartValue("OMP_NUM_THREADS", str(threads), reason))
     if not any(each in environment for each in _WAITING):
         others = (runnable if runnable is not None else runnable_others)()
+        # libgomp alone spins without ever looking whether others want the CPU; LLVM's runtime yields it.
         if others + threads > available + 0.5 and others >= 0.5:
             reason = f"{others:g} threads of other programs want a CPU"
-            found.append(
-                StartValue("OMP_WAIT_POLICY", "passive", f"{reason}: who spins at a barrier is in the way")
-            )
+            found.append(StartValue("GOMP_SPINCOUNT", "0", f"{reason}: who spins at a barrier is in the way"))
     return found
 
 

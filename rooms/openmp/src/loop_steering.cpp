@@ -1,10 +1,8 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <mutex>
-#include <optional>
 
-#include "steered_loops.hpp"
+#include "loop_knobs.hpp"
 #include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/diagnosis.hpp"
 
@@ -18,39 +16,15 @@ namespace {
 
 constexpr std::uint32_t measured_before = 3;  // measurements of what the program does, before a loop is a subject
 constexpr std::size_t most_before = 16;
-constexpr double chunk_seconds = 10e-6;   // a chunk that long costs next to nothing to hand out
 constexpr double handing_out_s = 0.1e-6;  // one chunk
-constexpr double change_s = 2e-6;
 constexpr std::uint64_t window_instances = 2;
 constexpr double uneven = 1.02;  // below it, weights stay as they are
 // Each time that weights are learnt leaves a plan behind for good: soon they are learnt more and more rarely.
 constexpr std::uint32_t quick_refinements = 6;
 constexpr double first_pause_s = 0.05, longest_pause_s = 10;
 
-// Positions among the knobs of the two kinds of loops.
-enum dynamic_knob : std::uint32_t { schedule_knob, chunk_knob };
-enum class family : std::uint8_t { dynamic, blocks, chunks };
-constexpr knob_value weighted = 1;  // of the knob partition
-
-family family_of(const site_key& key) noexcept {
-  if (key.written == schedule::static_) return family::blocks;
-  return key.written == schedule::static_chunked ? family::chunks : family::dynamic;
-}
-
-std::vector<std::string> names_of_sharings() {
-  std::vector<std::string> names;
-  for (const std::string_view each : sharing_names) names.emplace_back(each);
-  return names;
-}
-
 double seconds_of(std::uint64_t took) noexcept {
   return static_cast<double>(took) * the_recorder.clock().ns_per_tick * 1e-9;
-}
-
-knob_value power_of_two_near(double value, knob_value most) noexcept {
-  knob_value found = 1;
-  while (2 * found <= most && static_cast<double>(found) * 1.5 < value) found *= 2;
-  return found;
 }
 
 }  // namespace
@@ -77,115 +51,28 @@ struct loop_steering::entry {
   const loop_plan* loads_of = nullptr;
 
   void publish_values() {
-    auto* const plan = new loop_plan{0, nullptr, under, sharing::as_written, false, 0, costs};
-    switch (family_of(site->key)) {
-      case family::blocks:
-        plan->is_weighted = values[0] == weighted;
-        break;
-      case family::chunks:
-        plan->chunk = static_cast<std::uint64_t>(values[0]);
-        break;
-      case family::dynamic:
-        plan->how = static_cast<sharing>(values[schedule_knob]);
-        if (plan->how != sharing::as_written && plan->how != sharing::static_)
-          plan->chunk = static_cast<std::uint64_t>(values[chunk_knob]);
-    }
+    auto* const plan = new loop_plan(plan_of(family_of(site->key), values, costs, under));
     const bool is_changed = plan->how != sharing::as_written || plan->is_weighted || plan->chunk != 0;
     in_force = is_changed ? plan : nullptr;
     publish(*site, *plan);
   }
 };
 
-namespace {
-
-// What a setting says to a loop of this kind; nothing where it is of another version.
-std::optional<loop_plan> plan_of(const steer::setting& known, family kind) {
-  loop_plan plan{0, nullptr, under_what_was_known, sharing::as_written, false, 0, {}};
-  for (const auto& its : known.values) {
-    if (kind == family::blocks && its.knob == "partition") {
-      plan.is_weighted = its.text == "weighted";
-    } else if (kind == family::blocks && its.knob == "partition.costs") {
-      auto costs = cost_profile::from_text(its.text);
-      if (!costs) return std::nullopt;
-      plan.costs = std::move(*costs);
-    } else if (kind == family::dynamic && its.knob == "schedule") {
-      const auto found = std::find(std::begin(sharing_names), std::end(sharing_names), its.text);
-      if (found == std::end(sharing_names)) return std::nullopt;
-      plan.how = static_cast<sharing>(found - std::begin(sharing_names));
-    } else if (kind != family::blocks && its.knob == "chunk") {
-      const auto [rest, error] = std::from_chars(its.text.data(), its.text.data() + its.text.size(), plan.chunk);
-      if (error != std::errc{} || *rest != '\0') return std::nullopt;
-    } else {
-      return std::nullopt;
-    }
-  }
-  if (kind == family::dynamic && (plan.how == sharing::as_written || plan.how == sharing::static_)) plan.chunk = 0;
-  return plan;
-}
-
-// "…/static,0/1000": one block a thread; "…/static,4/1000": blocks of a chunk; all others: chunks on demand.
-family family_of_key(std::string_view key) noexcept {
-  const std::size_t at = key.find("/static,");
-  if (at == std::string_view::npos) return family::dynamic;
-  return key.substr(at).starts_with("/static,0/") ? family::blocks : family::chunks;
-}
-
-}  // namespace
-
 bool begin_steering(const std::vector<steer::setting>& known) {
   auto* const plans = new std::vector<known_plan>;
   for (const steer::setting& each : known)
-    if (auto plan = plan_of(each, family_of_key(each.key))) plans->push_back({each.key, std::move(*plan)});
+    if (auto plan = plan_of(each)) plans->push_back({each.key, std::move(*plan)});
   if (!prepare_sites(plans)) return false;
   is_steering.store(true, std::memory_order_release);
   return true;
 }
 
-void end_steering() noexcept { is_steering.store(false, std::memory_order_relaxed); }
+void end_steering() noexcept { sites_after_fork(); }
 
 loop_steering::loop_steering(steer::board& knobs, steer::decision_record& record, std::vector<steer::setting> known,
                              bool learns)
     : m_knobs(knobs), m_record(record), m_known(std::move(known)), m_learns(learns) {}
 loop_steering::~loop_steering() = default;
-
-namespace {
-
-// The knobs of a loop; `costs` of an iteration and an instance in seconds, 0 where not known yet.
-std::vector<steer::knob> knobs_of(const site_key& key, std::uint32_t members, double iteration_s) {
-  using namespace steer;
-  const std::uint64_t most_useful =
-      key.trip == any_trip ? 1u << 16 : std::max<std::uint64_t>(key.trip / (2 * std::max(members, 1u)), 1);
-  const auto most = static_cast<knob_value>(std::min<std::uint64_t>(most_useful, 1u << 20));
-  const knob_value good =
-      iteration_s > 0 ? power_of_two_near(chunk_seconds / iteration_s, most) : std::min<knob_value>(64, most);
-  const knob_value small = std::max<knob_value>(good / 8, 1);
-  const std::string imbalance(causes::imbalance), too_small(causes::too_small);
-  if (family_of(key) == family::blocks)
-    return {knob{"partition", *domain::categories({"even", "weighted"}), 0, change_s, consent::safe, 2, {{imbalance, {1}}}}};
-  std::vector<knob_value> chunks;
-  if (family_of(key) == family::chunks) chunks.push_back(0);
-  for (knob_value each = 1; each <= most; each *= 2) chunks.push_back(each);
-  knob chunk{"chunk",
-             *domain::set(chunks),
-             chunks.front(),
-             change_s,
-             consent::safe,
-             1,
-             {{imbalance, {small, 1}}, {too_small, {good, std::min(most, 8 * good)}}}};
-  if (family_of(key) == family::chunks) return {std::move(chunk)};
-  const auto value = [](sharing how) { return static_cast<knob_value>(how); };
-  knob schedule{"schedule",
-                *domain::categories(names_of_sharings()),
-                value(sharing::as_written),
-                change_s,
-                consent::safe,
-                1,
-                {{imbalance, {value(sharing::fac2), value(sharing::dynamic)}},
-                 {too_small, {value(sharing::dynamic), value(sharing::fac2), value(sharing::static_)}}}};
-  return {std::move(schedule), std::move(chunk)};
-}
-
-}  // namespace
 
 bool loop_steering::make_known(entry& fresh, steer::snapshot& now) {
   loop_site& site = *fresh.site;

@@ -181,6 +181,11 @@ bool prepare_sites(const std::vector<known_plan>* known) noexcept {
   return true;
 }
 
+void sites_after_fork() noexcept {
+  is_steering.store(false, std::memory_order_relaxed);
+  site_lock.reset();
+}
+
 std::uint32_t site_count() noexcept { return sites_used.load(std::memory_order_acquire); }
 loop_site& site_at(std::uint32_t index) noexcept { return sites[index]; }
 

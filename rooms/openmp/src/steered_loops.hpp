@@ -88,6 +88,7 @@ inline constexpr std::uint64_t under_what_was_known = ~std::uint64_t{0};  // no 
 
 // The steering thread's side.
 bool prepare_sites(const std::vector<known_plan>* known = nullptr) noexcept;  // before is_steering; false: no memory
+void sites_after_fork() noexcept;  // in the child, where whoever held a lock does not exist
 std::uint32_t site_count() noexcept;
 loop_site& site_at(std::uint32_t index) noexcept;
 // In force for teams forked from now on; fills in since and before.

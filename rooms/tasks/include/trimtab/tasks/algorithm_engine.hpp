@@ -233,11 +233,14 @@ void run_as_chosen(worker& here, loop_state& state, std::size_t length, std::uin
                    typename body::result& into) {
   runtime& owner = here.owner();
   // Results that are combined need memory for each piece.
-  grain_source* const source = std::is_empty_v<typename body::result> ? owner.grains() : nullptr;
-  const algorithm_call& of = state.call();
+  constexpr bool is_tunable = std::is_empty_v<typename body::result>;
+  [[maybe_unused]] grain_source* const source = is_tunable ? owner.grains() : nullptr;
   grain_source::choice made;
-  if (source != nullptr) made = source->begin({of.algorithm, of.place.file_name(), of.place.line(), of.what}, length);
-  const base::ticks begin = base::now();
+  if constexpr (is_tunable) {
+    const algorithm_call& of = state.call();
+    if (source != nullptr) made = source->begin({of.algorithm, of.place.file_name(), of.place.line(), of.what}, length);
+  }
+  [[maybe_unused]] const base::ticks begin = base::now();
   if (made.grain == 0 && owner.policy() != policy::static_priority) {
     adaptive_loop<body>(call, state, workers).run(length, into);
   } else {
@@ -245,7 +248,9 @@ void run_as_chosen(worker& here, loop_state& state, std::size_t length, std::uin
     chunk_source pieces(instead, length, workers);
     run_chunks(here, pieces, call, state, into);
   }
-  if (source != nullptr) source->end(made, length, base::now() - begin);
+  if constexpr (is_tunable) {
+    if (source != nullptr) source->end(made, length, base::now() - begin);
+  }
 }
 
 template <piecewise body>

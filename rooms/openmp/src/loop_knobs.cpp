@@ -1,0 +1,120 @@
+#include "loop_knobs.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "trimtab/steer/diagnosis.hpp"
+
+namespace trimtab::openmp {
+
+using observe::schedule;
+using steer::knob_value;
+
+namespace {
+
+constexpr double chunk_seconds = 10e-6;  // a chunk that long costs next to nothing to hand out
+constexpr double change_s = 2e-6;
+
+std::vector<std::string> names_of_sharings() {
+  std::vector<std::string> names;
+  for (const std::string_view each : sharing_names) names.emplace_back(each);
+  return names;
+}
+
+knob_value power_of_two_near(double value, knob_value most) noexcept {
+  knob_value found = 1;
+  while (2 * found <= most && static_cast<double>(found) * 1.5 < value) found *= 2;
+  return found;
+}
+
+// "…/static,0/1000": one block a thread; "…/static,4/1000": blocks of a chunk; all others: chunks on demand.
+family family_of_key(std::string_view key) noexcept {
+  const std::size_t at = key.find("/static,");
+  if (at == std::string_view::npos) return family::dynamic;
+  return key.substr(at).starts_with("/static,0/") ? family::blocks : family::chunks;
+}
+
+}  // namespace
+
+family family_of(const site_key& key) noexcept {
+  if (key.written == schedule::static_) return family::blocks;
+  return key.written == schedule::static_chunked ? family::chunks : family::dynamic;
+}
+
+std::vector<steer::knob> knobs_of(const site_key& key, std::uint32_t members, double iteration_s) {
+  using namespace steer;
+  const std::uint64_t most_useful =
+      key.trip == any_trip ? 1u << 16 : std::max<std::uint64_t>(key.trip / (2 * std::max(members, 1u)), 1);
+  const auto most = static_cast<knob_value>(std::min<std::uint64_t>(most_useful, 1u << 20));
+  const knob_value good =
+      iteration_s > 0 ? power_of_two_near(chunk_seconds / iteration_s, most) : std::min<knob_value>(64, most);
+  const knob_value small = std::max<knob_value>(good / 8, 1);
+  const std::string imbalance(causes::imbalance), too_small(causes::too_small);
+  if (family_of(key) == family::blocks)
+    return {knob{"partition", *domain::categories({"even", "weighted"}), 0, change_s, consent::safe, 2, {{imbalance, {1}}}}};
+  std::vector<knob_value> chunks;
+  if (family_of(key) == family::chunks) chunks.push_back(0);
+  for (knob_value each = 1; each <= most; each *= 2) chunks.push_back(each);
+  knob chunk{"chunk",
+             *domain::set(chunks),
+             chunks.front(),
+             change_s,
+             consent::safe,
+             1,
+             {{imbalance, {small, 1}}, {too_small, {good, std::min(most, 8 * good)}}}};
+  if (family_of(key) == family::chunks) return {std::move(chunk)};
+  const auto value = [](sharing how) { return static_cast<knob_value>(how); };
+  knob schedule{"schedule",
+                *domain::categories(names_of_sharings()),
+                value(sharing::as_written),
+                change_s,
+                consent::safe,
+                1,
+                {{imbalance, {value(sharing::fac2), value(sharing::dynamic)}},
+                 {too_small, {value(sharing::dynamic), value(sharing::fac2), value(sharing::static_)}}}};
+  return {std::move(schedule), std::move(chunk)};
+}
+
+loop_plan plan_of(family kind, const std::vector<knob_value>& values, const cost_profile& costs, std::uint64_t under) {
+  loop_plan plan{0, nullptr, under, sharing::as_written, false, 0, costs};
+  switch (kind) {
+    case family::blocks:
+      plan.is_weighted = values[0] == weighted;
+      break;
+    case family::chunks:
+      plan.chunk = static_cast<std::uint64_t>(values[0]);
+      break;
+    case family::dynamic:
+      plan.how = static_cast<sharing>(values[schedule_knob]);
+      if (plan.how != sharing::as_written && plan.how != sharing::static_)
+        plan.chunk = static_cast<std::uint64_t>(values[chunk_knob]);
+  }
+  return plan;
+}
+
+std::optional<loop_plan> plan_of(const steer::setting& known) {
+  const family kind = family_of_key(known.key);
+  loop_plan plan{0, nullptr, under_what_was_known, sharing::as_written, false, 0, {}};
+  for (const auto& its : known.values) {
+    if (kind == family::blocks && its.knob == "partition") {
+      plan.is_weighted = its.text == "weighted";
+    } else if (kind == family::blocks && its.knob == "partition.costs") {
+      auto costs = cost_profile::from_text(its.text);
+      if (!costs) return std::nullopt;
+      plan.costs = std::move(*costs);
+    } else if (kind == family::dynamic && its.knob == "schedule") {
+      const auto found = std::find(std::begin(sharing_names), std::end(sharing_names), its.text);
+      if (found == std::end(sharing_names)) return std::nullopt;
+      plan.how = static_cast<sharing>(found - std::begin(sharing_names));
+    } else if (kind != family::blocks && its.knob == "chunk") {
+      const auto [rest, error] = std::from_chars(its.text.data(), its.text.data() + its.text.size(), plan.chunk);
+      if (error != std::errc{} || *rest != '\0') return std::nullopt;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (kind == family::dynamic && (plan.how == sharing::as_written || plan.how == sharing::static_)) plan.chunk = 0;
+  return plan;
+}
+
+}  // namespace trimtab::openmp
