@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "trimtab/steer/diagnosis.hpp"
 #include "trimtab/tasks/recording.hpp"
 
 namespace trimtab::session {
@@ -79,7 +80,10 @@ std::shared_ptr<repeated_work> tuned_work::add_steps(const std::string& name, st
 steer::knob tuned_work::knob_of(const entry& of, const repeated_work::known& known) const {
   if (!of.is_loop) {
     const std::int64_t initial = of.work->begin().size;
-    return {"size", *steer::domain::set(of.sizes), initial, 0, steer::consent::safe, 1, {}};
+    steer::knob size{"size", *steer::domain::set(of.sizes), initial, 0, steer::consent::safe, 1, {}};
+    size.remedies.push_back({std::string(steer::causes::too_small), {8 * initial, 32 * initial}});
+    size.remedies.push_back({std::string(steer::causes::starvation), {initial / 8}});
+    return size;
   }
   std::vector<std::int64_t> sizes{0};
   const std::int64_t most = power_of_two(known.most_units);

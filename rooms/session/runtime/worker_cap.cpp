@@ -125,6 +125,13 @@ steer::subject_state worker_cap::look() {
     tell(steer::figures::idle_share, std::clamp(1 - done.busy_s / usable_s, 0.0, 1.0));
   }
   tell(steer::figures::cpus, m_cpus);
+  // Whether tasks are too small; between activations lies what managing one costs.
+  const std::uint64_t timed = now.total.timed - std::min(now.total.timed, m_before.total.timed);
+  if (timed > 0 && done.tasks > 0) {
+    const std::uint64_t gap = now.total.gap_ticks - std::min(now.total.gap_ticks, m_before.total.gap_ticks);
+    tell(steer::figures::instance_seconds, done.busy_s / static_cast<double>(done.tasks));
+    tell(steer::figures::overhead_seconds, static_cast<double>(gap) / static_cast<double>(timed) * now.ns_per_tick * 1e-9);
+  }
   look_around(made.figures, done.elapsed_s);
   m_before = std::move(now);
   return made;

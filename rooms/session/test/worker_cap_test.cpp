@@ -6,9 +6,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "repeated_work.hpp"
 #include "run_delay.hpp"
+#include "trimtab/tasks.hpp"
 
 namespace trimtab::session {
 namespace {
@@ -61,6 +63,21 @@ TEST(worker_cap, is_the_programs_once_the_program_sets_it) {
   EXPECT_TRUE(cap.is_taken_over());
   EXPECT_FALSE(cap.turn(1));
   EXPECT_EQ(rt.active_workers(), 3u);
+}
+
+TEST(worker_cap, tells_how_long_tasks_are_and_what_managing_one_costs) {
+  tasks::runtime rt({.workers = 1});
+  worker_cap cap(rt, 1, "runtime", power_meter());
+  rt.run([] {
+    std::vector<future<void>> made(10'000);
+    for (auto& each : made) each = async([] {});
+    // Now the worker's loop runs them: who waits would run them in its own place, untimed.
+    this_task::yield();
+    for (auto& each : made) each.get();
+  });
+  const steer::subject_state state = cap.look();
+  EXPECT_GT(steer::figure_or(state.figures, steer::figures::instance_seconds, 0), 0);
+  EXPECT_GT(steer::figure_or(state.figures, steer::figures::overhead_seconds, 0), 0);
 }
 
 TEST(worker_cap, measures_by_loops_and_steps_where_these_are_the_work) {

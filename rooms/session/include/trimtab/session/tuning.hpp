@@ -55,7 +55,8 @@ class tuned_steps {
  public:
   // Work is measured by them; nothing else is chosen.
   tuned_steps(tasks::runtime& of, const std::string& name);
-  // Any of these sizes may be chosen; `initial` is among them, and kept where nothing is tuned.
+  // Any of these sizes, above 0, may be chosen; `initial` is among them, and kept where nothing is tuned. Where tasks are
+  // found to be too small, larger ones are tried first, and smaller ones where workers are idle.
   tuned_steps(tasks::runtime& of, const std::string& name, std::vector<std::int64_t> sizes, std::int64_t initial);
   ~tuned_steps();
   tuned_steps(const tuned_steps&) = delete;
