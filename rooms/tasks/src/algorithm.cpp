@@ -4,6 +4,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "process_locks.hpp"
 #include "trimtab/tasks/algorithm_engine.hpp"
 
 namespace trimtab::tasks::detail {
@@ -30,11 +31,11 @@ struct place_name {
 
 // Kept for good: tasks and reports point to them. File names are told apart by their addresses.
 const annotation& name_of_call(const algorithm_call& which) {
-  static std::mutex lock;
-  static auto& known = *new std::map<std::tuple<const char*, const char*, std::uint32_t>, place_name>;
+  static constinit std::map<std::tuple<const char*, const char*, std::uint32_t>, place_name>* known = nullptr;
   const char* const file = which.place.file_name();
-  const std::lock_guard guard(lock);
-  return known.try_emplace({which.algorithm, file, which.place.line()}, which, file).first->second.name;
+  const std::lock_guard guard(lock_of(of_process::calls));
+  if (known == nullptr) known = new std::remove_pointer_t<decltype(known)>;
+  return known->try_emplace({which.algorithm, file, which.place.line()}, which, file).first->second.name;
 }
 
 void loop_state::failed(std::exception_ptr error) noexcept {
@@ -43,8 +44,11 @@ void loop_state::failed(std::exception_ptr error) noexcept {
 }
 
 const piece_lengths& lengths_of_pieces() noexcept {
-  static const piece_lengths known{piece_ns / runtime::ns_per_tick(), shared_ns / runtime::ns_per_tick()};
-  return known;
+  static constinit made_once<piece_lengths> known(of_process::pieces);
+  if (const piece_lengths* const found = known.known(); found != nullptr) [[likely]]
+    return *found;
+  const double ns_per_tick = runtime::ns_per_tick();
+  return known.get([&] { return piece_lengths{piece_ns / ns_per_tick, shared_ns / ns_per_tick}; });
 }
 
 }  // namespace trimtab::tasks::detail

@@ -3,24 +3,23 @@
 #include <mutex>
 #include <new>
 
-#include "trimtab/base/spin_lock.hpp"
+#include "process_locks.hpp"
 #include "trimtab/tasks/worker.hpp"
 
 namespace trimtab::tasks {
 
 // Batches of free blocks, of all threads.
 struct depot {
-  base::spin_lock lock;
   block_cache::block* batches[block_cache::classes] = {};
 
   block_cache::block* take(std::size_t which) noexcept {
-    const std::lock_guard guard(lock);
+    const std::lock_guard guard(lock_of(of_process::blocks));
     block_cache::block* const first = batches[which];
     if (first != nullptr) batches[which] = first->next_batch;
     return first;
   }
   void put(std::size_t which, block_cache::block& first) noexcept {
-    const std::lock_guard guard(lock);
+    const std::lock_guard guard(lock_of(of_process::blocks));
     first.next_batch = batches[which];
     batches[which] = &first;
   }
@@ -28,12 +27,8 @@ struct depot {
 
 namespace {
 
-// Never destroyed: threads may end after static objects are gone.
-depot& the_depot() noexcept {
-  alignas(depot) static char place[sizeof(depot)];
-  static depot* const made = new (place) depot;
-  return *made;
-}
+// Needs no destruction: threads may end after static objects are gone.
+constinit depot the_depot;
 
 }  // namespace
 
@@ -45,7 +40,7 @@ void block_cache::free_large(void* what, std::size_t bytes) noexcept {
 
 void block_cache::refill(std::size_t which) {
   free_list& list = m_lists[which];
-  list.first = the_depot().take(which);
+  list.first = the_depot.take(which);
   list.count = 0;
   for (const block* each = list.first; each != nullptr; each = each->next) list.count += 1;
   if (list.first != nullptr) return;
@@ -64,14 +59,14 @@ void block_cache::give_back(std::size_t which) noexcept {
   free_list& list = m_lists[which];
   block* last_kept = list.first;
   for (std::uint32_t i = 1; i < batch; ++i) last_kept = last_kept->next;
-  the_depot().put(which, *last_kept->next);
+  the_depot.put(which, *last_kept->next);
   last_kept->next = nullptr;
   list.count = batch;
 }
 
 block_cache::~block_cache() {
   for (std::size_t which = 0; which < classes; ++which)
-    if (m_lists[which].first != nullptr) the_depot().put(which, *m_lists[which].first);
+    if (m_lists[which].first != nullptr) the_depot.put(which, *m_lists[which].first);
 }
 
 namespace {

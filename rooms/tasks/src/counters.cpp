@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "process_locks.hpp"
 #include "trimtab/tasks/runtime.hpp"
 
 namespace trimtab::tasks {
@@ -129,12 +130,14 @@ std::vector<std::int32_t> workers_of(std::string_view path, std::string_view ins
 }  // namespace
 
 const std::vector<counter_type>& counter_types() {
-  static const std::vector<counter_type> all{
+  static constinit made_once<std::vector<counter_type>> all(of_process::counters);
+  return all.get([] {
+    return std::vector<counter_type>{
 #define COUNTER(name, path, unit, how, meaning) {path, unit, how, meaning, is_level(id::name)},
 #include "trimtab/tasks/counter_table.inc"
 #undef COUNTER
-  };
-  return all;
+    };
+  });
 }
 
 snapshot::snapshot(const runtime& of) : at(base::now()), ns_per_tick(runtime::ns_per_tick()) {

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <mutex>
+#include <utility>
 
+#include "process_locks.hpp"
 #include "trimtab/base/hash.hpp"
 
 namespace trimtab::tasks::recording {
@@ -32,15 +34,19 @@ constexpr base::ticks long_task = 15'000;
 constexpr base::ticks medium_task = 3'000;
 constexpr std::uint32_t one_in_short = 32;
 
+[[maybe_unused]] const int is_registered = pthread_atfork(nullptr, nullptr, [] {
+  detail::generation.fetch_add(1, std::memory_order_relaxed);
+  runtimes.store(0, std::memory_order_relaxed);
+});
+
 void turn_on() noexcept {
+  static constinit bool has_asked = false;
+  const std::lock_guard guard(lock_of(of_process::recording));
+  if (std::exchange(has_asked, true)) return;
   api = trimtab_tasks_api();
   if (api == nullptr) return;
   // The recorder has measured the clock that all stamps are of.
   base::clock_is_tsc = api->clock() == TRIMTAB_CLOCK_TSC;
-  pthread_atfork(nullptr, nullptr, [] {
-    detail::generation.fetch_add(1, std::memory_order_relaxed);
-    runtimes.store(0, std::memory_order_relaxed);
-  });
   detail::current.store(api->level() == TRIMTAB_TRACE ? level::trace : level::profile, std::memory_order_release);
 }
 
@@ -49,8 +55,7 @@ constexpr std::uint32_t number_of(cause why) noexcept { return static_cast<std::
 }  // namespace
 
 std::uint32_t attach(const char* name) noexcept {
-  static std::once_flag once;
-  std::call_once(once, turn_on);
+  turn_on();
   if (!is_on()) return 0;
   const std::uint32_t number = runtimes.fetch_add(1, std::memory_order_relaxed);
   char numbered[sizeof runtime_name::text];

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "monitor.hpp"
+#include "process_locks.hpp"
 #include "trimtab/base/topology.hpp"
 #include "trimtab/tasks/asymmetric_fence.hpp"
 #include "trimtab/tasks/pause.hpp"
@@ -33,8 +34,7 @@ constexpr std::uint32_t most_workers = 4096;
 constexpr std::size_t least_stack = 64 << 10, largest_stack = std::size_t{1} << 30;
 
 std::uint32_t available_cpus() noexcept {
-  static std::mutex lock;
-  const std::lock_guard guard(lock);
+  const std::lock_guard guard(lock_of(of_process::cpus));
   return static_cast<std::uint32_t>(std::max(1.0, std::ceil(base::read_cpu_limits().available)));
 }
 
@@ -82,12 +82,18 @@ runtime_options checked(runtime_options given) {
 }
 
 const base::clock_calibration& calibration() noexcept {
-  static const base::clock_calibration made = base::calibrate_clock();
-  return made;
+  static constinit made_once<base::clock_calibration> made(of_process::clock);
+  return made.get(base::calibrate_clock);
 }
 
-std::mutex living_lock;
-std::vector<runtime*> living;  // in the order in which they were made
+std::vector<runtime*> living;              // in the order in which they were made
+std::atomic<runtime*> implicit = nullptr;  // the standard one while none lives
+
+// A child's runtimes are those that it makes.
+[[maybe_unused]] const int is_registered = pthread_atfork(nullptr, nullptr, [] {
+  living.clear();
+  implicit.store(nullptr, std::memory_order_relaxed);
+});
 
 }  // namespace
 
@@ -133,7 +139,7 @@ runtime::runtime(const runtime_options& options)
     stop();
     throw;
   }
-  const std::lock_guard guard(living_lock);
+  const std::lock_guard guard(lock_of(of_process::runtimes));
   living.push_back(this);
 }
 
@@ -180,13 +186,12 @@ void runtime::stop() noexcept {
 
 runtime::~runtime() {
   {
-    const std::lock_guard guard(living_lock);
+    const std::lock_guard guard(lock_of(of_process::runtimes));
     std::erase(living, this);
   }
   if (getpid() != m_process) {
     // A forked child, where the workers do not exist: nothing to wait for, and what they own stays as it is. The child
-    // may be on one of the stacks.
-    for (std::thread& each : m_parts->threads) each.detach();
+    // may be on one of the stacks, and threads that it has made since may have the places of the workers'.
     for (auto& each : m_workers) static_cast<void>(each.release());
     static_cast<void>(m_parts.release());
     return;
@@ -198,17 +203,21 @@ runtime::~runtime() {
 
 runtime& runtime::standard() {
   {
-    const std::lock_guard guard(living_lock);
+    const std::lock_guard guard(lock_of(of_process::runtimes));
     if (!living.empty()) return *living.front();
   }
+  if (runtime* const known = implicit.load(std::memory_order_acquire); known != nullptr) return *known;
+  const std::lock_guard guard(lock_of(of_process::implicit));
+  if (runtime* const known = implicit.load(std::memory_order_relaxed); known != nullptr) return *known;
+  auto made = std::make_unique<runtime>();
   // Not among the living, so that one which the program makes later comes before it.
-  static runtime& made = []() -> runtime& {
-    static runtime implicit;
-    const std::lock_guard guard(living_lock);
-    std::erase(living, &implicit);
-    return implicit;
-  }();
-  return made;
+  {
+    const std::lock_guard among(lock_of(of_process::runtimes));
+    std::erase(living, made.get());
+  }
+  if (std::atexit([] { delete implicit.exchange(nullptr, std::memory_order_acq_rel); }) != 0) throw std::bad_alloc();
+  implicit.store(made.get(), std::memory_order_release);
+  return *made.release();
 }
 
 raw_counts runtime::raw(std::uint32_t number) const noexcept {

@@ -6,9 +6,10 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
-#include <new>
 #include <utility>
 #include <vector>
+
+#include "process_locks.hpp"
 
 namespace trimtab::tasks {
 
@@ -107,18 +108,15 @@ class timer_service {
 
 namespace {
 
-alignas(timer_service) char service_place[sizeof(timer_service)];
+constinit made_once<timer_service> service(of_process::timers);
+[[maybe_unused]] const int is_registered = pthread_atfork(nullptr, nullptr, [] { service.forget(); });
 
 }  // namespace
 
 // Never destroyed: its thread runs as long as the process. In a forked child there is no such thread, and what was armed
 // belongs to the parent: it begins anew.
 timer_service& timer_service::here() noexcept {
-  static timer_service* const made = [] {
-    pthread_atfork(nullptr, nullptr, [] { new (service_place) timer_service; });
-    return new (service_place) timer_service;
-  }();
-  return *made;
+  return service.get([] { return timer_service(); });
 }
 
 void timer::arm(clock::time_point when) noexcept {

@@ -1,4 +1,4 @@
-// A runtime's life: options, destruction with work pending, several in one process, forked children.
+// A runtime's life: options, destruction with work pending, several in one process.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -11,7 +11,6 @@
 #include "on_policies.hpp"
 #include "support.hpp"
 #include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/invoke.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -81,62 +80,6 @@ TEST(options, errors_name_option_value_and_what_is_allowed) {
   runtime here({.workers = 2});
   EXPECT_THROW(here.set_active_workers(0), std::invalid_argument);
   EXPECT_TRUE(contains(told<std::invalid_argument>([&] { here.set_active_workers(3); }), "set to 3, expected 1 to 2"));
-}
-
-#if defined(__SANITIZE_THREAD__)
-constexpr bool may_child_have_threads = false;
-constexpr leaving usual = leaving::at_once;
-#elif defined(__SANITIZE_ADDRESS__)
-constexpr bool may_child_have_threads = false;  // one of the parent's may have held a lock of its allocator
-constexpr leaving usual = leaving::at_once;     // what the parent's workers owned would count as leaked
-#else
-constexpr bool may_child_have_threads = true;
-constexpr leaving usual = leaving::by_exit;
-#endif
-
-int uses_a_runtime_of_its_own() {
-  runtime own({.workers = 2});
-  return own.run([] { return async([] { return 4; }).get(); }) == 4 ? 0 : 1;
-}
-
-TEST(forks, a_child_is_told_that_the_runtime_is_its_parents) {
-  runtime here({.workers = 3});
-  here.run([] {});
-  for (int round = 0; round < 3; ++round)
-    EXPECT_EQ(status_of_child(usual,
-                              [&] {
-                                const std::string text = told<std::runtime_error>([&] { here.run([] {}); });
-                                return contains(text, "parent process") ? 0 : 1;
-                              }),
-              0);
-  EXPECT_EQ(here.run([] { return 5; }), 5);
-}
-
-TEST(forks, a_child_makes_a_runtime_of_its_own) {
-  if (!may_child_have_threads) GTEST_SKIP() << "not under sanitizers";
-  runtime here({.workers = 3});
-  here.run([] {});
-  for (int round = 0; round < 3; ++round) EXPECT_EQ(status_of_child(usual, uses_a_runtime_of_its_own), 0);
-  EXPECT_EQ(here.run([] { return 5; }), 5);
-}
-
-TEST(forks, a_child_of_a_task_ends) {
-  static runtime here({.workers = 2});
-  for (const leaving how : {leaving::at_once, usual})
-    EXPECT_EQ(here.run([&] { return status_of_child(how, [] { return 0; }); }), 0);
-  EXPECT_EQ(here.run([] { return 5; }), 5);
-}
-
-TEST(forks, children_of_a_busy_runtime) {
-  if (!may_child_have_threads) GTEST_SKIP() << "not under sanitizers";
-  runtime here({.workers = 2});
-  std::atomic<bool> is_over{false};
-  std::thread user([&] {
-    while (!is_over.load()) here.run([] { invoke([] { async([] {}).get(); }, [] { async([] {}).get(); }); });
-  });
-  for (int round = 0; round < 10; ++round) EXPECT_EQ(status_of_child(leaving::at_once, uses_a_runtime_of_its_own), 0);
-  is_over = true;
-  user.join();
 }
 
 }  // namespace

@@ -1,0 +1,26 @@
+#include "process_locks.hpp"
+
+#include <pthread.h>
+
+namespace trimtab::tasks {
+
+namespace {
+
+struct alignas(64) apart : base::spin_lock {};
+constinit apart locks[process_locks];
+
+void release_all() noexcept {
+  for (apart& each : locks) each.unlock();
+}
+
+[[maybe_unused]] const int is_registered = pthread_atfork(
+    [] {
+      for (apart& each : locks) each.lock();
+    },
+    release_all, release_all);
+
+}  // namespace
+
+base::spin_lock& lock_of(of_process which) noexcept { return locks[static_cast<std::size_t>(which)]; }
+
+}  // namespace trimtab::tasks
