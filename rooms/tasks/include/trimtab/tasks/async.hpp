@@ -138,7 +138,7 @@ std::size_t futures_in(const argument& from) noexcept {
 template <class argument, class function>
 void each_future(const argument& from, function&& look) {
   if constexpr (is_future<argument>::value)
-    look(access::state_of(from) ? &*access::state_of(from) : nullptr);
+    look(access::state_of(from).get());
   else if constexpr (is_future_vector<argument>::value)
     for (const auto& each : from) each_future(each, look);
 }

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "trimtab/tasks/reference.hpp"
 #include "trimtab/tasks/spawn.hpp"
 #include "trimtab/tasks/state.hpp"
 #include "trimtab/tasks/timer.hpp"
@@ -52,12 +53,12 @@ class future_base {
 
  protected:
   friend struct access;
-  explicit future_base(state_pointer<state<value>> shared) noexcept : m_state(std::move(shared)) {}
+  explicit future_base(reference<state<value>> shared) noexcept : m_state(std::move(shared)) {}
   state<value>& checked() const {
     if (!m_state) no_state();
     return *m_state;
   }
-  state_pointer<state<value>> m_state;
+  reference<state<value>> m_state;
 
  private:
   std::future_status wait_to(timer::clock::time_point deadline) const {
@@ -68,16 +69,16 @@ class future_base {
 
 struct access {
   template <class value>
-  static state_pointer<state<value>>& state_of(future_base<value>& of) noexcept {
+  static reference<state<value>>& state_of(future_base<value>& of) noexcept {
     return of.m_state;
   }
   template <class value>
-  static const state_pointer<state<value>>& state_of(const future_base<value>& of) noexcept {
+  static const reference<state<value>>& state_of(const future_base<value>& of) noexcept {
     return of.m_state;
   }
   template <class value>
   static future<value> future_of(state<value>& taken_over) noexcept {
-    return future<value>(state_pointer<state<value>>(taken_over));
+    return future<value>(reference<state<value>>(taken_over));
   }
 };
 
@@ -116,9 +117,8 @@ class future : public detail::future_base<value> {
 
  private:
   friend struct detail::access;
-  explicit future(detail::state_pointer<detail::state<value>> shared) noexcept
-      : detail::future_base<value>(std::move(shared)) {}
-  detail::state_pointer<detail::state<value>> take() {
+  explicit future(reference<detail::state<value>> shared) noexcept : detail::future_base<value>(std::move(shared)) {}
+  reference<detail::state<value>> take() {
     this->checked();
     return std::move(this->m_state);
   }
@@ -151,8 +151,7 @@ class shared_future : public detail::future_base<value> {
 
  private:
   friend class future<value>;
-  explicit shared_future(detail::state_pointer<detail::state<value>> shared) noexcept
-      : detail::future_base<value>(std::move(shared)) {}
+  explicit shared_future(reference<detail::state<value>> shared) noexcept : detail::future_base<value>(std::move(shared)) {}
 };
 
 template <class value>
@@ -208,7 +207,7 @@ class promise {
       set_exception(std::make_exception_ptr(std::future_error(std::future_errc::broken_promise)));
   }
 
-  detail::state_pointer<detail::plain_state<value>> m_state;
+  reference<detail::plain_state<value>> m_state;
   bool m_is_retrieved = false;
 };
 
@@ -360,7 +359,7 @@ namespace detail {
 template <class value>
 class unwrapped_state final : public state<value>, private waiter {
  public:
-  explicit unwrapped_state(state_pointer<state<future<value>>> outer) noexcept
+  explicit unwrapped_state(reference<state<future<value>>> outer) noexcept
       : state<value>(2, destroy_state<unwrapped_state>), m_outer(std::move(outer)) {}
 
   void start() noexcept {
@@ -388,8 +387,8 @@ class unwrapped_state final : public state<value>, private waiter {
     this->done().complete();
     this->release();
   }
-  state_pointer<state<future<value>>> m_outer;
-  state_pointer<state<value>> m_inner;
+  reference<state<future<value>>> m_outer;
+  reference<state<value>> m_inner;
 };
 
 }  // namespace detail

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "trimtab/tasks/data_block.hpp"
+#include "trimtab/tasks/reference.hpp"
 #include "trimtab/tasks/task.hpp"
 #include "trimtab/tasks/waiting.hpp"
 

@@ -151,32 +151,6 @@ own& make_state(arguments&&... from) {
   return make_in_block<own>(worker::current(), std::forward<arguments>(from)...);
 }
 
-// One reference.
-template <class shared>
-class state_pointer {
- public:
-  state_pointer() = default;
-  explicit state_pointer(shared& taken_over) noexcept : m_state(&taken_over) {}
-  state_pointer(const state_pointer& other) noexcept : m_state(other.m_state) {
-    if (m_state != nullptr) m_state->retain();
-  }
-  state_pointer(state_pointer&& other) noexcept : m_state(std::exchange(other.m_state, nullptr)) {}
-  state_pointer& operator=(state_pointer other) noexcept {
-    std::swap(m_state, other.m_state);
-    return *this;
-  }
-  ~state_pointer() {
-    if (m_state != nullptr) m_state->release();
-  }
-
-  explicit operator bool() const noexcept { return m_state != nullptr; }
-  shared* operator->() const noexcept { return m_state; }
-  shared& operator*() const noexcept { return *m_state; }
-
- private:
-  shared* m_state = nullptr;
-};
-
 [[noreturn]] inline void no_state() { throw std::future_error(std::future_errc::no_state); }
 
 // A state that is given its value by others: promises, ready futures.

@@ -1,0 +1,47 @@
+// Counted references, of futures and of graphs.
+#include "trimtab/tasks/reference.hpp"
+
+#include <gtest/gtest.h>
+
+#include <type_traits>
+#include <utility>
+
+#include "trimtab/tasks/future.hpp"
+#include "trimtab/tasks/graph.hpp"
+
+namespace trimtab::tasks {
+namespace {
+
+struct counted {
+  void retain() noexcept { count += 1; }
+  void release() noexcept { count -= 1; }
+  int count = 1;
+};
+
+TEST(reference, counts_who_has_one) {
+  counted what;
+  {
+    reference<counted> one(what);
+    EXPECT_EQ(one.get(), &what);
+    EXPECT_EQ(one->count, 1);
+    reference<counted> other = one;
+    EXPECT_EQ(what.count, 2);
+    const reference<counted> moved = std::move(one);
+    EXPECT_EQ(what.count, 2);
+    EXPECT_FALSE(one);
+    EXPECT_TRUE(moved);
+    other = *&other;
+    EXPECT_EQ(what.count, 2);
+    other = {};
+    EXPECT_EQ(what.count, 1);
+  }
+  EXPECT_EQ(what.count, 0);
+}
+
+static_assert(sizeof(future<int>) == sizeof(void*) && sizeof(shared_future<int>) == sizeof(void*));
+static_assert(sizeof(block<int>) == sizeof(void*) && sizeof(output<>) == sizeof(void*));
+static_assert(std::is_nothrow_move_constructible_v<reference<counted>> &&
+              std::is_nothrow_copy_constructible_v<reference<counted>>);
+
+}  // namespace
+}  // namespace trimtab::tasks
