@@ -41,8 +41,11 @@ const char* name() noexcept {
 
 std::stop_token stop_token() noexcept {
   worker* const here = worker::current();
-  const detail::coroutine_context* const context = here != nullptr ? detail::coroutine_context::running(*here) : nullptr;
-  return context != nullptr && context->stop() != nullptr ? *context->stop() : std::stop_token();
+  if (here == nullptr) return {};
+  const detail::coroutine_context* const context = detail::coroutine_context::running(*here);
+  const std::stop_token* const own =
+      context != nullptr && context->stop() != nullptr ? context->stop() : here->running().stop_token;
+  return own != nullptr ? *own : std::stop_token();
 }
 
 }  // namespace this_task

@@ -147,6 +147,31 @@ TEST_P(this_tasks, that_are_coroutines_have_the_token_they_were_spawned_with) {
   EXPECT_FALSE(async([] { return this_task::stop_token().stop_possible(); }).get());
 }
 
+TEST_P(this_tasks, of_async_have_the_token_they_were_given) {
+  std::stop_source source;
+  latch gate(1);
+  const auto own = [&] { return this_task::stop_token() == source.get_token(); };
+  future<bool> given = async(source.get_token(), [&] {
+    const bool before = own();
+    // Other tasks run here meanwhile, and on top of this one.
+    gate.wait();
+    const bool others = async([&] { return own(); }).get() || async(std::stop_source().get_token(), own).get();
+    return before && !others && own();
+  });
+  EXPECT_FALSE(async(own).get());
+  gate.count_down();
+  EXPECT_TRUE(given.get());
+  latch begun(1);
+  future<void> until_stopped = async(source.get_token(), [&] {
+    begun.count_down();
+    while (!this_task::stop_token().stop_requested()) this_task::yield();
+  });
+  begun.wait();
+  source.request_stop();
+  until_stopped.get();
+  EXPECT_FALSE(async([] { return this_task::stop_token().stop_possible(); }).get());
+}
+
 TEST_P(this_tasks, that_are_told_to_stop_before_do_not_begin) {
   std::stop_source source;
   source.request_stop();

@@ -72,7 +72,21 @@ auto async(priority level, function&& f, arguments&&... with) {
   return async(task_options{.level = level}, std::forward<function>(f), std::forward<arguments>(with)...);
 }
 
-// f(token, arguments...) if it takes one; not called, and its future throws `stopped`, if stop was requested before.
+namespace detail {
+
+// While it lives, the task that runs on this stack has a stop token.
+class stoppable {
+ public:
+  explicit stoppable(const std::stop_token& by) noexcept { worker::current()->running().stop_token = &by; }
+  ~stoppable() { worker::current()->running().stop_token = nullptr; }
+  stoppable(const stoppable&) = delete;
+  stoppable& operator=(const stoppable&) = delete;
+};
+
+}  // namespace detail
+
+// f(token, arguments...) if it takes one; not called, and its future throws `stopped`, if stop was requested before. In the
+// task this_task::stop_token() is the token.
 template <class function, class... arguments>
   requires(std::invocable<std::decay_t<function>, std::decay_t<arguments>...> ||
            std::invocable<std::decay_t<function>, std::stop_token, std::decay_t<arguments>...>)
@@ -87,6 +101,7 @@ auto async(std::stop_token token, function&& f, arguments&&... with) {
   using value = std::invoke_result_t<decltype(call)>;
   return detail::spawn_call<value>({}, as, [token = std::move(token), call = std::move(call)]() mutable -> value {
     if (token.stop_requested()) throw stopped();
+    const detail::stoppable here(token);
     return std::move(call)();
   });
 }

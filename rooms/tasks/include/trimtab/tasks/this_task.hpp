@@ -38,7 +38,8 @@ task_id get_id() noexcept;
 // As it was given by an annotation (task_options::what, loop_options::what), "" if it was given none.
 const char* name() noexcept;
 
-// In a coroutine, what it calls and what it forks: the one that it was spawned with. Elsewhere one by which nothing stops.
+// The one that was given to async; in a coroutine, what it calls and what it forks: the one that it was spawned with.
+// Elsewhere one by which nothing stops. Other tasks that a task makes need not have its token: hand it to them.
 std::stop_token stop_token() noexcept;
 
 }  // namespace this_task
