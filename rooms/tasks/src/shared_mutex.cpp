@@ -34,6 +34,13 @@ bool shared_mutex::take_until(bool writer, timer::clock::time_point deadline) {
          detail::wait_until(here, deadline, "a shared mutex", this, [this](waiter& who) noexcept { return remove(who); });
 }
 
+bool shared_mutex::take_unless(const std::stop_token& stop, bool writer) {
+  parked<seeker> here;
+  here.is_writer = writer;
+  return take_or_enlist(here) ||
+         detail::wait_unless(stop, here, "a shared mutex", this, [this](waiter& who) noexcept { return remove(who); });
+}
+
 // Those behind one that gives up may go on: readers behind a writer.
 bool shared_mutex::remove(waiter& who) noexcept {
   m_lock.lock();

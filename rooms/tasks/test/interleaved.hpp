@@ -1,5 +1,6 @@
-// The code of this room as it is, on the machine of interleaving.hpp: compiled once more in a namespace of its own, where
-// std::atomic, fences and system calls mean those of the machine.
+// The code of this room as it is, on the machine of interleaving.hpp: compiled once more in a namespace of its own
+// (TRIMTAB_INTERLEAVED: one for each file), where std::atomic, stop tokens, fences and system calls mean those of the
+// machine.
 #pragma once
 
 #include <linux/futex.h>
@@ -27,7 +28,7 @@
 
 #include "interleaving.hpp"
 
-namespace trimtab_interleaved {
+namespace TRIMTAB_INTERLEAVED {
 namespace std {
 
 using namespace ::std;
@@ -72,6 +73,9 @@ class atomic {
   bool compare_exchange_weak(value& expected, value next, memory_order one, memory_order other) noexcept {
     return compare_exchange_strong(expected, next, one, other);
   }
+  bool compare_exchange_weak(value& expected, value next, memory_order both) noexcept {
+    return compare_exchange_strong(expected, next, both, both);
+  }
 
  private:
   static ::std::uint64_t word_of(value from) noexcept {
@@ -99,6 +103,83 @@ inline void atomic_thread_fence(memory_order order) noexcept {
   if (machine::current() != nullptr && order == memory_order_seq_cst) machine::current()->fence();
 }
 inline void atomic_signal_fence(memory_order) noexcept {}
+
+// Stop tokens, as far as they are used. Between two operations of the machine nobody else runs: the list needs no lock.
+class stop_callback_base {
+ protected:
+  friend class stop_source;
+  virtual void call() noexcept = 0;
+  stop_callback_base* m_next = nullptr;
+};
+
+class stop_source;
+
+class stop_token {
+ public:
+  explicit stop_token(stop_source& of) noexcept : m_of(&of) {}
+  bool stop_requested() const noexcept;
+
+ private:
+  template <class function>
+  friend class stop_callback;
+  stop_source* m_of;
+};
+
+class stop_source {
+ public:
+  stop_token get_token() noexcept { return stop_token(*this); }
+  bool stop_requested() const noexcept { return m_is_requested.load(); }
+  void request_stop() noexcept {
+    m_is_requested.store(true);
+    while (m_first != nullptr) {
+      stop_callback_base* const each = m_first;
+      m_first = each->m_next;
+      m_called = each;
+      each->call();
+      m_called = nullptr;
+    }
+  }
+
+  // False: stop was requested before.
+  bool add(stop_callback_base& what) noexcept {
+    if (stop_requested()) return false;
+    what.m_next = m_first;
+    m_first = &what;
+    return true;
+  }
+  // Returns when it is not called and will not be.
+  void remove(stop_callback_base& what) noexcept {
+    for (stop_callback_base** at = &m_first; *at != nullptr; at = &(*at)->m_next)
+      if (*at == &what) {
+        *at = what.m_next;
+        return;
+      }
+    while (m_called == &what) machine::current()->yield();
+  }
+
+ private:
+  atomic<bool> m_is_requested{false};
+  stop_callback_base* m_called = nullptr;
+  stop_callback_base* m_first = nullptr;
+};
+
+inline bool stop_token::stop_requested() const noexcept { return m_of->stop_requested(); }
+
+template <class function>
+class stop_callback final : stop_callback_base {
+ public:
+  stop_callback(const stop_token& by, function what) noexcept : m_by(by.m_of), m_what(what) {
+    if (!m_by->add(*this)) m_what();
+  }
+  ~stop_callback() { m_by->remove(*this); }
+  stop_callback(const stop_callback&) = delete;
+  stop_callback& operator=(const stop_callback&) = delete;
+
+ private:
+  void call() noexcept override { m_what(); }
+  stop_source* m_by;
+  function m_what;
+};
 
 }  // namespace std
 
@@ -128,4 +209,4 @@ inline long syscall(int, int command, int, int) noexcept {
   return 0;
 }
 
-}  // namespace trimtab_interleaved
+}  // namespace TRIMTAB_INTERLEAVED

@@ -155,13 +155,20 @@ class machine {
         most -= 1;
       }
   }
-  // Others go on, if any can.
+  // Others go on, if any can: in turn, so that those which wait for each other in vain do not keep out the one that they
+  // wait for. Another order counts as a switch.
   void yield() {
     flush(*m_running);
     m_options.clear();
-    for (const auto& each : m_threads)
-      if (each.get() != m_running && each->waits_for == nullptr && !each->is_done) m_options.push_back({each.get(), false});
-    if (!m_options.empty()) switch_to(*m_options[choose(m_options.size())].of);
+    const std::size_t own = running_thread();
+    for (std::size_t i = 1; i < m_threads.size(); ++i) {
+      thread& each = *m_threads[(own + i) % m_threads.size()];
+      if (each.waits_for == nullptr && !each.is_done) m_options.push_back({&each, false});
+    }
+    if (m_options.empty()) return;
+    const std::size_t which = m_budget > 0 ? choose(m_options.size()) : 0;
+    m_budget -= which != 0;
+    switch_to(*m_options[which].of);
   }
 
   std::size_t running_thread() const noexcept {

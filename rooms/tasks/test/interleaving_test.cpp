@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#define TRIMTAB_INTERLEAVED trimtab_interleaved
 #include "interleaved.hpp"
 
 #define trimtab trimtab_interleaved
@@ -20,51 +21,11 @@
 #include "trimtab/tasks/policies/local_priority.hpp"
 #include "trimtab/tasks/policies/periodic_priority.hpp"
 #include "trimtab/tasks/policies/static_priority.hpp"
+// After these, which it uses.
+#include "interleaved_tasks.hpp"
 
-// Tasks on the machine: its threads are workers if t_are_workers, each with one stack.
 namespace trimtab::tasks {
 namespace {
-bool are_workers = false;
-stack stacks[4];
-bool is_set_aside[4];
-}  // namespace
-
-worker* worker::ask_current() noexcept {
-  static char any;
-  return are_workers ? reinterpret_cast<worker*>(&any) : nullptr;
-}
-
-void worker::suspend(const char*, const void*, void (*published)(void*, stack&) noexcept, void* argument) noexcept {
-  interleaving::machine& here = *interleaving::machine::current();
-  const std::size_t own = here.running_thread();
-  is_set_aside[own] = true;
-  published(argument, stacks[own]);
-  if (is_set_aside[own]) here.sleep(&stacks[own]);
-}
-
-void worker::ready(stack& suspended) noexcept {
-  is_set_aside[&suspended - stacks] = false;
-  interleaving::machine::current()->wake(&suspended, 1);
-}
-
-namespace {
-
-using interleaving::faults;
-using interleaving::machine;
-using bodies = std::vector<machine::body>;
-
-#if defined(__SANITIZE_THREAD__)
-constexpr bool can_run = false;  // its stacks are not announced; and all runs on one thread
-#else
-constexpr bool can_run = true;
-#endif
-
-class interleaved : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!can_run) GTEST_SKIP() << "not under ThreadSanitizer";
-  }
-};
 
 // A queue with its owner and thieves, and how often each task was taken.
 struct queue_model {

@@ -13,12 +13,6 @@
 
 namespace trimtab::tasks {
 
-// What a future of a task throws that was told to stop before it began.
-class stopped : public std::exception {
- public:
-  const char* what() const noexcept override { return "trimtab: stopped before it began"; }
-};
-
 namespace detail {
 
 template <class function, class... arguments>

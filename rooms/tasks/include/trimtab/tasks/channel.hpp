@@ -12,6 +12,7 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
@@ -44,6 +45,16 @@ class channel {
     if (!start_send(here)) here.told.wait("room in a channel", this);
     return !here.carried.has_value();
   }
+  // The same; false also if stop was requested before there was room. `given` is moved from only if it was sent.
+  bool send(value&& given, const std::stop_token& stop) {
+    parked<party> here;
+    here.carried.emplace(std::move(given));
+    if (!start_send(here))
+      detail::wait_unless(stop, here, "room in a channel", this,
+                          [this](waiter& who) noexcept { return remove(m_senders, who); });
+    if (here.carried.has_value()) given = std::move(*here.carried);
+    return !here.carried.has_value();
+  }
   // False: closed, or it would wait. `given` is moved from only if it was sent.
   bool try_send(value&& given);
 
@@ -61,6 +72,14 @@ class channel {
   std::optional<value> receive() {
     parked<party> here;
     if (!start_receive(here)) here.told.wait("a value in a channel", this);
+    return std::move(here.carried);
+  }
+  // Nothing also if stop was requested and there was none before.
+  std::optional<value> receive(const std::stop_token& stop) {
+    parked<party> here;
+    if (!start_receive(here))
+      detail::wait_unless(stop, here, "a value in a channel", this,
+                          [this](waiter& who) noexcept { return remove(m_receivers, who); });
     return std::move(here.carried);
   }
   // Nothing: it would wait, or as above.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>  // std::cv_status
 #include <mutex>
+#include <stop_token>
 
 #include "trimtab/base/spin_lock.hpp"
 #include "trimtab/tasks/timer.hpp"
@@ -29,6 +30,20 @@ class condition_variable {
     while (!is_met()) wait(lock);
   }
 
+  // Until it is met or stop is requested: whether it is met then.
+  template <class lock_type, class predicate>
+  bool wait(lock_type& lock, const std::stop_token& stop, predicate is_met) {
+    while (!stop.stop_requested()) {
+      if (is_met()) return true;
+      parked<> here;
+      enlist(here);
+      lock.unlock();
+      detail::wait_unless(stop, here, "a condition", this, [this](waiter& who) noexcept { return remove(who); });
+      lock.lock();
+    }
+    return is_met();
+  }
+
   template <class lock_type, class clock, class duration>
   std::cv_status wait_until(lock_type& lock, const std::chrono::time_point<clock, duration>& when) {
     parked<> here;
@@ -52,6 +67,28 @@ class condition_variable {
   template <class lock_type, class rep, class period, class predicate>
   bool wait_for(lock_type& lock, const std::chrono::duration<rep, period>& time, predicate is_met) {
     return wait_until(lock, detail::deadline_after(time), std::move(is_met));
+  }
+
+  // Until it is met, stop is requested or it is too late: whether it is met then.
+  template <class lock_type, class clock, class duration, class predicate>
+  bool wait_until(lock_type& lock, const std::stop_token& stop, const std::chrono::time_point<clock, duration>& when,
+                  predicate is_met) {
+    while (!stop.stop_requested()) {
+      if (is_met()) return true;
+      parked<> here;
+      enlist(here);
+      lock.unlock();
+      const detail::wait_end how = detail::wait_until(stop, here, detail::deadline_at(when), "a condition", this,
+                                                      [this](waiter& who) noexcept { return remove(who); });
+      lock.lock();
+      if (how == detail::wait_end::late) break;
+    }
+    return is_met();
+  }
+  template <class lock_type, class rep, class period, class predicate>
+  bool wait_for(lock_type& lock, const std::stop_token& stop, const std::chrono::duration<rep, period>& time,
+                predicate is_met) {
+    return wait_until(lock, stop, detail::deadline_after(time), std::move(is_met));
   }
 
   void notify_one() noexcept;

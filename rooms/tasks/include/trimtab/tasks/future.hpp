@@ -40,6 +40,8 @@ class future_base {
   // False while invalid.
   bool ready() const noexcept { return m_state && m_state->is_ready(); }
   void wait() const { checked().wait(); }
+  // False: stop was requested before it was ready.
+  bool wait(const std::stop_token& stop) const { return checked().wait(stop); }
 
   // Never std::future_status::deferred.
   template <class rep, class period>
@@ -57,6 +59,9 @@ class future_base {
   state<value>& checked() const {
     if (!m_state) no_state();
     return *m_state;
+  }
+  void wait_or_throw(const std::stop_token& stop) const {
+    if (!wait(stop)) throw stopped("trimtab: stopped while it waited for a future");
   }
   reference<state<value>> m_state;
 
@@ -105,6 +110,12 @@ class future : public detail::future_base<value> {
       return std::move(shared->get());
   }
 
+  // Throws `stopped` if stop was requested before it was ready; the future is still valid then.
+  value get(const std::stop_token& stop) {
+    this->wait_or_throw(stop);
+    return get();
+  }
+
   shared_future<value> share() noexcept { return shared_future<value>(std::move(this->m_state)); }
 
   // f(ready future) becomes a task when this future is ready. This one is invalid afterwards.
@@ -139,6 +150,11 @@ class shared_future : public detail::future_base<value> {
       return static_cast<value>(*this->m_state->get());
     else
       return static_cast<const value&>(this->m_state->get());
+  }
+
+  decltype(auto) get(const std::stop_token& stop) const {
+    this->wait_or_throw(stop);
+    return get();
   }
 
   // f(shared_future) becomes a task when this future is ready.

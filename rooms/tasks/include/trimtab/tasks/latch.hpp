@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstddef>
+#include <stop_token>
 
+#include "trimtab/tasks/early_end.hpp"
 #include "trimtab/tasks/resumer.hpp"
 #include "trimtab/tasks/waiting.hpp"
 
@@ -20,6 +22,8 @@ class latch {
   }
   bool try_wait() const noexcept { return m_open.is_ready(); }
   void wait() { m_open.wait("a latch", this); }
+  // False: stop was requested before it opened.
+  bool wait(const std::stop_token& stop) { return detail::wait_unless(stop, m_open, "a latch", this); }
   void arrive_and_wait(std::ptrdiff_t by = 1) {
     count_down(by);
     wait();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <stop_token>
 
 #include "trimtab/tasks/permits.hpp"
 
@@ -24,6 +25,9 @@ class mutex {
   bool try_lock_until(const std::chrono::time_point<clock, duration>& when) {
     return m_free.try_take() || m_free.take_until(detail::deadline_at(when), "a mutex", this);
   }
+
+  // False: stop was requested, and it was not to be had before.
+  bool try_lock(const std::stop_token& stop) { return m_free.try_take() || m_free.take_unless(stop, "a mutex", this); }
 
   // For coroutines: co_await m.lock_async().
   detail::permit_awaiter lock_async() noexcept { return {m_free, recording::cause::mutex}; }

@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <stop_token>
 
 #include "trimtab/base/spin_lock.hpp"
+#include "trimtab/tasks/early_end.hpp"
 #include "trimtab/tasks/resumer.hpp"
 #include "trimtab/tasks/timer.hpp"
 #include "trimtab/tasks/wait_queue.hpp"
@@ -34,6 +36,13 @@ class permits {
     if (m_count.fetch_sub(1, std::memory_order_acquire) > 0) return true;
     parked<> here;
     return !enlist(here) || wait_until(here, deadline, what, about, [this](waiter& who) noexcept { return remove(who); });
+  }
+
+  // False: stop was requested before there was one.
+  bool take_unless(const std::stop_token& stop, const char* what, const void* about) {
+    if (m_count.fetch_sub(1, std::memory_order_acquire) > 0) return true;
+    parked<> here;
+    return !enlist(here) || wait_unless(stop, here, what, about, [this](waiter& who) noexcept { return remove(who); });
   }
 
   // True: `who` will be told when it has one. False: it has one.

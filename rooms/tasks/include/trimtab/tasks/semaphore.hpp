@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <limits>
+#include <stop_token>
 
 #include "trimtab/tasks/permits.hpp"
 
@@ -26,6 +27,11 @@ class counting_semaphore {
   template <class clock, class duration>
   bool try_acquire_until(const std::chrono::time_point<clock, duration>& when) {
     return m_left.try_take() || m_left.take_until(detail::deadline_at(when), "a semaphore", this);
+  }
+
+  // False: stop was requested, and there was none before.
+  bool try_acquire(const std::stop_token& stop) {
+    return m_left.try_take() || m_left.take_unless(stop, "a semaphore", this);
   }
 
   // For coroutines: co_await s.acquire_async().

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <stop_token>
 
 #include "trimtab/base/spin_lock.hpp"
 #include "trimtab/tasks/timer.hpp"
@@ -40,6 +41,10 @@ class shared_mutex {
     return take_until(false, detail::deadline_at(when));
   }
 
+  // False: stop was requested, and it was not to be had before.
+  bool try_lock(const std::stop_token& stop) { return take_unless(stop, true); }
+  bool try_lock_shared(const std::stop_token& stop) { return take_unless(stop, false); }
+
  private:
   struct seeker : waiter {
     bool is_writer = false;
@@ -52,6 +57,7 @@ class shared_mutex {
   void take(bool writer);
   bool try_take(bool writer) noexcept;
   bool take_until(bool writer, timer::clock::time_point deadline);
+  bool take_unless(const std::stop_token& stop, bool writer);
   // True: it is `who`'s. False: it will be told when it is.
   bool take_or_enlist(seeker& who) noexcept;
   bool remove(waiter& who) noexcept;

@@ -7,9 +7,11 @@
 #include <functional>
 #include <future>  // std::future_error
 #include <memory>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
+#include "trimtab/tasks/early_end.hpp"
 #include "trimtab/tasks/waiting.hpp"
 #include "trimtab/tasks/worker.hpp"
 
@@ -40,6 +42,13 @@ class state_base {
     if (m_producer != nullptr && run_producer()) return;
     check_may_wait("a future");
     m_done.wait("a future");
+  }
+
+  // False: stop was requested before. Runs nothing in place, so that it can be cut short.
+  bool wait(const std::stop_token& stop) {
+    if (m_done.is_ready()) return true;
+    check_may_wait("a future");
+    return wait_unless(stop, m_done, "a future", this);
   }
 
   using destroyer = void (*)(state_base&) noexcept;

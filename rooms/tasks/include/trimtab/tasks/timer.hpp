@@ -2,10 +2,14 @@
 // earliest time that somebody waits for.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <stop_token>
 #include <thread>
+#include <type_traits>
 
+#include "trimtab/tasks/early_end.hpp"
 #include "trimtab/tasks/resumer.hpp"
 #include "trimtab/tasks/waiting.hpp"
 #include "trimtab/tasks/worker.hpp"
@@ -56,28 +60,39 @@ timer::clock::time_point deadline_at(const std::chrono::time_point<other, durati
     return deadline_after(when - other::now());
 }
 
-// Waits until `who` is told, or the deadline has passed and remove(who) says that it will not be told. False: too late.
+// A time at which a wait ends.
+template <class node, class removal>
+struct limit : timer {
+  explicit limit(early_end<node, removal>& of)
+      : timer([](timer& self) noexcept { static_cast<limit&>(self).end.come(wait_end::late); }), end(of) {}
+  early_end<node, removal>& end;
+};
+
+// Waits until `who` is told. False: the deadline has passed, and remove(who) says that it will not be told.
 template <class node, class removal>
 bool wait_until(parked<node>& who, timer::clock::time_point deadline, const char* what, const void* about,
                 removal&& remove) {
-  struct limit : timer {
-    limit(parked<node>& waits, removal& removes)
-        : timer([](timer& self) noexcept {
-            auto& own = static_cast<limit&>(self);
-            if (!own.take_away(own.waiting)) return;
-            own.is_late = true;
-            own.waiting.told.complete();
-          }),
-          waiting(waits),
-          take_away(removes) {}
-    parked<node>& waiting;
-    removal& take_away;
-    bool is_late = false;
-  } late(who, remove);
+  early_end<node, std::remove_reference_t<removal>> end{who, remove};
+  limit late(end);
   late.arm(deadline);
   who.told.wait(what, about);
   late.cancel();
-  return !late.is_late;
+  return end.how == wait_end::told;
+}
+
+// The same, and also until stop is requested. Not inline: as wait_unless.
+template <class node, class removal>
+[[gnu::noinline]] wait_end wait_until(const std::stop_token& stop, parked<node>& who, timer::clock::time_point deadline,
+                                      const char* what, const void* about, removal&& remove) {
+  early_end<node, std::remove_reference_t<removal>> end{who, remove};
+  limit late(end);
+  late.arm(deadline);
+  {
+    const std::stop_callback at_stop(stop, [&end]() noexcept { end.come(wait_end::stopped); });
+    who.told.wait(what, about);
+  }
+  late.cancel();
+  return end.how;
 }
 
 // Of `of`, which must live.
@@ -104,6 +119,20 @@ void sleep_until(const std::chrono::time_point<clock, duration>& when) {
 template <class rep, class period>
 void sleep_for(const std::chrono::duration<rep, period>& time) {
   if (time > time.zero()) sleep_until(detail::deadline_after(time));
+}
+
+// False: not until then, since stop was requested.
+template <class clock, class duration>
+bool sleep_until(const std::stop_token& stop, const std::chrono::time_point<clock, duration>& when) {
+  parked<> here;
+  std::atomic<bool> is_over{false};
+  // Nobody tells: of the two ends one comes.
+  const auto is_first = [&is_over](waiter&) noexcept { return !is_over.exchange(true, std::memory_order_acq_rel); };
+  return detail::wait_until(stop, here, detail::deadline_at(when), "a time", &here, is_first) == detail::wait_end::late;
+}
+template <class rep, class period>
+bool sleep_for(const std::stop_token& stop, const std::chrono::duration<rep, period>& time) {
+  return sleep_until(stop, detail::deadline_after(time));
 }
 
 }  // namespace this_task

@@ -1,0 +1,59 @@
+// Tasks on the machine of interleaving.hpp, and what tests on it have in common. To be included when `trimtab` means the
+// namespace of interleaved.hpp.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "interleaved.hpp"
+#include "stack.hpp"
+#include "trimtab/tasks/worker.hpp"
+
+// The machine's threads are workers if are_workers, each with one stack.
+namespace trimtab::tasks {
+namespace {
+bool are_workers = false;
+stack stacks[4];
+bool is_set_aside[4];
+}  // namespace
+
+worker* worker::ask_current() noexcept {
+  static char any;
+  return are_workers ? reinterpret_cast<worker*>(&any) : nullptr;
+}
+
+void worker::suspend(const char*, const void*, void (*published)(void*, stack&) noexcept, void* argument) noexcept {
+  interleaving::machine& here = *interleaving::machine::current();
+  const std::size_t own = here.running_thread();
+  is_set_aside[own] = true;
+  published(argument, stacks[own]);
+  if (is_set_aside[own]) here.sleep(&stacks[own]);
+}
+
+void worker::ready(stack& suspended) noexcept {
+  is_set_aside[&suspended - stacks] = false;
+  interleaving::machine::current()->wake(&suspended, 1);
+}
+
+namespace {
+
+using interleaving::faults;
+using interleaving::machine;
+using bodies = std::vector<machine::body>;
+
+#if defined(__SANITIZE_THREAD__)
+constexpr bool can_run = false;  // its stacks are not announced; and all runs on one thread
+#else
+constexpr bool can_run = true;
+#endif
+
+class interleaved : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_run) GTEST_SKIP() << "not under ThreadSanitizer";
+  }
+};
+
+}  // namespace
+}  // namespace trimtab::tasks

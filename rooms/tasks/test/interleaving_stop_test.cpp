@@ -1,0 +1,178 @@
+// Waits that a stop token ends, in all interleavings of who tells, who stops and who waits.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <coroutine>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#define TRIMTAB_INTERLEAVED trimtab_interleaved_stops
+#include "interleaved.hpp"
+
+#define trimtab trimtab_interleaved_stops
+#define TRIMTAB_ASK_CURRENT
+#include "../src/condition_variable.cpp"
+#include "../src/permits.cpp"
+#include "../src/wait_queue.cpp"
+#include "../src/waiting.cpp"
+#include "interleaved_tasks.hpp"
+#include "trimtab/tasks/channel.hpp"
+#include "trimtab/tasks/latch.hpp"
+#include "trimtab/tasks/semaphore.hpp"
+
+namespace trimtab::tasks {
+namespace {
+
+// All schedules with few switches, and some random ones.
+template <class model, class make_bodies>
+std::string tried(make_bodies&& make, bool by_workers, std::uint64_t least_runs = 0) {
+  are_workers = by_workers;
+  std::unique_ptr<model> now;
+  machine on;
+  const auto verdict = [&] { return now->verdict(); };
+  std::string wrong = on.all(
+      2,
+      [&] {
+        now = std::make_unique<model>();
+        return make(*now);
+      },
+      verdict);
+  EXPECT_GE(on.runs(), least_runs);
+  if (wrong.empty())
+    wrong = on.random(
+        1, 2'000,
+        [&](std::uint64_t) {
+          now = std::make_unique<model>();
+          return make(*now);
+        },
+        verdict);
+  are_workers = false;
+  return wrong;
+}
+
+template <class model, class make_bodies>
+void expect_well(make_bodies&& make) {
+  for (const bool by_workers : {false, true}) EXPECT_EQ((tried<model>(make, by_workers, 50)), "");
+}
+
+class interleaved_stops : public interleaved {};
+
+struct semaphore_model {
+  std::stop_source stop;
+  counting_semaphore<> permits{0};
+  int ends = 0;
+  // Whoever had the one permit has given it back.
+  std::string verdict() {
+    if (ends != 2) return "not all went on";
+    return permits.try_acquire() && !permits.try_acquire() ? "" : "a permit was lost or made";
+  }
+};
+
+TEST_F(interleaved_stops, no_permit_is_lost) {
+  expect_well<semaphore_model>([](semaphore_model& now) -> bodies {
+    return {[&] {
+              if (now.permits.try_acquire(now.stop.get_token())) now.permits.release();
+              now.ends += 1;
+            },
+            [&] {
+              now.permits.acquire();
+              now.permits.release();
+              now.ends += 1;
+            },
+            [&] { now.permits.release(); }, [&] { now.stop.request_stop(); }};
+  });
+}
+
+struct latch_model {
+  std::stop_source stop;
+  latch opens{1};
+  bool is_stopped = false, is_told = false;
+  std::string verdict() { return is_told ? "" : "not all went on"; }
+};
+
+TEST_F(interleaved_stops, others_that_wait_for_the_same_are_told) {
+  expect_well<latch_model>([](latch_model& now) -> bodies {
+    return {[&] { now.is_stopped = !now.opens.wait(now.stop.get_token()); },
+            [&] {
+              now.opens.wait();
+              now.is_told = true;
+            },
+            [&] { now.opens.count_down(); }, [&] { now.stop.request_stop(); }};
+  });
+}
+
+struct condition_model {
+  std::stop_source stop;
+  base::spin_lock lock;
+  condition_variable changed;
+  bool is_set = false;
+  int ends = 0;
+  std::string verdict() { return ends == 2 ? "" : "not all went on"; }
+};
+
+TEST_F(interleaved_stops, a_condition_is_met_or_stop_was_requested) {
+  expect_well<condition_model>([](condition_model& now) -> bodies {
+    return {[&] {
+              now.lock.lock();
+              const bool is_met = now.changed.wait(now.lock, now.stop.get_token(), [&] { return now.is_set; });
+              if (is_met != now.is_set) machine::current()->fail("told wrong");
+              if (!is_met && !now.stop.stop_requested()) machine::current()->fail("ended for no reason");
+              now.lock.unlock();
+              now.ends += 1;
+            },
+            [&] {
+              now.lock.lock();
+              now.changed.wait(now.lock, [&] { return now.is_set; });
+              now.lock.unlock();
+              now.ends += 1;
+            },
+            [&] {
+              now.lock.lock();
+              now.is_set = true;
+              now.lock.unlock();
+              now.changed.notify_all();
+            },
+            [&] { now.stop.request_stop(); }};
+  });
+}
+
+struct channel_model {
+  std::stop_source stop;
+  channel<int> line{1};
+  std::optional<int> received;
+  bool is_sent = false;
+  std::string verdict() {
+    const std::optional<int> left = line.try_receive();
+    if (!is_sent) return "not sent";
+    return received.has_value() != left.has_value() ? "" : "a value was lost or came twice";
+  }
+};
+
+TEST_F(interleaved_stops, no_value_is_lost) {
+  expect_well<channel_model>([](channel_model& now) -> bodies {
+    return {[&] { now.received = now.line.receive(now.stop.get_token()); }, [&] { now.is_sent = now.line.send(1); },
+            [&] { now.stop.request_stop(); }};
+  });
+}
+
+// Who looks for a stop before it waits, and not while, is found out.
+TEST_F(interleaved_stops, a_stop_that_comes_late_is_not_lost) {
+  EXPECT_NE((tried<latch_model>(
+                [](latch_model& now) -> bodies {
+                  return {[&] {
+                            if (!now.stop.stop_requested()) now.opens.wait();
+                            now.is_told = true;
+                          },
+                          [&] { now.stop.request_stop(); }};
+                },
+                true)),
+            "");
+  expect_well<latch_model>([](latch_model& now) -> bodies {
+    return {[&] { now.is_told = !now.opens.wait(now.stop.get_token()); }, [&] { now.stop.request_stop(); }};
+  });
+}
+
+}  // namespace
+}  // namespace trimtab::tasks

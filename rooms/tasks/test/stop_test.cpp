@@ -1,0 +1,198 @@
+// Waits that a stop token ends: what it was waited for is as it was, and nobody else is passed over.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "on_policies.hpp"
+#include "support.hpp"
+#include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/channel.hpp"
+#include "trimtab/tasks/condition_variable.hpp"
+#include "trimtab/tasks/graph.hpp"
+#include "trimtab/tasks/latch.hpp"
+#include "trimtab/tasks/mutex.hpp"
+#include "trimtab/tasks/semaphore.hpp"
+#include "trimtab/tasks/shared_mutex.hpp"
+#include "trimtab/tasks/this_task.hpp"
+#include "trimtab/tasks/timer.hpp"
+
+namespace trimtab::tasks {
+namespace {
+
+using namespace std::chrono_literals;
+
+class stopped_waits : public on_a_runtime {
+ protected:
+  // What wait(token) gives in a task and in a thread that is no worker, if stop is requested while it waits.
+  template <class function>
+  void expect_stopped(function&& wait) {
+    for (int round = 0; round < 20; ++round) {
+      std::stop_source source, other;
+      std::atomic<bool> begins{false};
+      std::thread outside([&] { EXPECT_FALSE(wait(other.get_token())); });
+      here.run([&] {
+        // The token that it waits with is its own, too.
+        future<bool> waits = async(source.get_token(), [&] {
+          begins = true;
+          return wait(this_task::stop_token());
+        });
+        while (!begins) this_task::yield();
+        if (round % 2 == 0) this_task::yield();
+        source.request_stop();
+        EXPECT_FALSE(waits.get());
+        // And before.
+        EXPECT_FALSE(wait(source.get_token()));
+      });
+      other.request_stop();
+      outside.join();
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(tasks, stopped_waits, all_policies({1, 2, 5}), name_of_case);
+
+TEST_P(stopped_waits, for_futures) {
+  promise<int> late;
+  shared_future<int> given = late.get_future().share();
+  expect_stopped([&](const std::stop_token& stop) { return given.wait(stop); });
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_TRUE(contains(told<stopped>([&] { static_cast<void>(given.get(source.get_token())); }), "waited for a future"));
+  promise<int> other;
+  future<int> alone = other.get_future();
+  EXPECT_THROW(alone.get(source.get_token()), stopped);
+  late.set_value(3);
+  other.set_value(4);
+  // What is there is there.
+  EXPECT_TRUE(given.wait(source.get_token()));
+  EXPECT_EQ(given.get(source.get_token()) + alone.get(source.get_token()), 7);
+  EXPECT_FALSE(alone.valid());
+}
+
+TEST_P(stopped_waits, for_permits_and_locks) {
+  counting_semaphore<> permits(0);
+  expect_stopped([&](const std::stop_token& stop) { return permits.try_acquire(stop); });
+  mutex lock;
+  lock.lock();
+  expect_stopped([&](const std::stop_token& stop) { return lock.try_lock(stop); });
+  shared_mutex shared;
+  shared.lock_shared();
+  expect_stopped([&](const std::stop_token& stop) { return shared.try_lock(stop); });
+  EXPECT_TRUE(shared.try_lock_shared(std::stop_token()));
+  shared.unlock_shared();
+  shared.unlock_shared();
+  shared.lock();
+  expect_stopped([&](const std::stop_token& stop) { return shared.try_lock_shared(stop); });
+  latch opens(1);
+  expect_stopped([&](const std::stop_token& stop) { return opens.wait(stop); });
+  // None of them is owed to those that gave up.
+  std::stop_source source;
+  source.request_stop();
+  permits.release();
+  EXPECT_TRUE(permits.try_acquire(source.get_token()));
+  EXPECT_FALSE(permits.try_acquire());
+  lock.unlock();
+  EXPECT_TRUE(lock.try_lock(source.get_token()));
+  shared.unlock();
+  EXPECT_TRUE(shared.try_lock(source.get_token()));
+  opens.count_down();
+  EXPECT_TRUE(opens.wait(source.get_token()));
+}
+
+TEST_P(stopped_waits, for_conditions_and_times) {
+  mutex lock;
+  condition_variable changed;
+  bool is_set = false;
+  const auto is_met = [&] { return is_set; };
+  expect_stopped([&](const std::stop_token& stop) {
+    std::unique_lock held(lock);
+    return changed.wait(held, stop, is_met);
+  });
+  expect_stopped([&](const std::stop_token& stop) {
+    std::unique_lock held(lock);
+    return changed.wait_for(held, stop, 1h, is_met);
+  });
+  expect_stopped([&](const std::stop_token& stop) { return this_task::sleep_for(stop, 1h); });
+  std::stop_source source;
+  std::unique_lock held(lock);
+  EXPECT_FALSE(changed.wait_for(held, source.get_token(), 1ms, is_met));
+  EXPECT_FALSE(changed.wait_until(held, source.get_token(), std::chrono::system_clock::now() - 1s, is_met));
+  EXPECT_TRUE(this_task::sleep_until(source.get_token(), std::chrono::steady_clock::now() + 1ms));
+  source.request_stop();
+  is_set = true;
+  EXPECT_TRUE(changed.wait(held, source.get_token(), is_met));
+}
+
+TEST_P(stopped_waits, for_channels) {
+  channel<std::unique_ptr<int>> line(1);
+  expect_stopped([&](const std::stop_token& stop) { return line.receive(stop).has_value(); });
+  EXPECT_TRUE(line.send(std::make_unique<int>(1)));
+  expect_stopped([&](const std::stop_token& stop) {
+    auto kept = std::make_unique<int>(2);
+    const bool is_sent = line.send(std::move(kept), stop);
+    EXPECT_EQ(*kept, 2);
+    return is_sent;
+  });
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_EQ(*line.receive(source.get_token()).value(), 1);
+  EXPECT_TRUE(line.send(std::make_unique<int>(3), source.get_token()));
+  line.close();
+  EXPECT_EQ(*line.receive(std::stop_token()).value(), 3);
+  EXPECT_FALSE(line.receive(std::stop_token()).has_value());
+}
+
+TEST_P(stopped_waits, in_tasks_of_graphs_throw) {
+  promise<void> never;
+  const shared_future<void> given = never.get_future().share();
+  graph all(here);
+  all.task("waits", [&] { static_cast<void>(given.wait(std::stop_token())); });
+  EXPECT_TRUE(contains(told<graph_error>([&] { all.wait(); }), "would wait for a future"));
+}
+
+// Permits and values go to those that are not stopped, whoever else stops when.
+TEST_P(stopped_waits, pass_on_what_others_wait_for) {
+  here.run([] {
+    constexpr int count = 20;
+    for (int round = 0; round < 50 / slower; ++round) {
+      counting_semaphore<> permits(0);
+      channel<int> line(2);
+      std::vector<std::stop_source> sources(count);
+      std::vector<future<int>> given;
+      for (int i = 0; i < count; ++i) {
+        given.push_back(async([&, i] {
+          const std::stop_token stop = i % 2 == 0 ? sources[static_cast<std::size_t>(i)].get_token() : std::stop_token();
+          if (!permits.try_acquire(stop)) return 0;
+          const std::optional<int> value = line.receive(stop);
+          permits.release();
+          return value.value_or(0);
+        }));
+      }
+      future<int> sent = async([&] {
+        int sum = 0;
+        for (int i = 1; i <= count / 2; ++i) sum += line.send(i) ? i : 0;
+        return sum;
+      });
+      permits.release(3);
+      for (int i = 0; i < count; i += 2) async([&, i] { sources[static_cast<std::size_t>(i)].request_stop(); }).get();
+      int sum = 0, all = sent.get();
+      // Those that stopped may have taken some, so that others wait: there is enough for all.
+      line.close();
+      for (future<int>& each : given) sum += each.get();
+      while (const std::optional<int> left = line.try_receive()) sum += *left;
+      EXPECT_EQ(sum, all);
+      for (int i = 0; i < 3; ++i) EXPECT_TRUE(permits.try_acquire());
+      EXPECT_FALSE(permits.try_acquire());
+    }
+  });
+}
+
+}  // namespace
+}  // namespace trimtab::tasks
