@@ -177,7 +177,7 @@ void runtime::work(worker& which) noexcept {
 
 void runtime::stop() noexcept {
   m_is_ending.store(true, std::memory_order_seq_cst);
-  m_events.wake_all();
+  wake_all();
   m_capped_events.wake_all();
   for (std::thread& each : m_parts->threads) each.join();
   // Pairs with the release in put().
@@ -289,8 +289,21 @@ void runtime::put(task& what, std::int32_t hint) noexcept {
   // The task may be the last one, and end before its waker has been here to the end.
   if (is_visitor) m_visitors.fetch_add(1, std::memory_order_relaxed);
   m_table->put(*this, what, hint);
-  m_table->wakes_all ? m_events.wake_all() : m_events.wake_one();
   if (is_visitor) m_visitors.fetch_sub(1, std::memory_order_release);
+}
+
+void runtime::wake(std::uint32_t who) noexcept {
+  if (!m_table->names_taker) return m_events.wake_one();
+  if (who != anyone) return m_workers[who]->m_events.wake_one();
+  const std::uint32_t active = m_queues.active.load(std::memory_order_seq_cst);
+  for (std::uint32_t i = 0; i < active; ++i)
+    if (event_count& events = m_workers[i]->m_events; events.sleepers() != 0) return events.wake_one();
+}
+
+void runtime::wake_all() noexcept {
+  m_events.wake_all();
+  if (m_table->names_taker)
+    for (const auto& each : m_workers) each->m_events.wake_all();
 }
 
 void runtime::set_active_workers(std::uint32_t count) {
@@ -299,7 +312,7 @@ void runtime::set_active_workers(std::uint32_t count) {
                                 std::to_string(workers()));
   m_queues.active.store(count, std::memory_order_seq_cst);
   m_capped_events.wake_all();
-  m_events.wake_all();
+  wake_all();
 }
 
 void runtime::set_grain_source(grain_source* chooses) noexcept {

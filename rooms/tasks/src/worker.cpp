@@ -25,11 +25,9 @@ worker::worker(runtime& owner, worker_queues& own, std::uint32_t number) noexcep
   m_since.store(base::now(), std::memory_order_relaxed);
 }
 
-void worker::wake() noexcept { m_owner->m_table->wakes_all ? m_owner->m_events.wake_all() : m_owner->m_events.wake_one(); }
+void worker::wake() noexcept { m_owner->m_table->names_taker ? m_owner->wake(anyone) : m_owner->m_events.wake_one(); }
 
-void worker::push_elsewhere(task& what) noexcept {
-  if (m_owner->m_table->push(*m_owner, m_number, what)) wake();
-}
+void worker::push_elsewhere(task& what) noexcept { m_owner->m_table->push(*m_owner, m_number, what); }
 
 void worker::enter(worker_state next) noexcept {
   const base::ticks now = base::now();

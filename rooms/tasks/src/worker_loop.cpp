@@ -89,13 +89,16 @@ task* worker_loop::look(worker& here, policy& how_to) noexcept {
       task* const found = how_to.next(owner.m_queues, here.m_number, how, is_offered);
       if (is_offered) here.wake();
       if (found != nullptr) {
+        // Who was woken for that may have found something else.
+        if constexpr (policy::names_taker)
+          if (owner.m_queues.low.size() != 0) owner.wake(anyone);
         here.enter(worker_state::busy);
         return found;
       }
       pause();
     }
     if (owner.m_is_ending.load(std::memory_order_seq_cst) && owner.is_over()) {
-      owner.m_events.wake_all();
+      owner.wake_all();
       owner.m_capped_events.wake_all();
       return nullptr;
     }
@@ -106,16 +109,17 @@ task* worker_loop::look(worker& here, policy& how_to) noexcept {
 template <scheduling_policy policy>
 void worker_loop::sleep(worker& here, const policy& how_to) noexcept {
   runtime& owner = *here.m_owner;
-  const std::uint32_t key = owner.m_events.prepare();
+  event_count& events = policy::names_taker ? here.m_events : owner.m_events;
+  const std::uint32_t key = events.prepare();
   // Owners push without a fence: either they see that nothing is offered any more, or we see what they have pushed.
   heavy_fence();
   if (how_to.may_find(owner.m_queues, here.m_number) || !may_work(here) ||
       (owner.m_is_ending.load(std::memory_order_seq_cst) && owner.is_over()))
-    return owner.m_events.cancel();
+    return events.cancel();
   here.m_counters.parked.add();
   if (recording::is_on()) here.m_tally.flush();
   here.enter(worker_state::parked);
-  if (!owner.m_events.wait(key, owner.m_options.deadlock_ms * std::uint64_t{1'000'000})) owner.tell_if_stuck();
+  if (!events.wait(key, owner.m_options.deadlock_ms * std::uint64_t{1'000'000})) owner.tell_if_stuck();
   here.enter(worker_state::looking);
 }
 
@@ -126,7 +130,7 @@ void worker_loop::rest(worker& here) noexcept {
   if (may_work(here) || (owner.m_is_ending.load(std::memory_order_seq_cst) && owner.is_over()))
     return owner.m_capped_events.cancel();
   // Somebody may have been woken in vain: us.
-  owner.m_events.wake_all();
+  owner.wake_all();
   here.m_counters.parked.add();
   if (recording::is_on()) here.m_tally.flush();
   here.enter(worker_state::capped);
@@ -137,14 +141,24 @@ void worker_loop::rest(worker& here) noexcept {
 template <class which>
 const runtime::table& runtime::table_of() noexcept {
   static constexpr table made{which::keeps_own,
-                              which::wakes_all,
+                              which::names_taker,
                               which::offers,
                               [](queues& all) -> std::shared_ptr<void> { return std::make_shared<which>(all); },
                               [](runtime& of, std::uint32_t worker, task& what) noexcept {
-                                return static_cast<which*>(of.m_policy_object.get())->push(of.m_queues, worker, what);
+                                auto& how_to = *static_cast<which*>(of.m_policy_object.get());
+                                if constexpr (which::names_taker)
+                                  of.wake(how_to.push(of.m_queues, worker, what));
+                                else if (how_to.push(of.m_queues, worker, what))
+                                  of.m_events.wake_one();
                               },
                               [](runtime& of, task& what, std::int32_t hint) noexcept {
-                                static_cast<which*>(of.m_policy_object.get())->put(of.m_queues, what, hint);
+                                auto& how_to = *static_cast<which*>(of.m_policy_object.get());
+                                if constexpr (which::names_taker) {
+                                  of.wake(how_to.put(of.m_queues, what, hint));
+                                } else {
+                                  how_to.put(of.m_queues, what, hint);
+                                  of.m_events.wake_one();
+                                }
                               },
                               worker_loop::run<which>};
   return made;

@@ -33,10 +33,11 @@ class worker_loop {
 // The functions that differ by policy.
 struct runtime::table {
   bool keeps_own;
-  bool wakes_all;
+  bool names_taker;
   task_deque::offering offers;
   std::shared_ptr<void> (*make)(queues&);
-  bool (*push)(runtime&, std::uint32_t worker, task&) noexcept;
+  // These wake who may take it.
+  void (*push)(runtime&, std::uint32_t worker, task&) noexcept;
   void (*put)(runtime&, task&, std::int32_t hint) noexcept;
   void (*loop)(stack&) noexcept;
 };

@@ -167,7 +167,7 @@ TEST_F(interleaved, a_queue_gives_each_task_once_in_random_schedules) {
 }
 
 // Workers that look, sleep and are woken as worker_loop's do, on any policy.
-enum class sleeper { right, looks_before_it_tells, without_barrier };
+enum class sleeper { right, looks_before_it_tells, without_barrier, keeps_what_others_could_run };
 
 template <class policy>
 struct sleep_model {
@@ -175,14 +175,28 @@ struct sleep_model {
 
   void push(std::uint32_t worker) {
     task& made = tasks.at(pushed++);
-    const bool is_offered = policy::keeps_own ? all[worker].normal.push(made) : rules.push(all, worker, made);
-    if (is_offered) wake();
+    if constexpr (policy::names_taker)
+      wake(rules.push(all, worker, made));
+    else if (policy::keeps_own ? all[worker].normal.push(made) : rules.push(all, worker, made))
+      wake(anyone);
   }
-  void put() {
-    rules.put(all, tasks.at(pushed++), -1);
-    wake();
+  void put(priority level = priority::normal, std::int32_t hint = -1) {
+    task& made = tasks.at(pushed++);
+    made.level = level;
+    if constexpr (policy::names_taker) {
+      wake(rules.put(all, made, hint));
+    } else {
+      rules.put(all, made, hint);
+      wake(anyone);
+    }
   }
-  void wake() { policy::wakes_all ? events.wake_all() : events.wake_one(); }
+  event_count& events_of(std::uint32_t worker) { return policy::names_taker ? own_events.at(worker) : events; }
+  void wake(std::uint32_t who) {
+    if (!policy::names_taker) return events.wake_one();
+    if (who != anyone) return own_events.at(who).wake_one();
+    for (event_count& each : own_events)
+      if (each.sleepers() != 0) return each.wake_one();
+  }
 
   // Until all `expected` tasks have been run by somebody.
   void work(std::uint32_t worker) {
@@ -190,36 +204,48 @@ struct sleep_model {
       bool is_offered = false;
       search patient{1000};
       task* const found = rules.next(all, worker, patient, is_offered);
-      if (is_offered) wake();
+      if (is_offered) wake(anyone);
       if (found == nullptr) {
         sleep(worker);
         continue;
       }
+      if (policy::names_taker && way != sleeper::keeps_what_others_could_run && all.low.size() != 0) wake(anyone);
       ran(*found);
     }
   }
   void ran(const task& which) {
     times_run.at(static_cast<std::size_t>(&which - tasks.data())) += 1;
-    if (left.fetch_sub(1, std::memory_order_seq_cst) == 1) events.wake_all();
+    // It takes as long as the one of low priority, if there is one.
+    if (waits_for_low && which.level != priority::low) low_is_run.wait("a test");
+    if (which.level == priority::low) low_is_run.complete();
+    if (left.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
+    events.wake_all();
+    for (event_count& each : own_events) each.wake_all();
   }
   void sleep(std::uint32_t worker) {
     if (way == sleeper::looks_before_it_tells && rules.may_find(all, worker)) return;
-    const std::uint32_t key = events.prepare();
+    event_count& own = events_of(worker);
+    const std::uint32_t key = own.prepare();
     if (way != sleeper::without_barrier) heavy_fence();
     if ((way != sleeper::looks_before_it_tells && rules.may_find(all, worker)) || left.load(std::memory_order_seq_cst) == 0)
-      return events.cancel();
-    events.wait(key);
+      return own.cancel();
+    own.wait(key);
   }
   std::string verdict() {
     for (std::size_t i = 0; i < pushed; ++i)
       if (times_run[i] != 1) return "task " + std::to_string(i) + " was run " + std::to_string(times_run[i]) + " times";
-    return events.sleepers() == 0 ? "" : "sleepers are left";
+    std::uint32_t sleepers = events.sleepers();
+    for (const event_count& each : own_events) sleepers += each.sleepers();
+    return sleepers == 0 ? "" : "sleepers are left";
   }
 
   queues all;
   policy rules;
   sleeper way;
   event_count events;
+  std::array<event_count, 3> own_events;  // used instead where the policy names who is to be woken
+  bool waits_for_low = false;
+  completion low_is_run;
   std::array<task, 8> tasks;
   std::array<int, 8> times_run{};
   std::size_t pushed = 0;
@@ -234,7 +260,7 @@ bodies busy_owner(sleep_model<policy>& model) {
             model.push(0);
             model.push(0);
             // Under static-priority some are its own.
-            if (policy::wakes_all) model.work(0);
+            if (policy::names_taker) model.work(0);
           },
           [&] { model.work(1); }};
 }
@@ -245,7 +271,7 @@ bodies busy_owner_that_took(sleep_model<policy>& model) {
   model.left.store(3);
   return {[&] {
             for (int i = 0; i < 3; ++i)
-              if (model.all[0].normal.push(model.tasks.at(model.pushed++))) model.wake();
+              if (model.all[0].normal.push(model.tasks.at(model.pushed++))) model.wake(anyone);
             if (model.all[0].normal.take(model.tasks[2])) model.ran(model.tasks[2]);
           },
           [&] { model.work(1); }};
@@ -260,6 +286,17 @@ bodies outside(sleep_model<policy>& model) {
   }};
   for (std::uint32_t i = 0; i < model.all.size(); ++i) made.push_back([&, i] { model.work(i); });
   return made;
+}
+
+// One task that only a certain worker may run, and beside it one that any may.
+bodies one_of_low_priority(sleep_model<static_priority>& model) {
+  model.left.store(2);
+  model.waits_for_low = true;
+  return {[&] {
+            model.put(priority::normal, 0);
+            model.put(priority::low);
+          },
+          [&] { model.work(0); }, [&] { model.work(1); }};
 }
 
 template <class policy, class make_bodies>
@@ -288,7 +325,7 @@ TYPED_TEST_SUITE(interleaved_policies, all_six, names);
 TYPED_TEST(interleaved_policies, nobody_sleeps_while_there_is_work) {
   machine on;
   EXPECT_EQ((asleep<TypeParam>(on, 2, 2, sleeper::right, busy_owner<TypeParam>)), "");
-  if (!TypeParam::wakes_all) {
+  if (!TypeParam::names_taker) {
     EXPECT_EQ((asleep<TypeParam>(on, 2, 2, sleeper::right, busy_owner_that_took<TypeParam>)), "");
   }
   EXPECT_GT(on.runs(), 100u);
@@ -308,6 +345,13 @@ TYPED_TEST(interleaved_policies, nobody_sleeps_while_there_is_work) {
 TYPED_TEST(interleaved_policies, who_looks_before_it_tells_is_found_out) {
   machine on;
   EXPECT_NE((asleep<TypeParam>(on, 2, 1, sleeper::looks_before_it_tells, outside<TypeParam>)), "");
+}
+
+TEST_F(interleaved, who_may_run_anything_is_woken_beside_who_may_run_one) {
+  machine on;
+  EXPECT_EQ((asleep<static_priority>(on, 1, 2, sleeper::right, one_of_low_priority)), "");
+  EXPECT_GT(on.runs(), 100u);
+  EXPECT_NE((asleep<static_priority>(on, 1, 2, sleeper::keeps_what_others_could_run, one_of_low_priority)), "");
 }
 
 TEST_F(interleaved, who_sleeps_without_the_barrier_is_found_out) {

@@ -141,9 +141,46 @@ TEST_P(parking, a_trickle_of_tasks_does_not_wake_everybody) {
     here.run([] {});
     std::this_thread::sleep_for(300us);
   }
-  // Those of static-priority are for one worker only: there all are woken.
-  const std::uint64_t woken_at_once = which() == policy::static_priority ? workers() : 2;
-  EXPECT_LE(times_parked(here) - before, tasks * woken_at_once + 4 * workers());
+  EXPECT_LE(times_parked(here) - before, tasks * 2 + 4 * workers());
+}
+
+// Exactly: who was not woken did not go to sleep again.
+TEST(static_priority, wakes_only_who_may_run_a_task) {
+  runtime here({.workers = 4, .policy = policy::static_priority, .deadlock_ms = 0});
+  const auto parked = [&](std::uint32_t worker) { return here.counters(worker).parked.get(); };
+  const auto until = [](auto&& is_so) {
+    while (!is_so()) std::this_thread::yield();
+  };
+  for (std::uint32_t i = 0; i < 4; ++i) until([&] { return parked(i) >= 1; });
+  std::atomic<int> runs{0};
+  calling_task which([&] { runs += 1; });
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    here.submit(which, 2);
+    until([&] { return parked(2) >= 1 + i; });
+  }
+  EXPECT_EQ(parked(2), 101u);
+  for (const std::uint32_t other : {0u, 1u, 3u}) EXPECT_EQ(parked(other), 1u);
+  // Any may run it, and one is woken.
+  which.level = priority::low;
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    here.submit(which);
+    until([&] { return times_parked(here) >= 104 + i; });
+  }
+  EXPECT_EQ(times_parked(here), 204u);
+  EXPECT_EQ(runs.load(), 200);
+}
+
+// The tasks of a worker above the cap are another's, which is woken for them.
+TEST(static_priority, wakes_who_stands_in_for_a_capped_worker) {
+  runtime here({.workers = 5, .policy = policy::static_priority, .deadlock_ms = 0});
+  for (int i = 0; i < 2000 / slower; ++i) {
+    if (i % 8 == 0) here.set_active_workers(1 + static_cast<std::uint32_t>(i / 8 * 3) % 5);
+    completion done;
+    calling_task which([&] { done.complete(); });
+    which.level = i % 5 == 0 ? priority::low : i % 3 == 0 ? priority::high : priority::normal;
+    here.submit(which, i % 7 - 1);
+    done.wait("a test");
+  }
 }
 
 TEST(idle, a_runtime_without_work_uses_no_processor) {

@@ -117,6 +117,9 @@ class runtime {
   std::uint64_t unfinished() const noexcept;
   bool is_over() const noexcept { return unfinished() == 0; }
   void tell_if_stuck() noexcept;
+  // who: as the policy says it.
+  void wake(std::uint32_t who) noexcept;
+  void wake_all() noexcept;
 
   runtime_options m_options;
   const std::vector<std::uint32_t> m_cpus;  // where each worker is to stay; empty: anywhere
@@ -127,7 +130,7 @@ class runtime {
   queues m_queues;
   std::shared_ptr<void> m_policy_object;
   std::vector<std::unique_ptr<worker>> m_workers;
-  event_count m_events;         // workers that find nothing
+  event_count m_events;         // workers that find nothing; each has its own where the policy names who is to be woken
   event_count m_capped_events;  // workers above the cap
   std::atomic<bool> m_is_ending{false};
   std::atomic<std::uint64_t> m_made_outside{0};

@@ -7,6 +7,7 @@
 
 #include "trimtab/base/clock.hpp"
 #include "trimtab/tasks/blocks.hpp"
+#include "trimtab/tasks/event_count.hpp"
 #include "trimtab/tasks/queues.hpp"
 #include "trimtab/tasks/recording.hpp"
 
@@ -224,6 +225,7 @@ class alignas(64) worker {
   base::ticks m_phase_begin = 0;
   base::ticks m_last_end = 0;
   recording::tally m_tally;
+  event_count m_events;  // where it sleeps if others know what it may run
 };
 
 // As allocate_block and free_block, for who knows the calling worker already (nullptr on other threads).

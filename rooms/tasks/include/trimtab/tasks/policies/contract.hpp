@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <cstdint>
+#include <type_traits>
 
 #include "trimtab/tasks/queues.hpp"
 
@@ -21,20 +23,23 @@ struct search {
   bool may_raid() const noexcept { return looks > 512; }
 };
 
+// In the place of a worker's number.
+inline constexpr std::uint32_t anyone = ~std::uint32_t{0};
+
 template <class policy>
 concept scheduling_policy = requires(policy p, const policy& q, queues& all, std::uint32_t worker, task& what,
                                      std::int32_t hint, search& how, bool& is_offered) {
   { policy::name } -> std::convertible_to<const char*>;
   // Normal tasks that a worker makes go to its own queue, with no question asked.
   { policy::keeps_own } -> std::convertible_to<bool>;
-  // A task may be run by some workers only: all are woken for it.
-  { policy::wakes_all } -> std::convertible_to<bool>;
+  // A task may be run by one worker only: push and put give its number, or `anyone`. It alone is woken.
+  { policy::names_taker } -> std::convertible_to<bool>;
   { policy::offers } -> std::convertible_to<task_deque::offering>;
   requires std::constructible_from<policy, queues&>;
   // A task that `worker` has made or made ready; by that worker. True: somebody may be woken for it.
-  { p.push(all, worker, what) } noexcept -> std::same_as<bool>;
+  { p.push(all, worker, what) } noexcept -> std::same_as<std::conditional_t<policy::names_taker, std::uint32_t, bool>>;
   // From a thread that is no worker, or for another worker: hint, -1 if it does not matter.
-  { p.put(all, what, hint) } noexcept;
+  { p.put(all, what, hint) } noexcept -> std::same_as<std::conditional_t<policy::names_taker, std::uint32_t, void>>;
   // For `worker`, by that worker; nullptr when nothing was found. is_offered: others may be woken for what is left.
   { p.next(all, worker, how, is_offered) } noexcept -> std::same_as<task*>;
   // Before `worker` sleeps.

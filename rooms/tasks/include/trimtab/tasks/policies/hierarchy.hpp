@@ -11,7 +11,7 @@ class hierarchy {
  public:
   static constexpr const char* name = "hierarchy";
   static constexpr bool keeps_own = true;
-  static constexpr bool wakes_all = false;
+  static constexpr bool names_taker = false;
   static constexpr auto offers = task_deque::offering::on_demand;
   static constexpr std::uint32_t arity = 2;
 

@@ -10,7 +10,7 @@ class local {
   static constexpr const char* name = "local";
   static constexpr bool keeps_own = true;
   static constexpr auto offers = task_deque::offering::on_demand;
-  static constexpr bool wakes_all = false;
+  static constexpr bool names_taker = false;
 
   explicit local(queues&) {}
 

@@ -12,7 +12,7 @@ template <detail::order own_order>
 class priority_queues {
  public:
   static constexpr bool keeps_own = true;
-  static constexpr bool wakes_all = false;
+  static constexpr bool names_taker = false;
 
   explicit priority_queues(queues&) {}
 

@@ -11,7 +11,7 @@ class periodic_priority {
  public:
   static constexpr const char* name = "periodic-priority";
   static constexpr bool keeps_own = true;
-  static constexpr bool wakes_all = false;
+  static constexpr bool names_taker = false;
   static constexpr auto offers = task_deque::offering::periodic;
   static constexpr std::uint32_t period = 32;  // looks for a task; task_deque counts what is pushed
 

@@ -12,20 +12,23 @@ class static_priority {
   static constexpr const char* name = "static-priority";
   static constexpr bool keeps_own = false;
   static constexpr auto offers = task_deque::offering::never;
-  static constexpr bool wakes_all = true;
+  static constexpr bool names_taker = true;
 
   explicit static_priority(queues&) {}
 
-  bool push(queues& all, std::uint32_t, task& what) noexcept {
-    put(all, what);
-    return true;
-  }
+  std::uint32_t push(queues& all, std::uint32_t, task& what) noexcept { return put(all, what); }
 
-  void put(queues& all, task& what, std::int32_t hint = -1) noexcept {
-    if (what.level == priority::low) return all.low.put(what);
+  std::uint32_t put(queues& all, task& what, std::int32_t hint = -1) noexcept {
+    if (what.level == priority::low) {
+      all.low.put(what);
+      return anyone;
+    }
     const std::uint32_t target = all.target_of(hint);
     inbox& into = what.level == priority::high ? all[target].incoming_high : all[target].incoming;
     into.put(what);
+    // As `next` shares out what workers above the cap have. seq_cst, and after it is there: whoever lowers the cap later
+    // wakes all.
+    return target % all.active.load(std::memory_order_seq_cst);
   }
 
   task* next(queues& all, std::uint32_t worker, search& how, bool& is_offered) noexcept {
