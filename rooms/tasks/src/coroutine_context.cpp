@@ -1,9 +1,6 @@
 #include "trimtab/tasks/coroutine_context.hpp"
 
-#include <array>
-#include <atomic>
-
-#include "trimtab/base/hash.hpp"
+#include "known_subjects.hpp"
 #include "trimtab/tasks/async.hpp"
 #include "trimtab/tasks/coroutine.hpp"
 
@@ -11,26 +8,11 @@ namespace trimtab::tasks::detail {
 
 namespace {
 
-// The subjects of coroutines, by their code. What finds no place is asked for each time.
+// The subjects of coroutines, by their code.
 std::uint32_t subject_of(const void* code) noexcept {
-  struct entry {
-    std::atomic<const void*> code{nullptr};
-    std::atomic<std::uint64_t> known{0};  // generation and subject
-  };
-  static constinit std::array<entry, 1024> table{};
-  constexpr std::size_t looks = 8;
-  const std::size_t first = base::mix_fast(reinterpret_cast<std::uintptr_t>(code));
-  for (std::size_t i = 0; i < looks; ++i) {
-    entry& each = table[(first + i) % table.size()];
-    const void* found = each.code.load(std::memory_order_relaxed);
-    if (found == nullptr && each.code.compare_exchange_strong(found, code, std::memory_order_relaxed)) found = code;
-    if (found != code) continue;
-    const std::uint64_t known = each.known.load(std::memory_order_relaxed);
-    if (known >> 32 == recording::detail::generation.load(std::memory_order_relaxed)) [[likely]]
-      return static_cast<std::uint32_t>(known);
-    return recording::detail::find_subject(each.known, code);
-  }
-  return recording::subject_of_code(code);
+  static constinit recording::known_subjects<1024> table;
+  const auto ask = [code] { return recording::subject_of_code(code); };
+  return table.find(reinterpret_cast<std::uintptr_t>(code), ask, ask);
 }
 
 coroutine_context& own_context(coroutine_promise& of, const task_kind* named, std::uint32_t subject) {

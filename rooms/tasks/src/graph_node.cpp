@@ -50,12 +50,13 @@ namespace detail {
 
 graph_node::graph_node(graph& of, std::string_view name, void (*free)(graph_node&) noexcept)
     : m_graph(of), m_name(name), m_free(free), m_output(*new event_state(m_id, event_kind::once, 1, name)) {
-  m_kind.never_waits = true;
   m_kind.node = this;
 }
 
 void graph_node::set_up_slots(graph_slot* slots, graph_slot** order, std::uint32_t count) noexcept {
-  if (kind_of_work != nullptr) m_kind.type = kind_of_work->type;
+  static_cast<task_kind&>(m_kind) = *kind_of_work;
+  if (m_kind.name == nullptr && !m_name.empty()) m_kind.name = m_name.c_str();
+  m_kind.never_waits = true;
   kind_of_work = &m_kind;
   m_slots = slots;
   m_order = order;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "known_subjects.hpp"
 #include "process_locks.hpp"
 #include "trimtab/base/hash.hpp"
 
@@ -91,6 +92,20 @@ std::uint32_t subject_of(const char* name, const char* file, std::uint32_t line)
 }
 
 std::uint32_t subject_of_code(const void* code) noexcept { return is_on() && code != nullptr ? api->code_subject(code) : 0; }
+
+std::uint32_t subject_of_name(std::string_view name) noexcept {
+  static constinit known_subjects<1024> table;
+  constexpr std::size_t longest = 200;
+  if (name.empty() || !is_on()) return 0;
+  return table.find(
+      base::mix(std::hash<std::string_view>()(name)) | 1,
+      [name] {
+        char text[longest + 1] = {};
+        name.copy(text, longest);
+        return subject_of(text, "", 0);
+      },
+      [] { return 0u; });
+}
 
 namespace {
 

@@ -24,6 +24,7 @@
 
 #include "trimtab/tasks/blocks.hpp"
 #include "trimtab/tasks/graph_node.hpp"
+#include "trimtab/tasks/recording.hpp"
 #include "trimtab/tasks/spawn.hpp"
 #include "trimtab/tasks/worker.hpp"
 
@@ -216,11 +217,18 @@ class typed_node final : public graph_node {
     task::run = run_it;
     std::size_t which = 0;
     (take(m_slots_here[which++], std::move(bound)), ...);
-    set_up(*this, describe(options, m_call));
+    set_up(*this, described(options));
     set_up_slots(m_slots_here, m_order_here, sizeof...(inputs));
   }
 
  private:
+  // In recorded runs by its name, if no annotation says otherwise.
+  description described(const task_options& options) const noexcept {
+    if (options.what == nullptr && recording::is_on()) [[unlikely]]
+      if (const std::uint32_t named = recording::subject_of_name(name()); named != 0)
+        return {&kind_of<function>, named, options.level};
+    return describe(options, m_call);
+  }
   template <class input>
   static void take(graph_slot& slot, input&& from) noexcept {
     slot.block = std::move(from.block);
@@ -286,7 +294,8 @@ class graph {
   // Happens when it has been satisfied `count` times, at least 1.
   event<> make_latch(std::int64_t count, std::string_view name = {});
 
-  // f(span...) runs when all slots are satisfied. The name is for reports.
+  // f(span...) runs when all slots are satisfied. It is known by its name in reports and recorded runs, without one by its
+  // function; options.what goes before the name there.
   template <class function, class... inputs>
     requires(detail::is_input<inputs> && ...)
   auto task(const task_options& options, std::string_view name, function&& f, inputs... slots) {

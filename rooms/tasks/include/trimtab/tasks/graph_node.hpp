@@ -93,6 +93,7 @@ class graph_node : public task {
   graph_node& operator=(const graph_node&) = delete;
 
   identity node_id() const noexcept { return m_id; }
+  const std::string& name() const noexcept { return m_name; }
   std::string text() const { return m_id.text(m_name); }
   event_state& output() const noexcept { return *m_output; }
   // "slot 1 waits for event 5 (a)", for the first that does; empty: none.

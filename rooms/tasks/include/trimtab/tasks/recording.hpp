@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <type_traits>
 
 #include "trimtab/base/clock.hpp"
@@ -70,6 +71,8 @@ void worker_ends() noexcept;
 // Subjects: what is common to tasks of one kind. Take a lock at first: keep the number, see `kind` and `kind_of_call`.
 std::uint32_t subject_of(const char* name, const char* file, std::uint32_t line) noexcept;
 std::uint32_t subject_of_code(const void* code) noexcept;
+// Of a name without a place, of any storage. It may be one of many that are made up: 0 for those beyond the first thousand.
+std::uint32_t subject_of_name(std::string_view name) noexcept;
 
 // The subject of tasks of one kind, found once: one static object for each. A load and a comparison afterwards.
 class kind {

@@ -35,7 +35,8 @@ namespace this_task {
 // On a thread that is no worker: that of the thread. Costs a few ns, and nothing for tasks that never ask.
 task_id get_id() noexcept;
 
-// As it was given by an annotation (task_options::what, loop_options::what), "" if it was given none.
+// As it was given by an annotation (task_options::what, loop_options::what) or to a task of a graph, "" if it was given
+// none.
 const char* name() noexcept;
 
 // The one that was given to async; in a coroutine, what it calls and what it forks: the one that it was spawned with.
