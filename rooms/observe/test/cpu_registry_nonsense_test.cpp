@@ -137,7 +137,7 @@ TEST_F(a_registry_of_nonsense, with_ranges_that_cannot_be_counts_no_such_member)
     its.used_milli = used;
     its.sum = registry_file::sum_of(its);
     std::vector<char> bytes = bytes_of(path);
-    for (std::size_t i = 0; i < cpu_registry::most_members; ++i)
+    for (std::size_t i = 0; i < cpu_registry::most_members; i += 2)
       std::memcpy(bytes.data() + registry_file::offset_of(i), &its, sizeof its);
     write(bytes);
     beat();
