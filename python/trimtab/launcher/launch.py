@@ -243,6 +243,10 @@ def _run(program: str, argv: list[str], environment: dict[str, str]) -> int:
         )
         status = os.waitpid(child, os.WUNTRACED)[1]
         while os.WIFSTOPPED(status):
+            if os.WSTOPSIG(status) == signal.SIGSTOP:
+                # No terminal does this. Whoever stops processes so, each by itself (batch systems), lets each go on as well.
+                status = os.waitpid(child, os.WUNTRACED)[1]
+                continue
             # The program was stopped: so are we, for the shell's job control.
             os.kill(os.getpid(), signal.SIGSTOP)
             # Whoever lets us go on may have let it go on as well, and it may have been stopped again since.
