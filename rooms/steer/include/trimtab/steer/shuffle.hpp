@@ -1,5 +1,5 @@
-// The policy that turns every safe knob at random, 20 times a second: no tuning, but the hardest test that a program's answer
-// does not depend on them. Knobs that need consent are turned where it is given.
+// The policy that turns every safe knob at random, 20 times a second: no tuning, but the hardest test that a program's
+// answer does not depend on them. Knobs that need consent are turned where it is given.
 #pragma once
 
 #include "trimtab/steer/policy.hpp"
