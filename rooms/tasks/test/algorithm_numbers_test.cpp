@@ -60,7 +60,11 @@ class sorts_of : public ::testing::Test {
     }
   }
 };
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+using numbers = ::testing::Types<std::uint8_t, std::uint64_t, double>;  // each takes half a minute to compile with these
+#else
 using numbers = ::testing::Types<std::uint8_t, std::int16_t, int, std::uint64_t, float, double>;
+#endif
 TYPED_TEST_SUITE(sorts_of, numbers);
 
 TYPED_TEST(sorts_of, every_shape_and_length_rising_and_falling) {
