@@ -51,12 +51,13 @@ std::vector<steer::knob> knobs_of(const site_key& key, std::uint32_t members, do
   const knob_value small = std::max<knob_value>(good / 8, 1);
   const std::string imbalance(causes::imbalance), too_small(causes::too_small);
   if (family_of(key) == family::blocks)
-    return {knob{"partition", *domain::categories({"even", "weighted"}), 0, change_s, consent::safe, 2, {{imbalance, {1}}}}};
+    return {knob{
+        "partition", certain(domain::categories({"even", "weighted"})), 0, change_s, consent::safe, 2, {{imbalance, {1}}}}};
   std::vector<knob_value> chunks;
   if (family_of(key) == family::chunks) chunks.push_back(0);
   for (knob_value each = 1; each <= most; each *= 2) chunks.push_back(each);
   knob chunk{"chunk",
-             *domain::set(chunks),
+             certain(domain::set(chunks)),
              chunks.front(),
              change_s,
              consent::safe,
@@ -65,7 +66,7 @@ std::vector<steer::knob> knobs_of(const site_key& key, std::uint32_t members, do
   if (family_of(key) == family::chunks) return {std::move(chunk)};
   const auto value = [](sharing how) { return static_cast<knob_value>(how); };
   knob schedule{"schedule",
-                *domain::categories(names_of_sharings()),
+                certain(domain::categories(names_of_sharings())),
                 value(sharing::as_written),
                 change_s,
                 consent::safe,

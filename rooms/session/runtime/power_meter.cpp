@@ -20,7 +20,7 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
 
 }  // namespace
 
-package_energy::package_energy(std::string root) {
+package_energy::package_energy(const std::string& root) {
   for (unsigned package = 0; package < most_packages; ++package) {
     const std::string zone = root + "/sys/class/powercap/intel-rapl:" + std::to_string(package);
     const auto now = number_in(zone + "/energy_uj");

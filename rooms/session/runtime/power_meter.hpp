@@ -13,7 +13,7 @@ namespace trimtab::session {
 // (at max_energy_range_uj) go on here.
 class package_energy {
  public:
-  explicit package_energy(std::string root = "");
+  explicit package_energy(const std::string& root = "");
   std::optional<double> operator()();
 
  private:

@@ -142,7 +142,8 @@ runtime_options options_from(int& argc, char** argv, const runtime_options& defa
         argument.substr(prefix.size(), equals == argument.npos ? argument.npos : equals - prefix.size());
     if (name == "help") {
       for (const runtime_option& each : table)
-        std::printf("%s%-24s %s (%s)\n", prefix.data(), each.name, each.help, each.standard);
+        std::printf("%.*s%-24s %s (%s)\n", static_cast<int>(prefix.size()), prefix.data(), each.name, each.help,
+                    each.standard);
       std::exit(0);
     }
     const std::string option(argument.substr(0, equals));

@@ -80,7 +80,7 @@ std::shared_ptr<repeated_work> tuned_work::add_steps(const std::string& name, st
 steer::knob tuned_work::knob_of(const entry& of, const repeated_work::known& known) const {
   if (!of.is_loop) {
     const std::int64_t initial = of.work->begin().size;
-    steer::knob size{"size", *steer::domain::set(of.sizes), initial, 0, steer::consent::safe, 1, {}};
+    steer::knob size{"size", steer::certain(steer::domain::set(of.sizes)), initial, 0, steer::consent::safe, 1, {}};
     size.remedies.push_back({std::string(steer::causes::too_small), {8 * initial, 32 * initial}});
     size.remedies.push_back({std::string(steer::causes::starvation), {initial / 8}});
     return size;
@@ -91,7 +91,7 @@ steer::knob tuned_work::knob_of(const entry& of, const repeated_work::known& kno
   const double unit_s = known.unit_s * m_workers;
   for (std::int64_t each = std::min(most, power_of_two(least_piece_s / unit_s)); each <= most; each *= 2)
     sizes.push_back(each);
-  return {"grain", *steer::domain::set(std::move(sizes)), 0, loop_change_s, steer::consent::safe, 0, {}};
+  return {"grain", steer::certain(steer::domain::set(std::move(sizes))), 0, loop_change_s, steer::consent::safe, 0, {}};
 }
 
 void tuned_work::look(steer::snapshot& into, steer::board& knobs, std::vector<new_subject>& appeared) {

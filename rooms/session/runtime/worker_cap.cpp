@@ -24,7 +24,7 @@ steer::subject_info describe(const tasks::runtime& of, steer::subject_id id, std
   const auto workers = static_cast<steer::knob_value>(of.workers());
   const auto fitting = std::clamp<steer::knob_value>(tasks::runtime::available_cpus(), 1, workers);
   steer::knob cap{"workers",
-                  *steer::domain::range(1, workers),
+                  steer::certain(steer::domain::range(1, workers)),
                   static_cast<steer::knob_value>(of.active_workers()),
                   change_cost_s,
                   steer::consent::safe,

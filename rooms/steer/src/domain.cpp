@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <stdexcept>
 
 namespace trimtab::steer {
 
@@ -75,6 +76,11 @@ std::optional<knob_value> domain::value_of(std::string_view text) const noexcept
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !contains(value)) return std::nullopt;
   return value;
+}
+
+domain certain(std::optional<domain> made) {
+  if (!made) throw std::logic_error("a domain without values, or with too many");
+  return std::move(*made);
 }
 
 }  // namespace trimtab::steer

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <stdexcept>
 
 namespace trimtab::steer {
 namespace {
@@ -66,6 +67,11 @@ TEST(domain, texts_read_back) {
   EXPECT_FALSE(some.value_of("6"));
   EXPECT_FALSE(some.value_of("3x"));
   EXPECT_FALSE(some.value_of(""));
+}
+
+TEST(domain, of_the_codes_own_values_is_certain) {
+  EXPECT_EQ(certain(domain::range(1, 3)).size(), 3u);
+  EXPECT_THROW(certain(domain::set({})), std::logic_error);
 }
 
 }  // namespace

@@ -46,4 +46,7 @@ class domain {
   std::vector<std::string> m_names;  // of categories; empty: numbers
 };
 
+// Of values that are the code's own and must be good: throws std::logic_error where they are not.
+domain certain(std::optional<domain> made);
+
 }  // namespace trimtab::steer
