@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <barrier>
+#include <deque>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -65,7 +66,10 @@ class steered_loops : public ::testing::Test {
     return found;
   }
   static void put_in_force(loop_site& site, sharing how, std::uint64_t under) {
-    publish(site, *new loop_plan{0, nullptr, under, how, false, how == sharing::as_written ? 0u : 4u, {}});
+    // As long as the process, and found by those who look for leaks: sites are in memory that they do not search.
+    static auto& plans = *new std::deque<loop_plan>;
+    const std::uint64_t chunk = how == sharing::as_written ? 0 : 4;
+    publish(site, plans.emplace_back(loop_plan{0, nullptr, under, how, false, chunk, {}}));
   }
 };
 
