@@ -206,7 +206,9 @@ TEST_F(short_regions, a_region_inside_is_nested_in_it) {
   run_untimed<7>(region, [&] {
     EXPECT_EQ(open_short_region(address<0>(), &place), nullptr);
     EXPECT_EQ(open_outermost({&numbering(), false}, address<0>(), 0, nullptr, gomp_regions), nullptr);
-    ASSERT_TRUE(fork_team(inner, {&numbering(), false}, address<8>(), 1, nullptr));
+    // Not one that takes the outer region's place in the lane's table; where code lies is a matter of chance.
+    const void* const inside = index_of(address<8>()) != index_of(address<7>()) ? address<8>() : address<10>();
+    ASSERT_TRUE(fork_team(inner, {&numbering(), false}, inside, 1, nullptr));
     join_team(inner);
   });
   EXPECT_EQ(inner.level, 2u);
