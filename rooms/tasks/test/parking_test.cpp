@@ -154,17 +154,18 @@ TEST(static_priority, wakes_only_who_may_run_a_task) {
   for (std::uint32_t i = 0; i < 4; ++i) until([&] { return parked(i) >= 1; });
   std::atomic<int> runs{0};
   calling_task which([&] { runs += 1; });
-  for (std::uint64_t i = 1; i <= 100; ++i) {
+  // `runs` is read, too, for order: counters give none, and the task is used again.
+  for (int i = 1; i <= 100; ++i) {
     here.submit(which, 2);
-    until([&] { return parked(2) >= 1 + i; });
+    until([&] { return runs.load() == i && parked(2) >= 1u + static_cast<unsigned>(i); });
   }
   EXPECT_EQ(parked(2), 101u);
   for (const std::uint32_t other : {0u, 1u, 3u}) EXPECT_EQ(parked(other), 1u);
   // Any may run it, and one is woken.
   which.level = priority::low;
-  for (std::uint64_t i = 1; i <= 100; ++i) {
+  for (int i = 1; i <= 100; ++i) {
     here.submit(which);
-    until([&] { return times_parked(here) >= 104 + i; });
+    until([&] { return runs.load() == 100 + i && times_parked(here) >= 104u + static_cast<unsigned>(i); });
   }
   EXPECT_EQ(times_parked(here), 204u);
   EXPECT_EQ(runs.load(), 200);
