@@ -165,7 +165,12 @@ def adapted(compiled: Callable[..., Path]) -> Path:
     rooms = Path(__file__).parents[2] / "rooms"
     sources = [
         str(rooms / each)
-        for each in ("tasks/src/recording.cpp", "base/src/clock.cpp", "base/src/read_file.cpp")
+        for each in (
+            "tasks/src/recording.cpp",
+            "tasks/src/process_locks.cpp",
+            "base/src/clock.cpp",
+            "base/src/read_file.cpp",
+        )
     ]
     includes = [f"-I{rooms / room}/include" for room in ("tasks", "base", "observe")]
     text = Path(__file__).with_name("recording_adapter.cpp").read_text()
