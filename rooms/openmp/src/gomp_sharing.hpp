@@ -8,24 +8,6 @@
 
 namespace trimtab::openmp {
 
-// What the runtime is asked for: iterations of the program's numbering, or tickets.
-struct runtime_loop {
-  sharing by;  // static_, dynamic or guided
-  std::uint64_t first, last;
-  std::int64_t increment;
-  std::uint64_t chunk;
-};
-
-inline runtime_loop runtime_loop_of(const loop_plan& plan, const loop_to_share& loop, std::uint32_t members,
-                                    const ticket_chunks& tickets) noexcept {
-  if (has_tickets(plan.how)) return {sharing::dynamic, 0, tickets.tickets(), 1, 1};
-  const std::uint64_t least = std::max<std::uint64_t>(plan.chunk, 1);
-  const std::uint64_t chunk = plan.how == sharing::mfsc      ? mfsc_chunk(loop.trip, members, least)
-                              : plan.how == sharing::static_ ? plan.chunk
-                                                             : least;
-  return {plan.how == sharing::mfsc ? sharing::dynamic : plan.how, loop.first, loop.last, loop.increment, chunk};
-}
-
 // The chunk behind the tickets [from, to).
 template <class number>
 void find_chunk(steered_thread& mine, number& from, number& to) noexcept {
@@ -92,9 +74,7 @@ bool next_shared(const caller& from, steered_thread& mine, number* begin, number
 // The same where the fork starts the loop.
 inline void fork_shared(const caller& from, const loop_plan& plan, const team& of, gomp_function function, void* data,
                         unsigned threads, unsigned flags) {
-  ticket_chunks tickets;
-  if (has_tickets(plan.how))
-    tickets = ticket_chunks(plan.how, of.shared_loop.trip, of.shared_members, std::max<std::uint64_t>(plan.chunk, 1));
+  const ticket_chunks tickets = tickets_of(plan, of.shared_loop, of.shared_members);
   const runtime_loop ask = runtime_loop_of(plan, of.shared_loop, of.shared_members, tickets);
   const symbol which = ask.by == sharing::static_  ? symbol::GOMP_parallel_loop_static
                        : ask.by == sharing::guided ? symbol::GOMP_parallel_loop_guided

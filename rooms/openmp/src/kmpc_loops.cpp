@@ -86,33 +86,13 @@ bool is_sharable_dispatch(std::int32_t kind) noexcept {
   return bare == 35 || bare == 36 || bare == 37;
 }
 
-// How the runtime is asked instead.
-struct dispatch_call {
-  std::int32_t kind;
-  std::uint64_t first, last;
-  std::int64_t increment;
-  std::uint64_t chunk;
-};
-// Always monotonic: LLVM 19 gives nonmonotonic dynamic loops ranges of their own with stealing, and then may tell the wrong
-// thread that it has the last iteration (lastprivate); and tickets are to be handed out in their order.
-dispatch_call dispatch_of(const loop_plan& plan) noexcept {
+// A kind of the interface. Always monotonic: LLVM 19 gives nonmonotonic dynamic loops ranges of their own with stealing, and
+// then may tell the wrong thread that it has the last iteration (lastprivate); and tickets are to be handed out in their
+// order.
+std::int32_t kind_of(const runtime_loop& asked) noexcept {
   constexpr std::int32_t static_chunked = 33, static_ = 34, dynamic = 35, guided = 36, monotonic = 1 << 29;
-  const steered_thread& mine = t_steered;
-  const loop_to_share& loop = mine.loop;
-  const std::uint64_t least = plan.chunk == 0 ? 1 : plan.chunk;
-  switch (plan.how) {
-    case sharing::fac2:
-    case sharing::tss:
-      return {dynamic | monotonic, 0, mine.tickets.tickets() - 1, 1, 1};
-    case sharing::static_:
-      return {plan.chunk == 0 ? static_ : static_chunked, loop.first, loop.last, loop.increment, plan.chunk};
-    case sharing::guided:
-      return {guided | monotonic, loop.first, loop.last, loop.increment, least};
-    case sharing::mfsc:
-      return {dynamic | monotonic, loop.first, loop.last, loop.increment, mfsc_chunk(loop.trip, mine.members, least)};
-    default:
-      return {dynamic | monotonic, loop.first, loop.last, loop.increment, least};
-  }
+  if (asked.by == sharing::static_) return asked.chunk == 0 ? static_ : static_chunked;
+  return (asked.by == sharing::guided ? guided : dynamic) | monotonic;
 }
 
 // The chunk behind the tickets [lower, upper].
@@ -196,8 +176,9 @@ TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
             ? plan_for(from, written, written == schedule::runtime ? 0 : chunk, first, last, increment)                   \
             : nullptr;                                                                                                    \
     if (plan == nullptr) return forward(where, thread, kind, first, last, increment, chunk);                              \
-    const dispatch_call ask = dispatch_of(*plan);                                                                         \
-    forward(where, thread, ask.kind, static_cast<number>(ask.first), static_cast<number>(ask.last),                       \
+    const runtime_loop ask = runtime_loop_of(*plan, t_steered.loop, t_steered.members, t_steered.tickets);                \
+    const std::uint64_t its_last = has_tickets(plan->how) ? ask.last - 1 : ask.last;                                      \
+    forward(where, thread, kind_of(ask), static_cast<number>(ask.first), static_cast<number>(its_last),                   \
             static_cast<signed_number>(ask.increment), static_cast<signed_number>(ask.chunk));                            \
   }                                                                                                                       \
   TRIMTAB_HOOK int __kmpc_dispatch_next_##suffix(ident* where, std::int32_t thread, std::int32_t* is_last, number* lower, \

@@ -121,6 +121,8 @@ bool is_sharable(const loop_to_share& loop, std::uint32_t members) noexcept {
          loop.trip < longest_trip;
 }
 
+std::uint64_t least_chunk(const loop_plan& plan) noexcept { return plan.chunk == 0 ? 1 : plan.chunk; }
+
 const loop_plan* unless_as_written(const loop_plan* plan) noexcept {
   return plan == nullptr || (plan->how == sharing::as_written && !plan->is_weighted && plan->chunk == 0) ? nullptr : plan;
 }
@@ -131,8 +133,7 @@ void begin_serving(loop_site& site, const loop_plan* plan, const loop_to_share& 
   mine.plan = unless_as_written(plan);
   mine.loop = loop;
   mine.members = members;
-  if (mine.plan != nullptr && has_tickets(plan->how))
-    mine.tickets = ticket_chunks(plan->how, loop.trip, members, plan->chunk == 0 ? 1 : plan->chunk);
+  if (mine.plan != nullptr) mine.tickets = tickets_of(*plan, loop, members);
   mine.begin = base::now();
   // A loop without a barrier before this one began: how long it took all of them nobody knows.
   mine.measured = nullptr;
@@ -162,6 +163,21 @@ void add_measurement(loop_site& site, std::uint64_t under, ticks took, std::uint
 }
 
 }  // namespace
+
+ticket_chunks tickets_of(const loop_plan& plan, const loop_to_share& loop, std::uint32_t members) noexcept {
+  if (!has_tickets(plan.how)) return {};
+  return {plan.how, loop.trip, members, least_chunk(plan)};
+}
+
+runtime_loop runtime_loop_of(const loop_plan& plan, const loop_to_share& loop, std::uint32_t members,
+                             const ticket_chunks& tickets) noexcept {
+  if (has_tickets(plan.how)) return {sharing::dynamic, 0, tickets.tickets(), 1, 1};
+  runtime_loop asked{plan.how, loop.first, loop.last, loop.increment, least_chunk(plan)};
+  if (plan.how == sharing::static_) asked.chunk = plan.chunk;
+  if (plan.how == sharing::mfsc) asked.chunk = mfsc_chunk(loop.trip, members, asked.chunk);
+  if (plan.how == sharing::mfsc || plan.how == sharing::as_written) asked.by = sharing::dynamic;
+  return asked;
+}
 
 bool write_key(const site_key& key, char* into, std::size_t room) noexcept {
   char place[160], trip[24] = "any";

@@ -33,6 +33,19 @@ struct loop_plan {
   cost_profile costs;
 };
 
+// What the runtime is asked for in a loop's place: iterations of the program's numbering, or tickets from 0 before `last`.
+struct runtime_loop {
+  sharing by;  // static_, dynamic or guided
+  std::uint64_t first, last;
+  std::int64_t increment;
+  std::uint64_t chunk;
+};
+// None of a plan that has none.
+ticket_chunks tickets_of(const loop_plan& plan, const loop_to_share& loop, std::uint32_t members) noexcept;
+// For a plan that shares a loop out by chunks: one of the kinds above. tickets: of a plan that has them.
+runtime_loop runtime_loop_of(const loop_plan& plan, const loop_to_share& loop, std::uint32_t members,
+                             const ticket_chunks& tickets) noexcept;
+
 struct site_key {
   const void* outlined;
   std::uint64_t trip;  // any_trip: of a region that has too many
