@@ -1,13 +1,13 @@
 // The sampler thread: heartbeat, room for the streams, probes. It is the only thread of ours in the program.
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "trimtab/base/signals_held.hpp"
 #include "trimtab/base/topology.hpp"
 #include "trimtab/observe/probe.hpp"
 
@@ -48,22 +48,6 @@ struct sampler_state {
   base::spin_lock tick_lock;  // held by whoever calls sample, stop, heartbeat or make_streams_ready
 };
 constinit sampler_state state;
-
-// A signal handler that ends the program must not find its own thread inside a probe's lock.
-class signals_held {
- public:
-  signals_held() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &m_before);
-  }
-  ~signals_held() { pthread_sigmask(SIG_SETMASK, &m_before, nullptr); }
-  signals_held(const signals_held&) = delete;
-  signals_held& operator=(const signals_held&) = delete;
-
- private:
-  sigset_t m_before;
-};
 
 bool is_in_list(const char* list, const char* name) noexcept {
   const std::size_t length = std::strlen(name);
@@ -180,7 +164,7 @@ void start_thread(recorder& to) noexcept {
   if (pthread_attr_init(&attributes) != 0) return;
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, stack_bytes);
-  const signals_held held;  // every signal of the process stays the program's: the thread inherits a full mask
+  const base::signals_held held;  // every signal of the process stays the program's: the thread inherits a full mask
   pthread_t made;
   int error = pthread_create(&made, &attributes, run, &to);
   if (error == EINVAL) {
@@ -231,7 +215,7 @@ void sampler_configure(const sampler_options& options) noexcept {
 }
 
 void sampler_lane_opened(recorder& to, lane& which) noexcept {
-  const signals_held held;
+  const base::signals_held held;
   state.start_lock.lock();
   const bool is_first = !state.is_started && !state.is_stopping.load(std::memory_order_relaxed);
   if (is_first) {
@@ -244,14 +228,14 @@ void sampler_lane_opened(recorder& to, lane& which) noexcept {
 }
 
 void sampler_lane_closed(recorder& to, lane& which) noexcept {
-  const signals_held held;
+  const base::signals_held held;
   for (unsigned i = 0; i < state.active_count; ++i) state.active[i].what->lane_closed(to, which);
 }
 
 void sampler_stop(recorder& to) noexcept {
   if (state.is_stopping.exchange(true)) return;
   const int saved = errno;
-  const signals_held held;
+  const base::signals_held held;
   // The thread may sleep for a whole period, and is not worth waiting for: what it would do is done here. The
   // lock is kept, so that a thread that wakes now does not sample a process that is going.
   if (lock_ticks()) {
@@ -268,7 +252,7 @@ void sampler_stop(recorder& to) noexcept {
 void sampler_flush(recorder& to) noexcept {
   if (state.is_stopping.load(std::memory_order_acquire) || !state.is_started) return;
   const int saved = errno;
-  const signals_held held;
+  const base::signals_held held;
   if (lock_ticks()) {
     last_samples(to);
     to.heartbeat(base::now());

@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <mutex>
 #include <thread>
 #include <utility>
+
+#include "trimtab/base/signals_held.hpp"
 
 namespace trimtab::session {
 
@@ -23,22 +24,6 @@ double cpu_seconds() {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
-
-// The program's signals are not for these threads.
-class signals_blocked {
- public:
-  signals_blocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &m_before);
-  }
-  ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &m_before, nullptr); }
-  signals_blocked(const signals_blocked&) = delete;
-  signals_blocked& operator=(const signals_blocked&) = delete;
-
- private:
-  sigset_t m_before;
-};
 
 }  // namespace
 
@@ -82,7 +67,7 @@ steering_threads::steering_threads(const options& how, std::vector<std::unique_p
   if (!with_clock.engine.clock) with_clock.engine.clock = cpu_seconds;
   m_state = std::make_shared<state>(with_clock, std::move(calls));
   for (auto& each : policies) m_state->steering.add(std::move(each));
-  const signals_blocked here;
+  const base::signals_held held;  // the program's signals are not for these threads
   m_state->looks_after = std::thread([of = m_state] { look_after(of); });
   try {
     m_state->advances = std::thread([of = m_state] { advance(of); });

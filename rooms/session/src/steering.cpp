@@ -1,7 +1,6 @@
 #include "steering.hpp"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
 
 #include <condition_variable>
@@ -9,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#include "trimtab/base/read_file.hpp"
+#include "trimtab/base/signals_held.hpp"
 #include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/conductor.hpp"
 #include "trimtab/steer/recall.hpp"
@@ -125,12 +124,8 @@ void* thread_main(void*) noexcept {
 }
 
 bool start_thread() noexcept {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = pthread_create(&state->thread, nullptr, thread_main, nullptr);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return error == 0;
+  const base::signals_held held;
+  return pthread_create(&state->thread, nullptr, thread_main, nullptr) == 0;
 }
 
 bool join_in_time() noexcept {
