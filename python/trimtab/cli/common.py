@@ -18,6 +18,27 @@ def fail(message: str, code: int = 2) -> NoReturn:
     sys.exit(code)
 
 
+# Of commands that tune.
+input_class_option = click.option(
+    "--input-class", metavar="NAME", help="Name of the input in the history. Default: the arguments."
+)
+search_option = click.option(
+    "--search",
+    type=click.Choice(
+        [
+            "diagnosed",
+            "hill-climbing",
+            "nelder-mead",
+            "parallel-rank-order",
+            "simulated-annealing",
+            "random",
+            "exhaustive",
+        ]
+    ),
+    help="How to search within a run. Default: diagnosed.",
+)
+
+
 def find_run(name: str) -> Path:
     """The run directory that the user means: a path, or `last`."""
     if name != "last":

@@ -13,7 +13,7 @@ import click
 
 from trimtab import __version__, paths
 from trimtab.cli.check import run_check
-from trimtab.cli.common import fail, find_run
+from trimtab.cli.common import fail, find_run, input_class_option, search_option
 from trimtab.cli.compare import compare_runs
 from trimtab.cli.counters import run_counters
 from trimtab.cli.doctor import run_doctor
@@ -113,24 +113,8 @@ def main() -> None:
     metavar="FILE",
     help="What earlier runs found. Default: yours.",
 )
-@click.option(
-    "--input-class", metavar="NAME", help="Name of the input in the history. Default: the arguments."
-)
-@click.option(
-    "--search",
-    type=click.Choice(
-        [
-            "diagnosed",
-            "hill-climbing",
-            "nelder-mead",
-            "parallel-rank-order",
-            "simulated-annealing",
-            "random",
-            "exhaustive",
-        ]
-    ),
-    help="How to search. Default: diagnosed.",
-)
+@input_class_option
+@search_option
 @click.option(
     "--budget",
     type=click.IntRange(0, 100),

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trimtab.cli.common import fail
+from trimtab.cli.common import fail, input_class_option, search_option
 
 if TYPE_CHECKING:
-    from trimtab.history import History
+    from trimtab.history import Entry, History, Key
     from trimtab.tuning.across import Outcome, Trial
-    from trimtab.tuning.online import Prepared
 
 
 @click.command("tune", context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     help="Pairs of runs that prove one thing.",
 )
 @click.option("--thorough", is_flag=True, help="Try also at the start what nothing speaks for.")
-@click.option("--search", metavar="NAME", help="How to search within a run: see trimtab run --help.")
+@search_option
 @click.option(
     "--budget",
     type=click.IntRange(0, 100),
@@ -56,9 +55,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Where to keep what is proved. Default: yours.",
 )
-@click.option(
-    "--input-class", metavar="NAME", help="Name of the input in the history. Default: the arguments."
-)
+@input_class_option
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON on standard output.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
 def run_tune(
@@ -78,16 +75,14 @@ def run_tune(
     Its output goes nowhere, and each run must end with code 0. `trimtab run --frozen` then uses what was found.
     """
     from trimtab.history import History
-    from trimtab.tuning import Tuning, prepare
     from trimtab.tuning.across import RunFailed, rows_of, starts_for, tune
-    from trimtab.tuning.online import available_cpus
+    from trimtab.tuning.online import available_cpus, history_in, key_of
     from trimtab.tuning.runner import ProgramRunner
 
     program = shutil.which(command[0])
     if program is None:
         fail(f"{command[0]}: no such program", 127)
-    wanted = Tuning("on", file, input_class)
-    prepared = prepare(wanted, Path(program), command[1:])
+    history, key = history_in(file), key_of(Path(program), command[1:], input_class)
     options = ["--budget", str(budget)]
     for name, value in (("--input-class", input_class), ("--search", search)):
         options += [] if value is None else [name, value]
@@ -107,7 +102,7 @@ def run_tune(
             )
         except RunFailed as error:
             fail(str(error))
-        kept = _keep(outcome, found, prepared) if outcome.is_proved else 0
+        kept = _keep(outcome, found.recall(key), history, key, Path(program)) if outcome.is_proved else 0
     rows = rows_of(outcome)
     if as_json:
         click.echo(json.dumps({"proved": outcome.is_proved, "kept": kept, "rows": rows}, indent=1))
@@ -116,9 +111,7 @@ def run_tune(
 
     tuned_table(rows)
     if outcome.is_proved:
-        click.echo(
-            f"kept: {kept} settings in {prepared.history.path}; trimtab run --frozen uses them", err=True
-        )
+        click.echo(f"kept: {kept} settings in {history.path}; trimtab run --frozen uses them", err=True)
     elif rows:
         click.echo("nothing kept: the whole program is not faster with it", err=True)
     else:
@@ -129,17 +122,16 @@ def _tell(trial: Trial) -> None:
     click.echo(f"trimtab: {trial.what}: {trial.seconds:.3g} s, {trial.note}", err=True)
 
 
-def _keep(outcome: Outcome, found: History, prepared: Prepared) -> int:
-    """What the runs found, under the program's key; how many settings."""
+def _keep(outcome: Outcome, entries: list[Entry], history: History, key: Key, program: Path) -> int:
+    """What the runs found, and what the program is to be started with; how many settings."""
     from trimtab.history import HistoryError
     from trimtab.tuning.online import start_entry
 
-    entries = found.recall(prepared.key)
     if outcome.chosen is not None:
         best = [pairs for start, pairs in outcome.starts if pairs.verdict == "better"][-1]
-        entries.append(start_entry(prepared, outcome.chosen, best))
+        entries = [*entries, start_entry(key, program, outcome.chosen, best)]
     try:
-        prepared.history.remember(entries)
+        history.remember(entries)
     except HistoryError as error:
         fail(str(error))
     return len(entries)

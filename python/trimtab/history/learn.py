@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trimtab.history.entry import Entry, Key
+from trimtab.model import LASTING
 
 
 def entries_of(report: dict[str, Any], key: Key, run: str) -> list[Entry]:
@@ -15,7 +16,7 @@ def entries_of(report: dict[str, Any], key: Key, run: str) -> list[Entry]:
     latest: dict[str, dict[str, Any]] = {}
     settings: dict[str, dict[str, str]] = {}
     for decision in report["decisions"]:
-        if decision["outcome"] not in ("kept", "set") or not decision["key"]:
+        if decision["outcome"] not in LASTING or not decision["key"]:
             continue
         latest[decision["key"]] = decision
         its = settings.setdefault(decision["key"], {})

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from trimtab.model import LASTING
+
 # A candidate that needs this many times the incumbent's time, twice in turn, is not tried further.
 _CLEARLY_WORSE = 1.3
 # Share of the time that a change must save to be worth keeping.
@@ -129,7 +131,7 @@ def tune(
     report: dict[str, Any] = {}
     for number in range(learning_runs):
         report = runner.learn({})
-        lasting = [each for each in report["decisions"] if each["outcome"] in ("kept", "set")]
+        lasting = [each for each in report["decisions"] if each["outcome"] in LASTING]
         outcome.loops.update({each["key"]: each for each in lasting})
         found = sum(each["outcome"] == "kept" for each in lasting)
         told(Trial(f"learning, run {number + 1}", float(report["wall_s"]), f"{found} kept"))

@@ -58,8 +58,20 @@ class Prepared:
     steering: Steering
     history: History
     key: Key
-    program: str
     why: str = ""
+
+
+def history_in(file: Path | None) -> History:
+    """The history in that file; None: the user's."""
+    return History(file if file is not None else default_path())
+
+
+def key_of(program: Path, arguments: Sequence[str], input_class: str | None) -> Key:
+    """What must be the same for a setting to be used again: this program with these arguments, here."""
+    about = machine.describe() | {"cpus_online": os.cpu_count()}
+    return Key(
+        build_of(program), f"{available_cpus():g}", input_class_of(arguments, input_class), machine_of(about)
+    )
 
 
 def prepare(
@@ -74,14 +86,8 @@ def prepare(
         environment: that it is to be started with; what is set there is left. None: this process's.
     """
     environment = os.environ if environment is None else environment
-    history = History(tuning.history if tuning.history is not None else default_path())
-    about = machine.describe() | {"cpus_online": os.cpu_count()}
-    key = Key(
-        build_of(program),
-        f"{available_cpus():g}",
-        input_class_of(arguments, tuning.input_class),
-        machine_of(about),
-    )
+    history = history_in(tuning.history)
+    key = key_of(program, arguments, tuning.input_class)
     settings, why = None, ""
     starts: list[StartValue] = []
     if tuning.mode in ("on", "frozen"):
@@ -109,7 +115,7 @@ def prepare(
         {each.name: each.value for each in starts},
         {each.name: each.reason for each in starts},
     )
-    return Prepared(steering, history, key, str(program), why)
+    return Prepared(steering, history, key, why)
 
 
 def remember(prepared: Prepared, report: dict[str, Any], run: Path) -> str:
@@ -126,14 +132,13 @@ def remember(prepared: Prepared, report: dict[str, Any], run: Path) -> str:
     return ""
 
 
-def start_entry(prepared: Prepared, start: Start, pairs: Pairs) -> Entry:
+def start_entry(key: Key, program: Path, start: Start, pairs: Pairs) -> Entry:
     """What a program is to be started with, for the history."""
-    command = prepared.program
     return Entry(
-        prepared.key,
+        key,
         START,
         "start",
-        command,
+        str(program),
         dict(start.environment),
         "tune",
         start.reason,
