@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks import docs
-from benchmarks.machine import Patience, describe
-from benchmarks.measure import QUIET, measure, measure_command, measure_reading
-from benchmarks.running import BenchError, clean_environment
+from benchmarks.measure import measure, measure_all, measure_command, measure_reading
+from benchmarks.running import BenchError, clean_environment, make
 from benchmarks.steering import run_steering
 from benchmarks.steering_tables import STEERING_BLOCKS
 from benchmarks.suite import FULL, SMOKE, Size, cases
@@ -129,21 +128,22 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         size = Size(**{**vars(size), "rounds": arguments.rounds})
     clean_environment()
     programs, workloads, scratch = OUT / "bin", ROOT / "build" / "workloads", OUT / "scratch"
-    for folder, out in (("benchmarks", programs), ("workloads", workloads)):
-        subprocess.run(["make", "-s", "-C", str(ROOT / folder), f"OUT={out}"], check=True)
+    make(ROOT, "benchmarks", programs)
+    make(ROOT, "workloads", workloads)
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
-    results: dict[str, Any] = {"format": 1, "machine": describe(), "quiet": QUIET, "is_smoke": size.is_smoke}
-    threads = min(MOST_THREADS, int(results["machine"]["cpus"]))
-    results["cases"] = []
+    threads = min(MOST_THREADS, len(os.sched_getaffinity(0)))
     chosen = [
         each for each in cases(size, programs, workloads, threads) if (arguments.only or "") in each.title
     ]
-    patience = Patience(0 if size.is_smoke else 60 * arguments.wait / max(len(chosen), 1), QUIET)
-    for number, case in enumerate(chosen):
-        began = time.monotonic()
-        results["cases"].append(measure(case, size, scratch, patience, seed=number))
-        _tell(f"{number + 1:3}/{len(chosen)}  {case.title}  {time.monotonic() - began:.1f} s")
+    results = measure_all(
+        chosen,
+        lambda case: case.title,
+        lambda case, patience, seed: measure(case, size, scratch, patience, seed),
+        is_smoke=size.is_smoke,
+        minutes=arguments.wait,
+        tell=_tell,
+    )
     if not arguments.only:
         results["command"] = measure_command(chosen[0], size, scratch)
         _tell("reading a trace")

@@ -10,11 +10,11 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from benchmarks.machine import Patience, Watch
+from benchmarks.machine import Patience, Watch, describe
 from benchmarks.running import LEVELS, BenchError, Outcome, run
 from benchmarks.suite import Case, Size
 
@@ -22,6 +22,43 @@ from benchmarks.suite import Case, Size
 QUIET = 0.05
 _ANSWER = re.compile(r"answer (\S+),")
 _CLI = "from trimtab.cli import main; main()"
+
+
+Measured = TypeVar("Measured")
+
+
+def measure_all(
+    cases: Sequence[Measured],
+    titled: Callable[[Measured], str],
+    one: Callable[[Measured, Patience, int], dict[str, Any]],
+    *,
+    is_smoke: bool,
+    minutes: float,
+    tell: Callable[[str], None],
+) -> dict[str, Any]:
+    """The results of all cases, with the machine.
+
+    Args:
+        cases: what is measured.
+        titled: a case as progress has it.
+        one: measures it, with patience and a seed.
+        is_smoke: a short round, which waits for nothing.
+        minutes: most to spend waiting for a quiet machine.
+        tell: progress.
+    """
+    results: dict[str, Any] = {
+        "format": 1,
+        "machine": describe(),
+        "quiet": QUIET,
+        "is_smoke": is_smoke,
+        "cases": [],
+    }
+    patience = Patience(0 if is_smoke else 60 * minutes / max(len(cases), 1), QUIET)
+    for number, case in enumerate(cases):
+        began = time.monotonic()
+        results["cases"].append(one(case, patience, number))
+        tell(f"{number + 1:3}/{len(cases)}  {titled(case)}  {time.monotonic() - began:.1f} s")
+    return results
 
 
 def measure(case: Case, size: Size, scratch: Path, patience: Patience, seed: int) -> dict[str, Any]:

@@ -6,11 +6,13 @@ import contextlib
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from trimtab.analysis.overhead import own_cost
 from trimtab.launcher import Options, launch
@@ -36,6 +38,24 @@ class Outcome:
     clock_read_ns: float = 0.0
     events: int = 0
     dropped: int = 0
+
+
+def make(root: Path, folder: str, out: Path) -> None:
+    """Build the programs in `folder` of the project."""
+    subprocess.run(["make", "-s", "-C", str(root / folder), f"OUT={out}"], check=True)
+
+
+def finished(command: list[str], timeout_s: float, **more: Any) -> str:
+    """What a command prints that ends with code 0 within that time; `more` is what subprocess.run takes."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, **more)
+    except subprocess.TimeoutExpired as error:
+        raise BenchError(f"{' '.join(command)}: expected an end within {timeout_s} s, found none") from error
+    if done.returncode != 0:
+        raise BenchError(
+            f"{' '.join(command)}: expected exit code 0, found {done.returncode}: {done.stderr.strip()}"
+        )
+    return str(done.stdout)
 
 
 def clean_environment() -> None:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.machine import Patience, Watch, describe
-from benchmarks.measure import QUIET
-from benchmarks.running import BenchError
+from benchmarks.machine import Patience, Watch
+from benchmarks.measure import measure_all
+from benchmarks.running import BenchError, finished, make
 
 BARE, TUNED, AGAIN, HAND = "bare", "tuned", "again", "hand"
 NAMES = {BARE: "bare", TUNED: "`--tune`", AGAIN: "`--frozen`", HAND: "by hand"}
@@ -103,22 +103,16 @@ def run_steering(
 ) -> dict[str, Any]:
     """All cases' results."""
     workloads = root / "build" / "workloads"
-    for folder, out in (("benchmarks", programs), ("workloads", workloads)):
-        subprocess.run(["make", "-s", "-C", str(root / folder), f"OUT={out}"], check=True)
-    results: dict[str, Any] = {
-        "format": 1,
-        "machine": describe(),
-        "quiet": QUIET,
-        "is_smoke": is_smoke,
-        "cases": [],
-    }
-    cases = steering_cases(is_smoke, programs, workloads)
-    patience = Patience(0 if is_smoke else 60 * minutes / len(cases), QUIET)
-    for number, case in enumerate(cases):
-        began = time.monotonic()
-        results["cases"].append(_measure(case, rounds, patience, number))
-        tell(f"{number + 1:3}/{len(cases)}  steering: {case.title}  {time.monotonic() - began:.1f} s")
-    return results
+    make(root, "benchmarks", programs)
+    make(root, "workloads", workloads)
+    return measure_all(
+        steering_cases(is_smoke, programs, workloads),
+        lambda case: f"steering: {case.title}",
+        lambda case, patience, seed: _measure(case, rounds, patience, seed),
+        is_smoke=is_smoke,
+        minutes=minutes,
+        tell=tell,
+    )
 
 
 def _measure(case: SteeringCase, rounds: int, patience: Patience, seed: int) -> dict[str, Any]:
@@ -191,19 +185,12 @@ def _run(case: SteeringCase, level: str, history: Path, join: Callable[[], None]
 def _timed(command: list[str], join: Callable[[], None] | None, info: Path | None) -> tuple[float, str]:
     """From the program's start to its end; of a watched one what its launcher says, since that takes time to load."""
     began = time.monotonic()
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, preexec_fn=join)
-    except subprocess.TimeoutExpired as error:
-        raise BenchError(f"{' '.join(command)}: expected an end within {_TIMEOUT_S} s, found none") from error
+    printed = finished(command, _TIMEOUT_S, preexec_fn=join)
     took = time.monotonic() - began
-    if done.returncode != 0:
-        raise BenchError(
-            f"{' '.join(command)}: expected exit code 0, found {done.returncode}: {done.stderr.strip()}"
-        )
     if info is not None:
         took = float(json.loads(info.read_text(encoding="utf-8"))["ended"]["wall_s"])
     # Workloads say how long they took as well.
-    return took, done.stdout.strip().split(", ")[0]
+    return took, printed.strip().split(", ")[0]
 
 
 @contextlib.contextmanager

@@ -14,9 +14,9 @@ from typing import Any
 
 from trimtab.paths import cmake_dir
 
-from benchmarks.machine import Patience, Watch, describe
-from benchmarks.measure import QUIET
-from benchmarks.running import BenchError
+from benchmarks.machine import Patience, Watch
+from benchmarks.measure import measure_all
+from benchmarks.running import finished
 from benchmarks.task_suite import NAMES, OURS, RECORDED, TaskCase, missing, task_cases
 
 _TIMEOUT_S = 300
@@ -29,20 +29,14 @@ def run_tasks(
     """All cases' results."""
     available = _build(root, programs, tell)
     workers = len(os.sched_getaffinity(0))
-    cases = task_cases(is_smoke, rounds, workers)
-    patience = Patience(0 if is_smoke else 60 * minutes / len(cases), QUIET)
-    results: dict[str, Any] = {
-        "format": 1,
-        "machine": describe(),
-        "quiet": QUIET,
-        "is_smoke": is_smoke,
-        "cases": [],
-    }
-    for number, case in enumerate(cases):
-        began = time.monotonic()
-        results["cases"].append(_measure(case, programs, available, patience, number))
-        tell(f"{number + 1:3}/{len(cases)}  tasks: {case.heading}  {time.monotonic() - began:.1f} s")
-    return results
+    return measure_all(
+        task_cases(is_smoke, rounds, workers),
+        lambda case: f"tasks: {case.heading}",
+        lambda case, patience, seed: _measure(case, programs, available, patience, seed),
+        is_smoke=is_smoke,
+        minutes=minutes,
+        tell=tell,
+    )
 
 
 def _build(root: Path, programs: Path, tell: Callable[[str], None]) -> set[str]:
@@ -112,15 +106,8 @@ def _run(case: TaskCase, programs: Path, system: str) -> dict[str, float]:
 def _figures(case: TaskCase, program: list[str]) -> dict[str, float]:
     command = [*program, case.name, str(case.workers), str(case.size), str(case.repeats)]
     environment = {**os.environ, "OMP_NUM_THREADS": str(case.workers)}
-    try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT_S)
-    except subprocess.TimeoutExpired as error:
-        raise BenchError(f"{' '.join(command)}: expected an end within {_TIMEOUT_S} s, found none") from error
-    if done.returncode != 0:
-        raise BenchError(
-            f"{' '.join(command)}: expected exit code 0, found {done.returncode}: {done.stderr.strip()}"
-        )
-    pairs = (line.partition("=") for line in done.stdout.splitlines())
+    printed = finished(command, _TIMEOUT_S, env=environment)
+    pairs = (line.partition("=") for line in printed.splitlines())
     return {name: float(value) for name, _, value in pairs}
 
 
