@@ -38,6 +38,13 @@ search_option = click.option(
     help="How to search within a run. Default: diagnosed.",
 )
 
+threads_option = click.option(
+    "--threads",
+    type=click.Choice(["fit", "asat-v1", "asat-v2"]),
+    help="Consent to fewer threads than the program would have, while CPUs are wanted by others. "
+    "fit: Trimtab's rules; asat-v1, asat-v2: as published, for comparison.",
+)
+
 
 def find_run(name: str) -> Path:
     """The run directory that the user means: a path, or `last`."""

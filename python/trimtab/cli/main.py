@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import click
 
 from trimtab import __version__, paths
 from trimtab.cli.check import run_check
-from trimtab.cli.common import fail, find_run, input_class_option, search_option
+from trimtab.cli.common import fail, find_run, input_class_option, search_option, threads_option
 from trimtab.cli.compare import compare_runs
 from trimtab.cli.counters import run_counters
 from trimtab.cli.doctor import run_doctor
@@ -122,6 +123,7 @@ def main() -> None:
     help="Most of the run's time that search may cost. Default 3.",
 )
 @click.option("--seed", type=click.IntRange(0), help="Of what search draws by lot. Default 1.")
+@threads_option
 @click.option("-q", "--quiet", is_flag=True, help="No verdict at the end.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
 def run(
@@ -140,6 +142,7 @@ def run(
     search: str | None,
     budget: int | None,
     seed: int | None,
+    threads: str | None,
     quiet: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -147,7 +150,7 @@ def run(
 
     The program's output, input, signals and exit code stay its own; the verdict goes to standard error.
     """
-    from trimtab.launcher import Options, default_directory, launch
+    from trimtab.launcher import Options, Steering, default_directory, launch
     from trimtab.launcher.launch import end_like
 
     directory = (output if output is not None else default_directory(command[0])).absolute()
@@ -159,6 +162,9 @@ def run(
 
         wanted = Tuning("frozen" if frozen else tune, history, input_class, search, budget, seed)
         prepared = _prepare(wanted, command)
+    steering = None if prepared is None else prepared.steering
+    if threads is not None:
+        steering = replace(steering or Steering("off"), threads=threads)
     options = Options(
         directory,
         level or ("trace" if trace else "profile"),
@@ -166,7 +172,7 @@ def run(
         keep,
         probes,
         not no_follow,
-        None if prepared is None else prepared.steering,
+        steering,
     )
     try:
         result = launch(list(command), options)

@@ -42,10 +42,11 @@ class Steering:
     """How the program is changed while it runs.
 
     Attributes:
-        mode: on, frozen or shuffle, as the library has it.
+        mode: off, on, frozen or shuffle, as the library has it.
         settings: what earlier runs found, in the library's form; None: nothing.
         environment: variables that the program is started with, and
         reasons: why, by their names.
+        threads: who fits the number of threads; None: it is the program's.
     """
 
     mode: str
@@ -55,6 +56,7 @@ class Steering:
     seed: int | None = None
     environment: dict[str, str] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
+    threads: str | None = None
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,7 @@ def _environment(options: Options, library: Path) -> dict[str, str]:
             "TRIMTAB_SEARCH": steering.search,
             "TRIMTAB_BUDGET": None if steering.budget_percent is None else str(steering.budget_percent),
             "TRIMTAB_SEED": None if steering.seed is None else str(steering.seed),
+            "TRIMTAB_THREADS": steering.threads,
         }
     environment.update({name: value for name, value in settings.items() if value is not None})
     return environment
@@ -139,7 +142,12 @@ def _describe(steering: Steering | None) -> dict[str, Any] | None:
         for name, value in steering.environment.items()
     ]
     known = 0 if steering.settings is None else max(steering.settings.count("\n") - 1, 0)
-    return {"mode": steering.mode, "known_settings": known, "start_values": starts}
+    return {
+        "mode": steering.mode,
+        "known_settings": known,
+        "start_values": starts,
+        "threads": steering.threads,
+    }
 
 
 def launch(argv: list[str], options: Options) -> Launch:

@@ -4,6 +4,7 @@
 
 #include "gomp_sharing.hpp"
 #include "short_regions.hpp"
+#include "team_sizes.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -89,7 +90,7 @@ void run_loop_region(const caller& from, gomp_function outlined, void* data, uns
       plan = share_at_fork(from, *opened,
                            {loop.schedule, loop.trip, loop.chunk, static_cast<std::uint64_t>(bounds.first),
                             static_cast<std::uint64_t>(bounds.last), loop.increment},
-                           most_threads(from, clause));
+                           clause != 0 ? clause : most_threads(from, 0));
     }
     plan == nullptr ? enter(f, d) : fork_shared(from, *plan, *opened, f, d, clause, bounds.flags);
   });
@@ -102,6 +103,8 @@ using namespace trimtab::openmp;
 
 TRIMTAB_HOOK void GOMP_parallel(gomp_function fn, void* data, unsigned threads, unsigned flags) {
   const void* const return_address = __builtin_return_address(0);
+  if (is_fitting_teams.load(std::memory_order_relaxed)) [[unlikely]]
+    threads = fit_clause_slowly(caller_of(reinterpret_cast<const void*>(fn), return_address, entry::gomp), threads);
   if (const known_region* const region = open_short_region(reinterpret_cast<const void*>(fn), return_address)) {
     real<parallel_function>({region->of, false}, symbol::GOMP_parallel)(fn, data, threads, flags);
     return close_short_region();
@@ -113,6 +116,7 @@ TRIMTAB_HOOK unsigned GOMP_parallel_reductions(gomp_function fn, void* data, uns
   const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);
   auto* const forward = real<unsigned(gomp_function, void*, unsigned, unsigned)>(from, symbol::GOMP_parallel_reductions);
   if (forward == nullptr) return 0;
+  threads = fit_clause(from, threads);
   return run_region(from, fn, data, threads, {}, [&](gomp_function f, void* d) { return forward(f, d, threads, flags); });
 }
 
@@ -120,6 +124,7 @@ TRIMTAB_HOOK void GOMP_parallel_sections(gomp_function fn, void* data, unsigned 
   const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);
   auto* const forward = real<void(gomp_function, void*, unsigned, unsigned, unsigned)>(from, symbol::GOMP_parallel_sections);
   if (forward == nullptr) return;
+  threads = fit_clause(from, threads);
   loop_start loop;
   loop.schedule = schedule::sections;
   loop.trip = count;
@@ -133,6 +138,7 @@ TRIMTAB_HOOK void GOMP_parallel_sections(gomp_function fn, void* data, unsigned 
     const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);             \
     auto* const forward = real<parallel_loop_function>(from, symbol::name);                                                 \
     if (forward == nullptr) return;                                                                                         \
+    threads = fit_clause(from, threads);                                                                                    \
     const loop_start loop = loop_at_fork(fn, kind, chunk, first, last, increment);                                          \
     run_loop_region(from, fn, data, threads, {first, last, flags, is_sharable}, loop,                                       \
                     [&](gomp_function f, void* d) { forward(f, d, threads, first, last, increment, chunk, flags); });       \
@@ -150,6 +156,7 @@ TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, schedule::guided, 
     const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);       \
     auto* const forward = real<void(gomp_function, void*, unsigned, long, long, long, unsigned)>(from, symbol::name); \
     if (forward == nullptr) return;                                                                                   \
+    threads = fit_clause(from, threads);                                                                              \
     const loop_start loop = loop_at_fork(fn, schedule::runtime, 0, first, last, increment);                           \
     run_loop_region(from, fn, data, threads, {first, last, flags, true}, loop,                                        \
                     [&](gomp_function f, void* d) { forward(f, d, threads, first, last, increment, flags); });        \

@@ -52,6 +52,20 @@ bool read_tune(const char* text, tune& into) noexcept {
   return true;
 }
 
+bool read_threads(const char* text, thread_policy& into) noexcept {
+  if (is(text, "off"))
+    into = thread_policy::off;
+  else if (is(text, "fit"))
+    into = thread_policy::fit;
+  else if (is(text, "asat-v1"))
+    into = thread_policy::asat_v1;
+  else if (is(text, "asat-v2"))
+    into = thread_policy::asat_v2;
+  else
+    return false;
+  return true;
+}
+
 }  // namespace
 
 options read_options(const char* (*look_up)(const char* name)) noexcept {
@@ -96,6 +110,9 @@ options read_options(const char* (*look_up)(const char* name)) noexcept {
     check("TRIMTAB_BUDGET", text, read_number(text, 0, 100, result.steering.budget_percent));
   if (const char* text = value_of("TRIMTAB_SEED"))
     check("TRIMTAB_SEED", text, read_number(text, 0, ~std::uint64_t{0}, result.steering.seed));
+  if (const char* text = value_of("TRIMTAB_THREADS"))
+    check("TRIMTAB_THREADS", text, read_threads(text, result.steering.threads));
+  result.steering.runtime_directory = value_of("XDG_RUNTIME_DIR");
   result.is_other_ompt_tool = value_of("OMP_TOOL_LIBRARIES") != nullptr;
   return result;
 }

@@ -27,16 +27,22 @@ inline constexpr option option_table[] = {
     {"TRIMTAB_SEARCH", "diagnosed", "search that tuning uses"},
     {"TRIMTAB_BUDGET", "3", "percent of the run's time that tuning may cost, 0 to 100"},
     {"TRIMTAB_SEED", "1", "of all that is drawn by lot"},
+    {"TRIMTAB_THREADS", "off", "off | fit | asat-v1 | asat-v2: consent to other numbers of threads, and who fits them"},
 };
 
 enum class tune : std::uint8_t { off, on, frozen, shuffle };
 
+enum class thread_policy : std::uint8_t { off, fit, asat_v1, asat_v2 };
+
 struct steering_options {
   tune how = tune::off;
-  const char* settings = nullptr;  // a path
+  thread_policy threads = thread_policy::off;
+  const char* runtime_directory = nullptr;  // XDG_RUNTIME_DIR: for the registry, where there is no /dev/shm
+  const char* settings = nullptr;           // a path
   steer::search_kind search = steer::search_kind::diagnosed;
   std::uint64_t budget_percent = 3;
   std::uint64_t seed = 1;
+  bool is_on() const noexcept { return how != tune::off || threads != thread_policy::off; }
 };
 
 struct options {

@@ -53,7 +53,7 @@ void child_after_fork() noexcept {
   options chosen = read_options(environment);
   const bool is_wanted = chosen.recorder.run_directory != nullptr && chosen.recorder.level != observe::record_level::off;
   if (is_wanted) {
-    if (chosen.steering.how != tune::off) chosen.sampler.ticked = steering_ticked;
+    if (chosen.steering.is_on()) chosen.sampler.ticked = steering_ticked;
     observe::sampler_configure(chosen.sampler);
     chosen.recorder.lane_opened = lane_opened;
     chosen.recorder.lane_closed = observe::sampler_lane_closed;

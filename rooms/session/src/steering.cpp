@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 
+#include "thread_fit.hpp"
 #include "trimtab/base/signals_held.hpp"
 #include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/conductor.hpp"
@@ -31,12 +32,14 @@ struct parts {
   explicit parts(const steering_options& chosen, std::vector<steer::setting> known)
       : record(the_recorder),
         loops(knobs, record, known, chosen.how != tune::frozen),
+        threads(steer_threads(chosen, knobs, record)),
         engine(engine_options_of(chosen)),
         conductor(engine, knobs, seconds, [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); }) {
     auto recalled = std::make_unique<steer::recall>(
         std::move(known), [this](const steer::subject_info& subject) { return loops.key_of(subject.id); });
     recall = recalled.get();
     engine.add(std::move(recalled));
+    add_thread_policy(chosen, engine);
     if (chosen.how == tune::shuffle) engine.add(std::make_unique<steer::shuffle>(chosen.seed));
     if (chosen.how != tune::on) return;
     steer::tuner_options options;
@@ -69,18 +72,21 @@ struct parts {
     now.is_last = is_last;
     loops.add_to(now);
     for (const steer::subject_info& each : now.appeared) subjects.push_back(each.id);
+    if (threads) threads->add_to(now);
     conductor.advance(std::move(now));
     for (; misfits < recall->misfits().size(); ++misfits)
       the_recorder.unavailable("a setting of the history", recall->misfits()[misfits].c_str(), "trimtab history forget");
   }
   void write_end() {
     for (const steer::subject_id each : subjects) loops.write_costs(each);
+    if (threads) threads->conclude();
     record.write(engine);
   }
 
   steer::board knobs;
   steer::decision_record record;
   openmp::loop_steering loops;
+  std::unique_ptr<openmp::thread_steering> threads;  // nullptr: no consent
   steer::engine engine;
   steer::conductor conductor;
   steer::recall* recall = nullptr;
@@ -159,12 +165,12 @@ std::vector<steer::setting> read_settings(const char* path) {
 }  // namespace
 
 void steering_configure(const steering_options& chosen) noexcept {
-  if (chosen.how == tune::off) return;
+  if (!chosen.is_on()) return;
   try {
     auto fresh = std::make_unique<steering_state>();
     const std::vector<steer::setting> known = read_settings(chosen.settings);
     fresh->all = new parts(chosen, known);
-    if (!openmp::begin_steering(known)) {
+    if (chosen.how != tune::off && !openmp::begin_steering(known)) {
       the_recorder.unavailable("tuning", "no memory", "");
       return;
     }
@@ -216,6 +222,7 @@ void steering_stop() noexcept {
 void steering_after_fork() noexcept {
   if (state == nullptr) return;
   openmp::end_steering();
+  openmp::thread_steering::after_fork();
   state = nullptr;
 }
 

@@ -41,17 +41,29 @@ TEST(options, of_steering_are_read) {
   EXPECT_EQ(read({{"TRIMTAB_TUNE", "shuffle"}}).steering.how, tune::shuffle);
 }
 
+TEST(options, of_threads_are_a_consent_of_their_own) {
+  EXPECT_FALSE(read({}).steering.is_on());
+  const options fitted = read({{"TRIMTAB_THREADS", "fit"}, {"XDG_RUNTIME_DIR", "/run/me"}});
+  EXPECT_EQ(fitted.steering.threads, thread_policy::fit);
+  EXPECT_EQ(fitted.steering.how, tune::off);
+  EXPECT_TRUE(fitted.steering.is_on());
+  EXPECT_STREQ(fitted.steering.runtime_directory, "/run/me");
+  EXPECT_EQ(read({{"TRIMTAB_THREADS", "asat-v1"}}).steering.threads, thread_policy::asat_v1);
+  EXPECT_EQ(read({{"TRIMTAB_THREADS", "asat-v2"}}).steering.threads, thread_policy::asat_v2);
+  EXPECT_EQ(read({{"TRIMTAB_TUNE", "on"}}).steering.threads, thread_policy::off);
+}
+
 TEST(options, what_is_not_understood_is_named_and_keeps_its_default) {
   const std::pair<const char*, const char*> wrong[] = {
       {"TRIMTAB_TUNE", "yes"},      {"TRIMTAB_SEARCH", "genetic"}, {"TRIMTAB_BUDGET", "101"},  {"TRIMTAB_BUDGET", "3%"},
       {"TRIMTAB_SEED", "-1"},       {"TRIMTAB_LEVEL", "all"},      {"TRIMTAB_SAMPLE_MS", "0"}, {"TRIMTAB_FOLLOW", "no"},
-      {"TRIMTAB_MAX_TRACE", "10K"}, {"TRIMTAB_KEEP", "newest"}};
+      {"TRIMTAB_MAX_TRACE", "10K"}, {"TRIMTAB_KEEP", "newest"},    {"TRIMTAB_THREADS", "4"}};
   for (const auto& [name, value] : wrong) {
     const options read_anyway = read({{name, value}});
     ASSERT_NE(read_anyway.wrong_name, nullptr) << name;
     EXPECT_STREQ(read_anyway.wrong_name, name);
     EXPECT_STREQ(read_anyway.wrong_value, value);
-    EXPECT_EQ(read_anyway.steering.how, tune::off);
+    EXPECT_FALSE(read_anyway.steering.is_on());
     EXPECT_EQ(read_anyway.steering.budget_percent, 3u);
     EXPECT_EQ(read_anyway.steering.search, steer::search_kind::diagnosed);
   }

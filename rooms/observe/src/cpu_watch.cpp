@@ -1,0 +1,109 @@
+#include "trimtab/observe/cpu_watch.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "trimtab/base/clock.hpp"
+#include "trimtab/base/read_file.hpp"
+
+namespace trimtab::observe {
+
+namespace {
+
+constexpr std::size_t text_bytes = 128 * 1024;  // /proc/stat of 1,000 CPUs
+constexpr unsigned windows_per_quota = 8;       // it seldom changes, and lies in many files
+
+// Idle and waiting for a disk, of all CPUs in `which`, in clock ticks.
+std::optional<std::uint64_t> idle_ticks_in(const char* stat, const base::cpu_mask& which) noexcept {
+  std::optional<std::uint64_t> sum;
+  for (const char* line = stat; std::strncmp(line, "cpu", 3) == 0;) {
+    char* at = nullptr;
+    const unsigned long cpu = std::strtoul(line + 3, &at, 10);
+    if (line[3] != ' ' && which.has(cpu)) {
+      std::uint64_t fields[5] = {};  // user nice system idle iowait
+      for (std::uint64_t& each : fields) each = std::strtoull(at, &at, 10);
+      sum = sum.value_or(0) + fields[3] + fields[4];
+    }
+    const char* const end = strchrnul(line, '\n');
+    if (*end == '\0') break;
+    line = end + 1;
+  }
+  return sum;
+}
+
+std::optional<std::uint64_t> number_after(const char* text, const char* key) noexcept {
+  const char* const found = std::strstr(text, key);
+  if (found == nullptr) return std::nullopt;
+  return std::strtoull(found + std::strlen(key), nullptr, 10);
+}
+
+}  // namespace
+
+cpu_watch::cpu_watch(const base::cpu_mask& allowed, const char* registry, std::string root)
+    : m_root(std::move(root)), m_allowed(allowed), m_allowed_cpus(std::max(1u, allowed.count())), m_text(text_bytes) {
+  m_has_cgroup = base::find_cpu_cgroup(m_root.c_str(), m_cgroup);
+  if (registry[0] != '\0') m_registry.emplace(registry);
+  begin();
+}
+
+cpu_watch::~cpu_watch() { leave(); }
+
+void cpu_watch::leave() noexcept {
+  if (m_registry) m_registry->leave();
+}
+
+cpu_watch::reading cpu_watch::read() {
+  reading now;
+  now.at_ns = base::monotonic_ns();
+  now.own_ns = base::nanoseconds_of(CLOCK_PROCESS_CPUTIME_ID);
+  if (base::read_file((m_root + "/proc/stat").c_str(), m_text.data(), m_text.size()) > 0)
+    now.idle_ticks = idle_ticks_in(m_text.data(), m_allowed);
+  if (m_has_cgroup && m_cgroup.quota > 0 &&
+      base::read_file((std::string(m_cgroup.path) + "/cpu.stat").c_str(), m_text.data(), m_text.size()) > 0) {
+    now.throttled_us = number_after(m_text.data(), m_cgroup.is_v2 ? "throttled_usec " : "throttled_time ");
+    if (now.throttled_us && !m_cgroup.is_v2) *now.throttled_us /= 1000;
+  }
+  return now;
+}
+
+void cpu_watch::begin() { m_before = read(); }
+
+double cpu_watch::seconds() const noexcept { return static_cast<double>(base::monotonic_ns() - m_before.at_ns) * 1e-9; }
+
+cpu_window cpu_watch::end(std::uint32_t wanted) {
+  if (++m_windows % windows_per_quota == 0) m_has_cgroup = base::find_cpu_cgroup(m_root.c_str(), m_cgroup);
+  const reading now = read();
+  cpu_window made;
+  made.seconds = std::max(1e-6, static_cast<double>(now.at_ns - m_before.at_ns) * 1e-9);
+  made.allowed_cpus = m_allowed_cpus;
+  made.quota_cpus = m_cgroup.quota;
+  made.used_cpus = static_cast<double>(now.own_ns - m_before.own_ns) * 1e-9 / made.seconds;
+  if (now.idle_ticks && m_before.idle_ticks) {
+    const double passed = static_cast<double>(*now.idle_ticks - std::min(*now.idle_ticks, *m_before.idle_ticks));
+    const double idle = passed / static_cast<double>(sysconf(_SC_CLK_TCK)) / made.seconds;
+    made.idle_cpus = std::min(idle, m_allowed_cpus);
+  }
+  // The kernel counts each CPU on which the group was stopped.
+  if (now.throttled_us && m_before.throttled_us && wanted > 0) {
+    const double passed = static_cast<double>(*now.throttled_us - std::min(*now.throttled_us, *m_before.throttled_us));
+    const double cpus = std::min(m_allowed_cpus, static_cast<double>(wanted));
+    made.throttled_share = std::min(1.0, passed * 1e-6 / made.seconds / cpus);
+  }
+  m_before = now;
+  if (!m_registry) return made;
+  const double paid = made.quota_cpus > 0 ? std::max(1.0, std::floor(made.quota_cpus)) : m_allowed_cpus;
+  const auto possible = static_cast<std::uint32_t>(std::min(paid, m_allowed_cpus));
+  m_registry->beat(now.at_ns, std::min(wanted, possible), made.used_cpus, fold(m_allowed));
+  if (m_registry->why_alone()[0] != '\0') return made;
+  made.others = static_cast<std::uint32_t>(m_registry->others());
+  for (const cpu_member& each : m_registry->members().subspan(1)) made.other_threads += each.wanted;
+  made.registry_share = m_registry->share(m_allowed_cpus, made.idle_cpus.value_or(0));
+  return made;
+}
+
+}  // namespace trimtab::observe

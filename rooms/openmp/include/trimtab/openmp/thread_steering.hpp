@@ -1,0 +1,63 @@
+// The number of threads of the process's teams as a subject with a knob, where the user consents to fewer than the program
+// would have: "threads", from 1 to the program's own number, and for asat-v2 "barrier_members". With the figures that
+// policies of steer/fitting need, a window of them every 0.15 s. The rules are in team_sizes.hpp.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "trimtab/base/topology.hpp"
+#include "trimtab/observe/cpu_watch.hpp"
+#include "trimtab/steer/board.hpp"
+#include "trimtab/steer/record.hpp"
+#include "trimtab/steer/snapshot.hpp"
+
+namespace trimtab::openmp {
+
+struct thread_steering_options {
+  // What is measured between regions: for asat-v1 1000 iterations, for asat-v2 a barrier.
+  enum class evaluated { nothing, iterations, barrier } evaluates = evaluated::nothing;
+  double eval_time_s = 0.5;
+  base::cpu_mask allowed{};  // CPUs of the process
+  std::string registry;      // path; "": none
+};
+
+// All by the steering thread, apart from what the board calls. One in a process, while the library loads.
+class thread_steering {
+ public:
+  thread_steering(steer::board& knobs, steer::decision_record& record, const thread_steering_options& options);
+  ~thread_steering();
+  thread_steering(const thread_steering&) = delete;
+  thread_steering& operator=(const thread_steering&) = delete;
+
+  // What happened since the last call.
+  void add_to(steer::snapshot& now);
+  // The program ends: why nothing was changed is told, others have this process's CPUs.
+  void conclude();
+
+  // In the child of a fork: its teams are as the program has them, or was told.
+  static void after_fork() noexcept;
+
+ private:
+  struct delays;
+  void appear(steer::snapshot& now);
+  bool end_window();
+  void evaluate(double now_s);
+  void tell(steer::snapshot& now) const;
+
+  steer::board& m_knobs;
+  steer::decision_record& m_record;
+  const thread_steering_options m_options;
+  std::optional<steer::subject_id> m_subject;
+  bool m_is_gone = false;
+  observe::cpu_watch m_watch;
+  std::unique_ptr<delays> m_delays;
+  std::uint32_t m_forks = 0;  // when the window began
+  std::uint32_t m_members = 0;
+  std::uint64_t m_windows = 0;
+  double m_evaluated_s = 0;
+  std::vector<steer::figure> m_figures;  // of the latest window
+};
+
+}  // namespace trimtab::openmp

@@ -1,0 +1,96 @@
+#include "team_sizes.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "team_evaluation.hpp"
+
+namespace trimtab::openmp {
+
+team_sizes the_team_sizes;
+std::atomic<bool> is_fitting_teams{false};
+
+bool team_sizes::is_first_forker(const who& by) const noexcept {
+  return m_thread.load(std::memory_order_acquire) == by.thread && m_runtime.load(std::memory_order_relaxed) == by.runtime;
+}
+
+std::uint32_t team_sizes::fork(const who& by, std::uint32_t own) noexcept {
+  std::uintptr_t nobody = 0;
+  if (m_thread.load(std::memory_order_relaxed) == 0 && now() == state::unknown) {
+    m_runtime.store(by.runtime, std::memory_order_relaxed);
+    m_own.store(own, std::memory_order_relaxed);
+    if (m_thread.compare_exchange_strong(nobody, by.thread, std::memory_order_acq_rel))
+      m_state.store(state::free, std::memory_order_release);
+  }
+  state expected = state::free;
+  if (!is_first_forker(by)) m_state.compare_exchange_strong(expected, state::several_forkers, std::memory_order_acq_rel);
+  std::uint32_t members = m_promised.load(std::memory_order_relaxed);
+  if (members == nothing && now() == state::free) members = m_wanted.load(std::memory_order_relaxed);
+  if (members == nothing || members >= own) members = as_it_is;
+  m_latest.store(members == as_it_is ? own : members, std::memory_order_relaxed);
+  m_forks.fetch_add(1, std::memory_order_relaxed);
+  return members;
+}
+
+// nullptr: there are too many.
+team_sizes::asker* team_sizes::asker_at(const void* place) noexcept {
+  asker* const end = m_askers + m_askers_used;
+  asker* const found = std::find_if(m_askers, end, [&](const asker& each) { return each.place == place; });
+  if (found != end) return found;
+  if (m_askers_used == most_places) return nullptr;
+  m_askers_used += 1;
+  *found = {place, 0, 0};
+  return found;
+}
+
+bool team_sizes::may_tell_anew(const asker* here) const noexcept {
+  return here == m_askers && !m_has_many_askers &&
+         std::all_of(m_askers + 1, m_askers + m_askers_used, [](const asker& each) { return each.asks > 1; });
+}
+
+std::uint32_t team_sizes::ask(const who& by, const void* place, std::uint32_t own, bool is_in_region) noexcept {
+  const std::lock_guard guard(m_lock);
+  asker* const here = asker_at(place);
+  m_has_many_askers |= here == nullptr;
+  const bool is_free = now() == state::free && !is_in_region && is_first_forker(by);
+  const std::uint32_t promised = m_promised.load(std::memory_order_relaxed);
+  std::uint32_t told = own;
+  if (promised != nothing && !(is_free && may_tell_anew(here))) {
+    told = std::min(promised, own);
+  } else if (is_free) {
+    if (const std::uint32_t wanted = m_wanted.load(std::memory_order_relaxed); wanted != as_it_is)
+      told = std::min(wanted, own);
+    for (const asker* each = m_askers; each != m_askers + m_askers_used; ++each)
+      if (each->asks > 0) told = std::min(told, each->first_told);
+  }
+  if (here != nullptr && here->asks++ == 0) here->first_told = told;
+  m_promised.store(told >= own ? all : told, std::memory_order_relaxed);
+  return told;
+}
+
+void team_sizes::set() noexcept {
+  m_state.store(state::set_by_program, std::memory_order_release);
+  m_promised.store(all, std::memory_order_relaxed);
+}
+
+bool team_sizes::leave_as_told() noexcept {
+  m_lock.reset();
+  m_wanted.store(as_it_is, std::memory_order_relaxed);
+  m_state.store(state::several_forkers, std::memory_order_relaxed);
+  const std::uint32_t promised = m_promised.load(std::memory_order_relaxed);
+  return promised != nothing && promised != all;
+}
+
+std::uint32_t fit_clause_slowly(const caller& from, std::uint32_t clause) noexcept {
+  auto* const level = real<int()>(from, symbol::omp_get_level);
+  auto* const most = real<int()>(from, symbol::omp_get_max_threads);
+  if (from.is_internal || level == nullptr || most == nullptr || level() != 0) return clause;
+  if (clause != 0) return clause;
+  const int own = most();
+  if (own < 2) return clause;
+  const team_sizes::who by = this_thread_of(from);
+  if (the_team_sizes.is_first_forker(by)) evaluate_if_due(from, static_cast<std::uint32_t>(own));
+  return the_team_sizes.fork(by, static_cast<std::uint32_t>(own));
+}
+
+}  // namespace trimtab::openmp

@@ -1,0 +1,87 @@
+// How many members the program's teams get, where the user consents to fewer than the program itself would have.
+//
+// Programs rely on what they are told: they size arrays by omp_get_max_threads() and read all of them. So:
+// - What an ask returned is the size that regions get from then on, until it is asked again. What is returned then may be
+//   less: fewer members are shown before there are any.
+// - Only the place of the code that asked first may be told something new, once all others have asked twice: one that asks
+//   only once may have sized something for good. And never more than any place was told at first.
+// - Never more members than the program's own number. A num_threads clause stays; after omp_set_num_threads all does.
+// - Only regions of nesting level 1, of the first thread that forks. When another one forks as well, all stays from then on
+//   as the program was told.
+// A program that asks nobody (or within a region, as GCC's static loops do themselves) has been consented for.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "runtimes.hpp"
+#include "trimtab/base/spin_lock.hpp"
+
+namespace trimtab::openmp {
+
+// The rules, without a runtime. Forks and asks on the program's threads, wishes on the steering thread.
+class team_sizes {
+ public:
+  static constexpr std::uint32_t as_it_is = 0;  // members: as many as the program would have
+
+  // Who forks or asks: any name of its thread, not 0, and its runtime.
+  struct who {
+    std::uintptr_t thread;
+    const void* runtime;
+  };
+  // A region of level 1 without a clause begins; `own`: the program's own number. Members that it is to have.
+  std::uint32_t fork(const who& by, std::uint32_t own) noexcept;
+  // The program asks for the number of threads at a place of its code. What it is told.
+  std::uint32_t ask(const who& by, const void* place, std::uint32_t own, bool is_in_region) noexcept;
+  // It sets the number itself.
+  void set() noexcept;
+
+  // Members that regions should have, where that may be changed.
+  void want(std::uint32_t members) noexcept { m_wanted.store(members, std::memory_order_relaxed); }
+  enum class state : std::uint8_t { unknown, free, set_by_program, several_forkers };
+  state now() const noexcept { return m_state.load(std::memory_order_acquire); }
+  std::uint32_t own() const noexcept { return m_own.load(std::memory_order_relaxed); }        // once it is free
+  std::uint32_t latest() const noexcept { return m_latest.load(std::memory_order_relaxed); }  // members of the latest region
+  std::uint32_t forks() const noexcept { return m_forks.load(std::memory_order_relaxed); }
+  bool is_promised() const noexcept { return m_promised.load(std::memory_order_relaxed) != nothing; }
+  bool is_first_forker(const who& by) const noexcept;
+  // In the child of a fork: nothing changes any more. False: then nothing need be seen to, either.
+  bool leave_as_told() noexcept;
+
+ private:
+  static constexpr std::uint32_t nothing = 0, all = ~0u;  // of m_promised; else the number that was told
+  static constexpr std::uint32_t most_places = 32;
+  struct asker {
+    const void* place;
+    std::uint32_t first_told;
+    std::uint32_t asks;
+  };
+  asker* asker_at(const void* place) noexcept;
+  bool may_tell_anew(const asker* here) const noexcept;
+
+  std::atomic<state> m_state{state::unknown};
+  std::atomic<std::uint32_t> m_wanted{as_it_is}, m_promised{nothing}, m_own{0}, m_latest{0}, m_forks{0};
+  std::atomic<std::uintptr_t> m_thread{0};
+  std::atomic<const void*> m_runtime{nullptr};
+  base::spin_lock m_lock;  // of the following
+  asker m_askers[most_places] = {};
+  std::uint32_t m_askers_used = 0;
+  bool m_has_many_askers = false;
+};
+
+extern team_sizes the_team_sizes;
+inline team_sizes::who this_thread_of(const caller& from) noexcept {
+  return {reinterpret_cast<std::uintptr_t>(&t_last_runtime), from.of};
+}
+// The user consents. Without, no hook does more than look at this.
+extern std::atomic<bool> is_fitting_teams;
+
+// The clause that a fork is to be given in place of the program's.
+std::uint32_t fit_clause_slowly(const caller& from, std::uint32_t clause) noexcept;
+inline std::uint32_t fit_clause(const caller& from, std::uint32_t clause) noexcept {
+  if (!is_fitting_teams.load(std::memory_order_relaxed)) [[likely]]
+    return clause;
+  return fit_clause_slowly(from, clause);
+}
+
+}  // namespace trimtab::openmp

@@ -1,0 +1,217 @@
+#include "trimtab/openmp/thread_steering.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "team_evaluation.hpp"
+#include "team_sizes.hpp"
+#include "trimtab/base/read_file.hpp"
+#include "trimtab/observe/recorder.hpp"
+#include "trimtab/steer/fitting/figures.hpp"
+
+namespace trimtab::openmp {
+
+using observe::the_recorder;
+using steer::knob_value;
+namespace figures = steer::figures;
+
+namespace {
+
+constexpr double window_s = 0.15;
+// A new team's threads are made at the next fork.
+constexpr double change_cost_s = 100e-6;
+constexpr std::uint32_t threads_knob = 0;
+
+std::atomic<std::uint32_t> barrier_members{0};
+
+bool turn(std::uint32_t knob, knob_value to) {
+  if (to < 0) return false;
+  const auto members = static_cast<std::uint32_t>(to);
+  if (knob != threads_knob)
+    barrier_members.store(members, std::memory_order_relaxed);
+  else
+    the_team_sizes.want(members >= the_team_sizes.own() ? team_sizes::as_it_is : members);
+  return true;
+}
+
+std::optional<std::uint64_t> delay_of(std::uint32_t thread) noexcept {
+  char path[64], text[96];
+  std::snprintf(path, sizeof path, "/proc/self/task/%u/schedstat", thread);
+  unsigned long long run = 0, delay = 0;
+  if (base::read_file(path, text, sizeof text) <= 0 || std::sscanf(text, "%llu %llu", &run, &delay) != 2)
+    return std::nullopt;
+  return delay;
+}
+
+}  // namespace
+
+// Time that threads with a lane were runnable without a CPU.
+struct thread_steering::delays {
+  std::map<std::uint32_t, std::uint64_t> before;  // ns, by thread
+
+  // Since the last call; nothing: the kernel does not tell.
+  std::optional<double> seconds() {
+    std::map<std::uint32_t, std::uint64_t> now;
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0, n = the_recorder.lanes(); i < n; ++i) {
+      observe::lane* const each = the_recorder.lane_at(i);
+      if (each == nullptr || !each->is_open()) continue;
+      const std::uint32_t thread = each->header().tid;
+      const auto delay = delay_of(thread);
+      if (!delay) continue;
+      now[thread] = *delay;
+      if (const auto known = before.find(thread); known != before.end() && *delay > known->second)
+        sum += *delay - known->second;
+    }
+    before = std::move(now);
+    if (before.empty()) return std::nullopt;
+    return static_cast<double>(sum) * 1e-9;
+  }
+};
+
+thread_steering::thread_steering(steer::board& knobs, steer::decision_record& record, const thread_steering_options& options)
+    : m_knobs(knobs),
+      m_record(record),
+      m_options(options),
+      m_watch(options.allowed, options.registry.c_str()),
+      m_delays(std::make_unique<delays>()) {
+  is_fitting_teams.store(true, std::memory_order_release);
+}
+
+thread_steering::~thread_steering() = default;
+
+void thread_steering::after_fork() noexcept {
+  if (!is_fitting_teams.load(std::memory_order_relaxed)) return;
+  evaluation_due.store(evaluation_kind::none, std::memory_order_relaxed);
+  is_fitting_teams.store(the_team_sizes.leave_as_told(), std::memory_order_relaxed);
+}
+
+void thread_steering::appear(steer::snapshot& now) {
+  const std::uint32_t id = the_recorder.named_subject(observe::subject_kind::mark, "threads of teams", "", 0);
+  if (id == observe::no_subject) return;
+  const auto own = static_cast<knob_value>(the_team_sizes.own());
+  // Safe, since without consent there is no such subject.
+  steer::subject_info info{id, "threads of teams", {}};
+  info.knobs.push_back({std::string(steer::knobs::threads),
+                        steer::certain(steer::domain::range(1, own)),
+                        own,
+                        change_cost_s,
+                        steer::consent::safe,
+                        0,
+                        {}});
+  if (m_options.evaluates == thread_steering_options::evaluated::barrier)
+    info.knobs.push_back({std::string(steer::knobs::barrier_members),
+                          steer::certain(steer::domain::range(0, own)),
+                          0,
+                          0,
+                          steer::consent::safe,
+                          0,
+                          {}});
+  m_subject = id;
+  m_record.add(info, "");
+  m_knobs.add(info, turn);
+  now.appeared.push_back(std::move(info));
+}
+
+// Of regions that all had the size which is in force; otherwise it begins anew.
+bool thread_steering::end_window() {
+  const std::uint32_t members = the_team_sizes.latest(), forks = the_team_sizes.forks();
+  const knob_value wanted = m_knobs.values(*m_subject).at(threads_knob);
+  const bool is_in_force = members == static_cast<std::uint32_t>(wanted) && members == m_members;
+  const bool has_regions = forks != m_forks || the_recorder.is_parallel();
+  if (is_in_force && m_watch.seconds() < window_s) return false;
+  if (!is_in_force || !has_regions) {
+    m_members = members;
+    m_forks = forks;
+    m_watch.begin();
+    m_delays->seconds();
+    return false;
+  }
+  const observe::cpu_window ended = m_watch.end(the_team_sizes.own());
+  const std::optional<double> delay_s = m_delays->seconds();
+  m_forks = forks;
+  m_windows += 1;
+  m_figures.clear();
+  const auto tell = [this](std::string_view name, double value) { m_figures.push_back({std::string(name), value}); };
+  if (delay_s) tell(figures::run_delay_share, std::min(1.0, *delay_s / ended.seconds / members));
+  if (ended.idle_cpus) tell(figures::idle_cpus, *ended.idle_cpus);
+  if (ended.throttled_share) tell(figures::throttled_share, *ended.throttled_share);
+  if (!ended.others) return true;
+  tell(figures::others, *ended.others);
+  tell(figures::other_threads, ended.other_threads);
+  tell(figures::registry_share, ended.registry_share);
+  return true;
+}
+
+void thread_steering::evaluate(double now_s) {
+  using evaluated = thread_steering_options::evaluated;
+  if (m_options.evaluates == evaluated::nothing || now_s - m_evaluated_s < m_options.eval_time_s) return;
+  m_evaluated_s = now_s;
+  if (m_options.evaluates == evaluated::iterations)
+    ask_for_evaluation(evaluation_kind::iterations, 0);
+  else
+    ask_for_evaluation(evaluation_kind::barrier, barrier_members.load(std::memory_order_relaxed));
+}
+
+void thread_steering::tell(steer::snapshot& now) const {
+  const auto add = [&now](std::string_view name, double value) { now.figures.push_back({std::string(name), value}); };
+  now.figures.insert(now.figures.end(), m_figures.begin(), m_figures.end());
+  add(figures::windows, static_cast<double>(m_windows));
+  add(figures::allowed_cpus, m_watch.allowed_cpus());
+  add(figures::quota_cpus, m_watch.quota_cpus());
+  if (m_options.evaluates == thread_steering_options::evaluated::nothing) return;
+  const evaluation latest = latest_evaluation();
+  if (latest.number == 0) return;
+  add(figures::evaluations, static_cast<double>(latest.number));
+  if (m_options.evaluates == thread_steering_options::evaluated::iterations) {
+    add(figures::iterations_spread, latest.spread);
+  } else {
+    add(figures::passage_seconds, latest.passage_s);
+    add(figures::passage_members, latest.members);
+  }
+}
+
+void thread_steering::add_to(steer::snapshot& now) {
+  if (m_is_gone) return;
+  const team_sizes::state state = the_team_sizes.now();
+  if (state != team_sizes::state::free && (m_subject || state != team_sizes::state::unknown)) {
+    m_is_gone = true;
+    m_watch.leave();
+    if (!m_subject) return;
+    m_knobs.remove(*m_subject);
+    now.gone.push_back(*m_subject);
+    return;
+  }
+  if (state == team_sizes::state::unknown) return;
+  if (!m_subject) {
+    appear(now);
+    if (!m_subject) return;
+    m_members = the_team_sizes.latest();
+    m_watch.begin();
+    m_delays->seconds();
+  }
+  end_window();
+  evaluate(now.time_s);
+  tell(now);
+}
+
+void thread_steering::conclude() {
+  m_watch.leave();
+  const auto tell = [](const char* why, const char* remedy) {
+    the_recorder.unavailable("other numbers of threads", why, remedy);
+  };
+  if (the_team_sizes.now() == team_sizes::state::set_by_program)
+    return tell("the program sets its number of threads itself (omp_set_num_threads)",
+                "let it leave that to OMP_NUM_THREADS");
+  if (the_team_sizes.now() == team_sizes::state::several_forkers)
+    return tell("several of its threads begin parallel regions", "");
+  if (!m_subject) return tell("no parallel region that leaves its number of threads open began", "");
+  const auto values = m_knobs.values(*m_subject);
+  if (!values.empty() && static_cast<std::uint32_t>(values.at(threads_knob)) != the_team_sizes.latest() &&
+      the_team_sizes.is_promised())
+    tell("the program was told its number of threads, and has not asked again since: it kept that",
+         "set OMP_NUM_THREADS before it starts");
+}
+
+}  // namespace trimtab::openmp

@@ -1,0 +1,19 @@
+// Numbers of threads as the user consents to having them fitted: the policy, and what its adapter needs.
+#pragma once
+
+#include <memory>
+
+#include "options.hpp"
+#include "trimtab/openmp/thread_steering.hpp"
+#include "trimtab/steer/board.hpp"
+#include "trimtab/steer/engine.hpp"
+
+namespace trimtab::session {
+
+// nullptr without consent. While the library loads: the CPUs of the process are those of the calling thread.
+std::unique_ptr<openmp::thread_steering> steer_threads(const steering_options& chosen, steer::board& knobs,
+                                                       steer::decision_record& record);
+// Shuffled threads are nobody else's.
+void add_thread_policy(const steering_options& chosen, steer::engine& to);
+
+}  // namespace trimtab::session

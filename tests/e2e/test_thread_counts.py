@@ -1,0 +1,164 @@
+"""`trimtab run --threads`: teams get fewer members where CPUs are wanted, and no program gets another number than it was told."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+Compiled = Callable[..., Path]
+
+SOURCE = (Path(__file__).parent / "thread_counts.c").read_text(encoding="utf-8")
+COMPILERS = ("gcc", "clang-19")
+CPUS = len(os.sched_getaffinity(0))
+
+
+def threads(count: int, policy: str = "passive") -> dict[str, str]:
+    return {**os.environ, "OMP_NUM_THREADS": str(count), "OMP_WAIT_POLICY": policy}
+
+
+def members(watched: Any) -> tuple[int, int]:
+    """The least and the most members that regions had, as the program has counted them."""
+    assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
+    found = re.search(r"regions of (\d+) to (\d+) members", watched.done.stderr)
+    assert found is not None, watched.done.stderr
+    return int(found[1]), int(found[2])
+
+
+def thread_decisions(report: dict[str, Any]) -> list[tuple[int, int]]:
+    return [
+        (int(change["from"]), int(change["to"]))
+        for each in report["decisions"]
+        for change in each["changes"]
+        if change["knob"] == "threads"
+    ]
+
+
+@contextmanager
+def hogs(count: int) -> Iterator[None]:
+    """So many other programs that want a CPU each."""
+    with ExitStack() as all_of_them:
+        for _ in range(count):
+            hog = all_of_them.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+            all_of_them.callback(hog.kill)
+        yield
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("how", ["asks", "believes"])
+def test_any_number_of_members_is_right_that_was_told(
+    run: Run, compiled: Compiled, tmp_path: Path, compiler: str, how: str
+) -> None:
+    options = ("--threads=fit", "--tune=shuffle", "--history", str(tmp_path / "history"))
+    watched = run(compiled(SOURCE, compiler), how, "2", options=options, env=threads(4))
+    least, most = members(watched)
+    assert least < most <= 4
+    turned = thread_decisions(watched.report())
+    assert {to for _, to in turned} == {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("how", ["asks-once", "asks-twice", "clause", "sets", "procs"])
+def test_what_the_program_was_told_or_says_itself_stays(
+    run: Run, compiled: Compiled, tmp_path: Path, compiler: str, how: str
+) -> None:
+    options = ("--threads=fit", "--tune=shuffle", "--history", str(tmp_path / "history"))
+    watched = run(compiled(SOURCE, compiler), how, "0.3", options=options, env=threads(4))
+    assert members(watched) == ((3, 3) if how in ("clause", "sets") else (4, 4))
+    if how in ("clause", "sets"):
+        missing = [
+            each for each in watched.report()["unavailable"] if each["what"] == "other numbers of threads"
+        ]
+        assert len(missing) == 1, "it is told why"
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_several_threads_with_regions_are_left_alone(
+    run: Run, compiled: Compiled, tmp_path: Path, compiler: str
+) -> None:
+    options = ("--threads=fit", "--tune=shuffle", "--history", str(tmp_path / "history"))
+    watched = run(compiled(SOURCE, compiler), "pthreads", "0.3", options=options, env=threads(3))
+    assert members(watched)[1] == 3
+    assert any("several of its threads" in each["why"] for each in watched.report()["unavailable"])
+
+
+def test_without_consent_no_number_is_changed(run: Run, compiled: Compiled, tmp_path: Path) -> None:
+    options = ("--tune=shuffle", "--history", str(tmp_path / "history"))
+    watched = run(compiled(SOURCE, "gcc"), "believes", "0.3", options=options, env=threads(4))
+    assert members(watched) == (4, 4)
+    assert thread_decisions(watched.report()) == []
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_no_more_members_than_cpus(run: Run, compiled: Compiled, compiler: str) -> None:
+    watched = run(
+        compiled(SOURCE, compiler), "believes", "2", options=("--threads=fit",), env=threads(CPUS + 2)
+    )
+    assert members(watched)[0] <= CPUS
+    report = watched.report()
+    assert report["steering"]["mode"] == "off" and report["steering"]["threads"] == "fit"
+    assert thread_decisions(report)[0] == (CPUS + 2, CPUS)
+    decided = report["decisions"][0]
+    assert (decided["policy"], decided["outcome"]) == ("fit", "set")
+    assert decided["reason"] == f"the process may run on {CPUS} CPUs"
+
+
+@pytest.mark.skipif(CPUS < 2, reason="with one CPU there is nothing to give away")
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_beside_others_there_are_fewer_members(run: Run, compiled: Compiled, compiler: str) -> None:
+    with hogs(2 * CPUS):
+        watched = run(
+            compiled(SOURCE, compiler),
+            "believes",
+            "3",
+            options=("--threads=fit",),
+            env=threads(CPUS, "active"),
+        )
+    assert members(watched)[0] < CPUS
+    report = watched.report()
+    reasons = [each["reason"] for each in report["decisions"]]
+    assert any("members wait for a CPU" in each for each in reasons), reasons
+
+
+@pytest.mark.parametrize("policy", ["asat-v1", "asat-v2"])
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_the_published_policies_measure_between_regions(
+    run: Run, compiled: Compiled, compiler: str, policy: str
+) -> None:
+    count = max(CPUS, 2)
+    with hogs(2 * count):
+        watched = run(
+            compiled(SOURCE, compiler),
+            "asks",
+            "4",
+            options=("--threads", policy),
+            env=threads(count, "active"),
+        )
+    members(watched)
+    decided = [each for each in watched.report()["decisions"] if each["policy"] == policy]
+    assert decided, "a thread less, since members lose their CPUs"
+    evidence = "iterations_spread" if policy == "asat-v1" else "passage_seconds"
+    assert all(evidence in each["evidence"] for each in decided)
+
+
+@pytest.mark.skipif(CPUS < 2, reason="with one CPU there is nothing to share out")
+def test_two_copies_share_the_cpus(trimtab: str, compiled: Compiled, run: Run, tmp_path: Path) -> None:
+    program = compiled(SOURCE, "gcc")
+    first = tmp_path / "first"
+    command = [trimtab, "run", "-q", "-o", str(first), "--threads=fit", "--", str(program), "believes", "5"]
+    with subprocess.Popen(
+        command, env=threads(CPUS), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as other:
+        watched = run(program, "believes", "4", options=("--threads=fit",), env=threads(CPUS))
+        out, err = other.communicate()
+    assert out == b"right\n", err
+    members(watched)
+    assert thread_decisions(watched.report()), "each comes down to a part of them"
