@@ -46,6 +46,13 @@ threads_option = click.option(
 )
 
 
+virtual_threads_option = click.option(
+    "--virtual-threads",
+    is_flag=True,
+    help="Also share out static loops that GCC compiled, where a check of their code says that this changes no result.",
+)
+
+
 def find_run(name: str) -> Path:
     """The run directory that the user means: a path, or `last`."""
     if name != "last":

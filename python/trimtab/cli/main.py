@@ -14,7 +14,14 @@ import click
 
 from trimtab import __version__, paths
 from trimtab.cli.check import run_check
-from trimtab.cli.common import fail, find_run, input_class_option, search_option, threads_option
+from trimtab.cli.common import (
+    fail,
+    find_run,
+    input_class_option,
+    search_option,
+    threads_option,
+    virtual_threads_option,
+)
 from trimtab.cli.compare import compare_runs
 from trimtab.cli.counters import run_counters
 from trimtab.cli.doctor import run_doctor
@@ -124,6 +131,7 @@ def main() -> None:
 )
 @click.option("--seed", type=click.IntRange(0), help="Of what search draws by lot. Default 1.")
 @threads_option
+@virtual_threads_option
 @click.option("-q", "--quiet", is_flag=True, help="No verdict at the end.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
 def run(
@@ -143,6 +151,7 @@ def run(
     budget: int | None,
     seed: int | None,
     threads: str | None,
+    virtual_threads: bool,
     quiet: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -157,10 +166,14 @@ def run(
     prepared = None
     if frozen and tune != "off":
         raise click.UsageError(f"--frozen and --tune={tune} exclude each other")
+    if virtual_threads and not frozen and tune == "off":
+        raise click.UsageError("--virtual-threads needs --tune or --frozen")
     if frozen or tune != "off":
         from trimtab.tuning import Tuning
 
-        wanted = Tuning("frozen" if frozen else tune, history, input_class, search, budget, seed)
+        wanted = Tuning(
+            "frozen" if frozen else tune, history, input_class, search, budget, seed, virtual_threads
+        )
         prepared = _prepare(wanted, command)
     steering = None if prepared is None else prepared.steering
     if threads is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trimtab.cli.common import fail, input_class_option, search_option
+from trimtab.cli.common import fail, input_class_option, search_option, virtual_threads_option
 
 if TYPE_CHECKING:
     from trimtab.history import Entry, History, Key
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 )
 @click.option("--thorough", is_flag=True, help="Try also at the start what nothing speaks for.")
 @search_option
+@virtual_threads_option
 @click.option(
     "--budget",
     type=click.IntRange(0, 100),
@@ -63,6 +64,7 @@ def run_tune(
     pairs: int,
     thorough: bool,
     search: str | None,
+    virtual_threads: bool,
     budget: int,
     source: Path | None,
     file: Path | None,
@@ -86,6 +88,7 @@ def run_tune(
     options = ["--budget", str(budget)]
     for name, value in (("--input-class", input_class), ("--search", search)):
         options += [] if value is None else [name, value]
+    options += ["--virtual-threads"] if virtual_threads else []
     with tempfile.TemporaryDirectory(prefix="trimtab-tune-") as folder:
         found = History(Path(folder) / "history.sqlite")
         runner = ProgramRunner(command, Path(folder), found.path, options, source)

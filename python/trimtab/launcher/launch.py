@@ -35,6 +35,7 @@ _FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTIN,
 
 
 _SETTINGS = "settings.txt"
+_VIRTUAL_THREADS = "virtual-threads.txt"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Steering:
         environment: variables that the program is started with, and
         reasons: why, by their names.
         threads: who fits the number of threads; None: it is the program's.
+        virtual_threads: functions that may be run by them, as the library names places; None: no consent.
+        unavailable: what of all this cannot be had, for the run's list.
     """
 
     mode: str
@@ -57,6 +60,8 @@ class Steering:
     environment: dict[str, str] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
     threads: str | None = None
+    virtual_threads: tuple[str, ...] | None = None
+    unavailable: list[dict[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,9 @@ def _environment(options: Options, library: Path) -> dict[str, str]:
         settings |= {
             "TRIMTAB_TUNE": steering.mode,
             "TRIMTAB_SETTINGS": None if steering.settings is None else str(options.directory / _SETTINGS),
+            "TRIMTAB_VIRTUAL_THREADS": str(options.directory / _VIRTUAL_THREADS)
+            if steering.virtual_threads
+            else None,
             "TRIMTAB_SEARCH": steering.search,
             "TRIMTAB_BUDGET": None if steering.budget_percent is None else str(steering.budget_percent),
             "TRIMTAB_SEED": None if steering.seed is None else str(steering.seed),
@@ -142,12 +150,15 @@ def _describe(steering: Steering | None) -> dict[str, Any] | None:
         for name, value in steering.environment.items()
     ]
     known = 0 if steering.settings is None else max(steering.settings.count("\n") - 1, 0)
-    return {
+    described = {
         "mode": steering.mode,
         "known_settings": known,
         "start_values": starts,
         "threads": steering.threads,
     }
+    if steering.virtual_threads is not None:
+        described["virtual_threads"] = len(steering.virtual_threads)
+    return described
 
 
 def launch(argv: list[str], options: Options) -> Launch:
@@ -164,7 +175,7 @@ def launch(argv: list[str], options: Options) -> Launch:
         raise FileNotFoundError(f"{argv[0]}: no such program")
     library = preload_library()
     why = ""
-    unavailable = inspect(Path(program))
+    unavailable = inspect(Path(program)) + ([] if options.steering is None else options.steering.unavailable)
     directory: Path | None = options.directory.absolute()
     info: dict[str, Any] = {}
     if not library.exists():
@@ -189,6 +200,9 @@ def launch(argv: list[str], options: Options) -> Launch:
             options.directory.mkdir(parents=True, exist_ok=False)
             if options.steering is not None and options.steering.settings is not None:
                 (options.directory / _SETTINGS).write_text(options.steering.settings, encoding="utf-8")
+            if options.steering is not None and options.steering.virtual_threads:
+                text = "".join(f"{each}\n" for each in options.steering.virtual_threads)
+                (options.directory / _VIRTUAL_THREADS).write_text(text, encoding="utf-8")
             _write_info(options.directory, info)
         except OSError as error:
             directory, why = None, f"{options.directory}: {error.strerror}"

@@ -43,6 +43,11 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
         console.print(
             f"  started with {escape(started['name'])}={escape(started['value'])}: {escape(started['reason'])}"
         )
+    if (fit := (report.get("steering") or {}).get("virtual_threads")) is not None:
+        console.print(f"  virtual threads: {fit} functions are fit for them")
+        for missing in report["unavailable"]:
+            if missing["what"] == "virtual threads":
+                console.print(f"    not {escape(missing['why'])}")
     if report["decisions"]:
         console.print(f"  steering: {summary(report['decisions'])}")
         for decided in lasting(report["decisions"])[-3:]:

@@ -27,6 +27,7 @@ from trimtab.history import (
 from trimtab.launcher import Steering
 from trimtab.tuning.across import Pairs, Start
 from trimtab.tuning.start import StartValue, start_values
+from trimtab.tuning.virtual import find_fit
 
 # The subject of what a program is started with: no key of a loop.
 START = "start"
@@ -41,6 +42,7 @@ class Tuning:
         history: its file; None: the user's.
         input_class: what the input is called in the history; None: the arguments.
         search, budget_percent, seed: of the search; None: the library's own.
+        is_virtual: GCC's static loops may be run by virtual threads.
     """
 
     mode: str
@@ -49,6 +51,7 @@ class Tuning:
     search: str | None = None
     budget_percent: int | None = None
     seed: int | None = None
+    is_virtual: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,7 @@ def prepare(
             why = str(error)
     if tuning.mode == "on":
         starts += start_values({**environment, **{each.name: each.value for each in starts}})
+    fit = find_fit(program) if tuning.is_virtual else None
     steering = Steering(
         tuning.mode,
         settings,
@@ -114,6 +118,8 @@ def prepare(
         tuning.seed,
         {each.name: each.value for each in starts},
         {each.name: each.reason for each in starts},
+        None if fit is None else fit.functions,
+        [] if fit is None else fit.unavailable,
     )
     return Prepared(steering, history, key, why)
 

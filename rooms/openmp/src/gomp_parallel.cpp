@@ -5,6 +5,7 @@
 #include "gomp_sharing.hpp"
 #include "short_regions.hpp"
 #include "team_sizes.hpp"
+#include "virtual_threads.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -82,9 +83,9 @@ struct loop_bounds {
 template <class entry>
 void run_loop_region(const caller& from, gomp_function outlined, void* data, unsigned clause, const loop_bounds& bounds,
                      const loop_start& loop, entry enter) {
-  const loop_plan* plan = nullptr;
-  team* opened = nullptr;
   run_region(from, outlined, data, clause, loop, [&](gomp_function f, void* d) {
+    const loop_plan* plan = nullptr;
+    team* opened = nullptr;
     if (f == member_main && bounds.is_sharable && can_share(from)) {
       opened = &static_cast<region_call*>(d)->shared;
       plan = share_at_fork(from, *opened,
@@ -105,6 +106,9 @@ TRIMTAB_HOOK void GOMP_parallel(gomp_function fn, void* data, unsigned threads, 
   const void* const return_address = __builtin_return_address(0);
   if (is_fitting_teams.load(std::memory_order_relaxed)) [[unlikely]]
     threads = fit_clause_slowly(caller_of(reinterpret_cast<const void*>(fn), return_address, entry::gomp), threads);
+  if (are_virtual_threads_allowed.load(std::memory_order_relaxed) && run_virtually(return_address, fn, data, threads, flags))
+      [[unlikely]]
+    return;
   if (const known_region* const region = open_short_region(reinterpret_cast<const void*>(fn), return_address)) {
     real<parallel_function>({region->of, false}, symbol::GOMP_parallel)(fn, data, threads, flags);
     return close_short_region();
@@ -168,6 +172,10 @@ TRIMTAB_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
 // A static loop of GCC's is inlined; what remains of it is the question how many threads there are.
 TRIMTAB_HOOK int omp_get_num_threads() {
+  if (t_virtual.is_in) [[unlikely]] {
+    t_virtual.has_asked_threads = true;
+    if (t_virtual.threads != 0) return static_cast<int>(t_virtual.threads);
+  }
   const caller from = caller_at(__builtin_return_address(0), entry::omp);
   auto* const forward = real<int()>(from, symbol::omp_get_num_threads);
   if (forward == nullptr) return 1;

@@ -29,6 +29,7 @@ knob_value power_of_two_near(double value, knob_value most) noexcept {
 
 // "…/static,0/1000": one block a thread; "…/static,4/1000": blocks of a chunk; all others: chunks on demand.
 family family_of_key(std::string_view key) noexcept {
+  if (key.find("/inlined,") != std::string_view::npos) return family::inlined;
   const std::size_t at = key.find("/static,");
   if (at == std::string_view::npos) return family::dynamic;
   return key.substr(at).starts_with("/static,0/") ? family::blocks : family::chunks;
@@ -37,6 +38,7 @@ family family_of_key(std::string_view key) noexcept {
 }  // namespace
 
 family family_of(const site_key& key) noexcept {
+  if (key.written == schedule::static_inferred) return family::inlined;
   if (key.written == schedule::static_) return family::blocks;
   return key.written == schedule::static_chunked ? family::chunks : family::dynamic;
 }
@@ -53,6 +55,9 @@ std::vector<steer::knob> knobs_of(const site_key& key, std::uint32_t members, do
   if (family_of(key) == family::blocks)
     return {knob{
         "partition", certain(domain::categories({"even", "weighted"})), 0, change_s, consent::safe, 2, {{imbalance, {1}}}}};
+  if (family_of(key) == family::inlined)
+    return {knob{
+        "blocks", certain(domain::set({0, 2, 4, 8, 16, 32})), 0, change_s, consent::safe, 1, {{imbalance, {16, 32, 4}}}}};
   std::vector<knob_value> chunks;
   if (family_of(key) == family::chunks) chunks.push_back(0);
   for (knob_value each = 1; each <= most; each *= 2) chunks.push_back(each);
@@ -83,6 +88,7 @@ loop_plan plan_of(family kind, const std::vector<knob_value>& values, const cost
       plan.is_weighted = values[0] == weighted;
       break;
     case family::chunks:
+    case family::inlined:
       plan.chunk = static_cast<std::uint64_t>(values[0]);
       break;
     case family::dynamic:
@@ -107,7 +113,7 @@ std::optional<loop_plan> plan_of(const steer::setting& known) {
       const auto found = std::find(std::begin(sharing_names), std::end(sharing_names), its.text);
       if (found == std::end(sharing_names)) return std::nullopt;
       plan.how = static_cast<sharing>(found - std::begin(sharing_names));
-    } else if (kind != family::blocks && its.knob == "chunk") {
+    } else if (its.knob == (kind == family::inlined ? "blocks" : "chunk") && kind != family::blocks) {
       const auto [rest, error] = std::from_chars(its.text.data(), its.text.data() + its.text.size(), plan.chunk);
       if (error != std::errc{} || *rest != '\0') return std::nullopt;
     } else {

@@ -9,8 +9,8 @@
 
 namespace trimtab::openmp {
 
-// Loops whose chunks are handed out on demand; one block a thread; blocks of a chunk that go round.
-enum class family : std::uint8_t { dynamic, blocks, chunks };
+// Loops whose chunks are handed out on demand; one block a thread; blocks of a chunk that go round; GCC's inlined ones.
+enum class family : std::uint8_t { dynamic, blocks, chunks, inlined };
 family family_of(const site_key& key) noexcept;
 
 // Positions among the knobs of the first kind; values of the second's only one.

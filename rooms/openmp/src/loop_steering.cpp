@@ -5,6 +5,7 @@
 #include "loop_knobs.hpp"
 #include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/diagnosis.hpp"
+#include "virtual_threads.hpp"
 
 namespace trimtab::openmp {
 
@@ -67,7 +68,10 @@ bool begin_steering(const std::vector<steer::setting>& known) {
   return true;
 }
 
-void end_steering() noexcept { sites_after_fork(); }
+void end_steering() noexcept {
+  sites_after_fork();
+  virtual_threads_after_fork();
+}
 
 loop_steering::loop_steering(steer::board& knobs, steer::decision_record& record, std::vector<steer::setting> known,
                              bool learns)

@@ -55,6 +55,8 @@ const char* name_of(schedule written) noexcept {
       return "guided";
     case schedule::runtime:
       return "runtime";
+    case schedule::static_inferred:
+      return "inlined";
     default:
       return "static";
   }
@@ -83,6 +85,8 @@ loop_site* add_site(const site_key& key, const loop_plan* known) noexcept {
   return &added;
 }
 
+}  // namespace
+
 // The same for all members, whichever comes first: sites are only added, and what finds no room never will.
 loop_site* site_of(const site_key& key) noexcept {
   if (loop_site* const known = slot_of(key).load(std::memory_order_acquire)) return known;
@@ -106,11 +110,17 @@ const loop_plan* plan_of(const loop_site& site, std::uint64_t epoch) noexcept {
   return plan;
 }
 
+const loop_plan* unless_as_written(const loop_plan* plan) noexcept {
+  return plan == nullptr || (plan->how == sharing::as_written && !plan->is_weighted && plan->chunk == 0) ? nullptr : plan;
+}
+
 std::uint32_t ask(const caller& from, symbol what) noexcept {
   auto* const forward = real<int()>(from, what);
   const int answer = forward == nullptr ? -1 : forward();
   return answer < 0 ? 0u : static_cast<std::uint32_t>(answer);
 }
+
+namespace {
 
 bool is_outermost(const caller& from, const team& of) noexcept {
   return of.of == from.of && ask(from, symbol::omp_get_level) == 1;
@@ -122,10 +132,6 @@ bool is_sharable(const loop_to_share& loop, std::uint32_t members) noexcept {
 }
 
 std::uint64_t least_chunk(const loop_plan& plan) noexcept { return plan.chunk == 0 ? 1 : plan.chunk; }
-
-const loop_plan* unless_as_written(const loop_plan* plan) noexcept {
-  return plan == nullptr || (plan->how == sharing::as_written && !plan->is_weighted && plan->chunk == 0) ? nullptr : plan;
-}
 
 void begin_serving(loop_site& site, const loop_plan* plan, const loop_to_share& loop, std::uint32_t members) noexcept {
   steered_thread& mine = t_steered;
@@ -261,11 +267,13 @@ void end_shared_slowly(const caller& from) noexcept {
   mine.is_measured_loop_over = true;
   if (site.subject_1.load(std::memory_order_relaxed) == 0 && t_state != nullptr && t_state->loop.row != nullptr)
     site.subject_1.store(t_state->loop.subject + 1, std::memory_order_relaxed);
+  add_load(site, mine.number, mine.plan, base::now() - mine.begin);
+}
+
+void add_load(loop_site& site, std::uint32_t number, const loop_plan* plan, ticks took) noexcept {
   member_load* const loads = site.loads.load(std::memory_order_acquire);
-  if (loads == nullptr || mine.number >= loop_site::most_members) return;
-  const loop_plan* const plan = mine.plan;
-  member_load& load = loads[mine.number];
-  const ticks took = base::now() - mine.begin;
+  if (loads == nullptr || number >= loop_site::most_members) return;
+  member_load& load = loads[number];
   const bool is_same = load.under.load(std::memory_order_relaxed) == plan;
   load.ticks.store(is_same ? load.ticks.load(std::memory_order_relaxed) + took : took, std::memory_order_relaxed);
   load.instances.store(is_same ? load.instances.load(std::memory_order_relaxed) + 1 : 1, std::memory_order_relaxed);
@@ -277,9 +285,13 @@ void close_measurement(ticks end) noexcept {
   if (!mine.is_measured_loop_over) return;
   loop_site& site = *mine.measured;
   mine.measured = nullptr;
+  add_time(site, mine.measured_under, end - mine.measured_begin, mine.loop.trip);
+}
+
+void add_time(loop_site& site, std::uint64_t under, ticks took, std::uint64_t iterations) noexcept {
   // Teams of several host threads may be at it at the same time: then one instance is left out.
   if (site.is_being_written.exchange(true, std::memory_order_acquire)) return;
-  add_measurement(site, mine.measured_under, end - mine.measured_begin, mine.loop.trip);
+  add_measurement(site, under, took, iterations);
   site.is_being_written.store(false, std::memory_order_release);
 }
 

@@ -89,6 +89,18 @@ struct loop_site {
   site_measurement ring[ring_size];
 };
 
+// The site of a loop, known before or new; nullptr: no room for another.
+loop_site* site_of(const site_key& key) noexcept;
+// What holds for teams that were forked in this epoch; nullptr: what the program wrote. And nullptr where a plan says no
+// more.
+const loop_plan* plan_of(const loop_site& site, std::uint64_t epoch) noexcept;
+const loop_plan* unless_as_written(const loop_plan* plan) noexcept;
+// One instance took so long; one member's part of it.
+void add_time(loop_site& site, std::uint64_t under, ticks took, std::uint64_t iterations) noexcept;
+void add_load(loop_site& site, std::uint32_t number, const loop_plan* plan, ticks took) noexcept;
+// What the runtime answers to such a question.
+std::uint32_t ask(const caller& from, symbol what) noexcept;
+
 // True from the first region on in a process that is steered.
 extern std::atomic<bool> is_steering;
 

@@ -101,6 +101,7 @@ options read_options(const char* (*look_up)(const char* name)) noexcept {
   }
   if (const char* text = value_of("TRIMTAB_TUNE")) check("TRIMTAB_TUNE", text, read_tune(text, result.steering.how));
   result.steering.settings = value_of("TRIMTAB_SETTINGS");
+  result.steering.virtual_threads = value_of("TRIMTAB_VIRTUAL_THREADS");
   if (const char* text = value_of("TRIMTAB_SEARCH")) {
     const auto found = steer::search_named(text);
     check("TRIMTAB_SEARCH", text, found.has_value());

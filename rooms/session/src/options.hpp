@@ -24,6 +24,8 @@ inline constexpr option option_table[] = {
     {"TRIMTAB_FOLLOW", "1", "0: children of this process are not watched"},
     {"TRIMTAB_TUNE", "off", "off | on | frozen: only what TRIMTAB_SETTINGS says | shuffle: every knob at random"},
     {"TRIMTAB_SETTINGS", "", "file of settings that earlier runs found"},
+    {"TRIMTAB_VIRTUAL_THREADS", "",
+     "file of functions of GCC's that were found fit for virtual threads: consent to use them"},
     {"TRIMTAB_SEARCH", "diagnosed", "search that tuning uses"},
     {"TRIMTAB_BUDGET", "3", "percent of the run's time that tuning may cost, 0 to 100"},
     {"TRIMTAB_SEED", "1", "of all that is drawn by lot"},
@@ -39,6 +41,7 @@ struct steering_options {
   thread_policy threads = thread_policy::off;
   const char* runtime_directory = nullptr;  // XDG_RUNTIME_DIR: for the registry, where there is no /dev/shm
   const char* settings = nullptr;           // a path
+  const char* virtual_threads = nullptr;    // a path
   steer::search_kind search = steer::search_kind::diagnosed;
   std::uint64_t budget_percent = 3;
   std::uint64_t seed = 1;

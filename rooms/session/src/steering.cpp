@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <memory>
@@ -143,23 +144,39 @@ bool join_in_time() noexcept {
   return pthread_timedjoin_np(state->thread, nullptr, &until) == 0;
 }
 
-std::vector<steer::setting> read_settings(const char* path) {
-  if (path == nullptr) return {};
-  const auto tell = [path](const std::string& why) {
-    the_recorder.unavailable("what earlier runs found", (std::string(path) + ": " + why).c_str(), "trimtab history list");
-  };
+// "" where it cannot be read; that is told.
+std::string read_file(const char* path, const char* what, const char* remedy) {
   std::string text;
   char buffer[4096];
   std::FILE* const file = std::fopen(path, "re");
   if (file == nullptr) {
-    tell(std::strerror(errno));
-    return {};
+    the_recorder.unavailable(what, (std::string(path) + ": " + std::strerror(errno)).c_str(), remedy);
+    return text;
   }
   while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, file)) text.append(buffer, got);
   std::fclose(file);
+  return text;
+}
+
+std::vector<steer::setting> read_settings(const char* path) {
+  if (path == nullptr) return {};
+  constexpr auto what = "what earlier runs found", remedy = "trimtab history list";
+  const std::string text = read_file(path, what, remedy);
+  if (text.empty()) return {};
   steer::parsed_settings read = steer::settings_from_text(text);
-  if (!read.error.empty()) tell(read.error);
+  if (!read.error.empty()) the_recorder.unavailable(what, (std::string(path) + ": " + read.error).c_str(), remedy);
   return std::move(read.settings);
+}
+
+// One function a line.
+std::vector<std::string> read_functions(const char* path) {
+  const std::string text = read_file(path, "virtual threads", "trimtab run --virtual-threads writes the file");
+  std::vector<std::string> functions;
+  for (std::size_t begin = 0, end; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
+    if (end > begin) functions.push_back(text.substr(begin, end - begin));
+  }
+  return functions;
 }
 
 }  // namespace
@@ -174,6 +191,7 @@ void steering_configure(const steering_options& chosen) noexcept {
       the_recorder.unavailable("tuning", "no memory", "");
       return;
     }
+    if (chosen.virtual_threads != nullptr) openmp::allow_virtual_threads(read_functions(chosen.virtual_threads));
     state = fresh.release();
   } catch (const std::exception& error) {
     the_recorder.unavailable("tuning", error.what(), "the program runs as it would without");

@@ -3,8 +3,11 @@
 //   dynamic, guided, runtime   schedule: as-written, static, dynamic, guided, fac2, tss, mfsc; chunk: the (least) chunk
 //   clang's static             partition: even, or weighted by what the parts of the loop cost, as learnt while it runs
 //   clang's static,c           chunk; 0 is the program's own
+//   GCC's static               blocks: how many a thread; 0 is the program's own way. Only where allow_virtual_threads says
+//   so
 // Loops of nested regions, ordered and doacross loops, sections, taskloops and distribute are left alone.
-// The objective is seconds per iteration, from the first thread's start to the end of the barrier after the loop.
+// The objective is seconds per iteration (of GCC's static loops, per region: nobody tells their trip count), from the first
+// thread's start to the end of the barrier after the loop.
 #pragma once
 
 #include <memory>
@@ -22,6 +25,8 @@ namespace trimtab::openmp {
 // Before the first region of the process: its loops may be changed. What earlier runs found is in force from the first of
 // them on. False: no memory.
 bool begin_steering(const std::vector<steer::setting>& known);
+// With the user's consent, these functions, checked and named as recorder.place_of does, are run by virtual threads.
+void allow_virtual_threads(std::vector<std::string> functions);
 // In the child of a fork: its regions run as the program wrote them.
 void end_steering() noexcept;
 

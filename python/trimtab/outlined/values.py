@@ -1,0 +1,133 @@
+"""What a register or a place on the stack may hold, as far as the check of outlined functions cares.
+
+A value is one of
+- CLEAN: anything that does not depend on the thread's number or on how many there are,
+- a polynomial in T (the number), N (how many), Q and R (quotient and remainder of a division by N), constants included,
+- FRAME: an address in the function's own stack frame,
+- LOST: not known any more, and perhaps dependent on T or N: fine as long as nothing uses it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+# A polynomial: its terms' symbols in order, and how often each term occurs.
+Terms = tuple[tuple[tuple[str, ...], int], ...]
+
+THREAD, THREADS = "T", "N"
+_MOST_TERMS = 6
+_MOST_DEGREE = 2
+
+
+class Kind(Enum):
+    """Which of the four."""
+
+    CLEAN = auto()
+    TERMS = auto()
+    FRAME = auto()
+    LOST = auto()
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value.
+
+    Attributes:
+        terms: of a polynomial.
+        base: of an address: which part of the frame, told apart where the stack pointer was aligned.
+        offset: in it; None: not known.
+    """
+
+    kind: Kind
+    terms: Terms = ()
+    base: int = 0
+    offset: int | None = None
+
+    @property
+    def is_constant(self) -> bool:
+        """A number."""
+        return self.kind is Kind.TERMS and all(symbols == () for symbols, _ in self.terms)
+
+    @property
+    def number(self) -> int:
+        """Of a constant."""
+        return self.terms[0][1] if self.terms else 0
+
+
+CLEAN = Value(Kind.CLEAN)
+LOST = Value(Kind.LOST)
+
+
+def terms_of(counted: dict[tuple[str, ...], int]) -> Value:
+    """A polynomial; LOST if it has become too large to be any of those looked for."""
+    terms = tuple(sorted((symbols, count) for symbols, count in counted.items() if count))
+    if len(terms) > _MOST_TERMS or any(len(symbols) > _MOST_DEGREE for symbols, _ in terms):
+        return LOST
+    return Value(Kind.TERMS, terms)
+
+
+def constant(number: int) -> Value:
+    """A number."""
+    return terms_of({(): number})
+
+
+def symbol(name: str) -> Value:
+    """T, N, or a quotient or remainder."""
+    return terms_of({(name,): 1})
+
+
+def frame(offset: int | None, base: int = 0) -> Value:
+    """An address in the frame."""
+    return Value(Kind.FRAME, base=base, offset=offset)
+
+
+def quotient(division: int) -> str:
+    """The symbol of what the division at this address gave."""
+    return f"Q{division:x}"
+
+
+def remainder(division: int) -> str:
+    """The same of its remainder."""
+    return f"R{division:x}"
+
+
+def mentions(value: Value, division: int) -> bool:
+    """Whether the division's results are in it."""
+    both = (quotient(division), remainder(division))
+    return any(name in symbols for symbols, _ in value.terms for name in both)
+
+
+def added(one: Value, other: Value, sign: int = 1) -> Value:
+    """The sum of two polynomials, or their difference."""
+    counted = dict(one.terms)
+    for symbols, count in other.terms:
+        counted[symbols] = counted.get(symbols, 0) + sign * count
+    return terms_of(counted)
+
+
+def multiplied(one: Value, other: Value) -> Value:
+    """The product of two polynomials."""
+    counted: dict[tuple[str, ...], int] = {}
+    for left, times in one.terms:
+        for right, count in other.terms:
+            both = tuple(sorted(left + right))
+            counted[both] = counted.get(both, 0) + times * count
+    return terms_of(counted)
+
+
+class Part(Enum):
+    """What a polynomial is of a block: what the compiler's computation ends in."""
+
+    START = auto()
+    END = auto()
+    SIZE = auto()
+
+
+def parts_of(division: int, is_longer: bool) -> dict[Value, Part]:
+    """The block's start, end and size where T < R (blocks with one iteration more), or where not."""
+    thread, size, rest = symbol(THREAD), symbol(quotient(division)), symbol(remainder(division))
+    if is_longer:
+        size, rest = added(size, constant(1)), constant(0)
+    start = added(multiplied(size, thread), rest)
+    return {start: Part.START, added(start, size): Part.END, size: Part.SIZE}

@@ -1,0 +1,38 @@
+// GCC's static loops by virtual threads. GCC works out a thread's block of such a loop in place: the outlined function asks
+// for its number and for how many there are. It does the same work when it is called V times, with the numbers 0 to V-1 of V
+// threads, by whichever threads there are: smaller blocks, which members take one after the other.
+//
+// Only functions that the launcher has checked, by their code, are run so (python/trimtab/outlined): they call nothing else
+// that could ask, depend on the two answers only by their blocks, and do nothing when a block is empty. Reductions are not
+// among them, so who runs what cannot change a result.
+// - The forker decides, and tells its members by what it hands to them: nobody needs an epoch.
+// - Only teams that are forked outside of all regions.
+// - Only after both questions of a function have been seen to reach our hooks, in a run of it as it was written: they may be
+//   bound to somebody else.
+// - A thread is virtual only while it is in such a function, so nobody else is given these answers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hooks.hpp"
+
+namespace trimtab::openmp {
+
+// False: no process-wide consent, and nothing is looked at.
+extern std::atomic<bool> are_virtual_threads_allowed;
+
+// Who the calling thread says that it is, while it is in a function that is fit.
+struct virtual_thread {
+  bool is_in;
+  bool has_asked_number, has_asked_threads;
+  std::uint32_t number;
+  std::uint32_t threads;  // 0: itself
+};
+extern constinit thread_local virtual_thread t_virtual;
+
+// False: not a case for here, nothing was done.
+bool run_virtually(const void* return_address, gomp_function outlined, void* data, unsigned threads, unsigned flags);
+void virtual_threads_after_fork() noexcept;
+
+}  // namespace trimtab::openmp
