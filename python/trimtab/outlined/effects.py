@@ -1,6 +1,6 @@
 """What one instruction does to what is known. Each that is not understood is refused.
 
-Of vectors nothing is followed: only clean values may go into their registers, and so only such come out of them.
+Vectors are in a file of their own.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 from capstone import x86_const as x86
 
 from trimtab.outlined import operands as at
+from trimtab.outlined import vectors
 from trimtab.outlined.state import Refused, State
 from trimtab.outlined.values import (
     CLEAN,
@@ -84,90 +85,6 @@ _NOTHING = {
     "wait",
 }
 _STRINGS = ("stosb", "stosw", "stosd", "stosq", "movsb", "movsw", "movsq")
-# x87 without an operand that would tell.
-_X87 = set(
-    [
-        "fld1",
-        "fldz",
-        "fldpi",
-        "fldl2e",
-        "fldl2t",
-        "fldlg2",
-        "fldln2",
-        "fchs",
-        "fabs",
-        "fsqrt",
-        "frndint",
-        "fscale",
-        "f2xm1",
-        "fyl2x",
-        "fyl2xp1",
-        "fprem",
-        "fprem1",
-        "fpatan",
-        "fptan",
-        "fsin",
-        "fcos",
-        "fsincos",
-        "fxch",
-        "faddp",
-        "fmulp",
-        "fsubp",
-        "fsubrp",
-        "fdivp",
-        "fdivrp",
-        "fcompp",
-        "fucompp",
-        "ftst",
-        "fxam",
-        "fdecstp",
-        "fincstp",
-    ]
-)
-# Of vectors and x87, those whose memory operand comes first and is read only.
-_READ_FIRST = (
-    "fld",
-    "fild",
-    "fadd",
-    "fsub",
-    "fmul",
-    "fdiv",
-    "fiadd",
-    "fisub",
-    "fimul",
-    "fidiv",
-    "fcom",
-    "fucom",
-    "ficom",
-)
-# That set flags, those only.
-_COMPARE_VECTORS = {
-    *(v + name + kind for v in ("", "v") for name in ("comis", "ucomis") for kind in ("s", "d")),
-    *(["ptest", "vptest", "vtestps", "vtestpd", "fcomi", "fcompi", "fcomip", "fucomi", "fucompi", "fucomip"]),
-    *(name + size for name in ("kortest", "ktest") for size in "bwdq"),
-}
-_IMPLICIT = (
-    "maskmov",
-    "vmaskmovdqu",
-    "fxsave",
-    "fxrstor",
-    "xsave",
-    "xrstor",
-    "ldmxcsr",
-    "vldmxcsr",
-    "pcmpestr",
-    "pcmpistr",
-    "vpcmpestr",
-    "vpcmpistr",
-    "fstenv",
-    "fldenv",
-    "fnstenv",
-    "fsave",
-    "fnsave",
-    "frstor",
-    "fldcw",
-    "fcmov",
-)
 
 
 def apply(state: State, instruction: Any) -> None:
@@ -236,13 +153,8 @@ def apply(state: State, instruction: Any) -> None:
         _use_all(state, instruction, [state.registers["rdx"], at.read(state, instruction, parts[2])])
         at.write(state, instruction, parts[0], CLEAN)
         return at.write(state, instruction, parts[1], CLEAN)
-    if (
-        at.is_vector(instruction)
-        or name in _X87
-        or name.startswith(_READ_FIRST)
-        or name in ("fstp", "fst", "fistp", "fist", "fisttp", "fnstsw", "fnstcw", "fstcw")
-    ):
-        return _vector(state, instruction)
+    if vectors.is_understood(instruction):
+        return vectors.apply(state, instruction)
     raise Refused(f"instruction not understood: {name} {instruction.op_str}")
 
 
@@ -364,39 +276,3 @@ def _string(state: State, instruction: Any) -> None:
         at.store_outside(state, CLEAN)
     for each in ("rcx", "rsi", "rdi") if is_copy else ("rcx", "rdi"):
         state.set(each, LOST if state.registers[each].kind is Kind.FRAME else CLEAN)
-
-
-def _vector(state: State, instruction: Any) -> None:
-    name, parts = instruction.mnemonic, instruction.operands
-    if name.startswith(_IMPLICIT):
-        raise Refused(f"instruction not understood: {name} {instruction.op_str}")
-    is_comparing = name in _COMPARE_VECTORS
-    is_reading = is_comparing or name.startswith(_READ_FIRST)
-    for position, operand in enumerate(parts):
-        if operand.type == x86.X86_OP_MEM:
-            _vector_memory(state, instruction, operand, position == 0 and not is_reading)
-        elif (register := at.register_of(instruction, operand)) is not None:
-            if position > 0 or is_reading:
-                _use_all(state, instruction, [state.registers[register]])
-            else:
-                at.write(state, instruction, operand, CLEAN)
-    if is_comparing:
-        state.flags = True
-    for number in instruction.regs_write:
-        register = at.whole_name(instruction.reg_name(number))
-        if register is not None:
-            state.set(register, CLEAN)
-
-
-def _vector_memory(state: State, instruction: Any, operand: Any, is_written: bool) -> None:
-    address = at.checked_address(state, instruction, operand)
-    size = operand.size if operand.size > 0 else 64
-    if address.kind is not Kind.FRAME:
-        if is_written:
-            at.store_outside(state, CLEAN)
-        return
-    if is_written:
-        state.blur(address.base, address.offset, size)
-    else:
-        value = state.load(address.base, address.offset, size)
-        _use_all(state, instruction, [value])

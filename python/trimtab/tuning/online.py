@@ -118,8 +118,8 @@ def prepare(
         tuning.seed,
         {each.name: each.value for each in starts},
         {each.name: each.reason for each in starts},
-        None if fit is None else fit.functions,
-        [] if fit is None else fit.unavailable,
+        virtual_threads=None if fit is None else fit.functions,
+        unavailable=[] if fit is None else fit.unavailable,
     )
     return Prepared(steering, history, key, why)
 

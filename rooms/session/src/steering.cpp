@@ -191,7 +191,8 @@ void steering_configure(const steering_options& chosen) noexcept {
       the_recorder.unavailable("tuning", "no memory", "");
       return;
     }
-    if (chosen.virtual_threads != nullptr) openmp::allow_virtual_threads(read_functions(chosen.virtual_threads));
+    if (chosen.how != tune::off && chosen.virtual_threads != nullptr)
+      openmp::allow_virtual_threads(read_functions(chosen.virtual_threads));
     state = fresh.release();
   } catch (const std::exception& error) {
     the_recorder.unavailable("tuning", error.what(), "the program runs as it would without");
