@@ -36,6 +36,7 @@ class SteeringCase:
         most_of_hand: of the time as a share of the one by hand.
         hogs: other programs that want a CPU meanwhile.
         quota: of CPUs, of a control group.
+        options: further ones of `trimtab run`.
     """
 
     name: str
@@ -46,13 +47,15 @@ class SteeringCase:
     most_of_hand: float | None = None
     hogs: int = 0
     quota: float | None = None
+    options: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
         """For progress, tables and errors."""
         beside = f", {self.hogs} CPU hogs beside it" if self.hogs else ""
         group = f", {self.quota:g} CPUs by its control group" if self.quota else ""
-        return f"{self.name}, {self.compiler}{beside}{group}"
+        given = "".join(f", `{each}`" for each in self.options)
+        return f"{self.name}, {self.compiler}{beside}{group}{given}"
 
 
 def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[SteeringCase]:
@@ -69,12 +72,14 @@ def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[Stee
     found = [
         SteeringCase(
             name,
-            "clang",
-            workload(name, "clang", *size),
+            compiler,
+            workload(name, compiler, *size),
             0.75,
-            workload(name, "clang", *size, "--schedule", "guided"),
+            workload(name, compiler, *size, "--schedule", "guided"),
             1.05,
+            options=options,
         )
+        for compiler, options in (("clang", ()), ("gcc", ("--virtual-threads",)))
         for name, size in (("triangular", triangular), ("mandelbrot", mandelbrot))
     ]
     for compiler in ("gcc", "clang"):
@@ -169,6 +174,7 @@ def _run(case: SteeringCase, level: str, history: Path, join: Callable[[], None]
                     "run",
                     "-q",
                     how,
+                    *case.options,
                     "--history",
                     str(history),
                     "-o",
