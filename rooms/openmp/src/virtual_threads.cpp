@@ -30,18 +30,17 @@ struct known_function {
 };
 known_function table[table_size];
 std::size_t used = 0;
+std::atomic<bool> is_full{false};
 base::spin_lock table_lock;
 const std::vector<std::string>* fit = nullptr;  // sorted; as recorder.place_of writes them
 
-// nullptr: the table is full.
-known_function* slot_of(const void* outlined) noexcept {
-  std::size_t at = base::mix_fast(reinterpret_cast<std::uintptr_t>(outlined));
-  for (std::size_t i = 0; i < table_size; ++i, ++at) {
+// The function's, or the free one where it belongs: most of the table stays free.
+known_function& slot_of(const void* outlined) noexcept {
+  for (std::size_t at = base::mix_fast(reinterpret_cast<std::uintptr_t>(outlined));; ++at) {
     known_function& each = table[at % table_size];
     const void* const there = each.outlined.load(std::memory_order_acquire);
-    if (there == nullptr || there == outlined) return &each;
+    if (there == nullptr || there == outlined) return each;
   }
-  return nullptr;
 }
 
 bool is_fit(const void* outlined) noexcept {
@@ -54,9 +53,14 @@ known_function* learn_function(const void* outlined, std::uint32_t generation_1)
   // Asks the loader, so not under our lock.
   loop_site* const site = is_fit(outlined) ? site_of({outlined, any_trip, 0, observe::schedule::static_inferred}) : nullptr;
   const std::lock_guard guard(table_lock);
-  known_function* const slot = slot_of(outlined);
-  if (slot == nullptr) return nullptr;
-  if (slot->outlined.load(std::memory_order_relaxed) == nullptr && ++used > most_functions) return nullptr;
+  known_function* const slot = &slot_of(outlined);
+  if (slot->outlined.load(std::memory_order_relaxed) == nullptr) {
+    if (used == most_functions) {
+      is_full.store(true, std::memory_order_relaxed);
+      return nullptr;
+    }
+    ++used;
+  }
   slot->generation_1.store(0, std::memory_order_relaxed);
   slot->site.store(site, std::memory_order_release);  // after the 0: who sees this site does not take it for the old one's
   slot->short_ones.store(0, std::memory_order_relaxed);
@@ -68,8 +72,10 @@ known_function* learn_function(const void* outlined, std::uint32_t generation_1)
 
 known_function* find_function(const void* outlined) noexcept {
   const std::uint32_t generation_1 = places_generation.load(std::memory_order_acquire) + 1;
-  known_function* const slot = slot_of(outlined);
-  if (slot != nullptr && slot->generation_1.load(std::memory_order_acquire) == generation_1) return slot;
+  known_function& slot = slot_of(outlined);
+  if (slot.generation_1.load(std::memory_order_acquire) == generation_1) return &slot;
+  // With no room left, the loader is not asked at each fork.
+  if (is_full.load(std::memory_order_relaxed) && slot.outlined.load(std::memory_order_relaxed) == nullptr) return nullptr;
   return learn_function(outlined, generation_1);
 }
 
