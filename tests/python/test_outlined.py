@@ -13,7 +13,6 @@ from trimtab.outlined import Outlined, check_file, check_program
 SOURCES = Path(__file__).parent / "outlined"
 LEVELS = ("-O0", "-O1", "-O2", "-O3 -march=native")
 
-pytest.importorskip("capstone")
 Compile = Callable[[Path, str], Path]
 
 

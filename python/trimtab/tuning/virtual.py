@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from trimtab.outlined import Outlined, check_program
+if TYPE_CHECKING:
+    from trimtab.outlined import Outlined
 
 # Told one by one; of more, the number.
 _MOST_TOLD = 5
@@ -29,6 +31,9 @@ class Fit:
 def find_fit(program: Path) -> Fit:
     """Check the outlined functions of `program` and of the libraries that it is linked with."""
     try:
+        # Only now: reading machine code is nobody else's need.
+        from trimtab.outlined import check_program
+
         found = check_program(program, os.environ.get("LD_LIBRARY_PATH", ""))
     except ImportError:
         return Fit(
