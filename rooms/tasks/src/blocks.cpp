@@ -2,6 +2,7 @@
 
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "process_locks.hpp"
 #include "trimtab/tasks/worker.hpp"
@@ -15,7 +16,14 @@ struct depot {
   block_cache::block* take(std::size_t which) noexcept {
     const std::lock_guard guard(lock_of(of_process::blocks));
     block_cache::block* const first = batches[which];
-    if (first != nullptr) batches[which] = first->next_batch;
+    if (first == nullptr) return nullptr;
+    block_cache::block* const next = first->next_batch;
+    batches[which] = next;
+    if (next != nullptr) {
+      // The upper ones of the next batch, whose first was asked for when this one was next.
+      if (next->next_batch != nullptr) __builtin_prefetch(next->next_batch, 1);
+      for (std::uint32_t i = 0; i < block_cache::fan && i + 1 < next->count; ++i) __builtin_prefetch(next->below[i], 1);
+    }
     return first;
   }
   void put(std::size_t which, block_cache::block& first) noexcept {
@@ -38,12 +46,38 @@ void block_cache::free_large(void* what, std::size_t bytes) noexcept {
   ::operator delete(what, bytes, std::align_val_t{grain});
 }
 
+// A batch of the first of a list; the others are returned. Number i has below it numbers fan * i + 1 and the following.
+block_cache::block* block_cache::cut_batch(block& first) noexcept {
+  block* all[batch];
+  all[0] = &first;
+  std::uint32_t count = 1;
+  block* last = &first;
+  for (; count < batch && last->next != nullptr; ++count) {
+    last = last->next;
+    all[count] = last;
+    all[(count - 1) / fan]->below[(count - 1) % fan] = last;
+  }
+  first.count = count;
+  return std::exchange(last->next, nullptr);
+}
+
+// Asks for all, and waits for the inner ones of the tree only.
+void block_cache::fetch(block& first) noexcept {
+  block* all[batch];
+  all[0] = &first;
+  for (std::uint32_t found = 1; found < first.count; ++found) {
+    all[found] = all[(found - 1) / fan]->below[(found - 1) % fan];
+    __builtin_prefetch(all[found], 1);
+  }
+}
+
 void block_cache::refill(std::size_t which) {
   free_list& list = m_lists[which];
   list.first = the_depot.take(which);
-  list.count = 0;
-  for (const block* each = list.first; each != nullptr; each = each->next) list.count += 1;
-  if (list.first != nullptr) return;
+  if (list.first != nullptr) {
+    list.count = list.first->count;
+    return fetch(*list.first);
+  }
   const std::size_t size = (which + 1) * grain;
   auto* const slab = static_cast<char*>(::operator new(batch * size, std::align_val_t{grain}));
   for (std::uint32_t i = batch; i > 0; --i) {
@@ -54,19 +88,18 @@ void block_cache::refill(std::size_t which) {
   list.count = batch;
 }
 
-// The older half: what was freed last is still in the processor's cache.
+// The newer half: what was freed before is still in the processor's cache as well, and its list need not be walked along.
 void block_cache::give_back(std::size_t which) noexcept {
   free_list& list = m_lists[which];
-  block* last_kept = list.first;
-  for (std::uint32_t i = 1; i < batch; ++i) last_kept = last_kept->next;
-  the_depot.put(which, *last_kept->next);
-  last_kept->next = nullptr;
-  list.count = batch;
+  block* const given = list.first;
+  list.first = cut_batch(*given);
+  list.count -= given->count;
+  the_depot.put(which, *given);
 }
 
 block_cache::~block_cache() {
   for (std::size_t which = 0; which < classes; ++which)
-    if (m_lists[which].first != nullptr) the_depot.put(which, *m_lists[which].first);
+    while (m_lists[which].first != nullptr) give_back(which);
 }
 
 namespace {

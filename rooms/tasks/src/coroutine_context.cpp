@@ -18,7 +18,7 @@ std::uint32_t subject_of(const void* code) noexcept {
 coroutine_context& own_context(coroutine_promise& of, const task_kind* named, std::uint32_t subject) {
   auto& made = make_in_block<coroutine_context>(worker::current(), of, named, subject);
   of.kind_of_work = &made;
-  of.owns_context = true;
+  of.flags |= of.owns_context;
   return made;
 }
 
@@ -138,7 +138,7 @@ void coroutine_promise::parent_leaves() noexcept {
 void coroutine_promise::parent_is_back() noexcept {
   worker* const here = worker::current();
   if (here == nullptr) return;
-  if (was_awaited_in_vain) {
+  if ((flags & awaited_in_vain) != 0) {
     here->counters().resumed.add();
     here->running().number = number_of_parent;
   }

@@ -60,10 +60,16 @@ class block_cache {
   friend struct depot;
   static constexpr std::uint32_t batch = 64;
 
+  // What a free block holds. In the depot also where others of its batch are, as a tree: each has to come from memory or
+  // from another processor, and who takes the batch asks for them in a few steps; along the list it would wait for each.
+  static constexpr std::uint32_t fan = 5;
   struct block {
     block* next;
-    block* next_batch;  // in the depot
+    block* next_batch;  // of the first of a batch
+    block* below[fan];
+    std::uint32_t count;  // of the first of a batch
   };
+  static_assert(sizeof(block) <= grain);
   struct free_list {
     block* first = nullptr;
     std::uint32_t count = 0;
@@ -71,6 +77,8 @@ class block_cache {
 
   static void* large(std::size_t bytes);
   static void free_large(void* what, std::size_t bytes) noexcept;
+  static block* cut_batch(block& first) noexcept;
+  static void fetch(block& first) noexcept;
   void refill(std::size_t which);
   void give_back(std::size_t which) noexcept;
 

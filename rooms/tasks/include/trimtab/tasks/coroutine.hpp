@@ -48,7 +48,7 @@ class coroutine_promise : public task {
   static void operator delete(void* frame, std::size_t bytes) noexcept { free_block(worker::current(), frame, bytes); }
 
   ~coroutine_promise() {
-    if (owns_context) [[unlikely]]
+    if ((flags & owns_context) != 0) [[unlikely]]
       drop_context();
   }
   coroutine_promise(const coroutine_promise&) = delete;
@@ -60,9 +60,9 @@ class coroutine_promise : public task {
   // changed by who waits for it, and by itself when it ends. What a spawned one gives its value to is marked by the lowest
   // bit.
   static constexpr std::uintptr_t nobody = 0, is_begun = 1, has_ended = 3, mark = 1;
-  // The first two are used by its parent only.
-  bool was_awaited_in_vain : 1 = false;  // a fork: not at hand, so that its parent was suspended
-  bool owns_context : 1 = false;         // which is its kind of work
+  // Of a fork: it was not at hand, so that its parent was suspended. It owns its kind of work, a context.
+  static constexpr std::uint8_t awaited_in_vain = 1, owns_context = 2;
+  std::uint8_t flags = 0;  // used by its parent only
   std::atomic<std::uintptr_t> next_one{nobody};
   std::uint32_t number = 0;            // while it is set aside, as running_task::number
   std::uint32_t number_of_parent = 0;  // the same of the one that waits for this one, a fork
@@ -82,8 +82,10 @@ class coroutine_promise : public task {
   // ended. False: it waits for something, or the stack was too short to begin it.
   template <class promise>
   static bool call(worker* here, promise& child) noexcept {
-    if (here == nullptr || here->is_stack_low()) [[unlikely]]
+    if (here == nullptr || here->is_stack_low()) [[unlikely]] {
+      child.next_one.store(nobody, std::memory_order_relaxed);
       return false;
+    }
     child.next_one.store(is_begun, std::memory_order_relaxed);
     running_task& on = here->running();
     const task_kind* const kind = on.kind_of_work;

@@ -29,7 +29,7 @@ class [[nodiscard]] forked_task {
   explicit forked_task(handle child) noexcept : m_child(child) {}
   forked_task(forked_task&& other) noexcept : m_child(std::exchange(other.m_child, nullptr)) {}
   forked_task& operator=(forked_task&&) = delete;
-  ~forked_task() {
+  [[gnu::always_inline]] ~forked_task() {
     if (!m_child) return;
     if (m_child.promise().next_one.load(std::memory_order_acquire) == detail::coroutine_promise::is_begun) [[unlikely]]
       detail::wait_for_fork(m_child.promise());
@@ -39,16 +39,14 @@ class [[nodiscard]] forked_task {
   struct awaiter {
     handle forked;
 
-    bool await_ready() const noexcept {
+    [[gnu::always_inline]] bool await_ready() const noexcept {
       auto& child = forked.promise();
       worker* const here = worker::current();
-      if (here != nullptr && here->take(child)) [[likely]] {
-        child.next_one.store(child.nobody, std::memory_order_relaxed);
+      if (here != nullptr && here->take(child)) [[likely]]
         return child.call(here, child);
-      }
       const std::uintptr_t known = child.next_one.load(std::memory_order_acquire);
       if (known == child.is_begun && here != nullptr) {
-        child.was_awaited_in_vain = true;
+        child.flags |= child.awaited_in_vain;
         here->counters().suspended.add();
       }
       return known == child.has_ended;
@@ -59,7 +57,7 @@ class [[nodiscard]] forked_task {
     }
     value await_resume() {
       auto& child = forked.promise();
-      if (child.was_awaited_in_vain || child.owns_context) [[unlikely]]
+      if (child.flags != 0) [[unlikely]]
         child.parent_is_back();
       return forked.promise().take();
     }
@@ -73,7 +71,7 @@ class [[nodiscard]] forked_task {
 
 // The coroutine may begin at another worker from now on; called on no worker, when it is awaited.
 template <class value>
-forked_task<value> fork(co_task<value>&& what) {
+[[gnu::always_inline]] inline forked_task<value> fork(co_task<value>&& what) {
   const auto child = what.release();
   if (worker* const here = worker::current(); here != nullptr) [[likely]] {
     child.promise().next_one.store(child.promise().is_begun, std::memory_order_relaxed);

@@ -27,8 +27,10 @@ struct task {
   // Runs it, tells who waits, and gives the task up: it may be gone afterwards. In the place of a waiter, which is the
   // only one that knows of it, it tells nobody and gives nothing up.
   void (*run)(task& self, place where) noexcept = nullptr;
-  task* next = nullptr;  // in an inbox
+  // Of the three that follow, the second is not read soon: compilers clear them and the subject by two stores that overlap
+  // there, and a processor reads what two stores have made only when both have left for the cache.
   const task_kind* kind_of_work = nullptr;
+  task* next = nullptr;       // in an inbox
   std::uint64_t id = 0;       // in a traced run; 0: not recorded
   std::uint32_t subject = 0;  // in a recorded run
   priority level = priority::normal;
