@@ -44,7 +44,7 @@ def test_every_iteration_runs_once_whatever_is_turned(
     decided = watched.report()["decisions"]
     assert {each["policy"] for each in decided} == {"shuffle"}
     turned = {(change["knob"], change["to"]) for each in decided for change in each["changes"]}
-    wanted = {"static", "dynamic", "guided", "fac2", "tss", "mfsc"}
+    wanted = {"static", "dynamic", "guided", "fac2", "tss", "mfsc", "awf"}
     assert wanted <= {to for knob, to in turned if knob == "schedule"}
     if compiler == "clang-19":
         assert ("partition", "weighted") in turned

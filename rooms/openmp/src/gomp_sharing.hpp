@@ -3,19 +3,23 @@
 
 #include <algorithm>
 
+#include "claimed_loops.hpp"
 #include "hooks.hpp"
-#include "steered_loops.hpp"
 
 namespace trimtab::openmp {
 
+// The iterations [begin, end), in the program's numbers.
+template <class number>
+void set_chunk(const steered_thread& mine, std::uint64_t begin, std::uint64_t end, number& from, number& to) noexcept {
+  const auto increment = static_cast<std::uint64_t>(mine.loop.increment);
+  from = static_cast<number>(mine.loop.first + begin * increment);
+  to = static_cast<number>(end >= mine.loop.trip ? mine.loop.last : mine.loop.first + end * increment);
+}
 // The chunk behind the tickets [from, to).
 template <class number>
 void find_chunk(steered_thread& mine, number& from, number& to) noexcept {
-  const auto increment = static_cast<std::uint64_t>(mine.loop.increment);
   const std::uint64_t begin = mine.tickets.begin_of(static_cast<std::uint64_t>(from));
-  const std::uint64_t end = mine.tickets.begin_of(static_cast<std::uint64_t>(to));
-  from = static_cast<number>(mine.loop.first + begin * increment);
-  to = static_cast<number>(end >= mine.loop.trip ? mine.loop.last : mine.loop.first + end * increment);
+  set_chunk(mine, begin, mine.tickets.begin_of(static_cast<std::uint64_t>(to)), from, to);
 }
 
 template <class number>
@@ -46,6 +50,17 @@ inline bool can_share(const caller& from) noexcept {
          });
 }
 
+// The next chunk of a loop whose chunks members claim themselves.
+template <class number>
+bool next_claimed(const caller& from, steered_thread& mine, number* begin, number* end) {
+  return next_claimed(
+      mine, [&](std::uint64_t first, std::uint64_t last) { set_chunk(mine, first, last, *begin, *end); },
+      [&] {
+        number ticket = 0, after = 0;
+        return real<bool(number*, number*)>(from, next_of<number>(sharing::dynamic))(&ticket, &after);
+      });
+}
+
 // The loop that t_steered has, which starts here.
 template <class number>
 bool start_shared(const caller& from, const loop_plan& plan, bool is_up, number* begin, number* end) {
@@ -59,13 +74,18 @@ bool start_shared(const caller& from, const loop_plan& plan, bool is_up, number*
                                                                                                begin, end);
   else
     is_more = real<bool(bool, number, number, number, number, number*, number*)>(from, start_of<number>(ask.by))(
-        has_tickets(plan.how) || is_up, first, last, increment, chunk, begin, end);
+        is_renumbered(plan.how) || is_up, first, last, increment, chunk, begin, end);
+  if (is_claimed(plan.how)) {
+    mine.are_tickets_over = !is_more;
+    return next_claimed(from, mine, begin, end);
+  }
   if (is_more && has_tickets(plan.how)) find_chunk(mine, *begin, *end);
   return is_more;
 }
 
 template <class number>
 bool next_shared(const caller& from, steered_thread& mine, number* begin, number* end) {
+  if (is_claimed(mine.plan->how)) return next_claimed(from, mine, begin, end);
   const bool is_more = real<bool(number*, number*)>(from, next_of<number>(mine.plan->how))(begin, end);
   if (is_more && has_tickets(mine.plan->how)) find_chunk(mine, *begin, *end);
   return is_more;

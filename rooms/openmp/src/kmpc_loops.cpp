@@ -1,7 +1,7 @@
 // Hooks of the work-sharing entry points that clang's code calls. Bounds, schedule and chunk stay as they are, unless the
 // loop is one that is shared out in another way (steered_loops.hpp).
+#include "claimed_loops.hpp"
 #include "kmpc_ident.hpp"
-#include "steered_loops.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -95,15 +95,42 @@ std::int32_t kind_of(const runtime_loop& asked) noexcept {
   return (asked.by == sharing::guided ? guided : dynamic) | monotonic;
 }
 
-// The chunk behind the tickets [lower, upper].
+// The iterations [begin, end), in the program's numbers.
 template <class number, class signed_number>
-void find_chunk(steered_thread& mine, number* lower, number* upper, signed_number* stride) noexcept {
+void set_chunk(const steered_thread& mine, std::uint64_t begin, std::uint64_t end, number* lower, number* upper,
+               signed_number* stride) noexcept {
   const auto increment = static_cast<std::uint64_t>(mine.loop.increment);
-  const std::uint64_t begin = mine.tickets.begin_of(static_cast<std::uint64_t>(*lower));
-  const std::uint64_t end = mine.tickets.begin_of(static_cast<std::uint64_t>(*upper) + 1);
   *lower = static_cast<number>(mine.loop.first + begin * increment);
   *upper = static_cast<number>(mine.loop.first + (end - 1) * increment);
   if (stride != nullptr) *stride = static_cast<signed_number>(mine.loop.increment);
+}
+// The chunk behind the tickets [lower, upper].
+template <class number, class signed_number>
+void find_chunk(steered_thread& mine, number* lower, number* upper, signed_number* stride) noexcept {
+  const std::uint64_t begin = mine.tickets.begin_of(static_cast<std::uint64_t>(*lower));
+  set_chunk(mine, begin, mine.tickets.begin_of(static_cast<std::uint64_t>(*upper) + 1), lower, upper, stride);
+}
+
+// What a thread gets of a loop that is shared out in another way; `forward` is the runtime's own next.
+template <class number, class signed_number, class next>
+int next_shared(steered_thread& mine, next forward, std::int32_t* is_last, number* lower, number* upper,
+                signed_number* stride) {
+  if (is_claimed(mine.plan->how)) {
+    const auto take = [&](std::uint64_t begin, std::uint64_t end) {
+      set_chunk(mine, begin, end, lower, upper, stride);
+      if (is_last != nullptr) *is_last = end == mine.loop.trip ? 1 : 0;
+    };
+    const auto next_ticket = [&] {
+      std::int32_t last = 0;
+      number from = 0, to = 0;
+      signed_number step = 0;
+      return forward(&last, &from, &to, &step) != 0;
+    };
+    return next_claimed(mine, take, next_ticket) ? 1 : 0;
+  }
+  const int is_more = forward(is_last, lower, upper, stride);
+  if (is_more != 0 && has_tickets(mine.plan->how)) find_chunk(mine, lower, upper, stride);
+  return is_more;
 }
 
 }  // namespace
@@ -177,7 +204,7 @@ TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
             : nullptr;                                                                                                    \
     if (plan == nullptr) return forward(where, thread, kind, first, last, increment, chunk);                              \
     const runtime_loop ask = runtime_loop_of(*plan, t_steered.loop, t_steered.members, t_steered.tickets);                \
-    const std::uint64_t its_last = has_tickets(plan->how) ? ask.last - 1 : ask.last;                                      \
+    const std::uint64_t its_last = is_renumbered(plan->how) ? ask.last - 1 : ask.last;                                    \
     forward(where, thread, kind_of(ask), static_cast<number>(ask.first), static_cast<number>(its_last),                   \
             static_cast<signed_number>(ask.increment), static_cast<signed_number>(ask.chunk));                            \
   }                                                                                                                       \
@@ -188,8 +215,11 @@ TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
         from, symbol::__kmpc_dispatch_next_##suffix);                                                                     \
     if (forward == nullptr) return 0;                                                                                     \
     steered_thread* const mine = shared_loop(from);                                                                       \
-    const int is_more = forward(where, thread, is_last, lower, upper, stride);                                            \
-    if (mine != nullptr && is_more != 0 && has_tickets(mine->plan->how)) find_chunk(*mine, lower, upper, stride);         \
+    const auto next = [&](std::int32_t* last, number* from_, number* to, signed_number* step) {                           \
+      return forward(where, thread, last, from_, to, step);                                                               \
+    };                                                                                                                    \
+    const int is_more =                                                                                                   \
+        mine != nullptr ? next_shared(*mine, next, is_last, lower, upper, stride) : next(is_last, lower, upper, stride);  \
     dispatch_answered(from, is_more != 0, lower, upper);                                                                  \
     return is_more;                                                                                                       \
   }

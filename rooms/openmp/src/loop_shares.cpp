@@ -17,6 +17,16 @@ std::uint64_t mfsc_chunk(std::uint64_t trip, std::uint32_t threads, std::uint64_
   return std::max(least, ceil_of(trip, std::max<std::uint64_t>(chunks, 1)));
 }
 
+std::uint64_t awf_chunk(std::uint64_t trip, std::uint64_t begun, std::uint32_t threads, double weight,
+                        std::uint64_t least) noexcept {
+  const std::uint64_t left = trip - begun;
+  // What was left when the batch began: they end where half of it, half of that, ... is left.
+  std::uint64_t batch = trip;
+  while (batch / 2 >= left) batch /= 2;
+  const double share = weight * static_cast<double>(batch) / (2.0 * threads);
+  return std::min(left, std::max({static_cast<std::uint64_t>(share), least, std::uint64_t{1}}));
+}
+
 ticket_chunks::ticket_chunks(sharing how, std::uint64_t trip, std::uint32_t threads, std::uint64_t least) noexcept
     : m_how(how), m_trip(trip), m_least(least), m_threads(threads) {
   if (how == sharing::tss) {

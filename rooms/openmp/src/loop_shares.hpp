@@ -13,14 +13,25 @@
 
 namespace trimtab::openmp {
 
+//
+// awf, adaptive weighted factoring, is fac2 with chunks as large as their taker is fast: see claimed_loops.hpp.
+
 // In the order of the knob's values.
-enum class sharing : std::uint8_t { as_written, static_, dynamic, guided, fac2, tss, mfsc };
-inline constexpr std::string_view sharing_names[] = {"as-written", "static", "dynamic", "guided", "fac2", "tss", "mfsc"};
+enum class sharing : std::uint8_t { as_written, static_, dynamic, guided, fac2, tss, mfsc, awf };
+inline constexpr std::string_view sharing_names[] = {"as-written", "static", "dynamic", "guided",
+                                                     "fac2",       "tss",    "mfsc",    "awf"};
 
 inline constexpr bool has_tickets(sharing how) noexcept { return how == sharing::fac2 || how == sharing::tss; }
+inline constexpr bool is_claimed(sharing how) noexcept { return how == sharing::awf; }
+// The runtime deals out other numbers than the program's.
+inline constexpr bool is_renumbered(sharing how) noexcept { return has_tickets(how) || is_claimed(how); }
 
 // The size of mfsc's chunks.
 std::uint64_t mfsc_chunk(std::uint64_t trip, std::uint32_t threads, std::uint64_t least) noexcept;
+
+// Of the next chunk of awf, `begun` iterations being taken: its taker's part of half of the batch. weight: of 1 on average.
+std::uint64_t awf_chunk(std::uint64_t trip, std::uint64_t begun, std::uint32_t threads, double weight,
+                        std::uint64_t least) noexcept;
 
 // The chunks of one execution of a loop, as one thread goes through them.
 class ticket_chunks {

@@ -1,10 +1,9 @@
-#include "steered_loops.hpp"
-
 #include <sys/mman.h>
 
 #include <cstdio>
 #include <mutex>
 
+#include "claimed_loops.hpp"
 #include "trimtab/base/spin_lock.hpp"
 
 namespace trimtab::openmp {
@@ -133,13 +132,20 @@ bool is_sharable(const loop_to_share& loop, std::uint32_t members) noexcept {
 
 std::uint64_t least_chunk(const loop_plan& plan) noexcept { return plan.chunk == 0 ? 1 : plan.chunk; }
 
+// A word has room for no longer loop than that; their members agree on it as on the rest.
+const loop_plan* unless_as_written(const loop_plan* plan, const loop_to_share& loop) noexcept {
+  const bool is_too_long = plan != nullptr && is_claimed(plan->how) && loop.trip >= longest_claimed_trip;
+  return is_too_long ? nullptr : unless_as_written(plan);
+}
+
 void begin_serving(loop_site& site, const loop_plan* plan, const loop_to_share& loop, std::uint32_t members) noexcept {
   steered_thread& mine = t_steered;
   mine.site = &site;
-  mine.plan = unless_as_written(plan);
+  mine.plan = unless_as_written(plan, loop);
   mine.loop = loop;
   mine.members = members;
   if (mine.plan != nullptr) mine.tickets = tickets_of(*plan, loop, members);
+  if (mine.plan != nullptr && is_claimed(plan->how)) begin_claims(mine);
   mine.begin = base::now();
   // A loop without a barrier before this one began: how long it took all of them nobody knows.
   mine.measured = nullptr;
@@ -178,6 +184,7 @@ ticket_chunks tickets_of(const loop_plan& plan, const loop_to_share& loop, std::
 runtime_loop runtime_loop_of(const loop_plan& plan, const loop_to_share& loop, std::uint32_t members,
                              const ticket_chunks& tickets) noexcept {
   if (has_tickets(plan.how)) return {sharing::dynamic, 0, tickets.tickets(), 1, 1};
+  if (is_claimed(plan.how)) return {sharing::dynamic, 0, members, 1, 1};
   runtime_loop asked{plan.how, loop.first, loop.last, loop.increment, least_chunk(plan)};
   if (plan.how == sharing::static_) asked.chunk = plan.chunk;
   if (plan.how == sharing::mfsc) asked.chunk = mfsc_chunk(loop.trip, members, asked.chunk);
@@ -249,7 +256,7 @@ const loop_plan* share_at_fork(const caller& from, team& opened, const loop_to_s
   opened.shared_loop = loop;
   opened.shared_plan = plan_of(*site, opened.epoch);
   opened.shared_members = threads;
-  return unless_as_written(opened.shared_plan);
+  return unless_as_written(opened.shared_plan, loop);
 }
 
 void begin_shared_at_fork(const team& of) noexcept {
@@ -257,7 +264,10 @@ void begin_shared_at_fork(const team& of) noexcept {
   begin_serving(*of.shared_site, of.shared_plan, of.shared_loop, of.shared_members);
 }
 
-bool is_in_shared_loop(const caller& from) noexcept { return t_steered.of != nullptr && is_outermost(from, *t_steered.of); }
+// Not the runtime's own calls: LLVM's serves GCC's entry points by those of clang, which are hooked as well.
+bool is_in_shared_loop(const caller& from) noexcept {
+  return t_steered.of != nullptr && !from.is_internal && is_outermost(from, *t_steered.of);
+}
 
 void end_shared_slowly(const caller& from) noexcept {
   if (!is_in_shared_loop(from)) return;

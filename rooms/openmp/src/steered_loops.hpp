@@ -63,6 +63,7 @@ struct alignas(64) member_load {
   std::atomic<const loop_plan*> under;
   std::atomic<std::uint64_t> ticks;
   std::atomic<std::uint64_t> instances;
+  std::atomic<double> claimed_iterations, claimed_ticks;  // see claimed_loops.hpp
 };
 
 // Instances of a site that belong together: one long one, or several short ones.
@@ -133,6 +134,12 @@ struct steered_thread {
   loop_to_share loop;
   std::uint32_t members;
   ticket_chunks tickets;
+  // Of a loop whose chunks are claimed; see claimed_loops.hpp.
+  std::uint32_t claimed_loop;  // how many the team has had; of 24 bits
+  bool are_tickets_over;
+  std::uint64_t chunk;  // under way; 0: none
+  ticks chunk_begin;
+  double claimed_iterations, claimed_ticks, others_rate;
   // The measurement under way, of a team's first thread.
   loop_site* measured;  // nullptr: none
   std::uint64_t measured_under;
@@ -147,6 +154,7 @@ inline void steer_member(const team& of, std::uint32_t number) noexcept {
     return;
   t_steered.of = &of;
   t_steered.number = number;
+  t_steered.claimed_loop = 0;
   t_steered.site = nullptr;
 }
 inline void steer_no_member() noexcept { t_steered.of = nullptr; }

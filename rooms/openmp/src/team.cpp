@@ -133,6 +133,7 @@ void begin_region(const here& at, team& opened, const caller& from, const void* 
   opened.outer_region = region.outer_region;
   opened.epoch = steering_epoch.load(std::memory_order_acquire);
   opened.shared_site = nullptr;
+  opened.claimed.store(0, std::memory_order_relaxed);
 }
 
 void end_region(team& joined, const member_slot* slots) noexcept {

@@ -120,6 +120,7 @@ struct alignas(64) team {
   const loop_plan* shared_plan;
   loop_to_share shared_loop;
   std::uint32_t shared_members;
+  alignas(64) mutable std::atomic<std::uint64_t> claimed;  // by the members, see claimed_loops.hpp
 };
 static_assert(offsetof(team, forker) == 64);
 
