@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -50,6 +50,37 @@ virtual_threads_option = click.option(
     "--virtual-threads",
     is_flag=True,
     help="Also share out static loops that GCC compiled, where a check of their code says that this changes no result.",
+)
+
+
+class _Policy(click.ParamType[str]):
+    """One of ours, or a file with one of the user's, which is looked at before the program starts."""
+
+    name = "POLICY"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value)
+        if text in ("tuner", "arcs-online", "arcs-offline"):
+            return text
+        if not text.endswith(".py"):
+            self.fail(
+                f"expected tuner, arcs-online, arcs-offline or a file FILE.py, found {text!r}", param, ctx
+            )
+        path = Path(text).absolute()
+        try:
+            compile(path.read_bytes(), str(path), "exec")
+        except OSError as error:
+            self.fail(f"{text}: {error.strerror}", param, ctx)
+        except (SyntaxError, ValueError) as error:
+            self.fail(f"{text}: {error}", param, ctx)
+        return str(path)
+
+
+policy_option = click.option(
+    "--policy",
+    type=_Policy(),
+    help="Who searches within a run: tuner (default); arcs-online or arcs-offline, as published, without guard or proof, for "
+    "comparison; FILE.py: a policy of yours (docs/policies.md).",
 )
 
 

@@ -18,6 +18,7 @@ from trimtab.cli.common import (
     fail,
     find_run,
     input_class_option,
+    policy_option,
     search_option,
     threads_option,
     virtual_threads_option,
@@ -123,6 +124,7 @@ def main() -> None:
 )
 @input_class_option
 @search_option
+@policy_option
 @click.option(
     "--budget",
     type=click.IntRange(0, 100),
@@ -148,6 +150,7 @@ def run(
     history: Path | None,
     input_class: str | None,
     search: str | None,
+    policy: str | None,
     budget: int | None,
     seed: int | None,
     threads: str | None,
@@ -166,13 +169,15 @@ def run(
     prepared = None
     if frozen and tune != "off":
         raise click.UsageError(f"--frozen and --tune={tune} exclude each other")
+    if policy is not None and not frozen and tune != "on":
+        raise click.UsageError(f"--policy={policy} wants --tune (or --frozen), found --tune={tune}")
     if virtual_threads and not frozen and tune == "off":
         raise click.UsageError("--virtual-threads needs --tune or --frozen")
     if frozen or tune != "off":
         from trimtab.tuning import Tuning
 
         wanted = Tuning(
-            "frozen" if frozen else tune, history, input_class, search, budget, seed, virtual_threads
+            "frozen" if frozen else tune, history, input_class, search, policy, budget, seed, virtual_threads
         )
         prepared = _prepare(wanted, command)
     steering = None if prepared is None else prepared.steering

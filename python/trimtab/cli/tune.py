@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trimtab.cli.common import fail, input_class_option, search_option, virtual_threads_option
+from trimtab.cli.common import (
+    fail,
+    input_class_option,
+    policy_option,
+    search_option,
+    virtual_threads_option,
+)
 
 if TYPE_CHECKING:
     from trimtab.history import Entry, History, Key
@@ -35,6 +41,7 @@ if TYPE_CHECKING:
 @click.option("--thorough", is_flag=True, help="Try also at the start what nothing speaks for.")
 @search_option
 @virtual_threads_option
+@policy_option
 @click.option(
     "--budget",
     type=click.IntRange(0, 100),
@@ -65,6 +72,7 @@ def run_tune(
     thorough: bool,
     search: str | None,
     virtual_threads: bool,
+    policy: str | None,
     budget: int,
     source: Path | None,
     file: Path | None,
@@ -86,7 +94,7 @@ def run_tune(
         fail(f"{command[0]}: no such program", 127)
     history, key = history_in(file), key_of(Path(program), command[1:], input_class)
     options = ["--budget", str(budget)]
-    for name, value in (("--input-class", input_class), ("--search", search)):
+    for name, value in (("--input-class", input_class), ("--search", search), ("--policy", policy)):
         options += [] if value is None else [name, value]
     options += ["--virtual-threads"] if virtual_threads else []
     with tempfile.TemporaryDirectory(prefix="trimtab-tune-") as folder:

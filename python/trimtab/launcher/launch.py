@@ -20,6 +20,7 @@ from typing import Any
 
 from trimtab import __version__, machine
 from trimtab.launcher.inspect_program import inspect
+from trimtab.launcher.outside import policy_beside
 from trimtab.paths import preload_library
 
 _PASSED_ON = (
@@ -55,6 +56,7 @@ class Steering:
     mode: str
     settings: str | None = None
     search: str | None = None
+    policy: str | None = None
     budget_percent: int | None = None
     seed: int | None = None
     environment: dict[str, str] = field(default_factory=dict)
@@ -134,6 +136,7 @@ def _environment(options: Options, library: Path) -> dict[str, str]:
             if steering.virtual_threads
             else None,
             "TRIMTAB_SEARCH": steering.search,
+            "TRIMTAB_STEER_POLICY": steering.policy,
             "TRIMTAB_BUDGET": None if steering.budget_percent is None else str(steering.budget_percent),
             "TRIMTAB_SEED": None if steering.seed is None else str(steering.seed),
             "TRIMTAB_THREADS": steering.threads,
@@ -209,12 +212,14 @@ def launch(argv: list[str], options: Options) -> Launch:
     environment = dict(os.environ) if directory is None else _environment(options, library)
     began = time.monotonic_ns()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    status = _run(program, argv, environment)
-    ended = time.monotonic_ns()
+    steering = options.steering
+    with policy_beside(None if steering is None or steering.mode != "on" else steering.policy, directory):
+        status = _run(program, argv, environment)
+        ended = time.monotonic_ns()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
     code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
     killed_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
     if directory is not None:
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
         info["ended"] = {
             "mono_ns": ended,
             "code": code,

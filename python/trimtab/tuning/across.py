@@ -131,7 +131,7 @@ def tune(
     report: dict[str, Any] = {}
     for number in range(learning_runs):
         report = runner.learn({})
-        lasting = [each for each in report["decisions"] if each["outcome"] in LASTING]
+        lasting = [each for each in report["decisions"] if each["outcome"] in LASTING and each["key"]]
         outcome.loops.update({each["key"]: each for each in lasting})
         found = sum(each["outcome"] == "kept" for each in lasting)
         told(Trial(f"learning, run {number + 1}", float(report["wall_s"]), f"{found} kept"))

@@ -41,7 +41,7 @@ class Tuning:
         mode: on, frozen (what the history says, and no search) or shuffle (every knob at random).
         history: its file; None: the user's.
         input_class: what the input is called in the history; None: the arguments.
-        search, budget_percent, seed: of the search; None: the library's own.
+        search, policy, budget_percent, seed: of the search; None: the library's own.
         is_virtual: GCC's static loops may be run by virtual threads.
     """
 
@@ -49,6 +49,7 @@ class Tuning:
     history: Path | None = None
     input_class: str | None = None
     search: str | None = None
+    policy: str | None = None
     budget_percent: int | None = None
     seed: int | None = None
     is_virtual: bool = False
@@ -114,6 +115,7 @@ def prepare(
         tuning.mode,
         settings,
         tuning.search,
+        tuning.policy,
         tuning.budget_percent,
         tuning.seed,
         {each.name: each.value for each in starts},

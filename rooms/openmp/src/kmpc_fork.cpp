@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "block_time.hpp"
 #include "kmpc_ident.hpp"
 #include "short_regions.hpp"
 #include "steered_loops.hpp"
@@ -141,6 +142,7 @@ int read_arguments(void** arguments, int count, va_list list) noexcept {
   const caller from = caller_of(where, return_address, entry::kmpc);
   auto* const forward = real<fork_function>(from, symbol::__kmpc_fork_call);
   if (forward == nullptr) return;
+  block_time_at_fork(from);
   fork_frame frame;
   const int taken = read_arguments(frame.arguments, count, list);
   here at;
@@ -173,6 +175,7 @@ TRIMTAB_HOOK void __kmpc_fork_call(ident* where, std::int32_t count, microtask o
   const known_region* const region =
       count <= max_short ? open_short_region(reinterpret_cast<const void*>(outlined), return_address) : nullptr;
   if (region != nullptr) {
+    block_time_at_fork({region->of, false});
     void* arguments[max_short];
     const int taken = read_arguments(arguments, count, list);
     hand_on(real<fork_function>({region->of, false}, symbol::__kmpc_fork_call), where, outlined, taken, arguments);

@@ -66,6 +66,23 @@ bool read_threads(const char* text, thread_policy& into) noexcept {
   return true;
 }
 
+bool read_policy(const char* text, steering_options& chosen) noexcept {
+  steer_policy& into = chosen.policy;
+  const std::size_t length = std::strlen(text);
+  if (is(text, "tuner"))
+    into = steer_policy::tuner;
+  else if (is(text, "arcs-online"))
+    into = steer_policy::arcs_online;
+  else if (is(text, "arcs-offline"))
+    into = steer_policy::arcs_offline;
+  else if (length > 3 && is(text + length - 3, ".py"))
+    into = steer_policy::outside;
+  else
+    return false;
+  if (into == steer_policy::outside) chosen.policy_file = text;
+  return true;
+}
+
 }  // namespace
 
 options read_options(const char* (*look_up)(const char* name)) noexcept {
@@ -107,6 +124,8 @@ options read_options(const char* (*look_up)(const char* name)) noexcept {
     check("TRIMTAB_SEARCH", text, found.has_value());
     if (found) result.steering.search = *found;
   }
+  if (const char* text = value_of("TRIMTAB_STEER_POLICY"))
+    check("TRIMTAB_STEER_POLICY", text, read_policy(text, result.steering));
   if (const char* text = value_of("TRIMTAB_BUDGET"))
     check("TRIMTAB_BUDGET", text, read_number(text, 0, 100, result.steering.budget_percent));
   if (const char* text = value_of("TRIMTAB_SEED"))
@@ -114,6 +133,8 @@ options read_options(const char* (*look_up)(const char* name)) noexcept {
   if (const char* text = value_of("TRIMTAB_THREADS"))
     check("TRIMTAB_THREADS", text, read_threads(text, result.steering.threads));
   result.steering.runtime_directory = value_of("XDG_RUNTIME_DIR");
+  for (const char* const each : {"KMP_BLOCKTIME", "KMP_LIBRARY", "OMP_WAIT_POLICY"})
+    result.steering.is_waiting_set = result.steering.is_waiting_set || value_of(each) != nullptr;
   result.is_other_ompt_tool = value_of("OMP_TOOL_LIBRARIES") != nullptr;
   return result;
 }

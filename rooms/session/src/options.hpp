@@ -27,6 +27,7 @@ inline constexpr option option_table[] = {
     {"TRIMTAB_VIRTUAL_THREADS", "",
      "file of functions of GCC's that were found fit for virtual threads: consent to use them"},
     {"TRIMTAB_SEARCH", "diagnosed", "search that tuning uses"},
+    {"TRIMTAB_STEER_POLICY", "tuner", "tuner | arcs-online | arcs-offline | FILE.py"},
     {"TRIMTAB_BUDGET", "3", "percent of the run's time that tuning may cost, 0 to 100"},
     {"TRIMTAB_SEED", "1", "of all that is drawn by lot"},
     {"TRIMTAB_THREADS", "off", "off | fit | asat-v1 | asat-v2: consent to other numbers of threads, and who fits them"},
@@ -36,6 +37,9 @@ enum class tune : std::uint8_t { off, on, frozen, shuffle };
 
 enum class thread_policy : std::uint8_t { off, fit, asat_v1, asat_v2 };
 
+// Whose searches change loops.
+enum class steer_policy : std::uint8_t { tuner, arcs_online, arcs_offline, outside };
+
 struct steering_options {
   tune how = tune::off;
   thread_policy threads = thread_policy::off;
@@ -43,8 +47,11 @@ struct steering_options {
   const char* settings = nullptr;           // a path
   const char* virtual_threads = nullptr;    // a path
   steer::search_kind search = steer::search_kind::diagnosed;
+  steer_policy policy = steer_policy::tuner;
+  const char* policy_file = nullptr;  // of one outside
   std::uint64_t budget_percent = 3;
   std::uint64_t seed = 1;
+  bool is_waiting_set = false;  // how threads wait is the user's: KMP_BLOCKTIME and its like
   bool is_on() const noexcept { return how != tune::off || threads != thread_policy::off; }
 };
 

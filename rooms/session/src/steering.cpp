@@ -9,13 +9,18 @@
 #include <memory>
 #include <mutex>
 
+#include "block_time_steering.hpp"
+#include "outside_policy.hpp"
 #include "thread_fit.hpp"
 #include "trimtab/base/signals_held.hpp"
+#include "trimtab/openmp/block_time.hpp"
 #include "trimtab/openmp/steering.hpp"
+#include "trimtab/steer/arcs.hpp"
 #include "trimtab/steer/conductor.hpp"
 #include "trimtab/steer/recall.hpp"
 #include "trimtab/steer/shuffle.hpp"
 #include "trimtab/steer/tuner.hpp"
+#include "trimtab/steer/wait_policy.hpp"
 
 namespace trimtab::session {
 
@@ -34,6 +39,8 @@ struct parts {
       : record(the_recorder),
         loops(knobs, record, known, chosen.how != tune::frozen),
         threads(steer_threads(chosen, knobs, record)),
+        waits(knobs, record),
+        turns_waiting(!chosen.is_waiting_set && (chosen.how == tune::on || chosen.how == tune::shuffle)),
         engine(engine_options_of(chosen)),
         conductor(engine, knobs, seconds, [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); }) {
     auto recalled = std::make_unique<steer::recall>(
@@ -43,11 +50,26 @@ struct parts {
     add_thread_policy(chosen, engine);
     if (chosen.how == tune::shuffle) engine.add(std::make_unique<steer::shuffle>(chosen.seed));
     if (chosen.how != tune::on) return;
+    engine.add(policy_of(chosen));
+    if (chosen.policy == steer_policy::tuner) engine.add(std::make_unique<steer::wait_policy>());
+  }
+
+  std::unique_ptr<steer::policy> policy_of(const steering_options& chosen) {
+    if (chosen.policy == steer_policy::arcs_online)
+      return std::make_unique<steer::arcs>(steer::arcs_kind::online, chosen.seed);
+    if (chosen.policy == steer_policy::arcs_offline)
+      return std::make_unique<steer::arcs>(steer::arcs_kind::offline, chosen.seed);
+    if (chosen.policy == steer_policy::outside) {
+      const char* const slash = std::strrchr(chosen.policy_file, '/');
+      return std::make_unique<outside_policy>(
+          slash == nullptr ? chosen.policy_file : slash + 1, the_recorder.directory(),
+          [this](const steer::subject_info& subject) { return loops.key_of(subject.id); });
+    }
     steer::tuner_options options;
     options.kind = chosen.search;
     options.seed = chosen.seed;
     options.same_as = [this](const steer::subject_info& subject) { return loops.same_as(subject); };
-    engine.add(std::make_unique<steer::tuner>(std::move(options)));
+    return std::make_unique<steer::tuner>(std::move(options));
   }
 
   // Since the first use.
@@ -59,6 +81,8 @@ struct parts {
     steer::engine_options options;
     options.budget_share = static_cast<double>(chosen.budget_percent) / 100;
     options.clock = seconds;
+    // It writes files, which may take a while.
+    if (chosen.policy == steer_policy::outside) options.policy_limit_s = policy_limit_s;
     return options;
   }
   void tell(const steer::decision& made, bool is_applied) {
@@ -74,6 +98,7 @@ struct parts {
     loops.add_to(now);
     for (const steer::subject_info& each : now.appeared) subjects.push_back(each.id);
     if (threads) threads->add_to(now);
+    if (turns_waiting) waits.add_to(now);
     conductor.advance(std::move(now));
     for (; misfits < recall->misfits().size(); ++misfits)
       the_recorder.unavailable("a setting of the history", recall->misfits()[misfits].c_str(), "trimtab history forget");
@@ -88,6 +113,8 @@ struct parts {
   steer::decision_record record;
   openmp::loop_steering loops;
   std::unique_ptr<openmp::thread_steering> threads;  // nullptr: no consent
+  block_time_steering waits;
+  bool turns_waiting;
   steer::engine engine;
   steer::conductor conductor;
   steer::recall* recall = nullptr;
@@ -193,6 +220,7 @@ void steering_configure(const steering_options& chosen) noexcept {
     }
     if (chosen.how != tune::off && chosen.virtual_threads != nullptr)
       openmp::allow_virtual_threads(read_functions(chosen.virtual_threads));
+    if (fresh->all->turns_waiting) openmp::watch_block_time();
     state = fresh.release();
   } catch (const std::exception& error) {
     the_recorder.unavailable("tuning", error.what(), "the program runs as it would without");

@@ -30,12 +30,14 @@ TEST(options, of_steering_are_read) {
   const options all = read({{"TRIMTAB_TUNE", "frozen"},
                             {"TRIMTAB_SETTINGS", "/tmp/s"},
                             {"TRIMTAB_SEARCH", "hill-climbing"},
+                            {"TRIMTAB_STEER_POLICY", "arcs-offline"},
                             {"TRIMTAB_BUDGET", "10"},
                             {"TRIMTAB_SEED", "18446744073709551615"}});
   EXPECT_EQ(all.wrong_name, nullptr);
   EXPECT_EQ(all.steering.how, tune::frozen);
   EXPECT_STREQ(all.steering.settings, "/tmp/s");
   EXPECT_EQ(all.steering.search, steer::search_kind::hill_climbing);
+  EXPECT_EQ(all.steering.policy, steer_policy::arcs_offline);
   EXPECT_EQ(all.steering.budget_percent, 10u);
   EXPECT_EQ(all.steering.seed, ~std::uint64_t{0});
   EXPECT_EQ(read({{"TRIMTAB_TUNE", "shuffle"}}).steering.how, tune::shuffle);
@@ -53,11 +55,26 @@ TEST(options, of_threads_are_a_consent_of_their_own) {
   EXPECT_EQ(read({{"TRIMTAB_TUNE", "on"}}).steering.threads, thread_policy::off);
 }
 
+TEST(options, a_policy_may_be_a_file) {
+  const options read_anyway = read({{"TRIMTAB_STEER_POLICY", "/home/me/mine.py"}});
+  EXPECT_EQ(read_anyway.wrong_name, nullptr);
+  EXPECT_EQ(read_anyway.steering.policy, steer_policy::outside);
+  EXPECT_STREQ(read_anyway.steering.policy_file, "/home/me/mine.py");
+  EXPECT_NE(read({{"TRIMTAB_STEER_POLICY", ".py"}}).wrong_name, nullptr);
+}
+
+TEST(options, how_threads_wait_may_be_the_users) {
+  EXPECT_FALSE(read({}).steering.is_waiting_set);
+  for (const char* const each : {"KMP_BLOCKTIME", "KMP_LIBRARY", "OMP_WAIT_POLICY"})
+    EXPECT_TRUE(read({{each, "0"}}).steering.is_waiting_set) << each;
+}
+
 TEST(options, what_is_not_understood_is_named_and_keeps_its_default) {
   const std::pair<const char*, const char*> wrong[] = {
-      {"TRIMTAB_TUNE", "yes"},      {"TRIMTAB_SEARCH", "genetic"}, {"TRIMTAB_BUDGET", "101"},  {"TRIMTAB_BUDGET", "3%"},
-      {"TRIMTAB_SEED", "-1"},       {"TRIMTAB_LEVEL", "all"},      {"TRIMTAB_SAMPLE_MS", "0"}, {"TRIMTAB_FOLLOW", "no"},
-      {"TRIMTAB_MAX_TRACE", "10K"}, {"TRIMTAB_KEEP", "newest"},    {"TRIMTAB_THREADS", "4"}};
+      {"TRIMTAB_TUNE", "yes"},    {"TRIMTAB_SEARCH", "genetic"},    {"TRIMTAB_BUDGET", "101"},
+      {"TRIMTAB_BUDGET", "3%"},   {"TRIMTAB_SEED", "-1"},           {"TRIMTAB_LEVEL", "all"},
+      {"TRIMTAB_SAMPLE_MS", "0"}, {"TRIMTAB_FOLLOW", "no"},         {"TRIMTAB_MAX_TRACE", "10K"},
+      {"TRIMTAB_KEEP", "newest"}, {"TRIMTAB_STEER_POLICY", "arcs"}, {"TRIMTAB_THREADS", "4"}};
   for (const auto& [name, value] : wrong) {
     const options read_anyway = read({{name, value}});
     ASSERT_NE(read_anyway.wrong_name, nullptr) << name;

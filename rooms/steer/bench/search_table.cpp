@@ -1,10 +1,12 @@
-// The tables of docs/steering.md: searches by themselves on each surface, and the tuner with each of them within a run.
+// The tables of docs/steering.md: searches by themselves on each surface, the tuner with each of them within a run, and ARCS
+// as published.
 // Deterministic.  search_table [noise, a share; 0.03]
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "surfaces.hpp"
+#include "trimtab/steer/arcs.hpp"
 #include "trimtab/steer/diagnosis.hpp"
 #include "trimtab/steer/engine.hpp"
 #include "trimtab/steer/tuner.hpp"
@@ -20,6 +22,7 @@ constexpr double most_instances = 4000;
 struct result {
   double until_good = never;  // evaluations, or instances of the region
   double ended_at = 0;        // true value of what it found, over the best
+  double lost = 0;            // to trials above the incumbent, of the run's time
 };
 
 result alone(search_kind kind, const surfaces::surface& of, double best, double noise, std::uint64_t seed) {
@@ -44,12 +47,10 @@ result alone(search_kind kind, const surfaces::surface& of, double best, double 
 }
 
 // A program that does nothing but run the region for as long as 2000 instances take at its start, or 4000 in all.
-result within_a_run(search_kind kind, const surfaces::surface& of, double best, double noise, std::uint64_t seed) {
+result within_a_run(std::unique_ptr<policy> rule, const surfaces::surface& of, double best, double noise,
+                    std::uint64_t seed) {
   engine steering;
-  tuner_options options;
-  options.kind = kind;
-  options.seed = seed;
-  steering.add(std::make_unique<tuner>(options));
+  steering.add(std::move(rule));
   subject_info region{1, of.name, of.knobs};
   for (std::size_t i = 0; i < region.knobs.size(); ++i) {
     region.knobs[i].initial = of.start[i];
@@ -77,7 +78,15 @@ result within_a_run(search_kind kind, const surfaces::surface& of, double best, 
     if (found.until_good == never && of.seconds(accepted) <= 1.05 * best) found.until_good = instances;
   }
   found.ended_at = of.seconds(accepted) / best;
+  found.lost = steering.spent().spent_s() / now.time_s;
   return found;
+}
+
+result tuned(search_kind kind, const surfaces::surface& of, double best, double noise, std::uint64_t seed) {
+  tuner_options options;
+  options.kind = kind;
+  options.seed = seed;
+  return within_a_run(std::make_unique<tuner>(options), of, best, noise, seed);
 }
 
 using experiment = result (*)(search_kind, const surfaces::surface&, double best, double noise, std::uint64_t seed);
@@ -109,12 +118,36 @@ void table(experiment what, double noise) {
   }
 }
 
+void table_of_arcs(double noise) {
+  std::printf("| surface | start | arcs-online | arcs-offline |\n|---|---|---|---|\n");
+  for (const surfaces::surface& of : surfaces::all_surfaces()) {
+    if (of.knobs != surfaces::arcs_knobs()) continue;
+    const double best = surfaces::best_of(of);
+    std::printf("| %s | %.2f |", of.name.c_str(), of.seconds(of.start) / best);
+    for (const arcs_kind kind : {arcs_kind::online, arcs_kind::offline}) {
+      std::vector<double> until, ended, lost;
+      for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        const result found = within_a_run(std::make_unique<arcs>(kind, seed), of, best, noise, seed);
+        until.push_back(found.until_good);
+        ended.push_back(found.ended_at);
+        lost.push_back(found.lost);
+      }
+      char good[32] = "-";
+      if (median_of(until) < never) std::snprintf(good, sizeof good, "%.0f", median_of(until));
+      std::printf(" %s, %.2f, %.1f %% |", good, median_of(ended), 100 * median_of(lost));
+    }
+    std::printf("\n");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const double noise = argc > 1 ? std::strtod(argv[1], nullptr) : 0.03;
   table(alone, noise);
   std::printf("\n");
-  table(within_a_run, noise);
+  table(tuned, noise);
+  std::printf("\n");
+  table_of_arcs(noise);
   return 0;
 }

@@ -23,7 +23,9 @@ const std::vector<decision>& engine::step(const snapshot& now) {
   if (std::isfinite(now.time_s) && now.time_s > m_time_s) m_time_s = now.time_s;
   m_is_last = now.is_last;
   take_in(now);
-  if (m_budget.left_s(m_time_s) <= 0) undo_trials("the budget of search is spent", -1);
+  if (m_budget.left_s(m_time_s) <= 0)
+    for (int place = 0; place < static_cast<int>(m_members.size()); ++place)
+      if (is_guarded(place)) undo_trials("the budget of search is spent", place);
   for (int place = 0; place < static_cast<int>(m_members.size()); ++place) {
     member& each = m_members[static_cast<std::size_t>(place)];
     if (!each.report.is_enabled) continue;
@@ -96,6 +98,8 @@ void engine::disable(int place, std::string why) {
   for (auto& [id, each] : m_subjects)
     if (each.holder == place) each.holder = -1;
 }
+
+bool engine::is_guarded(int place) const { return m_members[static_cast<std::size_t>(place)].rule->is_guarded(); }
 
 void engine::undo_trials(const std::string& why, int place) {
   for (auto& [id, each] : m_subjects)

@@ -149,12 +149,12 @@ engine::judgement engine::judge_changes(int place, const entry& on, const propos
     return judgement::refused;
   }
   // A rule's change is accepted at once; what is on trial would be accepted with it, unproved.
-  if (real.empty() || m_is_last || (what.what == outcome::set && on.on_trial())) {
+  if (real.empty() || (m_is_last && is_guarded(place)) || (what.what == outcome::set && on.on_trial())) {
     m_counts.nothing_to_do += 1;
     return judgement::refused;
   }
   const bool is_search = m_members[static_cast<std::size_t>(place)].rule->is_search();
-  if (!is_search && what.what == outcome::set) return judgement::good;
+  if ((!is_search && what.what == outcome::set) || !is_guarded(place)) return judgement::good;
   // There and back.
   double needed = 2 * cost_of(on, real);
   if (what.what == outcome::trial) needed += on.incumbent.seconds() * m_options.expected_excess;

@@ -88,6 +88,7 @@ class engine {
   double cost_of(const entry& on, const std::vector<change>& changes) const;
   void disable(int place, std::string why);
   void undo(entry& on, std::string why, int place);
+  bool is_guarded(int place) const;
   void undo_trials(const std::string& why, int place);  // place -1: of all policies
   decision& decide(entry& on, outcome what, std::vector<change> changes, int place, std::string reason);
 

@@ -66,6 +66,8 @@ class policy {
   virtual cadence when() const { return {}; }
   // False: it only sets what is known already (history). That costs no budget, and leaves the subject to others.
   virtual bool is_search() const noexcept { return true; }
+  // False: no budget ends its trials and none needs a level to be compared with. Of published policies, for comparison.
+  virtual bool is_guarded() const noexcept { return true; }
   virtual void observe(const view& now, std::vector<proposal>& out) = 0;
 };
 

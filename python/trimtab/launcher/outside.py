@@ -1,0 +1,51 @@
+"""A policy of the user's, in a process of its own beside the program's."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+# The folder of the program could hold a `trimtab` of its own: Python is not to look there.
+_HOST = "import sys; sys.path[0] or sys.path.pop(0); from trimtab.policies.host import main; main()"
+_END_S = 1.0
+
+
+@contextmanager
+def policy_beside(policy: str | None, directory: Path | None) -> Iterator[None]:
+    """Run the policy while this is open, if it is a file's; what it prints goes into the run directory.
+
+    That it cannot be started is no reason not to run the program, whose library then waits for its first answer in vain.
+    """
+    if policy is None or directory is None or not policy.endswith(".py"):
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        process = None
+        with contextlib.suppress(OSError):
+            log = stack.enter_context((directory / "policy.log").open("wb"))
+            process = subprocess.Popen(
+                [sys.executable, "-c", _HOST, policy, str(directory)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                # What the terminal sends is for the program.
+                start_new_session=True,
+            )
+        try:
+            yield
+        finally:
+            if process is not None:
+                _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,101 @@
+"""The process in which a policy runs: takes the snapshots of a run's processes to it, and its proposals back."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from trimtab.policies.exchange import (
+    SNAPSHOT,
+    ExchangeError,
+    answer_text,
+    failure_text,
+    read_snapshot,
+    write_answer,
+)
+from trimtab.policies.policy import Policy
+
+_PERIOD_S = 0.02
+
+
+def policy_in(path: Path) -> type[Policy]:
+    """The one policy that the file defines.
+
+    Raises:
+        ExchangeError: it defines none, or several.
+        Exception: whatever the file raises.
+    """
+    sys.path.insert(0, str(path.parent))
+    spec = importlib.util.spec_from_file_location(f"trimtab_policy_{path.stem}", path)
+    assert spec is not None and spec.loader is not None, path
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    found = [
+        each
+        for each in vars(module).values()
+        if isinstance(each, type) and issubclass(each, Policy) and each.__module__ == spec.name
+    ]
+    if len(found) != 1:
+        raise ExchangeError(f"{path}: expected one class derived from Policy, found {len(found)}")
+    return found[0]
+
+
+class Host:
+    """The policy, for all processes of a run. The first error is the last: every process is told of it from then on."""
+
+    def __init__(self, path: Path, run: Path) -> None:
+        self._run = run
+        self._policies: dict[Path, Policy] = {}
+        self._answered: dict[Path, int] = {}
+        self._seen: dict[Path, tuple[int, int]] = {}  # each is a new file
+        self._made: type[Policy] | None = None
+        self._failure = ""
+        try:
+            self._made = policy_in(path)
+        except BaseException as error:  # a policy that calls sys.exit has failed as well
+            self._fail(error)
+
+    def look(self) -> None:
+        """Answer each process that has something new."""
+        for snapshot in self._run.glob(f"*/{SNAPSHOT}"):
+            about = snapshot.stat()
+            which = (about.st_ino, about.st_mtime_ns)
+            if self._seen.get(snapshot) != which:
+                self._seen[snapshot] = which
+                self._answer(snapshot.parent)
+
+    def _answer(self, folder: Path) -> None:
+        now = read_snapshot((folder / SNAPSHOT).read_text(encoding="utf-8"))
+        if self._answered.get(folder) == now.number:
+            return
+        self._answered[folder] = now.number
+        text = ""
+        try:
+            if not self._failure and self._made is not None:
+                if folder not in self._policies:
+                    self._policies[folder] = self._made()
+                text = answer_text(now.number, self._policies[folder].observe(now))
+        except BaseException as error:  # see above
+            self._fail(error)
+        write_answer(folder, failure_text(now.number, self._failure) if self._failure else text)
+
+    def _fail(self, error: BaseException) -> None:
+        traceback.print_exception(error)
+        sys.stderr.flush()
+        where = traceback.extract_tb(error.__traceback__)
+        place = f" ({Path(where[-1].filename).name}:{where[-1].lineno})" if where else ""
+        self._failure = f"raised {type(error).__name__}: {str(error)[:200]}{place}"
+
+
+def main() -> None:
+    """`FILE RUN`: until whoever started us is gone, or ends us."""
+    parent = os.getppid()
+    host = Host(Path(sys.argv[1]), Path(sys.argv[2]))
+    while os.getppid() == parent:
+        host.look()
+        time.sleep(_PERIOD_S)

@@ -1,0 +1,52 @@
+#include "block_time.hpp"
+
+namespace trimtab::openmp {
+
+std::atomic<std::uint32_t> block_time_version{0};
+constinit thread_local std::uint32_t t_block_time_version = 0;
+
+namespace {
+
+constexpr std::int64_t not_known = -1;
+
+std::atomic<std::int64_t> programs_own{not_known};
+std::atomic<std::int64_t> wanted{not_known};
+std::atomic<bool> is_set_by_program{false};
+// What this thread has been given; otherwise it has what the program began with.
+constinit thread_local std::int64_t t_given = not_known;
+
+}  // namespace
+
+void watch_block_time() noexcept { block_time_version.store(1, std::memory_order_release); }
+
+std::int64_t programs_block_time() noexcept { return programs_own.load(std::memory_order_acquire); }
+
+bool want_block_time(std::int64_t milliseconds) noexcept {
+  if (is_set_by_program.load(std::memory_order_acquire)) return false;
+  wanted.store(milliseconds, std::memory_order_relaxed);
+  block_time_version.fetch_add(1, std::memory_order_release);
+  return true;
+}
+
+void turn_block_time(const caller& from) noexcept {
+  auto* const ask = real<int()>(from, symbol::kmp_get_blocktime);
+  auto* const set = real<void(int)>(from, symbol::kmp_set_blocktime);
+  auto* const level = real<int()>(from, symbol::omp_get_level);
+  if (from.is_internal || ask == nullptr || set == nullptr || level == nullptr || from.of->family != runtime_family::llvm)
+    return;
+  // Members have what their forker had: that is nobody's setting.
+  if (level() != 0) return;
+  t_block_time_version = block_time_version.load(std::memory_order_acquire);
+  const std::int64_t has = ask();
+  std::int64_t own = not_known;
+  if (programs_own.compare_exchange_strong(own, has)) own = has;
+  // Neither what it began with nor what it was given: the program has set it.
+  if (has != own && has != t_given) is_set_by_program.store(true, std::memory_order_release);
+  if (is_set_by_program.load(std::memory_order_relaxed)) return;
+  const std::int64_t to = wanted.load(std::memory_order_relaxed);
+  if (to < 0 || to == has) return;
+  set(static_cast<int>(to));
+  t_given = ask();
+}
+
+}  // namespace trimtab::openmp

@@ -1,0 +1,81 @@
+#include "outside_policy.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+
+#include "outside_text.hpp"
+
+namespace trimtab::session {
+
+namespace {
+
+constexpr std::size_t most_measured = 1024;  // of a subject, in one snapshot
+constexpr std::size_t longest_answer = 1 << 20;
+
+struct closed {
+  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+using file = std::unique_ptr<std::FILE, closed>;
+
+// Whoever reads sees the file before or the one after, never a part.
+void replace_file(const std::string& path, const std::string& text) {
+  const std::string part = path + ".part";
+  const auto fail = [&] { throw std::runtime_error("could not be told anything: " + part + ": " + std::strerror(errno)); };
+  file to(std::fopen(part.c_str(), "we"));
+  if (!to || std::fwrite(text.data(), 1, text.size(), to.get()) != text.size() || std::fflush(to.get()) != 0) fail();
+  to.reset();
+  if (std::rename(part.c_str(), path.c_str()) != 0) fail();
+}
+
+bool read_whole(const std::string& path, std::string& into) {
+  const file from(std::fopen(path.c_str(), "re"));
+  if (!from) return false;
+  char buffer[4096];
+  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, from.get())) {
+    into.append(buffer, got);
+    if (into.size() > longest_answer) throw std::runtime_error("answered with more than a million bytes");
+  }
+  return true;
+}
+
+}  // namespace
+
+outside_policy::outside_policy(std::string name, std::string folder,
+                               std::function<std::string(const steer::subject_info&)> key_of, outside_limits limits)
+    : m_name(std::move(name)), m_folder(std::move(folder)), m_key_of(std::move(key_of)), m_limits(limits) {}
+
+void outside_policy::ask(const steer::view& now) {
+  replace_file(m_folder + "/policy-snapshot.json", snapshot_text(++m_number, now, m_measured, m_key_of));
+  m_measured.clear();
+  m_is_waiting = true;
+  m_asked_s = now.time_s;
+}
+
+bool outside_policy::take_answer(const steer::view& now, std::vector<steer::proposal>& out) {
+  std::string text;
+  return read_whole(m_folder + "/policy-answer.txt", text) && read_answer(text, m_number, now, out);
+}
+
+void outside_policy::observe(const steer::view& now, std::vector<steer::proposal>& out) {
+  for (const steer::subject_id each : now.gone) m_measured.erase(each);
+  for (const steer::subject_view& each : now.subjects) {
+    std::vector<steer::measurement>& its = m_measured[each.info.id];
+    for (const steer::measurement& one : each.measured)
+      if (its.size() < most_measured) its.push_back(one);
+  }
+  if (now.is_last) return ask(now);  // nobody waits for an answer
+  if (m_is_waiting) {
+    if (take_answer(now, out)) {
+      m_is_waiting = false;
+      m_has_answered = true;
+    } else if (now.time_s - m_asked_s > (m_has_answered ? m_limits.answer_s : m_limits.begin_s)) {
+      throw std::runtime_error("has not answered for " + std::to_string(static_cast<int>(now.time_s - m_asked_s)) + " s");
+    }
+  }
+  if (!m_is_waiting && (m_number == 0 || now.time_s - m_asked_s >= m_limits.period_s)) ask(now);
+}
+
+}  // namespace trimtab::session

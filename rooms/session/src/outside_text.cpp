@@ -1,0 +1,176 @@
+#include "outside_text.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+
+#include "trimtab/steer/log.hpp"
+
+namespace trimtab::session {
+
+using namespace steer;
+
+namespace {
+
+constexpr std::size_t most_values = 1024;  // of a domain, that are told
+constexpr std::size_t most_proposals = 1000;
+constexpr std::string_view head = "trimtab-proposals 1 ";
+
+// Values of JSON, one after the other; begin and end of lists and objects by hand.
+class json {
+ public:
+  std::string take() { return std::move(m_text); }
+  json& raw(std::string_view text) {
+    m_text += text;
+    return *this;
+  }
+  // A comma if it is not the first of its list or object.
+  json& next() {
+    if (m_text.back() != '[' && m_text.back() != '{') m_text += ',';
+    return *this;
+  }
+  json& text(std::string_view value) {
+    m_text += '"';
+    for (const char each : value) {
+      char escaped[8];
+      if (each == '"' || each == '\\')
+        m_text.append(1, '\\').append(1, each);
+      else if (static_cast<unsigned char>(each) < 0x20) {
+        std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned char>(each));
+        m_text += escaped;
+      } else
+        m_text += each;
+    }
+    m_text += '"';
+    return *this;
+  }
+  json& number(double value) {
+    char written[40];
+    std::snprintf(written, sizeof written, "%.17g", value);
+    return raw(std::isfinite(value) ? written : "null");
+  }
+  json& number(std::uint64_t value) { return raw(std::to_string(value)); }
+  json& truth(bool value) { return raw(value ? "true" : "false"); }
+  json& name(std::string_view value) { return next().text(value).raw(":"); }
+  json& all(std::string_view its_name, std::span<const figure> figures) {
+    name(its_name).raw("{");
+    for (const figure& each : figures) name(each.name).number(each.value);
+    return raw("}");
+  }
+
+ private:
+  std::string m_text;
+};
+
+void add(json& into, const knob& its, knob_value in_force, knob_value accepted) {
+  into.next().raw("{");
+  into.name("name").text(its.name).name("is_ordered").truth(its.values.is_ordered());
+  into.name("needs_consent").truth(its.asks == consent::needed);
+  into.name("initial").text(its.values.text_of(its.initial)).name("in_force").text(its.values.text_of(in_force));
+  into.name("accepted").text(its.values.text_of(accepted)).name("values").raw("[");
+  const std::size_t step = (its.values.size() + most_values - 1) / most_values;
+  for (std::size_t i = 0; i < its.values.size(); i += step) into.next().text(its.values.text_of(its.values.at(i)));
+  into.raw("]}");
+}
+
+std::string word_of(std::string_view& rest) {
+  const std::size_t end = std::min(rest.find(' '), rest.size());
+  const auto word = from_word(rest.substr(0, end));
+  if (!word || end == 0) throw std::runtime_error("answered with something that is no line of words");
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return *word;
+}
+
+template <class integer>
+integer number_of(std::string_view text, const char* what) {
+  integer value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw std::runtime_error(std::string("answered with '").append(text.substr(0, 40)).append("' in the place of ") + what);
+  return value;
+}
+
+outcome outcome_named(std::string_view name) {
+  for (const outcome each : {outcome::trial, outcome::kept, outcome::undone, outcome::set})
+    if (name_of(each) == name) return each;
+  throw std::runtime_error("proposed '" + std::string(name.substr(0, 40)) + "', expected trial, kept, undone or set");
+}
+
+proposed_change change_of(const subject_view& on, std::string_view word) {
+  const std::size_t at = word.find('=');
+  const std::string_view name = word.substr(0, at);
+  for (std::uint32_t i = 0; at != std::string_view::npos && i < on.info.knobs.size(); ++i) {
+    const knob& its = on.info.knobs[i];
+    if (its.name != name) continue;
+    if (const auto value = its.values.value_of(word.substr(at + 1))) return {i, *value};
+    throw std::runtime_error("proposed " + std::string(word.substr(0, 80)) + " for " + on.info.name +
+                             ", which is outside its domain");
+  }
+  throw std::runtime_error("proposed '" + std::string(word.substr(0, 80)) + "' for " + on.info.name +
+                           ", which has no such knob");
+}
+
+proposal proposal_of(std::string_view line, const view& now) {
+  proposal made;
+  made.what = outcome_named(word_of(line));
+  made.subject = number_of<subject_id>(word_of(line), "a subject's number");
+  made.reason = word_of(line);
+  const subject_view* const on = now.find(made.subject);
+  // The engine knows whether it is gone or never was.
+  if (on == nullptr) return made;
+  while (!line.empty()) made.changes.push_back(change_of(*on, word_of(line)));
+  return made;
+}
+
+}  // namespace
+
+std::string snapshot_text(std::uint64_t number, const view& now, const measured_by_subject& measured,
+                          const std::function<std::string(const subject_info&)>& key_of) {
+  json into;
+  into.raw("{").name("format").number(std::uint64_t{1}).name("number").number(number);
+  into.name("time_s").number(now.time_s).name("is_last").truth(now.is_last);
+  into.name("budget_left_s").number(now.budget_left_s).name("has_consent").truth(now.has_consent);
+  into.all("figures", now.figures).name("subjects").raw("[");
+  for (const subject_view& each : now.subjects) {
+    into.next().raw("{").name("id").number(std::uint64_t{each.info.id}).name("name").text(each.info.name);
+    into.name("key").text(key_of(each.info)).name("since").number(each.since);
+    into.name("is_others").truth(each.is_others).name("has_level").truth(each.has_level);
+    into.all("figures", each.figures).name("knobs").raw("[");
+    for (std::size_t i = 0; i < each.info.knobs.size(); ++i)
+      add(into, each.info.knobs[i], each.in_force[i], each.accepted[i]);
+    into.raw("]").name("measured").raw("[");
+    const auto its = measured.find(each.info.id);
+    if (its != measured.end())
+      for (const measurement& one : its->second)
+        into.next().raw("[").number(one.under).raw(",").number(one.value).raw(",").number(one.seconds).raw("]");
+    into.raw("]}");
+  }
+  return into.raw("]}\n").take();
+}
+
+bool read_answer(const std::string& text, std::uint64_t number, const view& now, std::vector<proposal>& out) {
+  std::string_view rest = text;
+  const auto line_of = [&] {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return line;
+  };
+  const std::string_view first = line_of();
+  if (!first.starts_with(head))
+    throw std::runtime_error("answered with something that does not begin with trimtab-proposals 1");
+  if (number_of<std::uint64_t>(first.substr(head.size()), "a snapshot's number") != number) return false;
+  while (!rest.empty()) {
+    std::string_view line = line_of();
+    if (line.starts_with("failed ")) {
+      line.remove_prefix(7);
+      throw std::runtime_error(word_of(line));
+    }
+    if (out.size() == most_proposals) throw std::runtime_error("proposed more than 1000 things at once");
+    out.push_back(proposal_of(line, now));
+  }
+  return true;
+}
+
+}  // namespace trimtab::session

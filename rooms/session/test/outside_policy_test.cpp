@@ -1,0 +1,155 @@
+// A policy in another process, played by the test: files in a folder.
+#include "outside_policy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace trimtab::session {
+namespace {
+
+using namespace steer;
+
+class outside : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char made[] = "/tmp/trimtab-outside-XXXXXX";
+    ASSERT_NE(mkdtemp(made), nullptr);
+    folder = made;
+    rule = std::make_unique<outside_policy>("mine.py", folder, [](const subject_info& of) { return of.name + "!"; });
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  std::vector<proposal> look(double time_s, std::vector<measurement> measured = {}, bool is_last = false) {
+    view now;
+    now.time_s = time_s;
+    now.is_last = is_last;
+    const subject_view subject{info, values, values, 3, 0, measured, {}, false, true};
+    now.subjects = {&subject, 1};
+    std::vector<proposal> out;
+    rule->observe(now, out);
+    return out;
+  }
+  std::string snapshot() const {
+    std::ostringstream text;
+    text << std::ifstream(folder + "/policy-snapshot.json").rdbuf();
+    return text.str();
+  }
+  void answer(const std::string& text) { std::ofstream(folder + "/policy-answer.txt") << text; }
+  std::string error_of(const std::string& lines) {
+    rule = std::make_unique<outside_policy>("mine.py", folder, [](const subject_info&) { return ""; });
+    look(0);
+    answer("trimtab-proposals 1 1\n" + lines);
+    try {
+      look(0.1);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  std::string folder;
+  std::unique_ptr<outside_policy> rule;
+  std::vector<knob_value> values{0, 8};
+  subject_info info{7,
+                    "a \"quoted\"\nname",
+                    {{"schedule", *domain::categories({"as-written", "fac2"}), 0, 0, consent::safe, 0, {}},
+                     {"chunk", *domain::powers_of_two(1, 64), 8, 0, consent::needed, 0, {}}}};
+};
+
+TEST_F(outside, is_shown_all_that_a_policy_sees) {
+  look(0.5, {{3, 0.25, 1}});
+  EXPECT_EQ(snapshot(),
+            R"({"format":1,"number":1,"time_s":0.5,"is_last":false,"budget_left_s":0,"has_consent":false,"figures":{},)"
+            R"("subjects":[{"id":7,"name":"a \"quoted\"\u000aname","key":"a \"quoted\"\u000aname!","since":3,)"
+            R"("is_others":false,"has_level":true,"figures":{},"knobs":[)"
+            R"({"name":"schedule","is_ordered":false,"needs_consent":false,"initial":"as-written","in_force":"as-written",)"
+            R"("accepted":"as-written","values":["as-written","fac2"]},)"
+            R"({"name":"chunk","is_ordered":true,"needs_consent":true,"initial":"8","in_force":"8","accepted":"8",)"
+            R"("values":["1","2","4","8","16","32","64"]}],"measured":[[3,0.25,1]]}]})"
+            "\n");
+}
+
+TEST_F(outside, proposes_in_the_place_of_a_policy_here) {
+  look(0);
+  EXPECT_TRUE(look(0.02).empty()) << "no answer yet";
+  answer("trimtab-proposals 1 1\ntrial 7 why%20not schedule%3Dfac2 chunk%3D16\nkept 7 -\nset 99 gone x%3Dy\n");
+  const std::vector<proposal> made = look(0.04);
+  ASSERT_EQ(made.size(), 3u);
+  EXPECT_EQ(made[0].what, outcome::trial);
+  EXPECT_EQ(made[0].reason, "why not");
+  ASSERT_EQ(made[0].changes.size(), 2u);
+  EXPECT_EQ(made[0].changes[0].to, 1);
+  EXPECT_EQ(made[0].changes[1].to, 16);
+  EXPECT_EQ(made[1].what, outcome::kept);
+  EXPECT_EQ(made[2].subject, 99u) << "whether there was one the engine knows";
+  EXPECT_TRUE(look(0.06).empty()) << "an answer is taken once";
+}
+
+TEST_F(outside, the_next_snapshot_waits_for_the_answer_and_loses_nothing) {
+  look(0, {{3, 1, 1}});
+  look(0.2, {{3, 2, 1}});
+  EXPECT_NE(snapshot().find("\"number\":1,"), std::string::npos);
+  answer("trimtab-proposals 1 1\n");
+  look(0.22, {{3, 4, 1}});
+  EXPECT_NE(snapshot().find("\"number\":2,"), std::string::npos);
+  EXPECT_NE(snapshot().find("\"measured\":[[3,2,1],[3,4,1]]"), std::string::npos) << snapshot();
+  look(0.24);
+  EXPECT_NE(snapshot().find("\"number\":2,"), std::string::npos) << "an answer to the first is none to the second";
+  answer("trimtab-proposals 1 2\n");
+  look(0.26);
+  EXPECT_NE(snapshot().find("\"number\":2,"), std::string::npos) << "not yet";
+  look(0.33);
+  EXPECT_NE(snapshot().find("\"number\":3,"), std::string::npos);
+}
+
+TEST_F(outside, who_does_not_answer_in_time_fails) {
+  look(0);
+  look(29);
+  EXPECT_THROW(look(31), std::runtime_error) << "the first answer";
+  rule = std::make_unique<outside_policy>("mine.py", folder, [](const subject_info&) { return ""; });
+  look(0);
+  answer("trimtab-proposals 1 1\n");
+  look(1);
+  look(5.9);
+  EXPECT_THROW(look(6.1), std::runtime_error);
+}
+
+TEST_F(outside, nonsense_is_named) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"trial 7 x schedule%3Dbest\n", "schedule=best for a \"quoted\"\nname, which is outside its domain"},
+      {"trial 7 x chunk%3D3\n", "outside its domain"},
+      {"trial 7 x colour%3Dred\n", "no such knob"},
+      {"trial 7 x schedule\n", "no such knob"},
+      {"try 7 x\n", "proposed 'try', expected trial, kept, undone or set"},
+      {"trial seven x\n", "'seven' in the place of a subject's number"},
+      {"trial\n", "no line of words"},
+      {"trial 7 %zz\n", "no line of words"},
+      {"failed it%20broke\n", "it broke"},
+  };
+  for (const auto& [lines, expected] : wrong) EXPECT_NE(error_of(lines).find(expected), std::string::npos) << lines;
+  std::string many;
+  for (int i = 0; i < 1001; ++i) many += "kept 7 -\n";
+  EXPECT_NE(error_of(many).find("more than 1000"), std::string::npos);
+  answer("hello");
+  EXPECT_THROW(look(0.2), std::runtime_error);
+}
+
+TEST_F(outside, at_the_end_nobody_waits) {
+  look(0);
+  EXPECT_TRUE(look(100, {}, true).empty());
+  EXPECT_NE(snapshot().find("\"is_last\":true"), std::string::npos);
+}
+
+TEST_F(outside, a_folder_that_is_gone_is_a_failure) {
+  std::filesystem::remove_all(folder);
+  EXPECT_THROW(look(0), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace trimtab::session

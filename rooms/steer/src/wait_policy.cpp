@@ -1,0 +1,69 @@
+#include "trimtab/steer/wait_policy.hpp"
+
+#include <algorithm>
+
+#include "trimtab/steer/fitting/figures.hpp"
+
+namespace trimtab::steer {
+
+namespace {
+
+constexpr knob_value sleep_at_once = 0;
+
+const figure* find(std::span<const figure> among, std::string_view name) {
+  const auto found = std::find_if(among.begin(), among.end(), [&](const figure& each) { return each.name == name; });
+  return found == among.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::optional<knob_value> wait_policy::judge(state& of, double time_s, double share, bool sleeps, knob_value own) const {
+  if (of.calm_s == 0) of.calm_s = m_options.calm_s;
+  const bool was_bad = of.was_bad;
+  of.was_bad = share >= m_options.bad_share;
+  if (!sleeps) {
+    if (!of.was_bad || !was_bad) return std::nullopt;
+    if (of.back_at_s >= 0 && time_s - of.back_at_s < m_options.soon_s)
+      of.calm_s = std::min(2 * of.calm_s, m_options.most_calm_s);
+    of.calm_since_s = -1;
+    return sleep_at_once;
+  }
+  if (share > m_options.calm_share) {
+    of.calm_since_s = -1;
+    return std::nullopt;
+  }
+  if (of.calm_since_s < 0) of.calm_since_s = time_s;
+  if (time_s - of.calm_since_s < of.calm_s) return std::nullopt;
+  of.back_at_s = time_s;
+  return own;
+}
+
+void wait_policy::observe(const view& now, std::vector<proposal>& out) {
+  for (const subject_id each : now.gone) m_states.erase(each);
+  if (now.is_last) return;
+  for (const subject_view& each : now.subjects) {
+    const std::vector<knob>& knobs = each.info.knobs;
+    const auto its = std::find_if(knobs.begin(), knobs.end(), [](const knob& one) { return one.name == knobs::block_time; });
+    if (its == knobs.end() || each.is_others || its->initial == sleep_at_once || !its->values.contains(sleep_at_once))
+      continue;
+    const figure* const share = find(each.figures, figures::run_delay_share);
+    const figure* const window = find(each.figures, figures::windows);
+    if (share == nullptr || window == nullptr) continue;
+    state& of = m_states[each.info.id];
+    if (of.window == window->value) continue;
+    of.window = window->value;
+    const auto place = static_cast<std::uint32_t>(its - knobs.begin());
+    const bool sleeps = each.in_force[place] == sleep_at_once;
+    const std::optional<knob_value> to = judge(of, now.time_s, share->value, sleeps, its->initial);
+    if (!to) continue;
+    proposal made;
+    made.subject = each.info.id;
+    made.what = outcome::set;
+    made.changes = {{place, *to}};
+    made.reason = sleeps ? "its threads have had their CPUs for long" : "who spins takes CPUs that others want";
+    made.evidence = {*share};
+    out.push_back(std::move(made));
+  }
+}
+
+}  // namespace trimtab::steer

@@ -1,0 +1,131 @@
+"""Policies of the user's: what they are shown, what they answer, and what becomes of errors; without a program."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from trimtab.policies import Proposal
+from trimtab.policies.exchange import (
+    ANSWER,
+    SNAPSHOT,
+    ExchangeError,
+    answer_text,
+    failure_text,
+    read_snapshot,
+)
+from trimtab.policies.host import Host
+
+
+def snapshot(number: int = 1, **more: Any) -> str:
+    knob = {
+        "name": "schedule",
+        "is_ordered": False,
+        "needs_consent": False,
+        "initial": "as-written",
+        "in_force": "fac2",
+        "accepted": "as-written",
+        "values": ["as-written", "fac2"],
+    }
+    subject = {
+        "id": 17,
+        "name": "a.c:3",
+        "key": "abc+0x1/dynamic,1/100",
+        "since": 4,
+        "is_others": False,
+        "has_level": True,
+        "figures": {"imbalance": 1.5},
+        "knobs": [knob],
+        "measured": [[3, 2e-6, 0.1], [4, 1e-6, 0.05]],
+    }
+    return json.dumps(
+        {
+            "format": 1,
+            "number": number,
+            "time_s": 1.5,
+            "is_last": False,
+            "budget_left_s": 0.1,
+            "has_consent": False,
+            "figures": {},
+            "subjects": [subject],
+            **more,
+        }
+    )
+
+
+def test_a_snapshot_is_read() -> None:
+    now = read_snapshot(snapshot())
+    (loop,) = now.subjects
+    assert (now.time_s, loop.id, loop.knobs["schedule"].in_force) == (1.5, 17, "fac2")
+    assert loop.measured_now() == [1e-6], "only what is of the values in force"
+    assert loop.knobs["schedule"].values == ("as-written", "fac2")
+    with pytest.raises(ExchangeError, match="format 2, expected 1"):
+        read_snapshot(snapshot(format=2))
+
+
+def test_proposals_are_lines_of_words() -> None:
+    (loop,) = read_snapshot(snapshot()).subjects
+    made = [
+        loop.trial("50 %, they say", schedule="fac2", chunk=8),
+        loop.keep(""),
+        loop.undo("no"),
+        loop.set("x"),
+    ]
+    assert answer_text(7, made).splitlines() == [
+        "trimtab-proposals 1 7",
+        "trial 17 50%20%25%2C%20they%20say schedule%3Dfac2 chunk%3D8",
+        "kept 17 -",
+        "undone 17 no",
+        "set 17 x",
+    ]
+    with pytest.raises(ExchangeError, match="proposed 3, expected"):
+        answer_text(1, [3])  # type: ignore[list-item]
+    assert failure_text(2, "a b") == "trimtab-proposals 1 2\nfailed a%20b\n"
+    assert isinstance(made[0], Proposal)
+
+
+HEAD = "from trimtab.policies import Policy\n"
+
+
+def answers(tmp_path: Path, text: str, numbers: tuple[int, ...] = (1,)) -> list[str]:
+    policy = tmp_path / "mine.py"
+    policy.write_text(HEAD + text, encoding="utf-8")
+    process = tmp_path / "run" / "77-0"
+    process.mkdir(parents=True)
+    host = Host(policy, tmp_path / "run")
+    found = []
+    for number in numbers:
+        (process / SNAPSHOT).write_text(snapshot(number), encoding="utf-8")
+        host.look()
+        found.append((process / ANSWER).read_text(encoding="utf-8"))
+    return found
+
+
+def test_each_snapshot_is_answered_once(tmp_path: Path) -> None:
+    text = (
+        "class Mine(Policy):\n    count = 0\n    def observe(self, now):\n        self.count += 1\n"
+        "        return [each.trial(str(self.count), schedule='fac2') for each in now.subjects]\n"
+    )
+    first, same, next_one = answers(tmp_path, text, (1, 1, 2))
+    assert first == same == "trimtab-proposals 1 1\ntrial 17 1 schedule%3Dfac2\n"
+    assert next_one == "trimtab-proposals 1 2\ntrial 17 2 schedule%3Dfac2\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("class Mine(Policy):\n    def observe(self, now):\n        1 / 0\n", "raised%20ZeroDivisionError"),
+        ("class Mine(Policy):\n    pass\n", "raised%20TypeError"),
+        ("import no_such_module\n", "raised%20ModuleNotFoundError"),
+        ("", "expected%20one%20class%20derived%20from%20Policy%2C%20found%200"),
+        ("class A(Policy): ...\nclass B(Policy): ...\n", "found%202"),
+        ("raise SystemExit(1)\n", "raised%20SystemExit"),
+    ],
+)
+def test_the_first_error_is_the_last(tmp_path: Path, text: str, why: str) -> None:
+    for number, answer in enumerate(answers(tmp_path, text, (1, 2)), 1):
+        head, failed = answer.splitlines()
+        assert head == f"trimtab-proposals 1 {number}"
+        assert failed.startswith("failed ") and why in failed
