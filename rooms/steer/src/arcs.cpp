@@ -56,7 +56,7 @@ class arcs::region {
 
   void go_on(const subject_view& of, std::vector<proposal>& out) {
     if (m_search == nullptr || of.is_others) return;
-    if (m_asked) measure(of);
+    measure(of);
     if (!m_asked) return finish(of, "the best of its search", out);
     if (!is_in_force(of, *m_asked)) out.push_back(trial_of(of, *m_asked, "the next candidate"));
   }
@@ -83,7 +83,7 @@ class arcs::region {
  private:
   // One entry of the region is all that a candidate gets.
   void measure(const subject_view& of) {
-    if (!is_in_force(of, *m_asked)) return;
+    if (!m_asked || !is_in_force(of, *m_asked)) return;
     const auto first = std::find_if(of.measured.begin(), of.measured.end(),
                                     [&](const measurement& each) { return each.under == of.since; });
     if (first == of.measured.end()) return;
@@ -95,6 +95,7 @@ class arcs::region {
 
   std::vector<knob_value> values_of(const point& at) const {
     std::vector<knob_value> values;
+    values.reserve(at.size());
     for (std::size_t i = 0; i < at.size(); ++i) values.push_back(m_sets[i][at[i]]);
     return values;
   }
