@@ -248,3 +248,119 @@ void tasks(double* a, int n) {
     a[i] = i;
   }
 }
+static __attribute__((noinline)) int twice(int t) { return 2 * t; }
+void number_through_a_function(int* a, int n) {
+#pragma omp parallel
+  {
+    const int t = twice(omp_get_thread_num());
+#pragma omp for nowait
+    for (int i = 0; i < n; ++i) a[i] = t;
+  }
+}
+static __attribute__((noinline)) void put(int* where, const int* from) { *where = *from; }
+void number_through_memory(int* a, int n) {
+#pragma omp parallel
+  {
+    int t = omp_get_thread_num(), copy = 0;
+    put(&copy, &t);
+#pragma omp for nowait
+    for (int i = 0; i < n; ++i) a[i] = copy;
+  }
+}
+void number_through_pointers(int* a, int n) {
+#pragma omp parallel
+  {
+    int t = 0, u = 0;
+    int* volatile both[2] = {&t, &u};
+    int* const one = both[n & 1];
+    t = omp_get_thread_num();
+#pragma omp for nowait
+    for (int i = 0; i < n; ++i) a[i] = *one;
+  }
+}
+void number_switched(int* a, int n) {
+#pragma omp parallel
+  {
+    const int t = omp_get_thread_num();
+#pragma omp for nowait
+    for (int i = 0; i < n; ++i) switch (t) {
+        case 0: a[i] = 7; break;
+        case 1: a[i] += 3; break;
+        case 2: a[i] *= 5; break;
+        case 3: a[i] -= 8; break;
+        case 4: a[i] ^= 1; break;
+        case 5: a[i] |= 8; break;
+      }
+  }
+}
+void number_shifted(unsigned* a, int n) {
+#pragma omp parallel
+  {
+    const unsigned bit = 1u << omp_get_thread_num();
+#pragma omp for nowait
+    for (int i = 0; i < n; ++i) a[i] |= bit;
+  }
+}
+void number_selects(int* a, int n, int x, int y) {
+#pragma omp parallel
+  {
+    const int mine = omp_get_thread_num() & 1 ? x : y;
+#pragma omp for nowait
+    for (int i = 0; i < n; ++i) a[i] = mine;
+  }
+}
+void remainder_told(double* a, int n, int* told) {
+#pragma omp parallel
+  {
+    if (omp_get_thread_num() < n % omp_get_num_threads()) {
+#pragma omp atomic write
+      *told = 1;
+    }
+#pragma omp for nowait
+    for (int i = 0; i < n; ++i) a[i] = i;
+  }
+}
+void quotient_told(double* a, int n, int* told) {
+#pragma omp parallel
+  {
+#pragma omp for nowait
+    for (int i = 0; i < n; ++i) a[i] = i;
+#pragma omp atomic write
+    *told = n / omp_get_num_threads();
+  }
+}
+void serial_for_one(double* a, int n) {
+#pragma omp parallel
+  {
+    if (omp_get_num_threads() == 1) a[0] = 17;
+#pragma omp for nowait
+    for (int i = 1; i < n; ++i) a[i] = i;
+  }
+}
+void chunks_by_hand(double* a, int n) {
+#pragma omp parallel
+  {
+    const int threads = omp_get_num_threads(), chunk = (n + threads - 1) / threads;
+    const int begin = omp_get_thread_num() * chunk, end = begin + chunk < n ? begin + chunk : n;
+    for (int i = begin; i < end; ++i) a[i] = i;
+  }
+}
+void all_by_everybody(double* a, double* b, int n) {
+#pragma omp parallel
+  {
+#pragma omp for nowait
+    for (int i = 0; i < n; ++i) a[i] = i;
+    for (int i = 0; i < 4; ++i) b[i] = 3;
+  }
+}
+void told_when_found(const int* a, int n, int* found) {
+#pragma omp parallel
+  {
+    int here = 0;
+#pragma omp for nowait
+    for (int i = 0; i < n; ++i)
+      if (a[i] == 0) here = 1;
+#pragma omp atomic
+    *found += here;
+  }
+}
