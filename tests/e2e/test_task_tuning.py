@@ -123,7 +123,7 @@ def test_without_a_meter_it_is_told(workload: Workload) -> None:
     ("option", "told"),
     [
         ("tune=cap", 'tune is "cap", expected a comma list of workers, grain'),
-        ("tune-policy=best", 'tune-policy is "best", expected one of tuner, queue-length, power-limit'),
+        ("tune-policy=best", 'tune-policy is "best", expected one of tuner, queue-length, power-limit, fit'),
         ("power-limit=much", 'power-limit is "much", expected a number from 0 to 1000000'),
     ],
 )

@@ -114,19 +114,24 @@ void thread_steering::appear(steer::snapshot& now) {
   now.appeared.push_back(std::move(info));
 }
 
+// What the knob says is also what regions have: no promise is in the way.
+bool thread_steering::is_in_force() const {
+  if (!m_subject) return false;
+  const std::vector<knob_value> values = m_knobs.values(*m_subject);
+  return !values.empty() && static_cast<std::uint32_t>(values[threads_knob]) == the_team_sizes.latest();
+}
+
 // Of regions that all had the size which is in force; otherwise it begins anew.
-bool thread_steering::end_window() {
+void thread_steering::end_window() {
   const std::uint32_t members = the_team_sizes.latest(), forks = the_team_sizes.forks();
-  const knob_value wanted = m_knobs.values(*m_subject).at(threads_knob);
-  const bool is_in_force = members == static_cast<std::uint32_t>(wanted) && members == m_members;
-  const bool has_regions = forks != m_forks || the_recorder.is_parallel();
-  if (is_in_force && m_watch.seconds() < window_s) return false;
-  if (!is_in_force || !has_regions) {
+  const bool is_valid = is_in_force() && members == m_members;
+  if (is_valid && m_watch.seconds() < window_s) return;
+  if (!is_valid || (forks == m_forks && !the_recorder.is_parallel())) {
     m_members = members;
     m_forks = forks;
     m_watch.begin();
     m_delays->seconds();
-    return false;
+    return;
   }
   const observe::cpu_window ended = m_watch.end(the_team_sizes.own());
   const std::optional<double> delay_s = m_delays->seconds();
@@ -137,16 +142,15 @@ bool thread_steering::end_window() {
   if (delay_s) tell(figures::run_delay_share, std::min(1.0, *delay_s / ended.seconds / members));
   if (ended.idle_cpus) tell(figures::idle_cpus, *ended.idle_cpus);
   if (ended.throttled_share) tell(figures::throttled_share, *ended.throttled_share);
-  if (!ended.others) return true;
+  if (!ended.others) return;
   tell(figures::others, *ended.others);
   tell(figures::other_threads, ended.other_threads);
   tell(figures::registry_share, ended.registry_share);
-  return true;
 }
 
 void thread_steering::evaluate(double now_s) {
   using evaluated = thread_steering_options::evaluated;
-  if (m_options.evaluates == evaluated::nothing || now_s - m_evaluated_s < m_options.eval_time_s) return;
+  if (m_options.evaluates == evaluated::nothing || now_s - m_evaluated_s < m_options.eval_time_s || !is_in_force()) return;
   m_evaluated_s = now_s;
   if (m_options.evaluates == evaluated::iterations)
     ask_for_evaluation(evaluation_kind::iterations, 0);
@@ -207,9 +211,7 @@ void thread_steering::conclude() {
   if (the_team_sizes.now() == team_sizes::state::several_forkers)
     return tell("several of its threads begin parallel regions", "");
   if (!m_subject) return tell("no parallel region that leaves its number of threads open began", "");
-  const auto values = m_knobs.values(*m_subject);
-  if (!values.empty() && static_cast<std::uint32_t>(values.at(threads_knob)) != the_team_sizes.latest() &&
-      the_team_sizes.is_promised())
+  if (!is_in_force() && the_team_sizes.is_promised())
     tell("the program was told its number of threads, and has not asked again since: it kept that",
          "set OMP_NUM_THREADS before it starts");
 }

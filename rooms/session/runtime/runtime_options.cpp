@@ -28,7 +28,9 @@ constexpr runtime_option table[] = {
     {"tune", "", "what is tuned while the program runs, a comma list: workers (their cap) | grain (of loops and steps)",
      "TRIMTAB_TASK_TUNE"},
     {"tune-policy", "tuner",
-     "who sets the cap of workers: tuner (proves what it keeps) | queue-length (hill climbing, as published) | power-limit",
+     "who sets the cap of workers: tuner (proves what it keeps) | queue-length (hill climbing, as published) | power-limit "
+     "| "
+     "fit (as many as there are CPUs for)",
      "TRIMTAB_TASK_TUNE_POLICY"},
     {"power-limit", "0", "watts that all processors together may take: the cap of workers is tuned by it; 0: none"},
     {"print-decisions", "0", "1: what was tuned, and why, is printed when the runtime ends"},
@@ -85,7 +87,7 @@ void set(runtime_options& into, tuning_options& tuning, std::string_view name, c
     set_tuned(tuning, option, value);
   } else if (name == "tune-policy") {
     const auto known = cap_policy_of(value);
-    if (!known) wrong(option, value, "one of tuner, queue-length, power-limit");
+    if (!known) wrong(option, value, "one of tuner, queue-length, power-limit, fit");
     tuning.policy = *known;
   } else if (name == "power-limit") {
     tuning.power_limit_w = number_of<std::uint32_t>(option, value, 0, 1'000'000);

@@ -7,8 +7,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cap_figures.hpp"
 #include "program_record.hpp"
 #include "steering_threads.hpp"
+#include "trimtab/steer/fitting/fit.hpp"
 #include "trimtab/steer/tasks_advice.hpp"
 #include "trimtab/steer/tasks_power_limit.hpp"
 #include "trimtab/steer/tasks_queue_length.hpp"
@@ -22,7 +24,7 @@ namespace session {
 namespace {
 
 constexpr steer::subject_id cap_subject = 1;
-constexpr const char* cap_policy_names[] = {"tuner", "queue-length", "power-limit"};
+constexpr const char* cap_policy_names[] = {"tuner", "queue-length", "power-limit", "fit"};
 
 // The tuner, of all subjects but the one that a rule has: a rule leaves its subject free to others.
 class tuner_of_others final : public steer::policy {
@@ -53,6 +55,8 @@ std::vector<std::unique_ptr<steer::policy>> policies_of(const tuning_options& op
   if (is_ruled && options.policy == cap_policy::queue_length) made.push_back(std::make_unique<steer::queue_length_climb>());
   if (is_ruled && options.policy == cap_policy::power_limit)
     made.push_back(std::make_unique<steer::power_limit>(steer::power_limit_options{.limit_w = options.power_limit_w}));
+  if (is_ruled && options.policy == cap_policy::fit)
+    made.push_back(std::make_unique<steer::fit>(steer::fit_options{}, worker_cap::knob));
   steer::tuner_options how;
   how.kind = steer::search_kind::hill_climbing;
   how.seed = options.seed;
@@ -81,6 +85,7 @@ class tuning {
         m_number(next_number()),
         m_cap(of, cap_subject, "runtime " + std::to_string(m_number), meter_of(options)),
         m_work(m_cap, of.workers(), options.grain),
+        m_figures(options.workers && options.policy == cap_policy::fit ? std::make_unique<cap_figures>() : nullptr),
         m_record(m_number, options.print_decisions),
         m_threads({options.period_s, options.patience_s, {}}, policies_of(options),
                   {[this](steer::snapshot& into, steer::board& knobs) { look(into, knobs); },
@@ -120,6 +125,10 @@ class tuning {
       m_record.add(m_cap.info(), m_of.recorded_as());
     }
     steer::subject_state of_cap = m_cap.look();
+    if (m_figures) {
+      std::erase_if(of_cap.figures, [](const steer::figure& each) { return each.name == steer::figures::run_delay_share; });
+      m_figures->add_to(of_cap.figures, m_of.workers(), m_of.active_workers());
+    }
     into.figures = of_cap.figures;
     if (m_options.workers && !m_is_cap_gone) {
       if (m_cap.is_taken_over()) {
@@ -165,6 +174,7 @@ class tuning {
   const std::uint32_t m_number;
   worker_cap m_cap;
   tuned_work m_work;
+  std::unique_ptr<cap_figures> m_figures;  // nullptr: nobody asks for them
   program_record m_record;
   bool m_has_looked = false, m_is_cap_gone = false;
   steering_threads m_threads;  // last: they use all of the above

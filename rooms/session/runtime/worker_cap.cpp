@@ -23,7 +23,7 @@ constexpr std::size_t most_told = 1024;
 steer::subject_info describe(const tasks::runtime& of, steer::subject_id id, std::string name) {
   const auto workers = static_cast<steer::knob_value>(of.workers());
   const auto fitting = std::clamp<steer::knob_value>(tasks::runtime::available_cpus(), 1, workers);
-  steer::knob cap{"workers",
+  steer::knob cap{std::string(worker_cap::knob),
                   steer::certain(steer::domain::range(1, workers)),
                   static_cast<steer::knob_value>(of.active_workers()),
                   change_cost_s,

@@ -37,6 +37,7 @@ class work_window {
 
 class worker_cap {
  public:
+  static constexpr std::string_view knob = "workers";
   static constexpr double least_work = 0.25;  // of a look's time; below it there is no work
 
   worker_cap(tasks::runtime& of, steer::subject_id id, std::string name, power_meter power);

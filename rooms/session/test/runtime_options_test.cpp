@@ -82,6 +82,7 @@ TEST_F(runtime_options_test, nothing_is_tuned_unless_it_is_asked_for) {
       read({"--trimtab:tune=", "--trimtab:tune-policy=queue-length", "--trimtab:print-decisions"}).options.companion);
   EXPECT_TRUE(read({"--trimtab:tune=grain,workers"}).options.companion);
   EXPECT_TRUE(read({"--trimtab:power-limit=200"}).options.companion);
+  EXPECT_TRUE(read({"--trimtab:tune=workers", "--trimtab:tune-policy=fit"}).options.companion);
   setenv("TRIMTAB_TASK_TUNE", "workers", 1);
   EXPECT_TRUE(read({}).options.companion);
   EXPECT_FALSE(read({"--trimtab:tune="}).options.companion) << "arguments come first";

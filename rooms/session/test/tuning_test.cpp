@@ -9,7 +9,9 @@
 #include <filesystem>
 #include <iterator>
 #include <latch>
+#include <mutex>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -138,7 +140,7 @@ TEST(tuning, answers_are_right_whatever_policies_do) {
 }
 
 TEST(tuning, our_policies_leave_answers_right) {
-  for (const cap_policy which : {cap_policy::tuner, cap_policy::queue_length, cap_policy::power_limit}) {
+  for (const cap_policy which : {cap_policy::tuner, cap_policy::queue_length, cap_policy::power_limit, cap_policy::fit}) {
     std::atomic<int> decisions{0};
     tuning_options options{.workers = true, .grain = true, .policy = which};
     options.period_s = 0.001;
@@ -147,8 +149,31 @@ TEST(tuning, our_policies_leave_answers_right) {
     options.energy_j = [&asked] { return std::optional<double>(static_cast<double>(++asked) * 100); };
     options.told = [&](const steer::decision&, const steer::subject_info&, bool) { ++decisions; };
     runtime rt({.workers = 3, .companion = tuned(options)});
-    work(rt, decisions, 2);
+    work(rt, decisions, which == cap_policy::fit ? 0 : 2);
   }
+}
+
+TEST(tuning, fit_has_no_more_workers_than_there_are_cpus) {
+  const std::uint32_t cpus = std::max(1u, runtime::available_cpus());
+  std::mutex lock;
+  std::vector<std::string> reasons;
+  tuning_options options{.workers = true, .policy = cap_policy::fit};
+  options.told = [&](const steer::decision& made, const steer::subject_info&, bool is_applied) {
+    const std::lock_guard guard(lock);
+    EXPECT_TRUE(is_applied);
+    EXPECT_EQ(made.policy, "fit");
+    reasons.push_back(made.reason);
+  };
+  runtime rt({.workers = cpus + 3, .companion = tuned(options)});
+  while (rt.active_workers() > cpus) EXPECT_EQ(rt.run([] { return fib(16); }), 987);
+  // Told after it was applied.
+  for (bool is_told = false; !is_told;) {
+    std::this_thread::yield();
+    const std::lock_guard guard(lock);
+    is_told = !reasons.empty();
+  }
+  const std::lock_guard guard(lock);
+  EXPECT_NE(reasons.front().find("CPUs"), std::string::npos) << reasons.front();
 }
 
 TEST(tuning, nothing_remains_when_the_runtime_has_gone) {

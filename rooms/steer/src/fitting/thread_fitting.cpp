@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "trimtab/steer/fitting/figures.hpp"
-
 namespace trimtab::steer {
 
 namespace {
@@ -64,7 +62,7 @@ std::vector<thread_fitting::fitted> thread_fitting::subjects_of(const view& now)
   for (const subject_id each : now.gone) m_most.erase(each);
   std::vector<fitted> all;
   for (const subject_view& each : now.subjects) {
-    const auto place = place_of(knobs::threads, each.info, now.has_consent);
+    const auto place = place_of(m_knob, each.info, now.has_consent);
     if (!place || each.is_others) continue;
     const knob& its = each.info.knobs[*place];
     const knob_value had = each.accepted[*place];

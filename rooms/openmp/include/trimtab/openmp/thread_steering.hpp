@@ -42,7 +42,8 @@ class thread_steering {
  private:
   struct delays;
   void appear(steer::snapshot& now);
-  bool end_window();
+  bool is_in_force() const;
+  void end_window();
   void evaluate(double now_s);
   void tell(steer::snapshot& now) const;
 

@@ -23,6 +23,7 @@ enum class cap_policy : std::uint8_t {
   tuner,         // searches, proves, keeps what is faster
   queue_length,  // hill climbing on the length of queues, as published
   power_limit,   // under so many watts
+  fit,           // as many as there are CPUs for, while others want them, too
 };
 std::optional<cap_policy> cap_policy_of(std::string_view name) noexcept;  // "queue-length"
 

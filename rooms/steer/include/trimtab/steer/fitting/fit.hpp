@@ -32,7 +32,8 @@ struct fit_options {
 
 class fit : public thread_fitting {
  public:
-  explicit fit(fit_options options = {}) : m_options(options), m_calm_s(options.calm_s) {}
+  explicit fit(fit_options options = {}, std::string_view knob = knobs::threads)
+      : thread_fitting(knob), m_options(options), m_calm_s(options.calm_s) {}
   std::string_view name() const noexcept override { return "fit"; }
   cadence when() const override { return {m_options.period_s, {}}; }
 

@@ -2,7 +2,7 @@
 // whole process: there is one count, and every subject with a knob "threads" has so many, as far as its domain and its own
 // maximum go. That is what the program itself had, or what the history set before this policy first saw the subject; never
 // more than the domain's largest. Subjects that another policy turns, or that need a consent that there is not, are left
-// alone.
+// alone. The knob may have another name, where subjects call it otherwise.
 #pragma once
 
 #include <initializer_list>
@@ -12,12 +12,14 @@
 #include <string_view>
 #include <vector>
 
+#include "trimtab/steer/fitting/figures.hpp"
 #include "trimtab/steer/policy.hpp"
 
 namespace trimtab::steer {
 
 class thread_fitting : public policy {
  public:
+  explicit thread_fitting(std::string_view knob = knobs::threads) : m_knob(knob) {}
   bool is_search() const noexcept override { return false; }  // rules, not trials: they cost no budget
   void observe(const view& now, std::vector<proposal>& out) final;
 
@@ -47,6 +49,7 @@ class thread_fitting : public policy {
   struct fitted;  // a subject with the knob
   std::vector<fitted> subjects_of(const view& now);
 
+  const std::string m_knob;
   std::map<subject_id, knob_value> m_most;
   std::optional<knob_value> m_count;
   verdict m_latest;
