@@ -203,8 +203,6 @@ std::size_t task_deque::steal(task** into, std::size_t most) noexcept {
 }
 
 bool task_deque::raid() noexcept {
-  // It is answering just now, maybe by what takes long (take_back, grow): the fence would only interrupt it.
-  if (m_is_busy.load(std::memory_order_relaxed)) return false;
   if (m_is_raided.exchange(true, std::memory_order_acq_rel)) return false;
   heavy_fence();
   // The owner's operations are short, but it may have been preempted in one.
