@@ -37,6 +37,7 @@ class SteeringCase:
         hogs: other programs that want a CPU meanwhile.
         quota: of CPUs, of a control group.
         options: further ones of `trimtab run`.
+        environment: the program's, at all levels.
     """
 
     name: str
@@ -48,14 +49,16 @@ class SteeringCase:
     hogs: int = 0
     quota: float | None = None
     options: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
 
     @property
     def title(self) -> str:
         """For progress, tables and errors."""
         beside = f", {self.hogs} CPU hogs beside it" if self.hogs else ""
         group = f", {self.quota:g} CPUs by its control group" if self.quota else ""
-        given = "".join(f", `{each}`" for each in self.options)
-        return f"{self.name}, {self.compiler}{beside}{group}{given}"
+        variables = "".join(f", `{name}={value}`" for name, value in self.environment)
+        given = f", `{' '.join(self.options)}`" if self.options else ""
+        return f"{self.name}, {self.compiler}{beside}{group}{variables}{given}"
 
 
 def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[SteeringCase]:
@@ -90,16 +93,27 @@ def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[Stee
             SteeringCase("lavamd", compiler, workload("lavamd", compiler, "--steps", steps(50)), 1.01)
         )
         found.append(SteeringCase("copy", compiler, (program, "copy", steps(700)), 1.01))
+        found += [
+            SteeringCase(name, compiler, workload(name, compiler, "--steps", steps(full)), 1.03)
+            for name, full in (("hotspot3d", 100), ("sph", 20), ("tasktree", 10))
+        ]
+        # Threads that spin on: LLVM's yield meanwhile, unless they are told not to.
+        spinning = (("OMP_WAIT_POLICY", "active"), ("KMP_LIBRARY", "turnaround"))
+        spin = (program, "spin", steps(300))
         found.append(
             SteeringCase(
                 "barriers",
                 compiler,
-                (program, "spin", steps(300 if compiler == "gcc" else 3000)),
+                spin,
                 0.1,
                 hogs=2,
+                environment=spinning[: 1 if compiler == "gcc" else 2],
+                options=("--threads", "fit"),
             )
         )
-        found.append(SteeringCase("barriers", compiler, (program, "spin", steps(100000)), 0.2, quota=0.5))
+        if compiler == "gcc":
+            found.append(SteeringCase("barriers", compiler, spin, 0.1, hogs=2))
+        found.append(SteeringCase("barriers", compiler, (program, "spin", steps(1_000_000)), 0.2, quota=0.5))
     return [each for each in found if (each.name, each.compiler) in _SMOKE] if is_smoke else found
 
 
@@ -184,14 +198,17 @@ def _run(case: SteeringCase, level: str, history: Path, join: Callable[[], None]
                 ],
                 join,
                 Path(folder) / "run" / "run.json",
+                dict(case.environment),
             )
-    return _timed(command, join, None)
+    return _timed(command, join, None, dict(case.environment))
 
 
-def _timed(command: list[str], join: Callable[[], None] | None, info: Path | None) -> tuple[float, str]:
+def _timed(
+    command: list[str], join: Callable[[], None] | None, info: Path | None, more: dict[str, str]
+) -> tuple[float, str]:
     """From the program's start to its end; of a watched one what its launcher says, since that takes time to load."""
     began = time.monotonic()
-    printed = finished(command, _TIMEOUT_S, preexec_fn=join)
+    printed = finished(command, _TIMEOUT_S, preexec_fn=join, env={**os.environ, **more})
     took = time.monotonic() - began
     if info is not None:
         took = float(json.loads(info.read_text(encoding="utf-8"))["ended"]["wall_s"])

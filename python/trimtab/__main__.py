@@ -1,0 +1,5 @@
+"""`python -m trimtab`: the command."""
+
+from trimtab.cli import main
+
+main()
