@@ -88,6 +88,7 @@ void evaluate(const caller& from, std::uint32_t own) noexcept {
   const std::uint32_t latest = the_team_sizes.latest();
   const std::uint32_t members = std::max(members_asked.load(std::memory_order_relaxed), latest);
   fork(kind == evaluation_kind::barrier ? pass_barrier : take_iterations, &with, std::clamp(members, 1u, own), 0);
+  pool_has(with.members.load(std::memory_order_relaxed));
   told.members.store(with.members.load(std::memory_order_relaxed), std::memory_order_relaxed);
   if (kind == evaluation_kind::barrier)
     told.passage.store(with.last_out.load(std::memory_order_relaxed) - with.first_in.load(std::memory_order_relaxed),

@@ -81,6 +81,22 @@ bool team_sizes::leave_as_told() noexcept {
   return promised != nothing && promised != all;
 }
 
+namespace {
+
+std::atomic<std::uint32_t> pool{1};
+
+// libgomp ends the threads that a smaller team does not need, but not for a team of one: they go on waiting for work, and
+// spin for as long as OMP_WAIT_POLICY says, which may be for ever.
+void end_idle_threads(const caller& from) noexcept {
+  if (from.of->family != runtime_family::gomp) return;
+  constexpr int soft = 1;
+  if (auto* const pause = real<int(int)>(from, symbol::omp_pause_resource_all); pause != nullptr) pause(soft);
+}
+
+}  // namespace
+
+void pool_has(std::uint32_t members) noexcept { pool.store(members, std::memory_order_relaxed); }
+
 std::uint32_t fit_clause_slowly(const caller& from, std::uint32_t clause) noexcept {
   auto* const level = real<int()>(from, symbol::omp_get_level);
   auto* const most = real<int()>(from, symbol::omp_get_max_threads);
@@ -89,8 +105,13 @@ std::uint32_t fit_clause_slowly(const caller& from, std::uint32_t clause) noexce
   const int own = most();
   if (own < 2) return clause;
   const team_sizes::who by = this_thread_of(from);
-  if (the_team_sizes.is_first_forker(by)) evaluate_if_due(from, static_cast<std::uint32_t>(own));
-  return the_team_sizes.fork(by, static_cast<std::uint32_t>(own));
+  const bool is_first = the_team_sizes.is_first_forker(by);
+  if (is_first) evaluate_if_due(from, static_cast<std::uint32_t>(own));
+  const std::uint32_t members = the_team_sizes.fork(by, static_cast<std::uint32_t>(own));
+  if (!is_first) return members;
+  if (members == 1 && pool.load(std::memory_order_relaxed) > 1) end_idle_threads(from);
+  pool_has(members == team_sizes::as_it_is ? static_cast<std::uint32_t>(own) : members);
+  return members;
 }
 
 }  // namespace trimtab::openmp

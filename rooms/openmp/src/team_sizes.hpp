@@ -76,6 +76,8 @@ inline team_sizes::who this_thread_of(const caller& from) noexcept {
 // The user consents. Without, no hook does more than look at this.
 extern std::atomic<bool> is_fitting_teams;
 
+// The first forker's runtime keeps threads for so many members, since a team of that size was forked.
+void pool_has(std::uint32_t members) noexcept;
 // The clause that a fork is to be given in place of the program's.
 std::uint32_t fit_clause_slowly(const caller& from, std::uint32_t clause) noexcept;
 inline std::uint32_t fit_clause(const caller& from, std::uint32_t clause) noexcept {
