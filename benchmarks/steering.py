@@ -95,7 +95,11 @@ def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[Stee
         found.append(SteeringCase("copy", compiler, (program, "copy", steps(700)), 1.01))
         found += [
             SteeringCase(name, compiler, workload(name, compiler, "--steps", steps(full)), 1.03)
-            for name, full in (("hotspot3d", 100), ("sph", 20), ("tasktree", 10))
+            for name, full in (
+                ("hotspot3d", 500),
+                ("sph", 8),
+                ("tasktree", 200 if compiler == "gcc" else 30),
+            )
         ]
         # Threads that spin on: LLVM's yield meanwhile, unless they are told not to.
         spinning = (("OMP_WAIT_POLICY", "active"), ("KMP_LIBRARY", "turnaround"))
