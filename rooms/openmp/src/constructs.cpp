@@ -1,5 +1,5 @@
 // Waits, loops, locks and single: what a lane does inside a team, or outside of any.
-#include "steered_loops.hpp"
+#include "steering/steered_loops.hpp"
 
 namespace trimtab::openmp {
 

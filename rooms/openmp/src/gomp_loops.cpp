@@ -1,6 +1,6 @@
 // Hooks of the work-sharing entry points that GCC's code calls: loops and sections. Schedule and chunk stay as they are,
 // unless the loop is one that is shared out in another way (steered_loops.hpp).
-#include "gomp_sharing.hpp"
+#include "steering/gomp_sharing.hpp"
 
 namespace trimtab::openmp {
 namespace {

@@ -2,10 +2,10 @@
 // member_main, which stamps around the real one. Arguments, team size and results stay as they are.
 #include <cstring>
 
-#include "gomp_sharing.hpp"
 #include "short_regions.hpp"
-#include "team_sizes.hpp"
-#include "virtual_threads.hpp"
+#include "steering/gomp_sharing.hpp"
+#include "steering/team_sizes.hpp"
+#include "steering/virtual_threads.hpp"
 
 namespace trimtab::openmp {
 namespace {

@@ -1,7 +1,7 @@
 // Hooks of the region entry points before GCC 4.9, which old binaries still call: the forker itself runs the
 // outlined function between GOMP_parallel_start and GOMP_parallel_end.
 #include "hooks.hpp"
-#include "team_sizes.hpp"
+#include "steering/team_sizes.hpp"
 
 namespace trimtab::openmp {
 namespace {

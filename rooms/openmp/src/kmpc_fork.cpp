@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <utility>
 
-#include "block_time.hpp"
 #include "kmpc_ident.hpp"
 #include "short_regions.hpp"
-#include "steered_loops.hpp"
-#include "team_sizes.hpp"
+#include "steering/block_time.hpp"
+#include "steering/steered_loops.hpp"
+#include "steering/team_sizes.hpp"
 
 namespace trimtab::openmp {
 namespace {

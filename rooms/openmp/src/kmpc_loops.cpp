@@ -1,7 +1,7 @@
 // Hooks of the work-sharing entry points that clang's code calls. Bounds, schedule and chunk stay as they are, unless the
 // loop is one that is shared out in another way (steered_loops.hpp).
-#include "claimed_loops.hpp"
 #include "kmpc_ident.hpp"
+#include "steering/claimed_loops.hpp"
 
 namespace trimtab::openmp {
 namespace {

@@ -1,7 +1,7 @@
 #include <mutex>
 
 #include "short_regions.hpp"
-#include "steered_loops.hpp"
+#include "steering/steered_loops.hpp"
 #include "trimtab/base/spin_lock.hpp"
 
 namespace trimtab::openmp {

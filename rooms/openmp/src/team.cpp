@@ -1,7 +1,7 @@
 #include "team.hpp"
 
 #include "short_regions.hpp"
-#include "steered_loops.hpp"
+#include "steering/steered_loops.hpp"
 
 namespace trimtab::openmp {
 

@@ -1,5 +1,5 @@
 // Chunks that members claim themselves, without any OpenMP runtime: each iteration once, whoever lags, whatever the weights.
-#include "claimed_loops.hpp"
+#include "steering/claimed_loops.hpp"
 
 #include <gtest/gtest.h>
 

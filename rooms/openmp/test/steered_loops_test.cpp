@@ -1,5 +1,5 @@
 // Which plan members of a team get, without any OpenMP runtime: its answers are made up here.
-#include "steered_loops.hpp"
+#include "steering/steered_loops.hpp"
 
 #include <gtest/gtest.h>
 

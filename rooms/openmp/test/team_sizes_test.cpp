@@ -1,5 +1,5 @@
 // What programs may rely on of their number of threads, without a runtime.
-#include "team_sizes.hpp"
+#include "steering/team_sizes.hpp"
 
 #include <gtest/gtest.h>
 

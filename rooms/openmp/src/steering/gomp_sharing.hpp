@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "claimed_loops.hpp"
 #include "hooks.hpp"
+#include "steering/claimed_loops.hpp"
 
 namespace trimtab::openmp {
 

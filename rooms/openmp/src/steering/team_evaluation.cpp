@@ -1,8 +1,8 @@
-#include "team_evaluation.hpp"
+#include "steering/team_evaluation.hpp"
 
 #include <algorithm>
 
-#include "team_sizes.hpp"
+#include "steering/team_sizes.hpp"
 #include "trimtab/observe/recorder.hpp"
 
 namespace trimtab::openmp {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "steered_loops.hpp"
+#include "steering/steered_loops.hpp"
 #include "trimtab/steer/knob.hpp"
 #include "trimtab/steer/settings.hpp"
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <mutex>
 
-#include "claimed_loops.hpp"
+#include "steering/claimed_loops.hpp"
 #include "trimtab/base/spin_lock.hpp"
 
 namespace trimtab::openmp {

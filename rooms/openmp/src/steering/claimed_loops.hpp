@@ -11,7 +11,7 @@
 // executions before (those count less and less) and its chunks so far, the others' as it was when the loop began.
 #pragma once
 
-#include "steered_loops.hpp"
+#include "steering/steered_loops.hpp"
 
 namespace trimtab::openmp {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "hooks.hpp"
-#include "team_sizes.hpp"
+#include "steering/team_sizes.hpp"
 
 namespace trimtab::openmp {
 namespace {

@@ -1,4 +1,4 @@
-#include "loop_shares.hpp"
+#include "steering/loop_shares.hpp"
 
 #include <algorithm>
 

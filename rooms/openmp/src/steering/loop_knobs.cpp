@@ -1,4 +1,4 @@
-#include "loop_knobs.hpp"
+#include "steering/loop_knobs.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "cost_profile.hpp"
+#include "steering/cost_profile.hpp"
 
 #include <algorithm>
 #include <charconv>

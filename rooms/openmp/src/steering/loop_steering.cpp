@@ -2,10 +2,10 @@
 #include <cmath>
 #include <mutex>
 
-#include "loop_knobs.hpp"
+#include "steering/loop_knobs.hpp"
+#include "steering/virtual_threads.hpp"
 #include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/diagnosis.hpp"
-#include "virtual_threads.hpp"
 
 namespace trimtab::openmp {
 

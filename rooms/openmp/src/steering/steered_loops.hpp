@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "cost_profile.hpp"
-#include "loop_shares.hpp"
+#include "steering/cost_profile.hpp"
+#include "steering/loop_shares.hpp"
 #include "team.hpp"
 
 namespace trimtab::openmp {

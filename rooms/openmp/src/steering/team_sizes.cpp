@@ -1,9 +1,9 @@
-#include "team_sizes.hpp"
+#include "steering/team_sizes.hpp"
 
 #include <algorithm>
 #include <mutex>
 
-#include "team_evaluation.hpp"
+#include "steering/team_evaluation.hpp"
 
 namespace trimtab::openmp {
 

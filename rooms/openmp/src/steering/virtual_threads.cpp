@@ -1,9 +1,9 @@
-#include "virtual_threads.hpp"
+#include "steering/virtual_threads.hpp"
 
 #include <algorithm>
 #include <mutex>
 
-#include "steered_loops.hpp"
+#include "steering/steered_loops.hpp"
 #include "trimtab/base/spin_lock.hpp"
 #include "trimtab/openmp/steering.hpp"
 

@@ -1,4 +1,4 @@
-#include "block_time.hpp"
+#include "steering/block_time.hpp"
 
 namespace trimtab::openmp {
 

@@ -1,4 +1,4 @@
-#include "claimed_loops.hpp"
+#include "steering/claimed_loops.hpp"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <map>
 
-#include "team_evaluation.hpp"
-#include "team_sizes.hpp"
+#include "steering/team_evaluation.hpp"
+#include "steering/team_sizes.hpp"
 #include "trimtab/base/read_file.hpp"
 #include "trimtab/observe/recorder.hpp"
 #include "trimtab/steer/fitting/figures.hpp"
