@@ -1,8 +1,10 @@
 #include "options.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 namespace trimtab::session {
 
@@ -23,63 +25,39 @@ bool read_number(const char* text, std::uint64_t least, std::uint64_t most, std:
   return is_good;
 }
 
-bool read_level(const char* text, observe::record_level& into) noexcept {
-  using observe::record_level;
-  if (is(text, "off"))
-    into = record_level::off;
-  else if (is(text, "idle"))
-    into = record_level::idle;
-  else if (is(text, "profile"))
-    into = record_level::profile;
-  else if (is(text, "trace"))
-    into = record_level::trace;
-  else
-    return false;
+template <class value>
+struct word {
+  const char* text;
+  value means;
+};
+template <class value, std::size_t count>
+bool read_word(const char* text, const word<value> (&words)[count], value& into) noexcept {
+  const auto found = std::find_if(std::begin(words), std::end(words), [&](const auto& each) { return is(text, each.text); });
+  if (found == std::end(words)) return false;
+  into = found->means;
   return true;
 }
 
-bool read_tune(const char* text, tune& into) noexcept {
-  if (is(text, "off"))
-    into = tune::off;
-  else if (is(text, "on"))
-    into = tune::on;
-  else if (is(text, "frozen"))
-    into = tune::frozen;
-  else if (is(text, "shuffle"))
-    into = tune::shuffle;
-  else
-    return false;
-  return true;
-}
+constexpr word<observe::record_level> levels[] = {{"off", observe::record_level::off},
+                                                  {"idle", observe::record_level::idle},
+                                                  {"profile", observe::record_level::profile},
+                                                  {"trace", observe::record_level::trace}};
+constexpr word<tune> tunes[] = {{"off", tune::off}, {"on", tune::on}, {"frozen", tune::frozen}, {"shuffle", tune::shuffle}};
+constexpr word<thread_policy> thread_policies[] = {{"off", thread_policy::off},
+                                                   {"fit", thread_policy::fit},
+                                                   {"asat-v1", thread_policy::asat_v1},
+                                                   {"asat-v2", thread_policy::asat_v2}};
+constexpr word<steer_policy> policies[] = {{"tuner", steer_policy::tuner},
+                                           {"arcs-online", steer_policy::arcs_online},
+                                           {"arcs-offline", steer_policy::arcs_offline}};
 
-bool read_threads(const char* text, thread_policy& into) noexcept {
-  if (is(text, "off"))
-    into = thread_policy::off;
-  else if (is(text, "fit"))
-    into = thread_policy::fit;
-  else if (is(text, "asat-v1"))
-    into = thread_policy::asat_v1;
-  else if (is(text, "asat-v2"))
-    into = thread_policy::asat_v2;
-  else
-    return false;
-  return true;
-}
-
+// One of ours, or the file of one outside.
 bool read_policy(const char* text, steering_options& chosen) noexcept {
-  steer_policy& into = chosen.policy;
+  if (read_word(text, policies, chosen.policy)) return true;
   const std::size_t length = std::strlen(text);
-  if (is(text, "tuner"))
-    into = steer_policy::tuner;
-  else if (is(text, "arcs-online"))
-    into = steer_policy::arcs_online;
-  else if (is(text, "arcs-offline"))
-    into = steer_policy::arcs_offline;
-  else if (length > 3 && is(text + length - 3, ".py"))
-    into = steer_policy::outside;
-  else
-    return false;
-  if (into == steer_policy::outside) chosen.policy_file = text;
+  if (length <= 3 || !is(text + length - 3, ".py")) return false;
+  chosen.policy = steer_policy::outside;
+  chosen.policy_file = text;
   return true;
 }
 
@@ -98,7 +76,8 @@ options read_options(const char* (*look_up)(const char* name)) noexcept {
     result.wrong_value = value;
   };
   result.recorder.run_directory = value_of("TRIMTAB_RUN");
-  if (const char* text = value_of("TRIMTAB_LEVEL")) check("TRIMTAB_LEVEL", text, read_level(text, result.recorder.level));
+  if (const char* text = value_of("TRIMTAB_LEVEL"))
+    check("TRIMTAB_LEVEL", text, read_word(text, levels, result.recorder.level));
   if (const char* text = value_of("TRIMTAB_MAX_TRACE"))
     check("TRIMTAB_MAX_TRACE", text, read_number(text, 1, std::uint64_t{1} << 46, result.recorder.max_trace_bytes));
   if (const char* text = value_of("TRIMTAB_KEEP")) {
@@ -116,7 +95,7 @@ options read_options(const char* (*look_up)(const char* name)) noexcept {
     result.is_follow = !is(text, "0");
     check("TRIMTAB_FOLLOW", text, is(text, "0") || is(text, "1"));
   }
-  if (const char* text = value_of("TRIMTAB_TUNE")) check("TRIMTAB_TUNE", text, read_tune(text, result.steering.how));
+  if (const char* text = value_of("TRIMTAB_TUNE")) check("TRIMTAB_TUNE", text, read_word(text, tunes, result.steering.how));
   result.steering.settings = value_of("TRIMTAB_SETTINGS");
   result.steering.virtual_threads = value_of("TRIMTAB_VIRTUAL_THREADS");
   if (const char* text = value_of("TRIMTAB_SEARCH")) {
@@ -131,7 +110,7 @@ options read_options(const char* (*look_up)(const char* name)) noexcept {
   if (const char* text = value_of("TRIMTAB_SEED"))
     check("TRIMTAB_SEED", text, read_number(text, 0, ~std::uint64_t{0}, result.steering.seed));
   if (const char* text = value_of("TRIMTAB_THREADS"))
-    check("TRIMTAB_THREADS", text, read_threads(text, result.steering.threads));
+    check("TRIMTAB_THREADS", text, read_word(text, thread_policies, result.steering.threads));
   result.steering.runtime_directory = value_of("XDG_RUNTIME_DIR");
   for (const char* const each : {"KMP_BLOCKTIME", "KMP_LIBRARY", "OMP_WAIT_POLICY"})
     result.steering.is_waiting_set = result.steering.is_waiting_set || value_of(each) != nullptr;

@@ -1,5 +1,5 @@
 // Everything that can be set about the library inside a watched process: one table, read from the environment
-// here and nowhere else. `trimtab run` sets these; docs/options.md is made from the same table.
+// here and nowhere else. `trimtab run` sets these.
 #pragma once
 
 #include "trimtab/observe/probe.hpp"
