@@ -162,6 +162,12 @@ bool read_affinity(cpu_mask& into) noexcept {
   return sched_getaffinity(0, sizeof into.bits, reinterpret_cast<cpu_set_t*>(into.bits)) == 0;
 }
 
+cpu_mask allowed_cpus() noexcept {
+  cpu_mask allowed;
+  if (!read_affinity(allowed)) std::memset(allowed.bits, 0xff, sizeof allowed.bits);
+  return allowed;
+}
+
 bool find_cgroup(const char* root, bool is_v2, const char* controller, cgroup_directory& found) noexcept {
   cgroup_place place;
   if (!locate(root, is_v2, controller, place)) return false;

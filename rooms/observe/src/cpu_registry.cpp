@@ -101,6 +101,11 @@ bool cpu_registry::path_for(unsigned uid, const char* otherwise, std::span<char>
   return length > 0 && static_cast<std::size_t>(length) < into.size();
 }
 
+std::string cpu_registry::default_path(const char* otherwise) {
+  char path[sizeof m_path];
+  return path_for(geteuid(), otherwise, path) ? path : "";
+}
+
 cpu_registry::cpu_registry(const char* path) noexcept {
   if (std::strlen(path) < sizeof m_path) std::strcpy(m_path, path);
 }

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
+#include "probes/cgroup.hpp"
+#include "probes/cpu.hpp"
 #include "trimtab/base/clock.hpp"
 #include "trimtab/base/read_file.hpp"
 
@@ -18,36 +17,12 @@ namespace {
 constexpr std::size_t text_bytes = 128 * 1024;  // /proc/stat of 1,000 CPUs
 constexpr unsigned windows_per_quota = 8;       // it seldom changes, and lies in many files
 
-// Idle and waiting for a disk, of all CPUs in `which`, in clock ticks.
-std::optional<std::uint64_t> idle_ticks_in(const char* stat, const base::cpu_mask& which) noexcept {
-  std::optional<std::uint64_t> sum;
-  for (const char* line = stat; std::strncmp(line, "cpu", 3) == 0;) {
-    char* at = nullptr;
-    const unsigned long cpu = std::strtoul(line + 3, &at, 10);
-    if (line[3] != ' ' && which.has(cpu)) {
-      std::uint64_t fields[5] = {};  // user nice system idle iowait
-      for (std::uint64_t& each : fields) each = std::strtoull(at, &at, 10);
-      sum = sum.value_or(0) + fields[3] + fields[4];
-    }
-    const char* const end = strchrnul(line, '\n');
-    if (*end == '\0') break;
-    line = end + 1;
-  }
-  return sum;
-}
-
-std::optional<std::uint64_t> number_after(const char* text, const char* key) noexcept {
-  const char* const found = std::strstr(text, key);
-  if (found == nullptr) return std::nullopt;
-  return std::strtoull(found + std::strlen(key), nullptr, 10);
-}
-
 }  // namespace
 
-cpu_watch::cpu_watch(const base::cpu_mask& allowed, const char* registry, std::string root)
+cpu_watch::cpu_watch(const base::cpu_mask& allowed, const std::string& registry, std::string root)
     : m_root(std::move(root)), m_allowed(allowed), m_allowed_cpus(std::max(1u, allowed.count())), m_text(text_bytes) {
   m_has_cgroup = base::find_cpu_cgroup(m_root.c_str(), m_cgroup);
-  if (registry[0] != '\0') m_registry.emplace(registry);
+  if (!registry.empty()) m_registry.emplace(registry.c_str());
   begin();
 }
 
@@ -62,12 +37,9 @@ cpu_watch::reading cpu_watch::read() {
   now.at_ns = base::monotonic_ns();
   now.own_ns = base::nanoseconds_of(CLOCK_PROCESS_CPUTIME_ID);
   if (base::read_file((m_root + "/proc/stat").c_str(), m_text.data(), m_text.size()) > 0)
-    now.idle_ticks = idle_ticks_in(m_text.data(), m_allowed);
-  if (m_has_cgroup && m_cgroup.quota > 0 &&
-      base::read_file((std::string(m_cgroup.path) + "/cpu.stat").c_str(), m_text.data(), m_text.size()) > 0) {
-    now.throttled_us = number_after(m_text.data(), m_cgroup.is_v2 ? "throttled_usec " : "throttled_time ");
-    if (now.throttled_us && !m_cgroup.is_v2) *now.throttled_us /= 1000;
-  }
+    if (const cpu_times times = cpu_times_in(m_text.data(), m_allowed); times.is_valid) now.idle_ticks = times.idle;
+  if (m_has_cgroup && m_cgroup.quota > 0)
+    if (const throttling stopped = read_throttling(m_cgroup); stopped.is_valid) now.throttled_us = stopped.throttled_us;
   return now;
 }
 

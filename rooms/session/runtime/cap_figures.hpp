@@ -1,7 +1,6 @@
 // What `fit` has to know of the machine (steer/fitting/figures.hpp), of a runtime's workers: a window every 0.15 s.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "trimtab/observe/cpu_watch.hpp"
@@ -19,7 +18,7 @@ class cap_figures {
   void add_to(std::vector<steer::figure>& into, std::uint32_t workers, std::uint32_t cap);
 
  private:
-  std::unique_ptr<observe::cpu_watch> m_watch;
+  observe::cpu_watch m_watch;
   std::uint64_t m_delay_ns = 0;
   std::uint64_t m_windows = 0;
   std::uint32_t m_cap = 0;  // of the window under way

@@ -1,11 +1,7 @@
 #include "block_time_steering.hpp"
 
-#include <dirent.h>
-
-#include <cstdio>
 #include <utility>
 
-#include "trimtab/base/read_file.hpp"
 #include "trimtab/observe/recorder.hpp"
 #include "trimtab/openmp/block_time.hpp"
 #include "trimtab/steer/fitting/figures.hpp"
@@ -19,25 +15,6 @@ constexpr double window_s = 0.25;
 constexpr double change_s = 1e-6;
 
 }  // namespace
-
-cpu_times read_cpu_times(const char* root) noexcept {
-  cpu_times sum;
-  char path[512];
-  std::snprintf(path, sizeof path, "%s/proc/self/task", root);
-  DIR* const threads = opendir(path);
-  if (threads == nullptr) return sum;
-  while (const dirent* const each = readdir(threads)) {
-    if (each->d_name[0] < '0' || each->d_name[0] > '9') continue;
-    std::snprintf(path, sizeof path, "%s/proc/self/task/%.16s/schedstat", root, each->d_name);
-    char text[96];
-    unsigned long long ran = 0, waited = 0;
-    if (base::read_file(path, text, sizeof text) <= 0 || std::sscanf(text, "%llu %llu", &ran, &waited) != 2) continue;
-    sum.ran += ran;
-    sum.waited += waited;
-  }
-  closedir(threads);
-  return sum;
-}
 
 bool block_time_steering::make_known(steer::snapshot& now) {
   const std::int64_t own = openmp::programs_block_time();
@@ -68,12 +45,12 @@ void block_time_steering::add_to(steer::snapshot& now) {
   if (!m_is_known) m_is_known = make_known(now);
   if (!m_is_known || now.time_s < m_next_s) return;
   m_next_s = now.time_s + window_s;
-  const cpu_times times = read_cpu_times();
-  const cpu_times before = std::exchange(m_before, times);
+  const std::optional<observe::thread_times> times = observe::read_process_times("");
+  const std::optional<observe::thread_times> before = std::exchange(m_before, times);
   // Less than before: threads have ended. None before: this is the first look.
-  if (before.ran == 0 || times.ran <= before.ran || times.waited < before.waited) return;
-  const auto ran = static_cast<double>(times.ran - before.ran);
-  const auto waited = static_cast<double>(times.waited - before.waited);
+  if (!times || !before || times->run_ns <= before->run_ns || times->run_delay_ns < before->run_delay_ns) return;
+  const auto ran = static_cast<double>(times->run_ns - before->run_ns);
+  const auto waited = static_cast<double>(times->run_delay_ns - before->run_delay_ns);
   m_windows += 1;
   now.subjects.push_back({m_id,
                           {},

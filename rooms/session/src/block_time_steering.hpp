@@ -2,17 +2,12 @@
 // first region on. By the steering thread.
 #pragma once
 
+#include "trimtab/observe/thread_times.hpp"
 #include "trimtab/steer/board.hpp"
 #include "trimtab/steer/record.hpp"
 #include "trimtab/steer/snapshot.hpp"
 
 namespace trimtab::session {
-
-// What the kernel says of all threads that this process has now, ns since each began.
-struct cpu_times {
-  std::uint64_t ran = 0, waited = 0;  // on a CPU; for one
-};
-cpu_times read_cpu_times(const char* root = "") noexcept;
 
 class block_time_steering {
  public:
@@ -27,7 +22,7 @@ class block_time_steering {
   steer::decision_record& m_record;
   steer::subject_id m_id = 0;
   bool m_is_known = false, m_is_ignored = false;
-  cpu_times m_before;
+  std::optional<observe::thread_times> m_before;
   double m_next_s = 0;
   double m_windows = 0;
 };

@@ -1,9 +1,5 @@
 #include "thread_fit.hpp"
 
-#include <unistd.h>
-
-#include <cstring>
-
 #include "trimtab/observe/cpu_registry.hpp"
 #include "trimtab/steer/fitting/asat_v1.hpp"
 #include "trimtab/steer/fitting/asat_v2.hpp"
@@ -16,11 +12,9 @@ std::unique_ptr<openmp::thread_steering> steer_threads(const steering_options& c
   if (chosen.threads == thread_policy::off) return nullptr;
   using evaluated = openmp::thread_steering_options::evaluated;
   openmp::thread_steering_options options;
-  if (!base::read_affinity(options.allowed)) std::memset(options.allowed.bits, 0xff, sizeof options.allowed.bits);
-  char registry[512] = "";
+  options.allowed = base::allowed_cpus();
   // The published policies know nothing of others.
-  if (chosen.threads == thread_policy::fit && observe::cpu_registry::path_for(geteuid(), chosen.runtime_directory, registry))
-    options.registry = registry;
+  if (chosen.threads == thread_policy::fit) options.registry = observe::cpu_registry::default_path(chosen.runtime_directory);
   if (chosen.threads == thread_policy::asat_v1) options.evaluates = evaluated::iterations;
   if (chosen.threads == thread_policy::asat_v2) options.evaluates = evaluated::barrier;
   return std::make_unique<openmp::thread_steering>(knobs, record, options);

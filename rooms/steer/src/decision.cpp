@@ -1,5 +1,6 @@
 #include "trimtab/steer/decision.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -19,10 +20,14 @@ std::string_view name_of(outcome which) noexcept {
   return "unknown";
 }
 
-double figure_or(const std::vector<figure>& from, std::string_view name, double otherwise) noexcept {
-  for (const figure& each : from)
-    if (each.name == name) return each.value;
-  return otherwise;
+const figure* find_figure(std::span<const figure> from, std::string_view name) noexcept {
+  const auto found = std::find_if(from.begin(), from.end(), [&](const figure& each) { return each.name == name; });
+  return found == from.end() ? nullptr : &*found;
+}
+
+double figure_or(std::span<const figure> from, std::string_view name, double otherwise) noexcept {
+  const figure* const found = find_figure(from, name);
+  return found == nullptr ? otherwise : found->value;
 }
 
 std::string describe(const decision& made, const subject_info& of) {

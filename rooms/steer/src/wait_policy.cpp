@@ -10,11 +10,6 @@ namespace {
 
 constexpr knob_value sleep_at_once = 0;
 
-const figure* find(std::span<const figure> among, std::string_view name) {
-  const auto found = std::find_if(among.begin(), among.end(), [&](const figure& each) { return each.name == name; });
-  return found == among.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 std::optional<knob_value> wait_policy::judge(state& of, double time_s, double share, bool sleeps, knob_value own) const {
@@ -46,8 +41,8 @@ void wait_policy::observe(const view& now, std::vector<proposal>& out) {
     const auto its = std::find_if(knobs.begin(), knobs.end(), [](const knob& one) { return one.name == knobs::block_time; });
     if (its == knobs.end() || each.is_others || its->initial == sleep_at_once || !its->values.contains(sleep_at_once))
       continue;
-    const figure* const share = find(each.figures, figures::run_delay_share);
-    const figure* const window = find(each.figures, figures::windows);
+    const figure* const share = find_figure(each.figures, figures::run_delay_share);
+    const figure* const window = find_figure(each.figures, figures::windows);
     if (share == nullptr || window == nullptr) continue;
     state& of = m_states[each.info.id];
     if (of.window == window->value) continue;

@@ -21,27 +21,9 @@ constinit char stat_text[96 * 1024];
 }  // namespace
 
 cpu_times read_cpu_times(const char* root, const base::cpu_mask& which) noexcept {
-  cpu_times times;
   char path[320];
   std::snprintf(path, sizeof path, "%s/proc/stat", root);
-  if (read_file(path, stat_text, sizeof stat_text) <= 0) return times;
-  for (const char* line = stat_text; std::strncmp(line, "cpu", 3) == 0;) {
-    const char* const end = strchrnul(line, '\n');
-    if (line[3] >= '0' && line[3] <= '9') {
-      char* at = nullptr;
-      const unsigned long cpu = std::strtoul(line + 3, &at, 10);
-      std::uint64_t fields[8] = {};  // user nice system idle iowait irq softirq steal
-      for (std::uint64_t& field : fields) field = at < end ? std::strtoull(at, &at, 10) : 0;
-      if (which.has(cpu)) {
-        times.is_valid = true;
-        times.busy += fields[0] + fields[1] + fields[2] + fields[5] + fields[6];
-        times.stolen += fields[7];
-      }
-    }
-    if (*end == '\0') break;
-    line = end + 1;
-  }
-  return times;
+  return read_file(path, stat_text, sizeof stat_text) > 0 ? cpu_times_in(stat_text, which) : cpu_times();
 }
 
 namespace {
@@ -51,9 +33,7 @@ constexpr std::uint64_t least_interval_ns = 90'000'000;
 class cpu_probe final : public probe {
  public:
   // The program's CPUs are those of its beginning: a bound team leaves its main thread with one.
-  void attached() noexcept override {
-    if (!base::read_affinity(m_cpus)) std::memset(m_cpus.bits, 0xff, sizeof m_cpus.bits);
-  }
+  void attached() noexcept override { m_cpus = base::allowed_cpus(); }
 
   bool start(recorder& to, const char* root) noexcept override {
     m_root = root;

@@ -13,32 +13,21 @@
 #include "instances.hpp"
 #include "proc_file.hpp"
 #include "trimtab/base/spin_lock.hpp"
+#include "trimtab/observe/thread_times.hpp"
 
 namespace trimtab::observe {
-
-namespace {
-
-bool read_schedstat(const char* path, thread_figures& into) noexcept {
-  char text[128];
-  unsigned long long run = 0, delay = 0, slices = 0;
-  if (read_file(path, text, sizeof text) <= 0) return false;
-  if (std::sscanf(text, "%llu %llu %llu", &run, &delay, &slices) != 3) return false;
-  into.is_valid = true;
-  into.run_ns = run;
-  into.run_delay_ns = delay;
-  into.time_slices = slices;
-  return true;
-}
-
-}  // namespace
 
 thread_figures read_thread(const char* root, std::uint32_t tid, thread_detail detail) noexcept {
   thread_figures figures;
   figures.migrations = unknown;
-  char path[320];
-  std::snprintf(path, sizeof path, "%s/proc/self/task/%u/schedstat", root, tid);
-  if (!read_schedstat(path, figures) || detail == thread_detail::times) return figures;
-  char text[4096];
+  const std::optional<thread_times> times = read_thread_times(root, tid);
+  if (!times) return figures;
+  figures.is_valid = true;
+  figures.run_ns = times->run_ns;
+  figures.run_delay_ns = times->run_delay_ns;
+  figures.time_slices = times->time_slices;
+  if (detail == thread_detail::times) return figures;
+  char path[320], text[4096];
   std::snprintf(path, sizeof path, "%s/proc/self/task/%u/status", root, tid);
   if (read_file(path, text, sizeof text) > 0) {
     find_number(text, "voluntary_ctxt_switches", figures.voluntary_switches);
@@ -51,35 +40,8 @@ thread_figures read_thread(const char* root, std::uint32_t tid, thread_detail de
 }
 
 std::uint64_t read_process_delay(const char* root) noexcept {
-  // getdents64 and not opendir, which allocates.
-  struct directory_entry {
-    std::uint64_t inode;
-    std::int64_t offset;
-    unsigned short length;
-    unsigned char type;
-    char name[];
-  };
-  char path[320];
-  std::snprintf(path, sizeof path, "%s/proc/self/task", root);
-  const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return unknown;
-  std::uint64_t total = 0;
-  bool is_known = false;
-  alignas(8) char entries[4096];
-  for (long got; (got = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0;) {
-    for (long at = 0; at < got;) {
-      const auto* const entry = reinterpret_cast<const directory_entry*>(entries + at);
-      at += entry->length;
-      if (entry->name[0] == '.') continue;
-      std::snprintf(path, sizeof path, "%s/proc/self/task/%.20s/schedstat", root, entry->name);
-      thread_figures figures;
-      if (!read_schedstat(path, figures)) continue;
-      is_known = true;
-      total += figures.run_delay_ns;
-    }
-  }
-  close(fd);
-  return is_known ? total : unknown;
+  const std::optional<thread_times> all = read_process_times(root);
+  return all ? all->run_delay_ns : unknown;
 }
 
 namespace {

@@ -98,10 +98,10 @@ void end_idle_threads(const caller& from) noexcept {
 void pool_has(std::uint32_t members) noexcept { pool.store(members, std::memory_order_relaxed); }
 
 std::uint32_t fit_clause_slowly(const caller& from, std::uint32_t clause) noexcept {
+  if (clause != 0 || from.is_internal) return clause;
   auto* const level = real<int()>(from, symbol::omp_get_level);
   auto* const most = real<int()>(from, symbol::omp_get_max_threads);
-  if (from.is_internal || level == nullptr || most == nullptr || level() != 0) return clause;
-  if (clause != 0) return clause;
+  if (level == nullptr || most == nullptr || level() != 0) return clause;
   const int own = most();
   if (own < 2) return clause;
   const team_sizes::who by = this_thread_of(from);

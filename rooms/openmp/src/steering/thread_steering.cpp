@@ -1,13 +1,12 @@
 #include "trimtab/openmp/thread_steering.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 
 #include "steering/team_evaluation.hpp"
 #include "steering/team_sizes.hpp"
-#include "trimtab/base/read_file.hpp"
 #include "trimtab/observe/recorder.hpp"
+#include "trimtab/observe/thread_times.hpp"
 #include "trimtab/steer/fitting/figures.hpp"
 
 namespace trimtab::openmp {
@@ -35,15 +34,6 @@ bool turn(std::uint32_t knob, knob_value to) {
   return true;
 }
 
-std::optional<std::uint64_t> delay_of(std::uint32_t thread) noexcept {
-  char path[64], text[96];
-  std::snprintf(path, sizeof path, "/proc/self/task/%u/schedstat", thread);
-  unsigned long long run = 0, delay = 0;
-  if (base::read_file(path, text, sizeof text) <= 0 || std::sscanf(text, "%llu %llu", &run, &delay) != 2)
-    return std::nullopt;
-  return delay;
-}
-
 }  // namespace
 
 // Time that threads with a lane were runnable without a CPU.
@@ -58,11 +48,11 @@ struct thread_steering::delays {
       observe::lane* const each = the_recorder.lane_at(i);
       if (each == nullptr || !each->is_open()) continue;
       const std::uint32_t thread = each->header().tid;
-      const auto delay = delay_of(thread);
-      if (!delay) continue;
-      now[thread] = *delay;
-      if (const auto known = before.find(thread); known != before.end() && *delay > known->second)
-        sum += *delay - known->second;
+      const auto its = observe::read_thread_times("", thread);
+      if (!its) continue;
+      now[thread] = its->run_delay_ns;
+      if (const auto known = before.find(thread); known != before.end() && its->run_delay_ns > known->second)
+        sum += its->run_delay_ns - known->second;
     }
     before = std::move(now);
     if (before.empty()) return std::nullopt;
@@ -74,7 +64,7 @@ thread_steering::thread_steering(steer::board& knobs, steer::decision_record& re
     : m_knobs(knobs),
       m_record(record),
       m_options(options),
-      m_watch(options.allowed, options.registry.c_str()),
+      m_watch(options.allowed, options.registry),
       m_delays(std::make_unique<delays>()) {
   is_fitting_teams.store(true, std::memory_order_release);
 }
@@ -137,15 +127,7 @@ void thread_steering::end_window() {
   const std::optional<double> delay_s = m_delays->seconds();
   m_forks = forks;
   m_windows += 1;
-  m_figures.clear();
-  const auto tell = [this](std::string_view name, double value) { m_figures.push_back({std::string(name), value}); };
-  if (delay_s) tell(figures::run_delay_share, std::min(1.0, *delay_s / ended.seconds / members));
-  if (ended.idle_cpus) tell(figures::idle_cpus, *ended.idle_cpus);
-  if (ended.throttled_share) tell(figures::throttled_share, *ended.throttled_share);
-  if (!ended.others) return;
-  tell(figures::others, *ended.others);
-  tell(figures::other_threads, ended.other_threads);
-  tell(figures::registry_share, ended.registry_share);
+  m_figures = steer::figures_of(ended, delay_s, members);
 }
 
 void thread_steering::evaluate(double now_s) {
@@ -159,14 +141,12 @@ void thread_steering::evaluate(double now_s) {
 }
 
 void thread_steering::tell(steer::snapshot& now) const {
-  const auto add = [&now](std::string_view name, double value) { now.figures.push_back({std::string(name), value}); };
   now.figures.insert(now.figures.end(), m_figures.begin(), m_figures.end());
-  add(figures::windows, static_cast<double>(m_windows));
-  add(figures::allowed_cpus, m_watch.allowed_cpus());
-  add(figures::quota_cpus, m_watch.quota_cpus());
+  steer::add_figures_of(m_watch, m_windows, now.figures);
   if (m_options.evaluates == thread_steering_options::evaluated::nothing) return;
   const evaluation latest = latest_evaluation();
   if (latest.number == 0) return;
+  const auto add = [&now](std::string_view name, double value) { now.figures.push_back({std::string(name), value}); };
   add(figures::evaluations, static_cast<double>(latest.number));
   if (m_options.evaluates == thread_steering_options::evaluated::iterations) {
     add(figures::iterations_spread, latest.spread);

@@ -22,12 +22,6 @@ knob_value at_most(const domain& values, knob_value limit) {
   return values.at(nearest > 0 && values.at(nearest) > limit ? nearest - 1 : nearest);
 }
 
-std::optional<double> value_in(std::span<const figure> from, std::string_view name) {
-  for (const figure& each : from)
-    if (each.name == name) return each.value;
-  return std::nullopt;
-}
-
 }  // namespace
 
 struct thread_fitting::fitted {
@@ -45,10 +39,11 @@ struct thread_fitting::fitted {
 };
 
 std::optional<double> thread_fitting::situation::figure_of(std::string_view name) const {
-  std::optional<double> found = value_in(seen.figures, name);
+  const figure* found = find_figure(seen.figures, name);
   for (const subject_view* each : subjects)
-    if (!found) found = value_in(each->figures, name);
-  return found && std::isfinite(*found) && *found >= 0 ? found : std::nullopt;
+    if (found == nullptr) found = find_figure(each->figures, name);
+  if (found == nullptr || !std::isfinite(found->value) || found->value < 0) return std::nullopt;
+  return found->value;
 }
 
 std::vector<figure> thread_fitting::situation::evidence(std::initializer_list<std::string_view> names) const {

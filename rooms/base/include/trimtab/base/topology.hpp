@@ -19,6 +19,8 @@ struct cpu_mask {
 
 // The CPUs that the calling thread may run on. False when the kernel does not say.
 bool read_affinity(cpu_mask& into) noexcept;
+// The same; all where the kernel does not say.
+cpu_mask allowed_cpus() noexcept;
 
 struct cpu_limits {
   std::uint32_t online = 1;

@@ -11,13 +11,15 @@
 // so long is stopped, and does not count meanwhile. Nothing in the file is trusted: sizes, version, ranges and sums are
 // checked; with nonsense a process does as if it were alone.
 //
-// One thread at a time. Nothing allocates or throws. In the child of a fork the next beat makes a member of its own.
+// One thread at a time. Nothing allocates or throws, unless it says so. In the child of a fork the next beat makes a member
+// of its own.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "trimtab/base/topology.hpp"
 
@@ -54,6 +56,9 @@ class cpu_registry {
   // Where it is, as text: in /dev/shm, or in the given directory where there is none (XDG_RUNTIME_DIR; "": nowhere). False:
   // it has no place.
   static bool path_for(unsigned uid, const char* otherwise, std::span<char> into) noexcept;
+
+  // That of this user; "": it has no place. Allocates.
+  static std::string default_path(const char* otherwise);
 
   explicit cpu_registry(const char* path) noexcept;
   cpu_registry(const cpu_registry&) = delete;

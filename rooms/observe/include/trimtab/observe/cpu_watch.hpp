@@ -28,7 +28,7 @@ struct cpu_window {
 class cpu_watch {
  public:
   // allowed: the CPUs that the process may use. registry: its path, "": none.
-  cpu_watch(const base::cpu_mask& allowed, const char* registry, std::string root = "");
+  cpu_watch(const base::cpu_mask& allowed, const std::string& registry, std::string root = "");
   ~cpu_watch();
   cpu_watch(const cpu_watch&) = delete;
   cpu_watch& operator=(const cpu_watch&) = delete;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,7 +73,9 @@ struct snapshot {
   bool operator==(const snapshot&) const = default;
 };
 
-// The figure of that name; otherwise what is given.
-double figure_or(const std::vector<figure>& from, std::string_view name, double otherwise) noexcept;
+// The figure of that name; nullptr: there is none.
+const figure* find_figure(std::span<const figure> from, std::string_view name) noexcept;
+// Its value; otherwise what is given.
+double figure_or(std::span<const figure> from, std::string_view name, double otherwise) noexcept;
 
 }  // namespace trimtab::steer

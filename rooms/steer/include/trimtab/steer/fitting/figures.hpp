@@ -6,7 +6,12 @@
 // without a CPU, of the time that they were members; not of threads that no team has.
 #pragma once
 
+#include <optional>
 #include <string_view>
+#include <vector>
+
+#include "trimtab/observe/cpu_watch.hpp"
+#include "trimtab/steer/snapshot.hpp"
 
 namespace trimtab::steer::figures {
 
@@ -45,3 +50,12 @@ inline constexpr std::string_view threads = "threads";
 inline constexpr std::string_view barrier_members = "barrier_members";
 
 }  // namespace trimtab::steer::knobs
+
+namespace trimtab::steer {
+
+// What a window tells. run_delay_s: that `members` threads were without a CPU in it, together; nothing: not known.
+std::vector<figure> figures_of(const observe::cpu_window& ended, std::optional<double> run_delay_s, std::uint32_t members);
+// What is told in every snapshot; windows: that have ended.
+void add_figures_of(const observe::cpu_watch& machine, std::uint64_t windows, std::vector<figure>& into);
+
+}  // namespace trimtab::steer

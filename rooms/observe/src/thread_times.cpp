@@ -1,0 +1,58 @@
+#include "trimtab/observe/thread_times.hpp"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "trimtab/base/read_file.hpp"
+
+namespace trimtab::observe {
+
+std::optional<thread_times> read_thread_times(const char* root, std::uint32_t tid) noexcept {
+  char path[512], text[128];
+  std::snprintf(path, sizeof path, "%s/proc/self/task/%u/schedstat", root, tid);
+  unsigned long long run = 0, delay = 0, slices = 0;
+  if (base::read_file(path, text, sizeof text) <= 0) return std::nullopt;
+  if (std::sscanf(text, "%llu %llu %llu", &run, &delay, &slices) != 3) return std::nullopt;
+  return thread_times{run, delay, slices};
+}
+
+std::optional<thread_times> read_process_times(const char* root) noexcept {
+  // getdents64 and not opendir, which allocates.
+  struct directory_entry {
+    std::uint64_t inode;
+    std::int64_t offset;
+    unsigned short length;
+    unsigned char type;
+    char name[];
+  };
+  const int saved = errno;
+  char path[512];
+  std::snprintf(path, sizeof path, "%s/proc/self/task", root);
+  std::optional<thread_times> sum;
+  if (const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); fd >= 0) {
+    alignas(8) char entries[4096];
+    for (long got; (got = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0;) {
+      for (long at = 0; at < got;) {
+        const auto* const entry = reinterpret_cast<const directory_entry*>(entries + at);
+        at += entry->length;
+        if (entry->name[0] == '.') continue;
+        const auto its = read_thread_times(root, static_cast<std::uint32_t>(std::strtoul(entry->name, nullptr, 10)));
+        if (!its) continue;
+        if (!sum) sum.emplace();
+        sum->run_ns += its->run_ns;
+        sum->run_delay_ns += its->run_delay_ns;
+        sum->time_slices += its->time_slices;
+      }
+    }
+    close(fd);
+  }
+  errno = saved;
+  return sum;
+}
+
+}  // namespace trimtab::observe
