@@ -94,11 +94,15 @@ class Trial:
 
 @dataclass
 class Outcome:
-    """What came of it. `loops`: latest decision that lasts, by subject; `starts`: all that were tried."""
+    """What came of it. `loops`: latest decision that lasts, by subject; `starts`: all that were tried.
+
+    `then`: what the last learning run was started with as things are (quota, other programs); frozen runs are, too.
+    """
 
     loops: dict[str, dict[str, Any]] = field(default_factory=dict)
     starts: list[tuple[Start, Pairs]] = field(default_factory=list)
     chosen: Start | None = None
+    then: Start | None = None
     proof: Pairs | None = None
 
     @property
@@ -135,6 +139,7 @@ def tune(
         outcome.loops.update({each["key"]: each for each in lasting})
         found = sum(each["outcome"] == "kept" for each in lasting)
         told(Trial(f"learning, run {number + 1}", float(report["wall_s"]), f"{found} kept"))
+    outcome.then = _started_with(report)
     incumbent: Mapping[str, str] = {}
     for start in candidates(report):
         tried = {**incumbent, **start.environment}
@@ -149,9 +154,18 @@ def tune(
         if measured.verdict == "better":
             incumbent = tried
             outcome.chosen = Start(tried, start.reason)
-    if outcome.loops or outcome.chosen is not None:
+    if outcome.loops or outcome.chosen is not None or outcome.then is not None:
         outcome.proof = _in_turn(lambda: runner.frozen(incumbent), runner.bare, pairs, "all of it", told)
     return outcome
+
+
+def _started_with(report: dict[str, Any]) -> Start | None:
+    values = (report.get("steering") or {}).get("start_values") or []
+    if not values:
+        return None
+    return Start(
+        {each["name"]: each["value"] for each in values}, "; ".join(each["reason"] for each in values)
+    )
 
 
 def _in_turn(
@@ -229,6 +243,17 @@ def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
                 "gain": each["gain"],
                 "spread": each["uncertainty"],
                 "verdict": "known before" if each["outcome"] == "set" else "better",
+            }
+        )
+    if outcome.then is not None:
+        rows.append(
+            {
+                "subject": "start",
+                "before": "as it was",
+                "after": outcome.then.text,
+                "gain": None,
+                "spread": None,
+                "verdict": "as things are",
             }
         )
     for start, pairs in outcome.starts:

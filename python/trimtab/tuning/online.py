@@ -25,12 +25,17 @@ from trimtab.history import (
     settings_text,
 )
 from trimtab.launcher import Steering
+from trimtab.model import LASTING
 from trimtab.tuning.across import Pairs, Start
-from trimtab.tuning.start import StartValue, start_values
+from trimtab.tuning.start import StartValue, is_left_open, start_values
 from trimtab.tuning.virtual import find_fit
 
 # The subject of what a program is started with: no key of a loop.
 START = "start"
+# And of what the last run with --tune was started with as things were then (quota, other programs): only frozen runs take it
+# up, to be the same; others look for themselves.
+START_THEN = "start-then"
+_STARTS = (START, START_THEN)
 
 
 @dataclass(frozen=True)
@@ -57,11 +62,20 @@ class Tuning:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What a run is started with. `why`: what of the history could not be used."""
+    """What a run is started with.
+
+    Attributes:
+        chosen: of its start values those that this run chose itself.
+        then: entries of the history with those of an earlier run.
+        why: what of the history could not be used.
+    """
 
     steering: Steering
     history: History
     key: Key
+    program: Path
+    chosen: tuple[StartValue, ...] = ()
+    then: tuple[int, ...] = ()
     why: str = ""
 
 
@@ -92,28 +106,26 @@ def prepare(
     environment = os.environ if environment is None else environment
     history = history_in(tuning.history)
     key = key_of(program, arguments, tuning.input_class)
-    settings, why = None, ""
-    starts: list[StartValue] = []
+    known: list[Entry] = []
+    why = ""
     if tuning.mode in ("on", "frozen"):
         try:
             known = history.recall(key)
-            loops = [each for each in known if each.subject != START]
-            settings = settings_text(loops) if loops else None
-            starts = [
-                StartValue(name, value, "found by earlier runs")
-                for each in known
-                if each.subject == START
-                for name, value in each.settings.items()
-                if name not in environment
-            ]
         except HistoryError as error:
             why = str(error)
+    loops = [each for each in known if each.subject not in _STARTS]
+    starts = _found_before(known, START, "found by earlier runs", environment)
+    given = {**environment, **{each.name: each.value for each in starts}}
+    chosen: list[StartValue] = []
     if tuning.mode == "on":
-        starts += start_values({**environment, **{each.name: each.value for each in starts}})
+        chosen = start_values(given)
+    elif tuning.mode == "frozen":
+        starts += _found_before(known, START_THEN, "as the last run with --tune", given)
+    starts += chosen
     fit = find_fit(program) if tuning.is_virtual else None
     steering = Steering(
         tuning.mode,
-        settings,
+        settings_text(loops) if loops else None,
         tuning.search,
         tuning.policy,
         tuning.budget_percent,
@@ -123,21 +135,59 @@ def prepare(
         virtual_threads=None if fit is None else fit.functions,
         unavailable=[] if fit is None else fit.unavailable,
     )
-    return Prepared(steering, history, key, why)
+    then = tuple(each.id for each in known if each.subject == START_THEN)
+    return Prepared(steering, history, key, program, tuple(chosen), then, why)
+
+
+def _found_before(
+    known: Sequence[Entry], subject: str, reason: str, environment: Mapping[str, str]
+) -> list[StartValue]:
+    """What earlier runs say under `subject`, but for what `environment` has something to say about."""
+    return [
+        StartValue(name, value, reason)
+        for each in known
+        if each.subject == subject
+        for name, value in each.settings.items()
+        if is_left_open(name, environment)
+    ]
 
 
 def remember(prepared: Prepared, report: dict[str, Any], run: Path) -> str:
-    """Keep what the run found. Returns why it could not, or nothing."""
+    """Keep what the run found, and what it was started with. Returns why it could not, or nothing."""
     if prepared.steering.mode != "on":
         return ""
     entries = [each for each in entries_of(report, prepared.key, str(run)) if each.policy != "history"]
-    if not entries:
-        return ""
+    then = _then(prepared, report, run)
     try:
-        prepared.history.remember(entries)
+        if entries or then:
+            prepared.history.remember([*entries, *then])
+        if prepared.then and not then:
+            prepared.history.forget(prepared.then)
     except HistoryError as error:
         return str(error)
     return ""
+
+
+def _then(prepared: Prepared, report: dict[str, Any], run: Path) -> list[Entry]:
+    """What a frozen run is to be started with to be as this one: one entry, or none."""
+    values = {each.name: each.value for each in prepared.chosen}
+    reasons = [each.reason for each in prepared.chosen]
+    for decision in report["decisions"]:
+        changed = {each["knob"]: each["to"] for each in decision["changes"]}
+        if "blocktime" not in changed or decision["outcome"] not in LASTING:
+            continue
+        # As the threads waited at the end: 0, or else the program's own way.
+        values.pop("KMP_BLOCKTIME", None)
+        if changed["blocktime"] == "0":
+            values["KMP_BLOCKTIME"] = "0"
+            reasons.append(decision["reason"])
+    if not values:
+        return []
+    key, program = prepared.key, str(prepared.program)
+    name, reason = "start, as things were", "; ".join(dict.fromkeys(reasons))
+    return [
+        Entry(key, START_THEN, name, program, values, "start", reason, None, None, 0, time.time(), str(run))
+    ]
 
 
 def start_entry(key: Key, program: Path, start: Start, pairs: Pairs) -> Entry:

@@ -21,6 +21,7 @@ _THREADS = (
     "KMP_DEVICE_THREAD_LIMIT",
 )
 _WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY")
+_GROUPS = (frozenset(_THREADS), frozenset(_WAITING))
 _LOOKS = 9
 _LOOK_S = 0.004
 
@@ -32,6 +33,12 @@ class StartValue:
     name: str
     value: str
     reason: str
+
+
+def is_left_open(name: str, environment: Mapping[str, str]) -> bool:
+    """Whether the user has set neither this variable nor another one that says the same thing."""
+    alike = {name}.union(*(group for group in _GROUPS if name in group))
+    return not alike & environment.keys()
 
 
 def start_values(
@@ -53,13 +60,13 @@ def start_values(
     available = cpus if cpus is not None else len(os.sched_getaffinity(0))
     quota = find_quota(machine if machine is not None else Machine(Path("/")))
     threads = available
-    if not any(each in environment for each in _THREADS) and quota is not None and quota.cpus is not None:
+    if is_left_open("OMP_NUM_THREADS", environment) and quota is not None and quota.cpus is not None:
         # Rounded down: whoever has more threads than quota stands still together until the next period.
         threads = max(1, int(quota.cpus))
         if threads < available:
             reason = f"the control group may use {quota.cpus:g} of {available} CPUs"
             found.append(StartValue("OMP_NUM_THREADS", str(threads), reason))
-    if not any(each in environment for each in _WAITING):
+    if is_left_open("GOMP_SPINCOUNT", environment):
         others = (runnable if runnable is not None else runnable_others)()
         # libgomp alone spins without ever looking whether others want the CPU; LLVM's runtime yields it.
         if others + threads > available + 0.5 and others >= 0.5:
