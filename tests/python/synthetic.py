@@ -168,6 +168,8 @@ class ProcessFiles:
     pid: int = 100
     wall: float = 10.0
     parallel: float = 0.0
+    setup: float = 0.0
+    sampler: float = 0.0
     cpus: float = 4.0
     quota: float = 0.0
     user: float = 0.0
@@ -184,7 +186,7 @@ class ProcessFiles:
             *(0, 5 * S, 0, 1.0),
             *(0, end, end if self.ended else 0),
             *(self.cpus, 4, 4, self.quota),
-            *(int(self.parallel * S), 0, 0, 0),
+            *(int(self.parallel * S), 0, int(self.setup * S), int(self.sampler * S)),
             *(20.0, 0),
             *(int(self.user * S), 0, 7, 8, 1000),
         )

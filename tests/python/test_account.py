@@ -13,7 +13,14 @@ from synthetic import NO, LaneFile, ProcessFiles, S, counter, event, row, subjec
 from trimtab.analysis import build
 from trimtab.analysis.account import SHARES, Account
 from trimtab.analysis.findings import findings
-from trimtab.analysis.overhead import CHUNK_NS, COST_NS, LOCK_WAIT_MOST_NS, LOCK_WAIT_PART, SHARED_REGION_NS
+from trimtab.analysis.overhead import (
+    CHUNK_NS,
+    COST_NS,
+    LOADED_S,
+    LOCK_WAIT_MOST_NS,
+    LOCK_WAIT_PART,
+    SHARED_REGION_NS,
+)
 from trimtab.readers import open_run
 
 
@@ -149,6 +156,11 @@ def test_own_cost_is_runtime(tmp_path: Path) -> None:
     assert report["overhead"]["seconds"] == pytest.approx(own, rel=1e-6)
     assert report["overhead"]["share"] == pytest.approx(own / 40, rel=1e-6)
     check(report, work=1 - own / 40, runtime=own / 40)
+
+
+def test_own_cost_of_a_start(tmp_path: Path) -> None:
+    process = ProcessFiles(lanes_of(1), setup=0.01, sampler=0.02, user=1.0)
+    assert report_of(tmp_path, process)["overhead"]["seconds"] == pytest.approx(0.03 + LOADED_S)
 
 
 def test_own_cost_is_paid_again_by_who_waits(tmp_path: Path) -> None:

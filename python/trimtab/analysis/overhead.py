@@ -13,8 +13,8 @@ from trimtab.model import METRICS, ROWS_UNTIMED, TASKS_COUNTED, Process, Records
 # is each thread's: the team waits while one of it forks and joins.
 COST_NS = {
     "region": 190.0,
-    "loop": 60.0,
-    "wait": 55.0,
+    "loop": 90.0,
+    "wait": 40.0,
     "lock": 55.0,
     "task": 60.0,
     "scope": 9.0,
@@ -24,7 +24,7 @@ COST_NS = {
 }
 CHUNK_NS = 10.0
 # More of a region with several threads, each one's: the lines that go to and fro between them.
-SHARED_REGION_NS = 120.0
+SHARED_REGION_NS = 180.0
 # Of an instance whose members were not timed, each thread's.
 UNTIMED_REGION_NS = 60.0
 # Of a task that was only counted (6 by the counting alone, 17 with what fork-join does for it), and of each of those
@@ -40,6 +40,8 @@ CONTENDED_NS = 100.0
 MOST_PAID_AGAIN = 1.0
 # More in a trace than in the flight recorder: first use of the file's pages.
 TRACED_EVENT_NS = 22.0
+# What comes before the set-up measures itself and after it: the dynamic linker's work, first use of pages, unmapping.
+LOADED_S = 0.5e-3
 _TRACE = 3
 
 
@@ -63,7 +65,7 @@ class OwnCost:
 
 
 def own_cost(process: Process) -> OwnCost:
-    """Occurrences * their cost + clock reads * their measured cost, set-up ticks, sampler CPU time.
+    """Occurrences * their cost + clock reads * their measured cost, set-up with loading, sampler CPU time.
 
     Hooks between which lanes wait for each other are paid again by who waits, as far as lanes do wait.
     """
@@ -79,9 +81,10 @@ def own_cost(process: Process) -> OwnCost:
         total = costs.alone + costs.among_waiting
         share = costs.among_waiting / total if total > 0 else 0.0
         on_lanes += total + others + again * (costs.among_waiting + share * others)
+    setup_s = float(head["setup_ticks"]) * process.ns_per_tick * 1e-9
     return OwnCost(
         on_lanes * 1e-9,
-        head["setup_ticks"] * process.ns_per_tick * 1e-9,
+        setup_s + LOADED_S if setup_s > 0 else 0.0,
         head["sampler_cpu_ns"] * 1e-9,
     )
 
