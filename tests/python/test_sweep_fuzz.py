@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sweep_samples import write
 from trimtab.experiments import ExperimentError, configurations, json_of, load, summarised
@@ -81,6 +81,7 @@ def test_the_whole_is_right() -> None:
     assert len(configurations(experiment_of(Path("f"), copy.deepcopy(WHOLE), {}))) == 4
 
 
+@example([(("where", 0), {"\n": None}, False)])
 @given(st.lists(st.tuples(st.sampled_from(places(WHOLE)[1:]), JUNK, st.booleans()), min_size=1, max_size=2))
 @settings(max_examples=400, deadline=None)
 def test_any_file(changes: list[tuple[tuple[Any, ...], Any, bool]]) -> None:

@@ -28,7 +28,10 @@ OBSERVED = "observed_"
 
 
 class ExperimentError(Exception):
-    """An experiment that cannot be run: says the file, the key, what was expected and what was found."""
+    """An experiment that cannot be run: says the file, the key, what was expected and what was found, in one line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("".join(each if each.isprintable() else repr(each)[1:-1] for each in message))
 
 
 @dataclass(frozen=True)
