@@ -62,6 +62,18 @@ def test_imbalanced_region_in_half_the_time(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("delay_s", "gain_s"), [(1.0, 2.0 - 0.75), (4.0, None)], ids=["part of it", "all of it"]
+)
+def test_imbalance_is_not_what_waits_for_a_cpu_explain(
+    tmp_path: Path, delay_s: float, gain_s: float | None
+) -> None:
+    lanes = lanes_of(4, rows=team_of(1, 5.0, [5.0, 3.0, 2.0, 2.0]), run_s=9.0, delay_s=delay_s)
+    report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=5.0))
+    gains = [each["gain_s"] for each in report["findings"] if each["cause"] == "imbalance"]
+    assert gains == ([] if gain_s is None else [pytest.approx(gain_s)])
+
+
 def test_cores_without_a_lane_are_serial_and_not_waiting(tmp_path: Path) -> None:
     lanes = lanes_of(2, rows=team_of(1, 10.0, [10.0, 10.0]), run_s=10.0)
     report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0))

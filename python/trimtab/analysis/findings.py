@@ -34,7 +34,7 @@ def findings(
     """
     throttled = throttled_s or 0.0
     found = [
-        *_imbalance(regions),
+        *_imbalance(regions, account.run_delay_s),
         *_too_small(regions),
         *_locks(regions),
         *_oversubscribed(account, threads, quota, bool(regions)),
@@ -57,14 +57,20 @@ def finding(cause: str, subject: str | None, evidence: str, action: str, gain_s:
     return {"cause": cause, "subject": subject, "evidence": evidence, "action": action, "gain_s": gain_s}
 
 
-def _imbalance(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """gain = sum over instances of (slowest lane's work - mean work): what a perfect balance would save."""
+def _imbalance(regions: list[dict[str, Any]], run_delay_s: float) -> list[dict[str, Any]]:
+    """gain = sum over instances of (slowest lane's work - mean work): what a perfect balance would save.
+
+    Not what lanes without a CPU explain: work is wall time, and who is made to wait for a CPU looks slow.
+    """
     found = []
+    inside_s = sum(region["wall_s"] for region in regions if not region["nested"])
     for region in regions:
         ratio = region["imbalance"]
         if ratio is None or ratio < _IMBALANCE or region["threads"] < 2 or not region["lanes"]:
             continue
         gain = region["critical_path_s"] - region["mean_work_s"]
+        delay_s = run_delay_s * min(region["wall_s"] / inside_s, 1.0) if inside_s > 0 else 0.0
+        delayed = min(delay_s * (1 - 1 / region["threads"]), gain)
         few = region["iterations"] is not None and region["iterations"] < 4 * region["threads"]
         if few:
             action = (
@@ -88,9 +94,10 @@ def _imbalance(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 region["name"],
                 f"the slowest thread works {ratio:.2f} times as long as the mean "
                 f"({busy[0]:.3g} s to {busy[-1]:.3g} s over {region['calls']} calls)"
-                + (f", schedule {region['schedule']}" if region["schedule"] else ""),
+                + (f", schedule {region['schedule']}" if region["schedule"] else "")
+                + (f"; {delayed:.3g} s of it may be waits for a CPU" if delayed >= 0.05 * gain else ""),
                 action,
-                gain,
+                gain - delayed,
             )
         )
     return found
