@@ -162,6 +162,13 @@ def test_another_order_is_a_difference_with_a_hint() -> None:
     assert compared("a\nb\n", "b\nc\n", Rules(is_any_order=True)).verdict == DIFFERS
 
 
+def test_numbers_beside_what_differs_by_itself_have_a_hint() -> None:
+    plain = [f"answer 7\nat {at} s, {cpu} s of CPU\n" for at, cpu in ((1, 3), (2, 3), (5, 3))]
+    found = compared(plain, "answer 7\nat 3 s, 4 s of CPU\n")
+    assert found.verdict == DIFFERS and "--ignore" in found.hint
+    assert not compared(plain, "answer 8\nat 3 s, 4 s of CPU\n").hint
+
+
 def test_lines_whose_number_differs_by_itself() -> None:
     plain = ["at 10 %\nat 20 %\nat 30 %\nanswer 5\n", "at 10 %\nat 20 %\nanswer 5\n"]
     assert compared(plain, "at 12 %\nanswer 5\n").verdict == ITSELF

@@ -135,8 +135,14 @@ class _Reference:
             self.by_itself,
             min(self._varying, default=None),
             self._is_unchecked,
-            rounding_hint(largest) if places and is_numbers else "",
+            (rounding_hint(largest) if is_numbers else "") or self._varying_hint(places) if places else "",
         )
+
+    def _varying_hint(self, places: Sequence[Place]) -> str:
+        """Lines with a number that plain runs do not agree on, such as a time, are likely to have more of them."""
+        if not {each.number for each in places} <= set(self._varying):
+            return ""
+        return "plain runs differ in such lines, too: more --runs tell whether in this, --ignore REGEX leaves them out"
 
     def _is_free(self, key: Key) -> bool:
         """A line of which the plain runs do not say what it is."""

@@ -43,7 +43,7 @@ def find_fit(program: Path) -> Fit:
     left = [each for each in found if each.why]
     told = [_entry(f"{_name(each)}: {each.why}", "") for each in left[:_MOST_TOLD]]
     if len(left) > _MOST_TOLD:
-        told.append(_entry(f"{len(left) - _MOST_TOLD} more functions are not fit for them", ""))
+        told.append(_entry(f"{len(left) - _MOST_TOLD} functions more", ""))
     if not found:
         told.append(_entry(f"{program}: no static loop of GCC's is in it, or in what it is linked with", ""))
     return Fit(fit, told)
