@@ -18,6 +18,8 @@ from benchmarks.measure import measure, measure_all, measure_command, measure_re
 from benchmarks.running import BenchError, clean_environment, make
 from benchmarks.steering import run_steering
 from benchmarks.steering_tables import STEERING_BLOCKS
+from benchmarks.studies import GRAIN_SIZE, THREADS, Study, keep_figures, runner
+from benchmarks.study_tables import GRAIN_BLOCKS, THREADS_BLOCKS
 from benchmarks.suite import FULL, SMOKE, Size, cases
 from benchmarks.task_tables import TASK_BLOCKS
 from benchmarks.tasks import run_tasks
@@ -31,13 +33,19 @@ KEPT = ROOT / "benchmarks" / "results.json"
 
 @dataclass(frozen=True)
 class Suite:
-    """Benchmarks with a page of their own: `--only` their word."""
+    """Benchmarks with a page of their own: `--only` their word.
+
+    Attributes:
+        rounds: how often each level is run; 0: as the study's file says.
+        study: it is one, with figures, and is run only when it is asked for.
+    """
 
     page: Path
     kept: Path
     blocks: docs.Blocks
     run: Callable[[Path, Path, bool, int, float, Callable[[str], None]], dict[str, Any]]
     rounds: int
+    study: Study | None = None
 
 
 SUITES = {
@@ -55,6 +63,17 @@ SUITES = {
         run_steering,
         7,
     ),
+    **{
+        study.word: Suite(
+            ROOT / "docs" / f"{study.word}.md",
+            ROOT / "benchmarks" / f"{study.word}-results.json",
+            blocks,
+            runner(study),
+            0,
+            study,
+        )
+        for study, blocks in ((GRAIN_SIZE, GRAIN_BLOCKS), (THREADS, THREADS_BLOCKS))
+    },
 }
 # Teams of the constructs and programs: enough to wait for each other, few enough for small machines.
 MOST_THREADS = 2
@@ -91,13 +110,15 @@ def main() -> int:
             results = json.loads(arguments.results.read_text()) if arguments.results else _run(arguments)
             _show(results, docs.BLOCKS if not arguments.only else {}, arguments.write_docs, PAGE, KEPT)
         for word, suite in SUITES.items():
-            if arguments.only != word and (arguments.only or arguments.results):
+            if arguments.only != word and (arguments.only or arguments.results or suite.study):
                 continue
             results = (
                 json.loads(arguments.results.read_text())
                 if arguments.results
                 else _run_suite(word, suite, arguments)
             )
+            if arguments.write_docs and suite.study:
+                keep_figures(OUT, suite.study, results, ROOT / "docs" / "figures")
             _show(results, suite.blocks, arguments.write_docs, suite.page, suite.kept)
     except (BenchError, ValueError, OSError, subprocess.CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)

@@ -1,47 +1,63 @@
-/* A vector loop that is forked and joined again and again: --size is the grain, elements of two arrays of doubles a region;
- * --updates in place of --steps: of elements, in all, so that grains can be compared. */
+/* A vector loop that is forked and joined again and again: --size is the grain, elements of two arrays of doubles a region.
+ * --window: beside others. It says "ready", is told on standard input when to begin, in seconds of the monotonic clock, and
+ * for how many, and says how many updates of elements it got done; --steps does not matter then. */
 #include "common.h"
 
-enum { looked_at = 64 };
+enum { looked_at = 64, most_steps = 1000000000 };
 
 static double next(double x, double y) { return 0.5 * x + y; }
 
-/* Takes --updates N out of the arguments. 0: it is not among them. */
-static double read_updates(int* argc, char** argv) {
+/* Whether --window is among the arguments; takes it out. */
+static int read_window(int* argc, char** argv) {
   for (int i = 1; i < *argc; ++i)
-    if (strcmp(argv[i], "--updates") == 0) {
-      char* end = NULL;
-      const double updates = i + 1 < *argc ? strtod(argv[i + 1], &end) : 0;
-      if (!(updates >= 1 && updates <= 1e15) || *end != '\0') {
-        fprintf(stderr, "%s: --updates: expected a number from 1 to 1e15, found '%s'\n", argv[0],
-                i + 1 < *argc ? argv[i + 1] : "");
-        exit(2);
-      }
-      for (int k = i + 2; k < *argc; ++k) argv[k - 2] = argv[k];
-      *argc -= 2;
-      return updates;
+    if (strcmp(argv[i], "--window") == 0) {
+      for (int k = i + 1; k < *argc; ++k) argv[k - 1] = argv[k];
+      --*argc;
+      return 1;
     }
   return 0;
 }
 
+/* When to end, after having waited for when to begin. */
+static double wait_for_window(const char* program) {
+  double begin = 0, length = 0;
+  puts("ready");
+  fflush(stdout);
+  if (scanf("%lf %lf", &begin, &length) != 2 || !(length > 0)) {
+    fprintf(stderr, "%s: --window: expected two numbers on standard input, when to begin and for how long\n", program);
+    exit(2);
+  }
+  const double left = begin - seconds();
+  if (left > 0) {
+    const struct timespec pause = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
+    nanosleep(&pause, NULL);
+  }
+  return begin + length;
+}
+
 int main(int argc, char** argv) {
-  const double updates = read_updates(&argc, argv);
+  const int has_window = read_window(&argc, argv);
   struct options o = read_options(argc, argv, 100000, 2000);
-  if (updates > 0) o.steps = (int)fmin(fmax(updates / o.size, 1), 1e9);
-  double* const x = calloc((size_t)o.size, sizeof *x);
+  double* const x = malloc(sizeof *x * (size_t)o.size);
   double* const y = malloc(sizeof *y * (size_t)o.size);
   if (x == NULL || y == NULL) return 2;
-  for (int i = 0; i < o.size; ++i) y[i] = sin(0.001 * i);
+  for (int i = 0; i < o.size; ++i) x[i] = 0, y[i] = sin(0.001 * i);
+  const double until = has_window ? wait_for_window(argv[0]) : HUGE_VAL;
+  if (has_window) o.steps = most_steps;
   const double began = seconds();
-  for (int step = 0; step < o.steps; ++step) {
+  int done = 0;
+  do {
     SCHEDULED_LOOP(o.how, , i, o.size, { x[i] = next(x[i], y[i]); })
-  }
+    ++done;
+  } while (done < o.steps && (!has_window || seconds() < until));
   const double took = seconds() - began;
+  if (has_window) printf("updates=%.0f seconds=%.6f\n", (double)done * o.size, took);
   double answer = 0, serial = 0;
   for (int k = 0; k < looked_at; ++k) {
     const int i = (int)((long)k * o.size / looked_at);
-    double alone = 0;
-    for (int step = 0; o.check && step < o.steps; ++step) alone = next(alone, y[i]);
+    double alone = 0, before = -1;
+    /* Once a step changes nothing, none does. */
+    for (int step = 0; o.check && step < done && alone != before; ++step) before = alone, alone = next(alone, y[i]);
     answer += x[i];
     serial += alone;
   }

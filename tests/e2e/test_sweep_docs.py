@@ -49,13 +49,15 @@ def test_pieces_of_files_are_pieces_of_files(tmp_path: Path) -> None:
         for step in steps_of(body)
         if isinstance(step, Source) and step.name is None
     ]
-    assert len(pieces) == 3
+    assert len(pieces) == 4
     path = tmp_path / "whole.toml"
     path.write_text('name = "whole"\ncommand = "true"\n' + "\n".join(pieces))
     found = {each.name: each.values for each in load(path).factors}
     assert found["workers"] == (1, 2, 4, 8, 16) and found["share"] == (0, 0.25, 0.5, 0.75, 1)
     assert found["partition"][0] == 160 and found["partition"][-1] == 1_000_000
     assert configurations(load(path))
+    short = load(path, variant="short")
+    assert 0 < len(configurations(short)) < len(configurations(load(path))) and short.samples == 2
 
 
 def test_every_key_is_described(tmp_path: Path) -> None:

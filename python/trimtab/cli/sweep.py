@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     "--resume/--no-resume", default=True, help="Go on where results are (the default), or refuse to."
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be run, and run nothing.")
+@click.option("--variant", metavar="NAME", help="A smaller experiment that FILE has under this name.")
 @click.option("--samples", type=click.IntRange(min=1), help="Runs of each configuration, in place of FILE's.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the order, in place of FILE's.")
 @click.option(
@@ -48,6 +49,7 @@ def run_sweep(
     output: Path | None,
     resume: bool,
     dry_run: bool,
+    variant: str | None,
     samples: int | None,
     seed: int | None,
     overrides: tuple[str, ...],
@@ -64,7 +66,8 @@ def run_sweep(
     from trimtab.experiments import ExperimentError, Options, configurations, load, plan
 
     try:
-        experiment = _changed(load(file, dict(map(_override, overrides)), probes), samples, seed)
+        experiment = load(file, dict(map(_override, overrides)), probes, variant)
+        experiment = _changed(experiment, samples, seed)
         chosen = configurations(experiment)
         if dry_run:
             _show_plan(experiment, len(chosen), plan(experiment, chosen), as_json)

@@ -1,10 +1,11 @@
 """Experiments: a file says what is varied; the sweep runs it, and leaves tables, figures and a page."""
 
 from trimtab.experiments.as_json import json_of
-from trimtab.experiments.factors import configurations
+from trimtab.experiments.factors import configurations, key_of
 from trimtab.experiments.load import load
 from trimtab.experiments.outputs import Outputs, write_outputs
 from trimtab.experiments.plan import Planned, plan
+from trimtab.experiments.results import Record
 from trimtab.experiments.run import command_of
 from trimtab.experiments.spec import Experiment, ExperimentError
 from trimtab.experiments.summary import Summary, summarised
@@ -18,11 +19,13 @@ __all__ = [
     "Outputs",
     "Planned",
     "Progress",
+    "Record",
     "Summary",
     "Swept",
     "command_of",
     "configurations",
     "json_of",
+    "key_of",
     "load",
     "plan",
     "summarised",

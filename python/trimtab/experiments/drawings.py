@@ -38,7 +38,7 @@ def _figure(experiment: Experiment, spec: FigureSpec, rows: Sequence[Row]) -> Fi
         lines = [_line(experiment, spec, mine, each) for each in _values(experiment, spec.lines)]
         lines = [each for each in lines if each.points]
         if lines:
-            title = "" if spec.panels is None or value is None else f"{titles[spec.panels]}: {as_word(value)}"
+            title = "" if spec.panels is None or value is None else f"{titles[spec.panels]}: {_shown(value)}"
             panels.append(Panel(title, tuple(lines)))
     return Figure(
         spec.name,
@@ -66,7 +66,13 @@ def _line(experiment: Experiment, spec: FigureSpec, rows: Sequence[Row], value: 
         points.append(Point(_x(spec, row), it.median, it.quarter, it.three_quarters))
     if all(isinstance(each.x, float) for each in points):
         points.sort(key=lambda each: each.x)
-    return Line("" if value is None else as_word(value), tuple(points))
+    return Line("" if value is None else _shown(value), tuple(points))
+
+
+def _shown(value: Value) -> str:
+    """A value in a figure's words; large numbers in groups of three."""
+    is_large = isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10_000
+    return f"{value:,}" if is_large else as_word(value)
 
 
 def _x(spec: FigureSpec, row: Row) -> float | str:

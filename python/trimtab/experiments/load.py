@@ -15,6 +15,7 @@ from trimtab.experiments.factors import factor
 from trimtab.experiments.fields import Fields, is_value
 from trimtab.experiments.spec import ORDERS, Experiment, ExperimentError, Factor, Observe, Value
 from trimtab.experiments.templates import EXTRA, TemplateError, filled
+from trimtab.experiments.variants import KEY, overridden, varied
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -25,8 +26,15 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _FILE_NAME = re.compile(r"[\w][\w.+-]*")
 
 
-def load(file: Path, overrides: Mapping[str, Any] | None = None, probes: str | None = None) -> Experiment:
-    """The experiment in `file`. `overrides` replace fixed values, or the values of factors; `probes` make it observe.
+def load(
+    file: Path,
+    overrides: Mapping[str, Any] | None = None,
+    probes: str | None = None,
+    variant: str | None = None,
+) -> Experiment:
+    """The experiment in `file`, or its variant of that name.
+
+    `overrides` replace fixed values, or the values of factors; `probes` make it observe.
 
     Raises:
         ExperimentError: the file cannot be read, or something in it is wrong.
@@ -35,7 +43,7 @@ def load(file: Path, overrides: Mapping[str, Any] | None = None, probes: str | N
     if probes is not None:
         observe = table.get("observe")
         table["observe"] = {**(observe if isinstance(observe, dict) else {}), "with": probes}
-    return experiment_of(file, table, overrides or {})
+    return experiment_of(file, *varied(file, table, variant, overrides or {}))
 
 
 def _table(file: Path) -> dict[str, Any]:
@@ -57,10 +65,11 @@ def experiment_of(file: Path, table: dict[str, Any], overrides: Mapping[str, Any
     Raises:
         ExperimentError: something in it is wrong.
     """
-    top = Fields(file, "", _overridden(file, table, overrides))
-    fixed = _fixed(top.table("fixed"))
-    factors = _factors(top.table("factors"), fixed)
-    values = {**{each.name: each.values for each in factors}, **{name: (it,) for name, it in fixed.items()}}
+    # Conditions may speak of what is in the file, whether it was replaced or not.
+    _, _, before = _given(Fields(file, "", table)) if overrides else ((), {}, {})
+    top = Fields(file, "", overridden(file, table, overrides))
+    factors, fixed, values = _given(top)
+    known_values = {name: tuple(dict.fromkeys((*its, *before.get(name, ())))) for name, its in values.items()}
     name = top.text("name")
     if not _FILE_NAME.fullmatch(name):
         top.wrong("name", "letters, digits and . _ + - (results are in a folder of this name)", name)
@@ -75,8 +84,8 @@ def experiment_of(file: Path, table: dict[str, Any], overrides: Mapping[str, Any
         environment=_environment(top.table("environment"), values),
         factors=factors,
         fixed=fixed,
-        where=tuple(condition(each, values) for each in top.tables("where")),
-        skip=tuple(condition(each, values) for each in top.tables("skip")),
+        where=tuple(condition(each, known_values) for each in top.tables("where")),
+        skip=tuple(condition(each, known_values) for each in top.tables("skip")),
         samples=top.integer("samples", 5, 1),
         seed=top.integer("seed", 1, 0),
         timeout_s=top.number("timeout", None, 1e-3, 1e7),
@@ -86,28 +95,22 @@ def experiment_of(file: Path, table: dict[str, Any], overrides: Mapping[str, Any
         observe=observe,
         disturbed_above=top.number("disturbed_above", 0.1, 0.0, 1.0),
         metrics=known,
-        figures=figures(top, factors, values, known),
+        figures=figures(top, factors, known_values, known),
         best=best_tables(top, factors, known),
     )
+    top.take(KEY, {})
     top.done()
     return experiment
 
 
-def _overridden(file: Path, table: dict[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """The table with other values for factors and fixed values that it has."""
-    fixed, factors = table.get("fixed", {}), table.get("factors", {})
-    for name, value in overrides.items():
-        if isinstance(fixed, dict) and name in fixed:
-            fixed[name] = value
-        elif isinstance(factors, dict) and name in factors:
-            given = value if isinstance(value, list) else [value]
-            old = factors[name]
-            kept = {key: old[key] for key in ("title", "unit") if key in old} if isinstance(old, dict) else {}
-            factors[name] = {"values": given, **kept}
-        else:
-            names = ", ".join([*factors, *fixed]) or "none"
-            raise ExperimentError(f"{file}: --set {name}: expected a factor or fixed value of it: {names}")
-    return table
+def _given(
+    top: Fields,
+) -> tuple[tuple[Factor, ...], dict[str, Value], dict[str, tuple[Value, ...]]]:
+    """Factors, fixed values, and what each of both can be."""
+    fixed = _fixed(top.table("fixed"))
+    factors = _factors(top.table("factors"), fixed)
+    values = {**{each.name: each.values for each in factors}, **{name: (it,) for name, it in fixed.items()}}
+    return factors, fixed, values
 
 
 def _fixed(table: Fields) -> dict[str, Value]:

@@ -11,9 +11,9 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import NullFormatter
 
 from trimtab.figures.info import Figure, Line, Panel, Point
+from trimtab.figures.ticks import set_x_ticks, set_y_ticks
 
 # Okabe and Ito's colours, which people with any colour vision tell apart; yellow is left out, it is too light on white.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -96,13 +96,13 @@ def _panel(axes: Any, figure: Figure, panel: Panel, words: Sequence[str], every:
     if words:
         axes.set_xticks(range(len(words)), words)
         axes.margins(x=0.1)
-    elif figure.log_x and every:
-        axes.set_xscale("log")
-    if figure.log_y and every:
-        axes.set_yscale("log")
-        if max(point.y for point in every) > 100 * min(point.y for point in every):
-            # Over more than two decades, these are labels enough.
-            axes.yaxis.set_minor_formatter(NullFormatter())
+    elif every:
+        set_x_ticks(axes, [float(point.x) for point in every], figure.log_x)
+    if every:
+        ends = [
+            end for point in every for end in ((point.low, point.high) if figure.has_errors else (point.y,))
+        ]
+        set_y_ticks(axes, ends, figure.log_y)
 
 
 def _drawable(figure: Figure, line: Line) -> list[Point]:

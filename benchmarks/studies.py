@@ -1,0 +1,187 @@
+"""The studies in docs/experiments, in their short variants: what their pages are made of."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from trimtab.experiments import (
+    Experiment,
+    ExperimentError,
+    Options,
+    Progress,
+    Record,
+    Summary,
+    Swept,
+    configurations,
+    key_of,
+    load,
+    summarised,
+    sweep,
+    write_outputs,
+)
+
+from benchmarks.machine import describe
+from benchmarks.running import BenchError, make
+
+VARIANT = "short"
+_TOLD_EACH_S = 30.0
+
+
+@dataclass(frozen=True)
+class Study:
+    """An experiment file with a page in docs/.
+
+    Attributes:
+        word: the page's name, and what the names of its figures begin with.
+        smoke: other values, for a run that only shows that it works.
+    """
+
+    word: str
+    file: str
+    smoke: dict[str, Any]
+
+
+GRAIN_SIZE = Study("study-grain-size", "grain_size.toml", {"points": 20_000, "steps": 5, "workers": 2})
+THREADS = Study(
+    "study-threads",
+    "threads_that_fit.toml",
+    {"seconds": 0.2, "grain": 2_000, "wait": "PASSIVE", "threads": ["one", "fit"], "copies": [1, 4]},
+)
+
+
+def run_study(
+    study: Study,
+    root: Path,
+    programs: Path,
+    is_smoke: bool,
+    rounds: int,
+    minutes: float,
+    tell: Callable[[str], None],
+) -> dict[str, Any]:
+    """The results of the study. One that was stopped goes on; so does one of this commit that is to have more samples.
+
+    Raises:
+        BenchError: the study cannot be run, or a run failed.
+    """
+    make(root, "workloads", root / "build" / "workloads")
+    try:
+        experiment = load(
+            root / "docs" / "experiments" / study.file, study.smoke if is_smoke else {}, variant=VARIANT
+        )
+        experiment = replace(
+            experiment,
+            samples=rounds or experiment.samples,
+            # Who only wants to see that it works does not wait for a quiet machine.
+            disturbed_above=1.0 if is_smoke else experiment.disturbed_above,
+        )
+        folder = folder_of(study, programs.parent, str(describe()["commit"]))
+        if is_smoke:
+            folder = folder.with_name(f"{folder.name}-smoke")
+            shutil.rmtree(folder, ignore_errors=True)
+        swept = sweep(experiment, folder, Options(), _telling(study, tell))
+    except ExperimentError as error:
+        raise BenchError(str(error)) from error
+    if swept.failed:
+        first = swept.failed[0]
+        raise BenchError(f"{study.word}: {' '.join(first.command)}: {first.failure} {' '.join(first.stderr)}")
+    summary = summarised(swept)
+    written = write_outputs(swept, summary)
+    tell(f"{study.word}: {written.page}")
+    drawn = {path.stem for path in written.figures}
+    return results_of(study, swept, summary, drawn)
+
+
+def folder_of(study: Study, out: Path, commit: str) -> Path:
+    """Where the sweep of a commit is: results of other code are not gone on with."""
+    return out / f"{study.word}-{commit}"
+
+
+def runner(study: Study) -> Callable[..., dict[str, Any]]:
+    """`run_study` of this one."""
+    return functools.partial(run_study, study)
+
+
+def _telling(study: Study, tell: Callable[[str], None]) -> Callable[[Progress], None]:
+    last = time.monotonic() - _TOLD_EACH_S
+
+    def told(at: Progress) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _TOLD_EACH_S or at.done == at.total:
+            last = time.monotonic()
+            tell(f"{study.word}: run {at.done} of {at.total}, {at.left_s / 60:.1f} minutes left")
+
+    return told
+
+
+def results_of(study: Study, swept: Swept, summary: Summary, drawn: set[str]) -> dict[str, Any]:
+    """What tables and page are made of, for JSON."""
+    experiment = swept.experiment
+    named = {each.name for each in experiment.metrics.values()}
+    records: dict[str, list[Record]] = {key_of(each): [] for each in configurations(experiment)}
+    for record in swept.records:
+        records[key_of(record.configuration)].append(record)
+    counted = {id(each) for each in swept.runs}
+    return {
+        "study": study.word,
+        "file": study.file,
+        "machine": describe(),
+        "quiet": experiment.disturbed_above,
+        "samples": experiment.samples,
+        "fixed": {name: each for name, each in experiment.fixed.items() if not isinstance(each, str)},
+        "runs": swept.counts(),
+        "figures": _figures(study, experiment, drawn),
+        "best": [
+            {"configuration": best.row.configuration, "as_good": best.as_good}
+            for best in (summary.best[0][1] if summary.best else [])
+        ],
+        "cases": [
+            {
+                "configuration": row.configuration,
+                "others_share": [
+                    round((each.others or 0) + (each.steal or 0), 4)
+                    for each in records[key_of(row.configuration)]
+                    if id(each) in counted
+                ],
+                "run_again": sum(each.attempt > 0 for each in records[key_of(row.configuration)]),
+                "metrics": {
+                    name: [float(f"{value:.6g}") for value in (it.median, it.quarter, it.three_quarters)]
+                    for name, it in row.spreads.items()
+                    if name in named
+                },
+            }
+            for row in summary.rows
+        ],
+    }
+
+
+def _figures(study: Study, experiment: Experiment, drawn: set[str]) -> list[dict[str, str]]:
+    """Each with its file, or without one where there is nothing to draw."""
+    return [
+        {
+            "title": each.title,
+            "what": f"{each.y_label} over {each.x_label}",
+            "file": f"{study.word}-{each.name}.svg" if each.name in drawn else "",
+            "y": each.y,
+        }
+        for each in experiment.figures
+    ]
+
+
+def keep_figures(out: Path, study: Study, results: dict[str, Any], docs: Path) -> None:
+    """Copies the drawn figures into the pages' folder, in place of those that were there."""
+    drawn = folder_of(study, out, str(results["machine"]["commit"])) / "figures"
+    if not drawn.is_dir():
+        raise BenchError(f"{drawn}: expected the figures of these results, found none; run the study")
+    docs.mkdir(exist_ok=True)
+    for old in docs.glob(f"{study.word}-*.svg"):
+        old.unlink()
+    for each in results["figures"]:
+        if each["file"]:
+            name = each["file"].removeprefix(f"{study.word}-")
+            shutil.copyfile(drawn / name, docs / each["file"])

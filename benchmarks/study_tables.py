@@ -1,0 +1,231 @@
+"""Results of the studies as tables, and their figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.studies import VARIANT
+from benchmarks.tables import Results, machine, markdown
+
+_NEAR = 1.1
+
+
+def _of(results: Results, **wanted: Any) -> list[dict[str, Any]]:
+    """Cases whose configurations have these values."""
+    return [
+        case
+        for case in results["cases"]
+        if all(case["configuration"][name] == value for name, value in wanted.items())
+    ]
+
+
+def _values(results: Results, factor: str) -> list[Any]:
+    """In the experiment's order."""
+    return list(dict.fromkeys(case["configuration"][factor] for case in results["cases"]))
+
+
+def _median(case: dict[str, Any], metric: str) -> float:
+    return float(case["metrics"][metric][0])
+
+
+def _spread(case: dict[str, Any], metric: str, digits: int = 2) -> str:
+    median, quarter, three_quarters = case["metrics"][metric]
+    return f"{median:.{digits}f} ({quarter:.{digits}f}-{three_quarters:.{digits}f})"
+
+
+def _size(count: float) -> str:
+    """160, 16 k, 5 M.
+
+    Example:
+        >>> _size(160), _size(50_596), _size(1_600_000)
+        ('160', '51 k', '1.6 M')
+    """
+    for unit, letter in ((1_000_000, " M"), (1_000, " k")):
+        if count >= unit:
+            return f"{count / unit:.2g}{letter}" if count < 100 * unit else f"{count / unit:.0f}{letter}"
+    return f"{count:g}"
+
+
+def study_run(results: Results) -> str:
+    """How it was run."""
+    runs, fixed = results["runs"], results["fixed"]
+    given = ", ".join(f"{name} = {_size(value)}" for name, value in fixed.items())
+    again = f", {runs['repeated']} made again because others disturbed them" if runs["repeated"] else ""
+    still = f", {runs['disturbed']} still disturbed" if runs["disturbed"] else ""
+    return "\n".join(
+        [
+            f"    trimtab sweep docs/experiments/{results['file']} --variant {VARIANT}",
+            "",
+            machine(results),
+            f"- {len(results['cases'])} configurations, {results['samples']} samples each, in random order: {runs['done']}"
+            f" runs{again}{still}; {given}",
+        ]
+    )
+
+
+def study_figures(results: Results) -> str:
+    """All of them; of what could not be measured it says so."""
+    parts = []
+    for each in results["figures"]:
+        if each["file"]:
+            parts.append(f"![{each['title']}: {each['what']}](figures/{each['file']})")
+        else:
+            why = ": this processor's counters cannot be read here" if each["y"] == "cache_misses" else ""
+            parts.append(f"*{each['title']}*: not available{why}.")
+    return "\n\n".join(parts)
+
+
+def _best(results: Results, workers: int, policy: str) -> dict[str, Any]:
+    return min(_of(results, workers=workers, policy=policy), key=lambda case: _median(case, "time_s"))
+
+
+def grain_best(results: Results) -> str:
+    """The best time of each policy, with what the runtime's counters say there."""
+    as_good = {str(each["configuration"]): each["as_good"] for each in results["best"]}
+    rows = []
+    for workers in _values(results, "workers"):
+        found = [_best(results, workers, policy) for policy in _values(results, "policy")]
+        least = min(_median(case, "time_s") for case in found)
+        for case in found:
+            at = case["configuration"]
+            rows.append(
+                [
+                    str(workers),
+                    at["policy"],
+                    _size(at["partition"]),
+                    _spread(case, "time_s", 3),
+                    f"{_median(case, 'time_s') / least:.2f}",
+                    f"{_median(case, 'idle_rate'):.1%}",
+                    f"{_median(case, 'phase_duration_us'):.4g}",
+                    f"{_median(case, 'task_length_us'):.4g}",
+                    f"{_median(case, 'lups') / 1e6:.0f}",
+                    str(as_good.get(str(at), "")),
+                ]
+            )
+    head = [
+        "workers",
+        "policy",
+        "grain",
+        "time, s (quartiles)",
+        "/ best policy",
+        "idle rate",
+        "phase, us",
+        "task, us",
+    ]
+    return markdown([*head, "M updates/s", "grains as good"], rows)
+
+
+def grain_ends(results: Results) -> str:
+    """What the smallest and the largest partitions cost, and how wide the range between is."""
+    rows = []
+    grains = _values(results, "partition")
+    for workers in _values(results, "workers"):
+        for policy in _values(results, "policy"):
+            times = {
+                case["configuration"]["partition"]: _median(case, "time_s")
+                for case in _of(results, workers=workers, policy=policy)
+            }
+            least = min(times.values())
+            near = [grain for grain in grains if times[grain] <= _NEAR * least]
+            ends = [_of(results, workers=workers, policy=policy, partition=grains[at])[0] for at in (0, -1)]
+            rows.append(
+                [
+                    str(workers),
+                    policy,
+                    *(
+                        text
+                        for end in ends
+                        for text in (
+                            f"{_median(end, 'time_s') / least:.2f}",
+                            f"{_median(end, 'idle_rate'):.1%}",
+                        )
+                    ),
+                    f"{_size(near[0])} to {_size(near[-1])}",
+                ]
+            )
+    small, large = _size(grains[0]), _size(grains[-1])
+    head = ["workers", "policy", f"time at {small} / best", f"idle rate at {small}"]
+    return markdown(
+        [*head, f"time at {large} / best", f"idle rate at {large}", "within 10 % of the best"], rows
+    )
+
+
+def _situation(at: dict[str, Any]) -> str:
+    if at["copies"] > 1:
+        return f"{at['copies']} copies"
+    return {"none": "alone", "serial": "beside a serial job", "changing": "beside changing load"}[
+        at["beside"]
+    ]
+
+
+def _groups(results: Results) -> dict[tuple[str, str, str], dict[str, dict[str, Any]]]:
+    """Cases that differ in their threads alone: situation, how threads wait, grain."""
+    found: dict[tuple[str, str, str], dict[str, dict[str, Any]]] = {}
+    order = sorted(
+        results["cases"],
+        key=lambda case: (
+            case["configuration"]["copies"],
+            ["none", "serial", "changing"].index(case["configuration"]["beside"]),
+        ),
+    )
+    for case in order:
+        at = case["configuration"]
+        key = (_situation(at), {"ACTIVE": "spin", "PASSIVE": "sleep"}[at["wait"]], _size(at["grain"]))
+        found.setdefault(key, {})[at["threads"]] = case
+    return found
+
+
+def _by_threads(results: Results, metric: str) -> str:
+    policies = _values(results, "threads")
+    rows = []
+    for key, cases in _groups(results).items():
+        if any(metric not in case["metrics"] for case in cases.values()):
+            continue
+        least = min(_median(case, metric) for case in cases.values())
+        cells = []
+        for policy in policies:
+            text = _spread(cases[policy], metric) if policy in cases else ""
+            is_best = policy in cases and _median(cases[policy], metric) <= 1.02 * least
+            cells.append(f"{text} *" if is_best else text)
+        rows.append([*key, *cells])
+    return markdown(["", "threads", "grain", *policies], rows)
+
+
+def threads_work(results: Results) -> str:
+    """Ideal / work done, for each kind of threads."""
+    return _by_threads(results, "over_ideal")
+
+
+def threads_job(results: Results) -> str:
+    """What becomes of the serial job."""
+    return _by_threads(results, "job_slowdown")
+
+
+def threads_copies(results: Results) -> str:
+    """Copies, against as many single-threaded ones."""
+    policies = [each for each in _values(results, "threads") if each != "one"]
+    rows = []
+    for key, cases in _groups(results).items():
+        if "copies" in key[0] and "one" in cases:
+            one = _median(cases["one"], "over_ideal")
+            ratios = [
+                f"{_median(cases[each], 'over_ideal') / one:.2f}" if each in cases else ""
+                for each in policies
+            ]
+            rows.append([*key, *ratios])
+    return markdown(["", "threads", "grain", *(f"{each} / one" for each in policies)], rows)
+
+
+GRAIN_BLOCKS = {
+    "study-run": study_run,
+    "grain-best": grain_best,
+    "grain-ends": grain_ends,
+    "study-figures": study_figures,
+}
+THREADS_BLOCKS = {
+    "study-run": study_run,
+    "threads-work": threads_work,
+    "threads-job": threads_job,
+    "threads-copies": threads_copies,
+    "study-figures": study_figures,
+}

@@ -1,0 +1,80 @@
+"""Variants of an experiment: a smaller one under a name of its own in the same file."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from trimtab.experiments.fields import Fields
+from trimtab.experiments.spec import ExperimentError
+
+KEY = "variant"
+_CONDITIONS = ("where", "skip")
+
+
+def varied(
+    file: Path, table: Mapping[str, Any], name: str | None, overrides: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The content of `file` with what its variant of this name changes, and all overrides; those given come last.
+
+    Raises:
+        ExperimentError: something in a variant is wrong, or there is none of this name.
+    """
+    variants = {each: _read(file, each, given) for each, given in _tables(file, table).items()}
+    if name is None:
+        return dict(table), dict(overrides)
+    if name not in variants:
+        known = ", ".join(variants) or "it has none"
+        raise ExperimentError(f"{file}: --variant: expected one of its variants ({known}), found '{name}'")
+    chosen = variants[name]
+    # In a folder of its own: it would not go on where the whole experiment is.
+    changed = {**table, "name": f"{table.get('name', '')}-{name}"}
+    if chosen["samples"] is not None:
+        changed["samples"] = chosen["samples"]
+    for each in _CONDITIONS:
+        given = table.get(each, [])
+        changed[each] = [*given, *chosen[each]] if isinstance(given, list) else given
+    return changed, {**chosen["set"], **overrides}
+
+
+def overridden(file: Path, table: dict[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of `file` with other values for factors and fixed values that it has.
+
+    Raises:
+        ExperimentError: it has none of a name.
+    """
+    fixed, factors = copy.copy(table.get("fixed", {})), copy.copy(table.get("factors", {}))
+    for name, value in overrides.items():
+        if isinstance(fixed, dict) and name in fixed:
+            fixed[name] = value
+        elif isinstance(factors, dict) and name in factors:
+            values = value if isinstance(value, list) else [value]
+            old = factors[name]
+            kept = {key: old[key] for key in ("title", "unit") if key in old} if isinstance(old, dict) else {}
+            factors[name] = {"values": values, **kept}
+        else:
+            names = ", ".join([*factors, *fixed]) or "none"
+            raise ExperimentError(f"{file}: --set {name}: expected a factor or fixed value of it: {names}")
+    given = {"fixed": fixed, "factors": factors}
+    return {**table, **{key: it for key, it in given.items() if key in table}}
+
+
+def _tables(file: Path, table: Mapping[str, Any]) -> dict[str, Any]:
+    return Fields(file, KEY, table.get(KEY, {})).rest()
+
+
+def _read(file: Path, name: str, given: object) -> dict[str, Any]:
+    fields = Fields(file, f"{KEY}.{name}", given)
+    found: dict[str, Any] = {"set": fields.table("set").rest()}
+    # Taken in any case, so that a slip of the pen is told what is allowed.
+    found["samples"] = (
+        fields.integer("samples", 1, 1) if "samples" in fields else fields.take("samples", None)
+    )
+    for each in _CONDITIONS:
+        found[each] = fields.take(each, [])
+        if not isinstance(found[each], list):
+            fields.wrong(each, f"tables, written [[{fields.path(each)}]]", found[each])
+    fields.done()
+    return found

@@ -1,0 +1,79 @@
+"""The study of threads that fit: its programs, and a very small one from end to end."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import finished
+
+ROOT = Path(__file__).parents[2]
+TOGETHER = [sys.executable, str(ROOT / "workloads/together")]
+Workload = Callable[[str], Path]
+
+
+def figures(printed: str) -> dict[str, float]:
+    pairs = (each.split("=") for each in printed.split() if "=" in each and not each.startswith("check="))
+    return {name: float(value) for name, value in pairs}
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_a_window_begins_and_ends_when_it_is_told(workload: Workload, compiler: str) -> None:
+    begin = time.monotonic() + 0.2
+    program = [str(workload(f"vector_loop-{compiler}")), "--size", "1000", "--window"]
+    done = finished(program, input=f"{begin:.6f} 0.1\n")
+    assert time.monotonic() >= begin + 0.1
+    assert done.returncode == 0 and done.stdout.startswith("ready\nupdates=") and "right" in done.stdout
+
+
+def test_a_window_that_is_not_told_is_an_error(workload: Workload) -> None:
+    done = finished([str(workload("vector_loop-gcc")), "--window"], input="soon\n")
+    assert done.returncode == 2
+    assert "--window: expected two numbers on standard input" in done.stderr
+
+
+def test_programs_together_are_measured_in_cpus(workload: Workload) -> None:
+    program = f"{workload('vector_loop-gcc')} --size 2000 --no-check --window"
+    command = [*TOGETHER, "--copies", "2", "--threads", "one", "--beside", "changing", "--job", program]
+    done = finished([*command, "--seconds", "0.2", "--alone", "0.05", "--", *program.split()])
+    assert done.returncode == 0, done.stderr
+    found = figures(done.stdout)
+    assert 0 < found["slowest_copy_cpus"] <= found["copies_cpus"] / 2 < found["done_cpus"]
+    assert found["over_ideal"] == pytest.approx(found["cpus"] / found["done_cpus"], rel=0.01)
+    assert found["job_slowdown"] > 0
+
+
+def test_a_program_that_takes_no_window_is_told_of() -> None:
+    done = subprocess.run([*TOGETHER, "--", "true"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and done.stderr == "together: true: expected 'ready', found ''\n"
+
+
+def test_the_study_from_end_to_end(trimtab: str, workload: Workload, tmp_path: Path) -> None:
+    folder = workload("vector_loop-gcc").parent.resolve()
+    small = {"seconds": 0.2, "grain": 2000, "wait": "PASSIVE", "threads": "one,fit,asat-v2", "folder": folder}
+    chosen = [part for each in small.items() for part in ("--set", f"{each[0]}={each[1]}")]
+    study = ROOT / "docs/experiments/threads_that_fit.toml"
+    out = tmp_path / "out"
+    command = [trimtab, "sweep", str(study), "--variant", "short", "-o", str(out), "--samples", "1"]
+    done = finished([*command, *chosen], timeout=300)
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((out / "table.csv").open()))
+    # Alone, beside a serial job, and four copies.
+    assert [(row["threads"], row["copies"], row["beside"]) for row in rows] == [
+        (threads, copies, beside)
+        for threads in ("one", "fit", "asat-v2")
+        for copies, beside in (("1", "none"), ("1", "serial"), ("4", "none"))
+    ]
+    assert all(float(row["over_ideal"]) > 0 for row in rows)
+    assert {path.stem for path in (out / "figures").glob("*.svg")} == {
+        "alone",
+        "serial",
+        "job",
+        "copies-passive",
+    }
+    assert "no figure 'changing': no run has 'over_ideal' of these values" in done.stderr

@@ -1,0 +1,152 @@
+"""The studies: their short variants, tables made of made-up results, and that their pages show the results that are kept."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from trimtab.experiments import configurations, key_of, load, summarised
+from trimtab.experiments.results import Record, Results
+from trimtab.experiments.swept import Swept, gathered
+
+from benchmarks import docs
+from benchmarks.__main__ import SUITES
+from benchmarks.studies import GRAIN_SIZE, THREADS, VARIANT, Study, results_of
+from benchmarks.study_tables import (
+    grain_best,
+    grain_ends,
+    study_figures,
+    study_run,
+    threads_copies,
+    threads_job,
+    threads_work,
+)
+
+ROOT = Path(__file__).parents[2]
+STUDIES = pytest.mark.parametrize("study", [GRAIN_SIZE, THREADS], ids=lambda study: study.word)
+MOST_BYTES = 150_000
+
+
+@STUDIES
+def test_the_short_variant_has_all_that_the_study_compares(study: Study) -> None:
+    file = ROOT / "docs/experiments" / study.file
+    whole, short = load(file), load(file, variant=VARIANT)
+    chosen = configurations(short)
+    assert 0 < len(chosen) * short.samples < len(configurations(whole)) * whole.samples
+    for factor in whole.factors:
+        if all(isinstance(each, str) for each in factor.values):
+            assert {each[factor.name] for each in chosen} == set(factor.values)
+    smoke = load(file, study.smoke, variant=VARIANT)
+    assert 0 < len(configurations(smoke)) < len(chosen)
+
+
+def made_up(study: Study, folder: Path, changes: dict[str, Any], **metrics: Any) -> dict[str, Any]:
+    """Results as `./x bench` keeps them; each metric is a function of the configuration."""
+    experiment = load(ROOT / "docs/experiments" / study.file, changes, variant=VARIANT)
+    with Results(folder, experiment) as results:
+        for configuration, sample in product(configurations(experiment), (1, 2)):
+            found = {name: value(configuration) for name, value in metrics.items()}
+            results.append(
+                Record(
+                    configuration=configuration,
+                    sample=sample,
+                    attempt=0,
+                    started="",
+                    command=[],
+                    code=0,
+                    signal=None,
+                    failure=None,
+                    stderr=[],
+                    others=0.01,
+                    steal=0.02,
+                    is_disturbed=False,
+                    metrics={name: each for name, each in found.items() if each is not None},
+                )
+            )
+        swept: Swept = gathered(experiment, results, configurations(experiment))
+    made = results_of(study, swept, summarised(swept), {experiment.figures[0].name})
+    kept: dict[str, Any] = json.loads(json.dumps(made))
+    return kept
+
+
+def test_tables_of_grain_sizes(tmp_path: Path) -> None:
+    # Best at 1600; static-priority takes twice as long as the others.
+    def time_s(at: dict[str, Any]) -> float:
+        slow = 2.0 if at["policy"] == "static-priority" else 1.0
+        return slow * {160: 3.0, 506: 1.05, 1600: 1.0, 5000: 1.5}[at["partition"]]
+
+    results = made_up(
+        GRAIN_SIZE,
+        tmp_path / "out",
+        {"points": 5000},
+        time_s=time_s,
+        overhead_s=lambda at: 0.1,
+        idle_rate=lambda at: 0.5 if at["partition"] == 160 else 0.25,
+        phase_duration_us=lambda at: 2.0,
+        task_length_us=lambda at: 1.5,
+        pending_accesses=lambda at: 10.0,
+        pending_misses=lambda at: 5.0,
+        lups=lambda at: 1e9,
+    )
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in grain_best(results).splitlines()[2:]]
+    assert len(rows) == 12
+    slow = next(row for row in rows if row[:2] == ["2", "static-priority"])
+    assert slow[2:] == ["1.6 k", "2.000 (2.000-2.000)", "2.00", "25.0%", "2", "1.5", "1000", "0"]
+    ends = [[cell.strip() for cell in line.split("|")[1:-1]] for line in grain_ends(results).splitlines()[2:]]
+    assert ends[0] == ["1", "local", "3.00", "50.0%", "1.50", "25.0%", "506 to 1.6 k"]
+    assert "24 configurations" not in study_run(results) and "48 configurations" in study_run(results)
+    assert "3.0% of the CPUs" in study_run(results)
+    figures = study_figures(results)
+    assert "(figures/study-grain-size-overhead_s.svg)" in figures
+    assert "*Last-level cache misses*: not available: " in figures
+
+
+def test_tables_of_threads(tmp_path: Path) -> None:
+    lost = {"free": 4.0, "one": 1.25, "asat-v1": 2.5, "asat-v2": 2.0, "fit": 1.0}
+    results = made_up(
+        THREADS,
+        tmp_path / "out",
+        {"grain": 2000, "wait": "ACTIVE"},
+        over_ideal=lambda at: lost[at["threads"]],
+        job_slowdown=lambda at: 1.1 if at["beside"] != "none" else None,
+        copies_cpus=lambda at: 1.0,
+        slowest_copy_cpus=lambda at: 1.0,
+        done_cpus=lambda at: 1.0,
+    )
+    work = threads_work(results).splitlines()[2:]
+    assert [line.split("|")[1].strip() for line in work] == [
+        "alone",
+        "beside a serial job",
+        "beside changing load",
+        "2 copies",
+        "4 copies",
+    ]
+    assert all(line.count("*") == 1 and "| 1.00 (1.00-1.00) * |" in line for line in work)
+    assert len(threads_job(results).splitlines()) == 2 + 2
+    assert [cell.strip() for cell in threads_copies(results).splitlines()[2].split("|")[4:-1]] == [
+        "3.20",
+        "2.00",
+        "1.60",
+        "0.80",
+    ]
+
+
+@STUDIES
+def test_the_page_shows_the_results_that_are_kept(study: Study) -> None:
+    suite = SUITES[study.word]
+    text = suite.page.read_text(encoding="utf-8")
+    if not suite.kept.exists():
+        blocks = re.findall(r"<!-- bench ([a-z-]+) -->\n(.*?)<!-- end -->", text, re.DOTALL)
+        assert {name for name, _ in blocks} == suite.blocks.keys()
+        assert {body for _, body in blocks} == {"*Not run yet.*\n"}
+        return
+    results = json.loads(suite.kept.read_text(encoding="utf-8"))
+    assert docs.filled(text, results, suite.blocks) == text
+    for each in results["figures"]:
+        if each["file"]:
+            assert 0 < (ROOT / "docs/figures" / each["file"]).stat().st_size < MOST_BYTES
+    assert len({key_of(each["configuration"]) for each in results["cases"]}) == len(results["cases"])
