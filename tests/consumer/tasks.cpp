@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -94,6 +95,27 @@ long passed() {
   for (const int each : line) sum += each;
   producer.get();
   return sum;
+}
+// [end]
+
+// [stopped-waits]
+trimtab::task<int> patient(trimtab::channel<int>& from, std::stop_token stop) {
+  int sum = 0;
+  for (;;) {
+    const std::optional<int> got = co_await from.receive_async(stop);
+    if (!got) co_return sum;
+    sum += *got;
+  }
+}
+
+int until_stopped() {
+  trimtab::channel<int> line(2);
+  std::stop_source source;
+  trimtab::future<int> sum = trimtab::spawn(patient(line, source.get_token()));
+  line.send(1);
+  line.send(2);
+  source.request_stop();  // what is in the channel is had even then
+  return sum.get();
 }
 // [end]
 
@@ -223,6 +245,7 @@ int main(int argc, char** argv) try {
   std::printf("passed %ld\n", rt.run(passed));
   assemble().get();
   std::printf("stopped %d\n", stopped_search());
+  std::printf("until stopped %d\n", until_stopped());
   std::vector<double> values(1000, 2), smoothed(1000, 2);
   smooth(smoothed, values);
   std::printf("energy %.0f\n", energy(smoothed));

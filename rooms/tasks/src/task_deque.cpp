@@ -15,6 +15,10 @@ constexpr std::uint32_t deepest_take = 8;
 constexpr int raid_patience = 200;
 // Of offering::periodic, in pushes.
 constexpr std::uint32_t offer_period = 32;
+// At once by its owner: what is offered has to be laid down anew when the owner takes it back.
+constexpr std::uint32_t most_offered = 1024;
+// An owner that is in an operation will answer, but not one that was preempted there.
+constexpr std::uint32_t most_spared = 16;
 
 }  // namespace
 
@@ -47,12 +51,12 @@ void task_deque::grow(std::uint32_t tail) noexcept {
   m_ring.store(&larger, std::memory_order_release);
 }
 
-// Half of the owner's part, rounded up.
+// Half of the owner's part, rounded up, at most.
 bool task_deque::offer() noexcept {
   m_is_wanted.store(false, std::memory_order_relaxed);
   const std::uint32_t own = m_head.load(std::memory_order_relaxed) - m_split;
   if (own == 0) return false;
-  const std::uint32_t split = m_split + (own + 1) / 2;
+  const std::uint32_t split = m_split + std::min((own + 1) / 2, most_offered);
   std::uint64_t bounds = m_bounds.load(std::memory_order_relaxed);
   // Thieves move the tail only. seq_cst: who goes to sleep has told so before it looks here (event_count).
   while (!m_bounds.compare_exchange_weak(bounds, pack(tail_of(bounds), split), std::memory_order_seq_cst,
@@ -98,6 +102,11 @@ bool task_deque::offer_pushed() noexcept {
 // What thieves are to find while the owner is busy.
 bool task_deque::offer_left() noexcept {
   return m_offering == offering::on_demand && !has_any(m_bounds.load(std::memory_order_relaxed)) && offer();
+}
+
+// By an owner that takes what is its own and may not look elsewhere for long.
+bool task_deque::offer_asked() noexcept {
+  return (m_is_wanted.load(std::memory_order_relaxed) || m_offering == offering::on_demand) && offer();
 }
 
 bool task_deque::maintain() noexcept {
@@ -203,6 +212,14 @@ std::size_t task_deque::steal(task** into, std::size_t most) noexcept {
 }
 
 bool task_deque::raid() noexcept {
+  if (m_is_busy.load(std::memory_order_relaxed)) {
+    const std::uint32_t spared = m_spared.load(std::memory_order_relaxed);
+    if (spared < most_spared) {
+      m_spared.store(spared + 1, std::memory_order_relaxed);
+      return false;
+    }
+  }
+  m_spared.store(0, std::memory_order_relaxed);
   if (m_is_raided.exchange(true, std::memory_order_acq_rel)) return false;
   heavy_fence();
   // The owner's operations are short, but it may have been preempted in one.
@@ -212,11 +229,12 @@ bool task_deque::raid() noexcept {
     const std::uint32_t head = m_head.load(std::memory_order_relaxed);
     is_offered = head != m_split;
     if (is_offered) {
+      const std::uint32_t split = m_split + (head - m_split + 1) / 2;
       std::uint64_t bounds = m_bounds.load(std::memory_order_relaxed);
-      while (!m_bounds.compare_exchange_weak(bounds, pack(tail_of(bounds), head), std::memory_order_seq_cst,
+      while (!m_bounds.compare_exchange_weak(bounds, pack(tail_of(bounds), split), std::memory_order_seq_cst,
                                              std::memory_order_relaxed)) {
       }
-      m_split = head;
+      m_split = split;
     }
   }
   m_is_raided.store(false, std::memory_order_release);

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "interleaved.hpp"
@@ -54,6 +56,38 @@ class interleaved : public ::testing::Test {
     if (!can_run) GTEST_SKIP() << "not under ThreadSanitizer";
   }
 };
+
+// All schedules with few switches, and some random ones.
+template <class model, class make_bodies>
+std::string tried(make_bodies&& make, bool by_workers, std::uint64_t least_runs = 0) {
+  are_workers = by_workers;
+  std::unique_ptr<model> now;
+  machine on;
+  const auto verdict = [&] { return now->verdict(); };
+  std::string wrong = on.all(
+      2,
+      [&] {
+        now = std::make_unique<model>();
+        return make(*now);
+      },
+      verdict);
+  EXPECT_GE(on.runs(), least_runs);
+  if (wrong.empty())
+    wrong = on.random(
+        1, 2'000,
+        [&](std::uint64_t) {
+          now = std::make_unique<model>();
+          return make(*now);
+        },
+        verdict);
+  are_workers = false;
+  return wrong;
+}
+
+template <class model, class make_bodies>
+void expect_well(make_bodies&& make) {
+  for (const bool by_workers : {false, true}) EXPECT_EQ((tried<model>(make, by_workers, 50)), "");
+}
 
 }  // namespace
 }  // namespace trimtab::tasks

@@ -18,44 +18,13 @@
 #include "../src/wait_queue.cpp"
 #include "../src/waiting.cpp"
 #include "interleaved_tasks.hpp"
+#include "trimtab/tasks/barrier.hpp"
 #include "trimtab/tasks/channel.hpp"
 #include "trimtab/tasks/latch.hpp"
 #include "trimtab/tasks/semaphore.hpp"
 
 namespace trimtab::tasks {
 namespace {
-
-// All schedules with few switches, and some random ones.
-template <class model, class make_bodies>
-std::string tried(make_bodies&& make, bool by_workers, std::uint64_t least_runs = 0) {
-  are_workers = by_workers;
-  std::unique_ptr<model> now;
-  machine on;
-  const auto verdict = [&] { return now->verdict(); };
-  std::string wrong = on.all(
-      2,
-      [&] {
-        now = std::make_unique<model>();
-        return make(*now);
-      },
-      verdict);
-  EXPECT_GE(on.runs(), least_runs);
-  if (wrong.empty())
-    wrong = on.random(
-        1, 2'000,
-        [&](std::uint64_t) {
-          now = std::make_unique<model>();
-          return make(*now);
-        },
-        verdict);
-  are_workers = false;
-  return wrong;
-}
-
-template <class model, class make_bodies>
-void expect_well(make_bodies&& make) {
-  for (const bool by_workers : {false, true}) EXPECT_EQ((tried<model>(make, by_workers, 50)), "");
-}
 
 class interleaved_stops : public interleaved {};
 
@@ -100,6 +69,41 @@ TEST_F(interleaved_stops, others_that_wait_for_the_same_are_told) {
               now.is_told = true;
             },
             [&] { now.opens.count_down(); }, [&] { now.stop.request_stop(); }};
+  });
+}
+
+struct barrier_model {
+  void step() { steps += 1; }
+  std::stop_source stop;
+  int steps = 0, ends = 0;
+  bool is_through = false;
+  struct counts {
+    barrier_model* in;
+    void operator()() const noexcept { in->step(); }
+  };
+  barrier<counts> all{2, counts{this}};
+  // Who gave up and dropped out has not arrived as well: of those that are left, each is waited for in the next phase.
+  std::string verdict() {
+    if (ends != 2 || steps != 1) return "not all went on";
+    all.arrive_and_drop();
+    if (is_through && steps != 1) return "opened for one of two";
+    if (is_through) all.arrive_and_drop();
+    return steps == 2 ? "" : "an arrival was lost or made";
+  }
+};
+
+TEST_F(interleaved_stops, who_gives_up_at_a_barrier_has_not_arrived) {
+  expect_well<barrier_model>([](barrier_model& now) -> bodies {
+    return {[&] {
+              now.is_through = now.all.arrive_and_wait(now.stop.get_token());
+              if (!now.is_through) now.all.arrive_and_drop();
+              now.ends += 1;
+            },
+            [&] {
+              now.all.arrive_and_wait();
+              now.ends += 1;
+            },
+            [&] { now.stop.request_stop(); }};
   });
 }
 

@@ -86,8 +86,8 @@ bodies owner_and_raider(queue_model& model) {
   model.push();
   return {[&] {
             model.pop_newest();
-            model.push();
             model.pop_newest();
+            model.push();
           },
           [&] {
             if (model.deque.raid()) model.steal(4);

@@ -14,6 +14,7 @@
 #include "on_policies.hpp"
 #include "support.hpp"
 #include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/barrier.hpp"
 #include "trimtab/tasks/channel.hpp"
 #include "trimtab/tasks/condition_variable.hpp"
 #include "trimtab/tasks/graph.hpp"
@@ -104,6 +105,32 @@ TEST_P(stopped_waits, for_permits_and_locks) {
   EXPECT_TRUE(shared.try_lock(source.get_token()));
   opens.count_down();
   EXPECT_TRUE(opens.wait(source.get_token()));
+}
+
+TEST_P(stopped_waits, for_barriers) {
+  int steps = 0;
+  barrier all(3, [&]() noexcept { steps += 1; });
+  expect_stopped([&](const std::stop_token& stop) { return all.arrive_and_wait(stop); });
+  std::stop_source source;
+  source.request_stop();
+  // None of them has arrived.
+  auto two = all.arrive(2);
+  EXPECT_EQ(steps, 0);
+  EXPECT_TRUE(all.arrive_and_wait(source.get_token()));
+  EXPECT_EQ(steps, 1);
+  EXPECT_TRUE(all.wait(std::move(two), source.get_token()));
+  // Who has arrived before has.
+  auto one = all.arrive();
+  EXPECT_FALSE(all.wait(std::move(one), source.get_token()));
+  static_cast<void>(all.arrive(2));
+  EXPECT_EQ(steps, 2);
+  EXPECT_TRUE(all.wait(std::move(one), source.get_token()));
+  // The others go on without it.
+  EXPECT_FALSE(all.arrive_and_wait(source.get_token()));
+  all.arrive_and_drop();
+  static_cast<void>(all.arrive(2));
+  static_cast<void>(all.arrive(2));
+  EXPECT_EQ(steps, 4);
 }
 
 TEST_P(stopped_waits, for_conditions_and_times) {

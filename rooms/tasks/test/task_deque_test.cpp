@@ -81,7 +81,8 @@ TEST_P(deques, random_operations_agree_with_a_deque) {
             }
             break;
           default: {
-            task* const found = tested.take_newest_if([&](task& each) { return &each == &tasks[pushed - 1]; });
+            const auto is_newest = [&](task& each) { return &each == &tasks[pushed - 1]; };
+            task* const found = tested.take_newest_if(is_newest, is_offered);
             if (found != nullptr) {
               ASSERT_EQ(found, model.back());
               model.pop_back();
@@ -159,6 +160,11 @@ struct filled {
       deque.push(*made.back());
     }
   }
+  // Until all are offered.
+  void be_raided() {
+    while (deque.raid()) {
+    }
+  }
   // All that are left come out, the newest first.
   void expect_the_newest_first(std::size_t count) {
     ASSERT_LE(count, made.size());
@@ -179,7 +185,7 @@ TEST(task_deque, grows_after_all_was_offered_and_taken_back) {
   for (std::size_t first = 1; first <= 16; ++first) {
     filled here;
     here.push(first);
-    here.deque.raid();
+    here.be_raided();
     bool is_offered = false;
     ASSERT_EQ(here.deque.pop_newest(is_offered), here.made.back().get());
     here.made.pop_back();
@@ -191,11 +197,45 @@ TEST(task_deque, grows_after_all_was_offered_and_taken_back) {
 TEST(task_deque, thieves_take_the_oldest_half_of_what_is_offered) {
   filled here;
   here.push(9);
-  ASSERT_TRUE(here.deque.raid());
+  here.be_raided();
   task* stolen[16];
   ASSERT_EQ(here.deque.steal(stolen, 16), 5u);
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(stolen[i], here.made[i].get());
   here.expect_the_newest_first(4);
+}
+
+TEST(task_deque, a_raid_leaves_the_owner_its_newer_half) {
+  filled here;
+  here.push(9);  // the first is offered
+  ASSERT_TRUE(here.deque.raid());
+  task* stolen[16];
+  ASSERT_EQ(here.deque.steal(stolen, 16), 3u);  // of 1 + 4
+  here.expect_the_newest_first(6);
+}
+
+// What is offered has to be laid down anew when it is taken back.
+TEST(task_deque, offers_no_more_at_once_than_is_quickly_taken_back) {
+  filled here;
+  here.push(5000);
+  here.deque.ask();
+  here.push(1);
+  std::vector<task*> stolen(5000);
+  EXPECT_LE(here.deque.steal(stolen.data(), stolen.size()), 513u);
+  EXPECT_TRUE(here.deque.is_offering());
+}
+
+TEST_P(deques, who_takes_its_newest_offers_what_is_left) {
+  task_deque tested(GetParam());
+  std::array<task, 8> tasks;
+  for (task& each : tasks) tested.push(each);
+  std::array<task*, 8> into{};
+  while (tested.steal(into.data(), into.size()) != 0) {
+  }
+  if (GetParam() != offering::on_demand) tested.ask();
+  bool is_offered = false;
+  ASSERT_NE(tested.take_newest_if([](task&) { return true; }, is_offered), nullptr);
+  EXPECT_TRUE(is_offered);
+  EXPECT_TRUE(tested.is_offering());
 }
 
 }  // namespace

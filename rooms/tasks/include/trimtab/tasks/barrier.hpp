@@ -4,9 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <stop_token>
 #include <utility>
 
 #include "trimtab/base/spin_lock.hpp"
+#include "trimtab/tasks/early_end.hpp"
+#include "trimtab/tasks/stoppable.hpp"
 #include "trimtab/tasks/wait_queue.hpp"
 
 namespace trimtab::tasks {
@@ -34,18 +37,50 @@ class barrier {
 
   void wait(arrival_token&& of) {
     parked<> here;
-    {
-      const std::lock_guard guard(m_lock);
-      if (m_phase != of.phase) return;
-      m_waiting.push(here);
-    }
-    here.told.wait("a barrier", this);
+    if (enlist(here, of.phase)) here.told.wait("a barrier", this);
   }
+  // False: stop was requested before all had arrived. Who has arrived has, and may wait for it again.
+  bool wait(arrival_token&& of, const std::stop_token& stop) { return wait_unless(of.phase, stop, 0); }
 
   void arrive_and_wait() { wait(arrive()); }
+  // False: stop was requested before all had arrived. Then this has not arrived either: the others wait for it, until it
+  // comes again or drops out (arrive_and_drop).
+  bool arrive_and_wait(const std::stop_token& stop) { return wait_unless(arrive().phase, stop, 1); }
+  // For coroutines: co_await b.arrive_and_wait_async(stop), with the same result.
+  auto arrive_and_wait_async(std::stop_token stop = {}) noexcept {
+    return detail::stoppable_resumer<arrival>(recording::cause::barrier, std::move(stop), *this);
+  }
   void arrive_and_drop() noexcept { static_cast<void>(arrived(1, 1)); }
 
  private:
+  struct arrival {
+    barrier& of;
+    bool is_had() const noexcept { return false; }
+    bool enlist(waiter& who) noexcept { return of.enlist(who, of.arrive().phase); }
+    bool remove(waiter& who) noexcept { return of.remove(who, 1); }
+  };
+
+  // False: all have arrived.
+  bool enlist(waiter& who, std::uint64_t phase) noexcept {
+    const std::lock_guard guard(m_lock);
+    if (m_phase != phase) return false;
+    m_waiting.push(who);
+    return true;
+  }
+  // With so many arrivals, which then have not been. False: all have arrived, so that `who` is or will be told.
+  bool remove(waiter& who, std::ptrdiff_t arrivals) noexcept {
+    const std::lock_guard guard(m_lock);
+    if (m_left == 0 || !m_waiting.remove(who)) return false;
+    m_left += arrivals;
+    return true;
+  }
+  bool wait_unless(std::uint64_t phase, const std::stop_token& stop, std::ptrdiff_t arrivals) {
+    parked<> here;
+    if (!enlist(here, phase)) return true;
+    return detail::wait_unless(stop, here, "a barrier", this,
+                               [this, arrivals](waiter& who) noexcept { return remove(who, arrivals); });
+  }
+
   arrival_token arrived(std::ptrdiff_t count, std::ptrdiff_t dropped) noexcept {
     std::unique_lock guard(m_lock);
     const arrival_token token(m_phase);

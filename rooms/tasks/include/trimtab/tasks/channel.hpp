@@ -18,6 +18,7 @@
 
 #include "trimtab/base/spin_lock.hpp"
 #include "trimtab/tasks/resumer.hpp"
+#include "trimtab/tasks/stoppable.hpp"
 #include "trimtab/tasks/timer.hpp"
 #include "trimtab/tasks/wait_queue.hpp"
 
@@ -97,6 +98,9 @@ class channel {
   // For coroutines: `co_await c.send_async(x)` and `co_await c.receive_async()`, with the same results.
   auto send_async(value given) { return sender(*this, std::move(given)); }
   auto receive_async() { return receiver(*this); }
+  // And with those of send(given, stop) and receive(stop).
+  auto send_async(value&& given, std::stop_token stop) { return stoppable_sender(*this, given, std::move(stop)); }
+  auto receive_async(std::stop_token stop) { return stoppable_receiver(*this, std::move(stop)); }
 
   // What was sent before can still be received; who waits to send is turned away.
   void close() noexcept;
@@ -158,6 +162,44 @@ class channel {
 
    private:
     channel& m_of;
+  };
+
+  struct room {
+    channel& of;
+    bool is_had() const noexcept { return false; }
+    bool enlist(party& who) { return !of.start_send(who); }
+    bool remove(party& who) noexcept { return of.remove(of.m_senders, who); }
+  };
+  class stoppable_sender : public detail::stoppable_resumer<room, party> {
+   public:
+    stoppable_sender(channel& of, value& given, std::stop_token&& stop)
+        : detail::stoppable_resumer<room, party>(recording::cause::channel, std::move(stop), of), m_given(given) {
+      this->carried.emplace(std::move(given));
+    }
+    bool await_resume() noexcept {
+      this->was_told();
+      if (!this->carried.has_value()) return true;
+      m_given = std::move(*this->carried);
+      return false;
+    }
+
+   private:
+    value& m_given;
+  };
+  struct values {
+    channel& of;
+    bool is_had() const noexcept { return false; }
+    bool enlist(party& who) { return !of.start_receive(who); }
+    bool remove(party& who) noexcept { return of.remove(of.m_receivers, who); }
+  };
+  class stoppable_receiver : public detail::stoppable_resumer<values, party> {
+   public:
+    stoppable_receiver(channel& of, std::stop_token&& stop)
+        : detail::stoppable_resumer<values, party>(recording::cause::channel, std::move(stop), of) {}
+    std::optional<value> await_resume() noexcept {
+      this->was_told();
+      return std::move(this->carried);
+    }
   };
 
   bool send_until(value&& given, timer::clock::time_point deadline) {

@@ -10,6 +10,7 @@
 #include "trimtab/tasks/reference.hpp"
 #include "trimtab/tasks/spawn.hpp"
 #include "trimtab/tasks/state.hpp"
+#include "trimtab/tasks/stoppable.hpp"
 #include "trimtab/tasks/timer.hpp"
 
 namespace trimtab::tasks {
@@ -32,6 +33,23 @@ struct is_future<future<value>> : std::true_type {};
 template <class value>
 struct is_future<shared_future<value>> : std::true_type {};
 
+[[noreturn]] inline void stopped_while_waiting() { throw stopped("trimtab: stopped while it waited for a future"); }
+
+// What get() gives, or throws `stopped`.
+template <class awaited>
+class stoppable_get_awaiter : public stoppable_completion_awaiter {
+ public:
+  stoppable_get_awaiter(awaited& of, completion& done, std::stop_token&& stop)
+      : stoppable_completion_awaiter(recording::cause::future, std::move(stop), done), m_awaited(of) {}
+  decltype(auto) await_resume() {
+    if (!was_told()) stopped_while_waiting();
+    return m_awaited.get();
+  }
+
+ private:
+  awaited& m_awaited;
+};
+
 template <class value>
 class future_base {
  public:
@@ -42,6 +60,10 @@ class future_base {
   void wait() const { checked().wait(); }
   // False: stop was requested before it was ready.
   bool wait(const std::stop_token& stop) const { return checked().wait(stop); }
+  // For coroutines: co_await f.wait_async(stop), with the same result.
+  stoppable_completion_awaiter wait_async(std::stop_token stop) const {
+    return {recording::cause::future, std::move(stop), checked().done()};
+  }
 
   // Never std::future_status::deferred.
   template <class rep, class period>
@@ -61,7 +83,7 @@ class future_base {
     return *m_state;
   }
   void wait_or_throw(const std::stop_token& stop) const {
-    if (!wait(stop)) throw stopped("trimtab: stopped while it waited for a future");
+    if (!wait(stop)) stopped_while_waiting();
   }
   reference<state<value>> m_state;
 
@@ -116,6 +138,11 @@ class future : public detail::future_base<value> {
     return get();
   }
 
+  // For coroutines: co_await f.get_async(stop), with the same result.
+  detail::stoppable_get_awaiter<future> get_async(std::stop_token stop) {
+    return {*this, this->checked().done(), std::move(stop)};
+  }
+
   shared_future<value> share() noexcept { return shared_future<value>(std::move(this->m_state)); }
 
   // f(ready future) becomes a task when this future is ready. This one is invalid afterwards.
@@ -155,6 +182,9 @@ class shared_future : public detail::future_base<value> {
   decltype(auto) get(const std::stop_token& stop) const {
     this->wait_or_throw(stop);
     return get();
+  }
+  detail::stoppable_get_awaiter<const shared_future> get_async(std::stop_token stop) const {
+    return {*this, this->checked().done(), std::move(stop)};
   }
 
   // f(shared_future) becomes a task when this future is ready.

@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cstddef>
 #include <stop_token>
+#include <utility>
 
 #include "trimtab/tasks/early_end.hpp"
 #include "trimtab/tasks/resumer.hpp"
+#include "trimtab/tasks/stoppable.hpp"
 #include "trimtab/tasks/waiting.hpp"
 
 namespace trimtab::tasks {
@@ -29,8 +31,11 @@ class latch {
     wait();
   }
 
-  // For coroutines: co_await l.wait_async().
+  // For coroutines: co_await l.wait_async(), and with a stop token what wait(stop) gives.
   detail::completion_awaiter wait_async() noexcept { return {m_open, recording::cause::latch}; }
+  detail::stoppable_completion_awaiter wait_async(std::stop_token stop) noexcept {
+    return {recording::cause::latch, std::move(stop), m_open};
+  }
 
  private:
   std::atomic<std::ptrdiff_t> m_left;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <stop_token>
+#include <utility>
 
 #include "trimtab/tasks/permits.hpp"
 
@@ -29,8 +30,11 @@ class mutex {
   // False: stop was requested, and it was not to be had before.
   bool try_lock(const std::stop_token& stop) { return m_free.try_take() || m_free.take_unless(stop, "a mutex", this); }
 
-  // For coroutines: co_await m.lock_async().
+  // For coroutines: co_await m.lock_async(), and with a stop token what try_lock(stop) gives.
   detail::permit_awaiter lock_async() noexcept { return {m_free, recording::cause::mutex}; }
+  detail::stoppable_permit_awaiter lock_async(std::stop_token stop) noexcept {
+    return {recording::cause::mutex, std::move(stop), m_free};
+  }
 
  private:
   detail::permits m_free{1};

@@ -8,6 +8,7 @@
 #include "trimtab/base/spin_lock.hpp"
 #include "trimtab/tasks/early_end.hpp"
 #include "trimtab/tasks/resumer.hpp"
+#include "trimtab/tasks/stoppable.hpp"
 #include "trimtab/tasks/timer.hpp"
 #include "trimtab/tasks/wait_queue.hpp"
 
@@ -47,6 +48,8 @@ class permits {
 
   // True: `who` will be told when it has one. False: it has one.
   bool take_or_enlist(waiter& who) noexcept { return m_count.fetch_sub(1, std::memory_order_acquire) <= 0 && enlist(who); }
+  // True: `who` will not be told, and has none.
+  bool remove(waiter& who) noexcept;
 
   void give(std::int64_t more = 1) noexcept {
     const std::int64_t before = m_count.fetch_add(more, std::memory_order_release);
@@ -56,7 +59,6 @@ class permits {
 
  private:
   bool enlist(waiter& who) noexcept;
-  bool remove(waiter& who) noexcept;
   void hand_over(std::int64_t count) noexcept;
 
   // Below 0: so many wait, or are about to.
@@ -79,5 +81,13 @@ class permit_awaiter : public resumer<> {
  private:
   permits& m_of;
 };
+
+struct permit_source {
+  permits& of;
+  bool is_had() noexcept { return of.try_take(); }
+  bool enlist(waiter& who) noexcept { return of.take_or_enlist(who); }
+  bool remove(waiter& who) noexcept { return of.remove(who); }
+};
+using stoppable_permit_awaiter = stoppable_resumer<permit_source>;
 
 }  // namespace trimtab::tasks::detail

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <stop_token>
+#include <utility>
 
 #include "trimtab/tasks/permits.hpp"
 
@@ -34,8 +35,11 @@ class counting_semaphore {
     return m_left.try_take() || m_left.take_unless(stop, "a semaphore", this);
   }
 
-  // For coroutines: co_await s.acquire_async().
+  // For coroutines: co_await s.acquire_async(), and with a stop token what try_acquire(stop) gives.
   detail::permit_awaiter acquire_async() noexcept { return {m_left, recording::cause::semaphore}; }
+  detail::stoppable_permit_awaiter acquire_async(std::stop_token stop) noexcept {
+    return {recording::cause::semaphore, std::move(stop), m_left};
+  }
 
  private:
   detail::permits m_left;

@@ -58,19 +58,22 @@ class task_deque {
     return true;
   }
 
-  // The newest task if is_wanted(task), else nullptr.
+  // The newest task if is_wanted(task), else nullptr. is_offered: as what push returns.
   template <class predicate>
-  task* take_newest_if(predicate&& is_wanted) noexcept {
+  task* take_newest_if(predicate&& is_wanted, bool& is_offered) noexcept {
     enter();
     task* found = nullptr;
     if (m_head.load(std::memory_order_relaxed) != m_split || take_back()) {
       const std::uint32_t newest = m_head.load(std::memory_order_relaxed) - 1;
       found = m_slots[newest & m_mask].load(std::memory_order_relaxed);
       prefetch(newest - ahead);
-      if (is_wanted(*found))
+      if (is_wanted(*found)) {
         m_head.store(newest, std::memory_order_relaxed);
-      else
+        if (may_offer()) [[unlikely]]
+          is_offered |= offer_asked();
+      } else {
         found = nullptr;
+      }
     }
     leave();
     return found;
@@ -96,7 +99,8 @@ class task_deque {
     if (!m_is_wanted.load(std::memory_order_relaxed)) m_is_wanted.store(true, std::memory_order_relaxed);
   }
 
-  // Offers in the owner's place all that it has. False: there was nothing, or the owner could not be excluded.
+  // Offers half of the owner's part in its place. False: there was nothing, or the owner could not be excluded: one that
+  // is in an operation answers by itself, and is left alone a few times.
   bool raid() noexcept;
 
   // About how many, offered or not. Exact for the owner.
@@ -158,6 +162,7 @@ class task_deque {
   void grow(std::uint32_t tail) noexcept;
   bool offer() noexcept;
   bool offer_left() noexcept;
+  bool offer_asked() noexcept;
   bool take_back() noexcept;
   bool take_deeper(const task& what) noexcept;
 
@@ -173,6 +178,7 @@ class task_deque {
   alignas(64) std::atomic<std::uint64_t> m_bounds{0};
   alignas(64) std::atomic<bool> m_is_wanted{false};
   std::atomic<bool> m_is_raided{false};
+  std::atomic<std::uint32_t> m_spared{0};  // raids in a row that left a busy owner alone, about
   // For thieves: the ring that is in use. Rings that were outgrown stay, since thieves may still read them.
   struct ring {
     std::unique_ptr<slot[]> slots;

@@ -101,7 +101,8 @@ class task_scope {
   completion* m_waiting = nullptr;
   // Members spawned by others than the owner, less those that have ended; and, while the owner waits, all.
   alignas(64) std::atomic<std::int64_t> m_left{not_waiting};
-  std::atomic<bool> m_is_stopped{false};
+  // Read by each member, and hardly ever written: away from what each end writes.
+  alignas(64) std::atomic<bool> m_is_stopped{false};
   std::atomic<bool> m_has_failed{false};
   std::exception_ptr m_error;
 };

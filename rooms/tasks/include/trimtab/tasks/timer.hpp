@@ -8,9 +8,11 @@
 #include <stop_token>
 #include <thread>
 #include <type_traits>
+#include <utility>
 
 #include "trimtab/tasks/early_end.hpp"
 #include "trimtab/tasks/resumer.hpp"
+#include "trimtab/tasks/stoppable.hpp"
 #include "trimtab/tasks/waiting.hpp"
 #include "trimtab/tasks/worker.hpp"
 
@@ -162,10 +164,40 @@ class time_awaiter : public resumer<>, public timer {
 
 }  // namespace detail
 
-// For coroutines: co_await after(20ms).
+namespace detail {
+
+class alarm : public timer {
+ public:
+  explicit alarm(clock::time_point deadline) noexcept
+      : timer([](timer& self) noexcept {
+          waiter& told = *static_cast<alarm&>(self).m_who;
+          told.notify(told);
+        }),
+        m_deadline(deadline) {}
+  bool is_had() const noexcept { return m_deadline <= clock::now(); }
+  bool enlist(waiter& who) noexcept {
+    m_who = &who;
+    arm(m_deadline);
+    return true;
+  }
+  bool remove(waiter&) noexcept { return cancel(); }
+
+ private:
+  clock::time_point m_deadline;
+  waiter* m_who = nullptr;
+};
+using stoppable_time_awaiter = stoppable_resumer<alarm>;
+
+}  // namespace detail
+
+// For coroutines: co_await after(20ms), and co_await after(stop, 20ms), which gives what sleep_for(stop, 20ms) gives.
 template <class rep, class period>
 detail::time_awaiter after(const std::chrono::duration<rep, period>& time) {
   return detail::time_awaiter(detail::deadline_after(time));
+}
+template <class rep, class period>
+detail::stoppable_time_awaiter after(std::stop_token stop, const std::chrono::duration<rep, period>& time) {
+  return {recording::cause::time, std::move(stop), detail::deadline_after(time)};
 }
 
 }  // namespace trimtab::tasks

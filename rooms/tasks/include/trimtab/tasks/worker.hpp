@@ -98,7 +98,10 @@ class alignas(64) worker {
   // The newest task of the worker's own queue if is_wanted(task), else nullptr: the caller's to run.
   template <class predicate>
   task* take_newest_if(predicate&& is_wanted) noexcept {
-    task* const found = m_queues->normal.take_newest_if(is_wanted);
+    bool is_offered = false;
+    task* const found = m_queues->normal.take_newest_if(is_wanted, is_offered);
+    if (is_offered) [[unlikely]]
+      wake();
     if (found != nullptr) m_counters.in_place.add();
     return found;
   }

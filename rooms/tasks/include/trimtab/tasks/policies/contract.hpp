@@ -82,8 +82,8 @@ task* steal_batch(task_deque& victim, queue_counts& counts, const search& how, b
   for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(taken[i], 1);
   counts.stolen.add(count);
   counts.steals.add();
-  // What is left is the next one's, even if it is not offered yet.
-  is_offered |= victim.size() != 0;
+  // What is left is the next one's, even if it is not offered yet. The size is where the owner writes: asked for last.
+  is_offered |= victim.is_offering() || victim.size() != 0;
   for (std::size_t i = 1; i < count; ++i) keep(*taken[i]);
   return taken[0];
 }
