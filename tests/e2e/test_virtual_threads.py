@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from trimtab import machine
+from trimtab.history import Entry, History, Key, build_of, machine_of
+from trimtab.tuning.online import available_cpus
 
 Run = Callable[..., Any]
 Compiled = Callable[..., Path]
@@ -61,36 +65,68 @@ def test_consent_without_tuning_is_an_error(trimtab: str) -> None:
     assert "--virtual-threads needs --tune or --frozen" in done.stderr
 
 
-def test_what_was_found_is_used_again_and_gives_the_same(
-    run: Run, workload: Callable[[str], Path], tmp_path: Path, history: tuple[str, str]
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("mandelbrot", ("--steps", "8")),
+        ("triangular", ("--size", "4000", "--steps", "60")),
+        ("hotspot3d", ("--steps", "400")),
+        ("sph", ()),
+        ("lavamd", ("--steps", "30")),
+    ],
+)
+def test_workloads_are_right_whatever_is_turned(
+    run: Run, workload: Callable[[str], Path], history: tuple[str, str], name: str, arguments: tuple[str, ...]
+) -> None:
+    options = ("--tune=shuffle", "--virtual-threads", *history)
+    watched = run(workload(f"{name}-gcc"), *arguments, options=options, env=threads(2))
+    assert watched.done.returncode == 0, watched.done.stderr
+    assert ", right, " in watched.done.stdout
+    turned = [change for each in watched.report()["decisions"] for change in each["changes"]]
+    assert {change["knob"] for change in turned} == {"blocks"}
+    assert any(change["to"] != "0" for change in turned), "a loop of each is fit"
+
+
+def test_a_frozen_run_has_the_blocks_that_are_known_and_gives_the_same(
+    run: Run, compiled: Compiled, history: tuple[str, str]
+) -> None:
+    """The program tells on standard error how many of its regions were run in blocks, one after the other."""
+    source = (Path(__file__).parent / "blocks_in_order.c").read_text(encoding="utf-8")
+    program = compiled(source, "gcc")
+    bare = subprocess.run([program, "30"], capture_output=True, text=True, env=threads(2), check=True)
+    shuffled = run(
+        program, "400", options=("--tune=shuffle", "--virtual-threads", *history), env=threads(2)
+    ).report()
+    (key,) = {each["key"] for each in shuffled["decisions"]}
+    about = machine.describe() | {"cpus_online": os.cpu_count()}
+    known = Key(build_of(program), f"{available_cpus():g}", "any", machine_of(about))
+    entry = Entry(
+        known, key, "loop", str(program), {"blocks": "16"}, "tuner", "test", 0.3, 0.1, 9, 1.0, "run"
+    )
+    History(Path(history[1])).remember([entry])
+    frozen = ("--frozen", "--input-class", "any", *history)
+    for _ in range(2):
+        again = run(program, "30", options=("--virtual-threads", *frozen), env=threads(2))
+        assert again.done.stdout == bare.stdout, "bit by bit"
+        told = re.search(r"in order: (\d+) of 30\n", again.done.stderr)
+        assert told is not None and int(told[1]) >= 29, "all but the first, in which its questions are seen"
+        (decision,) = again.report()["decisions"]
+        assert (decision["key"], decision["outcome"], decision["policy"]) == (key, "set", "history")
+        assert [(change["knob"], change["to"]) for change in decision["changes"]] == [("blocks", "16")]
+    unasked = run(program, "30", options=frozen, env=threads(2))
+    assert unasked.done.stdout == bare.stdout and unasked.report()["decisions"] == []
+
+
+def test_what_is_kept_is_used_again(
+    run: Run, workload: Callable[[str], Path], history: tuple[str, str]
 ) -> None:
     program = workload("triangular-gcc")
-    arguments = ("--size", "6000", "--steps", "150")
-    options = (
-        "--tune",
-        "--virtual-threads",
-        "--search",
-        "exhaustive",
-        "--budget",
-        "100",
-        "--input-class",
-        "any",
-        *history,
-    )
-    found = run(program, *arguments, options=options, env=threads(2)).report()["decisions"]
+    known = ("--virtual-threads", "--input-class", "any", *history)
+    searching = ("--tune", "--search", "exhaustive", "--budget", "100")
+    size = ("--size", "6000", "--steps")
+    found = run(program, *size, "150", options=(*searching, *known), env=threads(2)).report()["decisions"]
+    assert found, "it has tried something, whatever the machine lets it keep"
     kept = [change["to"] for each in found if each["outcome"] == "kept" for change in each["changes"]]
-    outputs = set()
-    for _ in range(2):
-        again = run(
-            program,
-            "--size",
-            "6000",
-            "--steps",
-            "20",
-            options=("--frozen", "--virtual-threads", "--input-class", "any", *history),
-            env=threads(2),
-        )
-        outputs.add(again.done.stdout.rsplit(",", 1)[0])
-        used = [change["to"] for each in again.report()["decisions"] for change in each["changes"]]
-        assert used == kept[-1:]
-    assert len(outputs) == 1 and next(iter(outputs)).endswith("right")
+    again = run(program, *size, "20", options=("--frozen", *known), env=threads(2))
+    assert ", right, " in again.done.stdout
+    assert [change["to"] for each in again.report()["decisions"] for change in each["changes"]] == kept[-1:]
