@@ -81,6 +81,29 @@ def test_what_the_program_was_told_or_says_itself_stays(
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("how", ["believes-clause", "believes-sets"])
+def test_what_the_program_says_itself_goes_down_only_with_the_stronger_consent(
+    run: Run, compiled: Compiled, tmp_path: Path, compiler: str, how: str
+) -> None:
+    options = ("--threads=fit", "--tune=shuffle", "--history", str(tmp_path / "history"))
+    program = compiled(SOURCE, compiler)
+    assert members(run(program, how, "0.3", options=options, env=threads(4))) == (3, 3)
+    watched = run(program, how, "2", options=("--threads-even-if-fixed", *options), env=threads(4))
+    least, most = members(watched)
+    assert least < most <= 3, "never more than it says"
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_no_more_members_than_cpus_even_by_a_clause(run: Run, compiled: Compiled, compiler: str) -> None:
+    if CPUS > 2:
+        pytest.skip("three members are none too many")
+    options = ("--threads=fit", "--threads-even-if-fixed")
+    watched = run(compiled(SOURCE, compiler), "believes-clause", "1", options=options, env=threads(4))
+    assert members(watched)[0] <= CPUS
+    assert "the process may run on" in watched.report()["decisions"][0]["reason"]
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
 def test_several_threads_with_regions_are_left_alone(
     run: Run, compiled: Compiled, tmp_path: Path, compiler: str
 ) -> None:

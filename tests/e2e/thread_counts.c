@@ -5,6 +5,7 @@
  *   procs       by omp_get_num_procs(), once
  *   clause      num_threads(3)
  *   sets        omp_set_num_threads(3)
+ *   believes-clause, believes-sets   any number is right, though it says 3 itself
  *   believes    nothing: any number is right
  *   pthreads    a second thread with regions of its own */
 #include <omp.h>
@@ -78,6 +79,19 @@ static void clause(void) {
   if (members > most) most = members;
 }
 
+/* Says how many it wants, and takes what it gets. */
+static void believe_clause(void) {
+  int members = 0;
+#pragma omp parallel num_threads(3)
+  {
+#pragma omp atomic
+    members += 1;
+  }
+  expect(members <= 3, "num_threads(3)", members, 3);
+  if (members < least) least = members;
+  if (members > most) most = members;
+}
+
 static volatile int is_over;
 static void* other(void* arrays) {
   (void)arrays;
@@ -119,7 +133,7 @@ int main(int argc, char** argv) {
     size = omp_get_num_procs();
     expect(size >= 1, "omp_get_num_procs()", size, 1);
   }
-  if (strcmp(how, "sets") == 0) omp_set_num_threads(3);
+  if (strcmp(how, "sets") == 0 || strcmp(how, "believes-sets") == 0) omp_set_num_threads(3);
   if (size > 0) sums = calloc((size_t)size, sizeof *sums);
   pthread_t second;
   if (strcmp(how, "pthreads") == 0 && pthread_create(&second, NULL, other, NULL) != 0) return 2;
@@ -134,6 +148,8 @@ int main(int argc, char** argv) {
       size_anew(), fill(sums, size, "asks-twice");
     else if (strcmp(how, "clause") == 0)
       clause();
+    else if (strcmp(how, "believes-clause") == 0)
+      believe_clause();
     else
       count(strcmp(how, "sets") == 0 ? 3 : 0);
   }

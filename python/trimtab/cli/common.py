@@ -44,7 +44,11 @@ threads_option = click.option(
     help="Consent to fewer threads than the program would have, while CPUs are wanted by others. "
     "fit: Trimtab's rules; asat-v1, asat-v2: as published, for comparison.",
 )
-
+fixed_threads_option = click.option(
+    "--threads-even-if-fixed",
+    is_flag=True,
+    help="With --threads: also where the program itself says how many (num_threads, omp_set_num_threads). It must be right with fewer.",
+)
 
 virtual_threads_option = click.option(
     "--virtual-threads",

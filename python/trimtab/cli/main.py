@@ -17,6 +17,7 @@ from trimtab.cli.check import run_check
 from trimtab.cli.common import (
     fail,
     find_run,
+    fixed_threads_option,
     input_class_option,
     policy_option,
     search_option,
@@ -133,6 +134,7 @@ def main() -> None:
 )
 @click.option("--seed", type=click.IntRange(0), help="Of what search draws by lot. Default 1.")
 @threads_option
+@fixed_threads_option
 @virtual_threads_option
 @click.option("-q", "--quiet", is_flag=True, help="No verdict at the end.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
@@ -154,6 +156,7 @@ def run(
     budget: int | None,
     seed: int | None,
     threads: str | None,
+    threads_even_if_fixed: bool,
     virtual_threads: bool,
     quiet: bool,
     command: tuple[str, ...],
@@ -171,6 +174,8 @@ def run(
         raise click.UsageError(f"--frozen and --tune={tune} exclude each other")
     if policy is not None and not frozen and tune != "on":
         raise click.UsageError(f"--policy={policy} wants --tune (or --frozen), found --tune={tune}")
+    if threads_even_if_fixed and threads is None:
+        raise click.UsageError("--threads-even-if-fixed needs --threads")
     if virtual_threads and not frozen and tune == "off":
         raise click.UsageError("--virtual-threads needs --tune or --frozen")
     if frozen or tune != "off":
@@ -182,7 +187,9 @@ def run(
         prepared = _prepare(wanted, command)
     steering = None if prepared is None else prepared.steering
     if threads is not None:
-        steering = replace(steering or Steering("off"), threads=threads)
+        steering = replace(
+            steering or Steering("off"), threads=threads, is_even_if_fixed=threads_even_if_fixed
+        )
     options = Options(
         directory,
         level or ("trace" if trace else "profile"),

@@ -49,6 +49,7 @@ class Steering:
         environment: variables that the program is started with, and
         reasons: why, by their names.
         threads: who fits the number of threads; None: it is the program's.
+        is_even_if_fixed: also where the program says the number itself.
         virtual_threads: functions that may be run by them, as the library names places; None: no consent.
         unavailable: what of all this cannot be had, for the run's list.
     """
@@ -62,6 +63,7 @@ class Steering:
     environment: dict[str, str] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
     threads: str | None = None
+    is_even_if_fixed: bool = False
     virtual_threads: tuple[str, ...] | None = None
     unavailable: list[dict[str, str]] = field(default_factory=list)
 
@@ -140,6 +142,7 @@ def _environment(options: Options, library: Path) -> dict[str, str]:
             "TRIMTAB_BUDGET": None if steering.budget_percent is None else str(steering.budget_percent),
             "TRIMTAB_SEED": None if steering.seed is None else str(steering.seed),
             "TRIMTAB_THREADS": steering.threads,
+            "TRIMTAB_THREADS_EVEN_IF_FIXED": "1" if steering.is_even_if_fixed else None,
         }
     environment.update({name: value for name, value in settings.items() if value is not None})
     return environment

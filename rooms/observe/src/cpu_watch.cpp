@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "probes/cgroup.hpp"
 #include "probes/cpu.hpp"
@@ -47,7 +48,19 @@ void cpu_watch::begin() { m_before = read(); }
 
 double cpu_watch::seconds() const noexcept { return static_cast<double>(base::monotonic_ns() - m_before.at_ns) * 1e-9; }
 
+void cpu_watch::follow_affinity() noexcept {
+  base::cpu_mask now;
+  if (!base::read_affinity(now)) return;
+  if (m_mine && std::memcmp(m_mine->bits, now.bits, sizeof now.bits) != 0) {
+    m_allowed = now;
+    m_allowed_cpus = std::max(1u, now.count());
+    m_before.idle_ticks.reset();  // of other CPUs
+  }
+  m_mine = now;
+}
+
 cpu_window cpu_watch::end(std::uint32_t wanted) {
+  follow_affinity();
   if (++m_windows % windows_per_quota == 0) m_has_cgroup = base::find_cpu_cgroup(m_root.c_str(), m_cgroup);
   const reading now = read();
   cpu_window made;

@@ -119,8 +119,9 @@ void fit_fork_slowly(ident* where, const void* return_address) noexcept {
   auto* const number = real<std::int32_t(ident*)>(from, symbol::__kmpc_global_thread_num);
   auto* const push = real<void(ident*, std::int32_t, std::int32_t)>(from, symbol::__kmpc_push_num_threads);
   here at;
-  if (number == nullptr || push == nullptr || !find_here(at) || at.state->requested_threads != 0) return;
-  if (const std::uint32_t members = fit_clause_slowly(from, 0); members != 0)
+  if (number == nullptr || push == nullptr || !find_here(at)) return;
+  const std::uint32_t clause = at.state->requested_threads;
+  if (const std::uint32_t members = fit_clause_slowly(from, clause); members != clause)
     push(where, number(where), static_cast<std::int32_t>(members));
 }
 inline void fit_fork(ident* where, const void* return_address) noexcept {

@@ -1,5 +1,8 @@
 #include "short_regions.hpp"
 
+#include "steering/arrival_skew.hpp"
+#include "steering/team_sizes.hpp"
+
 namespace trimtab::openmp {
 
 using observe::event_kind;
@@ -78,6 +81,8 @@ void close_short_region() noexcept {
   }
   if (wall > long_above) [[unlikely]] {
     known.untold += wall;
+    // Nobody has timed its members; nearly all of it is waiting for the last.
+    if (is_fitting_teams.load(std::memory_order_relaxed)) note_skew(wall);
     known.streak = 0;
   }
   if (ended.has_constructs.load(std::memory_order_relaxed)) [[unlikely]] {

@@ -1,7 +1,9 @@
 #include "team.hpp"
 
 #include "short_regions.hpp"
+#include "steering/arrival_skew.hpp"
 #include "steering/steered_loops.hpp"
+#include "steering/team_sizes.hpp"
 
 namespace trimtab::openmp {
 
@@ -61,6 +63,7 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
     region = &again;
   }
   ticks most_work = 0, all_work = 0, forkers_work = 0;
+  ticks first_end = ~ticks{0}, last_end = 0;
   std::uint32_t threads = 0;
   bool has_constructs = false;
   for (std::uint32_t i = 0; i < joined.slot_count; ++i) {
@@ -72,6 +75,8 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
     const ticks work = inside - idle + slot.late_work;
     const ticks after = joined.end > slot.end ? joined.end - slot.end : 0;
     threads += 1;
+    if (slot.end < first_end) first_end = slot.end;
+    if (slot.end > last_end) last_end = slot.end;
     all_work += work;
     if (work > most_work) most_work = work;
     if (i == 0) forkers_work = work;
@@ -83,6 +88,8 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
     row->x[1] += slot.begin > joined.forked_at ? slot.begin - joined.forked_at : 0;
     row->x[2] += idle;
   }
+  if (is_fitting_teams.load(std::memory_order_relaxed) && threads > 1 && joined.outer_region == no_subject) [[unlikely]]
+    note_skew(last_end - first_end);
   profile_row*& row = joined.rows == 0 ? region->row : region->sample_row;
   if (row == nullptr) [[unlikely]]
     row = forker.own_row(joined.subject, metric::region, joined.outer_region, joined.rows);

@@ -6,6 +6,9 @@
 #include <thread>
 #include <vector>
 
+#include "steering/arrival_skew.hpp"
+#include "steering/team_sizes.hpp"
+
 namespace trimtab::openmp {
 namespace {
 
@@ -98,6 +101,18 @@ TEST(outermost, long_ones_are_accounted_at_their_join_with_the_part_of_every_mem
   EXPECT_GE(row.x[2], 3 * long_enough());
   EXPECT_GE(row.x[3], 6 * long_enough() / 4);
   EXPECT_LE(row.x[2], row.sum);
+}
+
+TEST(outermost, how_far_apart_members_end_is_noted_where_teams_are_fitted) {
+  take_longest_skew();
+  run_region<1>(2, long_enough());
+  EXPECT_EQ(take_longest_skew(), 0u) << "without consent nothing is";
+  is_fitting_teams = true;
+  run_region<1>(3, long_enough());
+  run_region<1>(1, long_enough());
+  is_fitting_teams = false;
+  EXPECT_GE(take_longest_skew(), 2 * long_enough());
+  EXPECT_EQ(take_longest_skew(), 0u) << "since the last look";
 }
 
 TEST(outermost, teams_of_changing_size_count_every_part_once) {

@@ -128,6 +128,24 @@ TEST(team_sizes, that_the_program_sets_are_left) {
   EXPECT_EQ(at_once.now(), team_sizes::state::set_by_program);
 }
 
+TEST(team_sizes, that_the_program_sets_go_down_where_that_is_consented_to) {
+  team_sizes sizes;
+  sizes.include_fixed(3);
+  EXPECT_EQ(sizes.fork(main_thread, 2), team_sizes::as_it_is) << "a clause, of two";
+  EXPECT_EQ(sizes.own(), 3u) << "the most that may be wanted";
+  EXPECT_EQ(sizes.latest(), 3u);
+  sizes.want(2);
+  sizes.set();
+  EXPECT_EQ(sizes.now(), team_sizes::state::free);
+  EXPECT_EQ(sizes.fork(main_thread, 8), 2u);
+  EXPECT_EQ(sizes.fork(main_thread, 2), team_sizes::as_it_is) << "never more";
+  EXPECT_EQ(sizes.latest(), 2u) << "in force all the same";
+  EXPECT_EQ(sizes.ask(main_thread, &first_place, 8, false), 2u);
+  sizes.want(1);
+  EXPECT_EQ(sizes.fork(main_thread, 8), 2u) << "it was told so";
+  EXPECT_EQ(sizes.latest(), 2u);
+}
+
 TEST(team_sizes, of_a_forked_child_stay_as_they_were_told) {
   team_sizes told, untold;
   for (team_sizes* each : {&told, &untold}) {

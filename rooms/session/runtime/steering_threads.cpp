@@ -1,22 +1,15 @@
 #include "steering_threads.hpp"
 
-#include <pthread.h>
 #include <time.h>
 
-#include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <mutex>
-#include <thread>
+#include <system_error>
 #include <utility>
-
-#include "trimtab/base/signals_held.hpp"
 
 namespace trimtab::session {
 
 namespace {
-
-using seconds = std::chrono::duration<double>;
 
 // Of the calling thread alone: a policy is not slow because others have the CPU.
 double cpu_seconds() {
@@ -34,7 +27,8 @@ struct steering_threads::state {
         steering(how.engine),
         conducts(
             steering, knobs, [this] { return watched_s(); },
-            [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); }) {}
+            [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); }),
+        begin(std::chrono::steady_clock::now()) {}
 
   // Counted by the watcher as it wakes: while the whole process is stopped, no time passes.
   double watched_s() const { return static_cast<double>(wakings.load()) * given.patience_s / wakings_of_patience; }
@@ -43,22 +37,45 @@ struct steering_threads::state {
     if (!is_left_behind && call.told) call.told(made, is_applied);
   }
 
+  void advance(bool is_last) {
+    steer::snapshot now;
+    now.time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    now.is_last = is_last;
+    {
+      const std::lock_guard guard(calling);
+      if (is_left_behind) return;
+      call.look(now, knobs);
+    }
+    conducts.advance(std::move(now));
+  }
+  // No memory, or a listener that throws: not the program's concern.
+  void fail() {
+    knobs.restore();
+    give_up("steering");
+  }
+  void look_after() {
+    wakings.fetch_add(1);
+    if (const std::string which = conducts.look_after(given.patience_s); !which.empty()) give_up(which);
+  }
+  void give_up(const std::string& which) {
+    const std::lock_guard guard(lock);
+    given_up = which;
+  }
+
   static constexpr int wakings_of_patience = 4;
   const options given;
   callbacks call;
   steer::engine steering;
   steer::board knobs;
   steer::conductor conducts;
+  const std::chrono::steady_clock::time_point begin;
   std::atomic<std::uint64_t> wakings{0};
 
-  std::mutex lock;
-  std::condition_variable changed;
-  bool is_ending = false, has_advanced_last = false, is_watched = true;
+  mutable std::mutex lock;  // of the following
   std::string given_up;
 
   std::mutex calling;  // of callbacks
   bool is_left_behind = false;
-  std::thread advances, looks_after;
 };
 
 steering_threads::steering_threads(const options& how, std::vector<std::unique_ptr<steer::policy>> policies,
@@ -67,88 +84,31 @@ steering_threads::steering_threads(const options& how, std::vector<std::unique_p
   if (!with_clock.engine.clock) with_clock.engine.clock = cpu_seconds;
   m_state = std::make_shared<state>(with_clock, std::move(calls));
   for (auto& each : policies) m_state->steering.add(std::move(each));
-  const base::signals_held held;  // the program's signals are not for these threads
-  m_state->looks_after = std::thread([of = m_state] { look_after(of); });
-  try {
-    m_state->advances = std::thread([of = m_state] { advance(of); });
-  } catch (...) {
-    m_state->has_advanced_last = true;
-    end();
-    throw;
-  }
-  pthread_setname_np(m_state->advances.native_handle(), "trimtab-steer");
-  pthread_setname_np(m_state->looks_after.native_handle(), "trimtab-watch");
+  const auto start = [](base::periodic_thread& which, const char* name, base::periodic_thread::work does) {
+    if (!which.start(name, std::move(does))) throw std::system_error(EAGAIN, std::generic_category(), name);
+  };
+  const std::shared_ptr<state>& of = m_state;
+  start(m_looks_after, "trimtab-watch",
+        {[of] { return of->given.patience_s / state::wakings_of_patience; }, [of](bool) { of->look_after(); },
+         [of](const char*) { of->give_up("steering"); }});
+  start(m_advances, "trimtab-steer",
+        {[of] { return of->given.period_s; }, [of](bool is_last) { of->advance(is_last); },
+         [of](const char*) { of->fail(); }});
 }
 
 steering_threads::~steering_threads() { end(); }
 
 void steering_threads::end() {
   if (std::exchange(m_is_over, true)) return;
-  state& of = *m_state;
-  {
-    std::unique_lock guard(of.lock);
-    of.is_ending = true;
-    of.changed.notify_all();
-    // The watcher goes on until then, so that this ends even if a policy does not.
-    of.changed.wait(guard, [&] { return of.has_advanced_last || of.conducts.is_given_up(); });
-    of.is_watched = false;
-    of.changed.notify_all();
+  constexpr double look_s = 0.01;
+  // The watcher goes on until then, so that this ends even if a policy does not.
+  while (!m_advances.end(look_s) && !m_state->conducts.is_given_up()) {
   }
-  of.looks_after.join();
-  if (of.conducts.is_given_up()) {
-    {
-      const std::lock_guard guard(of.calling);
-      of.is_left_behind = true;
-    }
-    if (of.advances.joinable()) of.advances.detach();
-  } else if (of.advances.joinable()) {
-    of.advances.join();
+  while (!m_looks_after.end(m_state->given.patience_s)) {
   }
-}
-
-void steering_threads::advance(const std::shared_ptr<state>& of) {
-  const auto begin = std::chrono::steady_clock::now();
-  for (bool is_last = false; !is_last;) {
-    {
-      std::unique_lock guard(of->lock);
-      of->changed.wait_for(guard, seconds(of->given.period_s), [&] { return of->is_ending; });
-      is_last = of->is_ending;
-    }
-    steer::snapshot now;
-    now.time_s = seconds(std::chrono::steady_clock::now() - begin).count();
-    now.is_last = is_last;
-    try {
-      {
-        const std::lock_guard guard(of->calling);
-        if (of->is_left_behind) return;
-        of->call.look(now, of->knobs);
-      }
-      of->conducts.advance(std::move(now));
-    } catch (...) {
-      // No memory, or a listener that throws: not the program's concern.
-      of->knobs.restore();
-      const std::lock_guard guard(of->lock);
-      of->given_up = "steering";
-      break;
-    }
-  }
-  const std::lock_guard guard(of->lock);
-  of->has_advanced_last = true;
-  of->changed.notify_all();
-}
-
-void steering_threads::look_after(const std::shared_ptr<state>& of) {
-  std::unique_lock guard(of->lock);
-  while (of->is_watched) {
-    of->changed.wait_for(guard, seconds(of->given.patience_s / state::wakings_of_patience), [&] { return !of->is_watched; });
-    of->wakings.fetch_add(1);
-    guard.unlock();
-    const std::string which = of->conducts.look_after(of->given.patience_s);
-    guard.lock();
-    if (which.empty()) continue;
-    of->given_up = which;
-    of->changed.notify_all();
-  }
+  if (!m_state->conducts.is_given_up()) return;
+  const std::lock_guard guard(m_state->calling);
+  m_state->is_left_behind = true;
 }
 
 const steer::engine& steering_threads::engine() const noexcept { return m_state->steering; }

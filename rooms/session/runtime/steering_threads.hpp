@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "trimtab/base/periodic_thread.hpp"
 #include "trimtab/steer/conductor.hpp"
 
 namespace trimtab::session {
@@ -39,10 +40,9 @@ class steering_threads {
 
  private:
   struct state;
-  static void advance(const std::shared_ptr<state>& of);
-  static void look_after(const std::shared_ptr<state>& of);
 
   std::shared_ptr<state> m_state;
+  base::periodic_thread m_looks_after, m_advances;
   bool m_is_over = false;
 };
 

@@ -111,6 +111,10 @@ options read_options(const char* (*look_up)(const char* name)) noexcept {
     check("TRIMTAB_SEED", text, read_number(text, 0, ~std::uint64_t{0}, result.steering.seed));
   if (const char* text = value_of("TRIMTAB_THREADS"))
     check("TRIMTAB_THREADS", text, read_word(text, thread_policies, result.steering.threads));
+  if (const char* text = value_of("TRIMTAB_THREADS_EVEN_IF_FIXED")) {
+    result.steering.is_even_if_fixed = is(text, "1");
+    check("TRIMTAB_THREADS_EVEN_IF_FIXED", text, is(text, "0") || is(text, "1"));
+  }
   result.steering.runtime_directory = value_of("XDG_RUNTIME_DIR");
   for (const char* const each : {"KMP_BLOCKTIME", "KMP_LIBRARY", "OMP_WAIT_POLICY"})
     result.steering.is_waiting_set = result.steering.is_waiting_set || value_of(each) != nullptr;

@@ -31,6 +31,7 @@ inline constexpr option option_table[] = {
     {"TRIMTAB_BUDGET", "3", "percent of the run's time that tuning may cost, 0 to 100"},
     {"TRIMTAB_SEED", "1", "of all that is drawn by lot"},
     {"TRIMTAB_THREADS", "off", "off | fit | asat-v1 | asat-v2: consent to other numbers of threads, and who fits them"},
+    {"TRIMTAB_THREADS_EVEN_IF_FIXED", "0", "1: also where the program says the number (num_threads, omp_set_num_threads)"},
 };
 
 enum class tune : std::uint8_t { off, on, frozen, shuffle };
@@ -43,6 +44,7 @@ enum class steer_policy : std::uint8_t { tuner, arcs_online, arcs_offline, outsi
 struct steering_options {
   tune how = tune::off;
   thread_policy threads = thread_policy::off;
+  bool is_even_if_fixed = false;            // consent to change numbers of threads that the program says itself
   const char* runtime_directory = nullptr;  // XDG_RUNTIME_DIR: for the registry, where there is no /dev/shm
   const char* settings = nullptr;           // a path
   const char* virtual_threads = nullptr;    // a path

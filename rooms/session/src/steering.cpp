@@ -1,18 +1,14 @@
 #include "steering.hpp"
 
-#include <pthread.h>
-#include <sys/prctl.h>
-
 #include <algorithm>
-#include <condition_variable>
 #include <cstring>
 #include <memory>
-#include <mutex>
+#include <new>
 
 #include "block_time_steering.hpp"
 #include "outside_policy.hpp"
 #include "thread_fit.hpp"
-#include "trimtab/base/signals_held.hpp"
+#include "trimtab/base/periodic_thread.hpp"
 #include "trimtab/openmp/block_time.hpp"
 #include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/arcs.hpp"
@@ -28,11 +24,12 @@ namespace {
 
 using observe::the_recorder;
 
-constexpr auto busy_period = std::chrono::milliseconds(5);
-constexpr auto calm_period = std::chrono::milliseconds(25);
+// Between two looks.
+constexpr double busy_s = 0.005;
+constexpr double calm_s = 0.025;
 constexpr double calm_after_s = 2;    // without a decision
 constexpr double policy_limit_s = 1;  // then the knobs are brought back by the sampler thread
-constexpr long longest_stop_ms = 100;
+constexpr double longest_stop_s = 0.1;
 
 struct parts {
   explicit parts(const steering_options& chosen, std::vector<steer::setting> known)
@@ -128,47 +125,21 @@ struct steering_state {
   parts* all = nullptr;
   std::atomic<bool> is_started{false};
   bool is_stopped = false;
-  pthread_t thread{};
-  std::mutex lock;
-  std::condition_variable changed;
-  bool is_stopping = false;
+  base::periodic_thread thread;
 };
 steering_state* state = nullptr;
 
-void run(parts& all) {
-  for (;;) {
-    {
-      std::unique_lock guard(state->lock);
-      const bool is_calm = parts::seconds() - all.last_decision_s > calm_after_s;
-      if (state->changed.wait_for(guard, is_calm ? calm_period : busy_period, [] { return state->is_stopping; })) return;
-    }
-    all.advance(false);
-  }
-}
-
-void* thread_main(void*) noexcept {
-  prctl(PR_SET_NAME, "trimtab-steer");
-  try {
-    run(*state->all);
-  } catch (const std::exception& error) {
-    state->all->knobs.restore();
-    the_recorder.unavailable("tuning", error.what(), "the program goes on with what was accepted until then");
-  }
-  return nullptr;
-}
-
-bool start_thread() noexcept {
-  const base::signals_held held;
-  return pthread_create(&state->thread, nullptr, thread_main, nullptr) == 0;
-}
-
-bool join_in_time() noexcept {
-  timespec until{};
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += longest_stop_ms * 1'000'000;
-  until.tv_sec += until.tv_nsec / 1'000'000'000;
-  until.tv_nsec %= 1'000'000'000;
-  return pthread_timedjoin_np(state->thread, nullptr, &until) == 0;
+bool start_thread() {
+  parts* const all = state->all;
+  return state->thread.start(
+      "trimtab-steer", {[all] { return parts::seconds() - all->last_decision_s > calm_after_s ? calm_s : busy_s; },
+                        [all](bool is_last) {
+                          if (!is_last || !all->conductor.is_given_up()) all->advance(is_last);
+                        },
+                        [all](const char* what) {
+                          all->knobs.restore();
+                          the_recorder.unavailable("tuning", what, "the program goes on with what was accepted until then");
+                        }});
 }
 
 // "" where it cannot be read; that is told.
@@ -229,7 +200,13 @@ void steering_configure(const steering_options& chosen) noexcept {
 
 void steering_lane_opened() noexcept {
   if (state == nullptr || state->is_started.exchange(true)) return;
-  if (start_thread()) return;
+  bool has_started = false;
+  try {
+    has_started = start_thread();
+  } catch (const std::bad_alloc&) {
+    has_started = false;
+  }
+  if (has_started) return;
   state->is_stopped = true;
   the_recorder.unavailable("tuning", "no further thread could be made", "raise the limit on processes (ulimit -u)");
 }
@@ -250,16 +227,10 @@ void steering_stop() noexcept {
   if (state == nullptr || !state->is_started || state->is_stopped) return;
   state->is_stopped = true;
   try {
-    {
-      const std::lock_guard guard(state->lock);
-      state->is_stopping = true;
-    }
-    state->changed.notify_all();
-    if (!join_in_time()) {
+    if (!state->thread.end(longest_stop_s)) {
       state->all->knobs.restore();
       return;
     }
-    if (!state->all->conductor.is_given_up()) state->all->advance(true);
     state->all->write_end();
   } catch (const std::exception&) {
     state->all->knobs.restore();

@@ -13,6 +13,7 @@ std::unique_ptr<openmp::thread_steering> steer_threads(const steering_options& c
   using evaluated = openmp::thread_steering_options::evaluated;
   openmp::thread_steering_options options;
   options.allowed = base::allowed_cpus();
+  options.includes_fixed = chosen.is_even_if_fixed;
   // The published policies know nothing of others.
   if (chosen.threads == thread_policy::fit) options.registry = observe::cpu_registry::default_path(chosen.runtime_directory);
   if (chosen.threads == thread_policy::asat_v1) options.evaluates = evaluated::iterations;

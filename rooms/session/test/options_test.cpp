@@ -53,6 +53,8 @@ TEST(options, of_threads_are_a_consent_of_their_own) {
   EXPECT_EQ(read({{"TRIMTAB_THREADS", "asat-v1"}}).steering.threads, thread_policy::asat_v1);
   EXPECT_EQ(read({{"TRIMTAB_THREADS", "asat-v2"}}).steering.threads, thread_policy::asat_v2);
   EXPECT_EQ(read({{"TRIMTAB_TUNE", "on"}}).steering.threads, thread_policy::off);
+  EXPECT_FALSE(fitted.steering.is_even_if_fixed);
+  EXPECT_TRUE(read({{"TRIMTAB_THREADS_EVEN_IF_FIXED", "1"}}).steering.is_even_if_fixed);
 }
 
 TEST(options, a_policy_may_be_a_file) {
@@ -70,11 +72,19 @@ TEST(options, how_threads_wait_may_be_the_users) {
 }
 
 TEST(options, what_is_not_understood_is_named_and_keeps_its_default) {
-  const std::pair<const char*, const char*> wrong[] = {
-      {"TRIMTAB_TUNE", "yes"},    {"TRIMTAB_SEARCH", "genetic"},    {"TRIMTAB_BUDGET", "101"},
-      {"TRIMTAB_BUDGET", "3%"},   {"TRIMTAB_SEED", "-1"},           {"TRIMTAB_LEVEL", "all"},
-      {"TRIMTAB_SAMPLE_MS", "0"}, {"TRIMTAB_FOLLOW", "no"},         {"TRIMTAB_MAX_TRACE", "10K"},
-      {"TRIMTAB_KEEP", "newest"}, {"TRIMTAB_STEER_POLICY", "arcs"}, {"TRIMTAB_THREADS", "4"}};
+  const std::pair<const char*, const char*> wrong[] = {{"TRIMTAB_TUNE", "yes"},
+                                                       {"TRIMTAB_SEARCH", "genetic"},
+                                                       {"TRIMTAB_BUDGET", "101"},
+                                                       {"TRIMTAB_BUDGET", "3%"},
+                                                       {"TRIMTAB_SEED", "-1"},
+                                                       {"TRIMTAB_LEVEL", "all"},
+                                                       {"TRIMTAB_SAMPLE_MS", "0"},
+                                                       {"TRIMTAB_FOLLOW", "no"},
+                                                       {"TRIMTAB_MAX_TRACE", "10K"},
+                                                       {"TRIMTAB_KEEP", "newest"},
+                                                       {"TRIMTAB_STEER_POLICY", "arcs"},
+                                                       {"TRIMTAB_THREADS", "4"},
+                                                       {"TRIMTAB_THREADS_EVEN_IF_FIXED", "yes"}};
   for (const auto& [name, value] : wrong) {
     const options read_anyway = read({{name, value}});
     ASSERT_NE(read_anyway.wrong_name, nullptr) << name;

@@ -14,11 +14,15 @@ bool team_sizes::is_first_forker(const who& by) const noexcept {
   return m_thread.load(std::memory_order_acquire) == by.thread && m_runtime.load(std::memory_order_relaxed) == by.runtime;
 }
 
+void team_sizes::include_fixed(std::uint32_t least_own) noexcept {
+  m_least_own.store(std::max(least_own, 1u), std::memory_order_relaxed);
+}
+
 std::uint32_t team_sizes::fork(const who& by, std::uint32_t own) noexcept {
   std::uintptr_t nobody = 0;
   if (m_thread.load(std::memory_order_relaxed) == 0 && now() == state::unknown) {
     m_runtime.store(by.runtime, std::memory_order_relaxed);
-    m_own.store(own, std::memory_order_relaxed);
+    m_own.store(std::max(own, m_least_own.load(std::memory_order_relaxed)), std::memory_order_relaxed);
     if (m_thread.compare_exchange_strong(nobody, by.thread, std::memory_order_acq_rel))
       m_state.store(state::free, std::memory_order_release);
   }
@@ -26,8 +30,9 @@ std::uint32_t team_sizes::fork(const who& by, std::uint32_t own) noexcept {
   if (!is_first_forker(by)) m_state.compare_exchange_strong(expected, state::several_forkers, std::memory_order_acq_rel);
   std::uint32_t members = m_promised.load(std::memory_order_relaxed);
   if (members == nothing && now() == state::free) members = m_wanted.load(std::memory_order_relaxed);
+  const std::uint32_t most = this->own();
+  m_latest.store(members == nothing ? most : std::min(members, most), std::memory_order_relaxed);
   if (members == nothing || members >= own) members = as_it_is;
-  m_latest.store(members == as_it_is ? own : members, std::memory_order_relaxed);
   m_forks.fetch_add(1, std::memory_order_relaxed);
   return members;
 }
@@ -69,6 +74,7 @@ std::uint32_t team_sizes::ask(const who& by, const void* place, std::uint32_t ow
 }
 
 void team_sizes::set() noexcept {
+  if (includes_fixed()) return;
   m_state.store(state::set_by_program, std::memory_order_release);
   m_promised.store(all, std::memory_order_relaxed);
 }
@@ -98,20 +104,20 @@ void end_idle_threads(const caller& from) noexcept {
 void pool_has(std::uint32_t members) noexcept { pool.store(members, std::memory_order_relaxed); }
 
 std::uint32_t fit_clause_slowly(const caller& from, std::uint32_t clause) noexcept {
-  if (clause != 0 || from.is_internal) return clause;
+  if (from.is_internal || (clause != 0 && !the_team_sizes.includes_fixed())) return clause;
   auto* const level = real<int()>(from, symbol::omp_get_level);
   auto* const most = real<int()>(from, symbol::omp_get_max_threads);
   if (level == nullptr || most == nullptr || level() != 0) return clause;
-  const int own = most();
+  const int own = clause != 0 ? static_cast<int>(std::min(clause, 1u << 16)) : most();
   if (own < 2) return clause;
   const team_sizes::who by = this_thread_of(from);
   const bool is_first = the_team_sizes.is_first_forker(by);
   if (is_first) evaluate_if_due(from, static_cast<std::uint32_t>(own));
   const std::uint32_t members = the_team_sizes.fork(by, static_cast<std::uint32_t>(own));
-  if (!is_first) return members;
+  if (!is_first) return members == team_sizes::as_it_is ? clause : members;
   if (members == 1 && pool.load(std::memory_order_relaxed) > 1) end_idle_threads(from);
   pool_has(members == team_sizes::as_it_is ? static_cast<std::uint32_t>(own) : members);
-  return members;
+  return members == team_sizes::as_it_is ? clause : members;
 }
 
 }  // namespace trimtab::openmp

@@ -5,7 +5,8 @@
 //   less: fewer members are shown before there are any.
 // - Only the place of the code that asked first may be told something new, once all others have asked twice: one that asks
 //   only once may have sized something for good. And never more than any place was told at first.
-// - Never more members than the program's own number. A num_threads clause stays; after omp_set_num_threads all does.
+// - Never more members than the program's own number. A num_threads clause stays; after omp_set_num_threads all does. With
+//   the stronger consent (include_fixed) both are the program's own number like any other.
 // - Only regions of nesting level 1, of the first thread that forks. When another one forks as well, all stays from then on
 //   as the program was told.
 // A program that asks nobody (or within a region, as GCC's static loops do themselves) has been consented for.
@@ -29,7 +30,12 @@ class team_sizes {
     std::uintptr_t thread;
     const void* runtime;
   };
-  // A region of level 1 without a clause begins; `own`: the program's own number. Members that it is to have.
+  // Before the first fork: clauses and omp_set_num_threads do not stay. least_own: a number that may be wanted anyway, so
+  // that a clause may be brought down to it whatever the first region has.
+  void include_fixed(std::uint32_t least_own) noexcept;
+  bool includes_fixed() const noexcept { return m_least_own.load(std::memory_order_relaxed) != 0; }
+
+  // A region of level 1 without a clause that stays begins; `own`: the program's own number. Members that it is to have.
   std::uint32_t fork(const who& by, std::uint32_t own) noexcept;
   // The program asks for the number of threads at a place of its code. What it is told.
   std::uint32_t ask(const who& by, const void* place, std::uint32_t own, bool is_in_region) noexcept;
@@ -40,8 +46,9 @@ class team_sizes {
   void want(std::uint32_t members) noexcept { m_wanted.store(members, std::memory_order_relaxed); }
   enum class state : std::uint8_t { unknown, free, set_by_program, several_forkers };
   state now() const noexcept { return m_state.load(std::memory_order_acquire); }
-  std::uint32_t own() const noexcept { return m_own.load(std::memory_order_relaxed); }        // once it is free
-  std::uint32_t latest() const noexcept { return m_latest.load(std::memory_order_relaxed); }  // members of the latest region
+  std::uint32_t own() const noexcept { return m_own.load(std::memory_order_relaxed); }  // once it is free: the most to want
+  // What the latest region was held to; own() where to nothing.
+  std::uint32_t latest() const noexcept { return m_latest.load(std::memory_order_relaxed); }
   std::uint32_t forks() const noexcept { return m_forks.load(std::memory_order_relaxed); }
   bool is_promised() const noexcept { return m_promised.load(std::memory_order_relaxed) != nothing; }
   bool is_first_forker(const who& by) const noexcept;
@@ -60,7 +67,7 @@ class team_sizes {
   bool may_tell_anew(const asker* here) const noexcept;
 
   std::atomic<state> m_state{state::unknown};
-  std::atomic<std::uint32_t> m_wanted{as_it_is}, m_promised{nothing}, m_own{0}, m_latest{0}, m_forks{0};
+  std::atomic<std::uint32_t> m_wanted{as_it_is}, m_promised{nothing}, m_own{0}, m_latest{0}, m_forks{0}, m_least_own{0};
   std::atomic<std::uintptr_t> m_thread{0};
   std::atomic<const void*> m_runtime{nullptr};
   base::spin_lock m_lock;  // of the following

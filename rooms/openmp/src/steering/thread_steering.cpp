@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "steering/arrival_skew.hpp"
 #include "steering/team_evaluation.hpp"
 #include "steering/team_sizes.hpp"
 #include "trimtab/observe/recorder.hpp"
@@ -38,7 +39,8 @@ bool turn(std::uint32_t knob, knob_value to) {
 
 // Time that threads with a lane were runnable without a CPU.
 struct thread_steering::delays {
-  std::map<std::uint32_t, std::uint64_t> before;  // ns, by thread
+  const char* root;
+  std::map<std::uint32_t, std::uint64_t> before = {};  // ns, by thread
 
   // Since the last call; nothing: the kernel does not tell.
   std::optional<double> seconds() {
@@ -48,7 +50,7 @@ struct thread_steering::delays {
       observe::lane* const each = the_recorder.lane_at(i);
       if (each == nullptr || !each->is_open()) continue;
       const std::uint32_t thread = each->header().tid;
-      const auto its = observe::read_thread_times("", thread);
+      const auto its = observe::read_thread_times(root, thread);
       if (!its) continue;
       now[thread] = its->run_delay_ns;
       if (const auto known = before.find(thread); known != before.end() && its->run_delay_ns > known->second)
@@ -64,8 +66,10 @@ thread_steering::thread_steering(steer::board& knobs, steer::decision_record& re
     : m_knobs(knobs),
       m_record(record),
       m_options(options),
-      m_watch(options.allowed, options.registry),
-      m_delays(std::make_unique<delays>()) {
+      m_watch(options.allowed, options.registry, options.root),
+      m_delays(std::make_unique<delays>(m_options.root.c_str())) {
+  // One more than there are CPUs, so that what is fitted to the CPUs holds for every clause.
+  if (options.includes_fixed) the_team_sizes.include_fixed(options.allowed.count() + 1);
   is_fitting_teams.store(true, std::memory_order_release);
 }
 
@@ -121,6 +125,7 @@ void thread_steering::end_window() {
     m_forks = forks;
     m_watch.begin();
     m_delays->seconds();
+    take_longest_skew();
     return;
   }
   const observe::cpu_window ended = m_watch.end(the_team_sizes.own());
@@ -128,6 +133,8 @@ void thread_steering::end_window() {
   m_forks = forks;
   m_windows += 1;
   m_figures = steer::figures_of(ended, delay_s, members);
+  const auto skew = static_cast<double>(take_longest_skew());
+  m_figures.push_back({std::string(figures::skew_seconds), skew * the_recorder.clock().ns_per_tick * 1e-9});
 }
 
 void thread_steering::evaluate(double now_s) {
@@ -187,10 +194,12 @@ void thread_steering::conclude() {
   };
   if (the_team_sizes.now() == team_sizes::state::set_by_program)
     return tell("the program sets its number of threads itself (omp_set_num_threads)",
-                "let it leave that to OMP_NUM_THREADS");
+                "let it leave that to OMP_NUM_THREADS, or --threads-even-if-fixed");
   if (the_team_sizes.now() == team_sizes::state::several_forkers)
     return tell("several of its threads begin parallel regions", "");
-  if (!m_subject) return tell("no parallel region that leaves its number of threads open began", "");
+  if (!m_subject)
+    return tell("no parallel region that leaves its number of threads open began",
+                m_options.includes_fixed ? "" : "--threads-even-if-fixed: num_threads clauses, too");
   if (!is_in_force() && the_team_sizes.is_promised())
     tell("the program was told its number of threads, and has not asked again since: it kept that",
          "set OMP_NUM_THREADS before it starts");

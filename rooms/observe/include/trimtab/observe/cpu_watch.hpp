@@ -27,7 +27,8 @@ struct cpu_window {
 
 class cpu_watch {
  public:
-  // allowed: the CPUs that the process may use. registry: its path, "": none.
+  // allowed: the CPUs that the process may use; a change of them is seen by the mask of the thread that ends windows, which
+  // no runtime binds. registry: its path, "": none.
   cpu_watch(const base::cpu_mask& allowed, const std::string& registry, std::string root = "");
   ~cpu_watch();
   cpu_watch(const cpu_watch&) = delete;
@@ -50,10 +51,12 @@ class cpu_watch {
     std::optional<std::uint64_t> idle_ticks, throttled_us;
   };
   reading read();
+  void follow_affinity() noexcept;
 
   const std::string m_root;
-  const base::cpu_mask m_allowed;
-  const double m_allowed_cpus;
+  base::cpu_mask m_allowed;
+  double m_allowed_cpus;
+  std::optional<base::cpu_mask> m_mine;  // of the thread that ends windows
   base::cgroup_directory m_cgroup;
   bool m_has_cgroup = false;
   unsigned m_windows = 0;

@@ -21,6 +21,9 @@ struct thread_steering_options {
   double eval_time_s = 0.5;
   base::cpu_mask allowed{};  // CPUs of the process
   std::string registry;      // path; "": none
+  // num_threads clauses and omp_set_num_threads may be brought down, too.
+  bool includes_fixed = false;
+  std::string root;  // of /proc and /sys; tests have their own
 };
 
 // All by the steering thread, apart from what the board calls. One in a process, while the library loads.
