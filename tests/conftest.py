@@ -22,6 +22,9 @@ settings.load_profile("same")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+# pytest-xdist tells its processes the width of a terminal that they do not have.
+os.environ.pop("COLUMNS", None)
+
 WORKLOADS = Path(os.environ.get("TRIMTAB_WORKLOADS", Path(__file__).parent.parent / "build/workloads"))
 
 

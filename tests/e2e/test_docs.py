@@ -21,6 +21,8 @@ import numpy as np
 KMeans(4, n_init=3, random_state=0).fit(np.random.default_rng(0).random((20000, 8)))
 """
 SECTIONS = sections_of("docs/using.md")
+# The findings that they show are of programs that have their CPUs.
+pytestmark = pytest.mark.alone
 
 
 @pytest.fixture(scope="module")

@@ -50,6 +50,7 @@ def test_workloads(
     assert report["overhead"]["dropped"] == 0
 
 
+@pytest.mark.alone
 def test_imbalance_is_found_and_named(run: Run, workload: Callable[[str], Path]) -> None:
     report = run(workload("triangular-clang"), env={**os.environ, "OMP_NUM_THREADS": "2"}).report()
     # Other programs' load may be a finding too, where the tests share the machine.
@@ -102,7 +103,7 @@ def test_signals_sent_to_the_group_reach_the_program(trimtab: str, tmp_path: Pat
         os.kill(process.pid, number)  # to trimtab alone: passed on
     else:
         os.killpg(process.pid, number)  # as a terminal does
-    assert process.communicate(timeout=20)[0] == "got\n"
+    assert process.communicate(timeout=60)[0] == "got\n"
     assert process.returncode == 5
 
 

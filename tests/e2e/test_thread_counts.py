@@ -19,6 +19,7 @@ Compiled = Callable[..., Path]
 SOURCE = (Path(__file__).parent / "thread_counts.c").read_text(encoding="utf-8")
 COMPILERS = ("gcc", "clang-19")
 CPUS = len(os.sched_getaffinity(0))
+pytestmark = pytest.mark.alone
 
 
 def threads(count: int, policy: str = "passive") -> dict[str, str]:
