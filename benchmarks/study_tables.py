@@ -115,6 +115,17 @@ def grain_best(results: Results) -> str:
     return markdown([*head, "M updates/s", "grains as good"], rows)
 
 
+def _around(grains: list[int], times: dict[int, float], least: float) -> list[int]:
+    """The grains beside the best one, at both sides, up to the first that is slower by a tenth."""
+    at = next(place for place, grain in enumerate(grains) if times[grain] == least)
+    low = high = at
+    while low > 0 and times[grains[low - 1]] <= _NEAR * least:
+        low -= 1
+    while high + 1 < len(grains) and times[grains[high + 1]] <= _NEAR * least:
+        high += 1
+    return grains[low : high + 1]
+
+
 def grain_ends(results: Results) -> str:
     """What the smallest and the largest partitions cost, and how wide the range between is."""
     rows = []
@@ -126,7 +137,7 @@ def grain_ends(results: Results) -> str:
                 for case in _of(results, workers=workers, policy=policy)
             }
             least = min(times.values())
-            near = [grain for grain in grains if times[grain] <= _NEAR * least]
+            near = _around(grains, times, least)
             ends = [_of(results, workers=workers, policy=policy, partition=grains[at])[0] for at in (0, -1)]
             rows.append(
                 [
