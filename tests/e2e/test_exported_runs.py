@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections import Counter
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chrome_traces import chrome_events
 
 Run = Callable[..., Any]
 Compiled = Callable[..., Path]
@@ -49,8 +49,7 @@ int main(void) {
 def chrome(trimtab: str, run: Path) -> list[dict[str, Any]]:
     path = run.with_suffix(".json")
     subprocess.run([trimtab, "export", str(run), "--to", "chrome", "-o", str(path)], check=True)
-    events: list[dict[str, Any]] = json.loads(path.read_text())["traceEvents"]
-    return events
+    return chrome_events(path)
 
 
 def nesting_of(events: list[dict[str, Any]]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chrome_traces import chrome_events
 
 SOURCE = Path(__file__).with_name("task_runtime.c")
 # What each worker's CPU spun for, seconds.
@@ -109,7 +110,7 @@ def test_verdict_and_findings(trimtab: str, runs: dict[str, Path], level: str) -
 def test_parts_and_arrows_in_a_trace(trimtab: str, runs: dict[str, Path], tmp_path: Path) -> None:
     out = tmp_path / "trace.json"
     subprocess.run([trimtab, "export", str(runs["trace"]), "--to", "chrome", "-o", str(out)], check=True)
-    events = json.loads(out.read_text())["traceEvents"]
+    events = chrome_events(out)
     lanes = {each["args"]["name"]: each["tid"] for each in events if each["name"] == "thread_name"}
     first, second = (next(tid for name, tid in lanes.items() if f"worker {n}" in name) for n in (0, 1))
     # Lanes come in the order in which threads began.

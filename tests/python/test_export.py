@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from chrome_traces import chrome_events
 from click.testing import CliRunner
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 from synthetic import LaneFile, ProcessFiles, counter, event, file_header, subject, team_of, write_run
@@ -187,13 +188,6 @@ class Tracks:
         else:
             assert event.type == TrackEvent.TYPE_SLICE_BEGIN
             self._open[track].append((name, category, at))
-
-
-def chrome_events(path: Path) -> list[dict[str, Any]]:
-    parsed = json.loads(path.read_text())
-    assert parsed["displayTimeUnit"] == "ns"
-    found: list[dict[str, Any]] = parsed["traceEvents"]
-    return found
 
 
 def chrome_slices(events: list[dict[str, Any]]) -> dict[str, list[tuple[str, str, int, int]]]:

@@ -1,4 +1,8 @@
-"""Chrome's trace events as JSON (chrome://tracing, ui.perfetto.dev, speedscope): one event a line."""
+"""Chrome's trace events as JSON (chrome://tracing, ui.perfetto.dev, speedscope): one event a line.
+
+Slices are two events each, begin and end: viewers add up begin and duration in floating point, and slices that end together
+would overlap by the last bit.
+"""
 
 from __future__ import annotations
 
@@ -68,19 +72,21 @@ class Chrome:
     ) -> Iterator[str]:
         pid, tid = view.number, view.number_of(lane)
         change = slices.change[low:high]
-        begins = np.flatnonzero(change == 1) + low
+        ends = np.flatnonzero(change) + low
+        opens = slices.change[ends] == 1
+        # What ends is told by name, which some viewers go by.
+        begins = np.where(opens, ends, slices.partner[ends])
         names = namer.numbers(slices, lane.events, begins)
         quoted = [_json(name) for name in namer.names]
-        at = view.ns(slices.ticks[begins])
-        lasts = view.ns(slices.ticks[slices.partner[begins]]) - at
-        source, role = slices.source[begins], slices.role[begins]
-        arguments = _arguments(view, lane, role, source)
-        for number, start, length, what, args in zip(
-            names.tolist(), at.tolist(), lasts.tolist(), role.tolist(), arguments, strict=True
+        role = slices.role[begins]
+        arguments = iter(_arguments(view, lane, role[opens], slices.source[begins[opens]]))
+        head = f'"pid":{pid},"tid":{tid},"ts":'
+        for when, is_begin, number, what in zip(
+            view.ns(slices.ticks[ends]).tolist(), opens.tolist(), names.tolist(), role.tolist(), strict=True
         ):
+            mark, more = ("B", next(arguments)) if is_begin else ("E", "")
             yield (
-                f'{{"ph":"X","pid":{pid},"tid":{tid},"ts":{_us(start)},"dur":{_us(length)},'
-                f'"cat":"{CATEGORIES[Role(what)]}","name":{quoted[number]}{args}}}'
+                f'{{"ph":"{mark}",{head}{_us(when)},"cat":"{CATEGORIES[Role(what)]}","name":{quoted[number]}{more}}}'
             )
         instants = np.flatnonzero(change == 0) + low
         names = namer.numbers(slices, lane.events, instants)
@@ -156,10 +162,9 @@ def _on_cpu(view: View, lane: Lane) -> Iterator[str]:
     yield _metadata(pid, tid, "thread_name", name=f"{view.lane_name(lane)}, CPU")
     yield _metadata(pid, tid, "thread_sort_index", sort_index=2 * lane.id + 1)
     for low, high, name in zip(begins.tolist(), ends.tolist(), names, strict=True):
-        yield (
-            f'{{"ph":"X","pid":{pid},"tid":{tid},"ts":{_us(low)},"dur":{_us(high - low)},'
-            f'"cat":"cpu","name":"{name}"}}'
-        )
+        head = f'"pid":{pid},"tid":{tid},"ts":'
+        yield f'{{"ph":"B",{head}{_us(low)},"cat":"cpu","name":"{name}"}}'
+        yield f'{{"ph":"E",{head}{_us(high)},"cat":"cpu","name":"{name}"}}'
 
 
 def _counters(view: View) -> Iterator[str]:

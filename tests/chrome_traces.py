@@ -1,0 +1,37 @@
+"""Chrome's trace events as tests look at them: with one entry for each slice."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+
+def chrome_events(path: Path) -> list[dict[str, Any]]:
+    """All events of a file; a begin and its end are one of phase X, which lasts `dur`, at the begin's place.
+
+    On each track they come in order of time and properly nested, and an end has its begin's name, as all viewers want it.
+    """
+    parsed = json.loads(path.read_text(encoding="utf-8"))
+    assert parsed["displayTimeUnit"] == "ns"
+    found: list[dict[str, Any]] = []
+    opened: dict[tuple[int, int], list[dict[str, Any]]] = defaultdict(list)
+    latest: dict[tuple[int, int], float] = {}
+    for each in parsed["traceEvents"]:
+        if each["ph"] not in "BE":
+            found.append(each)
+            continue
+        track = each["pid"], each["tid"]
+        assert each["ts"] >= latest.get(track, each["ts"])
+        latest[track] = each["ts"]
+        if each["ph"] == "B":
+            each["ph"] = "X"
+            found.append(each)
+            opened[track].append(each)
+        else:
+            begin = opened[track].pop()
+            assert begin["name"] == each["name"] and begin["cat"] == each["cat"]
+            begin["dur"] = round(each["ts"] - begin["ts"], 3)
+    assert not any(opened.values())
+    return found
