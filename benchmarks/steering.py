@@ -87,37 +87,36 @@ def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[Stee
     ]
     for compiler in ("gcc", "clang"):
         program = str(programs / f"steered-{compiler}")
-        tiny = (program, "tiny", steps(3000 if compiler == "gcc" else 500))
-        found.append(SteeringCase("tiny iterations", compiler, (*tiny, "1"), 0.5, (*tiny, "1024"), 1.05))
+        # By hand still long against a process's start. A chunk of one costs clang's programs so much that they get eight.
+        tiny, chunk = (program, "tiny", steps(10_000)), "1" if compiler == "gcc" else "8"
+        found.append(SteeringCase("tiny iterations", compiler, (*tiny, chunk), 0.5, (*tiny, "1024"), 1.05))
         found.append(
-            SteeringCase("lavamd", compiler, workload("lavamd", compiler, "--steps", steps(50)), 1.01)
+            SteeringCase("lavamd", compiler, workload("lavamd", compiler, "--steps", steps(60)), 1.01)
         )
-        found.append(SteeringCase("copy", compiler, (program, "copy", steps(700)), 1.01))
+        found.append(SteeringCase("copy", compiler, (program, "copy", steps(2200)), 1.01))
         found += [
             SteeringCase(name, compiler, workload(name, compiler, "--steps", steps(full)), 1.03)
             for name, full in (
-                ("hotspot3d", 500),
-                ("sph", 8),
-                ("tasktree", 200 if compiler == "gcc" else 30),
+                ("hotspot3d", 3000),
+                ("sph", 14),
+                ("tasktree", 400 if compiler == "gcc" else 300),
             )
         ]
         # Threads that spin on: LLVM's yield meanwhile, unless they are told not to.
         spinning = (("OMP_WAIT_POLICY", "active"), ("KMP_LIBRARY", "turnaround"))
-        spin = (program, "spin", steps(300))
-        found.append(
-            SteeringCase(
-                "barriers",
-                compiler,
-                spin,
-                0.1,
-                hogs=2,
-                environment=spinning[: 1 if compiler == "gcc" else 2],
-                options=("--threads", "fit"),
-            )
-        )
-        if compiler == "gcc":
-            found.append(SteeringCase("barriers", compiler, spin, 0.1, hogs=2))
+        # Some 60 ms by itself: beside hogs long enough for all of them to lose their CPUs many times.
+        spin = (program, "spin", steps(20_000))
+        fit = ("--threads", "fit")
+        found.append(SteeringCase("barriers", compiler, spin, 0.1, hogs=2))
+        found.append(SteeringCase("barriers", compiler, spin, 0.1, hogs=2, options=fit))
+        active = spinning[: 1 if compiler == "gcc" else 2]
+        found.append(SteeringCase("barriers", compiler, spin, 0.1, hogs=2, environment=active, options=fit))
         found.append(SteeringCase("barriers", compiler, (program, "spin", steps(1_000_000)), 0.2, quota=0.5))
+        # As many threads as the host has CPUs, who does not know of the quota.
+        hosts = (("OMP_NUM_THREADS", "4"), *active)
+        found.append(
+            SteeringCase("barriers", compiler, spin, 0.2, quota=0.5, environment=hosts, options=fit)
+        )
     return [each for each in found if (each.name, each.compiler) in _SMOKE] if is_smoke else found
 
 
