@@ -114,9 +114,7 @@ def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[Stee
         found.append(SteeringCase("barriers", compiler, (program, "spin", steps(1_000_000)), 0.2, quota=0.5))
         # As many threads as the host has CPUs, who does not know of the quota.
         hosts = (("OMP_NUM_THREADS", "4"), *active)
-        found.append(
-            SteeringCase("barriers", compiler, spin, 0.2, quota=0.5, environment=hosts, options=fit)
-        )
+        found.append(SteeringCase("barriers", compiler, spin, 0.2, quota=0.5, environment=hosts, options=fit))
     return [each for each in found if (each.name, each.compiler) in _SMOKE] if is_smoke else found
 
 
