@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <memory>
 
 namespace trimtab::base {
 
@@ -27,6 +29,27 @@ long read_file(const char* path, char* into, std::size_t bytes) noexcept {
   into[used] = '\0';
   errno = saved;
   return result < 0 ? result : static_cast<long>(used);
+}
+
+namespace {
+
+struct closed {
+  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+
+}  // namespace
+
+int read_whole_file(const char* path, std::string& into, std::size_t most) {
+  const std::unique_ptr<std::FILE, closed> file(std::fopen(path, "re"));
+  if (!file) return errno;
+  char buffer[4096];
+  std::size_t used = 0;
+  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, file.get())) {
+    used += got;
+    if (used > most) return EFBIG;
+    into.append(buffer, got);
+  }
+  return std::ferror(file.get()) != 0 ? errno : 0;
 }
 
 }  // namespace trimtab::base

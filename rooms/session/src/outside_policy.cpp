@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "outside_text.hpp"
+#include "trimtab/base/read_file.hpp"
 
 namespace trimtab::session {
 
@@ -30,15 +31,11 @@ void replace_file(const std::string& path, const std::string& text) {
   if (std::rename(part.c_str(), path.c_str()) != 0) fail();
 }
 
+// False: it is not there yet.
 bool read_whole(const std::string& path, std::string& into) {
-  const file from(std::fopen(path.c_str(), "re"));
-  if (!from) return false;
-  char buffer[4096];
-  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, from.get())) {
-    into.append(buffer, got);
-    if (into.size() > longest_answer) throw std::runtime_error("answered with more than a million bytes");
-  }
-  return true;
+  const int error = base::read_whole_file(path.c_str(), into, longest_answer);
+  if (error == EFBIG) throw std::runtime_error("answered with more than a million bytes");
+  return error == 0;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "outside_policy.hpp"
 #include "thread_fit.hpp"
 #include "trimtab/base/periodic_thread.hpp"
+#include "trimtab/base/read_file.hpp"
 #include "trimtab/openmp/block_time.hpp"
 #include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/arcs.hpp"
@@ -145,15 +146,9 @@ bool start_thread() {
 // "" where it cannot be read; that is told.
 std::string read_file(const char* path, const char* what, const char* remedy) {
   std::string text;
-  char buffer[4096];
-  std::FILE* const file = std::fopen(path, "re");
-  if (file == nullptr) {
-    the_recorder.unavailable(what, (std::string(path) + ": " + std::strerror(errno)).c_str(), remedy);
-    return text;
-  }
-  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, file)) text.append(buffer, got);
-  std::fclose(file);
-  return text;
+  const int error = base::read_whole_file(path, text);
+  if (error != 0) the_recorder.unavailable(what, (std::string(path) + ": " + std::strerror(error)).c_str(), remedy);
+  return error == 0 ? text : std::string();
 }
 
 std::vector<steer::setting> read_settings(const char* path) {

@@ -3,10 +3,15 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace trimtab::base {
 
 // Bytes read (the text is NUL-terminated and cut off when too long), or -errno.
 long read_file(const char* path, char* into, std::size_t bytes) noexcept;
+
+// A file of any length, appended to `into`, which allocates: 0, or what errno calls the mistake; EFBIG: longer than `most`
+// bytes.
+int read_whole_file(const char* path, std::string& into, std::size_t most = ~std::size_t{0});
 
 }  // namespace trimtab::base

@@ -1,0 +1,61 @@
+#include "trimtab/base/read_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+namespace trimtab::base {
+namespace {
+
+class files : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "trimtab-test-XXXXXX").string();
+    m_folder = mkdtemp(pattern.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(m_folder); }
+  std::string with(const std::string& text) const {
+    std::ofstream(m_folder + "/file") << text;
+    return m_folder + "/file";
+  }
+  std::string m_folder;
+};
+
+TEST_F(files, of_any_length_are_read_whole_and_appended) {
+  for (const std::size_t length : {0u, 1u, 4095u, 4096u, 4097u, 100'000u}) {
+    std::string text(length, 'x');
+    if (length > 0) text.back() = 'e';
+    std::string found = "before ";
+    EXPECT_EQ(read_whole_file(with(text).c_str(), found), 0);
+    EXPECT_EQ(found, "before " + text);
+  }
+}
+
+TEST_F(files, that_are_too_long_are_told) {
+  std::string found;
+  EXPECT_EQ(read_whole_file(with(std::string(5000, 'x')).c_str(), found, 4999), EFBIG);
+  found.clear();
+  EXPECT_EQ(read_whole_file(with(std::string(5000, 'x')).c_str(), found, 5000), 0);
+  EXPECT_EQ(found.size(), 5000u);
+}
+
+TEST_F(files, that_cannot_be_read_are_told) {
+  std::string found;
+  EXPECT_EQ(read_whole_file((m_folder + "/none").c_str(), found), ENOENT);
+  EXPECT_EQ(read_whole_file(m_folder.c_str(), found), EISDIR);
+  EXPECT_EQ(found, "");
+}
+
+TEST_F(files, into_a_buffer_are_cut_off_and_leave_errno_as_it_was) {
+  char text[8];
+  errno = EDOM;
+  EXPECT_EQ(read_file(with("0123456789").c_str(), text, sizeof text), 7);
+  EXPECT_STREQ(text, "0123456");
+  EXPECT_EQ(read_file((m_folder + "/none").c_str(), text, sizeof text), -ENOENT);
+  EXPECT_EQ(errno, EDOM);
+}
+
+}  // namespace
+}  // namespace trimtab::base
