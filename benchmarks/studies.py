@@ -70,6 +70,8 @@ def run_study(
         BenchError: the study cannot be run, or a run failed.
     """
     make(root, "workloads", root / "build" / "workloads")
+    # Of the moment when it begins: others may commit meanwhile.
+    machine = describe()
     try:
         experiment = load(
             root / "docs" / "experiments" / study.file, study.smoke if is_smoke else {}, variant=VARIANT
@@ -80,7 +82,7 @@ def run_study(
             # Who only wants to see that it works does not wait for a quiet machine.
             disturbed_above=1.0 if is_smoke else experiment.disturbed_above,
         )
-        folder = folder_of(study, programs.parent, str(describe()["commit"]))
+        folder = folder_of(study, programs.parent, str(machine["commit"]))
         if is_smoke:
             folder = folder.with_name(f"{folder.name}-smoke")
             shutil.rmtree(folder, ignore_errors=True)
@@ -94,7 +96,7 @@ def run_study(
     written = write_outputs(swept, summary)
     tell(f"{study.word}: {written.page}")
     drawn = {path.stem for path in written.figures}
-    return results_of(study, swept, summary, drawn)
+    return results_of(study, machine, swept, summary, drawn)
 
 
 def folder_of(study: Study, out: Path, commit: str) -> Path:
@@ -119,7 +121,9 @@ def _telling(study: Study, tell: Callable[[str], None]) -> Callable[[Progress], 
     return told
 
 
-def results_of(study: Study, swept: Swept, summary: Summary, drawn: set[str]) -> dict[str, Any]:
+def results_of(
+    study: Study, machine: dict[str, object], swept: Swept, summary: Summary, drawn: set[str]
+) -> dict[str, Any]:
     """What tables and page are made of, for JSON."""
     experiment = swept.experiment
     named = {each.name for each in experiment.metrics.values()}
@@ -130,7 +134,7 @@ def results_of(study: Study, swept: Swept, summary: Summary, drawn: set[str]) ->
     return {
         "study": study.word,
         "file": study.file,
-        "machine": describe(),
+        "machine": machine,
         "quiet": experiment.disturbed_above,
         "samples": experiment.samples,
         "fixed": {name: each for name, each in experiment.fixed.items() if not isinstance(each, str)},

@@ -15,6 +15,7 @@ from trimtab.experiments.swept import Swept, gathered
 
 from benchmarks import docs
 from benchmarks.__main__ import SUITES
+from benchmarks.machine import describe
 from benchmarks.studies import GRAIN_SIZE, THREADS, VARIANT, Study, results_of
 from benchmarks.study_tables import (
     grain_best,
@@ -68,7 +69,7 @@ def made_up(study: Study, folder: Path, changes: dict[str, Any], **metrics: Any)
                 )
             )
         swept: Swept = gathered(experiment, results, configurations(experiment))
-    made = results_of(study, swept, summarised(swept), {experiment.figures[0].name})
+    made = results_of(study, describe(), swept, summarised(swept), {experiment.figures[0].name})
     kept: dict[str, Any] = json.loads(json.dumps(made))
     return kept
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,7 +47,12 @@ def render(figure: Figure) -> tuple[bytes, bytes]:
         FigureCanvasSVG(drawn).print_svg(svg, metadata={"Date": None, "Title": figure.title})
         drawn.set_dpi(_PNG_DPI)
         FigureCanvasAgg(drawn).print_png(png, metadata={"Software": None})
-    return svg.getvalue(), png.getvalue()
+    return _shorter(svg.getvalue()), png.getvalue()
+
+
+def _shorter(svg: bytes) -> bytes:
+    """Without indentation, and places (not scales, which follow a parenthesis) to a hundredth of a point: less by a sixth."""
+    return re.sub(rb"(?<=[ \"])(-?\d+\.\d\d)\d{4}(?!\d)", rb"\1", re.sub(rb"\n\s+", b"\n", svg))
 
 
 def canvas(figure: Figure) -> Canvas:
