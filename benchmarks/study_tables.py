@@ -163,7 +163,7 @@ def grain_ends(results: Results) -> str:
 
 def _situation(at: dict[str, Any]) -> str:
     if at["copies"] > 1:
-        return f"{at['copies']} copies"
+        return f"copies: {at['copies']}"
     return {"none": "alone", "serial": "beside a serial job", "changing": "beside changing load"}[
         at["beside"]
     ]

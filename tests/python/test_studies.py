@@ -123,8 +123,8 @@ def test_tables_of_threads(tmp_path: Path) -> None:
         "alone",
         "beside a serial job",
         "beside changing load",
-        "2 copies",
-        "4 copies",
+        "copies: 2",
+        "copies: 4",
     ]
     assert all(line.count("*") == 1 and "| 1.00 (1.00-1.00) * |" in line for line in work)
     assert len(threads_job(results).splitlines()) == 2 + 2
