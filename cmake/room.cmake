@@ -1,9 +1,10 @@
-# trimtab_room(NAME observe LAYER 1 [DEPENDS base ...] [THREADED_TESTS "board|conductor"]): one room of the house. A static
+# trimtab_room(NAME observe LAYER 1 [DEPENDS base ...] [THREADED_TESTS "board|conductor"] [UNITY]): one room of the house. A static
 # library trimtab_<room> with an include root of its own, its warnings, tests, benches and installation. A room may
 # depend on rooms of lower layers only: anything else is an error here, and an include of a room that was not declared fails to
 # compile. THREADED_TESTS: where most of a room has one thread, the tests that are built with the thread sanitizer.
+# UNITY: see trimtab_unity.
 function(trimtab_room)
-  cmake_parse_arguments(ROOM "" "NAME;LAYER;THREADED_TESTS" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ROOM "UNITY" "NAME;LAYER;THREADED_TESTS" "DEPENDS" ${ARGN})
   set(dir ${CMAKE_CURRENT_SOURCE_DIR})
   set_property(GLOBAL PROPERTY trimtab_layer_${ROOM_NAME} ${ROOM_LAYER})
   foreach(other IN LISTS ROOM_DEPENDS)
@@ -24,6 +25,9 @@ function(trimtab_room)
     CXX_VISIBILITY_PRESET hidden)
   target_compile_definitions(trimtab_${ROOM_NAME} PRIVATE _GNU_SOURCE)
   trimtab_warnings(trimtab_${ROOM_NAME})
+  if(ROOM_UNITY)
+    trimtab_unity(trimtab_${ROOM_NAME})
+  endif()
   # The library is preloaded, so the cheapest way to thread-local state is open to it.
   target_compile_options(trimtab_${ROOM_NAME} PRIVATE -ftls-model=initial-exec)
   foreach(other IN LISTS ROOM_DEPENDS)
@@ -45,6 +49,9 @@ function(trimtab_room)
     target_include_directories(test_${ROOM_NAME} PRIVATE ${dir}/src ${dir}/test)
     target_link_libraries(test_${ROOM_NAME} PRIVATE trimtab_${ROOM_NAME} GTest::gtest GTest::gtest_main)
     trimtab_warnings(test_${ROOM_NAME})
+    if(ROOM_UNITY)
+      trimtab_unity(test_${ROOM_NAME})
+    endif()
     # What they test is compiled as it is shipped; they themselves take half as long to compile so.
     if(TRIMTAB_SANITIZE MATCHES "undefined")
       target_compile_options(test_${ROOM_NAME} PRIVATE -O0)
@@ -81,6 +88,16 @@ function(trimtab_room_tests room)
     set_tests_properties(${room}.${shard} PROPERTIES TIMEOUT 600
       ENVIRONMENT "GTEST_TOTAL_SHARDS=8;GTEST_SHARD_INDEX=${shard}")
   endforeach()
+endfunction()
+
+# With sanitizers most of the time goes into the same headers' code again and again, so there a few files are compiled at once: half
+# the time. So what they have in unnamed namespaces needs names of its own in its room. Elsewhere each file is compiled alone, which
+# shows what one forgot to include.
+function(trimtab_unity target)
+  if(TRIMTAB_SANITIZE)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+    target_compile_options(${target} PRIVATE -Wno-shadow)  # of another file's names
+  endif()
 endfunction()
 
 function(trimtab_warnings target)

@@ -12,7 +12,6 @@ namespace {
 bool same(std::span<const knob_value> one, const std::vector<knob_value>& other) {
   return std::equal(one.begin(), one.end(), other.begin(), other.end());
 }
-std::vector<knob_value> copy(std::span<const knob_value> of) { return {of.begin(), of.end()}; }
 
 // Of the incumbent, after which its level is that of what is in force, and not of what was before.
 constexpr std::uint32_t level_measurements = 9;

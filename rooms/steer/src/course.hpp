@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "trimtab/steer/budget.hpp"
@@ -13,6 +14,8 @@
 #include "trimtab/steer/tuner.hpp"
 
 namespace trimtab::steer {
+
+inline std::vector<knob_value> copy(std::span<const knob_value> of) { return {of.begin(), of.end()}; }
 
 class course {
  public:

@@ -5,12 +5,6 @@
 
 namespace trimtab::steer {
 
-namespace {
-
-std::vector<knob_value> copy(std::span<const knob_value> of) { return {of.begin(), of.end()}; }
-
-}  // namespace
-
 void course::next_leg(const subject_view& it, const view& now) {
   if (m_phase == phase::proving) return prove_on(it, now);
   if (m_is_candidate_leg) return told(it, now);

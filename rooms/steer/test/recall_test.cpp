@@ -8,7 +8,7 @@
 namespace trimtab::steer::testing {
 namespace {
 
-subject_info loop(subject_id id, const char* name) {
+subject_info loop_of(subject_id id, const char* name) {
   return {id, name, {numbers("chunk", 1, 20, 1, 0.5), kinds("schedule", {"static", "dynamic"})}};
 }
 std::string name_of_it(const subject_info& of) { return of.name; }
@@ -27,9 +27,9 @@ TEST(recall, sets_what_is_known_at_once_and_free_of_charge) {
   auto history = std::make_unique<recall>(known(), name_of_it);
   const recall& kept = *history;
   here.steering.add(std::move(history));
-  here.add(loop(1, "known"), seconds);
-  here.add(loop(2, "unknown"), seconds);
-  here.add(loop(3, "misfit"), seconds);
+  here.add(loop_of(1, "known"), seconds);
+  here.add(loop_of(2, "unknown"), seconds);
+  here.add(loop_of(3, "misfit"), seconds);
   here.run();
   EXPECT_EQ(here.values(1), (std::vector<knob_value>{8, 1}));
   EXPECT_EQ(here.values(2), (std::vector<knob_value>{1, 0}));
@@ -51,7 +51,7 @@ TEST(recall, leaves_the_subject_to_a_search) {
   tuner_options tuning;
   tuning.kind = search_kind::hill_climbing;
   here.steering.add(std::make_unique<tuner>(tuning));
-  subject_info cheap = loop(1, "known");
+  subject_info cheap = loop_of(1, "known");
   cheap.knobs[0].change_cost_s = 0;
   here.add(cheap, seconds);
   here.run_until(20);
@@ -62,13 +62,13 @@ TEST(recall, knows_a_subject_that_comes_again) {
   engine steering;
   steering.add(std::make_unique<recall>(known(), name_of_it));
   snapshot now;
-  now.appeared = {loop(1, "unknown")};
+  now.appeared = {loop_of(1, "unknown")};
   EXPECT_TRUE(steering.step(now).empty());
   now.appeared.clear();
   now.gone = {1};
   EXPECT_TRUE(steering.step(now).empty());
   now.gone.clear();
-  now.appeared = {loop(1, "known")};
+  now.appeared = {loop_of(1, "known")};
   EXPECT_EQ(steering.step(now).size(), 1u);
 }
 

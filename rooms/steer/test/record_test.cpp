@@ -43,7 +43,7 @@ class recorded {
   std::string m_path;
 };
 
-const subject_info loop{5, "loop", {numbers("threads", 1, 4, 4), kinds("schedule", {"static", "dynamic"})}};
+const subject_info a_loop{5, "loop", {numbers("threads", 1, 4, 4), kinds("schedule", {"static", "dynamic"})}};
 
 decision kept() {
   decision made;
@@ -61,8 +61,8 @@ decision kept() {
 TEST(record, writes_a_record_for_each_change) {
   recorded run;
   decision_record to(*run.into);
-  to.add(loop, "app+0x40");
-  to.add(loop, "app+0x40");
+  to.add(a_loop, "app+0x40");
+  to.add(a_loop, "app+0x40");
   to.write(kept(), 7000);
   const auto all = run.decisions();
   ASSERT_EQ(all.size(), 2u);
@@ -82,7 +82,7 @@ TEST(record, writes_a_record_for_each_change) {
 TEST(record, cuts_long_texts_between_letters) {
   recorded run;
   decision_record to(*run.into);
-  to.add(loop, "app+0x40");
+  to.add(a_loop, "app+0x40");
   decision made = kept();
   for (std::size_t length = 180; length < 200; ++length) {
     made.reason = std::string(length, 'x') + "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4";

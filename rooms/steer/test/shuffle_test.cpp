@@ -7,7 +7,7 @@
 namespace trimtab::steer::testing {
 namespace {
 
-subject_info loop() {
+subject_info shuffled_loop() {
   subject_info made{1, "loop", {kinds("schedule", {"static", "dynamic", "guided"}), numbers("threads", 1, 4, 4)}};
   made.knobs[1].asks = consent::needed;
   return made;
@@ -18,7 +18,7 @@ std::set<knob_value> values_of(std::uint32_t knob, bool has_consent) {
   options.has_consent = has_consent;
   scenario here(options);
   here.steering.add(std::make_unique<shuffle>(7));
-  here.add(loop(), [](const std::vector<knob_value>&, double) { return 0.01; });
+  here.add(shuffled_loop(), [](const std::vector<knob_value>&, double) { return 0.01; });
   here.run_until(3);
   std::set<knob_value> seen;
   for (const decision& each : here.log)

@@ -13,7 +13,7 @@ void release_all() noexcept {
   for (apart& each : locks) each.unlock();
 }
 
-[[maybe_unused]] const int is_registered = pthread_atfork(
+[[maybe_unused]] const int are_locks_held = pthread_atfork(
     [] {
       for (apart& each : locks) each.lock();
     },

@@ -35,7 +35,7 @@ constexpr base::ticks long_task = 15'000;
 constexpr base::ticks medium_task = 3'000;
 constexpr std::uint32_t one_in_short = 32;
 
-[[maybe_unused]] const int is_registered = pthread_atfork(nullptr, nullptr, [] {
+[[maybe_unused]] const int is_recording_renewed = pthread_atfork(nullptr, nullptr, [] {
   detail::generation.fetch_add(1, std::memory_order_relaxed);
   runtimes.store(0, std::memory_order_relaxed);
 });

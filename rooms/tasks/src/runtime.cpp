@@ -90,7 +90,7 @@ std::vector<runtime*> living;              // in the order in which they were ma
 std::atomic<runtime*> implicit = nullptr;  // the standard one while none lives
 
 // A child's runtimes are those that it makes.
-[[maybe_unused]] const int is_registered = pthread_atfork(nullptr, nullptr, [] {
+[[maybe_unused]] const int are_runtimes_forgotten = pthread_atfork(nullptr, nullptr, [] {
   living.clear();
   implicit.store(nullptr, std::memory_order_relaxed);
 });

@@ -109,7 +109,7 @@ class timer_service {
 namespace {
 
 constinit made_once<timer_service> service(of_process::timers);
-[[maybe_unused]] const int is_registered = pthread_atfork(nullptr, nullptr, [] { service.forget(); });
+[[maybe_unused]] const int is_timer_forgotten = pthread_atfork(nullptr, nullptr, [] { service.forget(); });
 
 }  // namespace
 

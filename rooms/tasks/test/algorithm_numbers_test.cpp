@@ -16,8 +16,8 @@ namespace trimtab::tasks {
 namespace {
 
 // Inputs that have made quicksorts slow or wrong.
-const char* const shapes[] = {"random",     "rising", "falling", "equal",    "few values",
-                              "organ pipe", "saw",    "steps",   "one large"};
+const char* const number_shapes[] = {"random",     "rising", "falling", "equal",    "few values",
+                                     "organ pipe", "saw",    "steps",   "one large"};
 
 template <class value>
 std::vector<value> input(const std::string& shape, std::size_t length) {
@@ -45,7 +45,7 @@ class sorts_of : public ::testing::Test {
   void each_shape(compare less) {
     for (const std::uint32_t workers : {1u, 3u}) {
       runtime here({.workers = workers});
-      for (const char* const shape : shapes)
+      for (const char* const shape : number_shapes)
         for (const std::size_t length : {0u, 1u, 2u, 23u, 25u, 600u, 3'999u, 4'000u, 20'001u}) {
           const std::vector<value> from = input<value>(shape, length);
           std::vector<value> expected = from, found = from, stable = from;

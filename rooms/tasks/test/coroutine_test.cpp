@@ -23,17 +23,17 @@ namespace {
 class coroutines : public on_a_runtime {};
 INSTANTIATE_TEST_SUITE_P(tasks, coroutines, all_policies({1, 2, 5}), name_of_case);
 
-co_task<long> fib(int n) {
+co_task<long> co_fib(int n) {
   if (n < 2) co_return n;
-  auto a = fork(fib(n - 1));
-  const long b = co_await fib(n - 2);
+  auto a = fork(co_fib(n - 1));
+  const long b = co_await co_fib(n - 2);
   const long of_fork = co_await a;
   co_return of_fork + b;
 }
 
 TEST_P(coroutines, fork_and_await) {
-  EXPECT_EQ(spawn(fib(18)).get(), 2584);
-  EXPECT_EQ(here.run([] { return spawn(fib(15)).get(); }), 610);
+  EXPECT_EQ(spawn(co_fib(18)).get(), 2584);
+  EXPECT_EQ(here.run([] { return spawn(co_fib(15)).get(); }), 610);
 }
 
 co_task<int> one() { co_return 1; }
@@ -206,7 +206,7 @@ struct foreign {
 };
 foreign waits_for(shared_future<int> given, promise<int>& result) {
   const int got = co_await given;
-  const long more = co_await fib(5);
+  const long more = co_await co_fib(5);
   result.set_value(got + static_cast<int>(more));
 }
 

@@ -17,15 +17,15 @@ namespace {
 class futures : public on_a_runtime {};
 INSTANTIATE_TEST_SUITE_P(tasks, futures, all_policies({1, 2, 5}), name_of_case);
 
-long fib(int n) {
+long async_fib(int n) {
   if (n < 2) return n;
-  future<long> a = async(fib, n - 1);
-  const long b = fib(n - 2);
+  future<long> a = async(async_fib, n - 1);
+  const long b = async_fib(n - 2);
   return a.get() + b;
 }
 
 TEST_P(futures, fib_of_futures) {
-  EXPECT_EQ(here.run([] { return fib(18); }), 2584);
+  EXPECT_EQ(here.run([] { return async_fib(18); }), 2584);
 }
 
 TEST_P(futures, from_outside) {

@@ -99,17 +99,17 @@ TEST_P(stress, waves_of_tasks_from_one_producer) {
   EXPECT_EQ(runs.load(), (count + wave - 1) / wave * wave);
 }
 
-int depth_of(int left) {
+int depth_by_second(int left) {
   if (left == 0) return 0;
   int deeper = 0;
-  invoke([] {}, [&] { deeper = depth_of(left - 1); });
+  invoke([] {}, [&] { deeper = depth_by_second(left - 1); });
   return deeper + 1;
 }
 
 TEST_P(stress, recursion_a_hundred_thousand_deep) {
   runtime here(options());
   const int depth = 100'000 / slower;
-  EXPECT_EQ(here.run([&] { return depth_of(depth); }), depth);
+  EXPECT_EQ(here.run([&] { return depth_by_second(depth); }), depth);
 }
 
 TEST(many_tasks, forks_of_one_tree) {

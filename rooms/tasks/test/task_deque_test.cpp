@@ -19,11 +19,11 @@ namespace {
 using offering = task_deque::offering;
 
 class deques : public ::testing::TestWithParam<offering> {};
-std::string name_of_case(const ::testing::TestParamInfo<offering>& info) {
+std::string name_of_offering(const ::testing::TestParamInfo<offering>& info) {
   return info.param == offering::never ? "never" : info.param == offering::on_demand ? "on_demand" : "periodic";
 }
 INSTANTIATE_TEST_SUITE_P(tasks, deques, ::testing::Values(offering::never, offering::on_demand, offering::periodic),
-                         name_of_case);
+                         name_of_offering);
 
 // Front: the oldest.
 TEST_P(deques, random_operations_agree_with_a_deque) {
