@@ -246,9 +246,13 @@ def launch(argv: list[str], options: Options) -> Launch:
 def _run(program: str, argv: list[str], environment: dict[str, str]) -> int:
     """Start it, pass signals on, stop and go on with it; its wait status."""
     child = 0
+    # That came when it may have run already, but its number was not known yet.
+    early: list[int] = []
 
-    def pass_on(number: int, _: Any) -> None:
-        if child:
+    def pass_on(number: int, _: Any = None) -> None:
+        if not child:
+            early.append(number)
+        else:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, number)
 
@@ -271,6 +275,8 @@ def _run(program: str, argv: list[str], environment: dict[str, str]) -> int:
                 if previous.get(number) != signal.SIG_IGN
             ],
         )
+        for each in early:
+            pass_on(each)
         status = os.waitpid(child, os.WUNTRACED)[1]
         while os.WIFSTOPPED(status):
             if os.WSTOPSIG(status) == signal.SIGSTOP:

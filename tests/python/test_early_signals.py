@@ -1,0 +1,23 @@
+"""A signal may reach the launcher when the program runs already, but before the launcher knows its number."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+import pytest
+from trimtab.launcher.launch import _run
+
+
+def test_they_are_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = os.posix_spawn
+
+    def start_and_be_told(*arguments: Any, **more: Any) -> int:
+        child = start(*arguments, **more)
+        os.kill(os.getpid(), signal.SIGTERM)
+        return child
+
+    monkeypatch.setattr(os, "posix_spawn", start_and_be_told)
+    status = _run("/bin/sleep", ["sleep", "30"], dict(os.environ))
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGTERM
