@@ -255,11 +255,15 @@ def team_of(
     *,
     calls: int = 1,
     arrival: float = 0.0,
+    slowest: float | None = None,
     in_region: int = NO,
     forker: int = 0,
     lanes: list[int] | None = None,
 ) -> list[bytes]:
-    """The rows that a forking lane has of a region whose lanes worked for `work` seconds, and waited else."""
+    """The rows that a forking lane has of a region whose lanes worked for `work` seconds, and waited else.
+
+    `slowest`: sum over the calls of who worked longest, if that was not the same lane each time.
+    """
     numbers = lanes if lanes is not None else list(range(len(work)))
     mean = sum(work) / len(work)
     rows = [
@@ -269,7 +273,12 @@ def team_of(
             int(wall * S),
             about=forker,
             count=calls,
-            x=(calls * len(work), len(work), int(max(work) * S), int(mean * S)),
+            x=(
+                calls * len(work),
+                len(work),
+                int((max(work) if slowest is None else slowest) * S),
+                int(mean * S),
+            ),
             in_region=in_region,
         )
     ]

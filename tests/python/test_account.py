@@ -63,12 +63,20 @@ def test_imbalanced_region_in_half_the_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("delay_s", "gain_s"), [(1.0, 2.0 - 0.75), (4.0, None)], ids=["part of it", "all of it"]
+    ("work", "delay_s", "gain_s"),
+    [
+        ([3.0] * 4, 1.0, 2.0 - 0.75),
+        ([3.0] * 4, 4.0, None),
+        ([5.0, 3.0, 2.0, 2.0], 4.0, 2.0),
+        ([4.0, 3.0, 3.0, 2.0], 4.0, 1.0),
+    ],
+    ids=["part of it", "all of it", "none: it is always the same lane", "what is not always the same lane's"],
 )
 def test_imbalance_is_not_what_waits_for_a_cpu_explain(
-    tmp_path: Path, delay_s: float, gain_s: float | None
+    tmp_path: Path, work: list[float], delay_s: float, gain_s: float | None
 ) -> None:
-    lanes = lanes_of(4, rows=team_of(1, 5.0, [5.0, 3.0, 2.0, 2.0]), run_s=9.0, delay_s=delay_s)
+    # The slowest lanes of all calls worked for 5 s together, 2 s longer than the mean.
+    lanes = lanes_of(4, rows=team_of(1, 5.0, work, calls=10, slowest=5.0), run_s=9.0, delay_s=delay_s)
     report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=5.0))
     gains = [each["gain_s"] for each in report["findings"] if each["cause"] == "imbalance"]
     assert gains == ([] if gain_s is None else [pytest.approx(gain_s)])

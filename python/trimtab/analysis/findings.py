@@ -60,7 +60,8 @@ def finding(cause: str, subject: str | None, evidence: str, action: str, gain_s:
 def _imbalance(regions: list[dict[str, Any]], run_delay_s: float) -> list[dict[str, Any]]:
     """gain = sum over instances of (slowest lane's work - mean work): what a perfect balance would save.
 
-    Not what lanes without a CPU explain: work is wall time, and who is made to wait for a CPU looks slow.
+    Not what waiting for a CPU explains: work is wall time, and who waits looks slow. But it explains only what was
+    another lane's turn each time, not that the same lane has more to do in all.
     """
     found = []
     inside_s = sum(region["wall_s"] for region in regions if not region["nested"])
@@ -70,7 +71,9 @@ def _imbalance(regions: list[dict[str, Any]], run_delay_s: float) -> list[dict[s
             continue
         gain = region["critical_path_s"] - region["mean_work_s"]
         delay_s = run_delay_s * min(region["wall_s"] / inside_s, 1.0) if inside_s > 0 else 0.0
-        delayed = min(delay_s * (1 - 1 / region["threads"]), gain)
+        busy = sorted(lane["work_s"] for lane in region["lanes"])
+        steady = min(busy[-1] - sum(busy) / max(len(busy), region["threads"]), gain)
+        delayed = min(delay_s * (1 - 1 / region["threads"]), gain - steady)
         few = region["iterations"] is not None and region["iterations"] < 4 * region["threads"]
         if few:
             action = (
@@ -87,7 +90,6 @@ def _imbalance(regions: list[dict[str, Any]], run_delay_s: float) -> list[dict[s
                 "write schedule(dynamic, C) or schedule(guided) at the loop, "
                 "C about iterations / (threads * 16)"
             )
-        busy = sorted(lane["work_s"] for lane in region["lanes"])
         found.append(
             finding(
                 "imbalance",
