@@ -43,6 +43,11 @@ def thread_decisions(report: dict[str, Any]) -> list[tuple[int, int]]:
     ]
 
 
+def shuffled(folder: Path) -> tuple[str, ...]:
+    """Options: any number of threads, at random."""
+    return ("--threads=fit", "--tune=shuffle", "--history", str(folder / "history"))
+
+
 @contextmanager
 def hogs(count: int) -> Iterator[None]:
     """So many other programs that want a CPU each."""
@@ -58,8 +63,7 @@ def hogs(count: int) -> Iterator[None]:
 def test_any_number_of_members_is_right_that_was_told(
     run: Run, compiled: Compiled, tmp_path: Path, compiler: str, how: str
 ) -> None:
-    options = ("--threads=fit", "--tune=shuffle", "--history", str(tmp_path / "history"))
-    watched = run(compiled(SOURCE, compiler), how, "2", options=options, env=threads(4))
+    watched = run(compiled(SOURCE, compiler), how, "2", options=shuffled(tmp_path), env=threads(4))
     least, most = members(watched)
     assert least < most <= 4
     turned = thread_decisions(watched.report())
@@ -71,8 +75,7 @@ def test_any_number_of_members_is_right_that_was_told(
 def test_what_the_program_was_told_or_says_itself_stays(
     run: Run, compiled: Compiled, tmp_path: Path, compiler: str, how: str
 ) -> None:
-    options = ("--threads=fit", "--tune=shuffle", "--history", str(tmp_path / "history"))
-    watched = run(compiled(SOURCE, compiler), how, "0.3", options=options, env=threads(4))
+    watched = run(compiled(SOURCE, compiler), how, "0.3", options=shuffled(tmp_path), env=threads(4))
     assert members(watched) == ((3, 3) if how in ("clause", "sets") else (4, 4))
     if how in ("clause", "sets"):
         missing = [
@@ -86,10 +89,9 @@ def test_what_the_program_was_told_or_says_itself_stays(
 def test_what_the_program_says_itself_goes_down_only_with_the_stronger_consent(
     run: Run, compiled: Compiled, tmp_path: Path, compiler: str, how: str
 ) -> None:
-    options = ("--threads=fit", "--tune=shuffle", "--history", str(tmp_path / "history"))
     program = compiled(SOURCE, compiler)
-    assert members(run(program, how, "0.3", options=options, env=threads(4))) == (3, 3)
-    watched = run(program, how, "2", options=("--threads-even-if-fixed", *options), env=threads(4))
+    assert members(run(program, how, "0.3", options=shuffled(tmp_path), env=threads(4))) == (3, 3)
+    watched = run(program, how, "2", options=(*shuffled(tmp_path), "--threads-even-if-fixed"), env=threads(4))
     least, most = members(watched)
     assert least < most <= 3, "never more than it says"
 
@@ -108,15 +110,14 @@ def test_no_more_members_than_cpus_even_by_a_clause(run: Run, compiled: Compiled
 def test_several_threads_with_regions_are_left_alone(
     run: Run, compiled: Compiled, tmp_path: Path, compiler: str
 ) -> None:
-    options = ("--threads=fit", "--tune=shuffle", "--history", str(tmp_path / "history"))
-    watched = run(compiled(SOURCE, compiler), "pthreads", "0.3", options=options, env=threads(3))
+    watched = run(compiled(SOURCE, compiler), "pthreads", "0.3", options=shuffled(tmp_path), env=threads(3))
     assert members(watched)[1] == 3
     assert any("several of its threads" in each["why"] for each in watched.report()["unavailable"])
 
 
 def test_without_consent_no_number_is_changed(run: Run, compiled: Compiled, tmp_path: Path) -> None:
-    options = ("--tune=shuffle", "--history", str(tmp_path / "history"))
-    watched = run(compiled(SOURCE, "gcc"), "believes", "0.3", options=options, env=threads(4))
+    without_consent = ("--tune=shuffle", "--history", str(tmp_path / "history"))
+    watched = run(compiled(SOURCE, "gcc"), "believes", "0.3", options=without_consent, env=threads(4))
     assert members(watched) == (4, 4)
     assert thread_decisions(watched.report()) == []
 

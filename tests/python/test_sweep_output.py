@@ -63,6 +63,7 @@ def test_any_output_is_read(text: str) -> None:
         "experiments.columns",
         "experiments.factors",
         "experiments.formula",
+        "escapes",
         "experiments.output",
         "experiments.page",
         "experiments.summary",

@@ -27,6 +27,7 @@ from trimtab.checking.compare import (
 )
 from trimtab.checking.lines import Key, Line, Row, Rows, different, in_groups, in_order, lines_of
 from trimtab.checking.numbers import NO_GAP, Gap, value_of
+from trimtab.escapes import printable
 
 _MOST_SHOWN = 160
 # Which number, in which text.
@@ -185,6 +186,5 @@ def _place(expected: Line | None, found: Line | None) -> Place:
 def _shown(raw: bytes, at: int) -> str:
     """As much around byte `at` as fits into a line."""
     start = max(min(at - _MOST_SHOWN // 2, len(raw) - _MOST_SHOWN), 0)
-    part = raw[start : start + _MOST_SHOWN].decode("utf-8", "backslashreplace")
-    part = "".join(each if each.isprintable() or each == "\t" else repr(each)[1:-1] for each in part)
-    return ("..." if start else "") + part + ("..." if start + _MOST_SHOWN < len(raw) else "")
+    shown = printable(raw[start : start + _MOST_SHOWN].decode("utf-8", "backslashreplace"), also="\t")
+    return ("..." if start else "") + shown + ("..." if start + _MOST_SHOWN < len(raw) else "")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from trimtab.escapes import printable
 from trimtab.experiments.formula import Formula
 from trimtab.experiments.templates import names_in
 
@@ -31,7 +32,7 @@ class ExperimentError(Exception):
     """An experiment that cannot be run: says the file, the key, what was expected and what was found, in one line."""
 
     def __init__(self, message: str) -> None:
-        super().__init__("".join(each if each.isprintable() else repr(each)[1:-1] for each in message))
+        super().__init__(printable(message))
 
 
 @dataclass(frozen=True)

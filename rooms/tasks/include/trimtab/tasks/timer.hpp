@@ -162,10 +162,6 @@ class time_awaiter : public resumer<>, public timer {
   clock::time_point m_deadline;
 };
 
-}  // namespace detail
-
-namespace detail {
-
 class alarm : public timer {
  public:
   explicit alarm(clock::time_point deadline) noexcept
