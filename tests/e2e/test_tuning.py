@@ -179,12 +179,12 @@ def test_a_quota_is_what_the_program_is_started_with(tmp_path: Path) -> None:
     assert values({"OMP_NUM_THREADS": "8"}) == {}, "the user's"
     assert values({"OMP_DYNAMIC": "true"}) == {}
     assert values({}, others=5.0) == {"OMP_NUM_THREADS": "2"}, "there is room for both"
-    assert values({}, others=7.0) == {"OMP_NUM_THREADS": "2", "GOMP_SPINCOUNT": "0"}
+    assert values({}, others=7.0) == {"OMP_NUM_THREADS": "2", "GOMP_SPINCOUNT": "1000"}
     assert values({"OMP_WAIT_POLICY": "active"}, others=7.0) == {"OMP_NUM_THREADS": "2"}
     (tmp_path / "sys/fs/cgroup/job/cpu.max").write_text("50000 100000\n")
     assert values({}) == {"OMP_NUM_THREADS": "1"}
     (tmp_path / "sys/fs/cgroup/job/cpu.max").write_text("max 100000\n")
-    assert values({}, others=1.0, cpus=2) == {"GOMP_SPINCOUNT": "0"}
+    assert values({}, others=1.0, cpus=2) == {"GOMP_SPINCOUNT": "1000"}
 
 
 def test_settings_are_in_the_run(run: Run, tmp_path: Path, history: tuple[str, str]) -> None:

@@ -11,7 +11,7 @@ from trimtab.history import Entry, History
 from trimtab.tuning import Prepared, StartValue, Tuning, online, prepare, remember
 
 QUOTA = StartValue("OMP_NUM_THREADS", "1", "the control group may use 0.5 of 2 CPUs")
-NO_SPIN = StartValue("GOMP_SPINCOUNT", "0", "2 threads of other programs want a CPU")
+SHORT_SPIN = StartValue("GOMP_SPINCOUNT", "1000", "2 threads of other programs want a CPU")
 
 
 class Runs:
@@ -52,9 +52,9 @@ def waiting(to: str, outcome: str = "set") -> dict[str, Any]:
 
 def test_a_frozen_run_is_started_as_the_last_tuned_one(runs: Runs) -> None:
     assert runs.started("frozen") == {}
-    runs.tuned(QUOTA, NO_SPIN)
+    runs.tuned(QUOTA, SHORT_SPIN)
     runs.chosen = []
-    assert runs.started("frozen") == {"OMP_NUM_THREADS": "1", "GOMP_SPINCOUNT": "0"}
+    assert runs.started("frozen") == {"OMP_NUM_THREADS": "1", "GOMP_SPINCOUNT": "1000"}
     assert set(runs.prepared("frozen").steering.reasons.values()) == {"as the last run with --tune"}
     assert runs.prepared("frozen").steering.settings is None, "nothing of it is a loop's"
     runs.tuned(QUOTA)
@@ -62,7 +62,7 @@ def test_a_frozen_run_is_started_as_the_last_tuned_one(runs: Runs) -> None:
 
 
 def test_a_tuned_run_looks_for_itself(runs: Runs) -> None:
-    runs.tuned(NO_SPIN)
+    runs.tuned(SHORT_SPIN)
     runs.chosen = []
     assert runs.started("on") == {}
     runs.tuned()
@@ -74,13 +74,13 @@ def test_a_tuned_run_looks_for_itself(runs: Runs) -> None:
     "name", ["OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_DYNAMIC", "GOMP_SPINCOUNT", "OMP_WAIT_POLICY"]
 )
 def test_what_the_user_sets_is_left(runs: Runs, name: str) -> None:
-    runs.tuned(QUOTA, NO_SPIN)
+    runs.tuned(QUOTA, SHORT_SPIN)
     left = "GOMP_SPINCOUNT" if name.startswith(("OMP_N", "OMP_T", "OMP_D")) else "OMP_NUM_THREADS"
     assert list(runs.started("frozen", {name: "2"})) == [left]
 
 
 def test_what_was_proved_comes_first(runs: Runs) -> None:
-    runs.tuned(QUOTA, NO_SPIN)
+    runs.tuned(QUOTA, SHORT_SPIN)
     (then,) = runs.history.entries()
     proved = Entry(
         **{**vars(replace(then, id=0)), "subject": online.START, "settings": {"OMP_WAIT_POLICY": "passive"}}

@@ -22,6 +22,9 @@ _THREADS = (
 )
 _WAITING = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY")
 _GROUPS = (frozenset(_THREADS), frozenset(_WAITING))
+# libgomp's own for a team of more threads than CPUs: spins through short regions, whose threads would otherwise have to be
+# woken for each, and is asleep some 15 us into any longer wait.
+_SPINS_BESIDE_OTHERS = "1000"
 _LOOKS = 9
 _LOOK_S = 0.004
 
@@ -71,7 +74,8 @@ def start_values(
         # libgomp alone spins without ever looking whether others want the CPU; LLVM's runtime yields it.
         if others + threads > available + 0.5 and others >= 0.5:
             reason = f"{others:g} threads of other programs want a CPU"
-            found.append(StartValue("GOMP_SPINCOUNT", "0", f"{reason}: who spins at a barrier is in the way"))
+            told = f"{reason}: who spins long at a barrier is in the way"
+            found.append(StartValue("GOMP_SPINCOUNT", _SPINS_BESIDE_OTHERS, told))
     return found
 
 
