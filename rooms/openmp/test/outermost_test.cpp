@@ -74,17 +74,34 @@ std::uint64_t parts() {
   return count;
 }
 
+// False: it was displaced for so long that it may count as a long one.
+template <int which>
+bool run_short_region() {
+  const ticks begin = base::now();
+  run_region<which>(1, 0);
+  return base::now() - begin < static_cast<ticks>(the_recorder.ticks_of_ns(10'000));
+}
+
 TEST(outermost, short_ones_are_accounted_by_the_next_or_when_asked) {
-  run_region<0>(1, 0);
-  account_joined(*t_state);
-  const std::uint64_t before = region_row<0>().count;
-  run_region<0>(1, 0);
-  const observe::event& end = *observe::t_lane->last_event();
-  EXPECT_EQ(region_row<0>().count, before);
-  EXPECT_EQ(end.b, 0u);
-  run_region<0>(1, 0);
-  EXPECT_EQ(region_row<0>().count, before + 1);
-  EXPECT_EQ(end.b, 1u);
+  std::uint64_t before = 0, with_first = 0, with_second = 0, first_members = 0, first_members_later = 0;
+  bool are_short = false;
+  for (int attempt = 0; attempt < 1000 && !are_short; ++attempt) {
+    run_short_region<0>();
+    account_joined(*t_state);
+    before = region_row<0>().count;
+    are_short = run_short_region<0>();
+    const observe::event& end = *observe::t_lane->last_event();
+    with_first = region_row<0>().count;
+    first_members = end.b;
+    are_short &= run_short_region<0>();
+    with_second = region_row<0>().count;
+    first_members_later = end.b;
+  }
+  ASSERT_TRUE(are_short);
+  EXPECT_EQ(with_first, before);
+  EXPECT_EQ(first_members, 0u);
+  EXPECT_EQ(with_second, before + 1);
+  EXPECT_EQ(first_members_later, 1u);
   account_joined(*t_state);
   account_joined(*t_state);
   EXPECT_EQ(region_row<0>().count, before + 2);
