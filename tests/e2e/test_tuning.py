@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -214,3 +216,18 @@ def test_tuning_over_several_runs(trimtab: str, compiled: Compiled, history: tup
     assert outcome["proved"] or outcome["kept"] == 0
     for row in outcome["rows"]:
         assert {"subject", "before", "after", "gain", "spread", "verdict"} == row.keys()
+
+
+def test_tune_told_to_stop_ends_the_program(trimtab: str, tmp_path: Path, history: tuple[str, str]) -> None:
+    script = "echo $$ > pid.part; mv pid.part pid; exec sleep 600"
+    tuning = subprocess.Popen(
+        [trimtab, "tune", *history, "--", "sh", "-c", script], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    while not (tmp_path / "pid").exists():
+        assert tuning.poll() is None
+        time.sleep(0.01)
+    tuning.send_signal(signal.SIGTERM)
+    _, errors = tuning.communicate()
+    assert tuning.returncode == 128 + signal.SIGTERM and "stopped; nothing was kept" in errors
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +12,12 @@ from typing import TYPE_CHECKING
 import click
 
 from trimtab.cli.common import (
+    Stopped,
     fail,
     input_class_option,
     policy_option,
     search_option,
+    stopped_by_signals,
     virtual_threads_option,
 )
 
@@ -101,18 +104,22 @@ def run_tune(
         found = History(Path(folder) / "history.sqlite")
         runner = ProgramRunner(command, Path(folder), found.path, options, source)
         try:
-            click.echo(f"trimtab: {' '.join(command)}: {runner.bare():.3g} s as it is", err=True)
-            outcome = tune(
-                runner,
-                learning_runs=runs,
-                pairs=pairs,
-                candidates=lambda report: starts_for(
-                    report, runner.environment, cpus=available_cpus(), is_thorough=thorough
-                ),
-                told=_tell,
-            )
+            with stopped_by_signals():
+                click.echo(f"trimtab: {' '.join(command)}: {runner.bare():.3g} s as it is", err=True)
+                outcome = tune(
+                    runner,
+                    learning_runs=runs,
+                    pairs=pairs,
+                    candidates=lambda report: starts_for(
+                        report, runner.environment, cpus=available_cpus(), is_thorough=thorough
+                    ),
+                    told=_tell,
+                )
         except RunFailed as error:
             fail(str(error))
+        except Stopped as stopped:
+            click.echo("trimtab: stopped; nothing was kept", err=True)
+            sys.exit(128 + stopped.number)
         kept = _keep(outcome, found.recall(key), history, key, Path(program)) if outcome.is_proved else 0
     rows = rows_of(outcome)
     if as_json:
