@@ -277,7 +277,10 @@ def test_a_static_program(run: Run, compiled: Compiled) -> None:
     assert watched.done.returncode == 4
     assert "statically linked" in watched.done.stderr
     report = watched.report()
-    assert report["regions"] == [] and any("statically" in each["why"] for each in report["unavailable"])
+    assert report["regions"] == []
+    reasons = [each["why"] for each in report["unavailable"] if each["what"] == "OpenMP regions"]
+    assert len(reasons) == 1 and "statically" in reasons[0]
+    assert "operating system:" in watched.done.stderr and " of CPU time" in watched.done.stderr
 
 
 def test_two_runtimes_in_one_process_are_kept_apart(run: Run, compiled: Compiled, tmp_path: Path) -> None:

@@ -144,6 +144,32 @@ def test_forker_waits_in_a_nested_region(tmp_path: Path) -> None:
     check(report, work=(7 + 10 + 4) / 40, barrier_wait=3 / 40, serial=16 / 40)
 
 
+def test_nested_teams_that_are_more_than_the_cpus_are_no_other_program(tmp_path: Path) -> None:
+    # Two lanes, each of which forks a team of two for as long: four threads on two CPUs, and never more than two a team.
+    lanes = [LaneFile(run_s=5.0, delay_s=5.0) for _ in range(4)]
+    lanes[0].rows = team_of(1, 10.0, [10.0, 10.0]) + team_of(2, 10.0, [10.0, 10.0], lanes=[0, 2], in_region=1)
+    lanes[1].rows = team_of(2, 10.0, [10.0, 5.0], lanes=[1, 3], in_region=1)
+    report = report_of(
+        tmp_path, ProcessFiles(lanes, [subject(1), subject(2, parent=1)], parallel=10.0, cpus=2.0)
+    )
+    assert report["threads"] == 2
+    causes = [each["cause"] for each in report["findings"]]
+    assert "another program's load" not in causes
+    crowded = report["findings"][causes.index("more threads than CPUs")]
+    assert "4.0 threads at a time" in crowded["evidence"] and "OMP_MAX_ACTIVE_LEVELS=1" in crowded["action"]
+
+
+@pytest.mark.parametrize(("chunk", "smaller"), [(1, "iterations"), (4, "chunks")])
+def test_chunks_of_one_iteration_cannot_be_smaller(tmp_path: Path, chunk: int, smaller: str) -> None:
+    loop = row(2, 3, 15 * S, flags=3, x=(100, 100, chunk, 100), in_region=1)
+    lanes = lanes_of(2, rows=[*team_of(1, 10.0, [10.0, 5.0]), loop], run_s=10.0)
+    report = report_of(
+        tmp_path, ProcessFiles(lanes, [subject(1), subject(2, kind=2)], parallel=10.0, cpus=2.0)
+    )
+    found = {each["cause"]: each["action"] for each in report["findings"]}
+    assert found["imbalance"].startswith(f"make the {smaller} smaller")
+
+
 def test_program_without_regions(tmp_path: Path) -> None:
     report = report_of(tmp_path, ProcessFiles(user=8.0))
     check(report, work=8 / 40, serial=30 / 40, unattributed=2 / 40)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from trimtab import paths
+from trimtab.cli.common import PROBES
 from trimtab.cli.counters import read_counters
 from trimtab.cli.main import main
 
@@ -42,3 +44,8 @@ def test_the_documentation_says_the_same() -> None:
     text = (ROOT / "docs" / "counters.md").read_text()
     for each in read_counters():
         assert f"| `{each.path}` | {each.unit} | {each.how} | {each.meaning} |" in text
+
+
+def test_option_with_knows_the_probes_of_the_library() -> None:
+    table = (ROOT / "rooms/observe/src/probes/table.cpp").read_text()
+    assert tuple(re.findall(r'^    \{"(\w+)", ', table, re.MULTILINE)) == PROBES

@@ -68,6 +68,11 @@ def test_lines(report: dict[str, Any]) -> None:
     assert summary(report["decisions"]) == "2 changes kept, 1 tried"
 
 
+def test_a_subject_that_is_called_by_its_knob_is_said_once(report: dict[str, Any]) -> None:
+    named = {**report["decisions"][1], "subject": "threads of teams"}
+    assert decision_line(named).startswith("at 1.32 s threads of teams 4 -> 3, schedule")
+
+
 def test_the_verdict_and_the_tables_have_what_lasted(
     report: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:

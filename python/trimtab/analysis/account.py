@@ -38,6 +38,8 @@ class Account:
     parallel_s: float
     run_delay_s: float
     spinning_s: float = 0.0
+    lanes: float = 0.0
+    """In regions at a time, in the mean while there is one: P / R of docs/metrics.md."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,8 @@ def account(process: Process, wall_s: float) -> Account:
     _move(parts, own.beside_s, ("serial", "barrier_wait"))
     others = ~lanes.is_main & ~lanes.is_worker
     spinning = float(np.maximum(lanes.run - (inside - delay_inside), 0.0)[others].sum())
-    return Account(_normalised(parts, cpus * wall_s), wall_s, cpus, parallel, delay, spinning)
+    at_a_time = _lane_time(process, regions) / parallel if parallel > 0 else 0.0
+    return Account(_normalised(parts, cpus * wall_s), wall_s, cpus, parallel, delay, spinning, at_a_time)
 
 
 def _lanes_of(process: Process, regions: Records, teams: Records) -> _Lanes:

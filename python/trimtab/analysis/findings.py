@@ -81,10 +81,8 @@ def _imbalance(regions: list[dict[str, Any]], run_delay_s: float) -> list[dict[s
                 "collapse it with an inner loop (collapse(2)), or parallelise the inner one"
             )
         elif region["schedule"] in ("dynamic", "guided"):
-            action = (
-                f"make the chunks smaller than {region['chunk'] or 'they are'}, "
-                "or order the long iterations first"
-            )
+            smaller = "iterations" if (region["chunk"] or 0) == 1 else "chunks"
+            action = f"make the {smaller} smaller, or order the long iterations first"
         else:
             action = (
                 "write schedule(dynamic, C) or schedule(guided) at the loop, "
@@ -147,23 +145,46 @@ def _locks(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _oversubscribed(account: Account, threads: int, quota: float, has_regions: bool) -> list[dict[str, Any]]:
     """gain = (run delay + barrier wait + arrival) share of the wall time, with more threads than CPUs."""
-    if threads <= account.cpus + 0.5:
+    if not _is_crowded(account, threads):
         return []
-    limit = f"a quota of {quota:g} CPUs" if quota else f"{account.cpus:g} CPUs"
+    limit = f"a quota of {quota:g} {_cpus(quota)}" if quota else f"{account.cpus:g} {_cpus(account.cpus)}"
+    action = f"give the runtime {max(int(account.cpus), 1)} workers"
+    who = f"{threads} threads"
+    if has_regions and threads > account.cpus + 0.5:
+        action = (
+            f"set OMP_NUM_THREADS={max(int(account.cpus), 1)}, or OMP_WAIT_POLICY=passive "
+            "if the threads must stay"
+        )
+    elif has_regions:
+        who = f"regions within or beside each other, {account.lanes:.1f} threads at a time in the mean,"
+        action = (
+            "give regions that are entered at the same time fewer threads each: OMP_MAX_ACTIVE_LEVELS=1 "
+            "if they are nested, or OMP_NUM_THREADS with a number for each level"
+        )
     share = account.shares["run_delay"] + account.shares["barrier_wait"] + account.shares["arrival"]
     return [
         finding(
             "more threads than CPUs",
             None,
-            f"{threads} threads share {limit}: {account.run_delay_s:.3g} s waited for a CPU, "
+            f"{who} share {limit}: {account.run_delay_s:.3g} s waited for a CPU, "
             f"{account.shares['barrier_wait']:.0%} of the core time at barriers",
-            f"set OMP_NUM_THREADS={max(int(account.cpus), 1)}, or OMP_WAIT_POLICY=passive "
-            "if the threads must stay"
-            if has_regions
-            else f"give the runtime {max(int(account.cpus), 1)} workers",
+            action,
             share * account.wall_s,
         )
     ]
+
+
+def _is_crowded(account: Account, threads: int) -> bool:
+    """More threads than CPUs: in one team, or in teams within and beside each other, on average."""
+    return max(float(threads), account.lanes) > account.cpus + 0.5
+
+
+def _cpus(count: float) -> str:
+    return "CPU" if count == 1 else "CPUs"
+
+
+def _threads(count: int) -> str:
+    return f"{count} thread{'' if count == 1 else 's'}"
 
 
 def _throttled(account: Account, threads: int, throttled_s: float, quota: float) -> list[dict[str, Any]]:
@@ -174,8 +195,8 @@ def _throttled(account: Account, threads: int, throttled_s: float, quota: float)
         finding(
             "throttled by the quota",
             None,
-            f"the control group's quota of {quota:g} CPUs held its threads back for {throttled_s:.3g} s",
-            f"raise the quota (docker --cpus, limits.cpu), or use {max(int(quota), 1)} threads",
+            f"the control group's quota of {quota:g} {_cpus(quota)} held its threads back for {throttled_s:.3g} s",
+            f"raise the quota (docker --cpus, limits.cpu), or use {_threads(max(int(quota), 1))}",
             min(throttled_s / max(threads, 1), account.shares["run_delay"] * account.wall_s),
         )
     ]
@@ -223,14 +244,14 @@ def _small_chunks(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _other_load(account: Account, threads: int, throttled_s: float) -> list[dict[str, Any]]:
     """gain = run delay share of the wall time, when the program alone would have had CPUs enough."""
-    if threads > account.cpus + 0.5 or throttled_s > 0.5 * account.run_delay_s:
+    if _is_crowded(account, threads) or throttled_s > 0.5 * account.run_delay_s:
         return []
     return [
         finding(
             "another program's load",
             None,
-            f"threads were runnable without a CPU for {account.run_delay_s:.3g} s although {threads} threads "
-            f"have {account.cpus:g} CPUs",
+            f"threads were runnable without a CPU for {account.run_delay_s:.3g} s although "
+            f"{_threads(threads)} {'has' if threads == 1 else 'have'} {account.cpus:g} {_cpus(account.cpus)}",
             "run when the machine is free, or give this program CPUs of its own (taskset, cpuset), "
             "or fewer threads than CPUs",
             account.shares["run_delay"] * account.wall_s,
@@ -274,7 +295,7 @@ def _few_threads(account: Account, regions: list[dict[str, Any]]) -> list[dict[s
             finding(
                 "fewer threads than CPUs",
                 region["name"],
-                f"{region['threads']} threads on {account.cpus:g} CPUs",
+                f"{_threads(region['threads'])} on {account.cpus:g} {_cpus(account.cpus)}",
                 "raise OMP_NUM_THREADS or the num_threads clause, or remove an if clause that is false",
                 region["wall_s"] * (1 - region["threads"] / account.cpus),
             )

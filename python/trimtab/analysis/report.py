@@ -118,6 +118,15 @@ def _main_process(run: Run) -> Process | None:
 def _without_process(ended: dict[str, Any], unavailable: list[Unavailable]) -> dict[str, Any]:
     """Nothing was recorded inside the program: what the launcher saw is all there is."""
     usage = ended.get("rusage") or {}
+    if not any(each.what == "OpenMP regions" for each in unavailable):
+        unavailable = [
+            *unavailable,
+            Unavailable(
+                "OpenMP regions",
+                "the library could not be loaded into the program",
+                "see trimtab doctor; static and setuid programs cannot be watched",
+            ),
+        ]
     wall = float(ended.get("wall_s") or 0.0)
     return {
         "wall_s": wall,
@@ -139,14 +148,7 @@ def _without_process(ended: dict[str, Any], unavailable: list[Unavailable]) -> d
             "cpu_s": float(usage.get("user_s") or 0.0) + float(usage.get("system_s") or 0.0),
         },
         "overhead": {"share": 0.0, "events": 0, "dropped": 0},
-        "unavailable": [each.as_json() for each in unavailable]
-        + [
-            Unavailable(
-                "OpenMP regions",
-                "the library could not be loaded into the program",
-                "see trimtab doctor; static and setuid programs cannot be watched",
-            ).as_json()
-        ],
+        "unavailable": [each.as_json() for each in unavailable],
         "findings": [],
         "decisions": [],
         "lanes": [],
@@ -202,7 +204,7 @@ def _overhead(process: Process, spent: Account, span: Span) -> dict[str, Any]:
     own = own_cost(process)
     capacity = spent.cpus * span.wall_s
     return {
-        "share": own.total_s / capacity if capacity else 0.0,
+        "share": min(own.total_s / capacity, 1.0) if capacity else 0.0,
         "seconds": own.total_s,
         "setup_s": own.setup_s,
         "sampler_s": own.sampler_s,

@@ -18,6 +18,36 @@ def fail(message: str, code: int = 2) -> NoReturn:
     sys.exit(code)
 
 
+# As in rooms/observe/src/probes/table.cpp; a test compares them.
+PROBES = ("threads", "switches", "cpu", "memory", "psi", "cgroup", "energy", "hwcounters")
+
+
+class ProbeList(click.ParamType[str]):
+    """Names of probes, each of which may begin with +; or none."""
+
+    name = "PROBES"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        for each in str(value).split(","):
+            if each.removeprefix("+") not in ("", "none", *PROBES):
+                self.fail(f"{each!r} is no probe; expected {', '.join(PROBES)}, or none", param, ctx)
+        return str(value)
+
+
+class NewFile(click.ParamType[Path]):
+    """A file to be written at the end of a run: what is wrong with its place is told before the program starts."""
+
+    name = "PATH"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        path = Path(value)
+        if path.is_dir():
+            self.fail(f"{value}: is a folder; expected the name of a file", param, ctx)
+        if not path.absolute().parent.is_dir():
+            self.fail(f"{value}: there is no folder {path.parent}", param, ctx)
+        return path
+
+
 # Of commands that tune.
 input_class_option = click.option(
     "--input-class", metavar="NAME", help="Name of the input in the history. Default: the arguments."

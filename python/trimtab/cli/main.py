@@ -15,6 +15,9 @@ import click
 from trimtab import __version__, paths
 from trimtab.cli.check import run_check
 from trimtab.cli.common import (
+    PROBES,
+    NewFile,
+    ProbeList,
     fail,
     find_run,
     fixed_threads_option,
@@ -98,9 +101,14 @@ def main() -> None:
 @click.option(
     "--keep", type=click.Choice(["first", "last"]), default="first", help="Which end of a full trace stays."
 )
-@click.option("--with", "probes", help="Probes, comma separated; +NAME adds to the defaults; none.")
+@click.option(
+    "--with",
+    "probes",
+    type=ProbeList(),
+    help=f"Probes, comma separated; +NAME adds to the defaults; none. They are: {', '.join(PROBES)}.",
+)
 @click.option("--level", type=click.Choice(["off", "idle", "profile", "trace"]), hidden=True)
-@click.option("--html", type=click.Path(path_type=Path), help="Also write the report page to this file.")
+@click.option("--html", type=NewFile(), help="Also write the report page to this file.")
 @click.option("--no-follow", is_flag=True, help="Do not watch the program's children.")
 @click.option(
     "--tune",
@@ -168,7 +176,6 @@ def run(
     from trimtab.launcher import Options, Steering, default_directory, launch
     from trimtab.launcher.launch import end_like
 
-    directory = (output if output is not None else default_directory(command[0])).absolute()
     prepared = None
     if frozen and tune != "off":
         raise click.UsageError(f"--frozen and --tune={tune} exclude each other")
@@ -176,8 +183,13 @@ def run(
         raise click.UsageError(f"--policy={policy} wants --tune (or --frozen), found --tune={tune}")
     if threads_even_if_fixed and threads is None:
         raise click.UsageError("--threads-even-if-fixed needs --threads")
+    if not frozen and tune == "off":
+        _refuse_without_tune(
+            search=search, budget=budget, seed=seed, input_class=input_class, history=history
+        )
     if virtual_threads and not frozen and tune == "off":
         raise click.UsageError("--virtual-threads needs --tune or --frozen")
+    directory = (output if output is not None else default_directory(command[0])).absolute()
     if frozen or tune != "off":
         from trimtab.tuning import Tuning
 
@@ -212,6 +224,13 @@ def run(
     end_like(result)
 
 
+def _refuse_without_tune(**of_tuning: object) -> None:
+    """An option that would do nothing is a mistake, and told."""
+    for name, value in of_tuning.items():
+        if value is not None:
+            raise click.UsageError(f"--{name.replace('_', '-')} needs --tune or --frozen")
+
+
 def _prepare(wanted: Tuning, command: tuple[str, ...]) -> Prepared:
     """What the run is started with; a history that cannot be used is told, and the run goes on without."""
     from trimtab.tuning import prepare
@@ -243,8 +262,10 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
 
             write_html(report, html)
             click.echo(f"trimtab: report page: {html}", err=True)
-    except (RunError, OSError) as error:
+    except RunError as error:
         click.echo(f"trimtab: {error}", err=True)
+    except OSError as error:
+        click.echo(f"trimtab: {error.filename}: {error.strerror}", err=True)
 
 
 def _build(directory: Path) -> dict[str, Any]:
@@ -259,7 +280,7 @@ def _build(directory: Path) -> dict[str, Any]:
 @main.command()
 @click.argument("run_directory", metavar="RUN")
 @click.option("--json", "as_json", is_flag=True, help="Everything, as JSON on standard output.")
-@click.option("--html", type=click.Path(path_type=Path), help="Write one page that opens without a server.")
+@click.option("--html", type=NewFile(), help="Write one page that opens without a server.")
 def report(run_directory: str, as_json: bool, html: Path | None) -> None:
     """Tables of a recorded run. RUN is a run directory, or `last`."""
     from trimtab.model import RunError

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trimtab.cli.common import Stopped, fail, stopped_by_signals
+from trimtab.cli.common import ProbeList, Stopped, fail, stopped_by_signals
 
 if TYPE_CHECKING:
     from trimtab.experiments import Experiment, Options, Planned, Progress, Swept
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     help="Another fixed value, or other values of a factor. May be given several times.",
 )
 @click.option(
-    "--with", "probes", metavar="PROBES", help="Observe the runs, as trimtab run --with PROBES does."
+    "--with", "probes", type=ProbeList(), help="Observe the runs, as trimtab run --with PROBES does."
 )
 @click.option("--stop-on-failure", is_flag=True, help="Stop at the first run that fails.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")

@@ -12,10 +12,17 @@ def _entry(what: str, why: str, remedy: str) -> dict[str, str]:
     return {"what": what, "why": why, "remedy": remedy}
 
 
+def _is_secure(status: os.stat_result) -> bool:
+    """Would run as another user or group than we are."""
+    other_user = status.st_mode & stat.S_ISUID and status.st_uid != os.getuid()
+    other_group = status.st_mode & stat.S_ISGID and status.st_gid != os.getgid()
+    return bool(other_user or other_group)
+
+
 def inspect(program: Path) -> list[dict[str, str]]:
     """Reasons why regions of `program` cannot be seen; empty for programs that can be watched, and for scripts."""
     try:
-        mode = program.stat().st_mode
+        status = program.stat()
         with program.open("rb") as stream:
             head = stream.read(64)
             segments = b""
@@ -28,7 +35,7 @@ def inspect(program: Path) -> list[dict[str, str]]:
                 segments = stream.read(size * count)
     except (OSError, struct.error):
         return []
-    if mode & (stat.S_ISUID | stat.S_ISGID) and os.geteuid() != 0:
+    if _is_secure(status):
         return [
             _entry(
                 "OpenMP regions",

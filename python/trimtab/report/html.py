@@ -65,5 +65,8 @@ def write_html(report: dict[str, Any], path: Path) -> None:
     """Write the page to `path`, whole or not at all."""
     text = page(report)
     part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:  # of the file that was asked for
+        raise OSError(error.errno, error.strerror, str(path)) from None

@@ -12,7 +12,9 @@ def decision_line(decision: dict[str, Any]) -> str:
     """One decision, without its evidence."""
     changes = ", ".join(f"{each['knob']} {each['from']} -> {each['to']}" for each in decision["changes"])
     first, _, others = changes.partition(" ")
-    line = f"at {decision['time_s']:.2f} s {first} of {decision['subject']} {others}"
+    subject = decision["subject"]
+    where = subject if subject.startswith(f"{first} of ") else f"{first} of {subject}"
+    line = f"at {decision['time_s']:.2f} s {where} {others}"
     if decision["outcome"] not in LASTING:
         line += f", {decision['outcome']}"
     if decision["reason"]:

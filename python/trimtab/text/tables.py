@@ -10,7 +10,8 @@ from rich.markup import escape
 
 from trimtab.text.console import output, table
 from trimtab.text.decisions import decision_line, lasting, summary
-from trimtab.text.units import NAMES, percent, seconds
+from trimtab.text.system import system_line
+from trimtab.text.units import NAMES, counted, percent, seconds
 from trimtab.text.workers import task_table, worker_table
 
 _Cell = Callable[[dict[str, Any]], str]
@@ -37,7 +38,9 @@ def tables(report: dict[str, Any], directory: Path) -> None:
     console.print(f"{seconds(report['wall_s'])}, {how}{'' if report['complete'] else ' (incomplete)'}")
     if report["time"] is not None:
         rows = table(
-            "share of core time", "", title=f"{report['cpus_available']:g} CPUs, {report['threads']} threads"
+            "share of core time",
+            "",
+            title=f"{report['cpus_available']:g} CPUs, {counted(report['threads'], 'thread')}",
         )
         for name, share in report["time"].items():
             rows.add_row(NAMES[name], f"{share:.2%}")
@@ -64,6 +67,7 @@ def tables(report: dict[str, Any], directory: Path) -> None:
         console.print(f"[bold]steering[/]: {summary(report['decisions'])} (--json has all)")
         for each in lasting(report["decisions"])[:40]:
             console.print("  " + escape(decision_line(each)))
+    console.print(system_line(report))
     for missing in report["unavailable"]:
         console.print(
             f"not available: {escape(missing['what'])}: {escape(missing['why'])}. {escape(missing['remedy'])}"

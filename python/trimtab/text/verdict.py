@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from trimtab.text.decisions import decision_line, lasting, summary
-from trimtab.text.units import NAMES, percent, seconds
+from trimtab.text.system import system_line
+from trimtab.text.units import NAMES, counted, percent, seconds
 from trimtab.text.workers import task_lines, workers_line
 
 
@@ -17,14 +18,14 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
     """A few lines: efficiency, shares, worst regions, findings."""
     console = Console(file=stream, highlight=False, soft_wrap=True)
     if report["efficiency"] is None:
-        console.print(
-            f"[bold]trimtab[/]: {seconds(report['wall_s'])}; {escape(report['unavailable'][0]['why'])}"
-        )
-        console.print(f"  run: {escape(str(directory))}")
+        why = next(each["why"] for each in report["unavailable"] if each["what"] == "OpenMP regions")
+        console.print(f"[bold]trimtab[/]: {seconds(report['wall_s'])}; {escape(why)}")
+        console.print("  " + system_line(report))
+        console.print(f"  run: {escape(str(directory))} (trimtab report RUN, --html FILE)")
         return
     console.print(
         f"[bold]trimtab[/]: {percent(report['efficiency'])} of {report['cpus_available']:g} CPUs' time over "
-        f"{seconds(report['wall_s'])} was work ({report['threads']} threads)"
+        f"{seconds(report['wall_s'])} was work ({counted(report['threads'], 'thread')})"
     )
     shares = [f"{NAMES[name]} {percent(share)}" for name, share in report["time"].items() if share >= 0.0005]
     console.print("  " + ", ".join(shares))
@@ -44,7 +45,7 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
             f"  started with {escape(started['name'])}={escape(started['value'])}: {escape(started['reason'])}"
         )
     if (fit := (report.get("steering") or {}).get("virtual_threads")) is not None:
-        console.print(f"  virtual threads: {fit} functions are fit for them")
+        console.print(f"  virtual threads: {counted(fit, 'function')} fit for them")
         for missing in report["unavailable"]:
             if missing["what"] == "virtual threads":
                 console.print(f"    not {escape(missing['why'])}")

@@ -1,0 +1,26 @@
+"""What the operating system saw of a program, in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trimtab.text.units import counted, seconds
+
+
+def system_line(report: dict[str, Any]) -> str:
+    """CPU time, and what else is known; what is not known is left out, for that is not 0."""
+    os = report["os"]
+    cpu = f"{seconds(os['cpu_s'])} of CPU time"
+    if report["wall_s"]:
+        cpu += f" ({os['cpu_s'] / report['wall_s']:.2f} CPUs in the mean)"
+    parts = [cpu]
+    if os["run_delay_s"] is not None:
+        parts.append(f"{seconds(os['run_delay_s'])} of run delay")
+    if os["switches_voluntary"] is not None:
+        parts.append(
+            f"{os['switches_voluntary']} switches of its own will, {os['switches_involuntary']} forced"
+        )
+    for key, what in (("preemptions", "preemption"), ("migrations", "migration")):
+        if os[key] is not None:
+            parts.append(counted(os[key], what))
+    return "operating system: " + ", ".join(parts)
