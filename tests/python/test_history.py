@@ -259,6 +259,7 @@ def test_the_command(history: History) -> None:
     for part in ("mandel.c:48", "chunk=64", "schedule=dynamic", "-n 10", "0.22", "tuner"):
         assert part in shown
     assert len(json.loads(command("export", *file).output)) == 2
+    assert json.loads(command("export", "no such program", *file).output) == []
     exported = command("export", "--to", "settings", *file).output
     assert exported.startswith("trimtab-settings 1\n")
     assert exported.count("\n") == 3

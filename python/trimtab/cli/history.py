@@ -88,15 +88,16 @@ def show_entry(number: int, file: Path | None) -> None:
 
 
 @run_history.command("export")
+@click.argument("program", required=False)
 @click.option(
     "--to", type=click.Choice(["json", "settings"]), default="json", help="Format; json by default."
 )
 @_with_file
-def export_entries(to: str, file: Path | None) -> None:
-    """Everything, on standard output: as JSON, or as the settings that a program's library reads."""
+def export_entries(program: str | None, to: str, file: Path | None) -> None:
+    """Everything, or what is known of PROGRAM, on standard output: as JSON, or as the settings that its library reads."""
     from trimtab.history import settings_text
 
-    found = _entries(_open(file))
+    found = [each for each in _entries(_open(file)) if program is None or program in each.program]
     if to == "json":
         click.echo(json.dumps([each.as_json() for each in found], indent=1))
     else:

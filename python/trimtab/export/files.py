@@ -17,9 +17,16 @@ def whole_files(paths: list[Path]) -> Iterator[list[IO[bytes]]]:
     parts = [path.with_name(f".{path.name}.{os.getpid()}.part") for path in paths]
     try:
         with ExitStack() as stack:
-            yield [stack.enter_context(part.open("wb", buffering=_BUFFER)) for part in parts]
+            yield [stack.enter_context(_opened(part, path)) for part, path in zip(parts, paths, strict=True)]
         for part, path in zip(parts, paths, strict=True):
             part.replace(path)
     finally:
         for part in parts:
             part.unlink(missing_ok=True)
+
+
+def _opened(part: Path, path: Path) -> IO[bytes]:
+    try:
+        return part.open("wb", buffering=_BUFFER)
+    except OSError as error:  # of the file that was asked for
+        raise OSError(error.errno, error.strerror, str(path)) from None
