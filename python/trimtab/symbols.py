@@ -28,6 +28,8 @@ _OUTLINED = re.compile(
     r"|\.constprop.*|\.isra.*|\.part\.\d+)$"
 )
 _DEBUG_ROOT = Path("/usr/lib/debug")
+# Headers whose templates are compiled into the program: a task that begins there is known by the user's first line in it.
+_TEMPLATES = re.compile(r"/trimtab/(tasks|session)/[\w/]+\.hpp$|/include/c\+\+/")
 
 
 @dataclass(frozen=True)
@@ -70,14 +72,21 @@ class Binary:
 
     def function_at(self, address: int) -> str:
         """The symbol that covers `address`, or ""."""
+        start, size, name = self._symbol_before(address)
+        return name if address < start + max(size, 1) else ""
+
+    def _end_of(self, address: int) -> int:
+        """Behind the function that covers `address`."""
+        start, size, _ = self._symbol_before(address)
+        return max(start + size, address)
+
+    def _symbol_before(self, address: int) -> tuple[int, int, str]:
+        """Start, size and name of the last symbol at `address` or before it; nothing at 0 if there is none."""
         if self._symbols is None:
             self._symbols = self._read_symbols()
         starts, entries = self._symbols
         at = bisect.bisect_right(starts, address) - 1
-        if at < 0:
-            return ""
-        size, name = entries[at]
-        return name if address < starts[at] + max(size, 1) else ""
+        return (starts[at], *entries[at]) if at >= 0 else (0, 0, "")
 
     def _read_symbols(self) -> tuple[list[int], list[tuple[int, str]]]:
         found: dict[int, tuple[int, str]] = {}
@@ -110,6 +119,10 @@ class Binary:
                 at = bisect.bisect_right(addresses, address) - 1
                 if is_entry and at >= 0:
                     at = bisect.bisect_left(addresses, addresses[at])
+                if at >= 0 and is_entry and _TEMPLATES.search(places[at][0]):
+                    end = bisect.bisect_left(addresses, self._end_of(address))
+                    users = (each for each in places[at:end] if not _TEMPLATES.search(each[0]))
+                    return next(users, places[at])
                 if at >= 0:
                     return places[at]
         return "", 0

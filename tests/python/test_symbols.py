@@ -104,6 +104,46 @@ def test_regions_are_named_by_the_line_of_their_directive(
             assert label(process, process.subjects[number], place) == f"app.c:{line} ({function})"
 
 
+@pytest.mark.parametrize("dwarf", ["-gdwarf-4", "-gdwarf-5"])
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_a_task_that_begins_in_our_header_has_the_users_line(
+    tmp_path: Path, compiler: str, dwarf: str
+) -> None:
+    header = tmp_path / "include/trimtab/tasks/task.hpp"
+    header.parent.mkdir(parents=True)
+    header.write_text(
+        "inline volatile int begun;\n"
+        "template <class function> [[gnu::noinline]] int run_it(const function& f) {\n"
+        "  begun = 1;\n"
+        "  return f();\n"
+        "}\n"
+    )
+    source = tmp_path / "user.cpp"
+    source.write_text(
+        "#include <trimtab/tasks/task.hpp>\n"
+        "int main(int argc, char**) {\n"
+        "  return run_it([argc] {\n"
+        "    begun = argc + 7;\n"
+        "    return 0;\n"
+        "  });\n"
+        "}\n"
+    )
+    program = tmp_path / "app"
+    flags = ["-std=c++17", "-O2", dwarf, "-I", str(tmp_path / "include")]
+    subprocess.run([compiler, *flags, str(source), "-o", str(program)], check=True)
+    with program.open("rb") as stream:
+        table = ELFFile(stream).get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        offset = next(each["st_value"] for each in table.iter_symbols() if "run_it" in each.name)
+    process = process_of(tmp_path, program, {"task": offset})
+    with Symbols() as symbols:
+        place = symbols.place(process, process.subjects[1])
+    assert place.file == str(source) and place.line in (
+        3,
+        4,
+    )  # where the closure begins, or its first statement
+
+
 def test_without_debug_information_the_function_is_known(tmp_path: Path) -> None:
     program = build_program(tmp_path, "gcc", "-O2")
     offsets = outlined(program)
