@@ -85,6 +85,14 @@ def test_the_check_itself_fails_where_it_should() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for name in ("README.md", "docs/using.md", "docs/sweep.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
-        for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / name).read_text()):
-            assert ((ROOT / name).parent / target).exists(), f"{name}: {target}"
+    pages = [page for where in ("*.md", "docs/*.md", "rooms/*/README.md") for page in ROOT.glob(where)]
+    assert len(pages) > 20
+    for page in pages:
+        prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
+        for target, part in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)", prose):
+            there = page.parent / target if target else page
+            assert there.exists(), f"{page.name}: {target}"
+            if part:
+                titles = re.findall(r"^#+ (.*)$", there.read_text(), flags=re.M)
+                names = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+                assert part in names, f"{page.name}: {target}#{part}"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 from trimtab.cli.main import main
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.parametrize(
@@ -43,3 +47,19 @@ def test_page_that_cannot_be_written_is_named_as_the_user_did(tmp_path: Path) ->
     with pytest.raises(FileNotFoundError) as caught:
         html.write_html({"regions": []}, target)
     assert caught.value.filename == str(target)
+
+
+def test_every_option_is_in_a_page() -> None:
+    history = main.commands["history"]
+    assert isinstance(history, click.Group)
+    commands = [main, *main.commands.values(), *history.commands.values()]
+    named = "".join(page.read_text() for where in ("*.md", "docs/*.md") for page in ROOT.glob(where))
+    options = [
+        each for one in commands for each in one.params if isinstance(each, click.Option) and not each.hidden
+    ]
+    assert len(options) > 50
+    for option in options:
+        ways = {*option.opts, *option.secondary_opts}
+        # What has a short form is told by that, and what is the default by its contrary.
+        is_told = any(re.search(rf"(?<![\w-]){way}(?![\w-])", named) for way in ways)
+        assert is_told or "--version" in ways, ways
