@@ -360,19 +360,32 @@ std::string name_of(const running_task& which) {
 
 // After a worker has slept for long. Nothing is moving then, so that what waits can be read.
 void runtime::tell_if_stuck() noexcept {
-  // Who sleeps goes on when it is time, and may let others go on.
-  if (timer::armed() != 0) return;
-  std::uint64_t suspended = 0, progress = 0, asleep = 0;
-  for (const auto& each : m_workers) {
-    const worker_counters& counters = each->m_counters;
-    suspended += counters.suspended.get() - counters.resumed.get();
-    progress += counters.suspended.get() + counters.resumed.get() + counters.started.get();
-    asleep += each->m_state.load(std::memory_order_seq_cst) == worker_state::parked;
-  }
+  struct standstill {
+    std::uint64_t suspended = 0, progress = 0, asleep = 0;
+    bool operator==(const standstill&) const = default;
+  };
+  const auto look = [&] {
+    standstill seen;
+    for (const auto& each : m_workers) {
+      const worker_counters& counters = each->m_counters;
+      seen.suspended += counters.suspended.get() - counters.resumed.get();
+      seen.progress += counters.suspended.get() + counters.resumed.get() + counters.started.get();
+      seen.asleep += each->m_state.load(std::memory_order_seq_cst) == worker_state::parked;
+    }
+    return seen;
+  };
+  const standstill seen = look();
   // Tasks that have not begun, since they wait for futures, are no deadlock as long as the program goes on.
   const std::uint64_t expected = m_is_ending.load(std::memory_order_relaxed) ? unfinished() : 0;
-  if (suspended + expected == 0 || asleep != m_workers.size() || m_queues.length() != 0) return;
-  if (m_told_at.exchange(progress, std::memory_order_relaxed) == progress) return;
+  if (seen.suspended + expected == 0 || seen.asleep != m_workers.size()) return;
+  // Who sleeps goes on when it is time, and may let others go on. Seen again: we may have been displaced meanwhile.
+  if (timer::is_any_pending() || m_queues.length() != 0 || look() != seen) return;
+  // One worker tells, and none that was displaced for so long that another standstill has been told.
+  std::uint64_t told_before = m_told_before.load(std::memory_order_relaxed);
+  do {
+    if (seen.progress < told_before) return;
+  } while (!m_told_before.compare_exchange_weak(told_before, seen.progress + 1, std::memory_order_relaxed));
+  const std::uint64_t suspended = seen.suspended;
   const auto tell = [&](std::string_view line) {
     if (m_options.on_deadlock)
       m_options.on_deadlock(line);

@@ -24,7 +24,7 @@ class timer_service {
       m_is_started = true;
     }
     m_heap.push_back(&what);
-    m_armed.store(m_heap.size(), std::memory_order_relaxed);
+    m_armed.store(m_heap.size(), std::memory_order_release);
     rise(m_heap.size() - 1);
     if (m_heap.front() == &what) m_changed.notify_one();
   }
@@ -40,7 +40,9 @@ class timer_service {
     }
   }
 
-  std::size_t armed() const noexcept { return m_armed.load(std::memory_order_relaxed); }
+  std::size_t armed() const noexcept { return m_armed.load(std::memory_order_acquire); }
+  // Who sees that the last was taken out sees that its work is under way, or all that it has done.
+  bool is_any_pending() const noexcept { return armed() != 0 || m_is_expiring.load(std::memory_order_acquire); }
 
  private:
   // The earliest is the first; each is at the latest when the two below it are.
@@ -69,7 +71,7 @@ class timer_service {
   void take(std::size_t slot) noexcept {
     timer* const last = m_heap.back();
     m_heap.pop_back();
-    m_armed.store(m_heap.size(), std::memory_order_relaxed);
+    m_armed.store(m_heap.size(), std::memory_order_release);
     if (slot == m_heap.size()) return;
     set(slot, *last);
     rise(slot);
@@ -89,10 +91,12 @@ class timer_service {
         m_changed.wait_until(guard, when);
         continue;
       }
+      m_is_expiring.store(true, std::memory_order_relaxed);
       take(0);
       m_running = &first;
       guard.unlock();
       first.m_expired(first);
+      m_is_expiring.store(false, std::memory_order_release);
       guard.lock();
       m_running = nullptr;
     }
@@ -102,6 +106,7 @@ class timer_service {
   std::condition_variable m_changed;
   std::vector<timer*> m_heap;
   std::atomic<std::size_t> m_armed{0};
+  std::atomic<bool> m_is_expiring{false};
   timer* m_running = nullptr;
   bool m_is_started = false;
 };
@@ -127,5 +132,6 @@ void timer::arm(clock::time_point when) noexcept {
 bool timer::cancel() noexcept { return timer_service::here().remove(*this); }
 
 std::size_t timer::armed() noexcept { return timer_service::here().armed(); }
+bool timer::is_any_pending() noexcept { return timer_service::here().is_any_pending(); }
 
 }  // namespace trimtab::tasks

@@ -196,5 +196,31 @@ TEST(timer, who_sleeps_is_not_stuck) {
   EXPECT_EQ(told.load(), 0);
 }
 
+// Nor while what is to happen at the time is under way, however long that takes.
+TEST(timer, that_expires_just_now_is_waited_for) {
+  std::atomic<int> told{0};
+  runtime here({.workers = 2, .deadlock_ms = 1, .on_deadlock = [&](std::string_view) { ++told; }});
+  struct slow : timer {
+    explicit slow(runtime& on)
+        : timer([](timer& self) noexcept {
+            auto& own = static_cast<slow&>(self);
+            // Every worker has slept for as long as is taken for a deadlock, and has looked around.
+            for (const std::uint64_t before = times_parked(*own.of); times_parked(*own.of) < before + 10;)
+              std::this_thread::yield();
+            own.given.set_value(3);
+          }),
+          of(&on) {}
+    runtime* of;
+    promise<int> given;
+  } late(here);
+  EXPECT_EQ(here.run([&] {
+    late.arm(clock::now());
+    return late.given.get_future().get();
+  }),
+            3);
+  EXPECT_FALSE(late.cancel());
+  EXPECT_EQ(told.load(), 0);
+}
+
 }  // namespace
 }  // namespace trimtab::tasks

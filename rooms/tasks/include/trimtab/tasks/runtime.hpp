@@ -134,8 +134,8 @@ class runtime {
   event_count m_capped_events;  // workers above the cap
   std::atomic<bool> m_is_ending{false};
   std::atomic<std::uint64_t> m_made_outside{0};
-  std::atomic<std::uint32_t> m_visitors{0};                 // threads that are no workers of this runtime, in put()
-  std::atomic<std::uint64_t> m_told_at{~std::uint64_t{0}};  // progress when a deadlock was told
+  std::atomic<std::uint32_t> m_visitors{0};     // threads that are no workers of this runtime, in put()
+  std::atomic<std::uint64_t> m_told_before{0};  // of no less progress has a deadlock been told
   std::uint32_t m_looks;
   base::ticks m_longest_gap;  // between activations that follow each other
   int m_process;

@@ -35,6 +35,8 @@ class timer {
 
   // How many are armed in this process.
   static std::size_t armed() noexcept;
+  // Whether one is, or does now what it was armed for.
+  static bool is_any_pending() noexcept;
 
  private:
   friend class timer_service;
