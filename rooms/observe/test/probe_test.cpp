@@ -181,12 +181,16 @@ TEST_F(probe_test, no_power_meter_is_unavailable) {
 }
 
 TEST_F(probe_test, load_of_others_is_what_the_process_did_not_use) {
-  put("/proc/stat", "cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n");
+  // A CPU that this process may use, whichever that is.
+  const base::cpu_mask allowed = base::allowed_cpus();
+  std::size_t one = 0;
+  while (!allowed.has(one)) ++one;
+  put("/proc/stat", "cpu" + std::to_string(one) + " 0 0 0 0 0 0 0 0\n");
   probe* const cpu = probe_named("cpu");
   cpu->attached();
   ASSERT_TRUE(cpu->start(*m_to, root().c_str()));
   // Much more than this process can have used in the meantime.
-  put("/proc/stat", "cpu0 100000 0 0 0 0 0 0 300\ncpu1 0 0 0 0 0 0 0 0\n");
+  put("/proc/stat", "cpu" + std::to_string(one) + " 100000 0 0 0 0 0 0 300\n");
   const std::uint64_t begin = base::monotonic_ns();
   const auto used = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
   const double used_before = used();

@@ -201,8 +201,11 @@ TEST_F(sampler_test, forked_child_has_no_thread_until_it_records) {
 TEST_F(sampler_test, keeps_to_its_share_of_cpu_time) {
   begin(nullptr);
   ASSERT_NE(m_recorder->open_lane(), nullptr);
+  const std::uint64_t began = base::monotonic_ns();
   spin_cpu(1'000'000'000);
-  const double share = static_cast<double>(std::atomic_ref(m_recorder->process().sampler_cpu_ns).load()) * 1e-9;
+  const auto used = static_cast<double>(std::atomic_ref(m_recorder->process().sampler_cpu_ns).load());
+  // Beside other programs a second of CPU time is many of the clock's.
+  const double share = used / static_cast<double>(base::monotonic_ns() - began);
   EXPECT_GT(share, 0.0);
   EXPECT_LT(share, 0.02) << "of one CPU, the first samples included";  // ten times the aim: tests run on loaded machines
 }

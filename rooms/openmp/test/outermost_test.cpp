@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -43,12 +44,17 @@ const void* address() {
   return reinterpret_cast<const void*>(outlined<which>);
 }
 
+// The others of a team begin at once, or when the forker's part is over: a new thread may come to run early or late.
+enum class others { at_once, after_the_forker };
+
 // A region of `members` that take number * step ticks each.
 template <int which>
-void run_region(int members, ticks step) {
+void run_region(int members, ticks step, others begin = others::at_once) {
   void* const thunk = open_outermost({&numbering(), false}, address<which>(), 0, nullptr, gomp_regions);
   ASSERT_NE(thunk, nullptr);
+  std::atomic<bool> may_begin{begin == others::at_once};
   const auto take_part = [&](int number) {
+    while (number != 0 && !may_begin) std::this_thread::yield();
     t_number = number;
     ticks length = static_cast<ticks>(number) * step;
     reinterpret_cast<gomp_function>(thunk)(&length);
@@ -56,6 +62,7 @@ void run_region(int members, ticks step) {
   std::vector<std::thread> workers;
   for (int i = 1; i < members; ++i) workers.emplace_back(take_part, i);
   take_part(0);
+  may_begin = true;
   for (std::thread& each : workers) each.join();
   close_outermost();
 }
@@ -122,11 +129,11 @@ TEST(outermost, long_ones_are_accounted_at_their_join_with_the_part_of_every_mem
 
 TEST(outermost, how_far_apart_members_end_is_noted_where_teams_are_fitted) {
   take_longest_skew();
-  run_region<1>(2, long_enough());
+  run_region<6>(2, long_enough(), others::after_the_forker);
   EXPECT_EQ(take_longest_skew(), 0u) << "without consent nothing is";
   is_fitting_teams = true;
-  run_region<1>(3, long_enough());
-  run_region<1>(1, long_enough());
+  run_region<6>(3, long_enough(), others::after_the_forker);
+  run_region<6>(1, long_enough());
   is_fitting_teams = false;
   EXPECT_GE(take_longest_skew(), 2 * long_enough());
   EXPECT_EQ(take_longest_skew(), 0u) << "since the last look";

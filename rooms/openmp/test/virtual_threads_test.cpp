@@ -105,6 +105,7 @@ class virtual_threads : public ::testing::Test {
   }
   void TearDown() override {
     is_steering.store(false);
+    thread_uses(nullptr);
     t_level_here = 0;
   }
 

@@ -49,8 +49,8 @@ TEST(blocks, a_thread_has_each_block_once) {
 }
 
 TEST(blocks, what_a_cache_leaves_is_found_by_the_next) {
-  // Of a size that nothing else here uses. No multiple of what is handed over at once.
-  constexpr std::size_t bytes = 300, count = 100;
+  // Many times what is handed over at once, and no multiple of it.
+  constexpr std::size_t bytes = 300, count = 1000;
   const auto take_all = [](block_cache& from) {
     std::vector<void*> all(count);
     for (void*& each : all) each = from.allocate(bytes);
