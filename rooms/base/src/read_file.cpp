@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <memory>
 
 namespace trimtab::base {
 
@@ -31,16 +29,8 @@ long read_file(const char* path, char* into, std::size_t bytes) noexcept {
   return result < 0 ? result : static_cast<long>(used);
 }
 
-namespace {
-
-struct closed {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-
-}  // namespace
-
 int read_whole_file(const char* path, std::string& into, std::size_t most) {
-  const std::unique_ptr<std::FILE, closed> file(std::fopen(path, "re"));
+  const owned_file file(std::fopen(path, "re"));
   if (!file) return errno;
   char buffer[4096];
   std::size_t used = 0;

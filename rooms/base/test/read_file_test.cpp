@@ -3,24 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
+#include <string>
+
+#include "scratch_folder.hpp"
 
 namespace trimtab::base {
 namespace {
 
 class files : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "trimtab-test-XXXXXX").string();
-    m_folder = mkdtemp(pattern.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(m_folder); }
-  std::string with(const std::string& text) const {
-    std::ofstream(m_folder + "/file") << text;
-    return m_folder + "/file";
-  }
-  std::string m_folder;
+  std::string with(const std::string& text) const { return m_folder.put("/file", text); }
+  scratch_folder m_folder;
 };
 
 TEST_F(files, of_any_length_are_read_whole_and_appended) {
@@ -43,8 +36,8 @@ TEST_F(files, that_are_too_long_are_told) {
 
 TEST_F(files, that_cannot_be_read_are_told) {
   std::string found;
-  EXPECT_EQ(read_whole_file((m_folder + "/none").c_str(), found), ENOENT);
-  EXPECT_EQ(read_whole_file(m_folder.c_str(), found), EISDIR);
+  EXPECT_EQ(read_whole_file((m_folder.path() + "/none").c_str(), found), ENOENT);
+  EXPECT_EQ(read_whole_file(m_folder.path().c_str(), found), EISDIR);
   EXPECT_EQ(found, "");
 }
 
@@ -53,7 +46,7 @@ TEST_F(files, into_a_buffer_are_cut_off_and_leave_errno_as_it_was) {
   errno = EDOM;
   EXPECT_EQ(read_file(with("0123456789").c_str(), text, sizeof text), 7);
   EXPECT_STREQ(text, "0123456");
-  EXPECT_EQ(read_file((m_folder + "/none").c_str(), text, sizeof text), -ENOENT);
+  EXPECT_EQ(read_file((m_folder.path() + "/none").c_str(), text, sizeof text), -ENOENT);
   EXPECT_EQ(errno, EDOM);
 }
 

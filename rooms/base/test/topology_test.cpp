@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "scratch_folder.hpp"
 
 namespace trimtab::base {
 namespace {
@@ -12,18 +12,10 @@ namespace {
 // A made-up root of /proc and /sys.
 class fake_root : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "trimtab-root-XXXXXX").string();
-    m_root = mkdtemp(pattern.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(m_root); }
-  void put(const std::string& path, const std::string& text) {
-    const std::filesystem::path whole = m_root + path;
-    std::filesystem::create_directories(whole.parent_path());
-    std::ofstream(whole) << text;
-  }
+  void put(const std::string& path, const std::string& text) { m_folder.put(path, text); }
   double quota() { return read_cpu_quota(m_root.c_str()); }
-  std::string m_root;
+  scratch_folder m_folder;
+  const std::string& m_root = m_folder.path();
 };
 
 constexpr char v2_mount[] = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";

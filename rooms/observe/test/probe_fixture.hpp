@@ -60,11 +60,7 @@ inline probe* probe_named(const std::string& name) {
 
 class probe_test : public ::testing::Test {
  protected:
-  void put(const std::string& path, const std::string& text) {
-    const std::filesystem::path whole = root() + path;
-    std::filesystem::create_directories(whole.parent_path());
-    std::ofstream(whole) << text;
-  }
+  void put(const std::string& path, const std::string& text) { m_root.put(path, text); }
   const std::string& root() const { return m_root.path(); }
 
   names_read names() { return read_names(bytes_of(m_to.file("names.tt"))); }

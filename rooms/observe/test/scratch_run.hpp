@@ -5,33 +5,19 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "scratch_folder.hpp"
 #include "trimtab/observe/format.hpp"
 #include "trimtab/observe/recorder.hpp"
 
 namespace trimtab::observe::testing {
 
-class scratch_run {
- public:
-  scratch_run() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "trimtab-test-XXXXXX").string();
-    m_path = mkdtemp(pattern.data());
-  }
-  ~scratch_run() {
-    std::error_code ignored;
-    std::filesystem::remove_all(m_path, ignored);
-  }
-  const std::string& path() const { return m_path; }
-
- private:
-  std::string m_path;
-};
+using scratch_run = scratch_folder;
 
 inline std::vector<char> bytes_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

@@ -1,14 +1,13 @@
 // The accounting of regions without any OpenMP runtime: members are called by hand, time is made by waiting.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <limits>
-#include <string>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "hooks.hpp"
+#include "scratch_folder.hpp"
 #include "trimtab/openmp/openmp.hpp"
 
 namespace trimtab::openmp {
@@ -22,17 +21,16 @@ using observe::the_recorder;
 class recording : public ::testing::Environment {
  public:
   void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "trimtab-test-XXXXXX").string();
-    m_path = mkdtemp(pattern.data());
+    m_folder.emplace();
     observe::recorder_options options;
-    options.run_directory = m_path.c_str();
+    options.run_directory = m_folder->path().c_str();
     ASSERT_EQ(the_recorder.open(options), 0);
     attach();
   }
-  void TearDown() override { std::filesystem::remove_all(m_path); }
+  void TearDown() override { m_folder.reset(); }
 
  private:
-  std::string m_path;
+  std::optional<scratch_folder> m_folder;
 };
 const auto* const environment = ::testing::AddGlobalTestEnvironment(new recording);
 
@@ -43,7 +41,7 @@ void spin(ticks length) {
 }
 constexpr ticks some_time = 200'000;
 
-char region_a, region_b, place;
+char region_b, place;
 constexpr caller nobody{nullptr, false};
 
 profile_row& team_row(const team& of, std::uint32_t about, std::uint32_t outer = no_subject) {
@@ -67,8 +65,9 @@ TEST(counting, of_iterations_holds_over_the_whole_range) {
 }
 
 TEST(region, splits_the_time_of_every_lane_into_arrival_work_waits_and_join) {
+  static char region;
   team shared;
-  ASSERT_TRUE(fork_team(shared, nobody, &region_a, 2, nullptr));
+  ASSERT_TRUE(fork_team(shared, nobody, &region, 2, nullptr));
   std::uint32_t worker_lane = 0;
   std::thread worker([&] {
     spin(some_time);
@@ -102,8 +101,9 @@ TEST(region, splits_the_time_of_every_lane_into_arrival_work_waits_and_join) {
 }
 
 TEST(region, takes_the_overhead_of_an_inner_one_off_the_outer_work_but_not_its_work) {
+  static char region;
   team outer, inner;
-  ASSERT_TRUE(fork_team(outer, nobody, &region_a, 1, nullptr));
+  ASSERT_TRUE(fork_team(outer, nobody, &region, 1, nullptr));
   const profile_row before = region_row(outer);
   member in_outer, in_inner;
   begin_member(in_outer, outer, 0);
@@ -229,7 +229,7 @@ TEST(loop, counts_iterations_and_chunks_once_per_lane) {
 }
 
 TEST(caller, in_an_object_without_a_runtime_is_nobody_and_keeps_its_place) {
-  const caller found = caller_at(&region_a, entry::gomp);
+  const caller found = caller_at(&place, entry::gomp);
   EXPECT_EQ(found.of, nullptr);
   EXPECT_FALSE(found.is_internal);
 }

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <stdexcept>
 
 #include "outside_text.hpp"
@@ -16,16 +15,11 @@ namespace {
 constexpr std::size_t most_measured = 1024;  // of a subject, in one snapshot
 constexpr std::size_t longest_answer = 1 << 20;
 
-struct closed {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-using file = std::unique_ptr<std::FILE, closed>;
-
 // Whoever reads sees the file before or the one after, never a part.
 void replace_file(const std::string& path, const std::string& text) {
   const std::string part = path + ".part";
   const auto fail = [&] { throw std::runtime_error("could not be told anything: " + part + ": " + std::strerror(errno)); };
-  file to(std::fopen(part.c_str(), "we"));
+  base::owned_file to(std::fopen(part.c_str(), "we"));
   if (!to || std::fwrite(text.data(), 1, text.size(), to.get()) != text.size() || std::fflush(to.get()) != 0) fail();
   to.reset();
   if (std::rename(part.c_str(), path.c_str()) != 0) fail();

@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+
+#include "scratch_folder.hpp"
 
 namespace trimtab::session {
 namespace {
@@ -18,12 +18,8 @@ using namespace steer;
 class outside : public ::testing::Test {
  protected:
   void SetUp() override {
-    char made[] = "/tmp/trimtab-outside-XXXXXX";
-    ASSERT_NE(mkdtemp(made), nullptr);
-    folder = made;
     rule = std::make_unique<outside_policy>("mine.py", folder, [](const subject_info& of) { return of.name + "!"; });
   }
-  void TearDown() override { std::filesystem::remove_all(folder); }
 
   std::vector<proposal> look(double time_s, std::vector<measurement> measured = {}, bool is_last = false) {
     view now;
@@ -40,7 +36,7 @@ class outside : public ::testing::Test {
     text << std::ifstream(folder + "/policy-snapshot.json").rdbuf();
     return text.str();
   }
-  void answer(const std::string& text) { std::ofstream(folder + "/policy-answer.txt") << text; }
+  void answer(const std::string& text) { scratch.put("/policy-answer.txt", text); }
   std::string error_of(const std::string& lines) {
     rule = std::make_unique<outside_policy>("mine.py", folder, [](const subject_info&) { return ""; });
     look(0);
@@ -53,7 +49,8 @@ class outside : public ::testing::Test {
     return "";
   }
 
-  std::string folder;
+  scratch_folder scratch;
+  const std::string& folder = scratch.path();
   std::unique_ptr<outside_policy> rule;
   std::vector<knob_value> values{0, 8};
   subject_info info{7,

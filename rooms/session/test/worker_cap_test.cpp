@@ -1,15 +1,13 @@
 #include "worker_cap.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
+#include <string>
 #include <vector>
 
 #include "repeated_work.hpp"
 #include "run_delay.hpp"
+#include "scratch_folder.hpp"
 #include "trimtab/tasks.hpp"
 
 namespace trimtab::session {
@@ -121,14 +119,9 @@ TEST(repeated_work, is_measured_by_unit_and_under_what_was_in_force_when_it_bega
 
 class files : public ::testing::Test {
  protected:
-  files() : root(::testing::TempDir() + "trimtab-tuning-" + std::to_string(getpid())) {}
-  ~files() override { std::filesystem::remove_all(root); }
-  void write(const std::string& path, const std::string& text) const {
-    const std::filesystem::path whole = root + path;
-    std::filesystem::create_directories(whole.parent_path());
-    std::ofstream(whole) << text;
-  }
-  std::string root;
+  void write(const std::string& path, const std::string& text) const { scratch.put(path, text); }
+  scratch_folder scratch;
+  const std::string& root = scratch.path();
 };
 
 using package_energy_test = files;

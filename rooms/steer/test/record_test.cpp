@@ -1,12 +1,11 @@
 #include "trimtab/steer/record.hpp"
 
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "scenario.hpp"
+#include "scratch_folder.hpp"
 
 namespace trimtab::steer::testing {
 namespace {
@@ -15,15 +14,9 @@ namespace {
 class recorded {
  public:
   recorded() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "trimtab-steer-XXXXXX").string();
-    m_path = mkdtemp(pattern.data());
     observe::recorder_options options;
-    options.run_directory = m_path.c_str();
+    options.run_directory = m_folder.path().c_str();
     EXPECT_EQ(into->open(options), 0);
-  }
-  ~recorded() {
-    std::error_code ignored;
-    std::filesystem::remove_all(m_path, ignored);
   }
   std::string file(const char* name) const {
     std::ifstream in(std::string(into->directory()) + "/" + name, std::ios::binary);
@@ -40,7 +33,7 @@ class recorded {
   std::unique_ptr<observe::recorder> into = std::make_unique<observe::recorder>();
 
  private:
-  std::string m_path;
+  scratch_folder m_folder;
 };
 
 const subject_info a_loop{5, "loop", {numbers("threads", 1, 4, 4), kinds("schedule", {"static", "dynamic"})}};

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdio>
+#include <memory>
 #include <string>
 
 namespace trimtab::base {
@@ -13,5 +15,11 @@ long read_file(const char* path, char* into, std::size_t bytes) noexcept;
 // A file of any length, appended to `into`, which allocates: 0, or what errno calls the mistake; EFBIG: longer than `most`
 // bytes.
 int read_whole_file(const char* path, std::string& into, std::size_t most = ~std::size_t{0});
+
+// Closed with its owner.
+struct file_closer {
+  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+using owned_file = std::unique_ptr<std::FILE, file_closer>;
 
 }  // namespace trimtab::base
