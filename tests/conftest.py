@@ -57,7 +57,7 @@ Run = Callable[..., Watched]
 
 
 def finished(
-    command: list[str], timeout: float = 120, input: str | None = None, **more: Any
+    command: list[str], timeout: float = 300, input: str | None = None, **more: Any
 ) -> subprocess.CompletedProcess[str]:
     """Run to the end; what takes too long is killed with all that it started, so that it disturbs no other test."""
     if input is not None:

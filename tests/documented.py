@@ -102,7 +102,7 @@ class Reader:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=170,
+            timeout=600,
         )
         check(step, done.stdout, done.returncode)
         if step.command.startswith("export "):

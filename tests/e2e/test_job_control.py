@@ -28,7 +28,7 @@ class Terminal:
     def type(self, keys: str) -> None:
         os.write(self._fd, keys.encode())
 
-    def expect(self, pattern: str, seconds: float = 30) -> str:
+    def expect(self, pattern: str, seconds: float = 120) -> str:
         """What matches, taken out of the answers with all before it."""
         deadline = time.monotonic() + seconds
         while (found := re.search(pattern, self._seen)) is None:
@@ -47,7 +47,7 @@ class Terminal:
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
     # One that starts no others: a shell that is stopped while a child of its vfork has yet to exec stays waiting.
-    (tmp_path / "program.sh").write_text("echo pid $$ here; exec sleep 60\n")
+    (tmp_path / "program.sh").write_text("echo pid $$ here; exec sleep 600\n")
     made = Terminal(tmp_path)
     made.expect("READY> ")
     yield made
@@ -60,7 +60,7 @@ def _start(terminal: Terminal, trimtab: str, tmp_path: Path) -> int:
 
 
 def _until(pid: int, is_stopped: bool) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while (Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T") != is_stopped:
         assert time.monotonic() < deadline
         time.sleep(0.01)

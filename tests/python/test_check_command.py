@@ -155,8 +155,9 @@ def test_input_is_read_anew_by_each_run(here: Path) -> None:
 
 
 def test_what_hangs_when_tuned() -> None:
-    found = told(f"if {TUNED}; then sleep 600; fi", "--timeout", "5")
-    assert item(found, "end")["tuned"] == "timed out after 5 s"
+    # As written it must be done in this time, on a loaded machine too.
+    found = told(f"if {TUNED}; then sleep 600; fi", "--timeout", "10")
+    assert item(found, "end")["tuned"] == "timed out after 10 s"
 
 
 def test_everything_is_kept_where_asked(here: Path) -> None:
