@@ -229,6 +229,7 @@ TEST(loop, counts_iterations_and_chunks_once_per_lane) {
 }
 
 TEST(caller, in_an_object_without_a_runtime_is_nobody_and_keeps_its_place) {
+  thread_uses(nullptr);  // nor has this thread used one
   const caller found = caller_at(&place, entry::gomp);
   EXPECT_EQ(found.of, nullptr);
   EXPECT_FALSE(found.is_internal);
