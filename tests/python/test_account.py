@@ -159,6 +159,15 @@ def test_nested_teams_that_are_more_than_the_cpus_are_no_other_program(tmp_path:
     assert "4.0 threads at a time" in crowded["evidence"] and "OMP_MAX_ACTIVE_LEVELS=1" in crowded["action"]
 
 
+@pytest.mark.parametrize(("hosts", "gain"), [(1, 5.0), (2, None)])
+def test_few_threads_cost_what_cpus_are_without_one(tmp_path: Path, hosts: int, gain: float | None) -> None:
+    # One or two threads of the program's own, each with teams of one, on two CPUs.
+    lanes = [LaneFile(team_of(1, 10.0, [10.0], lanes=[at]), run_s=10.0) for at in range(hosts)]
+    report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0, cpus=2.0))
+    found = {each["cause"]: each["gain_s"] for each in report["findings"]}
+    assert found.get("fewer threads than CPUs") == (None if gain is None else pytest.approx(gain))
+
+
 @pytest.mark.parametrize(("chunk", "smaller"), [(1, "iterations"), (4, "chunks")])
 def test_chunks_of_one_iteration_cannot_be_smaller(tmp_path: Path, chunk: int, smaller: str) -> None:
     loop = row(2, 3, 15 * S, flags=3, x=(100, 100, chunk, 100), in_region=1)

@@ -93,6 +93,16 @@ def test_without_decisions_nothing_is_said(tmp_path: Path) -> None:
     assert "steering" not in stream.getvalue()
 
 
+def test_a_tuned_run_without_decisions_and_a_policy_that_failed_are_told(tmp_path: Path) -> None:
+    report = build(open_run(run_with(tmp_path, [])))
+    report["steering"] = {"mode": "on"}
+    report["unavailable"].append({"what": "policy mine.py", "why": "it threw: oops", "remedy": "none"})
+    stream = io.StringIO()
+    verdict(report, Path("run"), stream)
+    told = "  steering: nothing was changed\n    policy mine.py was disabled: it threw: oops\n"
+    assert told in stream.getvalue()
+
+
 def test_a_file_that_was_cut_off_is_told(tmp_path: Path) -> None:
     run = run_with(tmp_path, DECISIONS)
     path = run / "100-0" / "decisions.tt"

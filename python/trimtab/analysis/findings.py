@@ -286,8 +286,13 @@ def serial_part(account: Account, where: str, action: str) -> dict[str, Any]:
 
 
 def _few_threads(account: Account, regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """gain = wall * (1 - threads / CPUs) of regions that have fewer threads than there are CPUs."""
+    """gain = wall * (1 - threads / CPUs) of regions that have fewer threads than there are CPUs.
+
+    At most what CPUs without a thread could do: regions of several host threads are beside each other.
+    """
     found = []
+    outside_s = (account.cpus - 1) * (account.wall_s - account.parallel_s)
+    idle_s = max(account.shares["serial"] * account.cpus * account.wall_s - outside_s, 0.0) / account.cpus
     for region in regions:
         if region["nested"] or region["threads"] + 0.5 > account.cpus:
             continue
@@ -297,7 +302,7 @@ def _few_threads(account: Account, regions: list[dict[str, Any]]) -> list[dict[s
                 region["name"],
                 f"{_threads(region['threads'])} on {account.cpus:g} {_cpus(account.cpus)}",
                 "raise OMP_NUM_THREADS or the num_threads clause, or remove an if clause that is false",
-                region["wall_s"] * (1 - region["threads"] / account.cpus),
+                min(region["wall_s"] * (1 - region["threads"] / account.cpus), idle_s),
             )
         )
     return found

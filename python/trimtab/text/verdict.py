@@ -49,10 +49,7 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
         for missing in report["unavailable"]:
             if missing["what"] == "virtual threads":
                 console.print(f"    not {escape(missing['why'])}")
-    if report["decisions"]:
-        console.print(f"  steering: {summary(report['decisions'])}")
-        for decided in lasting(report["decisions"])[-3:]:
-            console.print("    " + escape(decision_line(decided)))
+    _steering(report, console)
     for finding in report["findings"][:3]:
         subject = f" at {finding['subject']}" if finding["subject"] else ""
         console.print(
@@ -68,3 +65,16 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
         f"  own cost {percent(report['overhead']['share'])}; run: {escape(str(directory))} "
         "(trimtab report RUN, --html FILE)"
     )
+
+
+def _steering(report: dict[str, Any], console: Console) -> None:
+    """What was changed, or that nothing was; and policies that had to be disabled."""
+    if report["decisions"]:
+        console.print(f"  steering: {summary(report['decisions'])}")
+        for decided in lasting(report["decisions"])[-3:]:
+            console.print("    " + escape(decision_line(decided)))
+    elif (report.get("steering") or {}).get("mode") == "on":
+        console.print("  steering: nothing was changed")
+    for missing in report["unavailable"]:
+        if missing["what"].startswith("policy "):
+            console.print(f"    {escape(missing['what'])} was disabled: {escape(missing['why'])}")
