@@ -29,11 +29,11 @@ struct runtime_name {
 constexpr std::uint32_t most_named = 64;
 runtime_name names[most_named];
 
-constexpr std::uint32_t always_timed = 8;  // looks at the distance
+constexpr std::uint16_t always_timed = 8;  // looks at the distance
 // From these lengths on every task is timed, or every fourth: the two clock reads are then under 1 % of it.
 constexpr base::ticks long_task = 15'000;
 constexpr base::ticks medium_task = 3'000;
-constexpr std::uint32_t one_in_short = 32;
+constexpr std::uint32_t one_in_short = 64;
 
 [[maybe_unused]] const int is_recording_renewed = pthread_atfork(nullptr, nullptr, [] {
   detail::generation.fetch_add(1, std::memory_order_relaxed);
@@ -146,7 +146,7 @@ void tally::took(std::uint32_t subject, base::ticks ticks, bool is_inclusive) no
 
 // The shortest decides: timing the long ones among many short ones would cost the short ones.
 void tally::adapt(entry& told) noexcept {
-  told.looks = std::min(told.looks + 1, always_timed);
+  if (told.looks < always_timed) told.looks += 1;
   if (told.looks == always_timed)
     told.distance = told.shortest >= long_task ? 1 : told.shortest >= medium_task ? 4 : one_in_short;
   told.since_look = 0;

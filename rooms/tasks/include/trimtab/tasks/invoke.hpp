@@ -34,10 +34,9 @@ struct forked final : task {
 
 template <class function>
 void describe_fork(task& fork, const function& f, worker& here) noexcept {
-  const description as = describe<function>({}, f);
-  fork.kind_of_work = as.kind_of_work;
-  fork.subject = as.subject;
-  if (as.subject != 0) here.record_made(fork);
+  fork.kind_of_work = &kind_of<function>;
+  fork.subject = recorded_subject(f);
+  if (fork.subject != 0) here.record_made(fork);
 }
 
 // Calls f() on a stack of its own, with what it throws.
@@ -89,7 +88,7 @@ void invoke(first&& f, second&& g) {
   // f may have waited, and gone on at another worker.
   here = worker::current();
   if (here->take(other)) [[likely]] {
-    if (other.subject == 0) [[likely]]
+    if (other.subject == 0 || here->counts_as_running(other)) [[likely]]
       return static_cast<void>(g());
     if (here->call_recorded(other, g)) return;
     here->run_fork_in_place(other);

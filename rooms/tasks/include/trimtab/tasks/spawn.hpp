@@ -42,19 +42,21 @@ struct description {
   priority level;
 };
 
+// Of a call of f, while something is recorded.
+template <class function>
+std::uint32_t recorded_subject(const function& f) noexcept {
+  if constexpr (std::is_pointer_v<function>)
+    return recording::subject_of_code(recording::code_of(f));
+  else
+    return recording::kind_of_call<function>::subject(f);
+}
+
 template <class function>
 description describe(const task_options& options, const function& f) noexcept {
   description made{&kind_of<function>, 0, options.level};
   if (options.what != nullptr) made.kind_of_work = &options.what->kind();
-  if (recording::is_on()) [[unlikely]] {
-    if (options.what != nullptr) {
-      made.subject = options.what->recorded().subject();
-    } else if constexpr (std::is_pointer_v<function>) {
-      made.subject = recording::subject_of_code(recording::code_of(f));
-    } else {
-      made.subject = recording::kind_of_call<function>::subject(f);
-    }
-  }
+  if (recording::is_on()) [[unlikely]]
+    made.subject = options.what != nullptr ? options.what->recorded().subject() : recorded_subject(f);
   return made;
 }
 

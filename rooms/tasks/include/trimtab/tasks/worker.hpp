@@ -112,18 +112,28 @@ class alignas(64) worker {
     current()->m_counters.finished.add_released();
   }
 
-  // call(), in place of a recorded fork that was taken. False: the fork is to be run by run_fork_in_place, which times it.
+  // A recorded fork that was taken may just be called, and has been counted: what runs here is known as the same, as in
+  // recursion, and its time is not asked for.
+  [[gnu::always_inline]] bool counts_as_running(const task& fork) noexcept {
+    return m_running->kind_of_work == fork.kind_of_work && m_running->subject == fork.subject && counts_untimed(fork);
+  }
+  // call(), in place of another one. False: the fork is to be run by run_fork_in_place, which times it.
   template <class function>
   bool call_recorded(const task& fork, function&& call) {
-    if (fork.id != 0 || !m_tally.ran_untimed(fork.subject)) [[unlikely]]
-      return false;
+    if (!counts_untimed(fork)) return false;
+    // The rest, such as its number, is that of its forker, as where nothing is recorded.
     const struct restored {
-      explicit restored(running_task& of) : on(of), outer(of) {}
-      ~restored() { on = outer; }
+      explicit restored(running_task& of) : on(of), kind_of_work(of.kind_of_work), subject(of.subject) {}
+      ~restored() {
+        on.kind_of_work = kind_of_work;
+        on.subject = subject;
+      }
       running_task& on;
-      const running_task outer;
+      const task_kind* const kind_of_work;
+      const std::uint32_t subject;
     } here(*m_running);
-    *m_running = {fork.kind_of_work, 0, fork.subject};
+    m_running->kind_of_work = fork.kind_of_work;
+    m_running->subject = fork.subject;
     call();
     return true;
   }
@@ -140,7 +150,7 @@ class alignas(64) worker {
   recording::tally& tally() noexcept { return m_tally; }
 
   // Of a task that is recorded: that it has been made.
-  void record_made(task& what) noexcept { what.id = recording::made(what.subject, m_tally); }
+  [[gnu::always_inline]] void record_made(task& what) noexcept { what.id = recording::made(what.subject, m_tally); }
 
   // Whether a task with this hint may be pushed here.
   bool suits(std::int32_t hint) const noexcept {
@@ -191,6 +201,9 @@ class alignas(64) worker {
 #endif
   }
 
+  [[gnu::always_inline]] bool counts_untimed(const task& fork) noexcept {
+    return (fork.id | m_running->id) == 0 && m_tally.ran_untimed(fork.subject);
+  }
   void run(task& what, task::place where) noexcept {
     if (what.subject != 0) [[unlikely]]
       return run_recorded(what, where);

@@ -1,0 +1,91 @@
+// What is recorded of forks, of which most run in place of who waits for them.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "own_recorder.hpp"
+#include "trimtab/tasks/invoke.hpp"
+#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/worker.hpp"
+
+namespace trimtab::tasks {
+namespace {
+
+std::uint32_t running_subject() { return worker::current()->running().subject; }
+
+// Of the forks that one function makes.
+struct forks_of_one {
+  std::atomic<std::uint64_t> count{0};
+  std::atomic<std::uint32_t> subject{0};
+  std::atomic<bool> is_mixed{false};
+
+  void runs() {
+    ++count;
+    std::uint32_t known = 0;
+    if (!subject.compare_exchange_strong(known, running_subject()) && known != running_subject()) is_mixed = true;
+  }
+  std::string wrong(const std::string& whose) {
+    const recorded_counts told = recorded()[subject];
+    if (subject == 0 || is_mixed) return "subjects of " + whose;
+    if (told.ran != count) return "ran of " + whose + ": " + std::to_string(told.ran) + " of " + std::to_string(count);
+    return told.made == count ? "" : "made of " + whose + ": " + std::to_string(told.made);
+  }
+};
+
+forks_of_one of_ping, of_pong, of_alone;
+std::atomic<bool> is_subject_changed{false};
+
+// By turns, so that each fork is of another kind than what forks it.
+void pong(int n);
+void ping(int n) {
+  if (n < 2) return;
+  const std::uint32_t before = running_subject();
+  invoke([n] { pong(n - 1); },
+         [n] {
+           of_ping.runs();
+           pong(n - 2);
+         });
+  if (running_subject() != before) is_subject_changed = true;
+}
+void pong(int n) {
+  if (n < 2) return;
+  const std::uint32_t before = running_subject();
+  invoke([n] { ping(n - 1); },
+         [n] {
+           of_pong.runs();
+           ping(n - 2);
+         });
+  if (running_subject() != before) is_subject_changed = true;
+}
+void alone(int n) {
+  if (n < 2) return;
+  const std::uint32_t before = running_subject();
+  invoke([n] { alone(n - 1); },
+         [n] {
+           of_alone.runs();
+           alone(n - 2);
+         });
+  if (running_subject() != before) is_subject_changed = true;
+}
+
+template <std::uint32_t workers>
+std::string wrong_of_forks() {
+  static trimtab_api api = own_recorder();
+  api.code_subject = [](const void* code) { return subject_called(std::to_string(reinterpret_cast<std::uintptr_t>(code))); };
+  trimtab_attached_api = &api;
+  {
+    runtime here({.workers = workers});
+    here.run([] { invoke([] { ping(20); }, [] { alone(20); }); });
+  }
+  if (is_subject_changed) return "what runs after a fork";
+  if (of_ping.subject == of_pong.subject || of_ping.subject == of_alone.subject) return "subjects";
+  return of_ping.wrong("ping") + of_pong.wrong("pong") + of_alone.wrong("alone");
+}
+
+TEST(recorded_forks, are_counted_each_under_its_own_function) { expect_nothing_wrong(wrong_of_forks<1>); }
+TEST(recorded_forks, are_so_where_some_are_stolen) { expect_nothing_wrong(wrong_of_forks<2>); }
+
+}  // namespace
+}  // namespace trimtab::tasks
