@@ -220,3 +220,42 @@ def test_two_copies_share_the_cpus(trimtab: str, compiled: Compiled, run: Run, t
     assert out == b"right\n", err
     members(watched)
     assert thread_decisions(watched.report()), "each comes down to a part of them"
+
+
+# Some hundred nanoseconds of work a region, for two seconds; or, with an argument, a millisecond.
+SHORT_REGIONS = r"""
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  const int size = argc > 1 ? 1000000 : 200;
+  double* const x = calloc((size_t)size, sizeof *x);
+  const double until = omp_get_wtime() + 2;
+  long steps = 0;
+  for (; omp_get_wtime() < until; ++steps) {
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < size; ++i) x[i] = 0.5 * x[i] + 1 / (x[i] + 2);
+  }
+  double after = 0;
+  for (long i = 0; i < steps; ++i) after = 0.5 * after + 1 / (after + 2);
+  for (int i = 0; i < size; ++i)
+    if (x[i] != after) return puts("wrong"), 1;
+  return puts("right"), 0;
+}
+"""
+
+
+@pytest.mark.skipif(CPUS < 2, reason="with one CPU there is one thread")
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_nobody_is_woken_for_regions_that_are_too_short(run: Run, compiled: Compiled, compiler: str) -> None:
+    watched = run(compiled(SHORT_REGIONS, compiler), options=("--threads=fit",), env=threads(CPUS))
+    assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
+    decided = watched.report()["decisions"]
+    if any("members wait" in each["reason"] for each in decided):
+        pytest.skip("others want the CPUs: there are fewer threads for their sake")
+    assert any("regions take" in each["reason"] and "trial_ratio" in each["evidence"] for each in decided)
+    assert thread_decisions(watched.report())[-1][1] < CPUS
+    watched = run(compiled(SHORT_REGIONS, compiler), "long", options=("--threads=fit",), env=threads(CPUS))
+    assert watched.done.stdout == "right\n"
+    changes = [change["knob"] for each in watched.report()["decisions"] for change in each["changes"]]
+    assert "trial_members" not in changes, "regions of a millisecond are not tried"

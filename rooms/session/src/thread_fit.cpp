@@ -15,6 +15,7 @@ std::unique_ptr<openmp::thread_steering> steer_threads(const steering_options& c
   options.allowed = base::allowed_cpus();
   options.includes_fixed = chosen.is_even_if_fixed;
   // The published policies know nothing of others.
+  options.has_trials = chosen.threads == thread_policy::fit && chosen.how != tune::shuffle;
   if (chosen.threads == thread_policy::fit) options.registry = observe::cpu_registry::default_path(chosen.runtime_directory);
   if (chosen.threads == thread_policy::asat_v1) options.evaluates = evaluated::iterations;
   if (chosen.threads == thread_policy::asat_v2) options.evaluates = evaluated::barrier;

@@ -46,15 +46,14 @@ std::vector<change> changes_of(const std::vector<setting>& settings, std::string
   std::vector<change> changes;
   for (const setting::value& its : found->values) {
     if (its.knob.find('.') != std::string::npos) continue;  // its adapter's
-    const auto knob =
-        std::find_if(subject.knobs.begin(), subject.knobs.end(), [&](const auto& each) { return each.name == its.knob; });
-    const auto value = knob == subject.knobs.end() ? std::nullopt : knob->values.value_of(its.text);
+    const auto place = subject.place_of(its.knob);
+    const auto value = place ? subject.knobs[*place].values.value_of(its.text) : std::nullopt;
     if (!value) {
       why = "the history's " + its.knob + " = " + its.text + " for " + subject.name + " is nothing that it can have here";
       return {};
     }
-    if (*value == knob->initial) continue;
-    changes.push_back({static_cast<std::uint32_t>(knob - subject.knobs.begin()), knob->initial, *value});
+    const knob_value initial = subject.knobs[*place].initial;
+    if (*value != initial) changes.push_back({*place, initial, *value});
   }
   return changes;
 }

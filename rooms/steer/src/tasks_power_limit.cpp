@@ -11,10 +11,9 @@ namespace trimtab::steer {
 void power_limit::observe(const view& now, std::vector<proposal>& out) {
   if (now.is_last) return;
   for (const subject_view& it : now.subjects) {
-    const auto found =
-        std::find_if(it.info.knobs.begin(), it.info.knobs.end(), [&](const knob& each) { return each.name == m_knob; });
+    const auto place = it.info.place_of(m_knob);
     const double watts = figure_or({it.figures.begin(), it.figures.end()}, figures::watts, -1);
-    if (found == it.info.knobs.end() || it.is_others || watts < 0) continue;
+    if (!place || it.is_others || watts < 0) continue;
     const double since_s = m_time_s < 0 ? 0 : now.time_s - m_time_s;
     m_time_s = now.time_s;
     m_seconds += since_s;
@@ -22,7 +21,7 @@ void power_limit::observe(const view& now, std::vector<proposal>& out) {
     if (m_seconds < m_options.period_s) return;
     const double mean = m_joules / m_seconds;
     m_seconds = m_joules = 0;
-    return period(it, static_cast<std::uint32_t>(found - it.info.knobs.begin()), mean, out);
+    return period(it, *place, mean, out);
   }
 }
 

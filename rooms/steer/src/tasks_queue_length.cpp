@@ -19,9 +19,8 @@ double ratio(double length, double than) { return (length + 0.5) / (than + 0.5);
 void queue_length_climb::observe(const view& now, std::vector<proposal>& out) {
   if (now.is_last) return;
   for (const subject_view& it : now.subjects) {
-    const auto found =
-        std::find_if(it.info.knobs.begin(), it.info.knobs.end(), [&](const knob& each) { return each.name == m_knob; });
-    if (found == it.info.knobs.end() || it.is_others) continue;
+    const auto place = it.info.place_of(m_knob);
+    if (!place || it.is_others) continue;
     const double since_s = m_time_s < 0 ? 0 : now.time_s - m_time_s;
     m_time_s = now.time_s;
     const double length = figure_or({it.figures.begin(), it.figures.end()}, figures::queue_length, -1);
@@ -32,7 +31,7 @@ void queue_length_climb::observe(const view& now, std::vector<proposal>& out) {
     if (m_worked_s < m_options.period_s) return;
     const double mean = m_sum / m_worked_s;
     m_worked_s = m_sum = 0;
-    return period(it, static_cast<std::uint32_t>(found - it.info.knobs.begin()), mean, out);
+    return period(it, *place, mean, out);
   }
 }
 

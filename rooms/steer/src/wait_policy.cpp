@@ -37,24 +37,23 @@ void wait_policy::observe(const view& now, std::vector<proposal>& out) {
   for (const subject_id each : now.gone) m_states.erase(each);
   if (now.is_last) return;
   for (const subject_view& each : now.subjects) {
-    const std::vector<knob>& knobs = each.info.knobs;
-    const auto its = std::find_if(knobs.begin(), knobs.end(), [](const knob& one) { return one.name == knobs::block_time; });
-    if (its == knobs.end() || each.is_others || its->initial == sleep_at_once || !its->values.contains(sleep_at_once))
-      continue;
+    const auto place = each.info.place_of(knobs::block_time);
+    if (!place || each.is_others) continue;
+    const knob& its = each.info.knobs[*place];
+    if (its.initial == sleep_at_once || !its.values.contains(sleep_at_once)) continue;
     const figure* const share = find_figure(each.figures, figures::run_delay_share);
     const figure* const window = find_figure(each.figures, figures::windows);
     if (share == nullptr || window == nullptr) continue;
     state& of = m_states[each.info.id];
     if (of.window == window->value) continue;
     of.window = window->value;
-    const auto place = static_cast<std::uint32_t>(its - knobs.begin());
-    const bool sleeps = each.in_force[place] == sleep_at_once;
-    const std::optional<knob_value> to = judge(of, now.time_s, share->value, sleeps, its->initial);
+    const bool sleeps = each.in_force[*place] == sleep_at_once;
+    const std::optional<knob_value> to = judge(of, now.time_s, share->value, sleeps, its.initial);
     if (!to) continue;
     proposal made;
     made.subject = each.info.id;
     made.what = outcome::set;
-    made.changes = {{place, *to}};
+    made.changes = {{*place, *to}};
     made.reason = sleeps ? "its threads have had their CPUs for long" : "who spins takes CPUs that others want";
     made.evidence = {*share};
     out.push_back(std::move(made));

@@ -42,6 +42,7 @@ struct program_options {
   bool is_serial = false;
   double grain_s = 1e-3;
   double join_s = 2e-6;
+  double wake_s = 0;  // before a member other than the first begins
   at_barrier waits = at_barrier::spins;
   std::uint32_t threads = 4;
   double quota_cpus = 0;

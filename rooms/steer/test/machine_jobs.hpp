@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "machine.hpp"
+#include "trimtab/steer/fitting/team_trial.hpp"
 
 namespace trimtab::steer::testing {
 
@@ -26,6 +27,12 @@ struct machine::job {
   std::uint64_t evaluations = 0;
   double evaluated_s = 0, passage_s = 0;
   std::size_t passage_members = 0;
+
+  double time_s = 0;  // within the tick
+  knob_value trial_members = 0;
+  team_trial trial;
+  double trials_over = 0;
+  std::uint64_t regions_told = 0;
 
   std::unique_ptr<engine> steering;
   bool has_appeared = false;

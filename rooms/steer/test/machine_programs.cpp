@@ -10,11 +10,12 @@ namespace trimtab::steer::testing {
 namespace {
 constexpr double barrier_s = 1e-6;  // of a member
 constexpr double slow_s = 2e-3;
+constexpr team_trial_options trial_ns{.least_block = 1'000'000, .most_block = 10'000'000};
 }  // namespace
 
 void machine::begin(job& its) {
   its.is_running = true;
-  its.evaluated_s = m_time_s;
+  its.evaluated_s = its.time_s = m_time_s;
   begin_region(its);
 }
 
@@ -35,12 +36,18 @@ void machine::begin_region(job& its) {
   }
   // Once the time has come, one between two regions.
   its.is_barrier = !its.is_barrier && its.steering && m_time_s - its.evaluated_s >= as.eval_time_s;
-  const auto team = static_cast<std::size_t>(its.seen.threads);
+  auto team = static_cast<std::size_t>(its.seen.threads);
+  if (its.trial_members != 0 && !its.trial.is_over()) {
+    if (its.trial.begin_region(static_cast<std::uint64_t>(its.time_s * 1e9)))
+      team = static_cast<std::size_t>(its.trial_members);
+    its.trials_over += its.trial.is_over();
+  }
   its.members = its.is_barrier ? std::max(team, static_cast<std::size_t>(its.barrier_members)) : team;
   for (std::size_t i = 0; i < its.threads.size(); ++i) {
     thread& each = its.threads[i];
     each.is_there = false;
     each.left_s = its.is_barrier ? barrier_s : as.grain_s / static_cast<double>(its.members) + as.join_s;
+    if (i > 0) each.left_s += as.wake_s;
     if (i < its.members)
       wake(each);
     else
@@ -91,6 +98,7 @@ void machine::advance(job& its) {
         its.seen.slow.emplace_back(its.region_began_s, took);
     }
     const std::size_t members = its.members;
+    its.time_s = m_time_s - std::max(rest, 0.0);
     begin_region(its);
     if (as.waits == at_barrier::yields && members > 1)
       for (std::size_t i = 0; i < its.members; ++i) yield(its.threads[i]);
@@ -123,6 +131,12 @@ std::vector<figure> machine::figures_of(job& its) {
   add(figures::run_delay_share, delay / (window * static_cast<double>(its.members)));
   add(figures::throttled_share, its.throttled_s / window);
   add(figures::skew_seconds, its.skew_s);
+  if (const auto regions = its.seen.regions - std::exchange(its.regions_told, its.seen.regions); regions > 0)
+    add(figures::region_seconds, window / static_cast<double>(regions));
+  if (its.trials_over > 0) {
+    add(figures::team_trials, its.trials_over);
+    add(figures::trial_ratio, its.trial.ratio());
+  }
   if (its.evaluations > 0) {
     add(figures::evaluations, static_cast<double>(its.evaluations));
     add(figures::passage_seconds, its.passage_s);
@@ -156,12 +170,17 @@ void machine::tell(job& its) {
   if (!std::exchange(its.has_appeared, true)) {
     const knob threads{std::string(knobs::threads), *domain::range(1, most), most, 0, consent::safe, 0, {}};
     const knob barrier{std::string(knobs::barrier_members), *domain::range(0, most), 0, 0, consent::safe, 0, {}};
-    now.appeared = {{1, "process", {threads, barrier}}};
+    const knob trial{std::string(knobs::trial_members), *domain::range(0, most), 0, 0, consent::safe, 0, {}};
+    now.appeared = {{1, "process", {threads, barrier, trial}}};
   }
   now.figures = figures_of(its);
   for (const decision& made : its.steering->step(now)) {
     its.seen.decisions.push_back(made);
-    for (const change& each : made.changes) (each.knob == 0 ? its.seen.threads : its.barrier_members) = each.to;
+    for (const change& each : made.changes) {
+      knob_value* const turned[] = {&its.seen.threads, &its.barrier_members, &its.trial_members};
+      *turned[each.knob] = each.to;
+      if (each.knob == 2 && each.to != 0) its.trial = team_trial(trial_ns);
+    }
   }
 }
 

@@ -211,6 +211,44 @@ TEST(machine, has_ours_go_to_one_thread_at_once_under_a_quota_of_half_a_cpu) {
   EXPECT_EQ(here[0].decisions.size(), 1u);
 }
 
+// Threads that sleep, and regions that are not worth waking them for: nobody lacks a CPU.
+TEST(machine, has_ours_wake_nobody_for_regions_of_a_microsecond) {
+  std::uint64_t regions[3];
+  for (const int how : {0, 1, 2}) {
+    machine here(cpus(4));
+    program_options team = region_program(never, how == 0 ? 1 : 4, 2e-6);
+    team.wake_s = 60e-6;
+    if (how == 2) team.fits = with<fit>();
+    here.add(team);
+    here.run_until(10);
+    regions[how] = here[0].regions;
+    if (how == 2) {
+      EXPECT_EQ(here[0].threads, 1);
+      EXPECT_LE(here[0].decisions.size(), 12u) << "trials become rare";
+    }
+  }
+  EXPECT_GT(regions[2], 8 * regions[1]);
+  EXPECT_GT(10 * regions[2], 8 * regions[0]);
+}
+
+TEST(machine, has_ours_leave_alone_what_gains_from_its_threads) {
+  for (const double grain_s : {150e-6, 600e-6, large_grain_s}) {
+    std::uint64_t regions[2];
+    for (const bool is_fitted : {false, true}) {
+      machine here(cpus(4));
+      program_options team = region_program(never, 4, grain_s);
+      team.wake_s = 10e-6;
+      if (is_fitted) team.fits = with<fit>();
+      here.add(team);
+      here.run_until(10);
+      regions[is_fitted ? 1 : 0] = here[0].regions;
+      EXPECT_EQ(here[0].threads, 4) << grain_s;
+      EXPECT_LE(here[0].decisions.size(), 10u) << grain_s;
+    }
+    EXPECT_GT(regions[1], 0.97 * static_cast<double>(regions[0])) << grain_s;
+  }
+}
+
 // Jobs that come and go at random: load ends as if alone, the job close to what is ideal, and few changes.
 TEST(machine, has_ours_follow_a_load_that_changes) {
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {

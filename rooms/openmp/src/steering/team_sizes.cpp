@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <mutex>
 
+#include "steering/first_share.hpp"
 #include "steering/team_evaluation.hpp"
+#include "steering/tried_teams.hpp"
 
 namespace trimtab::openmp {
 
@@ -111,10 +113,12 @@ std::uint32_t fit_clause_slowly(const caller& from, std::uint32_t clause) noexce
   const int own = clause != 0 ? static_cast<int>(std::min(clause, 1u << 16)) : most();
   if (own < 2) return clause;
   const team_sizes::who by = this_thread_of(from);
+  if (the_team_sizes.now() == team_sizes::state::unknown) take_first_share(static_cast<std::uint32_t>(own));
   const bool is_first = the_team_sizes.is_first_forker(by);
   if (is_first) evaluate_if_due(from, static_cast<std::uint32_t>(own));
   const std::uint32_t members = the_team_sizes.fork(by, static_cast<std::uint32_t>(own));
   if (!is_first) return members == team_sizes::as_it_is ? clause : members;
+  if (const std::uint32_t tried = tried_members(static_cast<std::uint32_t>(own)); tried != 0) return tried;
   if (members == 1 && pool.load(std::memory_order_relaxed) > 1) end_idle_threads(from);
   pool_has(members == team_sizes::as_it_is ? static_cast<std::uint32_t>(own) : members);
   return members == team_sizes::as_it_is ? clause : members;

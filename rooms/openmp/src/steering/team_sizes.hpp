@@ -9,6 +9,7 @@
 //   the stronger consent (include_fixed) both are the program's own number like any other.
 // - Only regions of nesting level 1, of the first thread that forks. When another one forks as well, all stays from then on
 //   as the program was told.
+// - Where nothing was told, some regions may have another number for a moment (tried_teams.hpp).
 // A program that asks nobody (or within a region, as GCC's static loops do themselves) has been consented for.
 #pragma once
 

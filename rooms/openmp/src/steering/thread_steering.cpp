@@ -4,8 +4,10 @@
 #include <map>
 
 #include "steering/arrival_skew.hpp"
+#include "steering/first_share.hpp"
 #include "steering/team_evaluation.hpp"
 #include "steering/team_sizes.hpp"
+#include "steering/tried_teams.hpp"
 #include "trimtab/observe/recorder.hpp"
 #include "trimtab/observe/thread_times.hpp"
 #include "trimtab/steer/fitting/figures.hpp"
@@ -19,17 +21,23 @@ namespace figures = steer::figures;
 namespace {
 
 constexpr double window_s = 0.15;
+// The first ones: threads that a program begins with are in others' way until one is over.
+constexpr double first_window_s = 0.06;
+constexpr std::uint64_t first_windows = 3;
 // A new team's threads are made at the next fork.
 constexpr double change_cost_s = 100e-6;
 constexpr std::uint32_t threads_knob = 0;
 
 std::atomic<std::uint32_t> barrier_members{0};
+void set_barrier_members(std::uint32_t members) noexcept { barrier_members.store(members, std::memory_order_relaxed); }
 
+// The first knob, or the one that a policy has besides.
+template <void other(std::uint32_t) noexcept>
 bool turn(std::uint32_t knob, knob_value to) {
   if (to < 0) return false;
   const auto members = static_cast<std::uint32_t>(to);
   if (knob != threads_knob)
-    barrier_members.store(members, std::memory_order_relaxed);
+    other(members);
   else
     the_team_sizes.want(members >= the_team_sizes.own() ? team_sizes::as_it_is : members);
   return true;
@@ -70,6 +78,7 @@ thread_steering::thread_steering(steer::board& knobs, steer::decision_record& re
       m_delays(std::make_unique<delays>(m_options.root.c_str())) {
   // One more than there are CPUs, so that what is fitted to the CPUs holds for every clause.
   if (options.includes_fixed) the_team_sizes.include_fixed(options.allowed.count() + 1);
+  announce(options.registry, options.allowed);
   is_fitting_teams.store(true, std::memory_order_release);
 }
 
@@ -94,8 +103,9 @@ void thread_steering::appear(steer::snapshot& now) {
                         steer::consent::safe,
                         0,
                         {}});
-  if (m_options.evaluates == thread_steering_options::evaluated::barrier)
-    info.knobs.push_back({std::string(steer::knobs::barrier_members),
+  const bool has_barrier = m_options.evaluates == thread_steering_options::evaluated::barrier;
+  if (has_barrier || m_options.has_trials)
+    info.knobs.push_back({std::string(has_barrier ? steer::knobs::barrier_members : steer::knobs::trial_members),
                           steer::certain(steer::domain::range(0, own)),
                           0,
                           0,
@@ -104,7 +114,7 @@ void thread_steering::appear(steer::snapshot& now) {
                           {}});
   m_subject = id;
   m_record.add(info, "");
-  m_knobs.add(info, turn);
+  m_knobs.add(info, has_barrier ? turn<set_barrier_members> : turn<try_members>);
   now.appeared.push_back(std::move(info));
 }
 
@@ -119,7 +129,7 @@ bool thread_steering::is_in_force() const {
 void thread_steering::end_window() {
   const std::uint32_t members = the_team_sizes.latest(), forks = the_team_sizes.forks();
   const bool is_valid = is_in_force() && members == m_members;
-  if (is_valid && m_watch.seconds() < window_s) return;
+  if (is_valid && m_watch.seconds() < (m_windows < first_windows ? first_window_s : window_s)) return;
   if (!is_valid || (forks == m_forks && !the_recorder.is_parallel())) {
     m_members = members;
     m_forks = forks;
@@ -130,9 +140,13 @@ void thread_steering::end_window() {
   }
   const observe::cpu_window ended = m_watch.end(the_team_sizes.own());
   const std::optional<double> delay_s = m_delays->seconds();
+  const double regions = forks - m_forks;
   m_forks = forks;
   m_windows += 1;
   m_figures = steer::figures_of(ended, delay_s, members);
+  // Where the program relies on a number that it was told, nothing can be tried with its regions.
+  if (regions > 0 && !the_team_sizes.is_promised())
+    m_figures.push_back({std::string(figures::region_seconds), ended.seconds / regions});
   const auto skew = static_cast<double>(take_longest_skew());
   m_figures.push_back({std::string(figures::skew_seconds), skew * the_recorder.clock().ns_per_tick * 1e-9});
 }
@@ -150,10 +164,14 @@ void thread_steering::evaluate(double now_s) {
 void thread_steering::tell(steer::snapshot& now) const {
   now.figures.insert(now.figures.end(), m_figures.begin(), m_figures.end());
   steer::add_figures_of(m_watch, m_windows, now.figures);
+  const auto add = [&now](std::string_view name, double value) { now.figures.push_back({std::string(name), value}); };
+  if (const tried_team tried = latest_trial(); tried.number > 0) {
+    add(figures::team_trials, static_cast<double>(tried.number));
+    add(figures::trial_ratio, tried.ratio);
+  }
   if (m_options.evaluates == thread_steering_options::evaluated::nothing) return;
   const evaluation latest = latest_evaluation();
   if (latest.number == 0) return;
-  const auto add = [&now](std::string_view name, double value) { now.figures.push_back({std::string(name), value}); };
   add(figures::evaluations, static_cast<double>(latest.number));
   if (m_options.evaluates == thread_steering_options::evaluated::iterations) {
     add(figures::iterations_spread, latest.spread);
@@ -169,6 +187,7 @@ void thread_steering::add_to(steer::snapshot& now) {
   if (state != team_sizes::state::free && (m_subject || state != team_sizes::state::unknown)) {
     m_is_gone = true;
     m_watch.leave();
+    leave_share();
     if (!m_subject) return;
     m_knobs.remove(*m_subject);
     now.gone.push_back(*m_subject);
@@ -181,6 +200,11 @@ void thread_steering::add_to(steer::snapshot& now) {
     m_members = the_team_sizes.latest();
     m_watch.begin();
     m_delays->seconds();
+    if (const first_share its = taken_share(); its.others > 0) {
+      m_windows = 1;
+      m_figures = {{std::string(figures::others), static_cast<double>(its.others)},
+                   {std::string(figures::registry_share), static_cast<double>(its.cpus)}};
+    }
   }
   end_window();
   evaluate(now.time_s);
@@ -189,6 +213,7 @@ void thread_steering::add_to(steer::snapshot& now) {
 
 void thread_steering::conclude() {
   m_watch.leave();
+  leave_share();
   const auto tell = [](const char* why, const char* remedy) {
     the_recorder.unavailable("other numbers of threads", why, remedy);
   };

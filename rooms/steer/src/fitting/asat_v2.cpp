@@ -10,10 +10,8 @@ namespace trimtab::steer {
 namespace {
 
 bool has_barrier_knob(std::span<const subject_view* const> subjects) {
-  return std::any_of(subjects.begin(), subjects.end(), [](const subject_view* each) {
-    return std::any_of(each->info.knobs.begin(), each->info.knobs.end(),
-                       [](const knob& its) { return its.name == knobs::barrier_members; });
-  });
+  return std::any_of(subjects.begin(), subjects.end(),
+                     [](const subject_view* each) { return each->info.place_of(knobs::barrier_members).has_value(); });
 }
 
 }  // namespace

@@ -96,13 +96,46 @@ std::optional<thread_fitting::verdict> fit::add(const situation& now, knob_value
 
 fit::verdict fit::bring_to(const situation& now, const ceiling& most) {
   rest(now);
-  return {most.threads, text(most.reason, *now.figure_of(most.figure)), now.evidence({most.figure})};
+  return {most.threads, text(most.reason, now.figure_of(most.figure).value_or(0)), now.evidence({most.figure})};
+}
+
+std::optional<thread_fitting::verdict> fit::end_trial(const situation& now) {
+  const knob_value tried = m_grain.on_trial();
+  const double ratio = now.figure_of(figures::trial_ratio).value_or(1);
+  const auto found = m_grain.end(now.time_s, now.figure_of(figures::team_trials).value_or(0), ratio, now.threads);
+  if (found == grain_limit::result::open) return std::nullopt;
+  const std::vector<figure> evidence = now.evidence({figures::trial_ratio, figures::region_seconds});
+  rest(now);
+  if (found == grain_limit::result::no_gain) return verdict{now.threads, "regions take no less time so", evidence};
+  return verdict{tried, text("regions take %.0f %% of the time so", ratio * 100), evidence};
+}
+
+std::optional<thread_fitting::verdict> fit::try_others(const situation& now, knob_value limit) {
+  const double region_s = now.figure_of(figures::region_seconds).value_or(0);
+  if (m_grain.is_outgrown(now.time_s, region_s)) {
+    // As far as CPUs are idle; the rest comes as usual.
+    const double idle = now.figure_of(figures::idle_cpus).value_or(0) + (1 - m_options.least_idle);
+    const knob_value to = std::min(limit, now.threads + whole_cpus(idle + 1) - 1);
+    const std::vector<figure> evidence = now.evidence({figures::region_seconds, figures::idle_cpus});
+    rest(now);
+    return verdict{std::max(now.threads, to), "regions take longer than those that fewer threads were for", evidence};
+  }
+  const knob_value twice = now.more ? std::min(limit, 2 * now.threads) : 0;
+  const bool has_room =
+      now.figure_of(figures::idle_cpus).value_or(0) >= static_cast<double>(twice - now.threads) - (1 - m_options.least_idle);
+  if (m_was_suspicious) return std::nullopt;
+  const knob_value to = m_grain.next_trial(now.time_s, region_s, now.threads, now.fewest, has_room ? twice : 0);
+  if (to == 0) return std::nullopt;
+  m_grain.begin(now.time_s, to, now.figure_of(figures::team_trials).value_or(0));
+  return verdict{now.threads, text("regions of %.0f us: some are tried so", region_s * 1e6),
+                 now.evidence({figures::region_seconds}), 0, to};
 }
 
 std::optional<thread_fitting::verdict> fit::judge(const situation& now) {
   const ceiling machine = least_of(now, {{figures::allowed_cpus, "the process may run on %.0f CPUs", 0},
                                          {figures::quota_cpus, "its cgroup pays for %.2f CPUs", 0}});
   if (now.fewer && now.threads > machine.threads) return bring_to(now, machine);
+  if (m_grain.on_trial() != 0) return end_trial(now);
   if (const auto window = now.figure_of(figures::windows)) {
     if (*window == m_window) return std::nullopt;
     m_window = *window;
@@ -110,12 +143,15 @@ std::optional<thread_fitting::verdict> fit::judge(const situation& now) {
   ceiling share{"", "", machine.threads};
   if (now.figure_of(figures::others).value_or(0) > 0)
     share = least_of(now, {{figures::registry_share, "its share among programs that fit their threads is %.0f CPUs", 0}});
-  // An estimate, of windows that others began at other times: it has to hold for two.
+  // An estimate, of windows that others began at other times: it has to hold for two. Who joins others does not wait.
   const bool was_above = std::exchange(m_was_above_share, now.fewer && now.threads > share.threads);
-  if (was_above && m_was_above_share) return bring_to(now, share);
+  const bool joins = std::exchange(m_is_new, false);
+  if (m_was_above_share && (was_above || joins)) return bring_to(now, share);
   if (now.time_s - m_changed_s < m_options.settle_s) return std::nullopt;
   if (auto found = drop(now)) return found;
-  return add(now, std::min(machine.threads, share.threads));
+  const knob_value limit = std::min(machine.threads, share.threads);
+  if (auto found = try_others(now, limit)) return found;
+  return add(now, std::min(limit, m_grain.threads()));
 }
 
 }  // namespace trimtab::steer

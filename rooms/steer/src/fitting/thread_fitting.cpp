@@ -8,12 +8,11 @@ namespace trimtab::steer {
 
 namespace {
 
-std::optional<std::uint32_t> place_of(std::string_view name, const subject_info& of, bool has_consent) {
-  for (std::uint32_t i = 0; i < of.knobs.size(); ++i) {
-    const knob& each = of.knobs[i];
-    if (each.name == name && each.values.is_ordered() && (each.asks == consent::safe || has_consent)) return i;
-  }
-  return std::nullopt;
+std::optional<std::uint32_t> place_of_number(std::string_view name, const subject_info& of, bool has_consent) {
+  const auto place = of.place_of(name);
+  if (!place) return std::nullopt;
+  const knob& its = of.knobs[*place];
+  return its.values.is_ordered() && (its.asks == consent::safe || has_consent) ? place : std::nullopt;
 }
 
 // The largest that is not above the limit; otherwise the least there is.
@@ -57,7 +56,7 @@ std::vector<thread_fitting::fitted> thread_fitting::subjects_of(const view& now)
   for (const subject_id each : now.gone) m_most.erase(each);
   std::vector<fitted> all;
   for (const subject_view& each : now.subjects) {
-    const auto place = place_of(m_knob, each.info, now.has_consent);
+    const auto place = place_of_number(m_knob, each.info, now.has_consent);
     if (!place || each.is_others) continue;
     const knob& its = each.info.knobs[*place];
     const knob_value had = each.accepted[*place];
@@ -100,10 +99,13 @@ void thread_fitting::observe(const view& now, std::vector<proposal>& out) {
     made.what = outcome::set;
     const knob_value wanted = m_count ? each.for_count(*m_count) : each.in_force();
     if (each.in_force() != wanted) made.changes.push_back({each.place, wanted});
-    const auto barrier = place_of(knobs::barrier_members, each.subject->info, now.has_consent);
-    if (barrier && each.subject->in_force[*barrier] != m_latest.barrier_members &&
-        each.subject->info.knobs[*barrier].values.contains(m_latest.barrier_members))
-      made.changes.push_back({*barrier, m_latest.barrier_members});
+    const auto bring = [&](std::string_view name, knob_value to) {
+      const auto place = place_of_number(name, each.subject->info, now.has_consent);
+      if (place && each.subject->in_force[*place] != to && each.subject->info.knobs[*place].values.contains(to))
+        made.changes.push_back({*place, to});
+    };
+    bring(knobs::barrier_members, m_latest.barrier_members);
+    bring(knobs::trial_members, m_latest.trial_members);
     if (made.changes.empty()) continue;
     made.reason = m_latest.reason;
     made.evidence = m_latest.evidence;

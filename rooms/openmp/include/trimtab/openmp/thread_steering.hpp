@@ -19,6 +19,7 @@ struct thread_steering_options {
   // What is measured between regions: for asat-v1 1000 iterations, for asat-v2 a barrier.
   enum class evaluated { nothing, iterations, barrier } evaluates = evaluated::nothing;
   double eval_time_s = 0.5;
+  bool has_trials = false;   // a policy may try other numbers for some regions: the knob trial_members, for fit
   base::cpu_mask allowed{};  // CPUs of the process
   std::string registry;      // path; "": none
   // num_threads clauses and omp_set_num_threads may be brought down, too.

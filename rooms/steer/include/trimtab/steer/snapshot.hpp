@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,7 @@ struct subject_info {
   subject_id id = 0;
   std::string name;
   std::vector<knob> knobs;
+  std::optional<std::uint32_t> place_of(std::string_view knob_name) const noexcept;  // among its knobs
   bool operator==(const subject_info&) const = default;
 };
 

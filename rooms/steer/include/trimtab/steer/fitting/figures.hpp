@@ -32,6 +32,13 @@ inline constexpr std::string_view registry_share = "registry_share";  // CPUs fo
 // to the last.
 inline constexpr std::string_view skew_seconds = "skew_seconds";
 
+// From one fork to the next, in the mean of the window.
+inline constexpr std::string_view region_seconds = "region_seconds";
+// Of trials with other members (team_trial.hpp), which the knob `trial_members` asks for. `team_trials` counts those that
+// are over.
+inline constexpr std::string_view team_trials = "team_trials";
+inline constexpr std::string_view trial_ratio = "trial_ratio";  // of the latest: time of a region on trial / as it was
+
 // Of the published policies, which measure between two regions of the program, at the beginning of the next, at most once
 // per evaluation time. `evaluations` counts them from 1: what comes with the same number again is no new evaluation.
 inline constexpr std::string_view evaluations = "evaluations";
@@ -48,6 +55,9 @@ inline constexpr std::string_view threads = "threads";
 // Members of the next timed barrier, more than of the program's teams ("dip a toe in"); 0: as many. Of the subject that has
 // `threads`; only ASAT version 2 turns it.
 inline constexpr std::string_view barrier_members = "barrier_members";
+// Members of some of the next regions, in turn with others, to see whether they take less time; 0: no trial. Of the subject
+// that has `threads`; only `fit` turns it. The program is never told of these members.
+inline constexpr std::string_view trial_members = "trial_members";
 
 }  // namespace trimtab::steer::knobs
 

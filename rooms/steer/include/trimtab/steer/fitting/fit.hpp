@@ -1,18 +1,21 @@
 // Fits the number of threads to the machine without a barrier of its own. Too many threads cost orders of magnitude, too few
-// a linear factor; so it drops fast and adds slowly, and never tries and sees.
+// a linear factor; so it drops fast and adds slowly, and tries and sees only where regions are short.
 //
 //   cap    at once: CPUs allowed, and the cgroup's quota, rounded down
-//   share  what the registry gives, while others fit their threads, too: when it held for two windows
+//   share  what the registry gives, while others fit their threads, too: when it held for two windows, but for the first
 //   drop   at once to what is left: members lost half a CPU in one window, or three tenths in two in a row; without a figure
-//   of
-//          that one thread, when regions' ends lay far apart in two windows in a row, beyond what is usual
+//          of that one thread, when regions' ends lay far apart in two windows in a row, beyond what is usual
 //   add    one, when CPUs were idle for `calm_s` at a stretch and nothing was lost
+//   grain  one, or half as many, where regions are so short that they may not be worth waking threads for, and a trial of
+//   some of
+//          them shows that they take less time so (grain_limit.hpp)
 //
 // It comes to rest. A thread is added only where at least `least_idle` of a CPU is free, so it can lose at most
 // 1 - least_idle, which is not enough for a drop. What is measured within `settle_s` of a change is not judged. And when a
 // drop follows an add within `soon_s`, the next add waits twice as long as that one did; when it comes later, half as long.
 #pragma once
 
+#include "trimtab/steer/fitting/grain_limit.hpp"
 #include "trimtab/steer/fitting/thread_fitting.hpp"
 
 namespace trimtab::steer {
@@ -28,12 +31,13 @@ struct fit_options {
   double soon_s = 3;
   double bad_skew_s = 3e-3;  // a slice of the scheduler's
   double skew_ratio = 4;     // above the usual, which is the regions' own imbalance
+  grain_options grain = {};
 };
 
 class fit : public thread_fitting {
  public:
   explicit fit(fit_options options = {}, std::string_view knob = knobs::threads)
-      : thread_fitting(knob), m_options(options), m_calm_s(options.calm_s) {}
+      : thread_fitting(knob), m_options(options), m_calm_s(options.calm_s), m_grain(options.grain) {}
   std::string_view name() const noexcept override { return "fit"; }
   cadence when() const override { return {m_options.period_s, {}}; }
 
@@ -51,6 +55,8 @@ class fit : public thread_fitting {
   std::optional<verdict> drop(const situation& now);
   std::optional<verdict> add(const situation& now, knob_value limit);
   bool is_skewed(const situation& now);
+  std::optional<verdict> end_trial(const situation& now);
+  std::optional<verdict> try_others(const situation& now, knob_value limit);
   void rest(const situation& now);
 
   fit_options m_options;
@@ -59,7 +65,9 @@ class fit : public thread_fitting {
   double m_added_s = -1e9, m_changed_s = -1e9;
   double m_calm_since_s = -1;  // below 0: not calm
   bool m_was_suspicious = false, m_was_above_share = false;
+  bool m_is_new = true;        // no window was judged
   double m_usual_skew_s = -1;  // below 0: not known
+  grain_limit m_grain;
 };
 
 }  // namespace trimtab::steer

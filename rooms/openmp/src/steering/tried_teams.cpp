@@ -1,0 +1,61 @@
+#include "steering/tried_teams.hpp"
+
+#include "steering/team_sizes.hpp"
+#include "trimtab/base/clock.hpp"
+#include "trimtab/observe/recorder.hpp"
+#include "trimtab/steer/fitting/team_trial.hpp"
+
+namespace trimtab::openmp {
+
+using observe::the_recorder;
+
+std::atomic<std::uint32_t> members_to_try{0};
+
+namespace {
+
+constexpr double least_block_ns = 1e6;
+constexpr double most_block_ns = 10e6;
+
+std::atomic<std::uint64_t> asked{0};
+
+// One writer, the thread that forks; the number is stored last.
+std::atomic<std::uint64_t> trials_over{0};
+std::atomic<double> latest_ratio{0};
+steer::team_trial under_way;
+std::uint64_t begun = 0;  // which that was asked for
+
+}  // namespace
+
+void try_members(std::uint32_t members) noexcept {
+  asked.fetch_add(1, std::memory_order_relaxed);
+  members_to_try.store(members, std::memory_order_release);
+}
+
+tried_team latest_trial() noexcept {
+  tried_team made;
+  made.number = trials_over.load(std::memory_order_acquire);
+  made.ratio = latest_ratio.load(std::memory_order_relaxed);
+  return made;
+}
+
+std::uint32_t tried_members_slowly(std::uint32_t own) noexcept {
+  const std::uint32_t members = members_to_try.load(std::memory_order_acquire);
+  if (members == 0 || members > own || the_team_sizes.is_promised() || the_team_sizes.now() != team_sizes::state::free)
+    return 0;
+  if (const std::uint64_t wish = asked.load(std::memory_order_relaxed); wish != begun) {
+    begun = wish;
+    steer::team_trial_options options;
+    options.least_block = static_cast<std::uint64_t>(the_recorder.ticks_of_ns(least_block_ns));
+    options.most_block = static_cast<std::uint64_t>(the_recorder.ticks_of_ns(most_block_ns));
+    under_way = steer::team_trial(options);
+  }
+  if (under_way.is_over()) return 0;
+  const bool is_tried = under_way.begin_region(base::now());
+  if (under_way.is_over()) {
+    latest_ratio.store(under_way.ratio(), std::memory_order_relaxed);
+    trials_over.store(trials_over.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+  return is_tried ? members : 0;
+}
+
+}  // namespace trimtab::openmp

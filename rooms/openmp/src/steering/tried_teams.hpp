@@ -1,0 +1,26 @@
+// Regions with other numbers of members for a moment, to see whether they take less time (steer/fitting/team_trial.hpp).
+// Never where the program was told its number, and it is told nothing of these.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace trimtab::openmp {
+
+struct tried_team {
+  std::uint64_t number = 0;  // how many trials are over
+  double ratio = 0;          // of the latest
+};
+
+// By the steering thread. members: of the next regions, in turn with as many as they have; 0: a trial under way ends.
+void try_members(std::uint32_t members) noexcept;
+tried_team latest_trial() noexcept;
+
+extern std::atomic<std::uint32_t> members_to_try;
+std::uint32_t tried_members_slowly(std::uint32_t own) noexcept;
+// By the thread that forks first, after team_sizes::fork. own: beyond which there is none. 0: members as they are.
+inline std::uint32_t tried_members(std::uint32_t own) noexcept {
+  return members_to_try.load(std::memory_order_acquire) == 0 ? 0 : tried_members_slowly(own);
+}
+
+}  // namespace trimtab::openmp
