@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "trimtab/tasks/runtime.hpp"
@@ -59,6 +60,17 @@ inline std::chrono::microseconds processor_time() {
   getrusage(RUSAGE_SELF, &usage);
   return std::chrono::seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
          std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+// Whether there comes a window in which the process uses less than `most`: workers rest sooner or later, later on a loaded
+// machine.
+inline bool comes_to_rest(std::chrono::microseconds window, std::chrono::microseconds most) {
+  for (int i = 0; i < 30; ++i) {
+    const auto before = processor_time();
+    std::this_thread::sleep_for(window);
+    if (processor_time() - before < most) return true;
+  }
+  return false;
 }
 
 // What the child's checks say: 0 is well. It leaves by exit or by _exit; whoever hangs is killed.
