@@ -91,9 +91,9 @@ def test_what_was_proved_comes_first(runs: Runs) -> None:
     assert runs.asked == {"OMP_WAIT_POLICY": "passive"}, "the rest is looked for beside it"
 
 
-def test_threads_that_slept_at_the_end_sleep_again(runs: Runs) -> None:
-    runs.tuned(decisions=(waiting("0"),))
-    assert runs.started("frozen") == {"KMP_BLOCKTIME": "0"}
+def test_threads_that_slept_soon_at_the_end_do_so_again(runs: Runs) -> None:
+    runs.tuned(decisions=(waiting("1"),))
+    assert runs.started("frozen") == {"KMP_BLOCKTIME": "1"}
     assert runs.started("frozen", {"OMP_WAIT_POLICY": "active"}) == {}
-    runs.tuned(decisions=(waiting("0"), waiting("200"), waiting("0", "undone")))
+    runs.tuned(decisions=(waiting("1"), waiting("200"), waiting("1", "undone")))
     assert runs.started("frozen") == {}

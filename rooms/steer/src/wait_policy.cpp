@@ -8,7 +8,8 @@ namespace trimtab::steer {
 
 namespace {
 
-constexpr knob_value sleep_at_once = 0;
+// Not at once (0): where waits are short, every barrier would have to wake its threads, and they to wait for a CPU.
+constexpr knob_value sleep_soon = 1;
 
 }  // namespace
 
@@ -21,7 +22,7 @@ std::optional<knob_value> wait_policy::judge(state& of, double time_s, double sh
     if (of.back_at_s >= 0 && time_s - of.back_at_s < m_options.soon_s)
       of.calm_s = std::min(2 * of.calm_s, m_options.most_calm_s);
     of.calm_since_s = -1;
-    return sleep_at_once;
+    return sleep_soon;
   }
   if (share > m_options.calm_share) {
     of.calm_since_s = -1;
@@ -40,14 +41,14 @@ void wait_policy::observe(const view& now, std::vector<proposal>& out) {
     const auto place = each.info.place_of(knobs::block_time);
     if (!place || each.is_others) continue;
     const knob& its = each.info.knobs[*place];
-    if (its.initial == sleep_at_once || !its.values.contains(sleep_at_once)) continue;
+    if (its.initial <= sleep_soon || !its.values.contains(sleep_soon)) continue;
     const figure* const share = find_figure(each.figures, figures::run_delay_share);
     const figure* const window = find_figure(each.figures, figures::windows);
     if (share == nullptr || window == nullptr) continue;
     state& of = m_states[each.info.id];
     if (of.window == window->value) continue;
     of.window = window->value;
-    const bool sleeps = each.in_force[*place] == sleep_at_once;
+    const bool sleeps = each.in_force[*place] == sleep_soon;
     const std::optional<knob_value> to = judge(of, now.time_s, share->value, sleeps, its.initial);
     if (!to) continue;
     proposal made;

@@ -35,7 +35,7 @@ class waits : public ::testing::Test {
   }
   double until_back(double share) {
     const double begin = m_time_s;
-    while (m_value == 0 && m_time_s < begin + 1000) windows(1, share);
+    while (m_value == 1 && m_time_s < begin + 1000) windows(1, share);
     return m_time_s - begin;
   }
 
@@ -64,15 +64,15 @@ TEST_F(waits, one_bad_window_is_chance_two_are_not) {
   look(0.5);
   EXPECT_EQ(decided, 0);
   windows(1, 0.5);
-  EXPECT_EQ(m_value, 0);
+  EXPECT_EQ(m_value, 1);
 }
 
 TEST_F(waits, when_it_calms_down_the_programs_own_value_is_back) {
   start(150);
   windows(4, 0.3);
-  ASSERT_EQ(m_value, 0);
+  ASSERT_EQ(m_value, 1);
   windows(40, 0.03);
-  EXPECT_EQ(m_value, 0) << "better, but not calm";
+  EXPECT_EQ(m_value, 1) << "better, but not calm";
   EXPECT_NEAR(until_back(0), 2, 0.5);
   EXPECT_EQ(m_value, 150);
 }
@@ -82,11 +82,17 @@ TEST_F(waits, it_comes_to_rest_where_spinning_always_hurts) {
   double before = 0;
   for (int i = 0; i < 4; ++i) {
     windows(2, 0.4);
-    ASSERT_EQ(m_value, 0);
+    ASSERT_EQ(m_value, 1);
     const double lasted = until_back(0);
     EXPECT_GT(lasted, 1.5 * before);
     before = lasted;
   }
+}
+
+TEST_F(waits, who_sleeps_soon_by_himself_is_left_alone) {
+  start(1);
+  windows(20, 0.5);
+  EXPECT_EQ(decided, 0);
 }
 
 TEST_F(waits, who_sleeps_at_once_by_himself_is_left_alone) {

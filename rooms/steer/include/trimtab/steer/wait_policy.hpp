@@ -1,7 +1,7 @@
 // How threads that wait do so: a rule for the knob `blocktime`, in milliseconds, of a subject that has one. Who spins at a
 // barrier takes a CPU from whoever has work, of this program or of another. So: where threads were runnable without a CPU
-// for a share of `bad_share` in two windows in a row, they are to sleep at once (0); when there was next to none of that for
-// `calm_s`, the program's own value is back. If that does not stand, calm must last twice as long the next time.
+// for a share of `bad_share` in two windows in a row, they are to sleep after a millisecond (1); when there was next to none
+// of that for `calm_s`, the program's own value is back. If that does not stand, calm must last twice as long the next time.
 // Figures, of the subject: run_delay_share, and the number of the window that it is of.
 #pragma once
 
