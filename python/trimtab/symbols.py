@@ -7,6 +7,7 @@ later reports do not need the program any more.
 from __future__ import annotations
 
 import bisect
+import contextlib
 import ctypes
 import functools
 import json
@@ -21,6 +22,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection, SymbolTableSection
 
 from trimtab.model import Module, Process, Subject
+from trimtab.whole_files import write_whole
 
 # What compilers call the functions they outline: the user's function stands before.
 _OUTLINED = re.compile(
@@ -344,14 +346,8 @@ def _read_cache(path: Path | None) -> dict[str, list[Any]]:
 
 def _write_cache(path: Path, known: dict[str, list[Any]]) -> None:
     """Whole or not at all; a run directory that may not be written stays without."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(
-            json.dumps({"format": 1, "places": known}, indent=0, sort_keys=True), encoding="utf-8"
-        )
-        part.replace(path)
-    except OSError:
-        part.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        write_whole(path, json.dumps({"format": 1, "places": known}, indent=0, sort_keys=True).encode())
 
 
 def label(process: Process, subject: Subject, place: Place) -> str:

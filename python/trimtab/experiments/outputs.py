@@ -9,8 +9,9 @@ from trimtab.experiments.drawings import figures_of
 from trimtab.experiments.page import page
 from trimtab.experiments.summary import Summary
 from trimtab.experiments.swept import Swept
-from trimtab.experiments.tables import tables_of, write_tables, write_whole
+from trimtab.experiments.tables import tables_of, write_tables
 from trimtab.figures import Figure, MissingMatplotlib, draw
+from trimtab.whole_files import write_whole
 
 
 @dataclass(frozen=True)

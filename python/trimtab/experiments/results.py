@@ -20,6 +20,7 @@ from trimtab.experiments.factors import key_of
 from trimtab.experiments.fields import is_value
 from trimtab.experiments.output import MOST
 from trimtab.experiments.spec import Configuration, Experiment, ExperimentError
+from trimtab.whole_files import write_whole
 
 RESULTS = "results.jsonl"
 _EXPERIMENT = "experiment.json"
@@ -130,9 +131,7 @@ class Results:
                 "machine": _machine(),
                 "what_runs": now,
             }
-            part = path.with_name(f".{path.name}.part")
-            part.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-            part.replace(path)
+            write_whole(path, (json.dumps(about, indent=1) + "\n").encode())
             return
         try:
             about = json.loads(path.read_text(encoding="utf-8"))

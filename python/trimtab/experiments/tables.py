@@ -12,6 +12,7 @@ from trimtab.experiments.fields import as_word
 from trimtab.experiments.spec import BestSpec
 from trimtab.experiments.summary import Best, Summary, columns, values_of
 from trimtab.experiments.swept import Swept
+from trimtab.whole_files import write_whole
 
 Cell = str | int | float | bool | None
 NO_PARQUET = "no .parquet tables: pyarrow is not installed (pip install 'trimtab[parquet]'); the .csv tables have the same"
@@ -125,14 +126,6 @@ def write_tables(tables: Sequence[Table], directory: Path) -> tuple[list[Path], 
     for table in tables:
         files.append(write_whole(directory / f"{table.name}.parquet", parquet(table)))
     return files, []
-
-
-def write_whole(path: Path, content: bytes) -> Path:
-    """Writes a file that takes its name when it is complete."""
-    part = path.with_name(f".{path.name}.part")
-    part.write_bytes(content)
-    part.replace(path)
-    return path
 
 
 def _csv(table: Table) -> bytes:

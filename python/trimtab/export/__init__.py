@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from trimtab.export.files import whole_files
 from trimtab.export.source import Advance, View, notes_of, views_of
 from trimtab.export.tables import Table, tables_of
 from trimtab.model import Run
+from trimtab.whole_files import whole_files
 
 __all__ = ["FORMATS", "Exported", "MissingLibrary", "default_path", "export", "work_of"]
 

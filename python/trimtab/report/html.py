@@ -8,6 +8,8 @@ import math
 from pathlib import Path
 from typing import Any
 
+from trimtab.whole_files import write_whole
+
 _PAGE = Path(__file__).with_name("page.html")
 _PLACE = "@@REPORT@@"
 # A page with the figures of every lane of every region could have tens of megabytes: the largest regions come first.
@@ -63,10 +65,4 @@ def _rounded(value: Any) -> Any:
 
 def write_html(report: dict[str, Any], path: Path) -> None:
     """Write the page to `path`, whole or not at all."""
-    text = page(report)
-    part = path.with_name(path.name + ".part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:  # of the file that was asked for
-        raise OSError(error.errno, error.strerror, str(path)) from None
+    write_whole(path, page(report).encode())

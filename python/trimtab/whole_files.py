@@ -17,16 +17,30 @@ def whole_files(paths: list[Path]) -> Iterator[list[IO[bytes]]]:
     parts = [path.with_name(f".{path.name}.{os.getpid()}.part") for path in paths]
     try:
         with ExitStack() as stack:
-            yield [stack.enter_context(_opened(part, path)) for part, path in zip(parts, paths, strict=True)]
+            opened: list[IO[bytes]] = []
+            for part, path in zip(parts, paths, strict=True):
+                with _told_of(path):
+                    opened.append(stack.enter_context(part.open("wb", buffering=_BUFFER)))
+            yield opened
         for part, path in zip(parts, paths, strict=True):
-            part.replace(path)
+            with _told_of(path):
+                part.replace(path)
     finally:
         for part in parts:
             part.unlink(missing_ok=True)
 
 
-def _opened(part: Path, path: Path) -> IO[bytes]:
+def write_whole(path: Path, content: bytes) -> Path:
+    """One such file of these bytes; returns `path`."""
+    with _told_of(path), whole_files([path]) as (stream,):
+        stream.write(content)
+    return path
+
+
+@contextmanager
+def _told_of(path: Path) -> Iterator[None]:
+    """Errors name the file that was asked for."""
     try:
-        return part.open("wb", buffering=_BUFFER)
-    except OSError as error:  # of the file that was asked for
+        yield
+    except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
