@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from trimtab.analysis.account import Account
+from trimtab.counted import counted
 
 # Below these a cause is noise: share of the program's wall time, and imbalance as slowest over mean.
 _LEAST_GAIN_SHARE = 0.01
@@ -147,7 +148,7 @@ def _oversubscribed(account: Account, threads: int, quota: float, has_regions: b
     """gain = (run delay + barrier wait + arrival) share of the wall time, with more threads than CPUs."""
     if not _is_crowded(account, threads):
         return []
-    limit = f"a quota of {quota:g} {_cpus(quota)}" if quota else f"{account.cpus:g} {_cpus(account.cpus)}"
+    limit = f"a quota of {counted(quota, 'CPU')}" if quota else counted(account.cpus, "CPU")
     action = f"give the runtime {max(int(account.cpus), 1)} workers"
     who = f"{threads} threads"
     if has_regions and threads > account.cpus + 0.5:
@@ -179,14 +180,6 @@ def _is_crowded(account: Account, threads: int) -> bool:
     return max(float(threads), account.lanes) > account.cpus + 0.5
 
 
-def _cpus(count: float) -> str:
-    return "CPU" if count == 1 else "CPUs"
-
-
-def _threads(count: int) -> str:
-    return f"{count} thread{'' if count == 1 else 's'}"
-
-
 def _throttled(account: Account, threads: int, throttled_s: float, quota: float) -> list[dict[str, Any]]:
     """gain = time throttled / threads, at most the run delay share of the wall time."""
     if throttled_s <= 0 or not quota:
@@ -195,8 +188,8 @@ def _throttled(account: Account, threads: int, throttled_s: float, quota: float)
         finding(
             "throttled by the quota",
             None,
-            f"the control group's quota of {quota:g} {_cpus(quota)} held its threads back for {throttled_s:.3g} s",
-            f"raise the quota (docker --cpus, limits.cpu), or use {_threads(max(int(quota), 1))}",
+            f"the control group's quota of {counted(quota, 'CPU')} held its threads back for {throttled_s:.3g} s",
+            f"raise the quota (docker --cpus, limits.cpu), or use {counted(max(int(quota), 1), 'thread')}",
             min(throttled_s / max(threads, 1), account.shares["run_delay"] * account.wall_s),
         )
     ]
@@ -251,7 +244,7 @@ def _other_load(account: Account, threads: int, throttled_s: float) -> list[dict
             "another program's load",
             None,
             f"threads were runnable without a CPU for {account.run_delay_s:.3g} s although "
-            f"{_threads(threads)} {'has' if threads == 1 else 'have'} {account.cpus:g} {_cpus(account.cpus)}",
+            f"{counted(threads, 'thread')} {'has' if threads == 1 else 'have'} {counted(account.cpus, 'CPU')}",
             "run when the machine is free, or give this program CPUs of its own (taskset, cpuset), "
             "or fewer threads than CPUs",
             account.shares["run_delay"] * account.wall_s,
@@ -300,7 +293,7 @@ def _few_threads(account: Account, regions: list[dict[str, Any]]) -> list[dict[s
             finding(
                 "fewer threads than CPUs",
                 region["name"],
-                f"{_threads(region['threads'])} on {account.cpus:g} {_cpus(account.cpus)}",
+                f"{counted(region['threads'], 'thread')} on {counted(account.cpus, 'CPU')}",
                 "raise OMP_NUM_THREADS or the num_threads clause, or remove an if clause that is false",
                 min(region["wall_s"] * (1 - region["threads"] / account.cpus), idle_s),
             )

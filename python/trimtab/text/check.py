@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.markup import escape
 
+from trimtab.counted import counted
 from trimtab.text.console import output, table
 from trimtab.text.units import seconds
 
@@ -41,7 +42,7 @@ def _verdict(item: dict[str, Any]) -> str:
             return "differs by itself: not compared"
         parts = item["by_itself"]
         first = "" if item["first_by_itself"] is None else f" (first: {item['first_by_itself']})"
-        return f"same but for {parts} place{'' if parts == 1 else 's'} where plain runs differ, too{first}"
+        return f"same but for {counted(parts, 'place')} where plain runs differ, too{first}"
     return "same"
 
 
@@ -71,8 +72,9 @@ def _changes(tuned: dict[str, Any]) -> str:
         return "no tuned run could be recorded, so that nothing was changed: this proves nothing"
     if not tuned["kept"] and not tuned["tried"]:
         return "nothing was changed in the tuned runs: this proves little; run longer or use --budget"
-    kept = f"{tuned['kept']} change{'' if tuned['kept'] == 1 else 's'} kept"
-    return f"{kept} in {tuned['recorded']} tuned runs, {tuned['tried']} tried"
+    return (
+        f"{counted(tuned['kept'], 'change')} kept in {tuned['recorded']} tuned runs, {tuned['tried']} tried"
+    )
 
 
 def _conclusion(told: dict[str, Any]) -> str:

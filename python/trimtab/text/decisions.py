@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from trimtab.counted import counted
 from trimtab.model import LASTING
 from trimtab.text.units import percent
 
@@ -34,4 +35,4 @@ def summary(decisions: list[dict[str, Any]]) -> str | None:
     if not decisions:
         return None
     kept, trials = len(lasting(decisions)), sum(each["outcome"] == "trial" for each in decisions)
-    return f"{kept} change{'' if kept == 1 else 's'} kept, {trials} tried"
+    return f"{counted(kept, 'change')} kept, {trials} tried"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from trimtab.text.units import counted, seconds
+from trimtab.counted import counted
+from trimtab.text.units import seconds
 
 
 def system_line(report: dict[str, Any]) -> str:

@@ -8,10 +8,11 @@ from typing import Any
 
 from rich.markup import escape
 
+from trimtab.counted import counted
 from trimtab.text.console import output, table
 from trimtab.text.decisions import decision_line, lasting, summary
 from trimtab.text.system import system_line
-from trimtab.text.units import NAMES, counted, percent, seconds
+from trimtab.text.units import NAMES, percent, seconds
 from trimtab.text.workers import task_table, worker_table
 
 _Cell = Callable[[dict[str, Any]], str]

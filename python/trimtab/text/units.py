@@ -25,8 +25,3 @@ def seconds(value: float) -> str:
     if value >= 1:
         return f"{value:.3g} s"
     return f"{value * 1e3:.3g} ms" if value >= 1e-3 else f"{value * 1e6:.3g} us"
-
-
-def counted(count: int, what: str) -> str:
-    """`1 thread`, `2 threads`."""
-    return f"{count} {what}{'' if count == 1 else 's'}"

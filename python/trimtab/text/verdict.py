@@ -8,9 +8,10 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.markup import escape
 
+from trimtab.counted import counted
 from trimtab.text.decisions import decision_line, lasting, summary
 from trimtab.text.system import system_line
-from trimtab.text.units import NAMES, counted, percent, seconds
+from trimtab.text.units import NAMES, percent, seconds
 from trimtab.text.workers import task_lines, workers_line
 
 
