@@ -37,38 +37,20 @@ struct forks_of_one {
 forks_of_one of_ping, of_pong, of_alone;
 std::atomic<bool> is_subject_changed{false};
 
+template <forks_of_one& mine, forks_of_one& others>
+void recurse(int n) {
+  if (n < 2) return;
+  const std::uint32_t before = running_subject();
+  invoke([n] { recurse<others, mine>(n - 1); },
+         [n] {
+           mine.runs();
+           recurse<others, mine>(n - 2);
+         });
+  if (running_subject() != before) is_subject_changed = true;
+}
 // By turns, so that each fork is of another kind than what forks it.
-void pong(int n);
-void ping(int n) {
-  if (n < 2) return;
-  const std::uint32_t before = running_subject();
-  invoke([n] { pong(n - 1); },
-         [n] {
-           of_ping.runs();
-           pong(n - 2);
-         });
-  if (running_subject() != before) is_subject_changed = true;
-}
-void pong(int n) {
-  if (n < 2) return;
-  const std::uint32_t before = running_subject();
-  invoke([n] { ping(n - 1); },
-         [n] {
-           of_pong.runs();
-           ping(n - 2);
-         });
-  if (running_subject() != before) is_subject_changed = true;
-}
-void alone(int n) {
-  if (n < 2) return;
-  const std::uint32_t before = running_subject();
-  invoke([n] { alone(n - 1); },
-         [n] {
-           of_alone.runs();
-           alone(n - 2);
-         });
-  if (running_subject() != before) is_subject_changed = true;
-}
+void ping(int n) { recurse<of_ping, of_pong>(n); }
+void alone(int n) { recurse<of_alone, of_alone>(n); }
 
 template <std::uint32_t workers>
 std::string wrong_of_forks() {
