@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from stopping import told_to_stop
 
 Run = Callable[..., Any]
 Compiled = Callable[..., Path]
@@ -219,15 +218,4 @@ def test_tuning_over_several_runs(trimtab: str, compiled: Compiled, history: tup
 
 
 def test_tune_told_to_stop_ends_the_program(trimtab: str, tmp_path: Path, history: tuple[str, str]) -> None:
-    script = "echo $$ > pid.part; mv pid.part pid; exec sleep 600"
-    tuning = subprocess.Popen(
-        [trimtab, "tune", *history, "--", "sh", "-c", script], cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
-    while not (tmp_path / "pid").exists():
-        assert tuning.poll() is None
-        time.sleep(0.01)
-    tuning.send_signal(signal.SIGTERM)
-    _, errors = tuning.communicate()
-    assert tuning.returncode == 128 + signal.SIGTERM and "stopped; nothing was kept" in errors
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "pid").read_text()), 0)
+    assert "stopped; nothing was kept" in told_to_stop([trimtab, "tune", *history], tmp_path)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from stopping import told_to_stop
 from synthetic import LaneFile, ProcessFiles, decision, knob, policy, subject, team_of, write_run
 from trimtab.checking.compare import Rules
 from trimtab.checking.outcome import judge
@@ -198,20 +195,9 @@ def test_what_cannot_be_checked(options: tuple[str, ...], words: list[str]) -> N
 
 def test_told_to_stop_it_ends_the_program_and_puts_the_files_back(here: Path) -> None:
     (here / "state").write_text("0")
-    script = "echo 1 > state; echo $$ > pid.part; mv pid.part pid; exec sleep 600"
     command = [sys.executable, "-c", "from trimtab.cli import main; main()", "check", "--with-options", ""]
-    checking = subprocess.Popen(
-        [*command, "--file", "state", "--", "sh", "-c", script], stderr=subprocess.PIPE, text=True
-    )
-    while not (here / "pid").exists():
-        assert checking.poll() is None
-        time.sleep(0.01)
-    checking.send_signal(signal.SIGTERM)
-    _, errors = checking.communicate()
-    assert checking.returncode == 128 + signal.SIGTERM and "stopped" in errors
+    assert "stopped" in told_to_stop([*command, "--file", "state"], here, first="echo 1 > state")
     assert (here / "state").read_text() == "0"
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((here / "pid").read_text()), 0)
 
 
 def test_decisions_of_tuned_runs_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
