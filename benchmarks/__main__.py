@@ -20,7 +20,7 @@ from benchmarks.steering import run_steering
 from benchmarks.steering_tables import STEERING_BLOCKS
 from benchmarks.studies import GRAIN_SIZE, THREADS, Study, keep_figures, runner
 from benchmarks.study_tables import GRAIN_BLOCKS, THREADS_BLOCKS
-from benchmarks.suite import FULL, SMOKE, Size, cases
+from benchmarks.suite import FULL, SMOKE, Case, Size, cases, program_cases
 from benchmarks.task_tables import TASK_BLOCKS
 from benchmarks.tasks import run_tasks
 
@@ -75,6 +75,8 @@ SUITES = {
         for study, blocks in ((GRAIN_SIZE, GRAIN_BLOCKS), (THREADS, THREADS_BLOCKS))
     },
 }
+# Whole programs: `--only` this measures them anew, beside the kept results of the rest of the page.
+PROGRAMS = "programs"
 # Teams of the constructs and programs: enough to wait for each other, few enough for small machines.
 MOST_THREADS = 2
 
@@ -96,19 +98,23 @@ def main() -> int:
     parser.add_argument(
         "--only",
         metavar="WORD",
-        help=f"only cases whose title holds WORD; no page from that. {', '.join(SUITES)}: these, and their page",
+        help=f"only cases whose title holds WORD; no page from that. {', '.join([PROGRAMS, *SUITES])}:"
+        " these, and their page",
     )
     parser.add_argument("--write-docs", action="store_true", help="put the tables into docs/")
     parser.add_argument("--results", type=Path, help="take these results instead of running anything")
     arguments = parser.parse_args()
     if arguments.rounds is not None and arguments.rounds < 1:
         parser.error(f"--rounds: expected 1 or more, found {arguments.rounds}")
-    if arguments.write_docs and (arguments.smoke or arguments.only not in (None, *SUITES)):
+    if arguments.write_docs and (arguments.smoke or arguments.only not in (None, PROGRAMS, *SUITES)):
         parser.error("--write-docs needs a whole run")
     try:
         if arguments.only not in SUITES:
             results = json.loads(arguments.results.read_text()) if arguments.results else _run(arguments)
-            _show(results, docs.BLOCKS if not arguments.only else {}, arguments.write_docs, PAGE, KEPT)
+            blocks = docs.PROGRAM_BLOCKS if arguments.only == PROGRAMS else {}
+            if arguments.write_docs or not arguments.only:
+                blocks = docs.BLOCKS
+            _show(results, blocks, arguments.write_docs, PAGE, KEPT)
         for word, suite in SUITES.items():
             if arguments.only != word and (arguments.only or arguments.results or suite.study):
                 continue
@@ -154,19 +160,27 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
     threads = min(MOST_THREADS, len(os.sched_getaffinity(0)))
-    chosen = [
-        each for each in cases(size, programs, workloads, threads) if (arguments.only or "") in each.title
-    ]
-    results = measure_all(
-        chosen,
-        lambda case: case.title,
-        lambda case, patience, seed: measure(case, size, scratch, patience, seed),
-        is_smoke=size.is_smoke,
-        minutes=arguments.wait,
-        tell=_tell,
-    )
-    if not arguments.only:
-        results["command"] = measure_command(chosen[0], size, scratch)
+    parts = cases(size, programs, threads)
+    whole = program_cases(size, programs, workloads, threads)
+
+    def measured(chosen: list[Case]) -> dict[str, Any]:
+        return measure_all(
+            chosen,
+            lambda case: case.title,
+            lambda case, patience, seed: measure(case, size, scratch, patience, seed),
+            is_smoke=size.is_smoke,
+            minutes=arguments.wait,
+            tell=_tell,
+        )
+
+    if arguments.only == PROGRAMS:
+        results = {**json.loads(KEPT.read_text(encoding="utf-8")), PROGRAMS: measured(whole)}
+    elif arguments.only:
+        results = measured([each for each in [*parts, *whole] if arguments.only in each.title])
+    else:
+        results = measured(parts)
+        results[PROGRAMS] = measured(whole)
+        results["command"] = measure_command(parts[0], size, scratch)
         _tell("reading a trace")
         results["reading"] = measure_reading(programs / "constructs-gcc", threads, size, scratch, _tell)
     shutil.rmtree(scratch, ignore_errors=True)
@@ -180,8 +194,11 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
 def _as_text(results: dict[str, Any]) -> str:
     """JSON with one line for each case, which keeps differences between versions readable."""
     lines = [f"  {json.dumps(case)}" for case in results["cases"]]
-    rest = json.dumps({**results, "cases": []}, indent=1)
-    return rest.replace('"cases": []', '"cases": [\n' + ",\n".join(lines) + "\n ]") + "\n"
+    programs = {PROGRAMS: None} if PROGRAMS in results else {}
+    text = json.dumps({**results, "cases": [], **programs}, indent=1)
+    if programs:
+        text = text.replace(f'"{PROGRAMS}": null', f'"{PROGRAMS}": {_as_text(results[PROGRAMS]).strip()}')
+    return text.replace('"cases": []', '"cases": [\n' + ",\n".join(lines) + "\n ]") + "\n"
 
 
 def _tell(line: str) -> None:

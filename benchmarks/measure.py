@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchmarks.machine import Patience, Watch, describe
-from benchmarks.running import LEVELS, BenchError, Outcome, run
+from benchmarks.running import BenchError, Outcome, run
 from benchmarks.suite import Case, Size
 
 # A round in which others had more of the CPUs than this is run again.
@@ -72,11 +72,14 @@ def measure(case: Case, size: Size, scratch: Path, patience: Patience, seed: int
     disturbed: list[float] = []
     shortest_us = _shortest_region_us(case, scratch) if case.group == "program" else None
     while len(kept) < rounds:
-        levels = list(LEVELS)
+        levels = list(case.levels)
         order.shuffle(levels)
         watch.again()
         began = time.monotonic()
-        outcomes = {level: run(list(case.argv), level, case.threads, scratch) for level in levels}
+        outcomes = {
+            level: run(list(case.argv), level, case.threads, scratch, is_bound=case.is_whole)
+            for level in levels
+        }
         others = watch.others()
         if patience.bears(others, time.monotonic() - began):
             again += 1
@@ -95,12 +98,18 @@ def measure(case: Case, size: Size, scratch: Path, patience: Patience, seed: int
         "run_again": again,
         "others_share": [round(each, 4) for each in disturbed],
         "shortest_region_us": shortest_us,
-        "levels": {level: _columns(case, [each[level] for each in kept]) for level in LEVELS},
+        "levels": {level: _columns(case, [each[level] for each in kept]) for level in case.levels},
     }
 
 
 def _columns(case: Case, outcomes: list[Outcome]) -> dict[str, list[float]]:
     """Figures of one level by name; `value` is what the case is about, ns or s."""
+    if case.is_whole:
+        return {
+            "value": [round(each.wall_s, 6) for each in outcomes],
+            "cpu_s": [round(each.cpu_s, 6) for each in outcomes],
+            "own_s": [round(each.own_s, 6) for each in outcomes],
+        }
     found: dict[str, list[float]] = {
         name: [round(float(getattr(each, name)), 9) for each in outcomes]
         for name in ("wall_s", "cpu_s", "own_s", "hooks", "clock_reads", "clock_read_ns", "events", "dropped")

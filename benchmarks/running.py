@@ -19,6 +19,7 @@ from trimtab.launcher import Options, launch
 from trimtab.readers import open_run
 
 LEVELS = ("bare", "idle", "profile", "trace")
+PROMISED = ("bare", "profile", "trace")
 
 
 class BenchError(Exception):
@@ -65,9 +66,21 @@ def clean_environment() -> None:
             del os.environ[name]
 
 
-def run(argv: list[str], level: str, threads: int, scratch: Path, keep: Path | None = None) -> Outcome:
-    """Run argv to its end. `keep`: where its run directory is to stay."""
+def run(
+    argv: list[str],
+    level: str,
+    threads: int,
+    scratch: Path,
+    keep: Path | None = None,
+    *,
+    is_bound: bool = False,
+) -> Outcome:
+    """Run argv to its end. `keep`: where its run directory is to stay. `is_bound`: its threads, to CPUs."""
     os.environ["OMP_NUM_THREADS"] = str(threads)
+    if is_bound:
+        os.environ["OMP_PROC_BIND"] = "true"
+    else:
+        os.environ.pop("OMP_PROC_BIND", None)
     directory = keep or scratch / "run"
     with tempfile.TemporaryFile(dir=scratch) as capture, _standard_output(capture.fileno()):
         outcome = _bare(argv) if level == "bare" else _attached(argv, level, directory)

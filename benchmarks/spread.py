@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import random
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+_RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,22 @@ def ratios(after: Sequence[float], before: Sequence[float]) -> list[float]:
 def geometric_mean(values: Sequence[float]) -> float:
     """Of ratios."""
     return math.exp(math.fsum(math.log(each) for each in values) / len(values))
+
+
+def together(series: Sequence[Sequence[float]]) -> Spread:
+    """Geometric mean of the medians of ratios that were measured apart from each other.
+
+    Its quartiles and interval are those that it has when each series is drawn anew from itself (bootstrap).
+    """
+    source = random.Random(1)
+    drawn = sorted(
+        geometric_mean([statistics.median(source.choices(each, k=len(each))) for each in series])
+        for _ in range(_RESAMPLES)
+    )
+    quarter, _, three_quarters = statistics.quantiles(drawn, n=4)
+    found = geometric_mean([statistics.median(each) for each in series])
+    beyond = _RESAMPLES // 40
+    return Spread(len(series), found, quarter, three_quarters, drawn[beyond], drawn[-1 - beyond])
 
 
 def judge(found: Spread, most: float) -> str:

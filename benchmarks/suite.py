@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.running import LEVELS, PROMISED
+
 COMPILERS = ("gcc", "clang")
 # COUNT of a batch; batches of 0.1 to 5 ms, so that a switch to another program spoils one of them at most.
 _CONSTRUCTS = {
@@ -18,16 +20,18 @@ _CONSTRUCTS = {
 }
 # Sizes for about half a second on two cores. The second hotspot3d is the hard case: regions of about 100 us.
 _PROGRAMS = {
-    "mandelbrot": ["mandelbrot", "--steps", "5"],
-    "lavamd": ["lavamd", "--steps", "24"],
-    "hotspot3d": ["hotspot3d", "--steps", "1400"],
-    "hotspot3d, small": ["hotspot3d", "--size", "112", "--steps", "4000"],
-    "sph": ["sph", "--steps", "5"],
-    "triangular": ["triangular", "--steps", "15"],
-    "tasktree": ["tasktree", "--steps", "150"],
+    "mandelbrot": ["mandelbrot", "--steps", "6"],
+    "lavamd": ["lavamd", "--steps", "33"],
+    "hotspot3d": ["hotspot3d", "--steps", "2000"],
+    "hotspot3d, small": ["hotspot3d", "--size", "124", "--steps", "4600"],
+    "sph": ["sph", "--steps", "6"],
+    "triangular": ["triangular", "--steps", "18"],
+    "tasktree": ["tasktree", "--steps", "200"],
 }
 # What is promised to the nanosecond, and takes little time: this many times the rounds.
 _OFTEN = 3
+# Whole programs, of which one per cent is to be seen.
+_PROGRAMS_OFTEN = 2
 _SHORT_PROGRAMS = ("hotspot3d", "tasktree")
 
 
@@ -35,11 +39,22 @@ _SHORT_PROGRAMS = ("hotspot3d", "tasktree")
 class Case:
     """One row: a program that is run at every level in turn."""
 
-    group: str  # start, scope, construct or program
+    group: str  # start, scope, construct, once or program
     name: str
     compiler: str
     threads: int
     argv: tuple[str, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Of what is told of whole programs. Their threads are bound to CPUs: where the system happens to put them
+        makes a tenth of the time of a run."""
+        return self.group in ("once", "program")
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """At which it is run."""
+        return PROMISED if self.is_whole else LEVELS
 
     @property
     def occurrences(self) -> int:
@@ -51,8 +66,10 @@ class Case:
 
     def rounds(self, size: Size) -> int:
         """How often each level is run."""
+        if size.is_smoke:
+            return size.rounds
         is_promised = self.group == "scope" or self.name == "region"
-        return size.rounds * (_OFTEN if is_promised and not size.is_smoke else 1)
+        return size.rounds * (_PROGRAMS_OFTEN if self.is_whole else _OFTEN if is_promised else 1)
 
     @property
     def title(self) -> str:
@@ -75,8 +92,8 @@ FULL = Size(15, 101, 10_000_000, 5, False)
 SMOKE = Size(2, 5, 100_000, 1, True)
 
 
-def cases(size: Size, programs: Path, workloads: Path, threads: int) -> list[Case]:
-    """Every case, the quick ones first."""
+def cases(size: Size, programs: Path, threads: int) -> list[Case]:
+    """Every case but whole programs, the quick ones first."""
     batches = str(size.batches)
     found = [
         Case(
@@ -95,6 +112,21 @@ def cases(size: Size, programs: Path, workloads: Path, threads: int) -> list[Cas
         for compiler in COMPILERS:
             argv = (str(programs / f"constructs-{compiler}"), name, str(count), batches)
             found += [Case("construct", name, compiler, team, argv) for team in sorted({1, threads})]
+    return found
+
+
+def program_cases(size: Size, programs: Path, workloads: Path, threads: int) -> list[Case]:
+    """Whole programs, after those that do next to nothing: they show what is paid once."""
+    found = [
+        Case(
+            "once",
+            "one region",
+            compiler,
+            threads,
+            (str(programs / f"constructs-{compiler}"), "region", "1", "1"),
+        )
+        for compiler in COMPILERS
+    ]
     for name, (program, *arguments) in _PROGRAMS.items():
         if size.is_smoke and name not in _SHORT_PROGRAMS:
             continue

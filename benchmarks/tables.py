@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from benchmarks.running import LEVELS
-from benchmarks.spread import Spread, differences, geometric_mean, ratios, spread
+from benchmarks.running import LEVELS, PROMISED
+from benchmarks.spread import Spread, differences, ratios, spread, together
 
 ATTACHED = LEVELS[1:]
+RECORDED = PROMISED[1:]
 Results = dict[str, Any]
 
 
@@ -22,18 +23,14 @@ def above_bare(case: dict[str, Any], level: str, figure: str = "value") -> Sprea
     return spread(differences(case["levels"][level][figure], case["levels"]["bare"][figure]))
 
 
-def ratio_to_bare(case: dict[str, Any], level: str) -> Spread:
-    """Ratio to the bare run of the same round."""
-    return spread(ratios(case["levels"][level]["value"], case["levels"]["bare"]["value"]))
+def ratios_to_bare(case: dict[str, Any], level: str) -> list[float]:
+    """To the bare run of the same round, of each round."""
+    return ratios(case["levels"][level]["value"], case["levels"]["bare"]["value"])
 
 
 def all_programs(results: Results, level: str) -> Spread:
-    """Of each round, the geometric mean of all programs' ratios."""
-    each = [
-        ratios(case["levels"][level]["value"], case["levels"]["bare"]["value"])
-        for case in of_group(results, "program")
-    ]
-    return spread([geometric_mean(together) for together in zip(*each, strict=True)])
+    """The geometric mean of what each program's median ratio is."""
+    return together([ratios_to_bare(case, level) for case in of_group(results["programs"], "program")])
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -51,6 +48,11 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
     rule = ["-" * (width + 1) + ("-" if text else ":") for width, text in zip(widths, is_text, strict=True)]
     return "\n".join([line(cells[0]), "|" + "|".join(rule) + "|", *map(line, cells[1:])])
+
+
+def programs_machine(results: Results) -> str:
+    """What the whole programs ran on."""
+    return machine(results["programs"])
 
 
 def machine(results: Results) -> str:
@@ -109,46 +111,56 @@ def constructs(results: Results) -> str:
 def programs(results: Results) -> str:
     """Wall time of whole programs, and what the tool says of itself."""
     rows = []
-    for case in of_group(results, "program"):
-        cells = [ratio_to_bare(case, level) for level in ATTACHED]
+    for case in of_group(results["programs"], "program"):
         rows.append(
             [
                 case["name"],
                 case["compiler"],
                 _length(case["shortest_region_us"]),
                 f"{spread(case['levels']['bare']['value']).median:.3f}",
-                *(f"{(each.median - 1) * 100:+.2f} ± {each.iqr * 50:.2f}" for each in cells),
-                f"{_reported_share(case, 'profile', results) * 100:.2f}",
-                f"{_reported_share(case, 'trace', results) * 100:.2f}",
+                *(percent(spread(ratios_to_bare(case, level))) for level in RECORDED),
+                *(f"{_reported_share(case, level, results) * 100:.2f}" for level in RECORDED),
             ]
         )
-    together = [all_programs(results, level) for level in ATTACHED]
-    rows.append(
-        [
-            "all",
-            "",
-            "",
-            "",
-            *(f"{(each.median - 1) * 100:+.2f} ± {each.iqr * 50:.2f}" for each in together),
-            "",
-            "",
-        ]
-    )
-    head = ["program", "compiler", "shortest region", "bare, s", *(f"{level}, %" for level in ATTACHED)]
-    return markdown([*head, "reported, profile %", "reported, trace %"], rows)
-
-
-def _length(us: float) -> str:
-    return f"{us:.0f} us" if us < 1000 else f"{us / 1000:.1f} ms"
+    rows.append(["all", "", "", "", *(percent(all_programs(results, level)) for level in RECORDED), "", ""])
+    head = ["program", "compiler", "shortest region", "bare, s", *(f"{level}, %" for level in RECORDED)]
+    return markdown([*head, *(f"reported, {level} %" for level in RECORDED)], rows)
 
 
 def _reported_share(case: dict[str, Any], level: str, results: Results) -> float:
     """The tool's own cost as it says itself: CPU time of the available core time."""
     found = case["levels"][level]
-    cpus = results["machine"]["cpus"]
+    cpus = results["programs"]["machine"]["cpus"]
     return spread(
-        [own / (wall * cpus) for own, wall in zip(found["own_s"], found["wall_s"], strict=True)]
+        [own / (wall * cpus) for own, wall in zip(found["own_s"], found["value"], strict=True)]
     ).median
+
+
+def percent(found: Spread) -> str:
+    """Of a ratio, what is above 1, with its interval."""
+    median, low, high = ((each - 1) * 100 for each in (found.median, found.low, found.high))
+    return f"{median:+.2f} ({low:+.2f} to {high:+.2f})"
+
+
+def once(results: Results) -> str:
+    """What whole programs pay once."""
+    rows = []
+    for case in of_group(results["programs"], "once"):
+        found = [above_bare(case, level) for level in RECORDED]
+        rows.append(
+            [
+                case["compiler"],
+                *(
+                    f"{each.median * 1e3:.2f} ({each.low * 1e3:.2f} to {each.high * 1e3:.2f})"
+                    for each in found
+                ),
+            ]
+        )
+    return markdown(["compiler", *(f"{level}, ms" for level in RECORDED)], rows)
+
+
+def _length(us: float) -> str:
+    return f"{us:.0f} us" if us < 1000 else f"{us / 1000:.1f} ms"
 
 
 def own_costs(results: Results) -> str:
@@ -173,8 +185,8 @@ def own_costs(results: Results) -> str:
 def own_pairs(results: Results) -> list[tuple[dict[str, Any], str, float, Spread]]:
     """Cases in which the difference stands out from its spread: (case, level, reported s, measured s)."""
     found = []
-    for case in results["cases"]:
-        for level in ("profile", "trace"):
+    for case in [*results["cases"], *results["programs"]["cases"]]:
+        for level in RECORDED:
             measured = above_bare(case, level, "cpu_s")
             if measured.low > 0 and measured.median > 2 * measured.iqr:
                 found.append((case, level, spread(case["levels"][level]["own_s"]).median, measured))

@@ -10,7 +10,8 @@ from benchmarks.tables import (
     markdown,
     of_group,
     own_pairs,
-    ratio_to_bare,
+    percent,
+    ratios_to_bare,
 )
 
 _LONG_US = 100.0
@@ -63,14 +64,18 @@ def _regions(results: Results) -> list[Row]:
 def _programs(results: Results) -> list[Row]:
     found = []
     for level, most in (("profile", 1.01), ("trace", 1.02)):
-        long = [case for case in of_group(results, "program") if case["shortest_region_us"] >= _LONG_US]
-        verdicts = [judge(ratio_to_bare(case, level), most) for case in long]
+        long = [
+            case
+            for case in of_group(results["programs"], "program")
+            if case["shortest_region_us"] >= _LONG_US
+        ]
+        verdicts = [judge(spread(ratios_to_bare(case, level)), most) for case in long]
         each = all_programs(results, level)
         found.append(
             (
                 f"whole programs together, {level}",
                 f"{most - 1:.0%}",
-                f"{each.median - 1:+.2%} ({each.low - 1:+.2%} to {each.high - 1:+.2%})",
+                f"{percent(each)} %",
                 judge(each, most),
             )
         )

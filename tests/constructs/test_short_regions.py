@@ -56,11 +56,22 @@ def test_in_a_trace_all_are_timed(tmp_path: Path) -> None:
     assert (region["calls"], _untimed(tmp_path)) == (CALLS, 0)
 
 
-def test_inferred_loops_are_counted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_static_loops_are_counted(tmp_path: Path, compiler: str, threads: int) -> None:
     body = "static int a[8];\n" + _loop("#pragma omp parallel for\nfor (int k = 0; k < 8; k++) a[k] += k;")
-    (region,) = _report(tmp_path, "gcc", body, 1)["regions"]
-    assert _untimed(tmp_path) > 0
+    (region,) = _report(tmp_path, compiler, body, threads)["regions"]
     assert [loop["executions"] for loop in region["loops"]] == [CALLS]
+    if threads == 1:
+        assert _untimed(tmp_path) > 0
+    if compiler == "clang-19":
+        assert region["loops"][0]["executed"] == 8 * CALLS
+
+
+def test_loops_that_may_be_shared_out_anew_are_timed(tmp_path: Path) -> None:
+    body = "static int a[8];\n" + _loop("#pragma omp parallel for\nfor (int k = 0; k < 8; k++) a[k] += k;")
+    record(tmp_path, "clang-19", _main(body), threads=1, TRIMTAB_TUNE="frozen")
+    assert _untimed(tmp_path) == 0
 
 
 def _locks(seen: Recorded) -> dict[int, int]:

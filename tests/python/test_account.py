@@ -227,6 +227,14 @@ def test_own_cost_is_paid_again_by_who_waits(tmp_path: Path) -> None:
     assert seconds == pytest.approx(2e-3 * COST_NS["wait"] * 1.5 + regions)
 
 
+def test_own_cost_of_a_lane_alone_is_paid_once(tmp_path: Path) -> None:
+    # A team of one passes barriers, too: it waits for nobody who would be in a hook.
+    rows = [row(1, 2, 5 * S, x=(0, 0, 5 * S, 0)), row(2, 4, 0, count=2_000_000, in_region=1)]
+    process = ProcessFiles(lanes_of(1, rows=rows, run_s=10.0), [subject(1)], parallel=10.0)
+    seconds = report_of(tmp_path, process)["overhead"]["seconds"]
+    assert seconds == pytest.approx(2e-3 * COST_NS["wait"])
+
+
 @pytest.mark.parametrize(
     ("each_ns", "extra_ns"),
     [(50, 0.0), (400, LOCK_WAIT_PART * 400), (100_000, LOCK_WAIT_MOST_NS)],

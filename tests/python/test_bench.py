@@ -12,9 +12,9 @@ import pytest
 from benchmarks import docs, tables
 from benchmarks.__main__ import KEPT, PAGE
 from benchmarks.machine import Patience
-from benchmarks.running import LEVELS
-from benchmarks.spread import differences, geometric_mean, judge, ratios, spread
-from benchmarks.suite import FULL, SMOKE, cases
+from benchmarks.running import LEVELS, run
+from benchmarks.spread import differences, geometric_mean, judge, ratios, spread, together
+from benchmarks.suite import FULL, SMOKE, cases, program_cases
 
 
 def case(group: str, **values: list[float]) -> dict[str, Any]:
@@ -73,10 +73,33 @@ def test_judgement_needs_the_whole_interval() -> None:
     assert [judge(spread(values), most) for most in (12, 8, 3.9)] == ["met", "open", "not met"]
 
 
-def test_programs_together_are_averaged_round_by_round() -> None:
+def test_programs_together_are_the_mean_of_their_medians() -> None:
     first = case("program", bare=[1.0, 2.0, 4.0], profile=[2.0, 4.0, 8.0])
     second = case("program", bare=[1.0, 2.0, 4.0], profile=[0.5, 1.0, 2.0])
-    assert tables.all_programs({"cases": [first, second]}, "profile").median == pytest.approx(1.0)
+    results = {"programs": {"cases": [case("once"), first, second]}}
+    assert tables.all_programs(results, "profile").median == pytest.approx(1.0)
+
+
+def test_one_round_of_one_program_does_not_move_all_of_them() -> None:
+    source = random.Random(3)
+    series = [[source.gauss(1.0, 0.01) for _ in range(22)] for _ in range(14)]
+    found = together(series)
+    assert 0.995 < found.low < found.median < found.high < 1.005
+    disturbed = together([[*series[0][1:], 9.0], *series[1:]])
+    assert disturbed.median == pytest.approx(found.median, abs=0.001)
+    assert disturbed.high - disturbed.low < 2 * (found.high - found.low)
+
+
+def test_a_ratio_is_shown_as_what_is_above_bare() -> None:
+    assert tables.percent(spread([1.002, 1.004, 0.999])) == "+0.20 (-0.10 to +0.40)"
+
+
+def test_threads_are_bound_where_that_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_PROC_BIND", "false")  # the test's own environment is put back at its end
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    told = ["sh", "-c", "echo $OMP_NUM_THREADS $OMP_PROC_BIND"]
+    assert run(told, "bare", 3, tmp_path, is_bound=True).output == "3 true\n"
+    assert run(told, "bare", 3, tmp_path).output == "3\n"
 
 
 def test_patience_lasts_for_its_seconds() -> None:
@@ -116,12 +139,13 @@ def test_pages_without_a_block_are_refused() -> None:
 
 def test_smoke_run_has_every_kind_of_case() -> None:
     def groups(size: Any) -> set[str]:
-        return {each.group for each in cases(size, Path("p"), Path("w"), 2)}
+        return {each.group for each in every(size)}
 
-    assert groups(SMOKE) == groups(FULL) == {"start", "scope", "construct", "program"}
-    assert len({each.title for each in cases(FULL, Path("p"), Path("w"), 2)}) == len(
-        cases(FULL, Path("p"), Path("w"), 2)
-    )
+    def every(size: Any) -> list[Any]:
+        return [*cases(size, Path("p"), 2), *program_cases(size, Path("p"), Path("w"), 2)]
+
+    assert groups(SMOKE) == groups(FULL) == {"start", "scope", "construct", "once", "program"}
+    assert len({each.title for each in every(FULL)}) == len(every(FULL))
 
 
 def test_page_shows_the_kept_results() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from trimtab.history import Entry, History
-from trimtab.tuning import Prepared, StartValue, Tuning, online, prepare, remember
+from trimtab.tuning import Prepared, StartValue, Tuning, online, prepare, remember, start
 
 QUOTA = StartValue("OMP_NUM_THREADS", "1", "the control group may use 0.5 of 2 CPUs")
 SHORT_SPIN = StartValue("GOMP_SPINCOUNT", "1000", "2 threads of other programs want a CPU")
@@ -45,7 +45,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
     return Runs(tmp_path, monkeypatch)
 
 
-def waiting(to: str, outcome: str = "set") -> dict[str, Any]:
+def waiting(to: str, outcome: str) -> dict[str, Any]:
     change = {"knob": "blocktime", "from": "200", "to": to}
     return {"key": "", "outcome": outcome, "changes": [change], "reason": "who spins takes CPUs", "notes": {}}
 
@@ -91,9 +91,30 @@ def test_what_was_proved_comes_first(runs: Runs) -> None:
     assert runs.asked == {"OMP_WAIT_POLICY": "passive"}, "the rest is looked for beside it"
 
 
-def test_threads_that_slept_soon_at_the_end_do_so_again(runs: Runs) -> None:
-    runs.tuned(decisions=(waiting("1"),))
+def test_threads_that_slept_soon_at_the_end_and_were_no_slower_do_so_again(runs: Runs) -> None:
+    runs.tuned(decisions=(waiting("1", "trial"), waiting("200", "undone")))
+    assert runs.started("frozen") == {}
+    runs.tuned(decisions=(waiting("1", "trial"), waiting("1", "kept")))
     assert runs.started("frozen") == {"KMP_BLOCKTIME": "1"}
     assert runs.started("frozen", {"OMP_WAIT_POLICY": "active"}) == {}
-    runs.tuned(decisions=(waiting("1"), waiting("200"), waiting("1", "undone")))
+    runs.tuned(decisions=(waiting("1", "kept"), waiting("200", "set"), waiting("1", "trial")))
     assert runs.started("frozen") == {}
+
+
+@pytest.mark.parametrize(
+    ("running", "others"),
+    [([1], 0.0), ([3], 2.0), ([3] * 8 + [1], 0.0), ([3] * 8 + [2], 1.0)],
+    ids=["nobody", "two that stay", "two that end", "one of two ends"],
+)
+def test_others_are_those_who_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, running: list[int], others: float
+) -> None:
+    looks = iter(running)
+
+    def show(_: float = 0) -> None:
+        if (count := next(looks, None)) is not None:
+            (tmp_path / "stat").write_text(f"cpu 1 2 3\nprocs_running {count}\n")
+
+    monkeypatch.setattr(start.time, "sleep", show)
+    show()
+    assert start.runnable_others(tmp_path) == others

@@ -13,7 +13,7 @@ from trimtab.export import export
 from trimtab.readers import open_run
 
 UNTIMED, SAMPLE = 1, 2
-INFERRED = 7
+STATIC, DYNAMIC, INFERRED = 1, 3, 7
 
 
 def sampled_team(wall: float, works: list[float], waited: list[float], arrived: list[float]) -> list[bytes]:
@@ -91,6 +91,19 @@ def test_inferred_loops_are_counted_for_all_instances(tmp_path: Path) -> None:
     loop = row(2, 3, 0, count=10, flags=INFERRED, x=(0, 0, 0, 2**64 - 1), in_region=1)
     region = report_of(tmp_path, [*SHORT, untimed(90, 16.2), loop])["regions"][0]
     assert region["loops"][0]["executions"] == 100
+
+
+def test_static_loops_of_the_sample_stand_for_all(tmp_path: Path) -> None:
+    def loop(schedule: int) -> bytes:
+        return row(2, 3, 2 * S, count=10, flags=schedule, x=(40, 10, 0, 4), in_region=1)
+
+    def told(schedule: int) -> tuple[int, int]:
+        rows = [*SHORT, untimed(90, 16.2), loop(schedule)]
+        (found,) = report_of(tmp_path / str(schedule), rows)["regions"][0]["loops"]
+        return found["executions"], found["executed"]
+
+    assert told(STATIC) == (100, 400)
+    assert told(DYNAMIC) == (10, 40)
 
 
 def test_own_cost_of_untimed_instances(tmp_path: Path) -> None:

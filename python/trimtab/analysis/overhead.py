@@ -27,6 +27,7 @@ CHUNK_NS = 10.0
 SHARED_REGION_NS = 180.0
 # Of an instance whose members were not timed, each thread's.
 UNTIMED_REGION_NS = 60.0
+UNTIMED_LOOP_NS = 30.0
 # Of a task that was only counted (6 by the counting alone, 17 with what fork-join does for it), and of each of those
 # that were timed beside its clock reads.
 COUNTED_TASK_NS = 10.0
@@ -43,6 +44,7 @@ TRACED_EVENT_NS = 22.0
 # What comes before the set-up measures itself and after it: the dynamic linker's work, first use of pages, unmapping.
 LOADED_S = 0.5e-3
 _TRACE = 3
+_INFERRED = 7  # schedule of loops that are only counted
 
 
 @dataclass(frozen=True)
@@ -90,13 +92,15 @@ def own_cost(process: Process) -> OwnCost:
 
 
 def _paid_again(process: Process) -> float:
-    """Time that lanes waited in regions for each that they worked."""
+    """Time that lanes waited in regions for each that they worked; a lane that is alone waits for nobody."""
+    members = set()
     work = waited = 0.0
     for lane in process.lanes:
         teams = lane.rows[lane.rows["what"] == METRICS["team"]]
+        members.update(teams["about"].tolist())
         work += float(teams["sum"].sum(dtype=float))
         waited += float(teams["x"][:, 0].sum(dtype=float) + teams["x"][:, 2].sum(dtype=float))
-    return min(waited / work, MOST_PAID_AGAIN) if work > 0 else 0.0
+    return min(waited / work, MOST_PAID_AGAIN) if work > 0 and len(members) > 1 else 0.0
 
 
 @dataclass(frozen=True)
@@ -114,9 +118,9 @@ class _Costs:
         alone += sum(_count(by_metric[name]) * COST_NS[name] for name in ("worker", "suspended"))
         counted = by_metric["task"][(by_metric["task"]["flags"] & TASKS_COUNTED) != 0]
         alone += _count(counted) * COUNTED_TASK_NS + float(counted["timed"].sum(dtype=float)) * TIMED_TASK_NS
-        among = sum(_count(by_metric[name]) * COST_NS[name] for name in ("loop", "wait", "single", "task"))
+        among = sum(_count(by_metric[name]) * COST_NS[name] for name in ("wait", "single", "task"))
         among -= _count(counted) * COST_NS["task"]
-        among += float(by_metric["loop"]["x"][:, 1].sum(dtype=float)) * CHUNK_NS
+        among += _loops_ns(by_metric["loop"])
         return cls(alone, among)
 
 
@@ -135,6 +139,15 @@ def _regions_ns(rows: Records) -> float:
         + float(members[~is_untimed].sum()) * COST_NS["region"]
         + float(members[is_shared].sum()) * SHARED_REGION_NS
     )
+
+
+def _loops_ns(rows: Records) -> float:
+    count, timed = rows["count"].astype(float), rows["timed"].astype(float)
+    # Executions that nobody timed are of short regions (untimed.py); nor are those timed that are only inferred.
+    is_whole = (rows["flags"] == _INFERRED) | (count <= timed)
+    share = np.where(is_whole, 1.0, timed / np.maximum(count, 1.0))
+    among = float((share * (count * COST_NS["loop"] + rows["x"][:, 1].astype(float) * CHUNK_NS)).sum())
+    return among + float(((1.0 - share) * count).sum()) * UNTIMED_LOOP_NS
 
 
 def _locks_ns(rows: Records, ns_per_tick: float) -> float:

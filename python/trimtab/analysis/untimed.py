@@ -13,7 +13,7 @@ import numpy as np
 
 from trimtab.model import METRICS, NO_SUBJECT, ROWS_SAMPLE, ROWS_UNTIMED, Process, Records
 
-_INFERRED = 7  # schedule of loops that are counted in timed instances only
+_STATIC = (1, 2, 7)  # schedules of loops that are in timed instances only
 Key = tuple[int, int]
 
 
@@ -42,8 +42,8 @@ def with_untimed_members(process: Process) -> Process:
     passages = _passages(process)
     for lane in lanes:
         for row in lane.rows:
-            if row["what"] == METRICS["loop"] and row["flags"] == _INFERRED:
-                row["count"] = _times(row["count"], passages.get(int(row["in_region"]), 1.0))
+            if row["what"] == METRICS["loop"] and row["flags"] in _STATIC:
+                _stretch_loop(row, passages.get(int(row["in_region"]), 1.0))
     ticks = int(process.header["parallel_ticks"]) + untimed_ticks
     return replace(process, lanes=tuple(lanes), header={**process.header, "parallel_ticks": ticks})
 
@@ -91,6 +91,14 @@ def _stretch_team(row: Any, factors: _Factors) -> None:
     for column in range(3):
         row["x"][column] = _times(row["x"][column], rest)
     row["count"] = _times(row["count"], factors.count)
+
+
+def _stretch_loop(row: Any, factor: float) -> None:
+    """Executions, their time, iterations and chunks; how many of them were timed stays."""
+    row["count"] = _times(row["count"], factor)
+    row["sum"] = _times(row["sum"], factor)
+    for column in range(2):
+        row["x"][column] = _times(row["x"][column], factor)
 
 
 def _times(value: Any, factor: float) -> int:

@@ -21,6 +21,7 @@ from typing import Any
 from trimtab import __version__, machine
 from trimtab.launcher.inspect_program import inspect
 from trimtab.launcher.outside import policy_beside
+from trimtab.launcher.perf_events import perf_events_kept_ready
 from trimtab.paths import preload_library
 
 _PASSED_ON = (
@@ -213,10 +214,11 @@ def launch(argv: list[str], options: Options) -> Launch:
         except OSError as error:
             directory, why = None, f"{options.directory}: {error.strerror}"
     environment = dict(os.environ) if directory is None else _environment(options, library)
-    began = time.monotonic_ns()
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     steering = options.steering
-    with policy_beside(None if steering is None or steering.mode != "on" else steering.policy, directory):
+    policy = None if steering is None or steering.mode != "on" else steering.policy
+    with perf_events_kept_ready(), policy_beside(policy, directory):
+        began = time.monotonic_ns()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         status = _run(program, argv, environment)
         ended = time.monotonic_ns()
         after = resource.getrusage(resource.RUSAGE_CHILDREN)

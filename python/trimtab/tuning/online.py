@@ -176,7 +176,7 @@ def _then(prepared: Prepared, report: dict[str, Any], run: Path) -> list[Entry]:
         changed = {each["knob"]: each["to"] for each in decision["changes"]}
         if "blocktime" not in changed or decision["outcome"] not in LASTING:
             continue
-        # As the threads waited at the end: as the rule has it (wait_policy.cpp), or else the program's own way.
+        # As the threads waited at the end: as the rule has found no slower (wait_policy.cpp), or else the program's own way.
         values.pop("KMP_BLOCKTIME", None)
         if changed["blocktime"] == "1":
             values["KMP_BLOCKTIME"] = "1"

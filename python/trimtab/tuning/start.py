@@ -25,6 +25,8 @@ _GROUPS = (frozenset(_THREADS), frozenset(_WAITING))
 # libgomp's own for a team of more threads than CPUs: spins through short regions, whose threads would otherwise have to be
 # woken for each, and is asleep some 15 us into any longer wait.
 _SPINS_BESIDE_OTHERS = "1000"
+# What has just ended, or ends with our own start, is over within a block of looks; who is there in all of them stays.
+_BLOCKS = 4
 _LOOKS = 9
 _LOOK_S = 0.004
 
@@ -80,7 +82,17 @@ def start_values(
 
 
 def runnable_others(root: Path = Path("/proc")) -> float:
-    """Threads that run or want to, but for this one: the median of several looks; 0 where the kernel does not tell."""
+    """Threads that run or want to, but for this one, for 0.14 s at least; 0 where the kernel does not tell."""
+    least = float("inf")
+    for _ in range(_BLOCKS):
+        least = min(least, _runnable_now(root))
+        if least == 0:
+            break
+    return least
+
+
+def _runnable_now(root: Path) -> float:
+    """The median of several looks."""
     looks: list[int] = []
     for _ in range(_LOOKS):
         try:

@@ -12,13 +12,35 @@
 
 namespace trimtab::observe {
 
-std::optional<thread_times> read_thread_times(const char* root, std::uint32_t tid) noexcept {
+namespace {
+
+// Whether ROOT/proc numbers processes as we do: else TID may be somebody else there.
+bool is_of_our_namespace(const char* root) noexcept {
+  const int saved = errno;
+  char path[512], target[16] = {};
+  std::snprintf(path, sizeof path, "%s/proc/self", root);
+  const bool is_ours = readlink(path, target, sizeof target - 1) > 0 && std::strtol(target, nullptr, 10) == getpid();
+  errno = saved;
+  return is_ours;
+}
+
+std::optional<thread_times> read_times(const char* root, std::uint32_t tid) noexcept {
   char path[512], text[128];
-  std::snprintf(path, sizeof path, "%s/proc/self/task/%u/schedstat", root, tid);
+  write_thread_path(path, sizeof path, root, tid, "schedstat");
   unsigned long long run = 0, delay = 0, slices = 0;
   if (base::read_file(path, text, sizeof text) <= 0) return std::nullopt;
   if (std::sscanf(text, "%llu %llu %llu", &run, &delay, &slices) != 3) return std::nullopt;
   return thread_times{run, delay, slices};
+}
+
+}  // namespace
+
+void write_thread_path(char* path, std::size_t bytes, const char* root, std::uint32_t tid, const char* file) noexcept {
+  std::snprintf(path, bytes, "%s/proc/%u/%s", root, tid, file);
+}
+
+std::optional<thread_times> read_thread_times(const char* root, std::uint32_t tid) noexcept {
+  return is_of_our_namespace(root) ? read_times(root, tid) : std::nullopt;
 }
 
 std::optional<thread_times> read_process_times(const char* root) noexcept {
@@ -41,7 +63,7 @@ std::optional<thread_times> read_process_times(const char* root) noexcept {
         const auto* const entry = reinterpret_cast<const directory_entry*>(entries + at);
         at += entry->length;
         if (entry->name[0] == '.') continue;
-        const auto its = read_thread_times(root, static_cast<std::uint32_t>(std::strtoul(entry->name, nullptr, 10)));
+        const auto its = read_times(root, static_cast<std::uint32_t>(std::strtoul(entry->name, nullptr, 10)));
         if (!its) continue;
         if (!sum) sum.emplace();
         sum->run_ns += its->run_ns;

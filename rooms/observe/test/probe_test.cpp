@@ -1,4 +1,8 @@
 // The probes that read text files, against made-up ones.
+#include <unistd.h>
+
+#include <filesystem>
+
 #include "probe_fixture.hpp"
 #include "probes/cgroup.hpp"
 #include "probes/cpu.hpp"
@@ -30,9 +34,21 @@ TEST_F(probe_test, numbers_are_found_by_whole_keys) {
   EXPECT_FALSE(find_number(text, "nr", value));
 }
 
-TEST_F(probe_test, thread_figures_come_from_three_files) {
-  put("/proc/self/task/7/schedstat", "1000 200 30\n");
-  put("/proc/self/task/7/status", "Name:\tx\nvoluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t5\n");
+// Whose numbers of processes ROOT/proc has.
+class thread_figures_test : public probe_test {
+ protected:
+  void number_as(int pid) {
+    const std::filesystem::path self = root() + "/proc/self";
+    std::filesystem::create_directories(root() + "/proc/" + std::to_string(pid));
+    std::filesystem::remove(self);
+    std::filesystem::create_directory_symlink(std::to_string(pid), self);
+  }
+};
+
+TEST_F(thread_figures_test, come_from_three_files) {
+  number_as(getpid());
+  put("/proc/7/schedstat", "1000 200 30\n");
+  put("/proc/7/status", "Name:\tx\nvoluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t5\n");
   thread_figures figures = read_thread(root().c_str(), 7, thread_detail::all);
   EXPECT_TRUE(figures.is_valid);
   EXPECT_EQ(figures.run_ns, 1000u);
@@ -41,16 +57,32 @@ TEST_F(probe_test, thread_figures_come_from_three_files) {
   EXPECT_EQ(figures.voluntary_switches, 4u);
   EXPECT_EQ(figures.involuntary_switches, 5u);
   EXPECT_EQ(figures.migrations, unknown);
-  put("/proc/self/task/7/sched", "cat (7)\n---\nse.nr_migrations      :       6\n");
+  put("/proc/7/sched", "cat (7)\n---\nse.nr_migrations      :       6\n");
   figures = read_thread(root().c_str(), 7, thread_detail::all);
   EXPECT_EQ(figures.migrations, 6u);
   EXPECT_FALSE(read_thread(root().c_str(), 8, thread_detail::all).is_valid);
 }
 
+TEST_F(thread_figures_test, are_not_those_of_a_namesake_in_another_pid_namespace) {
+  put("/proc/7/schedstat", "1000 200 30\n");
+  number_as(getpid() + 1);
+  EXPECT_FALSE(read_thread(root().c_str(), 7, thread_detail::times).is_valid);
+  number_as(getpid());
+  EXPECT_TRUE(read_thread(root().c_str(), 7, thread_detail::times).is_valid);
+}
+
+// Entries below /proc/self/task would hold up whoever waits for the program: see write_thread_path.
+TEST_F(thread_figures_test, are_not_read_through_the_folder_of_the_process) {
+  number_as(getpid());
+  put("/proc/self/task/7/schedstat", "1000 200 30\n");
+  EXPECT_FALSE(read_thread(root().c_str(), 7, thread_detail::times).is_valid);
+}
+
 TEST_F(probe_test, process_delay_is_the_sum_over_its_threads) {
   EXPECT_EQ(read_process_delay(root().c_str()), unknown);
-  put("/proc/self/task/7/schedstat", "1000 200 30\n");
-  put("/proc/self/task/8/schedstat", "1000 50 30\n");
+  for (const char* const thread : {"7", "8"}) std::filesystem::create_directories(root() + "/proc/self/task/" + thread);
+  put("/proc/7/schedstat", "1000 200 30\n");
+  put("/proc/8/schedstat", "1000 50 30\n");
   EXPECT_EQ(read_process_delay(root().c_str()), 250u);
 }
 

@@ -39,13 +39,23 @@ wait::~wait() {
   m_here.on->count_hook(2);
 }
 
+bool is_sampled(observe::schedule how) noexcept {
+  return (how == observe::schedule::static_ || how == observe::schedule::static_chunked) &&
+         !is_steering.load(std::memory_order_relaxed);
+}
+
+bool is_left_to_sample(const lane_state& state, observe::schedule how) noexcept {
+  return state.innermost == nullptr && is_sampled(how) && is_in_untimed(state);
+}
+
 void begin_loop(const here& at, const loop_start& what, const char* source) noexcept {
   lane_state& state = *at.state;
   end_loop(at);
   open_loop& loop = state.loop;
   // A loop of the fork call itself has no call of its own: it stands where the region's function stands.
   const bool is_call = state.innermost == nullptr || what.place != state.innermost->outlined;
-  const std::uint32_t region = region_of_construct(state);
+  const bool is_in_known_region = state.innermost != nullptr && is_sampled(what.schedule);
+  const std::uint32_t region = is_in_known_region ? state.region : region_of_construct(state);
   loop.subject = subject_at(state, subject_kind::loop, what.place, is_call, 0, region, source);
   loop.row = at.on->own_row(loop.subject, metric::loop, region, static_cast<std::uint16_t>(what.schedule));
   loop.schedule = what.schedule;
@@ -87,7 +97,7 @@ void inferred_loop_passed(const here& at, const void* place) noexcept {
   inferred_loop& known = at.state->inferred;
   if (known.place != place || known.region != at.state->region) {
     // Asked only now: the team is the forker's, and may be far away.
-    if (at.state->innermost == nullptr || !at.state->innermost->is_gcc) return;
+    if (!at.state->innermost->is_gcc) return;
     const std::uint32_t region = at.state->region;
     const std::uint32_t subject = subject_at(*at.state, subject_kind::loop, place, true, 0, region, nullptr);
     known = {place, region,

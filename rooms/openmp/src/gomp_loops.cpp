@@ -25,7 +25,7 @@ void started(const caller& from, const void* place, schedule kind, number first,
              std::uint64_t chunk) noexcept {
   begin_unshared(from);
   here at;
-  if (!find_outside_runtime(from, at)) return;
+  if (!find_outside_runtime(from, at) || is_left_to_sample(*at.state, kind)) return;
   begin_loop(at, {kind, chunk, count_of(first, last, increment), increment, place});
 }
 

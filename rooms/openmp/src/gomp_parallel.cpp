@@ -180,6 +180,6 @@ TRIMTAB_HOOK int omp_get_num_threads() {
   auto* const forward = real<int()>(from, symbol::omp_get_num_threads);
   if (forward == nullptr) return 1;
   here at;
-  if (!from.is_internal && find_here(at)) inferred_loop_passed(at, TRIMTAB_PLACE);
+  if (!from.is_internal && find_here(at) && at.state->innermost != nullptr) inferred_loop_passed(at, TRIMTAB_PLACE);
   return forward();
 }

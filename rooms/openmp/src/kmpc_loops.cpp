@@ -10,16 +10,18 @@ using observe::schedule;
 
 // last_here: of the part of the loop that falls to this team of a league; otherwise the loop's last.
 template <class number, class signed_number>
-void static_started(const caller& from, const void* place, const ident* where, std::int32_t kind, number first, number last,
-                    number last_here, const number* lower, const number* upper, const signed_number* stride,
+void static_started(const caller& from, const void* return_address, const ident* where, std::int32_t kind, number first,
+                    number last, number last_here, const number* lower, const number* upper, const signed_number* stride,
                     signed_number increment, signed_number chunk) noexcept {
   here at;
   if (from.is_internal || !find_here(at)) return;
   const bool is_sections = where != nullptr && (where->flags & ident_work_sections) != 0;
   const schedule how = is_sections ? schedule::sections : schedule_of_llvm(kind);
+  if (is_left_to_sample(*at.state, how)) return;
   const bool is_chunked = is_chunked_llvm(kind);
   const std::uint64_t size = is_chunked || how == schedule::static_chunked ? static_cast<std::uint64_t>(chunk) : 0;
-  begin_loop(at, {how, size, inclusive_count(first, last, increment), increment, place}, source_of(where));
+  begin_loop(at, {how, size, inclusive_count(first, last, increment), increment, place_of_call(return_address)},
+             source_of(where));
   const own_part mine = is_chunked ? blocks_of(*lower, *upper, last_here, *stride, increment)
                                    : own_part{inclusive_count(*lower, *upper, increment), 1};
   take_chunk(at, static_cast<std::int64_t>(*lower), mine.iterations);
@@ -154,7 +156,8 @@ using namespace trimtab::openmp;
     if (plan != nullptr && !plan->is_weighted) chunk = static_cast<signed_number>(plan->chunk);                          \
     forward(where, thread, kind, is_last, lower, upper, stride, increment, chunk);                                       \
     if (plan != nullptr && plan->is_weighted) set_block(*plan, is_last, lower, upper);                                   \
-    static_started(from, TRIMTAB_PLACE, where, kind, first, last, last, lower, upper, stride, increment, chunk);         \
+    static_started(from, __builtin_return_address(0), where, kind, first, last, last, lower, upper, stride, increment,   \
+                   chunk);                                                                                               \
   }
 TRIMTAB_STATIC_INIT(__kmpc_for_static_init_4, std::int32_t, std::int32_t)
 TRIMTAB_STATIC_INIT(__kmpc_for_static_init_4u, std::uint32_t, std::int32_t)
@@ -163,17 +166,18 @@ TRIMTAB_STATIC_INIT(__kmpc_for_static_init_8u, std::uint64_t, std::int64_t)
 #undef TRIMTAB_STATIC_INIT
 
 // distribute and for in one: the runtime divides between teams, then between the threads of this one.
-#define TRIMTAB_DIST_INIT(name, number, signed_number)                                                                     \
-  TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number* lower,       \
-                         number* upper, number* upper_of_team, signed_number* stride, signed_number increment,             \
-                         signed_number chunk) {                                                                            \
-    const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);                                        \
-    auto* const forward = real<void(ident*, std::int32_t, std::int32_t, std::int32_t*, number*, number*, number*,          \
-                                    signed_number*, signed_number, signed_number)>(from, symbol::name);                    \
-    if (forward == nullptr) return;                                                                                        \
-    const number first = *lower, last = *upper;                                                                            \
-    forward(where, thread, kind, is_last, lower, upper, upper_of_team, stride, increment, chunk);                          \
-    static_started(from, TRIMTAB_PLACE, where, kind, first, last, *upper_of_team, lower, upper, stride, increment, chunk); \
+#define TRIMTAB_DIST_INIT(name, number, signed_number)                                                                \
+  TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number* lower,  \
+                         number* upper, number* upper_of_team, signed_number* stride, signed_number increment,        \
+                         signed_number chunk) {                                                                       \
+    const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);                                   \
+    auto* const forward = real<void(ident*, std::int32_t, std::int32_t, std::int32_t*, number*, number*, number*,     \
+                                    signed_number*, signed_number, signed_number)>(from, symbol::name);               \
+    if (forward == nullptr) return;                                                                                   \
+    const number first = *lower, last = *upper;                                                                       \
+    forward(where, thread, kind, is_last, lower, upper, upper_of_team, stride, increment, chunk);                     \
+    static_started(from, __builtin_return_address(0), where, kind, first, last, *upper_of_team, lower, upper, stride, \
+                   increment, chunk);                                                                                 \
   }
 TRIMTAB_DIST_INIT(__kmpc_dist_for_static_init_4, std::int32_t, std::int32_t)
 TRIMTAB_DIST_INIT(__kmpc_dist_for_static_init_4u, std::uint32_t, std::int32_t)

@@ -2,6 +2,7 @@
 
 #include "steering/arrival_skew.hpp"
 #include "steering/team_sizes.hpp"
+#include "steering/wait_times.hpp"
 
 namespace trimtab::openmp {
 
@@ -24,6 +25,17 @@ ticks long_above = 0;
 ticks little_untold = 0;
 
 ticks sum_of(const profile_row* row) noexcept { return row == nullptr ? 0 : row->sum; }
+
+// The instance that a lane is in which knows of no region; nullptr: none.
+short_region* untimed_around(const lane_state& state) noexcept {
+  lane_state* const forker = short_forker.load(std::memory_order_relaxed);
+  if (forker == nullptr) return nullptr;
+  short_region& open = forker->short_one;
+  if (open.subject_1.load(std::memory_order_relaxed) == 0) return nullptr;
+  // Another thread of the program's may be in a construct outside of all regions.
+  if (forker != &state && !is_in_parallel(*open.of.load(std::memory_order_relaxed))) return nullptr;
+  return &open;
+}
 
 void claim(lane_state& forker) noexcept {
   lane_state* holder = short_forker.load(std::memory_order_relaxed);
@@ -79,9 +91,12 @@ void close_short_region() noexcept {
     row->x[0] += known.members;
     if (known.members > row->x[1]) row->x[1] = known.members;
   }
-  if (wall > long_above) [[unlikely]] {
+  // Nobody has timed its members: of a short one all is work, of a long one nearly all is waiting for the last.
+  if (is_timing_waits.load(std::memory_order_relaxed) && known.members > 1) [[unlikely]]
+    note_passage(*state, ended.forked_at, end, known.members, wall > long_above ? wall : known.members * wall);
+  // One thread by itself waits for nobody: that it took long, because it worked or had lost its CPU, says all there is.
+  if (wall > long_above && known.members > 1) [[unlikely]] {
     known.untold += wall;
-    // Nobody has timed its members; nearly all of it is waiting for the last.
     if (is_fitting_teams.load(std::memory_order_relaxed)) note_skew(wall);
     known.streak = 0;
   }
@@ -92,16 +107,13 @@ void close_short_region() noexcept {
   }
 }
 
+bool is_in_untimed(const lane_state& state) noexcept { return untimed_around(state) != nullptr; }
+
 std::uint32_t untimed_region_of(const lane_state& state) noexcept {
-  lane_state* const forker = short_forker.load(std::memory_order_relaxed);
-  if (forker == nullptr) return no_subject;
-  short_region& open = forker->short_one;
-  const std::uint32_t subject_1 = open.subject_1.load(std::memory_order_relaxed);
-  if (subject_1 == 0) return no_subject;
-  // Another thread of the program's may be in a construct outside of all regions.
-  if (forker != &state && !is_in_parallel(*open.of.load(std::memory_order_relaxed))) return no_subject;
-  open.has_constructs.store(true, std::memory_order_relaxed);
-  return subject_1 - 1;
+  short_region* const open = untimed_around(state);
+  if (open == nullptr) return no_subject;
+  open->has_constructs.store(true, std::memory_order_relaxed);
+  return open->subject_1.load(std::memory_order_relaxed) - 1;
 }
 
 }  // namespace trimtab::openmp

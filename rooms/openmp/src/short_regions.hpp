@@ -3,12 +3,13 @@
 // timed in one instance of several only: in the others the runtime gets the program's own function, and the forker
 // stamps fork and join, which makes the number of instances and their wall exact.
 //
-// The members' times of all are estimated from those, the sample, which has rows of its own. An instance that turns out
-// to be long may have no like in it: after one all are timed for a while, and always while such ones make up more than
-// 10 ms and more than a sixteenth of what was timed in full.
+// The members' times of all are estimated from those, the sample, which has rows of its own. An instance of several
+// members that turns out to be long may have no like in it: after one all are timed for a while, and always while such ones
+// make up more than 10 ms and more than a sixteenth of what was timed in full.
 //
 // A construct that is met in an instance without timed members is attributed to its region all the same, and ends
-// this for good. One forking lane of a process at a time, so that it is clear whose region a lane is in.
+// this for good. Static loops are none: those of the sample stand for all, unless they may be shared out in another way. One
+// forking lane of a process at a time, so that it is clear whose region a lane is in.
 #pragma once
 
 #include "outermost.hpp"

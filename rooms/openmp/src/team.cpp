@@ -4,6 +4,7 @@
 #include "steering/arrival_skew.hpp"
 #include "steering/steered_loops.hpp"
 #include "steering/team_sizes.hpp"
+#include "steering/wait_times.hpp"
 
 namespace trimtab::openmp {
 
@@ -90,6 +91,8 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
   }
   if (is_fitting_teams.load(std::memory_order_relaxed) && threads > 1 && joined.outer_region == no_subject) [[unlikely]]
     note_skew(last_end - first_end);
+  if (is_timing_waits.load(std::memory_order_relaxed) && threads > 1 && joined.outer_region == no_subject) [[unlikely]]
+    note_passage(state, joined.forked_at, joined.end, threads, all_work);
   profile_row*& row = joined.rows == 0 ? region->row : region->sample_row;
   if (row == nullptr) [[unlikely]]
     row = forker.own_row(joined.subject, metric::region, joined.outer_region, joined.rows);

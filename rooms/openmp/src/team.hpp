@@ -256,6 +256,7 @@ struct lane_state {
   alignas(64) short_region short_one = {};
   std::uint64_t instances = 0;  // regions that this lane has forked
   joined_team unaccounted;
+  ticks joined_at = 0;  // the latest outermost region of several members; while waits are timed (wait_times.hpp)
   ended_part ended;
   inferred_loop inferred;
   open_loop loop;
@@ -317,6 +318,8 @@ inline bool find_here(here& found) noexcept {
 
 // Of a lane that knows of no region: the one whose members are not timed, if it is in that; else no_subject.
 std::uint32_t untimed_region_of(const lane_state& state) noexcept;
+// Of such a lane, too: for what is left to the instances that are timed.
+bool is_in_untimed(const lane_state& state) noexcept;
 
 // The region that the construct stands in which this lane meets now.
 inline std::uint32_t region_of_construct(lane_state& state) noexcept {
@@ -375,6 +378,11 @@ class wait {
   ticks m_begin = 0;
   ticks m_credit = 0;
 };
+
+// Static loops are no construct that a short region must be timed for, unless they may be shared out in another way.
+bool is_sampled(observe::schedule how) noexcept;
+// Such a loop starts where members are not timed.
+bool is_left_to_sample(const lane_state& state, observe::schedule how) noexcept;
 
 // Loops. first/last in iterations of the loop's own numbering; count = iterations of the chunk taken.
 void begin_loop(const here& at, const loop_start& what, const char* source = nullptr) noexcept;

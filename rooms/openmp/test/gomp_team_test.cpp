@@ -8,6 +8,7 @@
 
 #include "hooks.hpp"
 #include "scratch_folder.hpp"
+#include "steering/wait_times.hpp"
 #include "trimtab/openmp/openmp.hpp"
 
 namespace trimtab::openmp {
@@ -98,6 +99,40 @@ TEST(region, splits_the_time_of_every_lane_into_arrival_work_waits_and_join) {
   const profile_row& own = team_row(shared, shared.forker->id());
   EXPECT_EQ(own.sum + own.x[0] + own.x[1] + own.x[2], whole.sum);
   EXPECT_GE(whole.x[2], row.sum);
+}
+
+// A region of two members, one of which works for so long.
+void run_uneven_region(ticks work) {
+  static char region;
+  team shared;
+  ASSERT_TRUE(fork_team(shared, nobody, &region, 2, nullptr));
+  std::thread worker([&] {
+    member mine;
+    begin_member(mine, shared, 1);
+    end_member(mine, shared);
+  });
+  worker.join();
+  member mine;
+  begin_member(mine, shared, 0);
+  spin(work);
+  end_member(mine, shared);
+  join_team(shared);
+}
+
+TEST(region, tells_how_long_a_member_waits_in_the_mean_also_for_the_next_region) {
+  const ticks before = waits_per_member;
+  run_uneven_region(some_time);
+  EXPECT_EQ(wait_passages, 0u) << "nobody asks";
+  is_timing_waits = true;
+  run_uneven_region(20 * some_time);
+  EXPECT_EQ(wait_passages, 1u);
+  const ticks within = waits_per_member - before;
+  EXPECT_GE(within, 10 * some_time);
+  spin(40 * some_time);
+  run_uneven_region(20 * some_time);
+  EXPECT_EQ(wait_passages, 2u);
+  EXPECT_GE(waits_per_member - before - within, (10 + 20) * some_time);
+  is_timing_waits = false;
 }
 
 TEST(region, takes_the_overhead_of_an_inner_one_off_the_outer_work_but_not_its_work) {

@@ -137,16 +137,23 @@ TEST_F(short_regions, a_streak_ends_with_another_number_of_members_or_a_long_ins
 }
 
 TEST_F(short_regions, after_a_long_one_without_timed_members_all_are_timed_until_it_weighs_little) {
-  known_region& region = make_short<3>();
+  known_region& region = make_short<3>(2);
   const auto long_ago = static_cast<ticks>(the_recorder.ticks_of_ns(20'000'000));
   run_untimed<3>(region, [] { t_state->short_one.forked_at -= static_cast<ticks>(the_recorder.ticks_of_ns(20'000'000)); });
   EXPECT_EQ(region.length.streak, 0u);
   EXPECT_GE(region.length.untold, long_ago);
-  learn_length(*t_state, region, 1, 1, false);
+  learn_length(*t_state, region, 1, 2, false);
   EXPECT_EQ(region.length.streak, 0u);
   region.row->sum += 20 * long_ago;
-  learn_length(*t_state, region, 1, 1, false);
+  learn_length(*t_state, region, 1, 2, false);
   EXPECT_EQ(region.length.streak, 1u);
+}
+
+TEST_F(short_regions, of_one_member_a_long_one_says_all_there_is) {
+  known_region& region = make_short<11>(1);
+  run_untimed<11>(region, [] { t_state->short_one.forked_at -= static_cast<ticks>(the_recorder.ticks_of_ns(20'000'000)); });
+  EXPECT_EQ(region.length.untold, 0u);
+  EXPECT_EQ(region.length.streak, short_streak_needed);
 }
 
 std::uint64_t waits_in(lane& on, std::uint32_t region) {
@@ -164,6 +171,28 @@ TEST_F(short_regions, a_construct_of_the_forker_belongs_to_its_region_and_ends_t
   meet_barrier();
   EXPECT_EQ(waits_in(*observe::t_lane, subject<4>()), 1u);
   EXPECT_EQ(waits_in(*observe::t_lane, no_subject), 1u);
+}
+
+TEST_F(short_regions, static_loops_are_left_to_the_sample_and_others_end_this) {
+  const auto meet_loop = [](observe::schedule how) {
+    here at;
+    ASSERT_TRUE(find_here(at));
+    if (!is_left_to_sample(*at.state, how)) begin_loop(at, {how, 0, 8, 1, &place});
+    end_loop(at);
+  };
+  const auto loops = [](observe::schedule how, std::uint32_t region) {
+    const std::uint32_t loop = the_recorder.subject(subject_kind::loop, &place, true);
+    return observe::t_lane->own_row(loop, metric::loop, region, static_cast<std::uint16_t>(how))->count;
+  };
+  known_region& region = make_short<12>();
+  run_untimed<12>(region, [&] { meet_loop(observe::schedule::static_); });
+  EXPECT_EQ(loops(observe::schedule::static_, subject<12>()), 0u);
+  EXPECT_FALSE(region.length.has_constructs);
+  meet_loop(observe::schedule::static_);
+  EXPECT_EQ(loops(observe::schedule::static_, no_subject), 1u) << "outside of all regions";
+  run_untimed<12>(region, [&] { meet_loop(observe::schedule::dynamic); });
+  EXPECT_EQ(loops(observe::schedule::dynamic, subject<12>()), 1u);
+  EXPECT_TRUE(region.length.has_constructs);
 }
 
 TEST_F(short_regions, a_construct_of_a_member_belongs_to_the_region_and_one_of_another_thread_does_not) {
@@ -225,7 +254,7 @@ TEST_F(short_regions, one_forker_at_a_time) {
 }
 
 TEST_F(short_regions, the_runtime_calling_itself_is_no_case_for_this) {
-  known_region& region = make_short<10>();
+  known_region& region = make_short<12>();
   runtime around;
   around.begin = reinterpret_cast<std::uintptr_t>(&place);
   around.end = around.begin + 1;

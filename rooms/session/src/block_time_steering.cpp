@@ -1,7 +1,5 @@
 #include "block_time_steering.hpp"
 
-#include <utility>
-
 #include "trimtab/observe/recorder.hpp"
 #include "trimtab/openmp/block_time.hpp"
 #include "trimtab/steer/fitting/figures.hpp"
@@ -11,7 +9,8 @@ namespace trimtab::session {
 
 namespace {
 
-constexpr double window_s = 0.25;
+constexpr double window_s = 0.05;
+constexpr double least_regions = 4;
 constexpr double change_s = 1e-6;
 
 }  // namespace
@@ -35,26 +34,34 @@ bool block_time_steering::make_known(steer::snapshot& now) {
                                    {}}}};
   // Without a key: what others did to this run is nothing for the next one to begin with.
   m_record.add(info, "");
-  m_knobs.add(info, [](std::uint32_t, steer::knob_value to) { return openmp::want_block_time(to); });
+  m_knobs.add(
+      info, [](std::uint32_t, steer::knob_value to) { return openmp::want_block_time(to); },
+      [this](steer::decision_number number) { m_in_force.store(number, std::memory_order_relaxed); });
   now.appeared.push_back(info);
   return true;
 }
 
+// Windows are of one setting, and of some regions at least.
 void block_time_steering::add_to(steer::snapshot& now) {
   if (m_is_ignored) return;
   if (!m_is_known) m_is_known = make_known(now);
-  if (!m_is_known || now.time_s < m_next_s) return;
-  m_next_s = now.time_s + window_s;
-  const std::optional<observe::thread_times> times = observe::read_process_times("");
-  const std::optional<observe::thread_times> before = std::exchange(m_before, times);
-  // Less than before: threads have ended. None before: this is the first look.
-  if (!times || !before || times->run_ns <= before->run_ns || times->run_delay_ns < before->run_delay_ns) return;
-  const auto ran = static_cast<double>(times->run_ns - before->run_ns);
-  const auto waited = static_cast<double>(times->run_delay_ns - before->run_delay_ns);
+  if (!m_is_known) return;
+  const steer::decision_number under = m_in_force.load(std::memory_order_relaxed);
+  const openmp::region_waits waits = openmp::waits_so_far();
+  const auto regions = static_cast<double>(waits.regions - m_waits.regions);
+  const double seconds = now.time_s - m_begun_s, waited_s = waits.seconds - m_waits.seconds;
+  const bool is_of_one = m_under == under;
+  if (is_of_one && (seconds < window_s || regions < least_regions)) return;
+  m_under = under;
+  m_waits = waits;
+  m_begun_s = now.time_s;
+  const std::optional<double> delayed = m_delays.share();
+  if (!is_of_one || !delayed) return;
   m_windows += 1;
   now.subjects.push_back({m_id,
-                          {},
-                          {{std::string(steer::figures::run_delay_share), waited / (ran + waited)},
+                          {{under, seconds / regions, seconds}},
+                          {{std::string(steer::figures::run_delay_share), *delayed},
+                           {std::string(steer::figures::wait_seconds), waited_s / regions},
                            {std::string(steer::figures::windows), m_windows}}});
 }
 

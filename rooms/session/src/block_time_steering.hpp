@@ -2,7 +2,10 @@
 // first region on. By the steering thread.
 #pragma once
 
-#include "trimtab/observe/thread_times.hpp"
+#include <atomic>
+
+#include "run_delay_share.hpp"
+#include "trimtab/openmp/block_time.hpp"
 #include "trimtab/steer/board.hpp"
 #include "trimtab/steer/record.hpp"
 #include "trimtab/steer/snapshot.hpp"
@@ -22,9 +25,13 @@ class block_time_steering {
   steer::decision_record& m_record;
   steer::subject_id m_id = 0;
   bool m_is_known = false, m_is_ignored = false;
-  std::optional<observe::thread_times> m_before;
-  double m_next_s = 0;
-  double m_windows = 0;
+  std::atomic<steer::decision_number> m_in_force{0};  // restore() may come from another thread
+  // The window under way.
+  double m_begun_s = 0;
+  steer::decision_number m_under = 0;
+  openmp::region_waits m_waits;
+  run_delay_share m_delays;
+  double m_windows = 0;  // that have ended
 };
 
 }  // namespace trimtab::session

@@ -7,6 +7,8 @@
 
 #include "block_time_steering.hpp"
 #include "outside_policy.hpp"
+#include "pace.hpp"
+#include "run_delay_share.hpp"
 #include "thread_fit.hpp"
 #include "trimtab/base/periodic_thread.hpp"
 #include "trimtab/base/read_file.hpp"
@@ -25,10 +27,6 @@ namespace {
 
 using observe::the_recorder;
 
-// Between two looks.
-constexpr double busy_s = 0.005;
-constexpr double calm_s = 0.025;
-constexpr double calm_after_s = 2;    // without a decision
 constexpr double policy_limit_s = 1;  // then the knobs are brought back by the sampler thread
 constexpr double longest_stop_s = 0.1;
 
@@ -86,14 +84,22 @@ struct parts {
   void tell(const steer::decision& made, bool is_applied) {
     if (!is_applied) return;
     record.write(made, base::now());
-    last_decision_s = made.time_s;
+    looks.decided(made.time_s);
     if (made.what == steer::outcome::kept || made.what == steer::outcome::set) loops.write_costs(made.subject);
+  }
+  // Where numbers of threads are fitted it is not crowded for long, and whoever fits them must not be late.
+  void pace_by(const steer::snapshot& now) {
+    std::size_t most = 0;
+    for (const steer::subject_state& each : now.subjects) most = std::max(most, each.measured.size());
+    looks.measured(now.time_s, most);
+    if (looks.asks(now.time_s)) looks.told(now.time_s, delays.share());
   }
   void advance(bool is_last) {
     steer::snapshot now;
     now.time_s = seconds();
     now.is_last = is_last;
     loops.add_to(now);
+    if (!threads) pace_by(now);
     for (const steer::subject_info& each : now.appeared) subjects.push_back(each.id);
     if (threads) threads->add_to(now);
     if (turns_waiting) waits.add_to(now);
@@ -118,7 +124,8 @@ struct parts {
   steer::recall* recall = nullptr;
   std::size_t misfits = 0;
   std::vector<steer::subject_id> subjects;
-  double last_decision_s = 0;
+  pace looks;
+  run_delay_share delays;
 };
 
 // Never destroyed: the thread may still be in a policy when the program ends.
@@ -133,7 +140,7 @@ steering_state* state = nullptr;
 bool start_thread() {
   parts* const all = state->all;
   return state->thread.start(
-      "trimtab-steer", {[all] { return parts::seconds() - all->last_decision_s > calm_after_s ? calm_s : busy_s; },
+      "trimtab-steer", {[all] { return all->looks.period_s(parts::seconds()); },
                         [all](bool is_last) {
                           if (!is_last || !all->conductor.is_given_up()) all->advance(is_last);
                         },

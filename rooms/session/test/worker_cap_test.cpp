@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -149,8 +150,9 @@ TEST_F(package_energy_test, is_none_without_a_meter) {
 }
 
 TEST_F(run_delay_test, is_that_of_all_threads) {
-  write("/proc/self/task/1/schedstat", "10 200 3\n");
-  write("/proc/self/task/2/schedstat", "10 30 3\n");
+  for (const std::string thread : {"1", "2"}) std::filesystem::create_directories(root + "/proc/self/task/" + thread);
+  write("/proc/1/schedstat", "10 200 3\n");
+  write("/proc/2/schedstat", "10 30 3\n");
   EXPECT_EQ(read_run_delay(root.c_str()), 230u);
   EXPECT_EQ(read_run_delay("/nowhere"), 0u);
 }

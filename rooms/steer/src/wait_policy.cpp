@@ -1,7 +1,10 @@
 #include "trimtab/steer/wait_policy.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <utility>
 
+#include "trimtab/steer/budget.hpp"
 #include "trimtab/steer/fitting/figures.hpp"
 
 namespace trimtab::steer {
@@ -11,27 +14,64 @@ namespace {
 // Not at once (0): where waits are short, every barrier would have to wake its threads, and they to wait for a CPU.
 constexpr knob_value sleep_soon = 1;
 
+proposal proposal_of(outcome what, std::string reason) {
+  proposal made;
+  made.what = what;
+  made.reason = std::move(reason);
+  return made;
+}
+
+std::string text(const char* format, double value) {
+  char line[96];
+  std::snprintf(line, sizeof line, format, value);
+  return line;
+}
+
 }  // namespace
 
-std::optional<knob_value> wait_policy::judge(state& of, double time_s, double share, bool sleeps, knob_value own) const {
-  if (of.calm_s == 0) of.calm_s = m_options.calm_s;
-  const bool was_bad = of.was_bad;
-  of.was_bad = share >= m_options.bad_share;
-  if (!sleeps) {
-    if (!of.was_bad || !was_bad) return std::nullopt;
-    if (of.back_at_s >= 0 && time_s - of.back_at_s < m_options.soon_s)
-      of.calm_s = std::min(2 * of.calm_s, m_options.most_calm_s);
-    of.calm_since_s = -1;
-    return sleep_soon;
+void wait_policy::pause(state& of, double time_s) const {
+  of.is_on_trial = of.was_bad = false;
+  of.pause_s = std::clamp(2 * of.pause_s, m_options.pause_s, m_options.most_pause_s);
+  of.paused_until_s = time_s + of.pause_s;
+}
+
+std::optional<proposal> wait_policy::try_it(state& of, const window& now) const {
+  const bool is_bad = now.share >= m_options.bad_share && now.wait_s >= m_options.long_wait_s;
+  const bool was_bad = std::exchange(of.was_bad, is_bad);
+  if (!is_bad || !was_bad || now.time_s < of.paused_until_s) return std::nullopt;
+  of.trial.clear();
+  return proposal_of(outcome::trial, text("they wait %.1f ms each time, while others want the CPUs", now.wait_s * 1e3));
+}
+
+std::optional<proposal> wait_policy::end_trial(state& of, double time_s) const {
+  if (of.trial.size() < m_options.windows) return std::nullopt;
+  const double ratio = median_of(of.trial) / median_of(of.before);
+  const std::string found = text("regions take %.0f %% of the time so", ratio * 100);
+  if (ratio > m_options.slower) {
+    pause(of, time_s);
+    return proposal_of(outcome::undone, found);
   }
-  if (share > m_options.calm_share) {
+  if (of.back_at_s >= 0 && time_s - of.back_at_s < m_options.soon_s)
+    of.calm_s = std::min(2 * of.calm_s, m_options.most_calm_s);
+  of.is_on_trial = of.was_short = false;
+  of.pause_s = 0;
+  of.calm_since_s = -1;
+  return proposal_of(outcome::kept, found);
+}
+
+std::optional<proposal> wait_policy::go_back(state& of, const window& now) const {
+  const bool is_short = now.wait_s < m_options.long_wait_s / 2;
+  const bool was_short = std::exchange(of.was_short, is_short);
+  if (now.share > m_options.calm_share)
     of.calm_since_s = -1;
-    return std::nullopt;
-  }
-  if (of.calm_since_s < 0) of.calm_since_s = time_s;
-  if (time_s - of.calm_since_s < of.calm_s) return std::nullopt;
-  of.back_at_s = time_s;
-  return own;
+  else if (of.calm_since_s < 0)
+    of.calm_since_s = now.time_s;
+  const bool is_calm = of.calm_since_s >= 0 && now.time_s - of.calm_since_s >= of.calm_s;
+  if (!is_calm && !(is_short && was_short)) return std::nullopt;
+  of.back_at_s = now.time_s;
+  of.was_bad = false;
+  of.before.clear();
+  return proposal_of(outcome::set, is_calm ? "its threads have had their CPUs for long" : "its waits are short");
 }
 
 void wait_policy::observe(const view& now, std::vector<proposal>& out) {
@@ -43,21 +83,30 @@ void wait_policy::observe(const view& now, std::vector<proposal>& out) {
     const knob& its = each.info.knobs[*place];
     if (its.initial <= sleep_soon || !its.values.contains(sleep_soon)) continue;
     const figure* const share = find_figure(each.figures, figures::run_delay_share);
-    const figure* const window = find_figure(each.figures, figures::windows);
-    if (share == nullptr || window == nullptr) continue;
+    const figure* const wait = find_figure(each.figures, figures::wait_seconds);
+    const figure* const count = find_figure(each.figures, figures::windows);
+    if (share == nullptr || wait == nullptr || count == nullptr) continue;
     state& of = m_states[each.info.id];
-    if (of.window == window->value) continue;
-    of.window = window->value;
-    const bool sleeps = each.in_force[*place] == sleep_soon;
-    const std::optional<knob_value> to = judge(of, now.time_s, share->value, sleeps, its.initial);
-    if (!to) continue;
-    proposal made;
-    made.subject = each.info.id;
-    made.what = outcome::set;
-    made.changes = {{*place, *to}};
-    made.reason = sleeps ? "its threads have had their CPUs for long" : "who spins takes CPUs that others want";
-    made.evidence = {*share};
-    out.push_back(std::move(made));
+    const bool is_on_trial = each.in_force[*place] != each.accepted[*place];
+    const bool sleeps = each.accepted[*place] == sleep_soon;
+    const bool has_begun = std::exchange(of.latest_trial, each.last_trial) != each.last_trial;
+    // The engine has ended it: it cost more than the budget has.
+    if ((std::exchange(of.is_on_trial, is_on_trial) || has_begun) && !is_on_trial) pause(of, now.time_s);
+    if (std::exchange(of.window, count->value) == count->value) continue;
+    if (of.calm_s == 0) of.calm_s = m_options.calm_s;
+    for (const measurement& taken : each.measured) {
+      std::vector<double>& into = is_on_trial ? of.trial : of.before;
+      if (taken.under == each.since) into.push_back(taken.value);
+      if (into.size() > m_options.windows) into.erase(into.begin());
+    }
+    const window ended{now.time_s, share->value, wait->value};
+    std::optional<proposal> made = is_on_trial ? end_trial(of, now.time_s) : sleeps ? go_back(of, ended) : try_it(of, ended);
+    if (!made) continue;
+    made->subject = each.info.id;
+    if (made->what == outcome::trial || made->what == outcome::set)
+      made->changes = {{*place, sleeps ? its.initial : sleep_soon}};
+    made->evidence = {*share, *wait};
+    out.push_back(std::move(*made));
   }
 }
 

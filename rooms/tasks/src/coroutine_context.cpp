@@ -110,7 +110,7 @@ void coroutine_promise::begin_on_top(worker& here) noexcept {
 }
 
 void coroutine_promise::back_below(running_task& on, const task_kind* kind) noexcept {
-  on = {kind, 0, 0, on.number, on.called, on.stop_token};
+  on = {kind, 0, 0, on.number, on.stop_token};
   if (coroutine_context* const context = coroutine_context::of(kind)) context->describe(on);
 }
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -218,6 +219,64 @@ TEST_P(coroutines, futures_and_tasks_can_be_awaited_by_other_coroutines) {
   promise<int> of_ready;
   waits_for(make_ready_future(1), of_ready);
   EXPECT_EQ(of_ready.get_future().get(), 6);
+}
+
+// What is awaited may be of any kind, and resume who waits at once, on any thread: while that is still on its way out.
+class others_thread {
+ public:
+  others_thread()
+      : m_thread([this] {
+          for (std::optional<std::coroutine_handle<>> next; (next = m_given.receive());) next->resume();
+        }) {}
+  ~others_thread() {
+    m_given.close();
+    m_thread.join();
+  }
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> who) { m_given.send(who); }
+  void await_resume() const noexcept {}
+
+ private:
+  channel<std::coroutine_handle<>> m_given{64};
+  std::thread m_thread;
+};
+struct by_member {
+  others_thread& on;
+  others_thread& operator co_await() const noexcept { return on; }
+};
+struct by_operator {
+  others_thread& on;
+};
+struct awaits_in_place {
+  explicit awaits_in_place(others_thread& which) : on(which) {}
+  awaits_in_place(const awaits_in_place&) = delete;
+  awaits_in_place& operator=(const awaits_in_place&) = delete;
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> who) { on.await_suspend(who); }
+  std::unique_ptr<int> await_resume() const { return std::make_unique<int>(1); }
+  others_thread& on;
+};
+awaits_in_place operator co_await(by_operator of) { return awaits_in_place(of.on); }
+
+co_task<int> goes_elsewhere(others_thread& there, int turn) {
+  if (turn % 3 == 0) co_await there;
+  if (turn % 3 == 1) co_await by_member{there};
+  if (turn % 3 == 2) co_return *co_await by_operator{there};
+  co_return 1;
+}
+co_task<int> calls_and_forks(others_thread& there) {
+  int sum = 0;
+  for (int i = 0; i < 1000; ++i) {
+    auto forked = fork(goes_elsewhere(there, i));
+    sum += co_await goes_elsewhere(there, i + 1);
+    sum += co_await forked;
+  }
+  co_return sum;
+}
+
+TEST_P(coroutines, are_resumed_by_others_while_they_are_set_aside) {
+  others_thread there;
+  EXPECT_EQ(spawn(calls_and_forks(there)).get(), 2000);
 }
 
 TEST(coroutine, not_awaited_is_not_begun) {

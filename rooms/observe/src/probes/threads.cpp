@@ -28,12 +28,12 @@ thread_figures read_thread(const char* root, std::uint32_t tid, thread_detail de
   figures.time_slices = times->time_slices;
   if (detail == thread_detail::times) return figures;
   char path[320], text[4096];
-  std::snprintf(path, sizeof path, "%s/proc/self/task/%u/status", root, tid);
+  write_thread_path(path, sizeof path, root, tid, "status");
   if (read_file(path, text, sizeof text) > 0) {
     find_number(text, "voluntary_ctxt_switches", figures.voluntary_switches);
     find_number(text, "nonvoluntary_ctxt_switches", figures.involuntary_switches);
   }
-  std::snprintf(path, sizeof path, "%s/proc/self/task/%u/sched", root, tid);
+  write_thread_path(path, sizeof path, root, tid, "sched");
   if (read_file(path, text, sizeof text) <= 0 || !find_number(text, "se.nr_migrations", figures.migrations))
     figures.migrations = unknown;
   return figures;
@@ -79,13 +79,12 @@ class threads_probe final : public probe {
     const auto tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
     const thread_figures own = read_thread(root, tid, thread_detail::all);
     if (!own.is_valid) {
-      to.unavailable("run time and run delay of threads", "/proc/self/task/*/schedstat cannot be read",
-                     "mount /proc, on a kernel with CONFIG_SCHED_INFO");
+      to.unavailable("run time and run delay of threads", "/proc/TID/schedstat cannot be read",
+                     "mount /proc of the process's own pid namespace, on a kernel with CONFIG_SCHED_INFO");
       return false;
     }
     if (own.migrations == unknown)
-      to.unavailable("migrations between CPUs", "the kernel has no /proc/self/task/*/sched",
-                     "use a kernel with CONFIG_SCHED_DEBUG");
+      to.unavailable("migrations between CPUs", "the kernel has no /proc/TID/sched", "use a kernel with CONFIG_SCHED_DEBUG");
     m_lane_delay = to.add_counter("run delay", "s", "schedstat", true);
     m_process_delay = to.add_counter("process run delay", "s", "schedstat of the threads alive at the end", true);
     return true;

@@ -1,5 +1,7 @@
 #include "steering/block_time.hpp"
 
+#include "steering/wait_times.hpp"
+
 namespace trimtab::openmp {
 
 std::atomic<std::uint32_t> block_time_version{0};
@@ -21,6 +23,12 @@ void watch_block_time() noexcept { block_time_version.store(1, std::memory_order
 
 std::int64_t programs_block_time() noexcept { return programs_own.load(std::memory_order_acquire); }
 
+region_waits waits_so_far() noexcept {
+  return {wait_passages.load(std::memory_order_relaxed),
+          static_cast<double>(waits_per_member.load(std::memory_order_relaxed)) * observe::the_recorder.clock().ns_per_tick *
+              1e-9};
+}
+
 bool want_block_time(std::int64_t milliseconds) noexcept {
   if (is_set_by_program.load(std::memory_order_acquire)) return false;
   wanted.store(milliseconds, std::memory_order_relaxed);
@@ -39,7 +47,10 @@ void turn_block_time(const caller& from) noexcept {
   t_block_time_version = block_time_version.load(std::memory_order_acquire);
   const std::int64_t has = ask();
   std::int64_t own = not_known;
-  if (programs_own.compare_exchange_strong(own, has)) own = has;
+  if (programs_own.compare_exchange_strong(own, has)) {
+    own = has;
+    is_timing_waits.store(true, std::memory_order_relaxed);
+  }
   // Neither what it began with nor what it was given: the program has set it.
   if (has != own && has != t_given) is_set_by_program.store(true, std::memory_order_release);
   if (is_set_by_program.load(std::memory_order_relaxed)) return;

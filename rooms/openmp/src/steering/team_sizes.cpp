@@ -35,7 +35,8 @@ std::uint32_t team_sizes::fork(const who& by, std::uint32_t own) noexcept {
   const std::uint32_t most = this->own();
   m_latest.store(members == nothing ? most : std::min(members, most), std::memory_order_relaxed);
   if (members == nothing || members >= own) members = as_it_is;
-  m_forks.fetch_add(1, std::memory_order_relaxed);
+  // Not a locked instruction, which would wait for all stores before it: it only shows that there are forks, about how many.
+  m_forks.store(m_forks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return members;
 }
 

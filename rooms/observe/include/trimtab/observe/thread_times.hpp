@@ -1,6 +1,7 @@
 // What the kernel says of the time of threads (schedstat). Nothing allocates, and errno stays what it was.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -12,7 +13,13 @@ struct thread_times {
   std::uint64_t time_slices = 0;
 };
 
-// Of one thread of this process, since it began. ROOT/proc/self/task/TID/schedstat. Nothing: it cannot be read.
+// Where the kernel tells of a thread: ROOT/proc/TID/FILE. Not below /proc/self/task: a process's folder in /proc is taken
+// apart by whoever waits for the process, and a thread's by that thread when it ends. If one is in the other, whoever waits
+// may spin for a whole tick (4 ms) for a last thread that he has just displaced from its CPU.
+void write_thread_path(char* path, std::size_t bytes, const char* root, std::uint32_t tid, const char* file) noexcept;
+
+// Of one thread of this process, since it began, from schedstat. Nothing: it cannot be read, or /proc is another pid
+// namespace's.
 std::optional<thread_times> read_thread_times(const char* root, std::uint32_t tid) noexcept;
 
 // Of all threads that the process has now, together. Reads one file a thread.

@@ -11,6 +11,13 @@ namespace trimtab::openmp {
 void watch_block_time() noexcept;
 // Milliseconds, as the program has it; below 0: no region of such a runtime was forked yet.
 std::int64_t programs_block_time() noexcept;
+// Outermost regions of several members that ended since that was known, and how long a member waited in the mean from each
+// to the next, their sum.
+struct region_waits {
+  std::uint64_t regions = 0;
+  double seconds = 0;
+};
+region_waits waits_so_far() noexcept;
 // In force for regions that are forked from now on. False: the program sets it itself, and that stands.
 bool want_block_time(std::int64_t milliseconds) noexcept;
 

@@ -33,6 +33,7 @@ struct figure {
 namespace figures {
 inline constexpr std::string_view imbalance = "imbalance";  // slowest over mean work of the lanes: 1 is even
 inline constexpr std::string_view wait_share = "wait_share";
+inline constexpr std::string_view wait_seconds = "wait_seconds";  // of a thread in an instance, in the mean
 inline constexpr std::string_view instance_seconds = "instance_seconds";
 inline constexpr std::string_view overhead_seconds = "overhead_seconds";  // fork and join, or managing one task
 inline constexpr std::string_view run_delay_share = "run_delay_share";    // runnable without a CPU, of the lanes' time

@@ -1,8 +1,12 @@
-// How threads that wait do so: a rule for the knob `blocktime`, in milliseconds, of a subject that has one. Who spins at a
-// barrier takes a CPU from whoever has work, of this program or of another. So: where threads were runnable without a CPU
-// for a share of `bad_share` in two windows in a row, they are to sleep after a millisecond (1); when there was next to none
-// of that for `calm_s`, the program's own value is back. If that does not stand, calm must last twice as long the next time.
-// Figures, of the subject: run_delay_share, and the number of the window that it is of.
+// How threads that wait do so: a rule for the knob `blocktime`, in milliseconds, of a subject that has one. Who spins takes
+// a CPU from whoever has work, of this program or of another; who sleeps must be woken, and then wait for a CPU. So threads
+// are to sleep after a millisecond (1) only where in two windows in a row
+//   - they were runnable without a CPU for a share of `bad_share`, and
+//   - they waited, from one region to the next, for `long_wait_s` in the mean: most of that is for others then.
+// It is tried first: kept when regions take no longer so than before, else undone, and tried again after twice as long each
+// time. The program's own value is back when they lacked next to no CPUs for `calm_s`, or wait for half of `long_wait_s`
+// only. If that does not stand, calm must last twice as long the next time. Figures, of the subject: run_delay_share,
+// wait_seconds, and the number of the window that they are of. Measurements: from one region to the next.
 #pragma once
 
 #include <map>
@@ -17,8 +21,12 @@ inline constexpr std::string_view block_time = "blocktime";
 }  // namespace knobs
 
 struct wait_policy_options {
-  double period_s = 0.1;
+  double period_s = 0.02;
   double bad_share = 0.05;
+  double long_wait_s = 0.2e-3;  // several times what waking a thread takes
+  std::size_t windows = 5;      // of a trial, and of what it is compared with
+  double slower = 1.03;         // of regions' time: it is undone
+  double pause_s = 2, most_pause_s = 60;
   double calm_share = 0.01;
   double calm_s = 2, most_calm_s = 60;
   double soon_s = 3;  // bad again within that: the program's own value did not stand
@@ -35,13 +43,23 @@ class wait_policy : public policy {
  private:
   struct state {
     double window = -1;
-    bool was_bad = false;
+    bool was_bad = false, was_short = false;
+    std::vector<double> before, trial;  // of the latest windows, seconds from one region to the next
+    decision_number latest_trial = 0;
+    bool is_on_trial = false;
+    double pause_s = 0, paused_until_s = 0;
     double calm_since_s = -1;  // below 0: it is not calm
-    double calm_s = 0;         // 0: as in the options
+    double calm_s = 0;
     double back_at_s = -1;
   };
-  // To what the knob is to be set after a window.
-  std::optional<knob_value> judge(state& of, double time_s, double share, bool sleeps, knob_value own) const;
+  struct window {
+    double time_s, share, wait_s;
+  };
+  // What is proposed, without its subject and evidence.
+  std::optional<proposal> try_it(state& of, const window& now) const;
+  std::optional<proposal> end_trial(state& of, double time_s) const;
+  std::optional<proposal> go_back(state& of, const window& now) const;
+  void pause(state& of, double time_s) const;
 
   wait_policy_options m_options;
   std::map<subject_id, state> m_states;

@@ -41,6 +41,30 @@ std::coroutine_handle<> transfer(std::coroutine_handle<> who, [[maybe_unused]] f
 // `stopped`.
 std::exception_ptr stopped_error() noexcept;
 
+// What co_await asks, of what it is given: `of` itself, or what its operator gives.
+template <class awaited>
+decltype(auto) awaiter_of(awaited&& of) {
+  if constexpr (requires { std::forward<awaited>(of).operator co_await(); })
+    return std::forward<awaited>(of).operator co_await();
+  else if constexpr (requires { operator co_await(std::forward<awaited>(of)); })
+    return operator co_await(std::forward<awaited>(of));
+  else
+    return std::forward<awaited>(of);
+}
+
+// The same awaiter; its coroutine, one of ours, knows that it is set aside before anyone may resume it.
+template <class awaiter>
+struct awaiter_of_ours {
+  awaiter of;
+  [[gnu::always_inline]] bool await_ready() noexcept(noexcept(of.await_ready())) { return of.await_ready(); }
+  template <class promise>
+  [[gnu::always_inline]] auto await_suspend(std::coroutine_handle<promise> self) {
+    self.promise().is_set_aside();
+    return of.await_suspend(self);
+  }
+  [[gnu::always_inline]] decltype(auto) await_resume() { return of.await_resume(); }
+};
+
 // What all promises of ours begin with. As a task it starts the coroutine, or resumes it.
 class coroutine_promise : public task {
  public:
@@ -56,10 +80,16 @@ class coroutine_promise : public task {
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
 
+  template <class awaited>
+  [[gnu::always_inline]] auto await_transform(awaited&& of) {
+    return awaiter_of_ours<decltype(awaiter_of(std::forward<awaited>(of)))>{awaiter_of(std::forward<awaited>(of))};
+  }
+
   // Who goes on after the end: the address of a coroutine, or one of these. That of one which was forked or called is
-  // changed by who waits for it, and by itself when it ends. What a spawned one gives its value to is marked by the lowest
-  // bit.
-  static constexpr std::uintptr_t nobody = 0, is_begun = 1, has_ended = 3, mark = 1;
+  // changed by who waits for it, and by itself: when it ends, and when it is set aside. Until then, while it is_called, who
+  // awaits it is below on its stack, and nobody else knows of it. What a spawned one gives its value to is marked by the
+  // lowest bit.
+  static constexpr std::uintptr_t nobody = 0, is_begun = 1, is_called = 2, has_ended = 3, mark = 1;
   // Of a fork: it was not at hand, so that its parent was suspended. It owns its kind of work, a context.
   static constexpr std::uint8_t awaited_in_vain = 1, owns_context = 2;
   std::uint8_t flags = 0;  // used by its parent only
@@ -73,6 +103,9 @@ class coroutine_promise : public task {
   }
   // nullptr: it has none, or shares that of its caller.
   coroutine_context* own_context() const noexcept;
+  void is_set_aside() noexcept {
+    if (next_one.load(std::memory_order_relaxed) == is_called) next_one.store(is_begun, std::memory_order_relaxed);
+  }
   // Out of a queue, at this worker. False: it was told to stop before it began.
   bool about_to_run() noexcept;
   // Of a fork: its parent, which was suspended, goes on.
@@ -86,16 +119,16 @@ class coroutine_promise : public task {
       child.next_one.store(nobody, std::memory_order_relaxed);
       return false;
     }
-    child.next_one.store(is_begun, std::memory_order_relaxed);
+    child.next_one.store(is_called, std::memory_order_relaxed);
     running_task& on = here->running();
     const task_kind* const kind = on.kind_of_work;
-    if (child.kind_of_work == nullptr)
-      child.kind_of_work = kind;
-    else if (child.kind_of_work != kind) [[unlikely]]
-      child.begin_on_top(*here);
-    const void* const outer = std::exchange(on.called, &child);
+    if (child.kind_of_work != kind) [[unlikely]] {
+      if (child.kind_of_work == nullptr)
+        child.kind_of_work = kind;
+      else
+        child.begin_on_top(*here);
+    }
     std::coroutine_handle<promise>::from_promise(child).resume();
-    on.called = outer;
     if (on.kind_of_work != kind) [[unlikely]]
       back_below(on, kind);
     // Acquire: it may have ended elsewhere.
@@ -134,8 +167,11 @@ class coroutine_promise : public task {
         self.promise().tell_end();
       // Acquire: who waits for a fork has been suspended before it said so.
       const std::uintptr_t next = self.promise().next_one.load(std::memory_order_acquire);
-      if (next == is_begun) [[likely]]
-        return end_of_begun(self.promise());
+      if (next == is_called) [[likely]] {
+        self.promise().next_one.store(has_ended, std::memory_order_relaxed);
+        return std::noop_coroutine();
+      }
+      if (next == is_begun) return end_of_begun(self.promise());
       return (next & mark) == 0 ? go_on(next) : self.promise().end_of_spawned(next);
     }
     void await_resume() const noexcept {}
@@ -159,11 +195,6 @@ class coroutine_promise : public task {
 
   // Afterwards the frame may be gone.
   static std::coroutine_handle<> end_of_begun(coroutine_promise& self) noexcept {
-    if (worker* const here = worker::current(); here != nullptr && here->running().called == &self) [[likely]] {
-      // Within the call: who awaits it is below on this stack.
-      self.next_one.store(has_ended, std::memory_order_relaxed);
-      return std::noop_coroutine();
-    }
     const std::uintptr_t waiting = self.next_one.exchange(has_ended, std::memory_order_acq_rel);
     return waiting != is_begun ? go_on(waiting) : std::noop_coroutine();
   }

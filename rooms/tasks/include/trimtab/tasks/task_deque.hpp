@@ -136,7 +136,7 @@ class task_deque {
   void leave() noexcept { m_is_busy.store(false, std::memory_order_release); }
 
   // Tasks that were pushed long ago are no longer in the processor's cache: asked for so many pops before they are run.
-  static constexpr std::uint32_t ahead = 8;
+  static constexpr std::uint32_t ahead = 32;
   // The task there, or whatever was: it is not looked at.
   void prefetch(std::uint32_t position) const noexcept {
     __builtin_prefetch(m_slots[position & m_mask].load(std::memory_order_relaxed), 1);

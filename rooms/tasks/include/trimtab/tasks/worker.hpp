@@ -44,7 +44,6 @@ struct running_task {
   std::uint64_t id = 0;
   std::uint32_t subject = 0;
   std::uint32_t number = 0;                     // of this_task::get_id; 0: nobody has asked
-  const void* called = nullptr;                 // the innermost coroutine that was begun by a call
   const std::stop_token* stop_token = nullptr;  // of async; coroutines have theirs in their context
 };
 

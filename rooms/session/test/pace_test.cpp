@@ -1,0 +1,72 @@
+// How often the steering thread looks, and what it goes by.
+#include "pace.hpp"
+
+#include <gtest/gtest.h>
+
+#include "run_delay_share.hpp"
+
+namespace trimtab::session {
+namespace {
+
+TEST(pace, is_slower_when_nothing_was_decided_for_long) {
+  pace looks;
+  looks.decided(10);
+  EXPECT_EQ(looks.period_s(11), pace::busy_s);
+  EXPECT_EQ(looks.period_s(10.1 + pace::calm_after_s), pace::calm_s);
+}
+
+TEST(pace, is_slowest_while_threads_lack_cpus) {
+  pace looks;
+  EXPECT_TRUE(looks.asks(0));
+  looks.told(0, 0.5);
+  EXPECT_EQ(looks.period_s(0.1), pace::crowded_s);
+  EXPECT_FALSE(looks.asks(0.01));
+  EXPECT_TRUE(looks.asks(0.02));
+  looks.told(0.02, 0.01);
+  EXPECT_EQ(looks.period_s(0.1), pace::busy_s);
+  looks.told(0.04, 0.5);
+  looks.told(0.06, std::nullopt);
+  EXPECT_EQ(looks.period_s(0.1), pace::busy_s);
+}
+
+TEST(pace, is_not_slower_where_each_of_few_measurements_may_be_waited_for) {
+  pace looks;
+  looks.told(0, 0.5);
+  looks.measured(0.01, 1);
+  looks.told(0.02, 0.5);
+  EXPECT_EQ(looks.period_s(0.02), pace::busy_s);
+  looks.told(0.04, 0.5);
+  EXPECT_EQ(looks.period_s(0.04), pace::busy_s);
+  looks.measured(0.05, 10);
+  looks.measured(0.06, 10);
+  looks.told(0.06, 0.5);
+  EXPECT_EQ(looks.period_s(0.06), pace::crowded_s) << "plenty of them";
+  looks.measured(0.07, 1);
+  looks.told(0.08, 0.5);
+  ASSERT_EQ(looks.period_s(0.08), pace::busy_s);
+  looks.told(0.08 + pace::none_for_s, 0.5);
+  EXPECT_EQ(looks.period_s(0.6), pace::crowded_s) << "none for long";
+}
+
+TEST(run_delay_share, is_that_since_the_last_call) {
+  std::optional<observe::thread_times> times = {{3000, 100, 7}};
+  run_delay_share delays([&] { return times; });
+  EXPECT_EQ(delays.share(), std::nullopt);
+  times = {{6000, 1100, 7}};
+  EXPECT_DOUBLE_EQ(delays.share().value_or(-1), 0.25);
+  EXPECT_EQ(delays.share(), std::nullopt) << "nobody has run since";
+}
+
+TEST(run_delay_share, is_not_known_when_threads_have_ended_or_nothing_can_be_read) {
+  std::optional<observe::thread_times> times = {{3000, 600, 7}};
+  run_delay_share delays([&] { return times; });
+  delays.share();
+  times = {{9000, 60, 7}};
+  EXPECT_EQ(delays.share(), std::nullopt);
+  times = {};
+  EXPECT_EQ(delays.share(), std::nullopt);
+  EXPECT_EQ(delays.share(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace trimtab::session
