@@ -34,21 +34,26 @@ def history(tmp_path: Path) -> tuple[str, str]:
 def test_every_iteration_runs_once_whatever_is_turned(
     run: Run, compiled: Compiled, history: tuple[str, str], compiler: str, count: int
 ) -> None:
-    watched = run(
-        compiled(SOURCE, compiler),
-        "12",
-        options=("--tune=shuffle", "--seed", str(count), *history),
-        env=threads(count),
-    )
-    assert watched.done.returncode == 0, watched.done.stderr
-    assert watched.done.stdout == "right\n"
-    decided = watched.report()["decisions"]
-    assert {each["policy"] for each in decided} == {"shuffle"}
-    turned = {(change["knob"], change["to"]) for each in decided for change in each["changes"]}
-    wanted = {"static", "dynamic", "guided", "fac2", "tss", "mfsc", "awf"}
-    assert wanted <= {to for knob, to in turned if knob == "schedule"}
+    wanted = {("schedule", to) for to in ("static", "dynamic", "guided", "fac2", "tss", "mfsc", "awf")}
     if compiler == "clang-19":
-        assert ("partition", "weighted") in turned
+        wanted.add(("partition", "weighted"))
+    turned: set[tuple[str, str]] = set()
+    # How often it draws lots in one run depends on how long the machine lets the run take.
+    for seed in range(count, count + 80, 10):
+        watched = run(
+            compiled(SOURCE, compiler),
+            "12",
+            options=("--tune=shuffle", "--seed", str(seed), *history),
+            env=threads(count),
+        )
+        assert watched.done.returncode == 0, watched.done.stderr
+        assert watched.done.stdout == "right\n"
+        decided = watched.report()["decisions"]
+        assert {each["policy"] for each in decided} == {"shuffle"}
+        turned |= {(change["knob"], change["to"]) for each in decided for change in each["changes"]}
+        if wanted <= turned:
+            break
+    assert wanted <= turned
 
 
 @pytest.mark.parametrize("search", ["diagnosed", "exhaustive"])
