@@ -149,11 +149,12 @@ def test_without_consent_no_number_is_changed(run: Run, compiled: Compiled, tmp_
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_no_more_members_than_cpus(run: Run, compiled: Compiled, compiler: str) -> None:
+@pytest.mark.parametrize("how", ["asks", "believes"])
+def test_no_more_members_than_cpus(run: Run, compiled: Compiled, compiler: str, how: str) -> None:
     program = compiled(SOURCE, compiler)
     watched = with_time(
         2,
-        lambda seconds: run(program, "believes", seconds, options=("--threads=fit",), env=threads(CPUS + 2)),
+        lambda seconds: run(program, how, seconds, options=("--threads=fit",), env=threads(CPUS + 2)),
         lambda watched: members(watched)[0] <= CPUS,
     )
     assert members(watched)[0] <= CPUS
@@ -167,7 +168,8 @@ def test_no_more_members_than_cpus(run: Run, compiled: Compiled, compiler: str) 
 
 @pytest.mark.skipif(CPUS < 2, reason="with one CPU there is nothing to give away")
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_beside_others_there_are_fewer_members(run: Run, compiled: Compiled, compiler: str) -> None:
+@pytest.mark.parametrize("how", ["asks", "believes"])
+def test_beside_others_there_are_fewer_members(run: Run, compiled: Compiled, compiler: str, how: str) -> None:
     def reasons(watched: Any) -> list[str]:
         return [each["reason"] for each in watched.report()["decisions"]]
 
@@ -178,7 +180,7 @@ def test_beside_others_there_are_fewer_members(run: Run, compiled: Compiled, com
     with hogs(2 * CPUS):
         watched = with_time(
             3,
-            lambda seconds: run(program, "believes", seconds, options=("--threads=fit",), env=active),
+            lambda seconds: run(program, how, seconds, options=("--threads=fit",), env=active),
             lambda watched: is_told(watched) and members(watched)[0] < CPUS,
         )
     assert members(watched)[0] < CPUS
@@ -222,19 +224,91 @@ def test_two_copies_share_the_cpus(trimtab: str, compiled: Compiled, run: Run, t
     assert thread_decisions(watched.report()), "each comes down to a part of them"
 
 
-# Some hundred nanoseconds of work a region, for two seconds; or, with an argument, a millisecond.
+# Regions until they have fewer members; then, while the first thread sleeps, how many others want a CPU.
+LEFT_OVER = r"""
+#include <dirent.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+enum { most = 256 };
+struct use { long thread; double ns; };
+static int read_uses(struct use* uses) {
+  int count = 0;
+  DIR* const all = opendir("/proc/self/task");
+  for (struct dirent* each; all != NULL && count < most && (each = readdir(all)) != NULL;) {
+    char path[300];
+    snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", each->d_name);
+    FILE* const file = each->d_name[0] == '.' ? NULL : fopen(path, "r");
+    if (file == NULL) continue;
+    uses[count].thread = atol(each->d_name);
+    if (fscanf(file, "%lf", &uses[count].ns) == 1) ++count;
+    fclose(file);
+  }
+  if (all != NULL) closedir(all);
+  return count;
+}
+int main(int argc, char** argv) {
+  const int wanted = atoi(argv[1]);
+  const double until = omp_get_wtime() + 20;
+  int members = wanted + 1;
+  for (int small = 0; small < 50 && omp_get_wtime() < until; small += members <= wanted) {
+#pragma omp parallel
+    {
+#pragma omp single
+      members = omp_get_num_threads();
+    }
+  }
+  static struct use before[most], after[most];
+  const int had = read_uses(before);
+  usleep(500000);
+  const int has = read_uses(after);
+  int spin = 0;
+  for (int i = 0; i < has; ++i)
+    for (int k = 0; k < had; ++k)
+      spin += after[i].thread == before[k].thread && after[i].ns - before[k].ns > 20e6;
+  printf("%d members, %d threads spin\n", members, spin);
+  return argc != 2;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_threads_that_are_left_over_do_not_spin_on(run: Run, compiled: Compiled, compiler: str) -> None:
+    program, active = compiled(LEFT_OVER, compiler), threads(CPUS + 2, "active")
+    watched = run(program, str(CPUS), options=("--threads=fit",), env=active)
+    found = re.fullmatch(r"(\d+) members, (\d+) threads spin\n", watched.done.stdout)
+    assert found is not None, watched.done.stderr
+    members, spinning = int(found[1]), int(found[2])
+    assert members <= CPUS, "its teams are smaller"
+    assert spinning <= members - 1, "the others are asleep, or gone"
+    assert watched.done.stderr.count("OMP:") == 0, "the runtime has nothing to grumble at"
+
+
+# Some hundred nanoseconds of work a region, for two seconds, or a millisecond ("long"); or it asks before each for its number
+# of threads, and relies on it ("asks").
 SHORT_REGIONS = r"""
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 int main(int argc, char** argv) {
-  const int size = argc > 1 ? 1000000 : 200;
+  const int asks = strcmp(argv[argc - 1], "asks") == 0, size = strcmp(argv[argc - 1], "long") == 0 ? 1000000 : 200;
   double* const x = calloc((size_t)size, sizeof *x);
   const double until = omp_get_wtime() + 2;
   long steps = 0;
   for (; omp_get_wtime() < until; ++steps) {
-#pragma omp parallel for schedule(static)
-    for (int i = 0; i < size; ++i) x[i] = 0.5 * x[i] + 1 / (x[i] + 2);
+    const int told = asks ? omp_get_max_threads() : 0;
+    int members = 0;
+#pragma omp parallel
+    {
+#pragma omp for schedule(static)
+      for (int i = 0; i < size; ++i) x[i] = 0.5 * x[i] + 1 / (x[i] + 2);
+#pragma omp master
+      members = omp_get_num_threads();
+    }
+    if (asks && members != told) return puts("not as told"), 1;
   }
   double after = 0;
   for (long i = 0; i < steps; ++i) after = 0.5 * after + 1 / (after + 2);
@@ -247,14 +321,22 @@ int main(int argc, char** argv) {
 
 @pytest.mark.skipif(CPUS < 2, reason="with one CPU there is one thread")
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_nobody_is_woken_for_regions_that_are_too_short(run: Run, compiled: Compiled, compiler: str) -> None:
-    watched = run(compiled(SHORT_REGIONS, compiler), options=("--threads=fit",), env=threads(CPUS))
+@pytest.mark.parametrize("how", ["short", "asks"])
+def test_nobody_is_woken_for_regions_that_are_too_short(
+    run: Run, compiled: Compiled, compiler: str, how: str
+) -> None:
+    watched = run(compiled(SHORT_REGIONS, compiler), how, options=("--threads=fit",), env=threads(CPUS))
     assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
     decided = watched.report()["decisions"]
     if any("members wait" in each["reason"] for each in decided):
         pytest.skip("others want the CPUs: there are fewer threads for their sake")
     assert any("regions take" in each["reason"] and "trial_ratio" in each["evidence"] for each in decided)
     assert thread_decisions(watched.report())[-1][1] < CPUS
+
+
+@pytest.mark.skipif(CPUS < 2, reason="with one CPU there is one thread")
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_nothing_is_tried_with_long_regions(run: Run, compiled: Compiled, compiler: str) -> None:
     watched = run(compiled(SHORT_REGIONS, compiler), "long", options=("--threads=fit",), env=threads(CPUS))
     assert watched.done.stdout == "right\n"
     changes = [change["knob"] for each in watched.report()["decisions"] for change in each["changes"]]

@@ -52,6 +52,22 @@ TEST(team_sizes, are_what_was_told_until_it_is_asked_again) {
   EXPECT_EQ(fork(sizes), 4u);
 }
 
+TEST(team_sizes, may_be_told_for_a_moment_to_who_asks_anew) {
+  team_sizes sizes;
+  constexpr std::uint32_t tried = 1;
+  EXPECT_EQ(ask(sizes), own);
+  fork(sizes);
+  sizes.want(4);
+  EXPECT_EQ(sizes.ask(main_thread, &first_place, own, false, tried), tried);
+  EXPECT_EQ(fork(sizes), tried);
+  EXPECT_EQ(ask(sizes), 4u);
+  const std::uint32_t tellings = sizes.tellings();
+  EXPECT_EQ(sizes.ask(main_thread, &second_place, own, false, tried), 4u) << "it is told what the first one was";
+  EXPECT_EQ(sizes.ask(main_thread, &first_place, own, false, tried), 4u) << "the second one may rely on it for good";
+  EXPECT_EQ(fork(sizes), 4u);
+  EXPECT_EQ(sizes.tellings(), tellings) << "that was nothing new";
+}
+
 TEST(team_sizes, stay_where_another_place_has_asked_only_once) {
   team_sizes sizes;
   EXPECT_EQ(ask(sizes, &first_place), own);

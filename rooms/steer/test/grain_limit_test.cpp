@@ -43,6 +43,26 @@ TEST(team_trial, learns_nothing_from_long_regions) {
   EXPECT_GE(trial.ratio(), 1);
 }
 
+TEST(team_trial, counts_no_region_of_who_is_told_one_later) {
+  team_trial trial(short_blocks);
+  std::uint64_t now = 1;
+  for (bool was_tried = false; !trial.is_over();) {
+    const bool is_tried = trial.begin_region(now);
+    EXPECT_TRUE(!trial.is_counted() || is_tried == was_tried);
+    now += was_tried ? 40 : 100;
+    was_tried = is_tried;
+  }
+  EXPECT_NEAR(trial.ratio(), 0.4, 1e-9);
+}
+
+TEST(team_trial, shows_no_gain_where_it_is_given_up) {
+  team_trial trial(short_blocks);
+  trial.begin_region(1);
+  trial.give_up();
+  EXPECT_TRUE(trial.is_over());
+  EXPECT_GE(trial.ratio(), 1);
+}
+
 TEST(team_trial, does_not_count_a_blocks_first_region) {
   team_trial trial(short_blocks);
   std::uint64_t now = 1;

@@ -3,6 +3,7 @@
 
 #include "hooks.hpp"
 #include "steering/team_sizes.hpp"
+#include "steering/tried_teams.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -13,7 +14,7 @@ using ask_function = int();
 std::uint32_t tell_threads(const caller& from, const void* place, int own) noexcept {
   auto* const level = real<ask_function>(from, symbol::omp_get_level);
   const auto most = static_cast<std::uint32_t>(own);
-  return the_team_sizes.ask(this_thread_of(from), place, most, level == nullptr || level() != 0);
+  return the_team_sizes.ask(this_thread_of(from), place, most, level == nullptr || level() != 0, told_on_trial());
 }
 
 int max_threads(const void* return_address) noexcept {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "steering/idle_threads.hpp"
 #include "steering/team_sizes.hpp"
 #include "trimtab/observe/recorder.hpp"
 

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "steering/first_share.hpp"
+#include "steering/idle_threads.hpp"
 #include "steering/team_evaluation.hpp"
 #include "steering/tried_teams.hpp"
 
@@ -56,7 +57,8 @@ bool team_sizes::may_tell_anew(const asker* here) const noexcept {
          std::all_of(m_askers + 1, m_askers + m_askers_used, [](const asker& each) { return each.asks > 1; });
 }
 
-std::uint32_t team_sizes::ask(const who& by, const void* place, std::uint32_t own, bool is_in_region) noexcept {
+std::uint32_t team_sizes::ask(const who& by, const void* place, std::uint32_t own, bool is_in_region,
+                              std::uint32_t on_trial) noexcept {
   const std::lock_guard guard(m_lock);
   asker* const here = asker_at(place);
   m_has_many_askers |= here == nullptr;
@@ -66,8 +68,9 @@ std::uint32_t team_sizes::ask(const who& by, const void* place, std::uint32_t ow
   if (promised != nothing && !(is_free && may_tell_anew(here))) {
     told = std::min(promised, own);
   } else if (is_free) {
-    if (const std::uint32_t wanted = m_wanted.load(std::memory_order_relaxed); wanted != as_it_is)
-      told = std::min(wanted, own);
+    const std::uint32_t wanted = on_trial != as_it_is ? on_trial : m_wanted.load(std::memory_order_relaxed);
+    if (wanted != as_it_is) told = std::min(wanted, own);
+    m_tellings.store(m_tellings.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     for (const asker* each = m_askers; each != m_askers + m_askers_used; ++each)
       if (each->asks > 0) told = std::min(told, each->first_told);
   }
@@ -90,22 +93,6 @@ bool team_sizes::leave_as_told() noexcept {
   return promised != nothing && promised != all;
 }
 
-namespace {
-
-std::atomic<std::uint32_t> pool{1};
-
-// libgomp ends the threads that a smaller team does not need, but not for a team of one: they go on waiting for work, and
-// spin for as long as OMP_WAIT_POLICY says, which may be for ever.
-void end_idle_threads(const caller& from) noexcept {
-  if (from.of->family != runtime_family::gomp) return;
-  constexpr int soft = 1;
-  if (auto* const pause = real<int(int)>(from, symbol::omp_pause_resource_all); pause != nullptr) pause(soft);
-}
-
-}  // namespace
-
-void pool_has(std::uint32_t members) noexcept { pool.store(members, std::memory_order_relaxed); }
-
 std::uint32_t fit_clause_slowly(const caller& from, std::uint32_t clause) noexcept {
   if (from.is_internal || (clause != 0 && !the_team_sizes.includes_fixed())) return clause;
   auto* const level = real<int()>(from, symbol::omp_get_level);
@@ -120,7 +107,7 @@ std::uint32_t fit_clause_slowly(const caller& from, std::uint32_t clause) noexce
   const std::uint32_t members = the_team_sizes.fork(by, static_cast<std::uint32_t>(own));
   if (!is_first) return members == team_sizes::as_it_is ? clause : members;
   if (const std::uint32_t tried = tried_members(static_cast<std::uint32_t>(own)); tried != 0) return tried;
-  if (members == 1 && pool.load(std::memory_order_relaxed) > 1) end_idle_threads(from);
+  if (members != team_sizes::as_it_is) shrink_pool(from, members);
   pool_has(members == team_sizes::as_it_is ? static_cast<std::uint32_t>(own) : members);
   return members == team_sizes::as_it_is ? clause : members;
 }

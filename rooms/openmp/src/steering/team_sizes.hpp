@@ -9,7 +9,7 @@
 //   the stronger consent (include_fixed) both are the program's own number like any other.
 // - Only regions of nesting level 1, of the first thread that forks. When another one forks as well, all stays from then on
 //   as the program was told.
-// - Where nothing was told, some regions may have another number for a moment (tried_teams.hpp).
+// - Some regions may have another number for a moment (tried_teams.hpp), where nothing was told, or before each of them.
 // A program that asks nobody (or within a region, as GCC's static loops do themselves) has been consented for.
 #pragma once
 
@@ -38,8 +38,10 @@ class team_sizes {
 
   // A region of level 1 without a clause that stays begins; `own`: the program's own number. Members that it is to have.
   std::uint32_t fork(const who& by, std::uint32_t own) noexcept;
-  // The program asks for the number of threads at a place of its code. What it is told.
-  std::uint32_t ask(const who& by, const void* place, std::uint32_t own, bool is_in_region) noexcept;
+  // The program asks for the number of threads at a place of its code. What it is told. on_trial: in place of what is
+  // wanted.
+  std::uint32_t ask(const who& by, const void* place, std::uint32_t own, bool is_in_region,
+                    std::uint32_t on_trial = as_it_is) noexcept;
   // It sets the number itself.
   void set() noexcept;
 
@@ -52,6 +54,8 @@ class team_sizes {
   std::uint32_t latest() const noexcept { return m_latest.load(std::memory_order_relaxed); }
   std::uint32_t forks() const noexcept { return m_forks.load(std::memory_order_relaxed); }
   bool is_promised() const noexcept { return m_promised.load(std::memory_order_relaxed) != nothing; }
+  // How often the program asked where it may be told something new.
+  std::uint32_t tellings() const noexcept { return m_tellings.load(std::memory_order_relaxed); }
   bool is_first_forker(const who& by) const noexcept;
   // In the child of a fork: nothing changes any more. False: then nothing need be seen to, either.
   bool leave_as_told() noexcept;
@@ -68,7 +72,8 @@ class team_sizes {
   bool may_tell_anew(const asker* here) const noexcept;
 
   std::atomic<state> m_state{state::unknown};
-  std::atomic<std::uint32_t> m_wanted{as_it_is}, m_promised{nothing}, m_own{0}, m_latest{0}, m_forks{0}, m_least_own{0};
+  std::atomic<std::uint32_t> m_wanted{as_it_is}, m_promised{nothing}, m_own{0}, m_latest{0}, m_forks{0}, m_least_own{0},
+      m_tellings{0};
   std::atomic<std::uintptr_t> m_thread{0};
   std::atomic<const void*> m_runtime{nullptr};
   base::spin_lock m_lock;  // of the following
@@ -84,8 +89,6 @@ inline team_sizes::who this_thread_of(const caller& from) noexcept {
 // The user consents. Without, no hook does more than look at this.
 extern std::atomic<bool> is_fitting_teams;
 
-// The first forker's runtime keeps threads for so many members, since a team of that size was forked.
-void pool_has(std::uint32_t members) noexcept;
 // The clause that a fork is to be given in place of the program's.
 std::uint32_t fit_clause_slowly(const caller& from, std::uint32_t clause) noexcept;
 inline std::uint32_t fit_clause(const caller& from, std::uint32_t clause) noexcept {

@@ -127,12 +127,14 @@ bool thread_steering::is_in_force() const {
 
 // Of regions that all had the size which is in force; otherwise it begins anew.
 void thread_steering::end_window() {
-  const std::uint32_t members = the_team_sizes.latest(), forks = the_team_sizes.forks();
+  const std::uint32_t members = the_team_sizes.latest(), forks = the_team_sizes.forks(),
+                      tellings = the_team_sizes.tellings();
   const bool is_valid = is_in_force() && members == m_members;
   if (is_valid && m_watch.seconds() < (m_windows < first_windows ? first_window_s : window_s)) return;
   if (!is_valid || (forks == m_forks && !the_recorder.is_parallel())) {
     m_members = members;
     m_forks = forks;
+    m_tellings = tellings;
     m_watch.begin();
     m_delays->seconds();
     take_longest_skew();
@@ -140,13 +142,14 @@ void thread_steering::end_window() {
   }
   const observe::cpu_window ended = m_watch.end(the_team_sizes.own());
   const std::optional<double> delay_s = m_delays->seconds();
-  const double regions = forks - m_forks;
+  const std::uint32_t regions = forks - m_forks;
+  // Where the program relies on a number, it can be tried with another only if it asks before each region.
+  const bool can_try = !the_team_sizes.is_promised() || tellings - m_tellings + 1 >= regions;
   m_forks = forks;
+  m_tellings = tellings;
   m_windows += 1;
   m_figures = steer::figures_of(ended, delay_s, members);
-  // Where the program relies on a number that it was told, nothing can be tried with its regions.
-  if (regions > 0 && !the_team_sizes.is_promised())
-    m_figures.push_back({std::string(figures::region_seconds), ended.seconds / regions});
+  if (regions > 0 && can_try) m_figures.push_back({std::string(figures::region_seconds), ended.seconds / regions});
   const auto skew = static_cast<double>(take_longest_skew());
   m_figures.push_back({std::string(figures::skew_seconds), skew * the_recorder.clock().ns_per_tick * 1e-9});
 }

@@ -1,5 +1,7 @@
 #include "steering/tried_teams.hpp"
 
+#include <utility>
+
 #include "steering/team_sizes.hpp"
 #include "trimtab/base/clock.hpp"
 #include "trimtab/observe/recorder.hpp"
@@ -9,7 +11,7 @@ namespace trimtab::openmp {
 
 using observe::the_recorder;
 
-std::atomic<std::uint32_t> members_to_try{0};
+std::atomic<std::uint32_t> members_to_try{0}, members_tried_next{0};
 
 namespace {
 
@@ -22,7 +24,16 @@ std::atomic<std::uint64_t> asked{0};
 std::atomic<std::uint64_t> trials_over{0};
 std::atomic<double> latest_ratio{0};
 steer::team_trial under_way;
-std::uint64_t begun = 0;  // which that was asked for
+std::uint64_t begun = 0;     // which that was asked for
+std::uint32_t tellings = 0;  // when the latest region was forked
+
+// A program that relies on what it was told was told of this region what it was to be told.
+bool is_as_told(std::uint32_t members, std::uint32_t before) noexcept {
+  if (!the_team_sizes.is_promised()) return true;
+  const bool has_these = the_team_sizes.latest() == members;
+  return tellings != before &&
+         (!under_way.is_counted() || has_these == (members_tried_next.load(std::memory_order_relaxed) != 0));
+}
 
 }  // namespace
 
@@ -40,8 +51,8 @@ tried_team latest_trial() noexcept {
 
 std::uint32_t tried_members_slowly(std::uint32_t own) noexcept {
   const std::uint32_t members = members_to_try.load(std::memory_order_acquire);
-  if (members == 0 || members > own || the_team_sizes.is_promised() || the_team_sizes.now() != team_sizes::state::free)
-    return 0;
+  const std::uint32_t before = std::exchange(tellings, the_team_sizes.tellings());
+  if (members == 0 || members > own || the_team_sizes.now() != team_sizes::state::free) return 0;
   if (const std::uint64_t wish = asked.load(std::memory_order_relaxed); wish != begun) {
     begun = wish;
     steer::team_trial_options options;
@@ -51,10 +62,14 @@ std::uint32_t tried_members_slowly(std::uint32_t own) noexcept {
   }
   if (under_way.is_over()) return 0;
   const bool is_tried = under_way.begin_region(base::now());
+  members_tried_next.store(is_tried ? members : 0, std::memory_order_relaxed);
+  if (!is_as_told(members, before)) under_way.give_up();
   if (under_way.is_over()) {
+    members_tried_next.store(0, std::memory_order_relaxed);
     latest_ratio.store(under_way.ratio(), std::memory_order_relaxed);
     trials_over.store(trials_over.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
+  if (the_team_sizes.is_promised()) return the_team_sizes.latest();
   return is_tried ? members : 0;
 }
 

@@ -1,5 +1,5 @@
 // Regions with other numbers of members for a moment, to see whether they take less time (steer/fitting/team_trial.hpp).
-// Never where the program was told its number, and it is told nothing of these.
+// Where the program relies on a number that it was told, only if it asks before each region, and so is told of these, too.
 #pragma once
 
 #include <atomic>
@@ -18,9 +18,15 @@ tried_team latest_trial() noexcept;
 
 extern std::atomic<std::uint32_t> members_to_try;
 std::uint32_t tried_members_slowly(std::uint32_t own) noexcept;
-// By the thread that forks first, after team_sizes::fork. own: beyond which there is none. 0: members as they are.
+// By the thread that forks first, after team_sizes::fork. own: beyond which there is none. 0: no trial, members as they are.
 inline std::uint32_t tried_members(std::uint32_t own) noexcept {
   return members_to_try.load(std::memory_order_acquire) == 0 ? 0 : tried_members_slowly(own);
+}
+
+// What a program that asks now is told for the next region; 0: nothing is on trial.
+extern std::atomic<std::uint32_t> members_tried_next;
+inline std::uint32_t told_on_trial() noexcept {
+  return members_to_try.load(std::memory_order_acquire) == 0 ? 0 : members_tried_next.load(std::memory_order_relaxed);
 }
 
 }  // namespace trimtab::openmp

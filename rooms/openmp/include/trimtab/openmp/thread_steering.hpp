@@ -58,7 +58,7 @@ class thread_steering {
   bool m_is_gone = false;
   observe::cpu_watch m_watch;
   std::unique_ptr<delays> m_delays;
-  std::uint32_t m_forks = 0;  // when the window began
+  std::uint32_t m_forks = 0, m_tellings = 0;  // when the window began
   std::uint32_t m_members = 0;
   std::uint64_t m_windows = 0;
   double m_evaluated_s = 0;

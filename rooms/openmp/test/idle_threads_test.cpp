@@ -1,0 +1,94 @@
+// What runtimes are asked for when a team becomes smaller; that it does what it should on real ones is for tests/e2e.
+#include "steering/idle_threads.hpp"
+
+#include <gtest/gtest.h>
+
+#include <climits>
+#include <vector>
+
+namespace trimtab::openmp {
+namespace {
+
+constexpr int throughput = 3, turnaround = 2;
+
+// What a runtime has set, and the teams that were forked, each with the block time that it had.
+struct {
+  int block_time = 200, library = throughput, threads = 8, pauses = 0;
+  bool is_infinite = false;
+  std::vector<std::pair<unsigned, int>> teams;
+} fake;
+
+// As LLVM's: nothing that is set says anything while the process's is infinite.
+int get_block_time() { return fake.is_infinite ? INT_MAX : fake.block_time; }
+void set_block_time(int to) { fake.block_time = to; }
+int get_library() { return fake.library; }
+void set_library(int to) {
+  fake.library = to;
+  if (to == throughput) fake.is_infinite = false;
+  fake.threads = 8;
+}
+int get_threads() { return fake.threads; }
+void set_threads(int to) { fake.threads = to; }
+void fork_team(void (*)(void*), void*, unsigned members, unsigned) { fake.teams.emplace_back(members, get_block_time()); }
+int pause(int) { return ++fake.pauses, 0; }
+
+struct idle_threads : ::testing::Test {
+  runtime its;
+  idle_threads() {
+    fake = {};
+    its.family = runtime_family::llvm;
+    has(symbol::kmp_get_blocktime, get_block_time);
+    has(symbol::kmp_set_blocktime, set_block_time);
+    has(symbol::kmp_get_library, get_library);
+    has(symbol::kmp_set_library, set_library);
+    has(symbol::omp_get_max_threads, get_threads);
+    has(symbol::omp_set_num_threads, set_threads);
+    has(symbol::GOMP_parallel, fork_team);
+    has(symbol::omp_pause_resource_all, pause);
+    pool_has(4);
+  }
+  template <class function>
+  void has(symbol which, function* is) {
+    its.functions[static_cast<unsigned>(which)] = reinterpret_cast<void*>(is);
+  }
+  void shrink_to(std::uint32_t members) { shrink_pool({&its, false}, members); }
+  using teams = std::vector<std::pair<unsigned, int>>;
+};
+
+TEST_F(idle_threads, of_llvm_were_in_a_team_last_that_sleeps_at_once) {
+  shrink_to(2);
+  EXPECT_EQ(fake.teams, (teams{{4, 0}}));
+  EXPECT_EQ(fake.block_time, 200);
+  EXPECT_EQ(fake.pauses, 0);
+}
+
+TEST_F(idle_threads, that_would_spin_for_ever_sleep_too) {
+  fake.is_infinite = true;
+  fake.library = turnaround;
+  fake.threads = 4;
+  shrink_to(1);
+  EXPECT_EQ(fake.teams, (teams{{4, 0}}));
+  EXPECT_GT(fake.block_time, 60'000) << "those of the next team spin as long as ever";
+  EXPECT_EQ(fake.library, turnaround);
+  EXPECT_EQ(fake.threads, 4) << "which the change of library loses";
+}
+
+TEST_F(idle_threads, are_left_alone_where_there_are_none_or_where_they_sleep_anyway) {
+  shrink_to(4);
+  shrink_to(8);
+  fake.block_time = 0;
+  shrink_to(1);
+  EXPECT_EQ(fake.teams, teams{});
+}
+
+TEST_F(idle_threads, of_libgomp_are_ended_where_it_does_not_do_so_itself) {
+  its.family = runtime_family::gomp;
+  shrink_to(2);
+  EXPECT_EQ(fake.pauses, 0);
+  shrink_to(1);
+  EXPECT_EQ(fake.pauses, 1);
+  EXPECT_EQ(fake.teams, teams{});
+}
+
+}  // namespace
+}  // namespace trimtab::openmp
