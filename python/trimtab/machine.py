@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import platform
 import resource
-import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,9 +102,10 @@ def processor(field: str, root: Path = Path("/proc")) -> str:
 
 def describe() -> dict[str, Any]:
     """What every record of a machine has; the model is empty where the kernel does not tell it."""
+    system = os.uname()
     return {
-        "hostname": socket.gethostname(),
+        "hostname": system.nodename,
         "model": processor("model name"),
-        "kernel": platform.release(),
+        "kernel": system.release,
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
     }

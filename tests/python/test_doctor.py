@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 from trimtab import paths
 from trimtab.cli import main
-from trimtab.doctor import Check, processors, runtimes, sources, trial
-from trimtab.doctor.check import Machine
+from trimtab.doctor import processors, runtimes, sources, trial
+from trimtab.doctor.check import Check, Machine
 from trimtab.model import Unavailable
 from trimtab.text import diagnosis
 

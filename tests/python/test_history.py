@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
+import subprocess
 import sys
 import threading
 from dataclasses import replace
@@ -25,6 +27,7 @@ from trimtab.history import (
     machine_of,
     settings_text,
 )
+from trimtab.symbols import Binary
 
 KEY = Key("abc123", "2", "-n\x0010", "Processor, 2 CPUs")
 ENTRY = Entry(
@@ -173,6 +176,22 @@ def test_many_that_remember_at_once_lose_nothing(history: History) -> None:
         each.join()
     # One that had to wait too long says so; none is lost in silence.
     assert len(history.entries()) >= 20 - 5 * len(failed)
+
+
+def test_build_id_is_that_of_the_notes_wherever_they_are_cut_off(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    source = tmp_path / "program.c"
+    source.write_text("int main(void) { return 0; }")
+    subprocess.run(["gcc", "-Wl,--build-id=0x0123456789abcdef01", source, "-o", program], check=True)
+    with contextlib.closing(Binary(program)) as binary:
+        assert build_of(program) == binary.build_id() == "0123456789abcdef01"
+    content = program.read_bytes()
+    end = content.index(bytes.fromhex("0123456789abcdef01")) + 9
+    for length in (*range(0, 0x400, 3), end - 1, end):
+        program.write_bytes(content[:length])
+        assert build_of(program).startswith("sha256:") == (length < end), length
+    subprocess.run(["gcc", "-Wl,--build-id=none", source, "-o", program], check=True)
+    assert build_of(program).startswith("sha256:")
 
 
 def test_keys(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -50,9 +52,10 @@ def test_page_that_cannot_be_written_is_named_as_the_user_did(tmp_path: Path) ->
 
 
 def test_every_option_is_in_a_page() -> None:
-    history = main.commands["history"]
-    assert isinstance(history, click.Group)
-    commands = [main, *main.commands.values(), *history.commands.values()]
+    context = click.Context(main)
+    found = [main.get_command(context, each) for each in main.list_commands(context)]
+    commands = [main, *(each for each in found if each is not None)]
+    commands += [each for one in found if isinstance(one, click.Group) for each in one.commands.values()]
     named = "".join(page.read_text() for where in ("*.md", "docs/*.md") for page in ROOT.glob(where))
     options = [
         each for one in commands for each in one.params if isinstance(each, click.Option) and not each.hidden
@@ -63,3 +66,14 @@ def test_every_option_is_in_a_page() -> None:
         # What has a short form is told by that, and what is the default by its contrary.
         is_told = any(re.search(rf"(?<![\w-]){way}(?![\w-])", named) for way in ways)
         assert is_told or "--version" in ways, ways
+
+
+def test_what_starts_a_program_keeps_it_waiting_for_no_large_library() -> None:
+    """Numpy's threads besides: they spin for some 40 ms, on CPUs that the program wants."""
+    large = ("numpy", "elftools", "capstone", "rich", "subprocess", "trimtab.cli.sweep")
+    check = f"import sys; print([each for each in {large!r} if each in sys.modules])"
+    for modules in ("trimtab.cli, trimtab.launcher", "trimtab.cli, trimtab.launcher, trimtab.tuning"):
+        found = subprocess.run(
+            [sys.executable, "-c", f"import {modules}; {check}"], capture_output=True, text=True, check=True
+        )
+        assert found.stdout.strip() == "[]", modules

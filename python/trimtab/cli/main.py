@@ -7,13 +7,13 @@ import re
 import shutil
 import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from trimtab import __version__, paths
-from trimtab.cli.check import run_check
 from trimtab.cli.common import (
     PROBES,
     NewFile,
@@ -27,17 +27,21 @@ from trimtab.cli.common import (
     threads_option,
     virtual_threads_option,
 )
-from trimtab.cli.compare import compare_runs
-from trimtab.cli.counters import run_counters
-from trimtab.cli.doctor import run_doctor
-from trimtab.cli.export import export_run
-from trimtab.cli.history import run_history
-from trimtab.cli.sweep import run_sweep
-from trimtab.cli.tune import run_tune
 
 if TYPE_CHECKING:
     from trimtab.tuning import Prepared, Tuning
 
+# Commands with a module of their own, of the same name, and what they are called there.
+_ELSEWHERE = {
+    "check": "run_check",
+    "compare": "compare_runs",
+    "counters": "run_counters",
+    "doctor": "run_doctor",
+    "export": "export_run",
+    "history": "run_history",
+    "sweep": "run_sweep",
+    "tune": "run_tune",
+}
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -53,6 +57,18 @@ class _Size(click.ParamType[int]):
         return int(match[1]) * _UNITS[match[2].upper()]
 
 
+class _Commands(click.Group):
+    """Imports a command of another module when it is asked for: `run` needs none of them, and its program waits."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*self.commands, *_ELSEWHERE})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in _ELSEWHERE and cmd_name not in self.commands:
+            self.add_command(getattr(import_module(f"trimtab.cli.{cmd_name}"), _ELSEWHERE[cmd_name]))
+        return super().get_command(ctx, cmd_name)
+
+
 def _show_cmake_dir(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
         click.echo(paths.cmake_dir())
@@ -65,7 +81,9 @@ def _show_include_dir(ctx: click.Context, _: click.Parameter, value: bool) -> No
         ctx.exit()
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name="trimtab")
 @click.option(
     "--cmake-dir",
@@ -219,7 +237,8 @@ def run(
         fail(str(error), 126)
     if result.why:
         click.echo(f"trimtab: not recorded: {result.why}", err=True)
-    if result.directory is not None and (not quiet or html is not None or prepared is not None):
+    is_learnt_from = prepared is not None and prepared.steering.mode == "on"
+    if result.directory is not None and (not quiet or html is not None or is_learnt_from):
         _verdict(result.directory, html, quiet, prepared)
     end_like(result)
 
@@ -306,16 +325,6 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
         sys.stderr.close()
     except OSError as error:
         fail(f"{error.filename}: {error.strerror}")
-
-
-main.add_command(run_check)
-main.add_command(compare_runs)
-main.add_command(run_counters)
-main.add_command(export_run)
-main.add_command(run_doctor)
-main.add_command(run_history)
-main.add_command(run_sweep)
-main.add_command(run_tune)
 
 
 @main.command("list")

@@ -20,7 +20,6 @@ from typing import Any
 
 from trimtab import __version__, machine
 from trimtab.launcher.inspect_program import inspect
-from trimtab.launcher.outside import policy_beside
 from trimtab.launcher.perf_events import perf_events_kept_ready
 from trimtab.paths import preload_library
 
@@ -168,6 +167,18 @@ def _describe(steering: Steering | None) -> dict[str, Any] | None:
     return described
 
 
+def _policy_beside(
+    steering: Steering | None, directory: Path | None
+) -> contextlib.AbstractContextManager[None]:
+    """The user's own policy, where there is one: only then the program waits for what starts it."""
+    policy = None if steering is None or steering.mode != "on" else steering.policy
+    if policy is None or directory is None or not policy.endswith(".py"):
+        return contextlib.nullcontext()
+    from trimtab.launcher.outside import policy_beside
+
+    return policy_beside(policy, directory)
+
+
 def launch(argv: list[str], options: Options) -> Launch:
     """Run argv to its end.
 
@@ -215,8 +226,7 @@ def launch(argv: list[str], options: Options) -> Launch:
             directory, why = None, f"{options.directory}: {error.strerror}"
     environment = dict(os.environ) if directory is None else _environment(options, library)
     steering = options.steering
-    policy = None if steering is None or steering.mode != "on" else steering.policy
-    with perf_events_kept_ready(), policy_beside(policy, directory):
+    with perf_events_kept_ready(), _policy_beside(steering, directory):
         began = time.monotonic_ns()
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         status = _run(program, argv, environment)

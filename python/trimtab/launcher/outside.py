@@ -15,14 +15,11 @@ _END_S = 1.0
 
 
 @contextmanager
-def policy_beside(policy: str | None, directory: Path | None) -> Iterator[None]:
-    """Run the policy while this is open, if it is a file's; what it prints goes into the run directory.
+def policy_beside(policy: str, directory: Path) -> Iterator[None]:
+    """Run the policy of that file while this is open; what it prints goes into the run directory.
 
     That it cannot be started is no reason not to run the program, whose library then waits for its first answer in vain.
     """
-    if policy is None or directory is None or not policy.endswith(".py"):
-        yield
-        return
     with contextlib.ExitStack() as stack:
         process = None
         with contextlib.suppress(OSError):

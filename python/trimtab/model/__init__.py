@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 NO_LANE = 0xFFFFFFFF
 NO_SUBJECT = 0xFFFFFFFF
@@ -91,7 +92,7 @@ WAITS = {
     8: "lock",
 }
 
-Records = NDArray[np.void]
+Records: TypeAlias = "NDArray[np.void]"
 
 
 class RunError(Exception):
