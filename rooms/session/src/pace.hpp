@@ -6,10 +6,19 @@
 
 namespace trimtab::session {
 
+// Each look takes some 0.1 ms of a CPU that a program without a spare one takes from a team's member: 200 of them a second
+// are one or two percent of its time. Who decides nothing has little to look for.
+struct rhythm {
+  double busy_for_s;  // from the beginning, and from each decision
+  double calm_s;      // between two looks, after that
+};
+inline constexpr rhythm of_searches{0.1, 0.05};
+inline constexpr rhythm of_recall{0.02, 0.1};  // settings of earlier runs are in force without us
+inline constexpr rhythm of_others{2, 0.025};   // fitted threads must not be late; what a policy outside wants, who knows
+
 class pace {
  public:
   static constexpr double busy_s = 0.005;
-  static constexpr double calm_s = 0.025, calm_after_s = 2;  // without a decision
   // While threads lack CPUs: whoever makes room for a look has a team of short regions wait for it, a slice of the
   // scheduler's. Where there are few measurements, regions are long, and each of them may be what a decision waits for.
   static constexpr double crowded_s = 0.05;
@@ -18,13 +27,15 @@ class pace {
   static constexpr double none_for_s = 0.5;
   static constexpr double asks_every_s = 0.02;
 
+  explicit pace(const rhythm& by = of_searches) noexcept : m_rhythm(by) {}
+
   void decided(double now_s) noexcept { m_decided_s = now_s; }
   void measured(double now_s, std::size_t count) noexcept {
     m_measured += count;
     if (count > 0) m_measured_s = now_s;
   }
-  // Whether it is time to be told the run delay since it was told last.
-  bool asks(double now_s) const noexcept { return now_s - m_told_s >= asks_every_s; }
+  // Whether it is time to be told the run delay since it was told last. Which takes as long as a look: not while calm.
+  bool asks(double now_s) const noexcept { return !is_calm(now_s) && now_s - m_told_s >= asks_every_s; }
   void told(double now_s, std::optional<double> run_delay_share) noexcept {
     const bool has_plenty = static_cast<double>(m_measured) >= plenty_per_s * (now_s - m_told_s);
     const bool has_none = now_s - m_measured_s >= none_for_s;
@@ -33,11 +44,14 @@ class pace {
     m_measured = 0;
   }
   double period_s(double now_s) const noexcept {
-    if (m_is_crowded) return crowded_s;
-    return now_s - m_decided_s > calm_after_s ? calm_s : busy_s;
+    if (is_calm(now_s)) return m_rhythm.calm_s;
+    return m_is_crowded ? crowded_s : busy_s;
   }
 
  private:
+  bool is_calm(double now_s) const noexcept { return now_s - m_decided_s >= m_rhythm.busy_for_s; }
+
+  rhythm m_rhythm;
   double m_decided_s = 0, m_told_s = -asks_every_s, m_measured_s = -none_for_s;
   std::size_t m_measured = 0;
   bool m_is_crowded = false;

@@ -37,6 +37,7 @@ struct parts {
         threads(steer_threads(chosen, knobs, record)),
         waits(knobs, record),
         turns_waiting(!chosen.is_waiting_set && (chosen.how == tune::on || chosen.how == tune::shuffle)),
+        looks(rhythm_of(chosen)),
         engine(engine_options_of(chosen)),
         conductor(engine, knobs, seconds, [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); }) {
     auto recalled = std::make_unique<steer::recall>(
@@ -72,6 +73,11 @@ struct parts {
   static double seconds() {
     static const base::ticks begin = base::now();
     return static_cast<double>(base::now() - begin) * the_recorder.clock().ns_per_tick * 1e-9;
+  }
+  static rhythm rhythm_of(const steering_options& chosen) {
+    if (chosen.threads != thread_policy::off) return of_others;
+    if (chosen.how == tune::frozen) return of_recall;
+    return chosen.policy == steer_policy::outside ? of_others : of_searches;
   }
   static steer::engine_options engine_options_of(const steering_options& chosen) {
     steer::engine_options options;
@@ -119,12 +125,12 @@ struct parts {
   std::unique_ptr<openmp::thread_steering> threads;  // nullptr: no consent
   block_time_steering waits;
   bool turns_waiting;
+  pace looks;
   steer::engine engine;
   steer::conductor conductor;
   steer::recall* recall = nullptr;
   std::size_t misfits = 0;
   std::vector<steer::subject_id> subjects;
-  pace looks;
   run_delay_share delays;
 };
 

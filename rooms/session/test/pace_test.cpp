@@ -9,14 +9,28 @@ namespace trimtab::session {
 namespace {
 
 TEST(pace, is_slower_when_nothing_was_decided_for_long) {
+  for (const rhythm& by : {of_searches, of_recall, of_others}) {
+    pace looks(by);
+    EXPECT_EQ(looks.period_s(0), pace::busy_s);
+    EXPECT_EQ(looks.period_s(2 * by.busy_for_s), by.calm_s);
+    looks.decided(10);
+    EXPECT_EQ(looks.period_s(10 + by.busy_for_s / 2), pace::busy_s);
+    EXPECT_EQ(looks.period_s(10 + 2 * by.busy_for_s), by.calm_s);
+  }
+}
+
+TEST(pace, does_not_ask_for_what_others_did_while_it_is_slow) {
   pace looks;
-  looks.decided(10);
-  EXPECT_EQ(looks.period_s(11), pace::busy_s);
-  EXPECT_EQ(looks.period_s(10.1 + pace::calm_after_s), pace::calm_s);
+  EXPECT_FALSE(looks.asks(1));
+  looks.decided(1);
+  EXPECT_TRUE(looks.asks(1));
+  looks.told(1, 0.5);
+  EXPECT_EQ(looks.period_s(1 + 2 * of_searches.busy_for_s), of_searches.calm_s);
 }
 
 TEST(pace, is_slowest_while_threads_lack_cpus) {
   pace looks;
+  looks.decided(0.1);
   EXPECT_TRUE(looks.asks(0));
   looks.told(0, 0.5);
   EXPECT_EQ(looks.period_s(0.1), pace::crowded_s);
@@ -30,7 +44,7 @@ TEST(pace, is_slowest_while_threads_lack_cpus) {
 }
 
 TEST(pace, is_not_slower_where_each_of_few_measurements_may_be_waited_for) {
-  pace looks;
+  pace looks(of_others);
   looks.told(0, 0.5);
   looks.measured(0.01, 1);
   looks.told(0.02, 0.5);
