@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trimtab.model import METRICS, ROWS_UNTIMED, TASKS_COUNTED, Process, Records
+from trimtab.model import METRICS, ROWS_UNTIMED, STATIC_INFERRED, TASKS_COUNTED, Process, Records
 
 # What the hooks of one occurrence cost beside their clock reads, ns, between what one thread pays alone and what two pay
 # that share cache lines: `./x bench`, tables "hooks" and "own-cost" (docs/performance.md, "Its own cost"). Of a region it
@@ -44,7 +44,6 @@ TRACED_EVENT_NS = 22.0
 # What comes before the set-up measures itself and after it: the dynamic linker's work, first use of pages, unmapping.
 LOADED_S = 0.5e-3
 _TRACE = 3
-_INFERRED = 7  # schedule of loops that are only counted
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ def _regions_ns(rows: Records) -> float:
 def _loops_ns(rows: Records) -> float:
     count, timed = rows["count"].astype(float), rows["timed"].astype(float)
     # Executions that nobody timed are of short regions (untimed.py); nor are those timed that are only inferred.
-    is_whole = (rows["flags"] == _INFERRED) | (count <= timed)
+    is_whole = (rows["flags"] == STATIC_INFERRED) | (count <= timed)
     share = np.where(is_whole, 1.0, timed / np.maximum(count, 1.0))
     among = float((share * (count * COST_NS["loop"] + rows["x"][:, 1].astype(float) * CHUNK_NS)).sum())
     return among + float(((1.0 - share) * count).sum()) * UNTIMED_LOOP_NS

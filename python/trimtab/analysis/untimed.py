@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from trimtab.model import METRICS, NO_SUBJECT, ROWS_SAMPLE, ROWS_UNTIMED, Process, Records
+from trimtab.model import METRICS, NO_SUBJECT, ROWS_SAMPLE, ROWS_UNTIMED, STATIC_SCHEDULES, Process, Records
 
-_STATIC = (1, 2, 7)  # schedules of loops that are in timed instances only
 Key = tuple[int, int]
 
 
@@ -42,7 +41,8 @@ def with_untimed_members(process: Process) -> Process:
     passages = _passages(process)
     for lane in lanes:
         for row in lane.rows:
-            if row["what"] == METRICS["loop"] and row["flags"] in _STATIC:
+            # Those are in timed instances only.
+            if row["what"] == METRICS["loop"] and row["flags"] in STATIC_SCHEDULES:
                 _stretch_loop(row, passages.get(int(row["in_region"]), 1.0))
     ticks = int(process.header["parallel_ticks"]) + untimed_ticks
     return replace(process, lanes=tuple(lanes), header={**process.header, "parallel_ticks": ticks})

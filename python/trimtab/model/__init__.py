@@ -43,6 +43,8 @@ SCHEDULES = {
     8: "sections",
     9: "distribute",
 }
+STATIC_INFERRED = 7  # such loops are only counted
+STATIC_SCHEDULES = (1, 2, STATIC_INFERRED)
 METRICS = {
     "region": 1,
     "team": 2,

@@ -14,7 +14,6 @@ namespace trimtab::observe {
 
 namespace {
 
-// Whether ROOT/proc numbers processes as we do: else TID may be somebody else there.
 bool is_of_our_namespace(const char* root) noexcept {
   const int saved = errno;
   char path[512], target[16] = {};
@@ -39,8 +38,10 @@ void write_thread_path(char* path, std::size_t bytes, const char* root, std::uin
   std::snprintf(path, bytes, "%s/proc/%u/%s", root, tid, file);
 }
 
-std::optional<thread_times> read_thread_times(const char* root, std::uint32_t tid) noexcept {
-  return is_of_our_namespace(root) ? read_times(root, tid) : std::nullopt;
+proc_threads::proc_threads(const char* root) noexcept : m_root(root), m_is_ours(is_of_our_namespace(root)) {}
+
+std::optional<thread_times> proc_threads::times(std::uint32_t tid) const noexcept {
+  return m_is_ours ? read_times(m_root, tid) : std::nullopt;
 }
 
 std::optional<thread_times> read_process_times(const char* root) noexcept {

@@ -49,7 +49,7 @@ TEST_F(thread_figures_test, come_from_three_files) {
   number_as(getpid());
   put("/proc/7/schedstat", "1000 200 30\n");
   put("/proc/7/status", "Name:\tx\nvoluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t5\n");
-  thread_figures figures = read_thread(root().c_str(), 7, thread_detail::all);
+  thread_figures figures = read_thread(proc_threads(root().c_str()), 7, thread_detail::all);
   EXPECT_TRUE(figures.is_valid);
   EXPECT_EQ(figures.run_ns, 1000u);
   EXPECT_EQ(figures.run_delay_ns, 200u);
@@ -58,24 +58,24 @@ TEST_F(thread_figures_test, come_from_three_files) {
   EXPECT_EQ(figures.involuntary_switches, 5u);
   EXPECT_EQ(figures.migrations, unknown);
   put("/proc/7/sched", "cat (7)\n---\nse.nr_migrations      :       6\n");
-  figures = read_thread(root().c_str(), 7, thread_detail::all);
+  figures = read_thread(proc_threads(root().c_str()), 7, thread_detail::all);
   EXPECT_EQ(figures.migrations, 6u);
-  EXPECT_FALSE(read_thread(root().c_str(), 8, thread_detail::all).is_valid);
+  EXPECT_FALSE(read_thread(proc_threads(root().c_str()), 8, thread_detail::all).is_valid);
 }
 
 TEST_F(thread_figures_test, are_not_those_of_a_namesake_in_another_pid_namespace) {
   put("/proc/7/schedstat", "1000 200 30\n");
   number_as(getpid() + 1);
-  EXPECT_FALSE(read_thread(root().c_str(), 7, thread_detail::times).is_valid);
+  EXPECT_FALSE(read_thread(proc_threads(root().c_str()), 7, thread_detail::times).is_valid);
   number_as(getpid());
-  EXPECT_TRUE(read_thread(root().c_str(), 7, thread_detail::times).is_valid);
+  EXPECT_TRUE(read_thread(proc_threads(root().c_str()), 7, thread_detail::times).is_valid);
 }
 
 // Entries below /proc/self/task would hold up whoever waits for the program: see write_thread_path.
 TEST_F(thread_figures_test, are_not_read_through_the_folder_of_the_process) {
   number_as(getpid());
   put("/proc/self/task/7/schedstat", "1000 200 30\n");
-  EXPECT_FALSE(read_thread(root().c_str(), 7, thread_detail::times).is_valid);
+  EXPECT_FALSE(read_thread(proc_threads(root().c_str()), 7, thread_detail::times).is_valid);
 }
 
 TEST_F(probe_test, process_delay_is_the_sum_over_its_threads) {

@@ -55,7 +55,7 @@ void block_time_steering::add_to(steer::snapshot& now) {
   m_under = under;
   m_waits = waits;
   m_begun_s = now.time_s;
-  const std::optional<double> delayed = m_delays.share();
+  const std::optional<double> delayed = m_lanes.delay_share();
   if (!is_of_one || !delayed) return;
   m_windows += 1;
   now.subjects.push_back({m_id,

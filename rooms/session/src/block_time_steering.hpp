@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "run_delay_share.hpp"
+#include "trimtab/observe/lane_times.hpp"
 #include "trimtab/openmp/block_time.hpp"
 #include "trimtab/steer/board.hpp"
 #include "trimtab/steer/record.hpp"
@@ -30,7 +30,7 @@ class block_time_steering {
   double m_begun_s = 0;
   steer::decision_number m_under = 0;
   openmp::region_waits m_waits;
-  run_delay_share m_delays;
+  observe::lane_times m_lanes;
   double m_windows = 0;  // that have ended
 };
 

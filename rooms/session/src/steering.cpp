@@ -8,10 +8,10 @@
 #include "block_time_steering.hpp"
 #include "outside_policy.hpp"
 #include "pace.hpp"
-#include "run_delay_share.hpp"
 #include "thread_fit.hpp"
 #include "trimtab/base/periodic_thread.hpp"
 #include "trimtab/base/read_file.hpp"
+#include "trimtab/observe/lane_times.hpp"
 #include "trimtab/openmp/block_time.hpp"
 #include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/arcs.hpp"
@@ -98,7 +98,7 @@ struct parts {
     std::size_t most = 0;
     for (const steer::subject_state& each : now.subjects) most = std::max(most, each.measured.size());
     looks.measured(now.time_s, most);
-    if (looks.asks(now.time_s)) looks.told(now.time_s, delays.share());
+    if (looks.asks(now.time_s)) looks.told(now.time_s, lanes.delay_share());
   }
   void advance(bool is_last) {
     steer::snapshot now;
@@ -131,7 +131,7 @@ struct parts {
   steer::recall* recall = nullptr;
   std::size_t misfits = 0;
   std::vector<steer::subject_id> subjects;
-  run_delay_share delays;
+  observe::lane_times lanes;
 };
 
 // Never destroyed: the thread may still be in a policy when the program ends.

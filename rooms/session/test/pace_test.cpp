@@ -1,9 +1,6 @@
-// How often the steering thread looks, and what it goes by.
 #include "pace.hpp"
 
 #include <gtest/gtest.h>
-
-#include "run_delay_share.hpp"
 
 namespace trimtab::session {
 namespace {
@@ -60,26 +57,6 @@ TEST(pace, is_not_slower_where_each_of_few_measurements_may_be_waited_for) {
   ASSERT_EQ(looks.period_s(0.08), pace::busy_s);
   looks.told(0.08 + pace::none_for_s, 0.5);
   EXPECT_EQ(looks.period_s(0.6), pace::crowded_s) << "none for long";
-}
-
-TEST(run_delay_share, is_that_since_the_last_call) {
-  std::optional<observe::thread_times> times = {{3000, 100, 7}};
-  run_delay_share delays([&] { return times; });
-  EXPECT_EQ(delays.share(), std::nullopt);
-  times = {{6000, 1100, 7}};
-  EXPECT_DOUBLE_EQ(delays.share().value_or(-1), 0.25);
-  EXPECT_EQ(delays.share(), std::nullopt) << "nobody has run since";
-}
-
-TEST(run_delay_share, is_not_known_when_threads_have_ended_or_nothing_can_be_read) {
-  std::optional<observe::thread_times> times = {{3000, 600, 7}};
-  run_delay_share delays([&] { return times; });
-  delays.share();
-  times = {{9000, 60, 7}};
-  EXPECT_EQ(delays.share(), std::nullopt);
-  times = {};
-  EXPECT_EQ(delays.share(), std::nullopt);
-  EXPECT_EQ(delays.share(), std::nullopt);
 }
 
 }  // namespace

@@ -13,14 +13,13 @@
 #include "instances.hpp"
 #include "proc_file.hpp"
 #include "trimtab/base/spin_lock.hpp"
-#include "trimtab/observe/thread_times.hpp"
 
 namespace trimtab::observe {
 
-thread_figures read_thread(const char* root, std::uint32_t tid, thread_detail detail) noexcept {
+thread_figures read_thread(const proc_threads& among, std::uint32_t tid, thread_detail detail) noexcept {
   thread_figures figures;
   figures.migrations = unknown;
-  const std::optional<thread_times> times = read_thread_times(root, tid);
+  const std::optional<thread_times> times = among.times(tid);
   if (!times) return figures;
   figures.is_valid = true;
   figures.run_ns = times->run_ns;
@@ -28,12 +27,12 @@ thread_figures read_thread(const char* root, std::uint32_t tid, thread_detail de
   figures.time_slices = times->time_slices;
   if (detail == thread_detail::times) return figures;
   char path[320], text[4096];
-  write_thread_path(path, sizeof path, root, tid, "status");
+  write_thread_path(path, sizeof path, among.root(), tid, "status");
   if (read_file(path, text, sizeof text) > 0) {
     find_number(text, "voluntary_ctxt_switches", figures.voluntary_switches);
     find_number(text, "nonvoluntary_ctxt_switches", figures.involuntary_switches);
   }
-  write_thread_path(path, sizeof path, root, tid, "sched");
+  write_thread_path(path, sizeof path, among.root(), tid, "sched");
   if (read_file(path, text, sizeof text) <= 0 || !find_number(text, "se.nr_migrations", figures.migrations))
     figures.migrations = unknown;
   return figures;
@@ -64,7 +63,7 @@ class threads_probe final : public probe {
   // Figures survive exec: what the pid did before this program is not its own.
   void attached() noexcept override {
     m_main_tid = static_cast<std::uint32_t>(getpid());
-    m_main_before = read_thread("", m_main_tid, thread_detail::all);
+    m_main_before = read_thread(proc_threads(""), m_main_tid, thread_detail::all);
   }
 
   void after_fork() noexcept override {
@@ -77,7 +76,7 @@ class threads_probe final : public probe {
     m_root = root;
     forget_lanes();
     const auto tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
-    const thread_figures own = read_thread(root, tid, thread_detail::all);
+    const thread_figures own = read_thread(proc_threads(root), tid, thread_detail::all);
     if (!own.is_valid) {
       to.unavailable("run time and run delay of threads", "/proc/TID/schedstat cannot be read",
                      "mount /proc of the process's own pid namespace, on a kernel with CONFIG_SCHED_INFO");
@@ -103,7 +102,7 @@ class threads_probe final : public probe {
     if (which.id() >= most_lanes) return;
     const std::lock_guard guard(m_lock);
     slot& mine = slots[which.id()];
-    update(which, mine, thread_detail::all);
+    update(which, mine, proc_threads(m_root), thread_detail::all);
     mine.tid = 0;
     const lane_header& head = which.header();
     mine.finished = {
@@ -130,6 +129,7 @@ class threads_probe final : public probe {
   }
 
   void sample_lanes(recorder& to, base::ticks at, thread_detail detail) noexcept {
+    const proc_threads threads(m_root);
     for (std::uint32_t i = 0, n = to.lanes(); i < n && i < most_lanes; ++i) {
       lane* const each = to.lane_at(i);
       if (each == nullptr) continue;
@@ -137,7 +137,7 @@ class threads_probe final : public probe {
       {
         const std::lock_guard guard(m_lock);  // for one lane at a time: a thread that ends waits for little
         slot& mine = slots[i];
-        if (mine.tid != 0) update(*each, mine, detail);
+        if (mine.tid != 0) update(*each, mine, threads, detail);
         delay = each->header().run_delay_ns;
         if (delay < mine.sampled_delay + least_change_ns) continue;
         mine.sampled_delay = delay;
@@ -146,8 +146,8 @@ class threads_probe final : public probe {
     }
   }
 
-  void update(lane& which, const slot& mine, thread_detail detail) noexcept {
-    const thread_figures now = read_thread(m_root, mine.tid, detail);
+  void update(lane& which, const slot& mine, const proc_threads& among, thread_detail detail) noexcept {
+    const thread_figures now = read_thread(among, mine.tid, detail);
     if (!now.is_valid) return;  // the thread has gone without a word
     lane_header& head = which.header();
     head.run_ns = mine.finished.run_ns + now.run_ns - mine.before.run_ns;

@@ -1,7 +1,6 @@
 #include "trimtab/openmp/thread_steering.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "steering/arrival_skew.hpp"
 #include "steering/first_share.hpp"
@@ -9,7 +8,6 @@
 #include "steering/team_sizes.hpp"
 #include "steering/tried_teams.hpp"
 #include "trimtab/observe/recorder.hpp"
-#include "trimtab/observe/thread_times.hpp"
 #include "trimtab/steer/fitting/figures.hpp"
 
 namespace trimtab::openmp {
@@ -45,44 +43,17 @@ bool turn(std::uint32_t knob, knob_value to) {
 
 }  // namespace
 
-// Time that threads with a lane were runnable without a CPU.
-struct thread_steering::delays {
-  const char* root;
-  std::map<std::uint32_t, std::uint64_t> before = {};  // ns, by thread
-
-  // Since the last call; nothing: the kernel does not tell.
-  std::optional<double> seconds() {
-    std::map<std::uint32_t, std::uint64_t> now;
-    std::uint64_t sum = 0;
-    for (std::uint32_t i = 0, n = the_recorder.lanes(); i < n; ++i) {
-      observe::lane* const each = the_recorder.lane_at(i);
-      if (each == nullptr || !each->is_open()) continue;
-      const std::uint32_t thread = each->header().tid;
-      const auto its = observe::read_thread_times(root, thread);
-      if (!its) continue;
-      now[thread] = its->run_delay_ns;
-      if (const auto known = before.find(thread); known != before.end() && its->run_delay_ns > known->second)
-        sum += its->run_delay_ns - known->second;
-    }
-    before = std::move(now);
-    if (before.empty()) return std::nullopt;
-    return static_cast<double>(sum) * 1e-9;
-  }
-};
-
 thread_steering::thread_steering(steer::board& knobs, steer::decision_record& record, const thread_steering_options& options)
     : m_knobs(knobs),
       m_record(record),
       m_options(options),
       m_watch(options.allowed, options.registry, options.root),
-      m_delays(std::make_unique<delays>(m_options.root.c_str())) {
+      m_lanes(m_options.root.c_str()) {
   // One more than there are CPUs, so that what is fitted to the CPUs holds for every clause.
   if (options.includes_fixed) the_team_sizes.include_fixed(options.allowed.count() + 1);
   announce(options.registry, options.allowed);
   is_fitting_teams.store(true, std::memory_order_release);
 }
-
-thread_steering::~thread_steering() = default;
 
 void thread_steering::after_fork() noexcept {
   if (!is_fitting_teams.load(std::memory_order_relaxed)) return;
@@ -136,12 +107,13 @@ void thread_steering::end_window() {
     m_forks = forks;
     m_tellings = tellings;
     m_watch.begin();
-    m_delays->seconds();
+    m_lanes.since_last();
     take_longest_skew();
     return;
   }
   const observe::cpu_window ended = m_watch.end(the_team_sizes.own());
-  const std::optional<double> delay_s = m_delays->seconds();
+  std::optional<double> delay_s;
+  if (const auto since = m_lanes.since_last()) delay_s = static_cast<double>(since->run_delay_ns) * 1e-9;
   const std::uint32_t regions = forks - m_forks;
   // Where the program relies on a number, it can be tried with another only if it asks before each region.
   const bool can_try = !the_team_sizes.is_promised() || tellings - m_tellings + 1 >= regions;
@@ -202,7 +174,7 @@ void thread_steering::add_to(steer::snapshot& now) {
     if (!m_subject) return;
     m_members = the_team_sizes.latest();
     m_watch.begin();
-    m_delays->seconds();
+    m_lanes.since_last();
     if (const first_share its = taken_share(); its.others > 0) {
       m_windows = 1;
       m_figures = {{std::string(figures::others), static_cast<double>(its.others)},

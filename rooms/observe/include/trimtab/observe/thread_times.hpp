@@ -18,9 +18,19 @@ struct thread_times {
 // may spin for a whole tick (4 ms) for a last thread that he has just displaced from its CPU.
 void write_thread_path(char* path, std::size_t bytes, const char* root, std::uint32_t tid, const char* file) noexcept;
 
-// Of one thread of this process, since it began, from schedstat. Nothing: it cannot be read, or /proc is another pid
-// namespace's.
-std::optional<thread_times> read_thread_times(const char* root, std::uint32_t tid) noexcept;
+// The threads of this process in ROOT/proc, for one pass over them. `root` must live as long.
+class proc_threads {
+ public:
+  explicit proc_threads(const char* root) noexcept;
+
+  // Of one of them since it began, from schedstat. Nothing: it cannot be read, or /proc is another pid namespace's.
+  std::optional<thread_times> times(std::uint32_t tid) const noexcept;
+  const char* root() const noexcept { return m_root; }
+
+ private:
+  const char* m_root;
+  bool m_is_ours;  // numbers processes as we do: else TID may be somebody else there
+};
 
 // Of all threads that the process has now, together. Reads one file a thread.
 std::optional<thread_times> read_process_times(const char* root) noexcept;

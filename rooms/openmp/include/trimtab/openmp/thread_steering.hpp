@@ -3,12 +3,12 @@
 // policies of steer/fitting need, a window of them every 0.15 s. The rules are in team_sizes.hpp.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "trimtab/base/topology.hpp"
 #include "trimtab/observe/cpu_watch.hpp"
+#include "trimtab/observe/lane_times.hpp"
 #include "trimtab/steer/board.hpp"
 #include "trimtab/steer/record.hpp"
 #include "trimtab/steer/snapshot.hpp"
@@ -31,7 +31,6 @@ struct thread_steering_options {
 class thread_steering {
  public:
   thread_steering(steer::board& knobs, steer::decision_record& record, const thread_steering_options& options);
-  ~thread_steering();
   thread_steering(const thread_steering&) = delete;
   thread_steering& operator=(const thread_steering&) = delete;
 
@@ -44,7 +43,6 @@ class thread_steering {
   static void after_fork() noexcept;
 
  private:
-  struct delays;
   void appear(steer::snapshot& now);
   bool is_in_force() const;
   void end_window();
@@ -57,7 +55,7 @@ class thread_steering {
   std::optional<steer::subject_id> m_subject;
   bool m_is_gone = false;
   observe::cpu_watch m_watch;
-  std::unique_ptr<delays> m_delays;
+  observe::lane_times m_lanes;
   std::uint32_t m_forks = 0, m_tellings = 0;  // when the window began
   std::uint32_t m_members = 0;
   std::uint64_t m_windows = 0;
