@@ -58,17 +58,21 @@ bool tsc_is_invariant() noexcept {
 #endif
 }
 
-clock_calibration calibrate_clock() noexcept {
+clock_calibration choose_clock() noexcept {
   clock_is_tsc = tsc_is_invariant();
   clock_calibration result;
   const pair first = read_pair();
   result.ticks_0 = first.at;
   result.mono_ns_0 = first.mono;
   result.real_ns_0 = nanoseconds_of(CLOCK_REALTIME);
-  if (!clock_is_tsc) return result;
-  while (monotonic_ns() - first.mono < 50'000) {
+  return result;
+}
+
+clock_calibration calibrate_clock() noexcept {
+  const clock_calibration chosen = choose_clock();
+  while (clock_is_tsc && monotonic_ns() - chosen.mono_ns_0 < 50'000) {
   }
-  return refine(result);
+  return refine(chosen);
 }
 
 clock_calibration refine(const clock_calibration& first) noexcept {

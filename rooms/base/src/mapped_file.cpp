@@ -16,6 +16,8 @@ namespace trimtab::base {
 
 namespace {
 
+constexpr std::size_t all_used_bytes = std::size_t{256} << 10;
+
 std::size_t whole_pages(std::size_t bytes) noexcept {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return (bytes + page - 1) / page * page;
@@ -25,6 +27,16 @@ std::size_t whole_pages(std::size_t bytes) noexcept {
 // promise that a mapped page can be written.
 int reserve_blocks(int fd, std::size_t from, std::size_t to) noexcept {
   return posix_fallocate(fd, static_cast<off_t>(from), static_cast<off_t>(to - from));
+}
+
+// Maps that part of the file at its place in `range`.
+int map_part(int fd, std::byte* range, std::size_t from, std::size_t to) noexcept {
+  if (mmap(range + from, to - from, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(from)) ==
+      MAP_FAILED)
+    return errno;
+  // A first touch would have the kernel fill megabytes around it with zeros, of which most may never be used.
+  if (to - from > all_used_bytes) (void)madvise(range + from, to - from, MADV_RANDOM);
+  return 0;
 }
 
 }  // namespace
@@ -42,7 +54,7 @@ int mapped_file::create(const char* path, std::size_t bytes, std::size_t reserve
     range = mmap(nullptr, reserve, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED) error = errno;
   }
-  if (error == 0 && mmap(range, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) error = errno;
+  if (error == 0) error = map_part(fd, static_cast<std::byte*>(range), 0, bytes);
   ::close(fd);
   if (error != 0) {
     if (range != MAP_FAILED) munmap(range, reserve);
@@ -63,9 +75,7 @@ int mapped_file::grow(std::size_t bytes) noexcept {
   const int fd = open(m_path, O_RDWR | O_CLOEXEC);
   if (fd < 0) return errno;
   int error = reserve_blocks(fd, m_size, bytes);
-  if (error == 0 && mmap(m_data + m_size, bytes - m_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-                         static_cast<off_t>(m_size)) == MAP_FAILED)
-    error = errno;
+  if (error == 0) error = map_part(fd, m_data, m_size, bytes);
   ::close(fd);
   if (error == 0) m_size = bytes;
   return error;

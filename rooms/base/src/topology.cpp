@@ -107,13 +107,19 @@ struct cgroup_place {
   std::size_t shortest;  // of the mount's top: ancestors above it are not visible
 };
 
-bool locate(const char* root, bool is_v2, const char* controller, cgroup_place& place) noexcept {
+// The process's cgroups, and what is mounted where. Callers take turns: set-up only.
+constinit char cgroups[text_bytes] = {}, mounts[4 * text_bytes] = {};
+
+bool read_tables(const char* root) noexcept {
   char path[1024];
-  static char cgroups[text_bytes], mounts[4 * text_bytes];  // callers take turns: set-up only
   std::snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
   if (read_file(path, cgroups, sizeof cgroups) <= 0) return false;
   std::snprintf(path, sizeof path, "%s/proc/self/mountinfo", root);
-  if (read_file(path, mounts, sizeof mounts) <= 0) return false;
+  return read_file(path, mounts, sizeof mounts) > 0;
+}
+
+// By the tables.
+bool locate(const char* root, bool is_v2, const char* controller, cgroup_place& place) noexcept {
   mount_point mount;
   char cgroup[512];
   if (!find_mount(mounts, is_v2 ? "cgroup2" : "cgroup", is_v2 ? "" : controller, mount)) return false;
@@ -128,7 +134,7 @@ bool locate(const char* root, bool is_v2, const char* controller, cgroup_place& 
   return true;
 }
 
-// Own cgroup first, then its ancestors; the least quota wins.
+// By the tables. Own cgroup first, then its ancestors; the least quota wins.
 bool find_least(const char* root, bool is_v2, cgroup_directory& found) noexcept {
   cgroup_place place;
   if (!locate(root, is_v2, "cpu", place)) return false;
@@ -170,7 +176,7 @@ cpu_mask allowed_cpus() noexcept {
 
 bool find_cgroup(const char* root, bool is_v2, const char* controller, cgroup_directory& found) noexcept {
   cgroup_place place;
-  if (!locate(root, is_v2, controller, place)) return false;
+  if (!read_tables(root) || !locate(root, is_v2, controller, place)) return false;
   found.is_v2 = is_v2;
   found.quota = quota_of(place.path, is_v2);
   std::memcpy(found.path, place.path, sizeof found.path);
@@ -179,6 +185,7 @@ bool find_cgroup(const char* root, bool is_v2, const char* controller, cgroup_di
 
 bool find_cpu_cgroup(const char* root, cgroup_directory& found) noexcept {
   cgroup_directory v1;
+  if (!read_tables(root)) return false;
   const bool has_v2 = find_least(root, true, found);
   const bool has_v1 = find_least(root, false, v1);
   // With both mounted (hybrid) the cpu controller is in one of them; version 1, unless version 2 has a quota.

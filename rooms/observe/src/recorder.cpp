@@ -45,7 +45,7 @@ int recorder::open(const recorder_options& options) noexcept {
   const int saved = errno;
   m_options = options;
   m_level = options.level;
-  m_clock = base::calibrate_clock();
+  m_clock = base::choose_clock();
   const std::size_t length = std::strlen(options.run_directory);
   if (length >= sizeof m_run_directory) return ENAMETOOLONG;
   if (options.run_directory != m_run_directory) std::memcpy(m_run_directory, options.run_directory, length + 1);
@@ -61,10 +61,8 @@ int recorder::open(const recorder_options& options) noexcept {
   self.ticks_0 = m_clock.ticks_0;
   self.mono_ns_0 = m_clock.mono_ns_0;
   self.real_ns_0 = m_clock.real_ns_0;
-  self.ns_per_tick = m_clock.ns_per_tick;
   self.start_ticks = m_clock.ticks_0;
   m_working.reset(m_clock.ticks_0);
-  self.clock_read_ns = base::clock_read_cost_ns(m_clock);
   const base::cpu_limits limits = base::read_cpu_limits();
   self.cpus_online = limits.online;
   self.cpus_affinity = limits.affinity;
@@ -72,6 +70,10 @@ int recorder::open(const recorder_options& options) noexcept {
   self.cpus_available = limits.available;
   self.forked_from = m_forked_from;
   base::read_file("/proc/self/cmdline", self.command, sizeof self.command);
+  // By now some time has passed to measure the clock by.
+  m_clock = base::refine(m_clock);
+  self.ns_per_tick = m_clock.ns_per_tick;
+  self.clock_read_ns = base::clock_read_cost_ns(m_clock);
   self.last_ticks = base::now();
   self.setup_ticks = self.last_ticks - self.start_ticks;
   m_state.store(state::on, std::memory_order_release);

@@ -29,6 +29,10 @@ constexpr std::uint64_t least_trace_events = 8192;
 constexpr std::uint32_t many_lanes = 32;
 constexpr std::uint64_t most_trace_growth = 131072;
 constexpr std::uint64_t keep_ready_events = 262144;
+// How far ahead of a lane its pages are there already, at least. Making one takes 2 us, used or not.
+constexpr std::uint64_t least_warm_events = 4096;
+// In a period: the room that there is lasts for tens of such periods.
+constexpr std::uint64_t slow_events = 1024;
 
 // True while this thread's destructors for the lane have run: it must not open another.
 constinit thread_local bool t_ended = false;
@@ -163,7 +167,8 @@ bool recorder::prepare_lane(lane& made) noexcept {
     made.m_profile_file.close();
     return false;
   }
-  made.m_events_file.populate(0, first_bytes);
+  made.m_warm = traces() && first > least_warm_events ? least_warm_events : first;
+  made.m_events_file.populate(0, header_bytes + made.m_warm * sizeof(event));
   made.m_profile_file.populate(0, header_bytes + first_profile_rows * sizeof(profile_row));
   made.m_events_header = reinterpret_cast<file_header*>(made.m_events_file.data());
   made.m_header = reinterpret_cast<lane_header*>(made.m_events_file.data() + sizeof(file_header));
@@ -181,32 +186,50 @@ bool recorder::prepare_lane(lane& made) noexcept {
   return true;
 }
 
-// Called by the sampler thread: keeps each stream ahead of its lane by about one period at full speed, so
-// that the lane itself makes no system call and takes no page fault.
-void recorder::make_streams_ready() noexcept {
-  if (!traces() || !is_on()) return;
+// Called by the sampler thread: keeps each stream's room ahead of its lane by about one period at full speed, so that
+// the lane makes no system call, and its pages by twice what the lane wrote in the last period, so that it takes no page
+// fault unless it becomes faster than that all at once.
+bool recorder::make_streams_ready() noexcept {
+  if (!traces() || !is_on()) return true;
+  bool are_slow = true;
   for (std::uint32_t i = 0, n = lanes(); i < n; ++i) {
     lane* const each = lane_at(i);
     if (each == nullptr || !each->m_open.load(std::memory_order_acquire)) continue;
     const std::uint64_t written = std::atomic_ref(each->m_events_header->written).load(std::memory_order_acquire);
-    const std::uint64_t ready = each->m_ready.load(std::memory_order_relaxed);
-    if (written > ready) continue;  // wraps: the budget was spent before
-    const std::uint64_t ahead = ready / 2 < keep_ready_events ? ready / 2 : keep_ready_events;
-    if (ready - written >= ahead) continue;
-    const std::uint64_t more = ready < most_trace_growth ? ready : most_trace_growth;
-    if (!take_trace_budget(more * sizeof(event))) continue;
-    const std::size_t old = each->m_events_file.size();
-    if (each->m_events_file.grow(old + more * sizeof(event)) != 0) {
-      m_trace_full.store(true, std::memory_order_relaxed);
-      unavailable("rest of the trace", "the file system has no room for more",
-                  "free space, or give a directory elsewhere with -o");
-      continue;
-    }
-    each->m_events_file.populate(old, more * sizeof(event));
-    const std::uint64_t room = (each->m_events_file.size() - header_bytes) / sizeof(event);
-    std::atomic_ref(each->m_events_header->capacity).store(room, std::memory_order_release);
-    each->m_ready.store(room, std::memory_order_release);  // pairs with make_room
+    if (written > each->m_ready.load(std::memory_order_relaxed)) continue;  // wraps: the budget was spent before
+    are_slow &= written - each->m_warmed_at < slow_events;
+    lengthen(*each, written);
+    warm(*each, written);
   }
+  return are_slow;
+}
+
+void recorder::lengthen(lane& which, std::uint64_t written) noexcept {
+  const std::uint64_t ready = which.m_ready.load(std::memory_order_relaxed);
+  const std::uint64_t ahead = ready / 2 < keep_ready_events ? ready / 2 : keep_ready_events;
+  if (ready - written >= ahead) return;
+  const std::uint64_t more = ready < most_trace_growth ? ready : most_trace_growth;
+  if (!take_trace_budget(more * sizeof(event))) return;
+  if (which.m_events_file.grow(which.m_events_file.size() + more * sizeof(event)) != 0) {
+    m_trace_full.store(true, std::memory_order_relaxed);
+    unavailable("rest of the trace", "the file system has no room for more",
+                "free space, or give a directory elsewhere with -o");
+    return;
+  }
+  const std::uint64_t room = (which.m_events_file.size() - header_bytes) / sizeof(event);
+  std::atomic_ref(which.m_events_header->capacity).store(room, std::memory_order_release);
+  which.m_ready.store(room, std::memory_order_release);  // pairs with make_room
+}
+
+void recorder::warm(lane& which, std::uint64_t written) noexcept {
+  const std::uint64_t since = written - which.m_warmed_at;
+  which.m_warmed_at = written;
+  const std::uint64_t ahead = 2 * since > least_warm_events ? 2 * since : least_warm_events;
+  const std::uint64_t begin = written > which.m_warm ? written : which.m_warm;
+  if (begin - written >= ahead / 2) return;
+  const std::uint64_t ready = which.m_ready.load(std::memory_order_relaxed);
+  which.m_warm = ready - written < ahead ? ready : written + ahead;
+  which.m_events_file.populate(header_bytes + begin * sizeof(event), (which.m_warm - begin) * sizeof(event));
 }
 
 bool recorder::take_trace_budget(std::uint64_t bytes) noexcept {

@@ -16,7 +16,9 @@ namespace trimtab::observe {
 namespace {
 
 constexpr std::size_t stack_bytes = 128 * 1024;
-constexpr std::uint32_t trace_period_ms = 5;  // streams must be kept ahead of their lanes
+// Streams must be kept ahead of their lanes.
+constexpr std::uint64_t streams_ns = 5'000'000;
+constexpr std::uint64_t slow_streams_ns = 10'000'000;
 constexpr std::uint32_t longest_period_ms = 250;
 // Of one CPU. Half for the ticks themselves, half for the probes, shared evenly among them.
 constexpr double most_own_share = 0.002;
@@ -90,7 +92,8 @@ void start_probes(recorder& to) noexcept {
     probe* const one = row->instance();
     // A sampler asked to be faster or slower takes its probes along.
     const std::uint64_t period = row->period_ms * ns_per_ms * state.options.period_ms / usual_period_ms;
-    if (one->start(to, "")) state.active[count++] = {one, period, 0, 0};
+    // What it reads to start need not be read again at once.
+    if (one->start(to, "")) state.active[count++] = {one, period, base::monotonic_ns() + period, 0};
   }
   state.active_count = count;
 }
@@ -134,7 +137,7 @@ void* run(void* argument) noexcept {
   prctl(PR_SET_NAME, "trimtab");
   bool is_placed = false;
   double cost = 0;
-  std::uint64_t spent = own_cpu_ns();
+  std::uint64_t spent = own_cpu_ns(), due = 0;  // the next heartbeat
   for (std::uint64_t period = ns_per_ms;; sleep_ns(period)) {
     // Before the lock, not after: from the moment that the end has begun `to` may be gone.
     if (state.is_stopping.load(std::memory_order_acquire) || state.generation.load(std::memory_order_acquire) != mine)
@@ -144,17 +147,22 @@ void* run(void* argument) noexcept {
       sched_setaffinity(0, sizeof state.cpus.bits, reinterpret_cast<const cpu_set_t*>(state.cpus.bits));
     is_placed = true;
     const base::ticks at = base::now();
-    to.make_streams_ready();
-    to.heartbeat(at);
-    if (state.options.ticked != nullptr) state.options.ticked();
-    const double probes = sample_due(to, at, base::monotonic_ns());
-    const std::uint64_t now_spent = own_cpu_ns();
-    const double last = static_cast<double>(now_spent - spent) - probes;
-    cost = cost == 0 ? last : 0.75 * cost + 0.25 * last;
-    spent = now_spent;
+    const std::uint64_t mono = base::monotonic_ns();
+    const bool are_slow = to.make_streams_ready();
+    if (mono >= due) {
+      to.heartbeat(at);
+      if (state.options.ticked != nullptr) state.options.ticked();
+      const double probes = sample_due(to, at, mono);
+      const double last = static_cast<double>(own_cpu_ns() - spent) - probes;
+      cost = cost == 0 ? last : 0.75 * cost + 0.25 * last;
+      due = mono + next_period(state.options.period_ms * ns_per_ms, cost);
+    }
+    spent = own_cpu_ns();
     std::atomic_ref(to.process().sampler_cpu_ns).store(spent, std::memory_order_relaxed);
-    // Room for the streams cannot wait; otherwise the ticks keep to their share too.
-    period = to.traces() ? trace_period_ms * ns_per_ms : next_period(state.options.period_ms * ns_per_ms, cost);
+    period = due - mono;
+    // Room for the streams cannot wait; the rest keeps to its share.
+    const std::uint64_t streams = are_slow ? slow_streams_ns : streams_ns;
+    if (to.traces() && period > streams) period = streams;
     state.tick_lock.unlock();
   }
 }

@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <map>
 #include <random>
 
@@ -36,6 +39,36 @@ TEST(lane, a_trace_grows_when_the_sampler_makes_it_ready_and_loses_nothing) {
   const auto events = records_of<event>(bytes);
   ASSERT_EQ(events.size(), count + 1);
   for (std::uint64_t i = 0; i < count; ++i) ASSERT_EQ(events[i + 1].a, i);
+}
+
+// Whether the page at `address` can be written without a fault.
+bool is_mapped(const void* address) {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const int table = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  std::uint64_t entry = 0;
+  const std::uint64_t at = reinterpret_cast<std::uintptr_t>(address) / page * sizeof entry;
+  EXPECT_EQ(pread(table, &entry, sizeof entry, static_cast<off_t>(at)), static_cast<ssize_t>(sizeof entry));
+  close(table);
+  return (entry >> 63) != 0;
+}
+
+TEST(lane, pages_of_a_trace_are_made_as_fast_as_it_is_written) {
+  scratch_run run;
+  open_recorder recorder(run, record_level::trace);
+  lane* const mine = recorder->open_lane();
+  const auto* const events =
+      reinterpret_cast<const event*>(reinterpret_cast<const char*>(&mine->header()) - sizeof(file_header) + header_bytes);
+  EXPECT_TRUE(is_mapped(events));
+  EXPECT_FALSE(is_mapped(events + 60'000)) << "nobody needs it yet";
+  std::uint64_t written = 1;
+  for (const std::uint64_t batch : {1'000u, 10'000u}) {
+    recorder->make_streams_ready();
+    for (std::uint64_t i = 0; i < batch; ++i) mine->record(event_kind::mark, 1, 0, i, 0, i);
+    written += batch;
+    recorder->make_streams_ready();
+    EXPECT_TRUE(is_mapped(events + written + batch));
+  }
+  EXPECT_FALSE(is_mapped(events + 60'000));
 }
 
 TEST(lane, a_full_trace_that_keeps_the_first_drops_and_counts) {

@@ -111,9 +111,11 @@ TEST_F(probe_test, memory_is_in_bytes) {
   put("/proc/meminfo", "MemTotal: 100 kB\nMemFree: 10 kB\nMemAvailable:   50 kB\n");
   probe* const memory = probe_named("memory");
   ASSERT_TRUE(memory->start(*m_to, root().c_str()));
+  put("/proc/self/statm", "100 26 5 1 0 20 0\n");
   memory->sample(*m_to, 1);
-  EXPECT_EQ(values("resident memory"), doubles{25.0 * static_cast<double>(sysconf(_SC_PAGESIZE))});
-  EXPECT_EQ(values("memory available"), doubles{50.0 * 1024});
+  const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
+  EXPECT_EQ(values("resident memory"), (doubles{25 * page, 26 * page}));
+  EXPECT_EQ(values("memory available"), (doubles{50.0 * 1024, 50.0 * 1024}));
   EXPECT_EQ(names().units.at("resident memory"), "B");
 }
 
@@ -135,6 +137,7 @@ TEST_F(probe_test, pressure_counts_from_the_start_of_the_probe) {
 TEST_F(probe_test, pressure_of_the_own_cgroup) {
   put("/proc/self/cgroup", "0::/app\n");
   put("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  put("/sys/fs/cgroup/app/cgroup.type", "domain\n");
   put("/sys/fs/cgroup/app/memory.pressure",
       "some avg10=0.00 avg60=0.00 avg300=0.00 total=10\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=4\n");
   probe* const psi = probe_named("psi");
@@ -143,6 +146,21 @@ TEST_F(probe_test, pressure_of_the_own_cgroup) {
       "some avg10=0.00 avg60=0.00 avg300=0.00 total=10\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=1000004\n");
   psi->sample(*m_to, 1);
   EXPECT_EQ(values("cgroup pressure memory full"), doubles{1.0});
+}
+
+TEST_F(probe_test, pressure_of_the_top_cgroup_is_that_of_the_machine) {
+  constexpr char some[] = "some avg10=0.00 avg60=0.00 avg300=0.00 total=10\n";
+  put("/proc/self/cgroup", "0::/\n");
+  put("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  put("/proc/pressure/cpu", some);
+  put("/sys/fs/cgroup/cpu.pressure", some);
+  probe* const psi = probe_named("psi");
+  ASSERT_TRUE(psi->start(*m_to, root().c_str()));
+  EXPECT_EQ(names().units.count("pressure cpu some"), 1u);
+  EXPECT_EQ(names().units.count("cgroup pressure cpu some"), 0u);
+  put("/sys/fs/cgroup/cgroup.type", "domain\n");  // what a container takes for the top is not
+  ASSERT_TRUE(psi->start(*m_to, root().c_str()));
+  EXPECT_EQ(names().units.count("cgroup pressure cpu some"), 1u);
 }
 
 TEST_F(probe_test, without_pressure_files_it_says_so_with_a_remedy) {

@@ -25,13 +25,11 @@ constexpr const char* symbol_names[] = {
 // Objects that called a hook before. Readers take no lock: an entry is filled once and then published by the
 // count. An object that was unloaded loses its end (it matches no address then) and gets it back if the same
 // object returns to the same place; nothing else of a published entry ever changes.
-enum class object_kind : std::uint8_t { bound, unbound, ours };
 struct known_object {
   std::uintptr_t begin = 0;
   std::uintptr_t size = 0;
-  object_kind kind = object_kind::unbound;
   bool is_runtime = false;
-  runtime* of[entries] = {};  // of bound ones; nullptr: not reached by these entry points
+  runtime* of[entries] = {};  // nullptr: not reached by these entry points
 
   caller as_caller(entry by) const noexcept { return {of[static_cast<unsigned>(by)], is_runtime}; }
 };
@@ -193,7 +191,7 @@ runtime* runtime_of(const void* function) noexcept {
 }
 
 bool is_same(const known_object& a, const known_object& b) noexcept {
-  return a.begin == b.begin && a.size == b.size && a.kind == b.kind && std::ranges::equal(a.of, b.of);
+  return a.begin == b.begin && a.size == b.size && std::ranges::equal(a.of, b.of);
 }
 
 void publish(const known_object& made) noexcept {
@@ -216,9 +214,7 @@ known_object resolve(const void* address) noexcept {
   if (!find_object(address, from)) return made;
   made.begin = from.begin;
   made.size = from.end - from.begin;
-  if (is_ours(address)) {
-    made.kind = object_kind::ours;
-  } else {
+  if (!is_ours(address)) {
     // An object that refers to none of a family may have looked its functions up by name.
     constexpr struct {
       const char* prefix;
@@ -229,9 +225,7 @@ known_object resolve(const void* address) noexcept {
       if (wanted.name == nullptr) wanted.name = families[i].one;
       void* const function = definition_for(from, wanted);
       made.of[i] = function == nullptr ? nullptr : runtime_of(function);
-      if (made.of[i] == nullptr) continue;
-      made.kind = object_kind::bound;
-      made.is_runtime |= made.of[i]->begin == from.begin;
+      made.is_runtime |= made.of[i] != nullptr && made.of[i]->begin == from.begin;
     }
   }
   publish(made);
@@ -293,9 +287,7 @@ caller caller_at(const void* return_address, entry by) noexcept {
   return {t_last_runtime, false};
 }
 
-const void* place_of_call(const void* return_address) noexcept {
-  return look_up(return_address).kind == object_kind::ours ? nullptr : return_address;
-}
+const void* place_of_call(const void* return_address) noexcept { return is_ours(return_address) ? nullptr : return_address; }
 
 bool is_in_parallel(const runtime& of) noexcept {
   // A runtime that this thread does not use would take it in when asked.

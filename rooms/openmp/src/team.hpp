@@ -246,43 +246,44 @@ struct lane_state {
   team* innermost = nullptr;
   std::uint32_t region = no_subject;
   std::uint32_t number = 0;
-  ticks idle = 0;                              // waited so far in the part now under way
-  ticks task_credit = 0;                       // tasks executed inside the wait now under way: work, not waiting
+  ticks idle = 0;                       // waited so far in the part now under way
+  ticks task_credit = 0;                // tasks executed inside the wait now under way: work, not waiting
+  bool has_met_construct = false;       // in the part now under way
+  std::uint32_t requested_threads = 0;  // a num_threads clause, of the next fork
+
+  // What other lanes read, too: seldom written while a region is under way.
+  alignas(64) short_region short_one = {};
   std::atomic<bool> is_outermost_open{false};  // the region that this lane has forked, if it is one of outermost.hpp
   std::atomic<bool> has_large_teams{false};    // larger than the rings: then there are none of outermost.hpp
-  bool has_met_construct = false;              // in the part now under way
-  std::uint32_t requested_threads = 0;         // a num_threads clause, of the next fork
-
-  alignas(64) short_region short_one = {};
+  std::uint32_t slots_used = 0;
   std::uint64_t instances = 0;  // regions that this lane has forked
   joined_team unaccounted;
   ticks joined_at = 0;  // the latest outermost region of several members; while waits are timed (wait_times.hpp)
   ended_part ended;
   inferred_loop inferred;
   open_loop loop;
+  // How much of the arrays below is in use: all that a new thread must find empty is in the first page.
   std::uint32_t locks = 0;
-  ticks lock_taken[max_locks] = {};
-  ticks lock_waited[max_locks] = {};
   std::uint32_t serialized = 0;
-  serialized_region serialized_regions[max_serialized];
   std::uint32_t unbundled = 0;
-  unbundled_region unbundled_regions[max_unbundled];
-  std::uint32_t undeferred = 0;  // tasks with a false `if`, which the program runs itself
-  running_task undeferred_tasks[max_undeferred];
+  std::uint32_t undeferred = 0;                 // tasks with a false `if`, which the program runs itself
+  std::uint32_t teams_asked = 0;                // a num_teams clause, of the next fork
   std::uint32_t created_subject = no_subject;   // allocated, the runtime has not told of it yet
   std::uint32_t taskloop_subject = no_subject;  // of the taskloop call that this thread is in
   std::uint64_t scheduled_task = 0;             // identity of what runs, by OMPT; 0: an implicit task, or not known
   std::uint64_t begun_task = 0;                 // of the innermost task that begin_task has seen
   std::uint64_t tasks = 0;                      // identities that this lane gave
-  std::uint32_t teams_asked = 0;                // a num_teams clause, of the next fork
+  ticks lock_taken[max_locks] = {};
+  ticks lock_waited[max_locks] = {};
+  serialized_region serialized_regions[max_serialized];
+  unbundled_region unbundled_regions[max_unbundled];
+  running_task undeferred_tasks[max_undeferred];
   known_place places[max_known];
   known_region regions[max_known];
   team outermost;                      // if is_outermost_open
   part_ring rings[max_rings];          // by number
   std::uint8_t ring_turns[max_rings];  // where the forker expects the next part
-  // Of all other teams that this lane forked, innermost last.
-  std::uint32_t slots_used = 0;
-  member_slot slots[max_slots];
+  member_slot slots[max_slots];        // of all other teams that this lane forked, innermost last
 };
 
 // The join gives the team's slots back; `of` must not be looked at from then on.

@@ -16,9 +16,9 @@ class memory_probe final : public probe {
   bool start(recorder& to, const char* root) noexcept override {
     m_root = root;
     m_page_bytes = static_cast<double>(sysconf(_SC_PAGESIZE));
-    double bytes = 0;
-    const bool has_resident = read_resident(bytes);
-    const bool has_available = read_available(bytes);
+    double resident = 0, available = 0;
+    const bool has_resident = read_resident(resident);
+    const bool has_available = read_available(available);
     if (has_resident)
       m_resident = to.add_counter("resident memory", "B", "/proc/self/statm", false);
     else
@@ -28,6 +28,9 @@ class memory_probe final : public probe {
     else
       to.unavailable("memory available", "/proc/meminfo does not say", "use a kernel from 3.14 on, with /proc mounted");
     m_faults = to.add_counter("major page faults", "1", "getrusage", true);
+    const base::ticks at = base::now();
+    if (has_resident) to.sample(m_resident, no_lane, resident, at);
+    if (has_available) to.sample(m_available, no_lane, available, at);
     return true;
   }
 

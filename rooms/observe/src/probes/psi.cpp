@@ -62,9 +62,9 @@ class psi_probe final : public probe {
       if (failed != 0) error = failed;
     }
     if (error != 0) tell(to, error);
-    // The top cgroup is the whole machine, which was added above and has no such files.
+    // The top cgroup, which alone has no type, is the whole machine, which was added above.
     base::cgroup_directory own;
-    if (base::find_cgroup(root, true, "", own)) {
+    if (base::find_cgroup(root, true, "", own) && has_type(own)) {
       for (const char* resource : resources) {
         std::snprintf(path, sizeof path, "%s/%s.pressure", own.path, resource);
         add(to, path, "cgroup pressure", resource);
@@ -84,6 +84,11 @@ class psi_probe final : public probe {
   }
 
  private:
+  static bool has_type(const base::cgroup_directory& cgroup) noexcept {
+    char path[1700], text[64];
+    std::snprintf(path, sizeof path, "%s/cgroup.type", cgroup.path);
+    return read_file(path, text, sizeof text) > 0;
+  }
   static double seconds(std::uint64_t us) noexcept { return static_cast<double>(us) * 1e-6; }
 
   // Returns 0 or why the file cannot be read.

@@ -1,5 +1,8 @@
 // Each context switch of each lane: when, on which CPU, and whether the lane was preempted (still runnable)
 // or went to wait. Through perf_event_open on own threads, which needs no privilege up to perf_event_paranoid 2.
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <mutex>
 
 #include "instances.hpp"
@@ -30,14 +33,14 @@ class switches_probe final : public probe {
     forget_lanes();
     m_records = m_lost = m_sampled_lost = 0;
     m_has_told = false;
-    switch_ring trial;
-    const int error = trial.open(0);
+    // It shows whether that may be done, and serves the first lane, if that is this thread's.
+    m_first_tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
+    const int error = m_first.open(m_first_tid);
     if (error != 0) {
       const perf_refusal refusal = explain_perf(error, root);
       to.unavailable("preemptions and their CPUs", refusal.why, refusal.remedy);
       return false;
     }
-    trial.close();
     m_preemptions = to.add_counter("preemptions", "1", "perf context-switch records", true);
     m_preempted = to.add_counter("preempted time", "s", "perf context-switch records", true);
     m_lost_counter = to.add_counter("switch records lost", "1", "perf context-switch records", true);
@@ -55,7 +58,7 @@ class switches_probe final : public probe {
     const std::lock_guard guard(m_lock);
     slot& mine = slots[which.id()];
     if (which.id() >= m_slots_used) m_slots_used = which.id() + 1;
-    const int error = mine.ring.open(which.header().tid);
+    const int error = open_ring(mine.ring, which.header().tid);
     if (error == 0 || m_has_told) return;
     m_has_told = true;
     const perf_refusal refusal = explain_perf(error, m_root);
@@ -93,6 +96,13 @@ class switches_probe final : public probe {
   }
 
  private:
+  int open_ring(switch_ring& ring, std::uint32_t tid) noexcept {
+    if (tid != m_first_tid) return ring.open(tid);
+    m_first_tid = 0;
+    ring = m_first;
+    return 0;
+  }
+
   void forget_lanes() noexcept {
     for (std::uint32_t i = 0; i < m_slots_used; ++i) {
       slots[i].ring.close();
@@ -129,6 +139,8 @@ class switches_probe final : public probe {
   }
 
   const char* m_root = nullptr;
+  switch_ring m_first{};
+  std::uint32_t m_first_tid = 0;  // 0: it has been given to a lane
   std::uint32_t m_preemptions = 0;
   std::uint32_t m_preempted = 0;
   std::uint32_t m_lost_counter = 0;

@@ -76,7 +76,8 @@ class threads_probe final : public probe {
     m_root = root;
     forget_lanes();
     const auto tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
-    const thread_figures own = read_thread(proc_threads(root), tid, thread_detail::all);
+    const thread_figures own =
+        m_main_before.is_valid ? m_main_before : read_thread(proc_threads(root), tid, thread_detail::all);
     if (!own.is_valid) {
       to.unavailable("run time and run delay of threads", "/proc/TID/schedstat cannot be read",
                      "mount /proc of the process's own pid namespace, on a kernel with CONFIG_SCHED_INFO");
@@ -111,7 +112,7 @@ class threads_probe final : public probe {
   }
 
   void sample(recorder& to, base::ticks at) noexcept override {
-    sample_lanes(to, at, m_samples++ % detail_every == 0 ? thread_detail::all : thread_detail::times);
+    sample_lanes(to, at, ++m_samples % detail_every == 0 ? thread_detail::all : thread_detail::times);
   }
 
   void stop(recorder& to, base::ticks at) noexcept override {

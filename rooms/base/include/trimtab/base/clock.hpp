@@ -45,7 +45,10 @@ struct clock_calibration {
   double ns_per_tick = 1.0;
 };
 
-// Chooses the clock and measures it against CLOCK_MONOTONIC for about 50 us. Call once, single-threaded.
+// Chooses the clock, whose rate is not known yet: see refine. Call once, single-threaded.
+clock_calibration choose_clock() noexcept;
+
+// The same, and measures it against CLOCK_MONOTONIC for about 50 us.
 clock_calibration calibrate_clock() noexcept;
 
 // The same anchor with a rate from now's longer baseline: the error shrinks with the program's age.

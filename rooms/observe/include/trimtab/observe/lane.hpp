@@ -173,6 +173,9 @@ class alignas(64) lane {
   std::atomic<bool> m_open{false};
   // Events that the stream has room for; raised by the sampler thread, read by the owner when it runs out.
   std::atomic<std::uint64_t> m_ready{0};
+  // By the sampler thread: events whose pages are there, of a stream, and how many there were when it last saw to that.
+  std::uint64_t m_warm = 0;
+  std::uint64_t m_warmed_at = 0;
   event* m_events = nullptr;
   file_header* m_profile_header = nullptr;
   base::mapped_file m_events_file;

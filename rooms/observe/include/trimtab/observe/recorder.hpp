@@ -120,7 +120,7 @@ class recorder {
 
   // By the sampler thread, every few milliseconds: heartbeat, room for the streams, final figures.
   void heartbeat(base::ticks at) noexcept;
-  void make_streams_ready() noexcept;
+  bool make_streams_ready() noexcept;             // whether it may wait for longer than usual until the next time
   void add_switch(const event& record) noexcept;  // switches.tt
 
   // Counts what the calling thread spends while this lives as own cost.
@@ -159,6 +159,8 @@ class recorder {
   bool open_in_child() noexcept;
   lane* new_lane() noexcept;
   bool prepare_lane(lane& which) noexcept;
+  void lengthen(lane& which, std::uint64_t written) noexcept;
+  void warm(lane& which, std::uint64_t written) noexcept;
   std::uint32_t module_of(const void* address) noexcept;
   void append_name(name_record* fixed, std::size_t fixed_bytes, const char* const* strings, int count) noexcept;
   bool take_trace_budget(std::uint64_t bytes) noexcept;
