@@ -50,6 +50,37 @@ TEST(cost_profile, learns_what_makes_blocks_take_equally_long) {
     }
 }
 
+// What is left of the imbalance after `instances`, each of whose blocks takes up to a tenth longer by chance.
+double left_of_noisy(std::uint32_t seed, std::uint64_t instances, bool are_windows_short) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> chance(1, 1.1);
+  cost_profile costs;
+  std::uint32_t learnt = 0;
+  while (instances > 0) {
+    const std::uint64_t window = std::min(learning_window(are_windows_short ? 0 : learnt), instances);
+    const std::vector<double> exact = times_of(costs, 2, 1000, rising);
+    std::vector<double> seconds(2);
+    for (std::uint64_t i = 0; i < window; ++i)
+      for (std::size_t part = 0; part < 2; ++part) seconds[part] += exact[part] * chance(random);
+    instances -= window;
+    if (!is_uneven(imbalance_of(seconds), window)) continue;
+    costs.learn(seconds, 1);
+    learnt += 1;
+  }
+  return imbalance_of(times_of(costs, 2, 1000, rising)) - 1;
+}
+
+TEST(cost_profile, is_learnt_from_more_instances_each_time_so_that_less_of_it_is_chance) {
+  double left = 0, left_of_short = 0;
+  constexpr std::uint32_t seeds = 50;
+  for (std::uint32_t seed = 0; seed < seeds; ++seed) {
+    left += left_of_noisy(seed, 250, false) / seeds;
+    left_of_short += left_of_noisy(seed, 250, true) / seeds;
+  }
+  EXPECT_LT(left, 0.01);
+  EXPECT_LT(left, 0.75 * left_of_short) << left_of_short;
+}
+
 TEST(cost_profile, what_is_learnt_with_some_threads_holds_for_others) {
   cost_profile costs;
   for (int i = 0; i < 10; ++i) costs.learn(times_of(costs, 8, 100000, rising), 1);

@@ -14,6 +14,10 @@ std::uint64_t between(std::uint64_t x, std::uint64_t x_0, std::uint64_t x_1, std
   return y_0 + (y_1 - y_0) * (x - x_0) / (x_1 - x_0);
 }
 
+constexpr std::uint64_t shortest_window = 2;
+constexpr std::uint32_t short_windows = 3, most_doublings = 5;
+constexpr double uneven_of_shortest = 0.02;
+
 }  // namespace
 
 cost_profile::cost_profile() : m_knots{{0, 0}, {one, one}} {}
@@ -126,6 +130,14 @@ std::optional<cost_profile> cost_profile::from_text(std::string_view text) {
   if (read.m_knots.size() == 1) return std::nullopt;
   read.m_knots.push_back({one, one});
   return read;
+}
+
+std::uint64_t learning_window(std::uint32_t learnt) noexcept {
+  return learnt < short_windows ? shortest_window : shortest_window << std::min(learnt - short_windows + 1, most_doublings);
+}
+
+bool is_uneven(double imbalance, std::uint64_t window) noexcept {
+  return imbalance > 1 + uneven_of_shortest * std::sqrt(static_cast<double>(shortest_window) / static_cast<double>(window));
 }
 
 }  // namespace trimtab::openmp

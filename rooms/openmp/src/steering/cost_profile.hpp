@@ -43,4 +43,11 @@ class cost_profile {
   std::vector<knot> m_knots;
 };
 
+// Of how many instances it is to be learnt next, after so many times: the first weights soon, later ones from more instances
+// each, since what is learnt of few of them is chance.
+std::uint64_t learning_window(std::uint32_t learnt) noexcept;
+// Whether blocks of such an imbalance (1: none) are to be learnt from: what chance adds falls with the root of the
+// instances.
+bool is_uneven(double imbalance, std::uint64_t window) noexcept;
+
 }  // namespace trimtab::openmp

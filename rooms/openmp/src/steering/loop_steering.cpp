@@ -18,8 +18,6 @@ namespace {
 constexpr std::uint32_t measured_before = 3;  // measurements of what the program does, before a loop is a subject
 constexpr std::size_t most_before = 16;
 constexpr double handing_out_s = 0.1e-6;  // one chunk
-constexpr std::uint64_t window_instances = 2;
-constexpr double uneven = 1.02;  // below it, weights stay as they are
 // Each time that weights are learnt leaves a plan behind for good: soon they are learnt more and more rarely.
 constexpr std::uint32_t quick_refinements = 6;
 constexpr double first_pause_s = 0.05, longest_pause_s = 10;
@@ -155,6 +153,7 @@ void loop_steering::learn(entry& of, steer::subject_state& state, double now_s) 
         of.instances_before[i] = loads[i].instances.load(std::memory_order_relaxed);
       }
   }
+  const std::uint64_t window = learning_window(of.in_force == nullptr ? 0 : of.refined);
   std::vector<double> seconds(members);
   std::vector<std::uint64_t> taken(members), instances(members);
   double all = 0, most = 0;
@@ -166,7 +165,7 @@ void loop_steering::learn(entry& of, steer::subject_state& state, double now_s) 
     if (instances[i] < of.instances_before[i] || taken[i] < of.ticks_before[i])
       of.instances_before[i] = of.ticks_before[i] = 0;
     const std::uint64_t passed = instances[i] - of.instances_before[i];
-    if (passed < window_instances) return;
+    if (passed < window) return;
     seconds[i] = seconds_of(taken[i] - of.ticks_before[i]) / static_cast<double>(passed);
     all += seconds[i];
     most = std::max(most, seconds[i]);
@@ -179,7 +178,7 @@ void loop_steering::learn(entry& of, steer::subject_state& state, double now_s) 
   if (family_of(site.key) != family::blocks || !m_learns) return;
   const bool is_weighted = of.in_force != nullptr;
   if (!is_weighted && of.refined > 0) return;  // what is known is better than what even blocks tell
-  if (is_weighted && imbalance < uneven) return;
+  if (is_weighted && !is_uneven(imbalance, window)) return;
   if (!is_weighted) of.costs = cost_profile();
   of.costs.learn(seconds, of.refined < quick_refinements ? 1.0 : 0.5);
   if (!is_weighted) return;
