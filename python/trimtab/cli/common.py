@@ -70,9 +70,14 @@ search_option = click.option(
 
 threads_option = click.option(
     "--threads",
-    type=click.Choice(["fit", "asat-v1", "asat-v2"]),
-    help="Consent to fewer threads than the program would have, while CPUs are wanted by others. "
-    "fit: Trimtab's rules; asat-v1, asat-v2: as published, for comparison.",
+    type=click.Choice(["fit", "regions", "asat-v1", "asat-v2"]),
+    help="Consent to fewer threads than the program would have. fit: one number for all, by what others leave of the CPUs; "
+    "regions: one for each parallel region, searched as --tune does; asat-v1, asat-v2: as published, for comparison.",
+)
+region_threads_option = click.option(
+    "--threads",
+    type=click.Choice(["regions"]),
+    help="Consent to fewer threads than the program would have: another number for each parallel region.",
 )
 fixed_threads_option = click.option(
     "--threads-even-if-fixed",

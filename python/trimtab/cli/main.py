@@ -201,6 +201,8 @@ def run(
         raise click.UsageError(f"--policy={policy} wants --tune (or --frozen), found --tune={tune}")
     if threads_even_if_fixed and threads is None:
         raise click.UsageError("--threads-even-if-fixed needs --threads")
+    if threads == "regions" and not frozen and tune == "off":
+        raise click.UsageError("--threads regions needs --tune or --frozen")
     if not frozen and tune == "off":
         _refuse_without_tune(
             search=search, budget=budget, seed=seed, input_class=input_class, history=history

@@ -16,6 +16,7 @@ from trimtab.cli.common import (
     fail,
     input_class_option,
     policy_option,
+    region_threads_option,
     search_option,
     stopped_by_signals,
     virtual_threads_option,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 @click.option("--thorough", is_flag=True, help="Try also at the start what nothing speaks for.")
 @search_option
 @virtual_threads_option
+@region_threads_option
 @policy_option
 @click.option(
     "--budget",
@@ -75,6 +77,7 @@ def run_tune(
     thorough: bool,
     search: str | None,
     virtual_threads: bool,
+    threads: str | None,
     policy: str | None,
     budget: int,
     source: Path | None,
@@ -100,6 +103,7 @@ def run_tune(
     for name, value in (("--input-class", input_class), ("--search", search), ("--policy", policy)):
         options += [] if value is None else [name, value]
     options += ["--virtual-threads"] if virtual_threads else []
+    options += [] if threads is None else ["--threads", threads]
     with tempfile.TemporaryDirectory(prefix="trimtab-tune-") as folder:
         found = History(Path(folder) / "history.sqlite")
         runner = ProgramRunner(command, Path(folder), found.path, options, source)

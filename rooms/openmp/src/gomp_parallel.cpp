@@ -104,12 +104,13 @@ using namespace trimtab::openmp;
 
 TRIMTAB_HOOK void GOMP_parallel(gomp_function fn, void* data, unsigned threads, unsigned flags) {
   const void* const return_address = __builtin_return_address(0);
+  const void* const outlined = reinterpret_cast<const void*>(fn);
   if (is_fitting_teams.load(std::memory_order_relaxed)) [[unlikely]]
-    threads = fit_clause_slowly(caller_of(reinterpret_cast<const void*>(fn), return_address, entry::gomp), threads);
+    threads = fit_clause_slowly(caller_of(outlined, return_address, entry::gomp), outlined, threads);
   if (are_virtual_threads_allowed.load(std::memory_order_relaxed) && run_virtually(return_address, fn, data, threads, flags))
       [[unlikely]]
     return;
-  if (const known_region* const region = open_short_region(reinterpret_cast<const void*>(fn), return_address)) {
+  if (const known_region* const region = open_short_region(outlined, return_address)) {
     real<parallel_function>({region->of, false}, symbol::GOMP_parallel)(fn, data, threads, flags);
     return close_short_region();
   }
@@ -120,7 +121,7 @@ TRIMTAB_HOOK unsigned GOMP_parallel_reductions(gomp_function fn, void* data, uns
   const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);
   auto* const forward = real<unsigned(gomp_function, void*, unsigned, unsigned)>(from, symbol::GOMP_parallel_reductions);
   if (forward == nullptr) return 0;
-  threads = fit_clause(from, threads);
+  threads = fit_clause(from, reinterpret_cast<const void*>(fn), threads);
   return run_region(from, fn, data, threads, {}, [&](gomp_function f, void* d) { return forward(f, d, threads, flags); });
 }
 
@@ -128,7 +129,7 @@ TRIMTAB_HOOK void GOMP_parallel_sections(gomp_function fn, void* data, unsigned 
   const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);
   auto* const forward = real<void(gomp_function, void*, unsigned, unsigned, unsigned)>(from, symbol::GOMP_parallel_sections);
   if (forward == nullptr) return;
-  threads = fit_clause(from, threads);
+  threads = fit_clause(from, reinterpret_cast<const void*>(fn), threads);
   loop_start loop;
   loop.schedule = schedule::sections;
   loop.trip = count;
@@ -142,7 +143,7 @@ TRIMTAB_HOOK void GOMP_parallel_sections(gomp_function fn, void* data, unsigned 
     const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);             \
     auto* const forward = real<parallel_loop_function>(from, symbol::name);                                                 \
     if (forward == nullptr) return;                                                                                         \
-    threads = fit_clause(from, threads);                                                                                    \
+    threads = fit_clause(from, reinterpret_cast<const void*>(fn), threads);                                                 \
     const loop_start loop = loop_at_fork(fn, kind, chunk, first, last, increment);                                          \
     run_loop_region(from, fn, data, threads, {first, last, flags, is_sharable}, loop,                                       \
                     [&](gomp_function f, void* d) { forward(f, d, threads, first, last, increment, chunk, flags); });       \
@@ -160,7 +161,7 @@ TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, schedule::guided, 
     const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);       \
     auto* const forward = real<void(gomp_function, void*, unsigned, long, long, long, unsigned)>(from, symbol::name); \
     if (forward == nullptr) return;                                                                                   \
-    threads = fit_clause(from, threads);                                                                              \
+    threads = fit_clause(from, reinterpret_cast<const void*>(fn), threads);                                           \
     const loop_start loop = loop_at_fork(fn, schedule::runtime, 0, first, last, increment);                           \
     run_loop_region(from, fn, data, threads, {first, last, flags, true}, loop,                                        \
                     [&](gomp_function f, void* d) { forward(f, d, threads, first, last, increment, flags); });        \

@@ -114,19 +114,20 @@ void fork_region(const caller& from, fork_function* forward, ident* where, micro
 }
 
 // As a clause that the program itself had written, for the fork that follows.
-void fit_fork_slowly(ident* where, const void* return_address) noexcept {
+void fit_fork_slowly(ident* where, microtask outlined, const void* return_address) noexcept {
   const caller from = caller_of(where, return_address, entry::kmpc);
   auto* const number = real<std::int32_t(ident*)>(from, symbol::__kmpc_global_thread_num);
   auto* const push = real<void(ident*, std::int32_t, std::int32_t)>(from, symbol::__kmpc_push_num_threads);
   here at;
   if (number == nullptr || push == nullptr || !find_here(at)) return;
   const std::uint32_t clause = at.state->requested_threads;
-  if (const std::uint32_t members = fit_clause_slowly(from, clause); members != clause)
+  if (const std::uint32_t members = fit_clause_slowly(from, reinterpret_cast<const void*>(outlined), clause);
+      members != clause)
     push(where, number(where), static_cast<std::int32_t>(members));
 }
-inline void fit_fork(ident* where, const void* return_address) noexcept {
+inline void fit_fork(ident* where, microtask outlined, const void* return_address) noexcept {
   if (is_fitting_teams.load(std::memory_order_relaxed)) [[unlikely]]
-    fit_fork_slowly(where, return_address);
+    fit_fork_slowly(where, outlined, return_address);
 }
 
 // Takes the captured variables out of the call; returns how many there are.
@@ -172,7 +173,7 @@ TRIMTAB_HOOK void __kmpc_fork_call(ident* where, std::int32_t count, microtask o
   const void* const return_address = __builtin_return_address(0);
   va_list list;
   va_start(list, outlined);
-  fit_fork(where, return_address);
+  fit_fork(where, outlined, return_address);
   const known_region* const region =
       count <= max_short ? open_short_region(reinterpret_cast<const void*>(outlined), return_address) : nullptr;
   if (region != nullptr) {
@@ -224,7 +225,7 @@ TRIMTAB_HOOK void __kmpc_fork_call_if(ident* where, std::int32_t count, microtas
   using function = void(ident*, std::int32_t, microtask, std::int32_t, void*);
   auto* const forward = real<function>(from, symbol::__kmpc_fork_call_if);
   if (forward == nullptr) return;
-  if (condition != 0) fit_fork(where, __builtin_return_address(0));
+  if (condition != 0) fit_fork(where, outlined, __builtin_return_address(0));
   fork_frame frame;
   frame.arguments[0] = argument;
   clear_rest(frame.arguments, 1);

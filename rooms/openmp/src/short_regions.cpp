@@ -1,6 +1,7 @@
 #include "short_regions.hpp"
 
 #include "steering/arrival_skew.hpp"
+#include "steering/region_sizes.hpp"
 #include "steering/team_sizes.hpp"
 #include "steering/wait_times.hpp"
 
@@ -74,6 +75,7 @@ void close_short_region() noexcept {
   const ticks wall = end - ended.forked_at;
   const std::uint32_t subject = ended.subject_1.load(std::memory_order_relaxed) - 1;
   ended.subject_1.store(0, std::memory_order_relaxed);
+  region_ended(ended.outlined, subject, wall);
   known_region* region = &state->regions[index_of(ended.outlined)];
   known_region again;
   // A region inside has taken its place in the table.

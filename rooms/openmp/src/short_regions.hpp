@@ -13,6 +13,7 @@
 #pragma once
 
 #include "outermost.hpp"
+#include "steering/region_sizes.hpp"
 
 namespace trimtab::openmp {
 
@@ -44,7 +45,7 @@ inline known_region* open_short_region(const void* outlined, const void* return_
       region.generation != places_generation.load(std::memory_order_relaxed) || state->innermost != nullptr ||
       state->is_outermost_open.load(std::memory_order_relaxed) ||
       state->short_one.subject_1.load(std::memory_order_relaxed) != 0 ||
-      short_forker.load(std::memory_order_relaxed) != state || region.of->has(return_address) ||
+      short_forker.load(std::memory_order_relaxed) != state || region.of->has(return_address) || is_start_timed() ||
       observe::the_recorder.is_parallel())
     return nullptr;
   // The first one is, the others are not in step with anything that the program does.

@@ -2,6 +2,7 @@
 
 #include "short_regions.hpp"
 #include "steering/arrival_skew.hpp"
+#include "steering/region_sizes.hpp"
 #include "steering/steered_loops.hpp"
 #include "steering/team_sizes.hpp"
 #include "steering/wait_times.hpp"
@@ -91,6 +92,8 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
   }
   if (is_fitting_teams.load(std::memory_order_relaxed) && threads > 1 && joined.outer_region == no_subject) [[unlikely]]
     note_skew(last_end - first_end);
+  if (are_regions_fitted.load(std::memory_order_relaxed) && joined.outer_region == no_subject) [[unlikely]]
+    note_longest_part(joined.outlined, joined.end - joined.forked_at, most_work, threads);
   if (is_timing_waits.load(std::memory_order_relaxed) && threads > 1 && joined.outer_region == no_subject) [[unlikely]]
     note_passage(state, joined.forked_at, joined.end, threads, all_work);
   profile_row*& row = joined.rows == 0 ? region->row : region->sample_row;
@@ -155,7 +158,10 @@ void end_region(team& joined, const member_slot* slots) noexcept {
   if (observe::t_lane != &forker) return;
   const ticks end = base::now();
   const ticks wall = end - joined.forked_at;
-  if (joined.level == 1) the_recorder.parallel_leave(end);
+  if (joined.level == 1) {
+    the_recorder.parallel_leave(end);
+    region_ended(joined.outlined, joined.subject, wall);
+  }
   forker.record(event_kind::region_end, joined.subject, static_cast<std::uint16_t>(joined.level), joined.instance, 0, end);
   forker.count_hook(2);
   account_joined(state);

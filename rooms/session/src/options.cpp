@@ -46,7 +46,8 @@ constexpr word<tune> tunes[] = {{"off", tune::off}, {"on", tune::on}, {"frozen",
 constexpr word<thread_policy> thread_policies[] = {{"off", thread_policy::off},
                                                    {"fit", thread_policy::fit},
                                                    {"asat-v1", thread_policy::asat_v1},
-                                                   {"asat-v2", thread_policy::asat_v2}};
+                                                   {"asat-v2", thread_policy::asat_v2},
+                                                   {"regions", thread_policy::regions}};
 constexpr word<steer_policy> policies[] = {{"tuner", steer_policy::tuner},
                                            {"arcs-online", steer_policy::arcs_online},
                                            {"arcs-offline", steer_policy::arcs_offline}};

@@ -30,13 +30,14 @@ inline constexpr option option_table[] = {
     {"TRIMTAB_STEER_POLICY", "tuner", "tuner | arcs-online | arcs-offline | FILE.py"},
     {"TRIMTAB_BUDGET", "3", "percent of the run's time that tuning may cost, 0 to 100"},
     {"TRIMTAB_SEED", "1", "of all that is drawn by lot"},
-    {"TRIMTAB_THREADS", "off", "off | fit | asat-v1 | asat-v2: consent to other numbers of threads, and who fits them"},
+    {"TRIMTAB_THREADS", "off",
+     "off | fit | asat-v1 | asat-v2 | regions: consent to other numbers of threads; by whom, or each region's as tuned"},
     {"TRIMTAB_THREADS_EVEN_IF_FIXED", "0", "1: also where the program says the number (num_threads, omp_set_num_threads)"},
 };
 
 enum class tune : std::uint8_t { off, on, frozen, shuffle };
 
-enum class thread_policy : std::uint8_t { off, fit, asat_v1, asat_v2 };
+enum class thread_policy : std::uint8_t { off, fit, asat_v1, asat_v2, regions };
 
 // Whose searches change loops.
 enum class steer_policy : std::uint8_t { tuner, arcs_online, arcs_offline, outside };

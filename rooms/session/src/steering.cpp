@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 
 #include "block_time_steering.hpp"
 #include "outside_policy.hpp"
@@ -13,6 +14,7 @@
 #include "trimtab/base/read_file.hpp"
 #include "trimtab/observe/lane_times.hpp"
 #include "trimtab/openmp/block_time.hpp"
+#include "trimtab/openmp/region_steering.hpp"
 #include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/arcs.hpp"
 #include "trimtab/steer/conductor.hpp"
@@ -35,13 +37,16 @@ struct parts {
       : record(the_recorder),
         loops(knobs, record, known, chosen.how != tune::frozen),
         threads(steer_threads(chosen, knobs, record)),
+        regions(chosen.threads == thread_policy::regions
+                    ? std::make_unique<openmp::region_steering>(knobs, record, known, chosen.is_even_if_fixed)
+                    : nullptr),
         waits(knobs, record),
         turns_waiting(!chosen.is_waiting_set && (chosen.how == tune::on || chosen.how == tune::shuffle)),
         looks(rhythm_of(chosen)),
         engine(engine_options_of(chosen)),
         conductor(engine, knobs, seconds, [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); }) {
     auto recalled = std::make_unique<steer::recall>(
-        std::move(known), [this](const steer::subject_info& subject) { return loops.key_of(subject.id); });
+        std::move(known), [this](const steer::subject_info& subject) { return key_of(subject.id); });
     recall = recalled.get();
     engine.add(std::move(recalled));
     add_thread_policy(chosen, engine);
@@ -58,9 +63,8 @@ struct parts {
       return std::make_unique<steer::arcs>(steer::arcs_kind::offline, chosen.seed);
     if (chosen.policy == steer_policy::outside) {
       const char* const slash = std::strrchr(chosen.policy_file, '/');
-      return std::make_unique<outside_policy>(
-          slash == nullptr ? chosen.policy_file : slash + 1, the_recorder.directory(),
-          [this](const steer::subject_info& subject) { return loops.key_of(subject.id); });
+      return std::make_unique<outside_policy>(slash == nullptr ? chosen.policy_file : slash + 1, the_recorder.directory(),
+                                              [this](const steer::subject_info& subject) { return key_of(subject.id); });
     }
     steer::tuner_options options;
     options.kind = chosen.search;
@@ -69,6 +73,10 @@ struct parts {
     return std::make_unique<steer::tuner>(std::move(options));
   }
 
+  std::string key_of(steer::subject_id subject) const {
+    std::string key = loops.key_of(subject);
+    return key.empty() && regions ? regions->key_of(subject) : key;
+  }
   // Since the first use.
   static double seconds() {
     static const base::ticks begin = base::now();
@@ -94,17 +102,20 @@ struct parts {
     if (made.what == steer::outcome::kept || made.what == steer::outcome::set) loops.write_costs(made.subject);
   }
   // Where numbers of threads are fitted it is not crowded for long, and whoever fits them must not be late.
-  void pace_by(const steer::snapshot& now) {
+  void pace_by(steer::snapshot& now) {
     std::size_t most = 0;
     for (const steer::subject_state& each : now.subjects) most = std::max(most, each.measured.size());
     looks.measured(now.time_s, most);
-    if (looks.asks(now.time_s)) looks.told(now.time_s, lanes.delay_share());
+    if (looks.asks(now.time_s)) looks.told(now.time_s, delayed = lanes.delay_share());
+    // Of nobody else: loops have no knob against it.
+    if (regions && delayed) now.figures.push_back({std::string(steer::figures::run_delay_share), *delayed});
   }
   void advance(bool is_last) {
     steer::snapshot now;
     now.time_s = seconds();
     now.is_last = is_last;
     loops.add_to(now);
+    if (regions) regions->add_to(now);
     if (!threads) pace_by(now);
     for (const steer::subject_info& each : now.appeared) subjects.push_back(each.id);
     if (threads) threads->add_to(now);
@@ -116,6 +127,7 @@ struct parts {
   void write_end() {
     for (const steer::subject_id each : subjects) loops.write_costs(each);
     if (threads) threads->conclude();
+    if (regions) regions->conclude();
     record.write(engine);
   }
 
@@ -123,6 +135,7 @@ struct parts {
   steer::decision_record record;
   openmp::loop_steering loops;
   std::unique_ptr<openmp::thread_steering> threads;  // nullptr: no consent
+  std::unique_ptr<openmp::region_steering> regions;  // nullptr: no consent
   block_time_steering waits;
   bool turns_waiting;
   pace looks;
@@ -132,6 +145,7 @@ struct parts {
   std::size_t misfits = 0;
   std::vector<steer::subject_id> subjects;
   observe::lane_times lanes;
+  std::optional<double> delayed;  // their latest
 };
 
 // Never destroyed: the thread may still be in a policy when the program ends.

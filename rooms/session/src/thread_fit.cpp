@@ -9,7 +9,7 @@ namespace trimtab::session {
 
 std::unique_ptr<openmp::thread_steering> steer_threads(const steering_options& chosen, steer::board& knobs,
                                                        steer::decision_record& record) {
-  if (chosen.threads == thread_policy::off) return nullptr;
+  if (chosen.threads == thread_policy::off || chosen.threads == thread_policy::regions) return nullptr;
   using evaluated = openmp::thread_steering_options::evaluated;
   openmp::thread_steering_options options;
   options.allowed = base::allowed_cpus();

@@ -10,7 +10,8 @@
 
 namespace trimtab::session {
 
-// nullptr without consent. While the library loads: the CPUs of the process are those of the calling thread.
+// nullptr without consent, and where each region has a number of its own. While the library loads: the CPUs of the process
+// are those of the calling thread.
 std::unique_ptr<openmp::thread_steering> steer_threads(const steering_options& chosen, steer::board& knobs,
                                                        steer::decision_record& record);
 // Shuffled threads are nobody else's.

@@ -55,7 +55,7 @@ void engine::call(int place, const snapshot& now) {
     if (each.is_stuck) continue;
     const std::vector<measurement>& measured = called.measured[id];
     subjects.push_back({each.info, each.in_force, each.accepted, each.since, each.last_trial, measured, each.figures,
-                        each.holder >= 0 && each.holder != place, each.incumbent.is_known()});
+                        (each.holder >= 0 && each.holder != place) || is_beside_trial(each), each.incumbent.is_known()});
   }
   view seen{m_time_s,    m_is_last,    m_budget.left_s(m_time_s), m_options.has_consent, subjects, called.gone,
             now.figures, called.events};
@@ -97,6 +97,12 @@ void engine::disable(int place, std::string why) {
   undo_trials("policy " + report.name + " is disabled: it " + report.why_disabled, place);
   for (auto& [id, each] : m_subjects)
     if (each.holder == place) each.holder = -1;
+}
+
+bool engine::is_beside_trial(const entry& which) const {
+  return which.info.group != 0 && std::any_of(m_subjects.begin(), m_subjects.end(), [&](const auto& each) {
+           return &each.second != &which && each.second.info.group == which.info.group && each.second.on_trial();
+         });
 }
 
 bool engine::is_guarded(int place) const { return m_members[static_cast<std::size_t>(place)].rule->is_guarded(); }

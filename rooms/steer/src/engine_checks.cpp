@@ -51,6 +51,10 @@ void engine::measure(const subject_state& state) {
       m_counts.bad_measurements += 1;
       continue;
     }
+    if (m_trials.contains(each.beside)) {
+      m_counts.beside_trials += 1;
+      continue;
+    }
     const auto trial = m_trials.find(each.under);
     if (trial != m_trials.end() && trial->second == state.id && on.incumbent.is_known()) {
       m_budget.charge_trial(each.under, each.seconds, each.value, on.incumbent.value());
@@ -100,7 +104,7 @@ engine::judgement engine::judge(int place, const proposal& what, std::string& wh
     return judgement::nonsense;
   }
   const entry& on = found->second;
-  if (on.holder >= 0 && on.holder != place) {
+  if ((on.holder >= 0 && on.holder != place) || (what.what == outcome::trial && is_beside_trial(on))) {
     m_counts.others += 1;
     return judgement::refused;
   }

@@ -80,6 +80,7 @@ bool reader::take_fact(std::string_view tag, words& rest) {
     subject_info fresh;
     fresh.id = rest.number<subject_id>();
     fresh.name = rest.text();
+    if (!rest.is_over()) fresh.group = rest.number<std::uint64_t>();
     now.appeared.push_back(std::move(fresh));
   } else if (tag == "gone") {
     now.gone.push_back(rest.number<subject_id>());
@@ -112,6 +113,7 @@ bool reader::take_of_subject(std::string_view tag, words& rest) {
     fresh.under = rest.number<decision_number>();
     fresh.value = rest.real();
     fresh.seconds = rest.real();
+    if (!rest.is_over()) fresh.beside = rest.number<decision_number>();
     of.measured.push_back(fresh);
   } else if (tag == "its") {
     std::string name = rest.text();
@@ -158,7 +160,8 @@ bool reader::take_remedy(words& rest) {
 std::string to_text(const snapshot& one) {
   std::string text = "time " + exactly(one.time_s) + (one.is_last ? " last\n" : "\n");
   for (const subject_info& each : one.appeared) {
-    text += "appeared " + std::to_string(each.id) + ' ' + to_word(each.name) + '\n';
+    text += "appeared " + std::to_string(each.id) + ' ' + to_word(each.name);
+    text += each.group == 0 ? "\n" : ' ' + std::to_string(each.group) + '\n';
     for (const knob& its : each.knobs) write_knob(text, its);
   }
   for (const subject_id each : one.gone) text += "gone " + std::to_string(each) + '\n';
@@ -170,7 +173,8 @@ std::string to_text(const snapshot& one) {
   for (const subject_state& each : one.subjects) {
     text += "subject " + std::to_string(each.id) + '\n';
     for (const measurement& taken : each.measured)
-      text += "measured " + std::to_string(taken.under) + ' ' + exactly(taken.value) + ' ' + exactly(taken.seconds) + '\n';
+      text += "measured " + std::to_string(taken.under) + ' ' + exactly(taken.value) + ' ' + exactly(taken.seconds) +
+              (taken.beside == 0 ? "\n" : ' ' + std::to_string(taken.beside) + '\n');
     for (const figure& its : each.figures) write_figure(text, "its", its);
   }
   return text + "end\n";

@@ -74,6 +74,7 @@ void decision_record::write(const engine& steering) {
       {"steering: refused, subject gone", static_cast<double>(counts.gone)},
       {"steering: refused, knob stuck", static_cast<double>(counts.stuck)},
       {"steering: measurements left out", static_cast<double>(counts.bad_measurements)},
+      {"steering: measurements beside a trial", static_cast<double>(counts.beside_trials)},
   };
   for (const auto& [name, value] : facts) {
     char text[32];

@@ -48,6 +48,52 @@ TEST(engine, makes_decisions_of_proposals) {
   EXPECT_EQ(here.knobs.accepted(7), (std::vector<knob_value>{3, 1}));
 }
 
+const subject_info region{1, "region", {numbers("threads", 1, 4, 4)}, 99},
+    its_loop{2, "loop", {numbers("chunk", 1, 8, 1)}, 99}, another_loop{3, "elsewhere", {numbers("chunk", 1, 8, 1)}, 98};
+
+// Wants all of them on trial, and then to end that of the region.
+void try_all(const view& now, std::vector<proposal>& out) {
+  if (now.time_s < 1) return;
+  const subject_view* const of_region = now.find(1);
+  if (of_region->in_force[0] == 4 && now.time_s < 2) out.push_back(trial_of(1, {{0, 2}}));
+  if (of_region->in_force[0] == 2 && now.time_s > 2) out.push_back(ending(1, outcome::undone));
+  for (const subject_id each : {2u, 3u})
+    if (now.find(each)->in_force[0] == 1) out.push_back(trial_of(each, {{0, 4}}));
+}
+
+TEST(engine, has_one_of_a_group_on_trial_at_a_time) {
+  scenario here;
+  here.steering.add(std::make_unique<scripted>(try_all));
+  for (const subject_info& each : {region, its_loop, another_loop}) here.add(each, even);
+  while (here.time_s < 3) here.run();
+  ASSERT_EQ(here.log.size(), 4u);
+  EXPECT_EQ(here.log[0].subject, 1u);
+  EXPECT_EQ(here.log[1].subject, 3u) << "of no group with it";
+  EXPECT_EQ(here.log[2].what, outcome::undone);
+  EXPECT_EQ(here.log[3].subject, 2u) << "after the other";
+  EXPECT_GT(here.steering.counts().others, 0u);
+}
+
+TEST(engine, leaves_out_what_was_measured_beside_a_trial) {
+  std::vector<double> seen;
+  scenario here;
+  here.steering.add(std::make_unique<scripted>([&](const view& now, std::vector<proposal>& out) {
+    try_all(now, out);
+    EXPECT_EQ(now.find(2)->is_others, now.find(1)->in_force[0] == 2);
+    for (const measurement& each : now.find(2)->measured) seen.push_back(each.value);
+  }));
+  for (const subject_info& each : {region, its_loop, another_loop}) here.add(each, even);
+  while (here.log.empty()) here.run();
+  const decision_number trial = here.log[0].number;
+  seen.clear();
+  snapshot now;
+  now.time_s = here.time_s;
+  now.subjects = {{2, {{0, 0.5, 0.5, trial}, {0, 0.25, 0.25, 0}}, {}}};
+  here.tell(now);
+  EXPECT_EQ(seen, std::vector<double>{0.25});
+  EXPECT_EQ(here.steering.counts().beside_trials, 1u);
+}
+
 TEST(engine, undoes_what_is_on_trial_when_the_run_ends) {
   one_policy here([](const view&, std::vector<proposal>& out) { out.push_back(trial_of(7, {{0, 2}})); });
   here.warm_up();

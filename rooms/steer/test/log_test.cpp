@@ -16,14 +16,14 @@ snapshot full() {
   snapshot all;
   all.time_s = 1.32;
   all.appeared = {{7, "mandel.c:48 (a b)", {numbers("threads", 1, 4, 4, 1e-6), kinds("schedule", {"static", "d%"})}},
-                  {8, "", {}}};
+                  {8, "", {}, 140000000000000}};
   all.appeared[0].knobs[1].asks = consent::needed;
   all.appeared[0].knobs[1].settle = 2;
   all.appeared[0].knobs[1].remedies = {{"imbalance", {1, 0}}, {"too-small", {}}};
   all.gone = {3};
   all.not_applied = {9};
   all.overdue = {"the slow one"};
-  all.subjects = {{7, {{1, 0.1, 1.0 / 3}, {2, 5e-324, 1e300}}, {{"imbalance", -0.0}}}, {8, {}, {}}};
+  all.subjects = {{7, {{1, 0.1, 1.0 / 3}, {2, 5e-324, 1e300, 3}}, {{"imbalance", -0.0}}}, {8, {}, {}}};
   all.figures = {{"idle share", std::numeric_limits<double>::max()}};
   all.events = {{"bell", 7, -1.5}};
   all.is_last = true;

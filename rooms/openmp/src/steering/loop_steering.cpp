@@ -68,6 +68,7 @@ bool begin_steering(const std::vector<steer::setting>& known) {
 
 void end_steering() noexcept {
   sites_after_fork();
+  regions_after_fork();
   virtual_threads_after_fork();
 }
 
@@ -93,7 +94,8 @@ bool loop_steering::make_known(entry& fresh, steer::snapshot& now) {
     return false;
   }
   steer::subject_info info{fresh.id, fresh.key,
-                           knobs_of(site.key, site.members.load(std::memory_order_relaxed), fresh.iteration_s)};
+                           knobs_of(site.key, site.members.load(std::memory_order_relaxed), fresh.iteration_s),
+                           group_of(site.key.outlined)};
   for (const steer::knob& each : info.knobs) fresh.values.push_back(each.initial);
   if (known != m_known.end())
     for (const auto& its : known->values)
@@ -122,13 +124,13 @@ bool loop_steering::make_known(entry& fresh, steer::snapshot& now) {
 
 void loop_steering::measure(entry& of, steer::subject_state& state) {
   site_measurement taken{};
-  while (take_measurement(*of.site, taken)) {
+  while (of.site->measured.take(taken)) {
     const double seconds = seconds_of(taken.took);
     if (taken.iterations == 0) continue;
     of.iteration_s = seconds / static_cast<double>(taken.iterations);
     of.instance_s = seconds / static_cast<double>(taken.instances);
     if (taken.under != under_what_was_known && (of.is_known || of.measured.size() < most_before))
-      of.measured.push_back({taken.under, of.iteration_s, seconds});
+      of.measured.push_back({taken.under, of.iteration_s, seconds, taken.beside == under_known_size ? 0 : taken.beside});
   }
   if (!of.is_known) return;
   state.measured = std::move(of.measured);

@@ -9,6 +9,7 @@
 namespace trimtab::openmp {
 
 using observe::schedule;
+using observe::the_recorder;
 
 std::atomic<bool> is_steering{false};
 std::atomic<std::uint64_t> steering_epoch{1};
@@ -153,25 +154,10 @@ void begin_serving(loop_site& site, const loop_plan* plan, const loop_to_share& 
   site.members.store(members, std::memory_order_relaxed);
   mine.measured = &site;
   mine.measured_under = plan == nullptr ? 0 : plan->under;
+  mine.measured_beside = t_forked.under;
+  region_has_loop(mine.measured_under);
   mine.measured_begin = mine.begin;
   mine.is_measured_loop_over = false;
-}
-
-// Of short instances several together, so that one clock read more or less and one wake-up count little.
-void add_measurement(loop_site& site, std::uint64_t under, ticks took, std::uint64_t iterations) noexcept {
-  site_measurement& sum = site.gathered;
-  if (sum.instances != 0 && sum.under != under) sum = {};
-  sum.under = under;
-  sum.took += took;
-  sum.iterations += iterations;
-  sum.instances += 1;
-  if (static_cast<double>(sum.took) < observe::the_recorder.ticks_of_ns(gathered_ns)) return;
-  const std::uint32_t next = site.written.load(std::memory_order_relaxed);
-  if (next - site.read.load(std::memory_order_acquire) < loop_site::ring_size) {
-    site.ring[next % loop_site::ring_size] = sum;
-    site.written.store(next + 1, std::memory_order_release);
-  }
-  sum = {};
 }
 
 }  // namespace
@@ -194,7 +180,7 @@ runtime_loop runtime_loop_of(const loop_plan& plan, const loop_to_share& loop, s
 
 bool write_key(const site_key& key, char* into, std::size_t room) noexcept {
   char place[160], trip[24] = "any";
-  if (!observe::the_recorder.place_of(key.outlined, place, sizeof place)) return false;
+  if (!the_recorder.place_of(key.outlined, place, sizeof place)) return false;
   if (key.trip != any_trip) std::snprintf(trip, sizeof trip, "%llu", static_cast<unsigned long long>(key.trip));
   std::snprintf(into, room, "%s/%s,%llu/%s", place, name_of(key.written), static_cast<unsigned long long>(key.chunk), trip);
   return true;
@@ -224,14 +210,6 @@ void publish(loop_site& site, loop_plan& plan) noexcept {
   site.latest.store(&plan, std::memory_order_release);
   // A fork that sees the epoch sees the plan, and so do its members.
   steering_epoch.store(plan.since, std::memory_order_release);
-}
-
-bool take_measurement(loop_site& site, site_measurement& into) noexcept {
-  const std::uint32_t next = site.read.load(std::memory_order_relaxed);
-  if (next == site.written.load(std::memory_order_acquire)) return false;
-  into = site.ring[next % loop_site::ring_size];
-  site.read.store(next + 1, std::memory_order_release);
-  return true;
 }
 
 const loop_plan* begin_shared(const caller& from, const loop_to_share& loop) noexcept {
@@ -295,13 +273,13 @@ void close_measurement(ticks end) noexcept {
   if (!mine.is_measured_loop_over) return;
   loop_site& site = *mine.measured;
   mine.measured = nullptr;
-  add_time(site, mine.measured_under, end - mine.measured_begin, mine.loop.trip);
+  add_time(site, mine.measured_under, mine.measured_beside, end - mine.measured_begin, mine.loop.trip);
 }
 
-void add_time(loop_site& site, std::uint64_t under, ticks took, std::uint64_t iterations) noexcept {
+void add_time(loop_site& site, std::uint64_t under, std::uint64_t beside, ticks took, std::uint64_t iterations) noexcept {
   // Teams of several host threads may be at it at the same time: then one instance is left out.
   if (site.is_being_written.exchange(true, std::memory_order_acquire)) return;
-  add_measurement(site, under, took, iterations);
+  site.measured.add({under, beside, took, iterations, 1}, the_recorder.ticks_of_ns(gathered_ns));
   site.is_being_written.store(false, std::memory_order_release);
 }
 

@@ -18,6 +18,7 @@
 
 #include "steering/cost_profile.hpp"
 #include "steering/loop_shares.hpp"
+#include "steering/region_sizes.hpp"
 #include "team.hpp"
 
 namespace trimtab::openmp {
@@ -66,17 +67,8 @@ struct alignas(64) member_load {
   std::atomic<double> claimed_iterations, claimed_ticks;  // see claimed_loops.hpp
 };
 
-// Instances of a site that belong together: one long one, or several short ones.
-struct site_measurement {
-  std::uint64_t under;
-  ticks took;
-  std::uint64_t iterations;
-  std::uint64_t instances;
-};
-
 struct loop_site {
   static constexpr std::uint32_t most_members = 1024;
-  static constexpr std::uint32_t ring_size = 128;
 
   site_key key;
   std::atomic<const loop_plan*> latest;
@@ -85,9 +77,7 @@ struct loop_site {
   std::atomic<member_load*> loads;       // most_members of them, of a site that is served
   // By the first threads of teams, one at a time; the steering thread empties the ring.
   std::atomic<bool> is_being_written;
-  site_measurement gathered;
-  std::atomic<std::uint32_t> written, read;
-  site_measurement ring[ring_size];
+  measurement_ring measured;
 };
 
 // The site of a loop, known before or new; nullptr: no room for another.
@@ -96,8 +86,8 @@ loop_site* site_of(const site_key& key) noexcept;
 // more.
 const loop_plan* plan_of(const loop_site& site, std::uint64_t epoch) noexcept;
 const loop_plan* unless_as_written(const loop_plan* plan) noexcept;
-// One instance took so long; one member's part of it.
-void add_time(loop_site& site, std::uint64_t under, ticks took, std::uint64_t iterations) noexcept;
+// One instance took so long, in a region under that decision on it; one member's part of it.
+void add_time(loop_site& site, std::uint64_t under, std::uint64_t beside, ticks took, std::uint64_t iterations) noexcept;
 void add_load(loop_site& site, std::uint32_t number, const loop_plan* plan, ticks took) noexcept;
 // What the runtime answers to such a question.
 std::uint32_t ask(const caller& from, symbol what) noexcept;
@@ -119,7 +109,6 @@ std::uint32_t site_count() noexcept;
 loop_site& site_at(std::uint32_t index) noexcept;
 // In force for teams forked from now on; fills in since and before.
 void publish(loop_site& site, loop_plan& plan) noexcept;
-bool take_measurement(loop_site& site, site_measurement& into) noexcept;
 
 extern std::atomic<std::uint64_t> steering_epoch;
 
@@ -142,7 +131,7 @@ struct steered_thread {
   double claimed_iterations, claimed_ticks, others_rate;
   // The measurement under way, of a team's first thread.
   loop_site* measured;  // nullptr: none
-  std::uint64_t measured_under;
+  std::uint64_t measured_under, measured_beside;
   ticks measured_begin;
   bool is_measured_loop_over;
 };
@@ -152,6 +141,8 @@ extern constinit thread_local steered_thread t_steered;
 inline void steer_member(const team& of, std::uint32_t number) noexcept {
   if (!is_steering.load(std::memory_order_relaxed)) [[likely]]
     return;
+  if (number == 0 && t_forked.site != nullptr) [[unlikely]]
+    region_started(base::now());
   t_steered.of = &of;
   t_steered.number = number;
   t_steered.claimed_loop = 0;

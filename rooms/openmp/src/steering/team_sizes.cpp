@@ -5,6 +5,7 @@
 
 #include "steering/first_share.hpp"
 #include "steering/idle_threads.hpp"
+#include "steering/region_sizes.hpp"
 #include "steering/team_evaluation.hpp"
 #include "steering/tried_teams.hpp"
 
@@ -21,7 +22,7 @@ void team_sizes::include_fixed(std::uint32_t least_own) noexcept {
   m_least_own.store(std::max(least_own, 1u), std::memory_order_relaxed);
 }
 
-std::uint32_t team_sizes::fork(const who& by, std::uint32_t own) noexcept {
+std::uint32_t team_sizes::fork(const who& by, std::uint32_t own, std::uint32_t wanted) noexcept {
   std::uintptr_t nobody = 0;
   if (m_thread.load(std::memory_order_relaxed) == 0 && now() == state::unknown) {
     m_runtime.store(by.runtime, std::memory_order_relaxed);
@@ -32,7 +33,8 @@ std::uint32_t team_sizes::fork(const who& by, std::uint32_t own) noexcept {
   state expected = state::free;
   if (!is_first_forker(by)) m_state.compare_exchange_strong(expected, state::several_forkers, std::memory_order_acq_rel);
   std::uint32_t members = m_promised.load(std::memory_order_relaxed);
-  if (members == nothing && now() == state::free) members = m_wanted.load(std::memory_order_relaxed);
+  if (members == nothing && now() == state::free)
+    members = wanted != as_it_is ? wanted : m_wanted.load(std::memory_order_relaxed);
   const std::uint32_t most = this->own();
   m_latest.store(members == nothing ? most : std::min(members, most), std::memory_order_relaxed);
   if (members == nothing || members >= own) members = as_it_is;
@@ -93,22 +95,36 @@ bool team_sizes::leave_as_told() noexcept {
   return promised != nothing && promised != all;
 }
 
-std::uint32_t fit_clause_slowly(const caller& from, std::uint32_t clause) noexcept {
-  if (from.is_internal || (clause != 0 && !the_team_sizes.includes_fixed())) return clause;
+namespace {
+
+// One number for all regions.
+std::uint32_t fit_all(const caller& from, std::uint32_t clause, std::uint32_t own) noexcept {
+  const team_sizes::who by = this_thread_of(from);
+  if (the_team_sizes.now() == team_sizes::state::unknown) take_first_share(own);
+  const bool is_first = the_team_sizes.is_first_forker(by);
+  if (is_first) evaluate_if_due(from, own);
+  const std::uint32_t members = the_team_sizes.fork(by, own);
+  if (!is_first) return members == team_sizes::as_it_is ? clause : members;
+  if (const std::uint32_t tried = tried_members(own); tried != 0) return tried;
+  if (members != team_sizes::as_it_is) shrink_pool(from, members);
+  pool_has(members == team_sizes::as_it_is ? own : members);
+  return members == team_sizes::as_it_is ? clause : members;
+}
+
+}  // namespace
+
+std::uint32_t fit_clause_slowly(const caller& from, const void* outlined, std::uint32_t clause) noexcept {
+  const bool is_fixed = clause != 0 && !the_team_sizes.includes_fixed();
+  const bool are_apart = are_regions_fitted.load(std::memory_order_relaxed);
+  if (from.is_internal || (is_fixed && !are_apart)) return clause;
   auto* const level = real<int()>(from, symbol::omp_get_level);
   auto* const most = real<int()>(from, symbol::omp_get_max_threads);
   if (level == nullptr || most == nullptr || level() != 0) return clause;
-  const int own = clause != 0 ? static_cast<int>(std::min(clause, 1u << 16)) : most();
-  if (own < 2) return clause;
-  const team_sizes::who by = this_thread_of(from);
-  if (the_team_sizes.now() == team_sizes::state::unknown) take_first_share(static_cast<std::uint32_t>(own));
-  const bool is_first = the_team_sizes.is_first_forker(by);
-  if (is_first) evaluate_if_due(from, static_cast<std::uint32_t>(own));
-  const std::uint32_t members = the_team_sizes.fork(by, static_cast<std::uint32_t>(own));
-  if (!is_first) return members == team_sizes::as_it_is ? clause : members;
-  if (const std::uint32_t tried = tried_members(static_cast<std::uint32_t>(own)); tried != 0) return tried;
-  if (members != team_sizes::as_it_is) shrink_pool(from, members);
-  pool_has(members == team_sizes::as_it_is ? static_cast<std::uint32_t>(own) : members);
+  const std::uint32_t own = clause != 0 ? std::min(clause, 1u << 16) : static_cast<std::uint32_t>(std::max(most(), 1));
+  if (are_apart && (is_fixed || own < 2)) fork_fixed(the_team_sizes, this_thread_of(from), own);
+  if (is_fixed || own < 2) return clause;
+  if (!are_apart) return fit_all(from, clause, own);
+  const std::uint32_t members = fork_fitted(the_team_sizes, this_thread_of(from), outlined, own);
   return members == team_sizes::as_it_is ? clause : members;
 }
 

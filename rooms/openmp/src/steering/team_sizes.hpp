@@ -36,8 +36,9 @@ class team_sizes {
   void include_fixed(std::uint32_t least_own) noexcept;
   bool includes_fixed() const noexcept { return m_least_own.load(std::memory_order_relaxed) != 0; }
 
-  // A region of level 1 without a clause that stays begins; `own`: the program's own number. Members that it is to have.
-  std::uint32_t fork(const who& by, std::uint32_t own) noexcept;
+  // A region of level 1 without a clause that stays begins; `own`: the program's own number. Members that it is to have;
+  // `wanted`: where it has a number of its own.
+  std::uint32_t fork(const who& by, std::uint32_t own, std::uint32_t wanted = as_it_is) noexcept;
   // The program asks for the number of threads at a place of its code. What it is told. on_trial: in place of what is
   // wanted.
   std::uint32_t ask(const who& by, const void* place, std::uint32_t own, bool is_in_region,
@@ -89,12 +90,12 @@ inline team_sizes::who this_thread_of(const caller& from) noexcept {
 // The user consents. Without, no hook does more than look at this.
 extern std::atomic<bool> is_fitting_teams;
 
-// The clause that a fork is to be given in place of the program's.
-std::uint32_t fit_clause_slowly(const caller& from, std::uint32_t clause) noexcept;
-inline std::uint32_t fit_clause(const caller& from, std::uint32_t clause) noexcept {
+// The clause that a fork of this function is to be given in place of the program's.
+std::uint32_t fit_clause_slowly(const caller& from, const void* outlined, std::uint32_t clause) noexcept;
+inline std::uint32_t fit_clause(const caller& from, const void* outlined, std::uint32_t clause) noexcept {
   if (!is_fitting_teams.load(std::memory_order_relaxed)) [[likely]]
     return clause;
-  return fit_clause_slowly(from, clause);
+  return fit_clause_slowly(from, outlined, clause);
 }
 
 }  // namespace trimtab::openmp

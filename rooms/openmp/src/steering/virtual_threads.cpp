@@ -143,12 +143,14 @@ bool run_virtually(const void* return_address, gomp_function outlined, void* dat
   region.plan = unless_as_written(plan);
   std::uint32_t none = 0;
   site->subject_1.compare_exchange_strong(none, region.shared.subject + 1, std::memory_order_relaxed);
+  const std::uint64_t under = plan == nullptr ? 0 : plan->under, beside = t_forked.under;
+  region_has_loop(under);
   const ticks begin = base::now();
   forward(member_main, &region, threads, flags);
   const ticks took = base::now() - begin;
   join_team(region.shared);
   if (!is_steering.load(std::memory_order_relaxed)) return true;  // the child of a fork within
-  add_time(*site, plan == nullptr ? 0 : plan->under, took, 1);
+  add_time(*site, under, beside, took, 1);
   const bool is_short =
       region.plan == nullptr && static_cast<double>(took) < observe::the_recorder.ticks_of_ns(short_below_ns);
   if (!is_short)

@@ -32,7 +32,8 @@ struct policy_report {
 
 // Proposals refused, and measurements left out.
 struct engine_counts {
-  std::uint64_t gone = 0, others = 0, consent = 0, budget = 0, stuck = 0, nothing_to_do = 0, bad_measurements = 0;
+  std::uint64_t gone = 0, others = 0, consent = 0, budget = 0, stuck = 0, nothing_to_do = 0, bad_measurements = 0,
+                beside_trials = 0;
 };
 
 class engine {
@@ -89,6 +90,7 @@ class engine {
   void disable(int place, std::string why);
   void undo(entry& on, std::string why, int place);
   bool is_guarded(int place) const;
+  bool is_beside_trial(const entry& which) const;       // of another of its group
   void undo_trials(const std::string& why, int place);  // place -1: of all policies
   decision& decide(entry& on, outcome what, std::vector<change> changes, int place, std::string reason);
 

@@ -4,11 +4,18 @@
 //
 //   trimtab-snapshots 1
 //   time 0x1.4p+0 [last]          begins a snapshot; the lines below belong to it
-//   appeared 7 mandel.c:48
-//   knob threads 4 0x0p+0 safe 0 numbers 1 2 3 4        name, initial, cost of a change, consent, settle, values or
-//   categories' names remedy imbalance 1 2          of the knob above gone 7 / refused 3 / overdue tuner / figure idle_share
-//   0x1p-1 / event bell 7 0x0p+0 subject 7                     below: its measurements and figures measured 3 0x1p-7 0x1p-7
-//   / its imbalance 0x1p+0
+//   appeared 7 mandel.c:48 [140]  its group, if it has one
+//   knob threads 4 0x0p+0 safe 0 numbers 1 2 3 4
+//                                 name, initial, cost of a change, consent, settle, values or categories' names
+//   remedy imbalance 1 2          of the knob above
+//   gone 7
+//   refused 3
+//   overdue tuner
+//   figure idle_share 0x1p-1
+//   event bell 7 0x0p+0
+//   subject 7                     below: its measurements and figures
+//   measured 3 0x1p-7 0x1p-7 [5]  the last one: beside which decision, if any
+//   its imbalance 0x1p+0
 // Words have no spaces: other bytes than letters, digits and -_.:/ are written %XX.
 #pragma once
 

@@ -21,7 +21,7 @@ struct subject_view {
   decision_number last_trial = 0;         // the latest trial on it, which may be over before anyone has seen it
   std::span<const measurement> measured;  // since this policy's call before
   std::span<const figure> figures;        // the latest
-  bool is_others = false;                 // another policy has its knobs
+  bool is_others = false;                 // another policy has its knobs, or another of its group is on trial
   bool has_level = false;                 // something was measured under the accepted values
 };
 

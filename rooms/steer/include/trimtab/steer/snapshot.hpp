@@ -20,6 +20,8 @@ struct measurement {
   decision_number under = 0;  // the latest decision on the subject that was in force when it began
   double value = 0;           // the objective, for one unit of work: less is better
   double seconds = 0;         // how long the program was in it
+  // The latest decision on others of its group that was in force meanwhile. What is measured beside a trial is left out.
+  decision_number beside = 0;
   bool operator==(const measurement&) const = default;
 };
 
@@ -44,6 +46,8 @@ struct subject_info {
   subject_id id = 0;
   std::string name;
   std::vector<knob> knobs;
+  // What is measured of one of a group changes with the others' knobs: one of them is on trial at a time. 0: of none.
+  std::uint64_t group = 0;
   std::optional<std::uint32_t> place_of(std::string_view knob_name) const noexcept;  // among its knobs
   bool operator==(const subject_info&) const = default;
 };

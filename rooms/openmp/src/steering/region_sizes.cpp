@@ -1,0 +1,176 @@
+#include "steering/region_sizes.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+
+#include "trimtab/base/hash.hpp"
+#include "trimtab/observe/recorder.hpp"
+
+namespace trimtab::openmp {
+
+using observe::the_recorder;
+
+std::atomic<bool> are_regions_fitted{false};
+constinit thread_local forked_region t_forked{};
+
+namespace {
+
+constexpr std::uint32_t most_regions = 512;
+constexpr std::uint32_t region_table_size = 4 * most_regions;
+// Long enough that threads which went to sleep under another number are awake for most of it.
+constexpr double region_gathered_ns = 200'000;
+constexpr unsigned members_shift = 40;
+constexpr std::uint64_t under_mask = under_known_size;
+
+base::spin_lock region_lock;  // of adding one
+region_site* regions = nullptr;
+std::atomic<std::uint32_t> regions_used{0};
+std::atomic<region_site*> region_table[region_table_size];
+const std::vector<known_size>* known_sizes = nullptr;
+
+std::atomic<region_site*>& region_slot_of(const void* outlined) noexcept {
+  for (std::uint64_t at = base::mix_fast(reinterpret_cast<std::uintptr_t>(outlined));; ++at) {
+    std::atomic<region_site*>& slot = region_table[at % region_table_size];
+    const region_site* const there = slot.load(std::memory_order_acquire);
+    if (there == nullptr || there->outlined == outlined) return slot;
+  }
+}
+
+// Not under our lock: it asks the loader.
+std::uint32_t known_size_of(const void* outlined) noexcept {
+  char key[256];
+  if (known_sizes == nullptr || known_sizes->empty() || !write_region_key(outlined, key, sizeof key))
+    return team_sizes::as_it_is;
+  const auto found =
+      std::find_if(known_sizes->begin(), known_sizes->end(), [&](const known_size& each) { return each.key == key; });
+  return found == known_sizes->end() ? team_sizes::as_it_is : found->members;
+}
+
+// nullptr: there is no room for another.
+region_site* region_site_of(const void* outlined) noexcept {
+  if (region_site* const known = region_slot_of(outlined).load(std::memory_order_acquire)) return known;
+  if (regions == nullptr || regions_used.load(std::memory_order_relaxed) == most_regions) return nullptr;
+  const std::uint32_t members = known_size_of(outlined);
+  const std::lock_guard guard(region_lock);
+  std::atomic<region_site*>& slot = region_slot_of(outlined);
+  if (region_site* const known = slot.load(std::memory_order_relaxed)) return known;
+  const std::uint32_t used = regions_used.load(std::memory_order_relaxed);
+  if (used == most_regions) return nullptr;
+  region_site& added = regions[used];
+  added.outlined = outlined;
+  if (members != team_sizes::as_it_is) wish_members(added, {members, under_known_size});
+  regions_used.store(used + 1, std::memory_order_release);
+  slot.store(&added, std::memory_order_release);
+  return &added;
+}
+
+// What ended before is counted; `late`: what it cost the region after it.
+void count_ended(base::ticks late) noexcept {
+  forked_region& mine = t_forked;
+  if (mine.ended == nullptr) return;
+  mine.of_ended.took += late;
+  mine.ended->measured.add(mine.of_ended, the_recorder.ticks_of_ns(region_gathered_ns));
+  mine.ended = nullptr;
+}
+
+void begin_fork(region_site* site, std::uint64_t under, std::uint32_t members) noexcept {
+  forked_region& mine = t_forked;
+  mine.has_grown = members > mine.members;
+  if (!mine.has_grown || site == nullptr) count_ended(0);
+  mine.site = site;
+  mine.under = under;
+  mine.beside = 0;
+  mine.members = members;
+  mine.forked_at = base::now();
+}
+
+}  // namespace
+
+void wish_members(region_site& site, const region_wish& wish) noexcept {
+  site.wish.store(std::uint64_t{wish.members} << members_shift | (wish.under & under_mask), std::memory_order_relaxed);
+}
+
+bool write_region_key(const void* outlined, char* into, std::size_t room) noexcept {
+  char place[160];
+  if (!the_recorder.place_of(outlined, place, sizeof place)) return false;
+  std::snprintf(into, room, "%s/threads", place);
+  return true;
+}
+
+bool prepare_regions(const std::vector<known_size>* known) noexcept {
+  known_sizes = known;
+  if (regions == nullptr) {
+    void* const memory = mmap(nullptr, most_regions * sizeof(region_site), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return false;
+    regions = static_cast<region_site*>(memory);
+  }
+  are_regions_fitted.store(true, std::memory_order_release);
+  return true;
+}
+
+region_wish wish_of(const region_site& site) noexcept {
+  const std::uint64_t word = site.wish.load(std::memory_order_relaxed);
+  return {static_cast<std::uint32_t>(word >> members_shift), word & under_mask};
+}
+
+void regions_after_fork() noexcept {
+  are_regions_fitted.store(false, std::memory_order_relaxed);
+  region_lock.reset();
+  t_forked = {};
+}
+
+std::uint32_t region_count() noexcept { return regions_used.load(std::memory_order_acquire); }
+region_site& region_site_at(std::uint32_t index) noexcept { return regions[index]; }
+
+std::uint32_t fork_fitted(team_sizes& rules, const team_sizes::who& by, const void* outlined, std::uint32_t own) noexcept {
+  region_site* site = outlined == nullptr ? nullptr : region_site_of(outlined);
+  const region_wish wish = site == nullptr ? region_wish() : wish_of(*site);
+  const bool is_free = !rules.is_promised();
+  const std::uint32_t members = rules.fork(by, own, wish.members);
+  if (!rules.is_first_forker(by)) return members;
+  if (!is_free || rules.now() != team_sizes::state::free) site = nullptr;
+  if (site != nullptr && own > site->own.load(std::memory_order_relaxed)) site->own.store(own, std::memory_order_relaxed);
+  begin_fork(site, wish.under, members == team_sizes::as_it_is ? own : members);
+  return members;
+}
+
+void fork_fixed(const team_sizes& rules, const team_sizes::who& by, std::uint32_t members) noexcept {
+  if (rules.is_first_forker(by)) begin_fork(nullptr, 0, members);
+}
+
+void region_started(base::ticks now) noexcept {
+  forked_region& mine = t_forked;
+  const base::ticks took = now - mine.forked_at;
+  base::ticks& usual = mine.site->usual_start;
+  if (mine.has_grown) {
+    count_ended(usual != 0 && took > usual ? took - usual : 0);
+  } else {
+    usual = usual == 0 ? took : usual - usual / 8 + took / 8;
+  }
+  mine.has_grown = false;
+}
+
+void region_ended_slowly(const void* outlined, std::uint32_t subject, base::ticks wall) noexcept {
+  forked_region& mine = t_forked;
+  if (mine.site->outlined != outlined) return;
+  count_ended(0);  // where its start was not seen
+  mine.ended = mine.site;
+  mine.of_ended = {mine.under, mine.beside, wall, 1, 1};
+  mine.site->subject_1.store(subject + 1, std::memory_order_relaxed);
+  mine.site = nullptr;
+}
+
+// By whoever accounts for the region, which may be later, and another thread when its own has ended.
+void note_longest_part(const void* outlined, base::ticks wall, base::ticks longest, std::uint32_t members) noexcept {
+  region_site* const site = region_slot_of(outlined).load(std::memory_order_acquire);
+  if (site == nullptr) return;
+  const base::ticks overhead = members > 1 && wall > longest ? wall - longest : 0;
+  const base::ticks before = site->overhead.load(std::memory_order_relaxed);
+  site->overhead.store(before == 0 ? overhead : before - before / 8 + overhead / 8, std::memory_order_relaxed);
+}
+
+}  // namespace trimtab::openmp

@@ -1,0 +1,161 @@
+// Numbers of members of one region each, and what is measured of them, without a runtime.
+#include "steering/region_sizes.hpp"
+
+#include <gtest/gtest.h>
+
+#include "trimtab/observe/recorder.hpp"
+
+namespace trimtab::openmp {
+namespace {
+
+constexpr std::uint32_t programs_own = 4;
+constexpr char the_runtime = 0, asking_place = 0;
+constexpr team_sizes::who first_thread{1, &the_runtime}, second_thread{2, &the_runtime};
+
+class region_sizes : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(prepare_regions(nullptr));
+    t_forked = {};
+    m_first = used += 2;
+    m_enough = static_cast<base::ticks>(observe::the_recorder.ticks_of_ns(1e6));
+    EXPECT_EQ(members(nullptr), programs_own) << "the first that forks";
+  }
+  void TearDown() override { regions_after_fork(); }
+
+  // Each test has functions of its own: what is known of one stays.
+  const void* function(int which) const { return &all_functions[m_first + which]; }
+  std::uint32_t members(const void* outlined, const team_sizes::who& by = first_thread) {
+    const std::uint32_t asked = fork_fitted(m_rules, by, outlined, programs_own);
+    return asked == team_sizes::as_it_is ? programs_own : asked;
+  }
+  region_site& site(const void* outlined) {
+    members(outlined);
+    region_site& found = *t_forked.site;
+    t_forked.site = nullptr;
+    return found;
+  }
+  // One region, as long as a measurement: its start, and from fork to join.
+  void run(const void* outlined, base::ticks start) {
+    members(outlined);
+    if (start != 0) region_started(t_forked.forked_at + start);
+    region_ended(outlined, 7, m_enough);
+  }
+
+  team_sizes m_rules;
+  base::ticks m_enough = 0;
+
+ private:
+  static inline char all_functions[64];
+  static inline int used = 0;
+  int m_first = 0;
+};
+
+TEST_F(region_sizes, are_each_regions_own) {
+  region_site &one = site(function(0)), &other = site(function(1));
+  wish_members(one, {2, 11});
+  EXPECT_EQ(members(function(0)), 2u);
+  EXPECT_EQ(t_forked.under, 11u);
+  EXPECT_EQ(members(function(1)), programs_own);
+  wish_members(other, {1, 12});
+  wish_members(one, {programs_own + 3, 13});
+  EXPECT_EQ(members(function(0)), programs_own) << "never more";
+  EXPECT_EQ(members(function(1)), 1u);
+  EXPECT_EQ(fork_fitted(m_rules, first_thread, function(1), 1), team_sizes::as_it_is) << "it would have one now";
+  EXPECT_EQ(one.own.load(), programs_own);
+}
+
+TEST_F(region_sizes, are_what_the_program_was_told) {
+  wish_members(site(function(0)), {2, 11});
+  EXPECT_EQ(members(function(0)), 2u);
+  EXPECT_EQ(m_rules.ask(first_thread, &asking_place, programs_own, false), programs_own);
+  EXPECT_EQ(members(function(0)), programs_own);
+  EXPECT_EQ(t_forked.site, nullptr) << "what is measured now is under no wish";
+  EXPECT_EQ(m_rules.ask(first_thread, &asking_place, programs_own, false), programs_own) << "nor is it told of another";
+}
+
+TEST_F(region_sizes, stay_where_several_threads_fork) {
+  wish_members(site(function(0)), {2, 11});
+  EXPECT_EQ(members(function(0), second_thread), programs_own);
+  EXPECT_EQ(members(function(0)), programs_own);
+  EXPECT_EQ(t_forked.site, nullptr);
+}
+
+TEST_F(region_sizes, stay_after_omp_set_num_threads) {
+  wish_members(site(function(0)), {2, 11});
+  m_rules.set();
+  EXPECT_EQ(members(function(0)), programs_own);
+}
+
+TEST_F(region_sizes, what_a_smaller_team_costs_the_next_region_is_its_own) {
+  region_site &small = site(function(0)), &large = site(function(1));
+  site_measurement taken{};
+  run(function(1), 100);
+  run(function(1), 100);
+  ASSERT_TRUE(large.measured.take(taken)) << "known when the next one begins";
+  EXPECT_EQ(taken.took, m_enough);
+  wish_members(small, {2, 11});
+  run(function(0), 50);
+  EXPECT_TRUE(large.measured.take(taken));
+  members(function(1));
+  EXPECT_TRUE(is_start_timed());
+  EXPECT_FALSE(small.measured.take(taken)) << "not known yet";
+  region_started(t_forked.forked_at + 5100);
+  EXPECT_FALSE(is_start_timed());
+  ASSERT_TRUE(small.measured.take(taken));
+  EXPECT_EQ(taken.took, m_enough + 5000);
+  EXPECT_EQ(taken.under, 11u);
+  region_ended(function(1), 7, m_enough);
+  run(function(1), 100);
+  ASSERT_TRUE(large.measured.take(taken));
+  EXPECT_EQ(taken.took, m_enough) << "and of nobody else";
+}
+
+TEST_F(region_sizes, a_start_that_nobody_saw_costs_nothing) {
+  region_site& small = site(function(0));
+  site_measurement taken{};
+  wish_members(small, {1, 11});
+  run(function(0), 0);
+  run(function(1), 0);
+  ASSERT_TRUE(small.measured.take(taken));
+  EXPECT_EQ(taken.took, m_enough);
+  run(function(0), 0);
+  fork_fixed(m_rules, first_thread, 3);
+  EXPECT_TRUE(small.measured.take(taken)) << "a clause says how many the next one has";
+  region_ended(function(0), 7, m_enough);
+  EXPECT_EQ(t_forked.ended, nullptr) << "and it is not measured";
+}
+
+TEST_F(region_sizes, a_region_is_measured_beside_its_loops) {
+  region_site& its = site(function(0));
+  site_measurement taken{};
+  for (const std::uint64_t loops : {0, 21, 0}) {
+    members(function(0));
+    if (loops != 0) {
+      region_has_loop(loops);
+      region_has_loop(loops - 5);
+    }
+    region_ended(function(0), 7, m_enough);
+    members(function(0));
+    ASSERT_TRUE(its.measured.take(taken));
+    EXPECT_EQ(taken.beside, loops) << "the latest decision";
+  }
+}
+
+TEST(measurement_ring, puts_together_only_what_is_alike) {
+  static measurement_ring ring{};
+  site_measurement taken{};
+  ring.add({1, 0, 60, 10, 1}, 100);
+  ring.add({1, 2, 60, 10, 1}, 100);
+  EXPECT_FALSE(ring.take(taken)) << "begun anew";
+  ring.add({1, 2, 60, 10, 1}, 100);
+  ASSERT_TRUE(ring.take(taken));
+  EXPECT_EQ(taken.beside, 2u);
+  EXPECT_EQ(taken.took, 120u);
+  EXPECT_EQ(taken.iterations, 20u);
+  EXPECT_EQ(taken.instances, 2u);
+  EXPECT_FALSE(ring.take(taken));
+}
+
+}  // namespace
+}  // namespace trimtab::openmp

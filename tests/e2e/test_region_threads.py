@@ -1,0 +1,167 @@
+"""`trimtab run --threads regions`: each parallel region gets a number of threads of its own, where no program relies on another."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+Compiled = Callable[..., Path]
+
+FOLDER = Path(__file__).parent
+REGIONS = (FOLDER / "region_threads.c").read_text(encoding="utf-8")
+RELIES = (FOLDER / "thread_counts.c").read_text(encoding="utf-8")
+COMPILERS = ("gcc", "clang-19")
+CPUS = len(os.sched_getaffinity(0))
+pytestmark = pytest.mark.alone
+
+
+def threads(count: int) -> dict[str, str]:
+    return {**os.environ, "OMP_NUM_THREADS": str(count), "GOMP_SPINCOUNT": "1000"}
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> tuple[str, ...]:
+    return ("--threads=regions", "--history", str(tmp_path / "history.sqlite"), "--input-class", "any")
+
+
+def numbers(report: dict[str, Any], outcomes: tuple[str, ...]) -> list[tuple[str, int, int]]:
+    """Regions by name, with each number of threads that they went from and to by such decisions."""
+    return [
+        (each["subject"], int(change["from"]), int(change["to"]))
+        for each in report["decisions"]
+        for change in each["changes"]
+        if change["knob"] == "threads" and each["outcome"] in outcomes
+    ]
+
+
+def last(report: dict[str, Any], region: str, outcomes: tuple[str, ...] = ("kept", "set")) -> int | None:
+    """The number that was accepted for it in the end; None: its own."""
+    found = [to for name, _, to in numbers(report, outcomes) if region in name]
+    return found[-1] if found else None
+
+
+@pytest.mark.skipif(CPUS < 2, reason="with one CPU there is one thread")
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_tiny_regions_end_with_one_thread_and_a_big_one_keeps_its_own(
+    run: Run, compiled: Compiled, options: tuple[str, ...], compiler: str
+) -> None:
+    program = compiled(REGIONS, compiler)
+    for seconds in ("4", "16"):
+        watched = run(program, seconds, options=("--tune", *options), env=threads(2))
+        assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
+        report = watched.report()
+        if last(report, "tiny") is not None:
+            break
+    assert last(report, "tiny") == 1
+    if not any("wait for a CPU" in each["reason"] for each in report["decisions"]):
+        assert last(report, "big") in (None, 2), "nobody else wants the CPUs"
+    kept = next(
+        each for each in report["decisions"] if each["outcome"] == "kept" and "tiny" in each["subject"]
+    )
+    assert (kept["policy"], kept["gain"] > 0.1) == ("tuner", True)
+
+    frozen = run(program, "1", options=("--frozen", *options), env=threads(2))
+    assert frozen.done.stdout == "right\n"
+    report = frozen.report()
+    assert last(report, "tiny", ("set",)) == 1, "replayed"
+    assert {each["policy"] for each in report["decisions"]} == {"history"}
+    region = next(each for each in report["regions"] if "tiny" in each["name"])
+    assert region["threads"] == 1, "from its first instance on"
+
+    without = run(program, "1", options=("--frozen", *options[1:]), env=threads(2))
+    assert numbers(without.report(), ("set", "kept")) == [], "not without the consent"
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_any_numbers_are_right(run: Run, compiled: Compiled, options: tuple[str, ...], compiler: str) -> None:
+    watched = run(compiled(REGIONS, compiler), "2", options=("--tune=shuffle", *options), env=threads(4))
+    assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
+    turned = numbers(watched.report(), ("set",))
+    for region in ("tiny", "big", "on_demand"):
+        assert {to for name, _, to in turned if region in name} == {1, 2, 4}
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("how", ["asks", "asks-once", "asks-twice", "procs", "clause", "sets", "pthreads"])
+def test_what_the_program_was_told_or_says_itself_stays(
+    run: Run, compiled: Compiled, options: tuple[str, ...], compiler: str, how: str
+) -> None:
+    count = 3 if how == "pthreads" else 4
+    watched = run(
+        compiled(RELIES, compiler), how, "0.3", options=("--tune=shuffle", *options), env=threads(count)
+    )
+    assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
+    found = re.search(r"regions of (\d+) to (\d+) members", watched.done.stderr)
+    assert found is not None
+    least, most = int(found[1]), int(found[2])
+    if how == "pthreads":
+        assert most == 3
+    else:
+        assert (least, most) == ((3, 3) if how in ("clause", "sets") else (4, 4))
+    missing = [
+        each for each in watched.report()["unavailable"] if each["what"] == "numbers of threads of regions"
+    ]
+    # A region with a clause may be brought down with another consent; all else is told with its reason.
+    assert len(missing) == 1
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_clauses_go_down_only_with_the_stronger_consent(
+    run: Run, compiled: Compiled, options: tuple[str, ...], compiler: str
+) -> None:
+    given = ("--tune=shuffle", "--threads-even-if-fixed", *options)
+    watched = run(compiled(RELIES, compiler), "believes-clause", "2", options=given, env=threads(4))
+    assert watched.done.stdout == "right\n", watched.done.stderr
+    assert {to for _, _, to in numbers(watched.report(), ("set",))} == {1, 2, 3}, "never more than it says"
+
+
+def test_without_consent_there_is_no_such_knob(
+    run: Run, compiled: Compiled, options: tuple[str, ...]
+) -> None:
+    given = ("--tune=shuffle", *options[1:])
+    watched = run(compiled(REGIONS, "gcc"), "0.5", options=given, env=threads(4))
+    assert watched.done.stdout == "right\n"
+    assert numbers(watched.report(), ("set", "trial", "kept")) == []
+
+
+def test_arcs_searches_threads_and_never_a_region_and_its_loop_at_once(
+    run: Run, compiled: Compiled, options: tuple[str, ...]
+) -> None:
+    given = ("--tune", "--policy=arcs-offline", *options)
+    program = compiled(REGIONS, "clang-19")
+    for seconds in ("3", "12", "48"):
+        watched = run(program, seconds, options=given, env=threads(4))
+        assert watched.done.stdout == "right\n"
+        report = watched.report()
+        tried = {to for name, _, to in numbers(report, ("trial",)) if "on_demand" in name}
+        if tried:
+            break
+    assert tried <= {2, 4} and 2 in tried, "of its set what is no more than its own"
+    group = [each for each in report["decisions"] if "on_demand" in each["subject"]]
+    assert {change["knob"] for each in group for change in each["changes"]} >= {"threads", "schedule"}
+    accepted = {"threads": "4", "schedule": "as-written", "chunk": "1"}
+    now = dict(accepted)
+    for each in group:
+        for change in each["changes"]:
+            now[change["knob"]] = change["to"]
+            if each["outcome"] in ("kept", "set"):
+                accepted[change["knob"]] = change["to"]
+        open_trials = {
+            "region" if knob == "threads" else "loop" for knob in now if now[knob] != accepted[knob]
+        }
+        assert len(open_trials) <= 1, each
+
+
+@pytest.mark.parametrize("more", [(), ("--threads-even-if-fixed",)])
+def test_consent_without_search_is_an_error(trimtab: str, more: tuple[str, ...]) -> None:
+    command = [trimtab, "run", "--threads=regions", *more, "--", "true"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "--threads regions needs --tune or --frozen" in done.stderr
