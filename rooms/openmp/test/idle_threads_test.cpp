@@ -19,32 +19,32 @@ struct {
 } fake;
 
 // As LLVM's: nothing that is set says anything while the process's is infinite.
-int get_block_time() { return fake.is_infinite ? INT_MAX : fake.block_time; }
-void set_block_time(int to) { fake.block_time = to; }
-int get_library() { return fake.library; }
-void set_library(int to) {
+int fake_block_time() { return fake.is_infinite ? INT_MAX : fake.block_time; }
+void fake_set_block_time(int to) { fake.block_time = to; }
+int fake_library() { return fake.library; }
+void fake_set_library(int to) {
   fake.library = to;
   if (to == throughput) fake.is_infinite = false;
   fake.threads = 8;
 }
-int get_threads() { return fake.threads; }
-void set_threads(int to) { fake.threads = to; }
-void fork_team(void (*)(void*), void*, unsigned members, unsigned) { fake.teams.emplace_back(members, get_block_time()); }
-int pause(int) { return ++fake.pauses, 0; }
+int fake_threads() { return fake.threads; }
+void fake_set_threads(int to) { fake.threads = to; }
+void fake_fork(void (*)(void*), void*, unsigned members, unsigned) { fake.teams.emplace_back(members, fake_block_time()); }
+int fake_pause(int) { return ++fake.pauses, 0; }
 
 struct idle_threads : ::testing::Test {
   runtime its;
   idle_threads() {
     fake = {};
     its.family = runtime_family::llvm;
-    has(symbol::kmp_get_blocktime, get_block_time);
-    has(symbol::kmp_set_blocktime, set_block_time);
-    has(symbol::kmp_get_library, get_library);
-    has(symbol::kmp_set_library, set_library);
-    has(symbol::omp_get_max_threads, get_threads);
-    has(symbol::omp_set_num_threads, set_threads);
-    has(symbol::GOMP_parallel, fork_team);
-    has(symbol::omp_pause_resource_all, pause);
+    has(symbol::kmp_get_blocktime, fake_block_time);
+    has(symbol::kmp_set_blocktime, fake_set_block_time);
+    has(symbol::kmp_get_library, fake_library);
+    has(symbol::kmp_set_library, fake_set_library);
+    has(symbol::omp_get_max_threads, fake_threads);
+    has(symbol::omp_set_num_threads, fake_set_threads);
+    has(symbol::GOMP_parallel, fake_fork);
+    has(symbol::omp_pause_resource_all, fake_pause);
     pool_has(4);
   }
   template <class function>
