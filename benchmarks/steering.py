@@ -70,6 +70,12 @@ def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[Stee
     def workload(name: str, compiler: str, *arguments: str) -> tuple[str, ...]:
         return (str(workloads / f"{name}-{compiler}"), "--no-check", *arguments)
 
+    def barriers(compiler: str, full: int, most: float, **more: Any) -> SteeringCase:
+        command = (str(programs / f"steered-{compiler}"), "spin", steps(full))
+        return SteeringCase(
+            "barriers", compiler, command, most, ("env", "OMP_NUM_THREADS=1", *command), **more
+        )
+
     triangular = ("--size", "3000", "--steps", steps(500))
     mandelbrot = ("--size", "160", "--steps", steps(500))
     found = [
@@ -104,17 +110,18 @@ def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[Stee
         ]
         # Threads that spin on: LLVM's yield meanwhile, unless they are told not to.
         spinning = (("OMP_WAIT_POLICY", "active"), ("KMP_LIBRARY", "turnaround"))
-        # Some 60 ms by itself: beside hogs long enough for all of them to lose their CPUs many times.
-        spin = (program, "spin", steps(20_000))
-        fit = ("--threads", "fit")
-        found.append(SteeringCase("barriers", compiler, spin, 0.1, hogs=2))
-        found.append(SteeringCase("barriers", compiler, spin, 0.1, hogs=2, options=fit))
         active = spinning[: 1 if compiler == "gcc" else 2]
-        found.append(SteeringCase("barriers", compiler, spin, 0.1, hogs=2, environment=active, options=fit))
-        found.append(SteeringCase("barriers", compiler, (program, "spin", steps(1_000_000)), 0.2, quota=0.5))
         # As many threads as the host has CPUs, who does not know of the quota.
         hosts = (("OMP_NUM_THREADS", "4"), *active)
-        found.append(SteeringCase("barriers", compiler, spin, 0.2, quota=0.5, environment=hosts, options=fit))
+        fit = ("--threads", "fit")
+
+        found += [
+            barriers(compiler, 200_000, 0.1, hogs=2),
+            barriers(compiler, 200_000, 0.1, hogs=2, options=fit),
+            barriers(compiler, 200_000, 0.1, hogs=2, environment=active, options=fit),
+            barriers(compiler, 1_000_000, 0.2, quota=0.5),
+            barriers(compiler, 20_000, 0.2, quota=0.5, environment=hosts, options=fit),
+        ]
     return [each for each in found if (each.name, each.compiler) in _SMOKE] if is_smoke else found
 
 

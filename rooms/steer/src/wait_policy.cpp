@@ -30,15 +30,17 @@ std::string text(const char* format, double value) {
 }  // namespace
 
 void wait_policy::pause(state& of, double time_s) const {
-  of.is_on_trial = of.was_bad = false;
+  of.is_on_trial = false;
+  of.bad = 0;
   of.pause_s = std::clamp(2 * of.pause_s, m_options.pause_s, m_options.most_pause_s);
   of.paused_until_s = time_s + of.pause_s;
 }
 
 std::optional<proposal> wait_policy::try_it(state& of, const window& now) const {
-  const bool is_bad = now.share >= m_options.bad_share && now.wait_s >= m_options.long_wait_s;
-  const bool was_bad = std::exchange(of.was_bad, is_bad);
-  if (!is_bad || !was_bad || now.time_s < of.paused_until_s) return std::nullopt;
+  of.bad = now.share >= m_options.bad_share ? of.bad + 1 : 0;
+  of.waited_long = now.wait_s >= m_options.long_wait_s ? of.waited_long + 1 : 0;
+  const bool is_bad = of.bad >= m_options.bad_windows && of.waited_long >= m_options.long_windows;
+  if (!is_bad || now.time_s < of.paused_until_s) return std::nullopt;
   of.trial.clear();
   return proposal_of(outcome::trial, text("they wait %.1f ms each time, while others want the CPUs", now.wait_s * 1e3));
 }
@@ -47,29 +49,31 @@ std::optional<proposal> wait_policy::end_trial(state& of, double time_s) const {
   if (of.trial.size() < m_options.windows) return std::nullopt;
   const double ratio = median_of(of.trial) / median_of(of.before);
   const std::string found = text("regions take %.0f %% of the time so", ratio * 100);
-  if (ratio > m_options.slower) {
+  if (ratio > m_options.faster) {
     pause(of, time_s);
     return proposal_of(outcome::undone, found);
   }
   if (of.back_at_s >= 0 && time_s - of.back_at_s < m_options.soon_s)
     of.calm_s = std::min(2 * of.calm_s, m_options.most_calm_s);
-  of.is_on_trial = of.was_short = false;
-  of.pause_s = 0;
+  of.is_on_trial = false;
+  of.waited_shortly = 0;
   of.calm_since_s = -1;
   return proposal_of(outcome::kept, found);
 }
 
 std::optional<proposal> wait_policy::go_back(state& of, const window& now) const {
-  const bool is_short = now.wait_s < m_options.long_wait_s / 2;
-  const bool was_short = std::exchange(of.was_short, is_short);
+  of.waited_shortly = now.wait_s < m_options.long_wait_s / 2 ? of.waited_shortly + 1 : 0;
   if (now.share > m_options.calm_share)
     of.calm_since_s = -1;
   else if (of.calm_since_s < 0)
     of.calm_since_s = now.time_s;
   const bool is_calm = of.calm_since_s >= 0 && now.time_s - of.calm_since_s >= of.calm_s;
-  if (!is_calm && !(is_short && was_short)) return std::nullopt;
-  of.back_at_s = now.time_s;
-  of.was_bad = false;
+  if (!is_calm && of.waited_shortly < m_options.short_windows) return std::nullopt;
+  if (is_calm)
+    of.back_at_s = now.time_s;
+  else
+    pause(of, now.time_s);
+  of.bad = of.waited_long = 0;
   of.before.clear();
   return proposal_of(outcome::set, is_calm ? "its threads have had their CPUs for long" : "its waits are short");
 }

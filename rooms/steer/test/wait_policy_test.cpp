@@ -8,6 +8,7 @@ namespace trimtab::steer::testing {
 namespace {
 
 constexpr int of_a_trial = static_cast<int>(wait_policy_options{}.windows);
+constexpr int until_long = static_cast<int>(wait_policy_options{}.long_windows);
 constexpr double window_s = 0.05, long_wait_s = 5e-3, short_wait_s = 20e-6;
 
 class waits : public ::testing::Test {
@@ -57,7 +58,7 @@ class waits : public ::testing::Test {
 
   subject_info info{1, "waiting threads", {}};
   knob_value value = -1;
-  double asleep = 1;  // how much longer regions take when threads sleep
+  double asleep = 0.9;  // of what regions take while threads spin, when they sleep
   std::vector<decision> log;
 
  private:
@@ -87,8 +88,6 @@ TEST_F(waits, one_bad_window_is_chance_two_are_not) {
   windows(1, 0.5);
   windows(1, 0);
   windows(1, 0.5);
-  windows(1, 0.5, short_wait_s);
-  windows(1, 0.5);
   EXPECT_TRUE(log.empty());
   // The same window again is none of its own.
   time_s += window_s;
@@ -98,7 +97,18 @@ TEST_F(waits, one_bad_window_is_chance_two_are_not) {
   EXPECT_EQ(value, 1);
 }
 
-TEST_F(waits, it_is_kept_where_regions_take_no_longer) {
+TEST_F(waits, short_regions_whose_threads_miss_each_other_for_a_while_are_left_alone) {
+  start();
+  for (int i = 0; i < 100; ++i) {
+    windows(until_long - 1, 0.5);
+    windows(1, 0.5, short_wait_s);
+  }
+  EXPECT_TRUE(log.empty());
+  windows(until_long, 0.5);
+  EXPECT_EQ(value, 1);
+}
+
+TEST_F(waits, it_is_kept_where_regions_take_less_time) {
   start();
   windows_until_tried();
   EXPECT_EQ(outcomes(), std::vector{outcome::trial});
@@ -112,9 +122,9 @@ TEST_F(waits, it_is_kept_where_regions_take_no_longer) {
   EXPECT_EQ(log.size(), 2u);
 }
 
-TEST_F(waits, it_is_undone_where_regions_take_longer_and_tried_ever_more_seldom) {
+TEST_F(waits, what_gains_nothing_is_undone_and_tried_ever_more_seldom) {
   start();
-  asleep = 1.1;
+  asleep = 0.99;
   double before = 0;
   for (int i = 0; i < 4; ++i) {
     const double begin = time_s;
@@ -155,7 +165,16 @@ TEST_F(waits, when_waits_become_short_the_programs_own_value_is_back) {
   windows_until_tried();
   windows(10, 0.3);
   ASSERT_EQ(value, 1);
-  EXPECT_NEAR(until_back(0.3, short_wait_s), 2 * window_s, 1e-9);
+  double before = 0;
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_NEAR(until_back(0.3, short_wait_s), 2 * window_s, 1e-9);
+    const double begin = time_s;
+    windows_until_tried();
+    EXPECT_GT(time_s - begin, 1.5 * before) << "ever more seldom";
+    before = time_s - begin;
+    windows(of_a_trial, 0.3);
+    ASSERT_EQ(log.back().what, outcome::kept);
+  }
 }
 
 TEST_F(waits, it_comes_to_rest_where_spinning_always_hurts) {

@@ -1,12 +1,14 @@
 // How threads that wait do so: a rule for the knob `blocktime`, in milliseconds, of a subject that has one. Who spins takes
 // a CPU from whoever has work, of this program or of another; who sleeps must be woken, and then wait for a CPU. So threads
-// are to sleep after a millisecond (1) only where in two windows in a row
-//   - they were runnable without a CPU for a share of `bad_share`, and
-//   - they waited, from one region to the next, for `long_wait_s` in the mean: most of that is for others then.
-// It is tried first: kept when regions take no longer so than before, else undone, and tried again after twice as long each
-// time. The program's own value is back when they lacked next to no CPUs for `calm_s`, or wait for half of `long_wait_s`
-// only. If that does not stand, calm must last twice as long the next time. Figures, of the subject: run_delay_share,
-// wait_seconds, and the number of the window that they are of. Measurements: from one region to the next.
+// are to sleep after a millisecond (1) only where
+//   - in two windows in a row they were runnable without a CPU for a share of `bad_share`, and
+//   - in `long_windows` in a row they waited, from one region to the next, for `long_wait_s` in the mean. Short regions whose
+//     threads miss each other beside others' do so for some windows, too, and then find each other again.
+// It is tried first: kept when regions take less time so than before, by more than chance, else undone, and tried again after
+// twice as long each time. The program's own value is back when they lacked next to no CPUs for `calm_s`, or wait for half
+// of `long_wait_s` only, which counts as a trial that failed. If it is not calm for long then, calm must last twice as long
+// the next time. Figures, of the subject: run_delay_share, wait_seconds, and the number of the window that they are of.
+// Measurements: from one region to the next.
 #pragma once
 
 #include <map>
@@ -24,8 +26,9 @@ struct wait_policy_options {
   double period_s = 0.02;
   double bad_share = 0.05;
   double long_wait_s = 0.2e-3;  // several times what waking a thread takes
-  std::size_t windows = 5;      // of a trial, and of what it is compared with
-  double slower = 1.03;         // of regions' time: it is undone
+  unsigned bad_windows = 2, long_windows = 8, short_windows = 2;
+  std::size_t windows = 5;  // of a trial, and of what it is compared with
+  double faster = 0.97;     // of regions' time: it is kept
   double pause_s = 2, most_pause_s = 60;
   double calm_share = 0.01;
   double calm_s = 2, most_calm_s = 60;
@@ -43,7 +46,7 @@ class wait_policy : public policy {
  private:
   struct state {
     double window = -1;
-    bool was_bad = false, was_short = false;
+    unsigned bad = 0, waited_long = 0, waited_shortly = 0;  // windows in a row
     std::vector<double> before, trial;  // of the latest windows, seconds from one region to the next
     decision_number latest_trial = 0;
     bool is_on_trial = false;
