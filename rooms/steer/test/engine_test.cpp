@@ -48,7 +48,7 @@ TEST(engine, makes_decisions_of_proposals) {
   EXPECT_EQ(here.knobs.accepted(7), (std::vector<knob_value>{3, 1}));
 }
 
-const subject_info region{1, "region", {numbers("threads", 1, 4, 4)}, 99},
+const subject_info of_threads{1, "region", {numbers("threads", 1, 4, 4)}, 99},
     its_loop{2, "loop", {numbers("chunk", 1, 8, 1)}, 99}, another_loop{3, "elsewhere", {numbers("chunk", 1, 8, 1)}, 98};
 
 // Wants all of them on trial, and then to end that of the region.
@@ -64,7 +64,7 @@ void try_all(const view& now, std::vector<proposal>& out) {
 TEST(engine, has_one_of_a_group_on_trial_at_a_time) {
   scenario here;
   here.steering.add(std::make_unique<scripted>(try_all));
-  for (const subject_info& each : {region, its_loop, another_loop}) here.add(each, even);
+  for (const subject_info& each : {of_threads, its_loop, another_loop}) here.add(each, even);
   while (here.time_s < 3) here.run();
   ASSERT_EQ(here.log.size(), 4u);
   EXPECT_EQ(here.log[0].subject, 1u);
@@ -82,7 +82,7 @@ TEST(engine, leaves_out_what_was_measured_beside_a_trial) {
     EXPECT_EQ(now.find(2)->is_others, now.find(1)->in_force[0] == 2);
     for (const measurement& each : now.find(2)->measured) seen.push_back(each.value);
   }));
-  for (const subject_info& each : {region, its_loop, another_loop}) here.add(each, even);
+  for (const subject_info& each : {of_threads, its_loop, another_loop}) here.add(each, even);
   while (here.log.empty()) here.run();
   const decision_number trial = here.log[0].number;
   seen.clear();
