@@ -2,12 +2,13 @@
 // a CPU from whoever has work, of this program or of another; who sleeps must be woken, and then wait for a CPU. So threads
 // are to sleep after a millisecond (1) only where
 //   - in two windows in a row they were runnable without a CPU for a share of `bad_share`, and
-//   - in `long_windows` in a row they waited, from one region to the next, for `long_wait_s` in the mean. Short regions whose
+//   - in `long_windows` in a row they waited, from one region to the next, for `long_wait_s` in the mean. Short regions
+//   whose
 //     threads miss each other beside others' do so for some windows, too, and then find each other again.
-// It is tried first: kept when regions take less time so than before, by more than chance, else undone, and tried again after
-// twice as long each time. The program's own value is back when they lacked next to no CPUs for `calm_s`, or wait for half
-// of `long_wait_s` only, which counts as a trial that failed. If it is not calm for long then, calm must last twice as long
-// the next time. Figures, of the subject: run_delay_share, wait_seconds, and the number of the window that they are of.
+// It is tried first: kept when regions take less time so than before, by more than chance, else undone, and tried again
+// after twice as long each time. The program's own value is back when they lacked next to no CPUs for `calm_s`, or wait for
+// half of `long_wait_s` only, which counts as a trial that failed. If it is not calm for long then, calm must last twice as
+// long the next time. Figures, of the subject: run_delay_share, wait_seconds, and the number of the window that they are of.
 // Measurements: from one region to the next.
 #pragma once
 
@@ -47,7 +48,7 @@ class wait_policy : public policy {
   struct state {
     double window = -1;
     unsigned bad = 0, waited_long = 0, waited_shortly = 0;  // windows in a row
-    std::vector<double> before, trial;  // of the latest windows, seconds from one region to the next
+    std::vector<double> before, trial;                      // of the latest windows, seconds from one region to the next
     decision_number latest_trial = 0;
     bool is_on_trial = false;
     double pause_s = 0, paused_until_s = 0;
