@@ -13,7 +13,7 @@ constexpr int throughput = 3, turnaround = 2;
 
 // What a runtime has set, and the teams that were forked, each with the block time that it had.
 struct {
-  int block_time = 200, library = throughput, threads = 8, pauses = 0;
+  int block_time = 200, mode = throughput, threads = 8, pauses = 0;
   bool is_infinite = false;
   std::vector<std::pair<unsigned, int>> teams;
 } fake;
@@ -21,9 +21,9 @@ struct {
 // As LLVM's: nothing that is set says anything while the process's is infinite.
 int fake_block_time() { return fake.is_infinite ? INT_MAX : fake.block_time; }
 void fake_set_block_time(int to) { fake.block_time = to; }
-int fake_library() { return fake.library; }
+int fake_library() { return fake.mode; }
 void fake_set_library(int to) {
-  fake.library = to;
+  fake.mode = to;
   if (to == throughput) fake.is_infinite = false;
   fake.threads = 8;
 }
@@ -64,12 +64,12 @@ TEST_F(idle_threads, of_llvm_were_in_a_team_last_that_sleeps_at_once) {
 
 TEST_F(idle_threads, that_would_spin_for_ever_sleep_too) {
   fake.is_infinite = true;
-  fake.library = turnaround;
+  fake.mode = turnaround;
   fake.threads = 4;
   shrink_to(1);
   EXPECT_EQ(fake.teams, (teams{{4, 0}}));
   EXPECT_GT(fake.block_time, 60'000) << "those of the next team spin as long as ever";
-  EXPECT_EQ(fake.library, turnaround);
+  EXPECT_EQ(fake.mode, turnaround);
   EXPECT_EQ(fake.threads, 4) << "which the change of library loses";
 }
 

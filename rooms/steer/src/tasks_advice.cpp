@@ -1,7 +1,6 @@
 #include "trimtab/steer/tasks_advice.hpp"
 
-#include <cstdio>
-
+#include "printed.hpp"
 #include "trimtab/steer/tasks_figures.hpp"
 
 namespace trimtab::steer {
@@ -15,13 +14,6 @@ constexpr double uneven = 1.25;
 constexpr double many_steals = 0.1;
 constexpr double short_task_s = 20e-6;
 
-template <class... numbers>
-std::string text(const char* format, numbers... of) {
-  char made[160];
-  std::snprintf(made, sizeof made, format, of...);
-  return made;
-}
-
 }  // namespace
 
 std::optional<advice> advise_policy(std::string_view policy, std::uint32_t workers, const std::vector<figure>& of) {
@@ -30,19 +22,20 @@ std::optional<advice> advise_policy(std::string_view policy, std::uint32_t worke
   const double steals = figure_or(of, figures::steal_share, 0), task_s = figure_or(of, figures::task_seconds, 1);
   if (policy == "static-priority" && idle > much_idle && imbalance > uneven)
     return advice{"local-priority",
-                  text("workers are idle %.0f %% of the time, the busiest has %.2f times the mean work, and "
-                       "static-priority lets nobody take over what others have",
-                       idle * 100, imbalance)};
+                  printed("workers are idle %.0f %% of the time, the busiest has %.2f times the mean work, and "
+                          "static-priority lets nobody take over what others have",
+                          idle * 100, imbalance)};
   if (policy == "periodic-priority" && idle > much_idle && steals < many_steals)
-    return advice{"local-priority", text("workers are idle %.0f %% of the time, and periodic-priority offers tasks to them "
-                                         "now and then only",
-                                         idle * 100)};
+    return advice{"local-priority",
+                  printed("workers are idle %.0f %% of the time, and periodic-priority offers tasks to them "
+                          "now and then only",
+                          idle * 100)};
   const bool is_fifo = policy != "abp-priority" && policy != "static-priority";
   if (is_fifo && steals > many_steals && task_s < short_task_s)
     return advice{"abp-priority",
-                  text("%.0f %% of the tasks are stolen, which are %.1f us long; abp-priority leaves the newest "
-                       "to their maker and thieves the oldest, which are mostly larger",
-                       steals * 100, task_s * 1e6)};
+                  printed("%.0f %% of the tasks are stolen, which are %.1f us long; abp-priority leaves the newest "
+                          "to their maker and thieves the oldest, which are mostly larger",
+                          steals * 100, task_s * 1e6)};
   return std::nullopt;
 }
 

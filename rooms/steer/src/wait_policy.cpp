@@ -1,9 +1,9 @@
 #include "trimtab/steer/wait_policy.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
+#include "printed.hpp"
 #include "trimtab/steer/budget.hpp"
 #include "trimtab/steer/fitting/figures.hpp"
 
@@ -21,12 +21,6 @@ proposal proposal_of(outcome what, std::string reason) {
   return made;
 }
 
-std::string text(const char* format, double value) {
-  char line[96];
-  std::snprintf(line, sizeof line, format, value);
-  return line;
-}
-
 }  // namespace
 
 void wait_policy::pause(state& of, double time_s) const {
@@ -42,13 +36,13 @@ std::optional<proposal> wait_policy::try_it(state& of, const window& now) const 
   const bool is_bad = of.bad >= m_options.bad_windows && of.waited_long >= m_options.long_windows;
   if (!is_bad || now.time_s < of.paused_until_s) return std::nullopt;
   of.trial.clear();
-  return proposal_of(outcome::trial, text("they wait %.1f ms each time, while others want the CPUs", now.wait_s * 1e3));
+  return proposal_of(outcome::trial, printed("they wait %.1f ms each time, while others want the CPUs", now.wait_s * 1e3));
 }
 
 std::optional<proposal> wait_policy::end_trial(state& of, double time_s) const {
   if (of.trial.size() < m_options.windows) return std::nullopt;
   const double ratio = median_of(of.trial) / median_of(of.before);
-  const std::string found = text("regions take %.0f %% of the time so", ratio * 100);
+  const std::string found = printed("regions take %.0f %% of the time so", ratio * 100);
   if (ratio > m_options.faster) {
     pause(of, time_s);
     return proposal_of(outcome::undone, found);

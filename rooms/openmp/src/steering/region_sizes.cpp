@@ -1,11 +1,10 @@
 #include "steering/region_sizes.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <mutex>
 
+#include "steering/site_table.hpp"
 #include "trimtab/base/hash.hpp"
 #include "trimtab/observe/recorder.hpp"
 
@@ -19,24 +18,23 @@ constinit thread_local forked_region t_forked{};
 namespace {
 
 constexpr std::uint32_t most_regions = 512;
-constexpr std::uint32_t region_table_size = 4 * most_regions;
 // Long enough that threads which went to sleep under another number are awake for most of it.
 constexpr double region_gathered_ns = 200'000;
 constexpr unsigned members_shift = 40;
 constexpr std::uint64_t under_mask = under_known_size;
 
 base::spin_lock region_lock;  // of adding one
-region_site* regions = nullptr;
-std::atomic<std::uint32_t> regions_used{0};
-std::atomic<region_site*> region_table[region_table_size];
+constinit site_table<region_site, most_regions> regions;
 const std::vector<known_size>* known_sizes = nullptr;
 
-std::atomic<region_site*>& region_slot_of(const void* outlined) noexcept {
-  for (std::uint64_t at = base::mix_fast(reinterpret_cast<std::uintptr_t>(outlined));; ++at) {
-    std::atomic<region_site*>& slot = region_table[at % region_table_size];
-    const region_site* const there = slot.load(std::memory_order_acquire);
-    if (there == nullptr || there->outlined == outlined) return slot;
-  }
+std::uint64_t region_hash(const void* outlined) noexcept {
+  return base::mix_fast(reinterpret_cast<std::uintptr_t>(outlined));
+}
+auto is_region_of(const void* outlined) noexcept {
+  return [outlined](const region_site& each) { return each.outlined == outlined; };
+}
+region_site* find_region(const void* outlined) noexcept {
+  return regions.find(region_hash(outlined), is_region_of(outlined));
 }
 
 // Not under our lock: it asks the loader.
@@ -51,20 +49,16 @@ std::uint32_t known_size_of(const void* outlined) noexcept {
 
 // nullptr: there is no room for another.
 region_site* region_site_of(const void* outlined) noexcept {
-  if (region_site* const known = region_slot_of(outlined).load(std::memory_order_acquire)) return known;
-  if (regions == nullptr || regions_used.load(std::memory_order_relaxed) == most_regions) return nullptr;
+  if (region_site* const known = find_region(outlined)) return known;
+  if (!regions.has_room()) return nullptr;
   const std::uint32_t members = known_size_of(outlined);
   const std::lock_guard guard(region_lock);
-  std::atomic<region_site*>& slot = region_slot_of(outlined);
-  if (region_site* const known = slot.load(std::memory_order_relaxed)) return known;
-  const std::uint32_t used = regions_used.load(std::memory_order_relaxed);
-  if (used == most_regions) return nullptr;
-  region_site& added = regions[used];
-  added.outlined = outlined;
-  if (members != team_sizes::as_it_is) wish_members(added, {members, under_known_size});
-  regions_used.store(used + 1, std::memory_order_release);
-  slot.store(&added, std::memory_order_release);
-  return &added;
+  if (region_site* const known = find_region(outlined)) return known;
+  if (!regions.has_room()) return nullptr;
+  return regions.add(region_hash(outlined), is_region_of(outlined), [&](region_site& added) {
+    added.outlined = outlined;
+    if (members != team_sizes::as_it_is) wish_members(added, {members, under_known_size});
+  });
 }
 
 // What ended before is counted; `late`: what it cost the region after it.
@@ -102,12 +96,7 @@ bool write_region_key(const void* outlined, char* into, std::size_t room) noexce
 
 bool prepare_regions(const std::vector<known_size>* known) noexcept {
   known_sizes = known;
-  if (regions == nullptr) {
-    void* const memory = mmap(nullptr, most_regions * sizeof(region_site), PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) return false;
-    regions = static_cast<region_site*>(memory);
-  }
+  if (!regions.prepare()) return false;
   are_regions_fitted.store(true, std::memory_order_release);
   return true;
 }
@@ -123,8 +112,8 @@ void regions_after_fork() noexcept {
   t_forked = {};
 }
 
-std::uint32_t region_count() noexcept { return regions_used.load(std::memory_order_acquire); }
-region_site& region_site_at(std::uint32_t index) noexcept { return regions[index]; }
+std::uint32_t region_count() noexcept { return regions.size(); }
+region_site& region_site_at(std::uint32_t index) noexcept { return regions.at(index); }
 
 std::uint32_t fork_fitted(team_sizes& rules, const team_sizes::who& by, const void* outlined, std::uint32_t own) noexcept {
   region_site* site = outlined == nullptr ? nullptr : region_site_of(outlined);
@@ -166,7 +155,7 @@ void region_ended_slowly(const void* outlined, std::uint32_t subject, base::tick
 
 // By whoever accounts for the region, which may be later, and another thread when its own has ended.
 void note_longest_part(const void* outlined, base::ticks wall, base::ticks longest, std::uint32_t members) noexcept {
-  region_site* const site = region_slot_of(outlined).load(std::memory_order_acquire);
+  region_site* const site = find_region(outlined);
   if (site == nullptr) return;
   const base::ticks overhead = members > 1 && wall > longest ? wall - longest : 0;
   const base::ticks before = site->overhead.load(std::memory_order_relaxed);

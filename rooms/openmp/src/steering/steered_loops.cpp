@@ -1,9 +1,8 @@
-#include <sys/mman.h>
-
 #include <cstdio>
 #include <mutex>
 
 #include "steering/claimed_loops.hpp"
+#include "steering/site_table.hpp"
 #include "trimtab/base/spin_lock.hpp"
 
 namespace trimtab::openmp {
@@ -18,30 +17,22 @@ constinit thread_local steered_thread t_steered{};
 namespace {
 
 constexpr std::uint32_t most_sites = 512;
-constexpr std::uint32_t table_size = 4 * most_sites;
 constexpr std::uint32_t most_trips = 8;  // of one region and schedule; all others are one site
 constexpr std::uint64_t longest_trip = std::uint64_t{1} << 52;
 constexpr double gathered_ns = 100'000;
 
 base::spin_lock site_lock;
-loop_site* sites = nullptr;
-std::atomic<std::uint32_t> sites_used{0};
-std::atomic<loop_site*> table[table_size];
+constinit site_table<loop_site, most_sites> sites;
 
 std::uint64_t hash_of(const site_key& key) noexcept {
   const std::uint64_t at = reinterpret_cast<std::uintptr_t>(key.outlined);
   return base::mix(at ^ base::mix(key.trip ^ base::mix(key.chunk + static_cast<std::uint64_t>(key.written))));
 }
 
-// The slot of the key, or the free one where it belongs.
-std::atomic<loop_site*>& slot_of(const site_key& key) noexcept {
-  std::uint64_t at = hash_of(key);
-  for (;; ++at) {
-    std::atomic<loop_site*>& slot = table[at % table_size];
-    const loop_site* const there = slot.load(std::memory_order_acquire);
-    if (there == nullptr || there->key == key) return slot;
-  }
+auto has_key(const site_key& key) noexcept {
+  return [&key](const loop_site& each) { return each.key == key; };
 }
+loop_site* find_site(const site_key& key) noexcept { return sites.find(hash_of(key), has_key(key)); }
 
 bool is_alike(const site_key& one, const site_key& other) noexcept {
   return one.outlined == other.outlined && one.chunk == other.chunk && one.written == other.written;
@@ -75,32 +66,29 @@ const loop_plan* known_plan_of(const site_key& key) noexcept {
 
 // Under the lock. nullptr: no room for another.
 loop_site* add_site(const site_key& key, const loop_plan* known) noexcept {
-  const std::uint32_t used = sites_used.load(std::memory_order_relaxed);
-  if (used == most_sites) return nullptr;
-  loop_site& added = sites[used];
-  added.key = key;
-  added.latest.store(known, std::memory_order_relaxed);
-  sites_used.store(used + 1, std::memory_order_release);
-  slot_of(key).store(&added, std::memory_order_release);
-  return &added;
+  if (!sites.has_room()) return nullptr;
+  return sites.add(hash_of(key), has_key(key), [&](loop_site& added) {
+    added.key = key;
+    added.latest.store(known, std::memory_order_relaxed);
+  });
 }
 
 }  // namespace
 
 // The same for all members, whichever comes first: sites are only added, and what finds no room never will.
 loop_site* site_of(const site_key& key) noexcept {
-  if (loop_site* const known = slot_of(key).load(std::memory_order_acquire)) return known;
+  if (loop_site* const known = find_site(key)) return known;
   site_key others = key;
   others.trip = any_trip;
-  if (loop_site* const known = slot_of(others).load(std::memory_order_acquire)) return known;
+  if (loop_site* const known = find_site(others)) return known;
   const loop_plan* const plan = known_plan_of(key);
   const loop_plan* const plan_of_others = known_plan_of(others);
   const std::lock_guard guard(site_lock);
-  if (loop_site* const known = slot_of(key).load(std::memory_order_acquire)) return known;
+  if (loop_site* const known = find_site(key)) return known;
   std::uint32_t trips = 0;
-  for (std::uint32_t i = 0, n = sites_used.load(std::memory_order_relaxed); i < n; ++i) trips += is_alike(sites[i].key, key);
+  for (std::uint32_t i = 0, n = sites.size(); i < n; ++i) trips += is_alike(sites.at(i).key, key);
   if (trips < most_trips) return add_site(key, plan);
-  loop_site* const known = slot_of(others).load(std::memory_order_acquire);
+  loop_site* const known = find_site(others);
   return known != nullptr ? known : add_site(others, plan_of_others);
 }
 
@@ -188,12 +176,7 @@ bool write_key(const site_key& key, char* into, std::size_t room) noexcept {
 
 bool prepare_sites(const std::vector<known_plan>* known) noexcept {
   known_plans = known;
-  if (sites != nullptr) return true;
-  void* const memory = mmap(nullptr, most_sites * sizeof(loop_site), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  sites = static_cast<loop_site*>(memory);  // zero bytes are right for every field
-  return true;
+  return sites.prepare();
 }
 
 void sites_after_fork() noexcept {
@@ -201,8 +184,8 @@ void sites_after_fork() noexcept {
   site_lock.reset();
 }
 
-std::uint32_t site_count() noexcept { return sites_used.load(std::memory_order_acquire); }
-loop_site& site_at(std::uint32_t index) noexcept { return sites[index]; }
+std::uint32_t site_count() noexcept { return sites.size(); }
+loop_site& site_at(std::uint32_t index) noexcept { return sites.at(index); }
 
 void publish(loop_site& site, loop_plan& plan) noexcept {
   plan.since = steering_epoch.load(std::memory_order_relaxed) + 1;

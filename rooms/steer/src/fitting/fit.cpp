@@ -2,21 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <utility>
 
+#include "printed.hpp"
 #include "trimtab/steer/fitting/figures.hpp"
 
 namespace trimtab::steer {
 
 namespace {
-
-std::string text(const char* format, double value) {
-  char line[128];
-  std::snprintf(line, sizeof line, format, value);
-  return line;
-}
 
 // Figures may be nonsense; a count of CPUs that is none is no limit.
 knob_value whole_cpus(double cpus) {
@@ -71,10 +65,11 @@ std::optional<thread_fitting::verdict> fit::drop(const situation& now) {
   rest(now);
   if (!is_known) return verdict{target, "members of regions end far apart", now.evidence({figures::skew_seconds})};
   const bool is_quota = throttled.value_or(0) > delay.value_or(0);
-  return verdict{std::max(target, now.fewest),
-                 text(is_quota ? "its cgroup is stopped %.0f %% of the time" : "members wait for a CPU %.0f %% of the time",
-                      share * 100),
-                 now.evidence({is_quota ? figures::throttled_share : figures::run_delay_share, figures::idle_cpus})};
+  return verdict{
+      std::max(target, now.fewest),
+      printed(is_quota ? "its cgroup is stopped %.0f %% of the time" : "members wait for a CPU %.0f %% of the time",
+              share * 100),
+      now.evidence({is_quota ? figures::throttled_share : figures::run_delay_share, figures::idle_cpus})};
 }
 
 std::optional<thread_fitting::verdict> fit::add(const situation& now, knob_value limit) {
@@ -91,12 +86,12 @@ std::optional<thread_fitting::verdict> fit::add(const situation& now, knob_value
   const double calm_s = now.time_s - m_calm_since_s;
   rest(now);
   m_added_s = now.time_s;
-  return verdict{*now.more, text("CPUs were idle for %.1f s", calm_s), now.evidence({figures::idle_cpus})};
+  return verdict{*now.more, printed("CPUs were idle for %.1f s", calm_s), now.evidence({figures::idle_cpus})};
 }
 
 fit::verdict fit::bring_to(const situation& now, const ceiling& most) {
   rest(now);
-  return {most.threads, text(most.reason, now.figure_of(most.figure).value_or(0)), now.evidence({most.figure})};
+  return {most.threads, printed(most.reason, now.figure_of(most.figure).value_or(0)), now.evidence({most.figure})};
 }
 
 std::optional<thread_fitting::verdict> fit::end_trial(const situation& now) {
@@ -107,7 +102,7 @@ std::optional<thread_fitting::verdict> fit::end_trial(const situation& now) {
   const std::vector<figure> evidence = now.evidence({figures::trial_ratio, figures::region_seconds});
   rest(now);
   if (found == grain_limit::result::no_gain) return verdict{now.threads, "regions take no less time so", evidence};
-  return verdict{tried, text("regions take %.0f %% of the time so", ratio * 100), evidence};
+  return verdict{tried, printed("regions take %.0f %% of the time so", ratio * 100), evidence};
 }
 
 std::optional<thread_fitting::verdict> fit::try_others(const situation& now, knob_value limit) {
@@ -127,7 +122,7 @@ std::optional<thread_fitting::verdict> fit::try_others(const situation& now, kno
   const knob_value to = m_grain.next_trial(now.time_s, region_s, now.threads, now.fewest, has_room ? twice : 0);
   if (to == 0) return std::nullopt;
   m_grain.begin(now.time_s, to, now.figure_of(figures::team_trials).value_or(0));
-  return verdict{now.threads, text("regions of %.0f us: some are tried so", region_s * 1e6),
+  return verdict{now.threads, printed("regions of %.0f us: some are tried so", region_s * 1e6),
                  now.evidence({figures::region_seconds}), 0, to};
 }
 
