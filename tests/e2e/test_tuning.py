@@ -175,8 +175,8 @@ def test_a_quota_is_what_the_program_is_started_with(tmp_path: Path) -> None:
     (tmp_path / "sys/fs/cgroup/job/cpu.max").write_text("250000 100000\n")
     machine = Machine(tmp_path)
 
-    def values(environment: dict[str, str], others: float = 0.0, cpus: int = 8) -> dict[str, str]:
-        found = start_values(environment, machine=machine, cpus=cpus, runnable=lambda: others)
+    def values(environment: dict[str, str], are_taken: bool = False, cpus: int = 8) -> dict[str, str]:
+        found = start_values(environment, machine=machine, cpus=cpus, are_taken=lambda: are_taken)
         assert all(each.reason for each in found)
         return {each.name: each.value for each in found}
 
@@ -184,13 +184,12 @@ def test_a_quota_is_what_the_program_is_started_with(tmp_path: Path) -> None:
     assert values({}, cpus=2) == {}, "as many as there are"
     assert values({"OMP_NUM_THREADS": "8"}) == {}, "the user's"
     assert values({"OMP_DYNAMIC": "true"}) == {}
-    assert values({}, others=5.0) == {"OMP_NUM_THREADS": "2"}, "there is room for both"
-    assert values({}, others=7.0) == {"OMP_NUM_THREADS": "2", "GOMP_SPINCOUNT": "1000"}
-    assert values({"OMP_WAIT_POLICY": "active"}, others=7.0) == {"OMP_NUM_THREADS": "2"}
+    assert values({}, are_taken=True) == {"OMP_NUM_THREADS": "2", "GOMP_SPINCOUNT": "1000"}
+    assert values({"OMP_WAIT_POLICY": "active"}, are_taken=True) == {"OMP_NUM_THREADS": "2"}
     (tmp_path / "sys/fs/cgroup/job/cpu.max").write_text("50000 100000\n")
     assert values({}) == {"OMP_NUM_THREADS": "1"}
     (tmp_path / "sys/fs/cgroup/job/cpu.max").write_text("max 100000\n")
-    assert values({}, others=1.0, cpus=2) == {"GOMP_SPINCOUNT": "1000"}
+    assert values({}, are_taken=True, cpus=2) == {"GOMP_SPINCOUNT": "1000"}
 
 
 def test_settings_are_in_the_run(run: Run, tmp_path: Path, history: tuple[str, str]) -> None:

@@ -11,7 +11,7 @@ from trimtab.history import Entry, History
 from trimtab.tuning import Prepared, StartValue, Tuning, online, prepare, remember, start
 
 QUOTA = StartValue("OMP_NUM_THREADS", "1", "the control group may use 0.5 of 2 CPUs")
-SHORT_SPIN = StartValue("GOMP_SPINCOUNT", "1000", "2 threads of other programs want a CPU")
+SHORT_SPIN = StartValue("GOMP_SPINCOUNT", "1000", "other programs keep all its CPUs busy")
 
 
 class Runs:
@@ -101,20 +101,73 @@ def test_threads_that_slept_soon_at_the_end_and_were_no_slower_do_so_again(runs:
     assert runs.started("frozen") == {}
 
 
+class Clock:
+    """A machine with two CPUs whose /proc/stat goes on while somebody sleeps."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, uses: list[dict[str, float]]) -> None:
+        self.at, self.file, self.uses = 0.0, folder / "stat", uses
+        self.ticks = [{"user": 0.0, "nice": 0.0, "system": 0.0} for _ in range(2)]
+        monkeypatch.setattr(start.time, "sleep", self.sleep)
+        monkeypatch.setattr(start.time, "monotonic", lambda: self.at)
+        self.sleep(0)
+
+    def sleep(self, seconds: float) -> None:
+        self.at += seconds
+        for ticks, use in zip(self.ticks, self.uses, strict=True):
+            for kind in ticks:
+                ticks[kind] += use.get(kind, 0.0) * seconds * 100
+        rows = [
+            f"cpu{number} {ticks['user']:.0f} {ticks['nice']:.0f} {ticks['system']:.0f} 5 0 0 0 7 0 0"
+            for number, ticks in enumerate(self.ticks)
+        ]
+        self.file.write_text("\n".join(["cpu  1 2 3 4 5 6 7 8 9 0", *rows, "procs_running 9", ""]))
+
+
 @pytest.mark.parametrize(
-    ("running", "others"),
-    [([1], 0.0), ([3], 2.0), ([3] * 8 + [1], 0.0), ([3] * 8 + [2], 1.0)],
-    ids=["nobody", "two that stay", "two that end", "one of two ends"],
+    ("first", "second", "nice", "taken"),
+    [
+        ({}, {}, 0, False),
+        ({"user": 1}, {}, 0, False),
+        ({"user": 1}, {"user": 1}, 0, True),
+        ({"user": 0.6, "system": 0.35}, {"user": 1}, 0, True),
+        ({"user": 0.6}, {"user": 1}, 0, False),
+        ({"user": 1}, {"nice": 1}, 0, False),
+        ({"user": 1}, {"nice": 1}, 5, True),
+    ],
+    ids=["nobody", "one", "two", "a kernel's work", "now and then", "one gives way", "gives way itself"],
 )
-def test_others_are_those_who_stay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, running: list[int], others: float
+def test_cpus_are_taken_by_who_does_not_give_way(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    first: dict[str, float],
+    second: dict[str, float],
+    nice: int,
+    taken: bool,
 ) -> None:
-    looks = iter(running)
+    Clock(tmp_path, monkeypatch, [first, second])
+    assert start.cpus_are_taken(tmp_path, cpus=(0, 1), nice=nice) is taken
 
-    def show(_: float = 0) -> None:
-        if (count := next(looks, None)) is not None:
-            (tmp_path / "stat").write_text(f"cpu 1 2 3\nprocs_running {count}\n")
 
-    monkeypatch.setattr(start.time, "sleep", show)
-    show()
-    assert start.runnable_others(tmp_path) == others
+def test_who_has_just_ended_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(tmp_path, monkeypatch, [{"user": 1}, {"user": 1}])
+    sleep = clock.sleep
+
+    def ends(seconds: float) -> None:
+        sleep(seconds)
+        if clock.at > 0.1:
+            clock.uses[1] = {}
+
+    monkeypatch.setattr(start.time, "sleep", ends)
+    assert not start.cpus_are_taken(tmp_path, cpus=(0, 1), nice=0)
+    assert clock.at < 0.2
+
+
+@pytest.mark.parametrize("text", ["", "cpu0 1 2\n", "cpu0 a b c d e f g h\n", "cpu 1 2 3 4 5 6 7 8\n"])
+def test_what_the_kernel_does_not_tell_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setattr(start.time, "sleep", lambda _: None)
+    (tmp_path / "stat").write_text(text)
+    monkeypatch.setattr(start.time, "monotonic", iter(range(99)).__next__)
+    assert not start.cpus_are_taken(tmp_path, cpus=(0,), nice=0)
+    assert not start.cpus_are_taken(tmp_path / "missing", cpus=(0,), nice=0)

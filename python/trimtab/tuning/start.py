@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,10 +24,12 @@ _GROUPS = (frozenset(_THREADS), frozenset(_WAITING))
 # libgomp's own for a team of more threads than CPUs: spins through short regions, whose threads would otherwise have to be
 # woken for each, and is asleep some 15 us into any longer wait.
 _SPINS_BESIDE_OTHERS = "1000"
-# What has just ended, or ends with our own start, is over within a block of looks; who is there in all of them stays.
+# What has just ended, or ends with our own start, is over within a block; who is there in all of them stays.
 _BLOCKS = 4
-_LOOKS = 9
-_LOOK_S = 0.004
+_BLOCK_S = 0.04
+# Of a block, and of all of them, how much of a CPU's time makes it taken; the kernel counts in ticks of 10 ms.
+_TAKEN_IN_A_BLOCK = 0.5
+_TAKEN = 0.8
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def start_values(
     *,
     machine: Machine | None = None,
     cpus: int | None = None,
-    runnable: Callable[[], float] | None = None,
+    are_taken: Callable[[], bool] | None = None,
 ) -> list[StartValue]:
     """Values for what the user has left open.
 
@@ -59,7 +60,7 @@ def start_values(
         environment: as the program would get it.
         machine: where quotas are read.
         cpus: CPUs that the program may use; None: of this process.
-        runnable: how many threads of others want a CPU now.
+        are_taken: whether others keep all of them busy; None: looks.
     """
     found: list[StartValue] = []
     available = cpus if cpus is not None else len(os.sched_getaffinity(0))
@@ -71,36 +72,60 @@ def start_values(
         if threads < available:
             reason = f"the control group may use {quota.cpus:g} of {available} CPUs"
             found.append(StartValue("OMP_NUM_THREADS", str(threads), reason))
-    if is_left_open("GOMP_SPINCOUNT", environment):
-        others = (runnable if runnable is not None else runnable_others)()
-        # libgomp alone spins without ever looking whether others want the CPU; LLVM's runtime yields it.
-        if others + threads > available + 0.5 and others >= 0.5:
-            reason = f"{others:g} threads of other programs want a CPU"
-            told = f"{reason}: who spins long at a barrier is in the way"
-            found.append(StartValue("GOMP_SPINCOUNT", _SPINS_BESIDE_OTHERS, told))
+    # libgomp alone spins without ever looking whether others want the CPU; LLVM's runtime yields it. While a CPU is free, the
+    # scheduler has a place for who is not waiting, and threads that sleep lose theirs to the others.
+    looks = are_taken if are_taken is not None else cpus_are_taken
+    if is_left_open("GOMP_SPINCOUNT", environment) and looks():
+        told = "other programs keep all its CPUs busy: who spins long at a barrier is in the way"
+        found.append(StartValue("GOMP_SPINCOUNT", _SPINS_BESIDE_OTHERS, told))
     return found
 
 
-def runnable_others(root: Path = Path("/proc")) -> float:
-    """Threads that run or want to, but for this one, for 0.14 s at least; 0 where the kernel does not tell."""
-    least = float("inf")
+def cpus_are_taken(
+    root: Path = Path("/proc"), *, cpus: Collection[int] | None = None, nice: int | None = None
+) -> bool:
+    """Whether others keep each of these CPUs busy for 0.16 s; False where the kernel does not tell.
+
+    Who has a lower priority than the program does not count, since it gets next to nothing beside it.
+
+    Args:
+        root: where the kernel's files are.
+        cpus: their numbers; None: those that this process may use.
+        nice: the program's own; None: that of this process.
+    """
+    those = os.sched_getaffinity(0) if cpus is None else cpus
+    counts_nice = (os.getpriority(os.PRIO_PROCESS, 0) if nice is None else nice) > 0
+    readings = [_busy(root, counts_nice)]
     for _ in range(_BLOCKS):
-        least = min(least, _runnable_now(root))
-        if least == 0:
-            break
-    return least
+        time.sleep(_BLOCK_S)
+        readings.append(_busy(root, counts_nice))
+        if not _are_taken(readings[-2], readings[-1], those, _TAKEN_IN_A_BLOCK):
+            return False
+    return _are_taken(readings[0], readings[-1], those, _TAKEN)
 
 
-def _runnable_now(root: Path) -> float:
-    """The median of several looks."""
-    looks: list[int] = []
-    for _ in range(_LOOKS):
-        try:
-            text = (root / "stat").read_text(encoding="ascii")
-        except OSError:
-            return 0.0
-        for line in text.splitlines():
-            if line.startswith("procs_running "):
-                looks.append(max(int(line.split()[1]) - 1, 0))
-        time.sleep(_LOOK_S)
-    return float(statistics.median(looks)) if looks else 0.0
+def _are_taken(before: _Reading, after: _Reading, cpus: Collection[int], share: float) -> bool:
+    least = share * (after.at - before.at)
+    return all(after.busy_s.get(cpu, 0.0) - before.busy_s.get(cpu, 0.0) >= least for cpu in cpus)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """Seconds that each CPU was busy until a moment, by its number."""
+
+    at: float
+    busy_s: dict[int, float]
+
+
+def _busy(root: Path, counts_nice: bool) -> _Reading:
+    tick = 1.0 / os.sysconf("SC_CLK_TCK")
+    busy: dict[int, float] = {}
+    try:
+        lines = (root / "stat").read_text(encoding="ascii").splitlines()
+        for name, *fields in (line.split() for line in lines if line.startswith("cpu")):
+            if name != "cpu":
+                user, nice, system, _, _, irq, softirq = (int(each) for each in fields[:7])
+                busy[int(name[3:])] = tick * (user + system + irq + softirq + nice * counts_nice)
+    except (OSError, ValueError):
+        pass
+    return _Reading(time.monotonic(), busy)
