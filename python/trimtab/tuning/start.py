@@ -28,7 +28,7 @@ _SPINS_BESIDE_OTHERS = "1000"
 _BLOCKS = 4
 _BLOCK_S = 0.04
 # Of a block, and of all of them, how much of a CPU's time makes it taken; the kernel counts in ticks of 10 ms.
-_TAKEN_IN_A_BLOCK = 0.5
+_TAKEN_IN_A_BLOCK = 0.3
 _TAKEN = 0.8
 
 
