@@ -57,6 +57,12 @@ def test_cases_are_shorter_in_a_smoke_run() -> None:
         assert long.command[0] == short.command[0] and long.command != short.command
 
 
+def test_what_is_promised_to_a_percent_has_more_rounds() -> None:
+    cases = steering_cases(False, Path("bin"), Path("work"))
+    assert {each.rounds(3) for each in cases if each.most < 1} == {3}
+    assert {each.rounds(3) for each in cases if each.most >= 1} == {15}
+
+
 def test_the_page_shows_the_results_that_are_kept() -> None:
     suite = SUITES["steering"]
     text = suite.page.read_text(encoding="utf-8")
