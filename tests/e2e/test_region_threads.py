@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import long_enough
 
 Run = Callable[..., Any]
 Compiled = Callable[..., Path]
@@ -53,19 +54,22 @@ def test_tiny_regions_end_with_one_thread_and_a_big_one_keeps_its_own(
     run: Run, compiled: Compiled, options: tuple[str, ...], compiler: str
 ) -> None:
     program = compiled(REGIONS, compiler)
-    for seconds in ("4", "16"):
-        watched = run(program, seconds, options=("--tune", *options), env=threads(2))
-        assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
-        report = watched.report()
-        if last(report, "tiny") is not None:
-            break
+
+    def kept(watched: Any) -> list[dict[str, Any]]:
+        decided = watched.report()["decisions"]
+        return [each for each in decided if each["outcome"] == "kept" and "tiny" in each["subject"]]
+
+    watched = long_enough(
+        4,
+        lambda seconds: run(program, seconds, options=("--tune", *options), env=threads(2)),
+        lambda watched: bool(kept(watched)),
+    )
+    assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
+    report = watched.report()
     assert last(report, "tiny") == 1
     if not any("wait for a CPU" in each["reason"] for each in report["decisions"]):
         assert last(report, "big") in (None, 2), "nobody else wants the CPUs"
-    kept = next(
-        each for each in report["decisions"] if each["outcome"] == "kept" and "tiny" in each["subject"]
-    )
-    assert (kept["policy"], kept["gain"] > 0.1) == ("tuner", True)
+    assert (kept(watched)[0]["policy"], kept(watched)[0]["gain"] > 0.1) == ("tuner", True)
 
     frozen = run(program, "1", options=("--frozen", *options), env=threads(2))
     assert frozen.done.stdout == "right\n"
@@ -81,11 +85,18 @@ def test_tiny_regions_end_with_one_thread_and_a_big_one_keeps_its_own(
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_any_numbers_are_right(run: Run, compiled: Compiled, options: tuple[str, ...], compiler: str) -> None:
-    watched = run(compiled(REGIONS, compiler), "2", options=("--tune=shuffle", *options), env=threads(4))
+    def turned(watched: Any) -> list[set[int]]:
+        changes = numbers(watched.report(), ("set",))
+        return [{to for name, _, to in changes if region in name} for region in ("tiny", "big", "on_demand")]
+
+    program = compiled(REGIONS, compiler)
+    watched = long_enough(
+        2,
+        lambda seconds: run(program, seconds, options=("--tune=shuffle", *options), env=threads(4)),
+        lambda watched: turned(watched) == [{1, 2, 4}] * 3,
+    )
     assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
-    turned = numbers(watched.report(), ("set",))
-    for region in ("tiny", "big", "on_demand"):
-        assert {to for name, _, to in turned if region in name} == {1, 2, 4}
+    assert turned(watched) == [{1, 2, 4}] * 3
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -117,9 +128,18 @@ def test_clauses_go_down_only_with_the_stronger_consent(
     run: Run, compiled: Compiled, options: tuple[str, ...], compiler: str
 ) -> None:
     given = ("--tune=shuffle", "--threads-even-if-fixed", *options)
-    watched = run(compiled(RELIES, compiler), "believes-clause", "2", options=given, env=threads(4))
+
+    def turned(watched: Any) -> set[int]:
+        return {to for _, _, to in numbers(watched.report(), ("set",))}
+
+    program = compiled(RELIES, compiler)
+    watched = long_enough(
+        2,
+        lambda seconds: run(program, "believes-clause", seconds, options=given, env=threads(4)),
+        lambda watched: turned(watched) == {1, 2, 3},
+    )
     assert watched.done.stdout == "right\n", watched.done.stderr
-    assert {to for _, _, to in numbers(watched.report(), ("set",))} == {1, 2, 3}, "never more than it says"
+    assert turned(watched) == {1, 2, 3}, "never more than it says"
 
 
 def test_without_consent_there_is_no_such_knob(
@@ -136,20 +156,27 @@ def test_arcs_searches_threads_and_never_a_region_and_its_loop_at_once(
 ) -> None:
     given = ("--tune", "--policy=arcs-offline", *options)
     program = compiled(REGIONS, "clang-19")
-    for seconds in ("3", "12", "48"):
-        watched = run(program, seconds, options=given, env=threads(4))
-        assert watched.done.stdout == "right\n"
-        report = watched.report()
-        tried = {to for name, _, to in numbers(report, ("trial",)) if "on_demand" in name}
-        group = [each for each in report["decisions"] if "on_demand" in each["subject"]]
-        turned = {change["knob"] for each in group for change in each["changes"]}
-        if tried and turned >= {"threads", "schedule"}:
-            break
-    assert tried <= {2, 4} and 2 in tried, "of its set what is no more than its own"
-    assert turned >= {"threads", "schedule"}
+
+    def of_the_region(watched: Any) -> list[dict[str, Any]]:
+        return [each for each in watched.report()["decisions"] if "on_demand" in each["subject"]]
+
+    def turned(watched: Any) -> set[str]:
+        return {change["knob"] for each in of_the_region(watched) for change in each["changes"]}
+
+    def tried(watched: Any) -> set[int]:
+        return {to for name, _, to in numbers(watched.report(), ("trial",)) if "on_demand" in name}
+
+    watched = long_enough(
+        3,
+        lambda seconds: run(program, seconds, options=given, env=threads(4)),
+        lambda watched: bool(tried(watched)) and turned(watched) >= {"threads", "schedule"},
+    )
+    assert watched.done.stdout == "right\n"
+    assert tried(watched) <= {2, 4} and 2 in tried(watched), "of its set what is no more than its own"
+    assert turned(watched) >= {"threads", "schedule"}
     accepted = {"threads": "4", "schedule": "as-written", "chunk": "1"}
     now = dict(accepted)
-    for each in group:
+    for each in of_the_region(watched):
         for change in each["changes"]:
             now[change["knob"]] = change["to"]
             if each["outcome"] in ("kept", "set"):

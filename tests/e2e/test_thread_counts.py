@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import long_enough
 
 Run = Callable[..., Any]
 Compiled = Callable[..., Path]
@@ -43,15 +44,6 @@ def thread_decisions(report: dict[str, Any]) -> list[tuple[int, int]]:
     ]
 
 
-def with_time(seconds: float, go: Callable[[str], Any], is_enough: Callable[[Any], bool]) -> Any:
-    """The run go(SECONDS); a longer one where a loaded machine let the program do too little to tell."""
-    for more in (1, 4, 16):
-        watched = go(f"{seconds * more:g}")
-        if is_enough(watched):
-            break
-    return watched
-
-
 def shuffled(folder: Path) -> tuple[str, ...]:
     """Options: any number of threads, at random."""
     return ("--threads=fit", "--tune=shuffle", "--history", str(folder / "history"))
@@ -76,7 +68,7 @@ def test_any_number_of_members_is_right_that_was_told(
         return {to for _, to in thread_decisions(watched.report())}
 
     program = compiled(SOURCE, compiler)
-    watched = with_time(
+    watched = long_enough(
         2,
         lambda seconds: run(program, how, seconds, options=shuffled(tmp_path), env=threads(4)),
         lambda watched: turned(watched) == {1, 2, 3, 4} and members(watched)[0] < members(watched)[1],
@@ -108,7 +100,7 @@ def test_what_the_program_says_itself_goes_down_only_with_the_stronger_consent(
     program = compiled(SOURCE, compiler)
     assert members(run(program, how, "0.3", options=shuffled(tmp_path), env=threads(4))) == (3, 3)
     options = (*shuffled(tmp_path), "--threads-even-if-fixed")
-    watched = with_time(
+    watched = long_enough(
         2,
         lambda seconds: run(program, how, seconds, options=options, env=threads(4)),
         lambda watched: members(watched)[0] < members(watched)[1],
@@ -123,7 +115,7 @@ def test_no_more_members_than_cpus_even_by_a_clause(run: Run, compiled: Compiled
         pytest.skip("three members are none too many")
     options = ("--threads=fit", "--threads-even-if-fixed")
     program = compiled(SOURCE, compiler)
-    watched = with_time(
+    watched = long_enough(
         1,
         lambda seconds: run(program, "believes-clause", seconds, options=options, env=threads(4)),
         lambda watched: members(watched)[0] <= CPUS,
@@ -152,7 +144,7 @@ def test_without_consent_no_number_is_changed(run: Run, compiled: Compiled, tmp_
 @pytest.mark.parametrize("how", ["asks", "believes"])
 def test_no_more_members_than_cpus(run: Run, compiled: Compiled, compiler: str, how: str) -> None:
     program = compiled(SOURCE, compiler)
-    watched = with_time(
+    watched = long_enough(
         2,
         lambda seconds: run(program, how, seconds, options=("--threads=fit",), env=threads(CPUS + 2)),
         lambda watched: members(watched)[0] <= CPUS,
@@ -178,7 +170,7 @@ def test_beside_others_there_are_fewer_members(run: Run, compiled: Compiled, com
 
     program, active = compiled(SOURCE, compiler), threads(CPUS, "active")
     with hogs(2 * CPUS):
-        watched = with_time(
+        watched = long_enough(
             3,
             lambda seconds: run(program, how, seconds, options=("--threads=fit",), env=active),
             lambda watched: is_told(watched) and members(watched)[0] < CPUS,
@@ -197,7 +189,7 @@ def test_the_published_policies_measure_between_regions(
         return [each for each in watched.report()["decisions"] if each["policy"] == policy]
 
     program, active = compiled(SOURCE, compiler), threads(3 * CPUS, "active")
-    watched = with_time(
+    watched = long_enough(
         4,
         lambda seconds: run(program, "asks", seconds, options=("--threads", policy), env=active),
         lambda watched: policy == "asat-v2" or bool(decisions(watched)),
@@ -211,16 +203,20 @@ def test_the_published_policies_measure_between_regions(
 
 @pytest.mark.skipif(CPUS < 2, reason="with one CPU there is nothing to share out")
 def test_two_copies_share_the_cpus(trimtab: str, compiled: Compiled, run: Run, tmp_path: Path) -> None:
+    def both(seconds: str) -> Any:
+        first = tmp_path / f"first-{seconds}"
+        command = [trimtab, "run", "-q", "-o", str(first), "--threads=fit", "--", str(program), "believes"]
+        with subprocess.Popen(
+            [*command, seconds], env=threads(CPUS), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as other:
+            watched = run(program, "believes", seconds, options=("--threads=fit",), env=threads(CPUS))
+            out, err = other.communicate()
+        assert out == b"right\n", err
+        members(watched)
+        return watched
+
     program = compiled(SOURCE, "gcc")
-    first = tmp_path / "first"
-    command = [trimtab, "run", "-q", "-o", str(first), "--threads=fit", "--", str(program), "believes", "5"]
-    with subprocess.Popen(
-        command, env=threads(CPUS), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as other:
-        watched = run(program, "believes", "4", options=("--threads=fit",), env=threads(CPUS))
-        out, err = other.communicate()
-    assert out == b"right\n", err
-    members(watched)
+    watched = long_enough(4, both, lambda watched: bool(thread_decisions(watched.report())))
     assert thread_decisions(watched.report()), "each comes down to a part of them"
 
 
@@ -286,7 +282,7 @@ def test_threads_that_are_left_over_do_not_spin_on(run: Run, compiled: Compiled,
     assert watched.done.stderr.count("OMP:") == 0, "the runtime has nothing to grumble at"
 
 
-# Some hundred nanoseconds of work a region, for two seconds, or a millisecond ("long"); or it asks before each for its number
+# For SECONDS: some hundred nanoseconds of work a region, or a millisecond ("long"); or it asks before each for its number
 # of threads, and relies on it ("asks").
 SHORT_REGIONS = r"""
 #include <omp.h>
@@ -294,9 +290,10 @@ SHORT_REGIONS = r"""
 #include <stdlib.h>
 #include <string.h>
 int main(int argc, char** argv) {
-  const int asks = strcmp(argv[argc - 1], "asks") == 0, size = strcmp(argv[argc - 1], "long") == 0 ? 1000000 : 200;
+  if (argc != 3) return 2;
+  const int asks = strcmp(argv[1], "asks") == 0, size = strcmp(argv[1], "long") == 0 ? 1000000 : 200;
   double* const x = calloc((size_t)size, sizeof *x);
-  const double until = omp_get_wtime() + 2;
+  const double until = omp_get_wtime() + atof(argv[2]);
   long steps = 0;
   for (; omp_get_wtime() < until; ++steps) {
     const int told = asks ? omp_get_max_threads() : 0;
@@ -325,19 +322,38 @@ int main(int argc, char** argv) {
 def test_nobody_is_woken_for_regions_that_are_too_short(
     run: Run, compiled: Compiled, compiler: str, how: str
 ) -> None:
-    watched = run(compiled(SHORT_REGIONS, compiler), how, options=("--threads=fit",), env=threads(CPUS))
+    def is_told(watched: Any) -> bool:
+        return any(
+            "regions take" in each["reason"] and "trial_ratio" in each["evidence"]
+            for each in watched.report()["decisions"]
+        )
+
+    def is_small(watched: Any) -> bool:
+        turned = thread_decisions(watched.report())
+        return bool(turned) and turned[-1][1] < CPUS
+
+    def lacks_cpus(watched: Any) -> bool:
+        return any("members wait" in each["reason"] for each in watched.report()["decisions"])
+
+    program = compiled(SHORT_REGIONS, compiler)
+    watched = long_enough(
+        2,
+        lambda seconds: run(program, how, seconds, options=("--threads=fit",), env=threads(CPUS)),
+        lambda watched: (is_told(watched) and is_small(watched)) or lacks_cpus(watched),
+    )
     assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
-    decided = watched.report()["decisions"]
-    if any("members wait" in each["reason"] for each in decided):
+    if lacks_cpus(watched):
         pytest.skip("others want the CPUs: there are fewer threads for their sake")
-    assert any("regions take" in each["reason"] and "trial_ratio" in each["evidence"] for each in decided)
-    assert thread_decisions(watched.report())[-1][1] < CPUS
+    assert is_told(watched)
+    assert is_small(watched)
 
 
 @pytest.mark.skipif(CPUS < 2, reason="with one CPU there is one thread")
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_nothing_is_tried_with_long_regions(run: Run, compiled: Compiled, compiler: str) -> None:
-    watched = run(compiled(SHORT_REGIONS, compiler), "long", options=("--threads=fit",), env=threads(CPUS))
+    watched = run(
+        compiled(SHORT_REGIONS, compiler), "long", "2", options=("--threads=fit",), env=threads(CPUS)
+    )
     assert watched.done.stdout == "right\n"
     changes = [change["knob"] for each in watched.report()["decisions"] for change in each["changes"]]
     assert "trial_members" not in changes, "regions of a millisecond are not tried"

@@ -93,6 +93,7 @@ static void believe_clause(void) {
 }
 
 static volatile int is_over;
+static volatile long others_regions;
 static void* other(void* arrays) {
   (void)arrays;
   while (!is_over) {
@@ -103,6 +104,7 @@ static void* other(void* arrays) {
       members += 1;
     }
     expect(members == own, "of another thread", members, own);
+    ++others_regions;
   }
   return NULL;
 }
@@ -138,8 +140,9 @@ int main(int argc, char** argv) {
   pthread_t second;
   if (strcmp(how, "pthreads") == 0 && pthread_create(&second, NULL, other, NULL) != 0) return 2;
   const double begin = seconds();
+  const long others_wanted = strcmp(how, "pthreads") == 0 ? 100 : 0;
   long regions = 0;
-  for (; seconds() - begin < enough_s || regions < 1000; ++regions) {
+  for (; seconds() - begin < enough_s || regions < 1000 || others_regions < others_wanted; ++regions) {
     if (strcmp(how, "asks") == 0)
       size_anew();
     else if (strcmp(how, "asks-once") == 0)
