@@ -1,10 +1,15 @@
 #include "trimtab/openmp/thread_steering.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <utility>
 
+#include "scratch_folder.hpp"
 #include "steering/arrival_skew.hpp"
 #include "steering/team_sizes.hpp"
 #include "trimtab/steer/fitting/figures.hpp"
@@ -29,18 +34,32 @@ std::optional<double> figure_in(const steer::snapshot& now, std::string_view nam
   return found == now.figures.end() ? std::nullopt : std::optional(found->value);
 }
 
-TEST(thread_steering, tells_how_far_apart_regions_end_where_the_kernel_tells_no_run_delay) {
-  static const char a_runtime = 0;
-  const team_sizes::who here{1, &a_runtime};
-  steer::board knobs;
-  steer::decision_record record(std::make_unique<nowhere>());
-  thread_steering_options options;
-  options.allowed.bits[0] = 0b11;
-  options.root = "/nowhere";
-  thread_steering steering(knobs, record, options);
+class thread_steering_of_two : public ::testing::Test {
+ protected:
+  // The process's rules stay as they are, once it has forked.
+  static void TearDownTestSuite() {
+    thread_steering::after_fork();
+    EXPECT_FALSE(is_fitting_teams.load());
+  }
+  static thread_steering_options options_for(const std::string& root) {
+    thread_steering_options options;
+    options.allowed.bits[0] = 0b11;
+    options.root = root;
+    return options;
+  }
+  static void fork() {
+    static const char a_runtime = 0;
+    the_team_sizes.fork({1, &a_runtime}, 2);
+  }
+  steer::board m_knobs;
+  steer::decision_record m_record{std::make_unique<nowhere>()};
+};
+
+TEST_F(thread_steering_of_two, tells_how_far_apart_regions_end_where_the_kernel_tells_no_run_delay) {
+  thread_steering steering(m_knobs, m_record, options_for("/nowhere"));
   steer::snapshot now;
   // As long as a window takes.
-  for (the_team_sizes.fork(here, 2); !figure_in(now, figures::skew_seconds); the_team_sizes.fork(here, 2)) {
+  for (fork(); !figure_in(now, figures::skew_seconds); fork()) {
     note_skew(static_cast<base::ticks>(observe::the_recorder.ticks_of_ns(8e6)));
     now = {};
     steering.add_to(now);
@@ -49,8 +68,39 @@ TEST(thread_steering, tells_how_far_apart_regions_end_where_the_kernel_tells_no_
   EXPECT_EQ(figure_in(now, figures::run_delay_share), std::nullopt);
   EXPECT_EQ(figure_in(now, figures::idle_cpus), std::nullopt);
   EXPECT_EQ(figure_in(now, figures::allowed_cpus), 2.0);
-  thread_steering::after_fork();
-  EXPECT_FALSE(is_fitting_teams.load());
+}
+
+TEST_F(thread_steering_of_two, tells_sooner_when_members_have_lost_enough) {
+  const scratch_folder root;
+  ASSERT_NE(observe::this_lane(), nullptr);
+  const std::string own = "/proc/" + std::to_string(gettid()) + "/schedstat";
+  const auto write_delay = [&](std::uint64_t delay_ns) { root.put(own, "0 " + std::to_string(delay_ns) + " 0\n"); };
+  write_delay(0);
+  std::filesystem::create_symlink(std::to_string(getpid()), root.path() + "/proc/self");
+  thread_steering steering(m_knobs, m_record, options_for(root.path()));
+  // Lengths of windows, the first of which are short anyhow.
+  const auto shortest_of = [&](int windows, double lost_cpus) {
+    double shortest_s = 1e9, latest = -1;
+    std::uint64_t delay_ns = 0, before_ns = base::monotonic_ns();
+    for (int regions = 0; windows > 0;) {
+      fork();
+      regions += 1;
+      const std::uint64_t now_ns = base::monotonic_ns();
+      delay_ns += static_cast<std::uint64_t>(static_cast<double>(now_ns - std::exchange(before_ns, now_ns)) * lost_cpus);
+      write_delay(delay_ns);
+      steer::snapshot now;
+      steering.add_to(now);
+      const double number = *figure_in(now, figures::windows);
+      if (number == latest) continue;
+      const auto region_s = figure_in(now, figures::region_seconds);
+      if (std::exchange(latest, number) > 3 && region_s) shortest_s = std::min(shortest_s, *region_s * regions);
+      if (latest > 3) windows -= 1;
+      regions = 0;
+    }
+    return shortest_s;
+  };
+  EXPECT_GE(shortest_of(3, 0.4), 0.14);
+  EXPECT_LT(shortest_of(10, 2), 0.14) << "however slow the machine is, not all are late";
 }
 
 }  // namespace

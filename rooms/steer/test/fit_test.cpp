@@ -1,6 +1,7 @@
 #include "trimtab/steer/fitting/fit.hpp"
 
 #include "fitting_harness.hpp"
+#include "trimtab/steer/random.hpp"
 
 namespace trimtab::steer::testing {
 namespace {
@@ -40,6 +41,24 @@ TEST_F(a_fit, drops_at_once_to_what_is_left) {
   EXPECT_EQ(here.look({{figures::run_delay_share, 0.02}}), 8);
   EXPECT_EQ(here.look({{figures::run_delay_share, 0.35}}), 5) << "2.8 CPUs";
   EXPECT_EQ(here.log.back().reason, "members wait for a CPU 35 % of the time");
+}
+
+// Told before it is over: only what would be enough at its end, too, whatever comes until then.
+TEST_F(a_fit, is_told_sooner_only_what_would_have_it_drop_at_the_end_of_the_window) {
+  random_source random(1);
+  int told_sooner = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    const double window_s = 0.05 + 0.1 * random.share(), so_far_s = window_s * random.share();
+    const double lost_s = 8 * so_far_s * random.share() * random.share();
+    if (!has_lost_enough(lost_s, so_far_s, window_s)) continue;
+    told_sooner += 1;
+    ASSERT_GE(so_far_s, window_s / 2);
+    ASSERT_GE(lost_s / window_s, fit_options().lost_at_once);
+    ASSERT_GE(lost_s / so_far_s, fit_options().lost_at_once);
+  }
+  EXPECT_GT(told_sooner, 1000);
+  EXPECT_TRUE(has_lost_enough(0.03, 0.03, 0.06)) << "two members that have one CPU between them";
+  EXPECT_FALSE(has_lost_enough(0.03, 0.029, 0.06)) << "too short to tell how much";
 }
 
 TEST_F(a_fit, drops_one_when_little_is_lost_twice) {

@@ -10,9 +10,7 @@ namespace {
 constexpr double quota_period_s = 0.1;
 }
 
-machine::machine(machine_options options) : m_options(options), m_random(options.seed), m_queues(options.cpus) {
-  m_window_ends_s = options.window_s;
-}
+machine::machine(machine_options options) : m_options(options), m_random(options.seed), m_queues(options.cpus) {}
 machine::~machine() = default;
 
 const machine::program& machine::operator[](std::size_t which) const { return m_jobs[which]->seen; }
@@ -134,11 +132,10 @@ void machine::run_until(double end_s) {
       }
     }
     tick();
-    if (m_time_s < m_window_ends_s) continue;
-    m_window_ends_s += m_options.window_s;
+    if (m_time_s < m_next_look_s) continue;
+    m_next_look_s += m_options.look_s;
     for (const auto& each : m_jobs)
-      if (each->is_running) tell(*each);
-    m_idle_s = 0;
+      if (each->is_running) look(*each);
   }
 }
 

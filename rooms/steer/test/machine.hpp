@@ -27,6 +27,8 @@ struct machine_options {
   double slice_s = 4e-3;  // of a CPU with a queue; each is drawn from half to one and a half of it
   double slept_long_s = 0.1;
   double window_s = 0.1;  // of figures; a snapshot each
+  double look_s = 5e-3;   // at which a window may be told sooner (has_lost_enough)
+  bool tells_sooner = true;
   bool has_registry = true;
   std::uint64_t seed = 1;
 };
@@ -96,13 +98,14 @@ class machine {
   void end(job& its);
   void begin_region(job& its);
   void advance(job& its);
+  void look(job& its);
   void tell(job& its);
   std::vector<figure> figures_of(job& its);
   double share_of(job& its, double idle);
 
   machine_options m_options;
   random_source m_random;
-  double m_time_s = 0, m_window_ends_s = 0, m_idle_s = 0;
+  double m_time_s = 0, m_next_look_s = 0, m_idle_s = 0;
   std::vector<std::deque<thread*>> m_queues;
   std::vector<std::unique_ptr<job>> m_jobs;
 };

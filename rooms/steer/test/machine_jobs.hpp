@@ -20,6 +20,7 @@ struct machine::job {
   knob_value barrier_members = 0;
 
   // In the window.
+  double window_began_s = 0, idle_before_s = 0, windows = 0;
   double skew_s = 0, used_s = 0, throttled_s = 0;
   double quota_left_s = never;
   bool is_throttled = false;

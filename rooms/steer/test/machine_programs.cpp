@@ -15,7 +15,8 @@ constexpr team_trial_options trial_ns{.least_block = 1'000'000, .most_block = 10
 
 void machine::begin(job& its) {
   its.is_running = true;
-  its.evaluated_s = its.time_s = m_time_s;
+  its.evaluated_s = its.time_s = its.window_began_s = m_time_s;
+  its.idle_before_s = m_idle_s;
   begin_region(its);
 }
 
@@ -119,12 +120,14 @@ double machine::share_of(job& its, double idle) {
 }
 
 std::vector<figure> machine::figures_of(job& its) {
-  const double window = m_options.window_s, idle = m_idle_s / window;
+  const double window = m_time_s - std::exchange(its.window_began_s, m_time_s);
+  const double idle = (m_idle_s - std::exchange(its.idle_before_s, m_idle_s)) / window;
   std::vector<figure> told;
   const auto add = [&](std::string_view name, double value) { told.push_back({std::string(name), value}); };
   double delay = 0;
   for (thread& each : its.threads) delay += std::exchange(each.delay_s, 0);
-  add(figures::windows, m_time_s / window);
+  its.windows += 1;
+  add(figures::windows, its.windows);
   add(figures::allowed_cpus, m_options.cpus);
   add(figures::quota_cpus, its.seen.options.quota_cpus);
   add(figures::idle_cpus, idle);
@@ -159,9 +162,18 @@ std::vector<figure> machine::figures_of(job& its) {
   return told;
 }
 
+void machine::look(job& its) {
+  const double so_far = m_time_s - its.window_began_s;
+  double delay = 0;
+  for (const thread& each : its.threads) delay += each.delay_s;
+  if (so_far >= m_options.window_s - 1e-9 || (m_options.tells_sooner && has_lost_enough(delay, so_far, m_options.window_s)))
+    tell(its);
+}
+
 void machine::tell(job& its) {
   if (!its.steering) {
     its.used_s = 0;
+    its.window_began_s = m_time_s;
     return;
   }
   snapshot now;

@@ -199,6 +199,62 @@ TEST(machine, has_ours_ten_times_faster_than_a_fixed_team_beside_two_hogs) {
   EXPECT_GT(regions[1], 10 * regions[0]);
 }
 
+TEST(machine, has_ours_drop_in_half_a_window_when_it_loses_a_whole_cpu) {
+  double dropped_s[2];
+  for (const bool is_sooner : {false, true}) {
+    machine_options with_windows = cpus(2);
+    with_windows.tells_sooner = is_sooner;
+    machine here(with_windows);
+    program_options team = region_program(never, 2);
+    team.fits = with<fit>();
+    here.add(team);
+    here.add(serial_job(never));
+    here.add(serial_job(never));
+    here.run_until(2);
+    ASSERT_FALSE(here[0].decisions.empty());
+    dropped_s[is_sooner ? 1 : 0] = here[0].decisions.front().time_s;
+    EXPECT_EQ(here[0].threads, 1);
+  }
+  EXPECT_NEAR(dropped_s[0], 0.1, 0.01);
+  EXPECT_LT(dropped_s[1], 0.07);
+}
+
+// Others who want a CPU for a moment now and then: of the window each takes less than would have ours drop.
+TEST(machine, has_ours_not_drop_for_moments) {
+  for (const double moment_s : {0.005, 0.02, 0.04})
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      machine here(cpus(2, seed));
+      random_source random(seed);
+      program_options team = region_program(never, 2, large_grain_s);
+      team.fits = with<fit>();
+      here.add(team);
+      for (double at_s = 0; at_s < 20; at_s += 0.3 + 0.4 * random.share()) here.add(serial_job(moment_s, at_s));
+      here.run_until(20);
+      EXPECT_TRUE(here[0].decisions.empty()) << moment_s << ' ' << seed;
+    }
+}
+
+// Longer ones have it drop as often as without.
+TEST(machine, has_ours_drop_no_more_often_because_windows_are_told_sooner) {
+  std::size_t decisions[2] = {};
+  for (const bool is_sooner : {false, true})
+    for (const double moment_s : {0.06, 0.08, 0.12})
+      for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+        machine_options with_windows = cpus(4, seed);
+        with_windows.tells_sooner = is_sooner;
+        machine here(with_windows);
+        random_source random(seed);
+        program_options team = region_program(never, 4, large_grain_s);
+        team.fits = with<fit>();
+        here.add(team);
+        for (double at_s = 0; at_s < 20; at_s += 0.5 + random.share()) here.add(serial_job(moment_s, at_s));
+        here.run_until(20);
+        decisions[is_sooner ? 1 : 0] += here[0].decisions.size();
+      }
+  EXPECT_GT(decisions[0], 0u);
+  EXPECT_LE(static_cast<double>(decisions[1]), 1.1 * static_cast<double>(decisions[0]));
+}
+
 TEST(machine, has_ours_go_to_one_thread_at_once_under_a_quota_of_half_a_cpu) {
   machine here(cpus(4));
   program_options team = region_program(never, 4);

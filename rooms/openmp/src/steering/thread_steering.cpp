@@ -22,6 +22,7 @@ constexpr double window_s = 0.15;
 // The first ones: threads that a program begins with are in others' way until one is over.
 constexpr double first_window_s = 0.06;
 constexpr std::uint64_t first_windows = 3;
+constexpr double reads_of_window = 12;
 // A new team's threads are made at the next fork.
 constexpr double change_cost_s = 100e-6;
 constexpr std::uint32_t threads_knob = 0;
@@ -96,31 +97,48 @@ bool thread_steering::is_in_force() const {
   return !values.empty() && static_cast<std::uint32_t>(values[threads_knob]) == the_team_sizes.latest();
 }
 
+void thread_steering::begin_window() {
+  m_watch.begin();
+  m_lanes.since_last();
+  take_longest_skew();
+  count_window();
+}
+
+void thread_steering::count_window() {
+  m_members = the_team_sizes.latest();
+  m_forks = the_team_sizes.forks();
+  m_tellings = the_team_sizes.tellings();
+  m_delay_s.reset();
+  m_read_s = 0;
+}
+
+// What members lost is read when it is over, and in its second half now and then.
+bool thread_steering::is_window_over() {
+  const double length_s = m_windows < first_windows ? first_window_s : window_s, so_far_s = m_watch.seconds();
+  if (so_far_s < length_s && so_far_s < std::max(m_read_s, length_s / 2)) return false;
+  if (const auto since = m_lanes.since_last())
+    m_delay_s = m_delay_s.value_or(0) + static_cast<double>(since->run_delay_ns) * 1e-9;
+  m_read_s = so_far_s + length_s / reads_of_window;
+  return so_far_s >= length_s || steer::has_lost_enough(m_delay_s.value_or(0), so_far_s, length_s);
+}
+
 // Of regions that all had the size which is in force; otherwise it begins anew.
 void thread_steering::end_window() {
   const std::uint32_t members = the_team_sizes.latest(), forks = the_team_sizes.forks(),
                       tellings = the_team_sizes.tellings();
   const bool is_valid = is_in_force() && members == m_members;
-  if (is_valid && m_watch.seconds() < (m_windows < first_windows ? first_window_s : window_s)) return;
+  if (is_valid && !is_window_over()) return;
   if (!is_valid || (forks == m_forks && !the_recorder.is_parallel())) {
-    m_members = members;
-    m_forks = forks;
-    m_tellings = tellings;
-    m_watch.begin();
-    m_lanes.since_last();
-    take_longest_skew();
+    begin_window();
     return;
   }
   const observe::cpu_window ended = m_watch.end(the_team_sizes.own());
-  std::optional<double> delay_s;
-  if (const auto since = m_lanes.since_last()) delay_s = static_cast<double>(since->run_delay_ns) * 1e-9;
   const std::uint32_t regions = forks - m_forks;
   // Where the program relies on a number, it can be tried with another only if it asks before each region.
   const bool can_try = !the_team_sizes.is_promised() || tellings - m_tellings + 1 >= regions;
-  m_forks = forks;
-  m_tellings = tellings;
   m_windows += 1;
-  m_figures = steer::figures_of(ended, delay_s, members);
+  m_figures = steer::figures_of(ended, m_delay_s, members);
+  count_window();
   if (regions > 0 && can_try) m_figures.push_back({std::string(figures::region_seconds), ended.seconds / regions});
   const auto skew = static_cast<double>(take_longest_skew());
   m_figures.push_back({std::string(figures::skew_seconds), skew * the_recorder.clock().ns_per_tick * 1e-9});
@@ -172,9 +190,7 @@ void thread_steering::add_to(steer::snapshot& now) {
   if (!m_subject) {
     appear(now);
     if (!m_subject) return;
-    m_members = the_team_sizes.latest();
-    m_watch.begin();
-    m_lanes.since_last();
+    begin_window();
     if (const first_share its = taken_share(); its.others > 0) {
       m_windows = 1;
       m_figures = {{std::string(figures::others), static_cast<double>(its.others)},

@@ -4,6 +4,10 @@
 
 namespace trimtab::steer {
 
+bool has_lost_enough(double run_delay_s, double so_far_s, double window_s) noexcept {
+  return so_far_s >= window_s / 2 && run_delay_s >= lost_at_once * std::max(window_s, so_far_s);
+}
+
 std::vector<figure> figures_of(const observe::cpu_window& ended, std::optional<double> run_delay_s, std::uint32_t members) {
   std::vector<figure> made;
   const auto tell = [&made](std::string_view name, double value) { made.push_back({std::string(name), value}); };

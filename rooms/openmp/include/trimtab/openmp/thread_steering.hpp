@@ -1,6 +1,7 @@
 // The number of threads of the process's teams as a subject with a knob, where the user consents to fewer than the program
 // would have: "threads", from 1 to the program's own number, and for asat-v2 "barrier_members". With the figures that
-// policies of steer/fitting need, a window of them every 0.15 s. The rules are in team_sizes.hpp.
+// policies of steer/fitting need, a window of them every 0.15 s, or sooner where members lose their CPUs. The rules are in
+// team_sizes.hpp.
 #pragma once
 
 #include <optional>
@@ -45,6 +46,9 @@ class thread_steering {
  private:
   void appear(steer::snapshot& now);
   bool is_in_force() const;
+  void begin_window();
+  void count_window();  // what follows the one that has ended
+  bool is_window_over();
   void end_window();
   void evaluate(double now_s);
   void tell(steer::snapshot& now) const;
@@ -56,8 +60,11 @@ class thread_steering {
   bool m_is_gone = false;
   observe::cpu_watch m_watch;
   observe::lane_times m_lanes;
-  std::uint32_t m_forks = 0, m_tellings = 0;  // when the window began
+  // Of the window under way.
+  std::uint32_t m_forks = 0, m_tellings = 0;  // when it began
   std::uint32_t m_members = 0;
+  std::optional<double> m_delay_s;  // that members had no CPU, until it was read last
+  double m_read_s = 0;              // when that is read again, since it began
   std::uint64_t m_windows = 0;
   double m_evaluated_s = 0;
   std::vector<steer::figure> m_figures;  // of the latest window

@@ -63,6 +63,12 @@ inline constexpr std::string_view trial_members = "trial_members";
 
 namespace trimtab::steer {
 
+// CPUs without which members were in one window: enough to act at once.
+inline constexpr double lost_at_once = 0.5;
+// A window may be told sooner: once it is half over, and members have lost so much that it is `lost_at_once` of all of it,
+// whatever the rest brings. So nothing is acted on that would not be at its end.
+bool has_lost_enough(double run_delay_s, double so_far_s, double window_s) noexcept;
+
 // What a window tells. run_delay_s: that `members` threads were without a CPU in it, together; nothing: not known.
 std::vector<figure> figures_of(const observe::cpu_window& ended, std::optional<double> run_delay_s, std::uint32_t members);
 // What is told in every snapshot; windows: that have ended.

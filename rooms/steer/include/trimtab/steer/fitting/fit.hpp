@@ -21,8 +21,8 @@
 namespace trimtab::steer {
 
 struct fit_options {
-  double period_s = 0.01;      // between looks; each window of the figures is judged once, and soon
-  double lost_at_once = 0.5;   // CPUs
+  double period_s = 0.01;  // between looks; each window of the figures is judged once, and soon
+  double lost_at_once = steer::lost_at_once;
   double lost_in_a_row = 0.3;  // CPUs, > 1 - least_idle
   double least_idle = 0.8;     // CPUs
   double calm_s = 1;
