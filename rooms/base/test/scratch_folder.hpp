@@ -11,15 +11,19 @@
 
 namespace trimtab {
 
+// While it is there, it is the folder for temporary files: so those that a child makes, which as a death test leaves by
+// _exit and removes nothing, are in it and go with it. Several in one process end in reverse order.
 class scratch_folder {
  public:
-  scratch_folder() {
-    m_path = (std::filesystem::temp_directory_path() / "trimtab-test-XXXXXX").string();
+  scratch_folder() : m_outer(std::filesystem::temp_directory_path()) {
+    m_path = (m_outer / "trimtab-test-XXXXXX").string();
     if (mkdtemp(m_path.data()) == nullptr) throw std::system_error(errno, std::generic_category(), m_path);
+    setenv("TMPDIR", m_path.c_str(), 1);
   }
   scratch_folder(const scratch_folder&) = delete;
   scratch_folder& operator=(const scratch_folder&) = delete;
   ~scratch_folder() {
+    setenv("TMPDIR", m_outer.c_str(), 1);
     std::error_code ignored;
     std::filesystem::remove_all(m_path, ignored);
   }
@@ -34,6 +38,7 @@ class scratch_folder {
   }
 
  private:
+  std::filesystem::path m_outer;
   std::string m_path;
 };
 

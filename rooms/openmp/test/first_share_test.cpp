@@ -6,8 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
-
+#include "scratch_folder.hpp"
 #include "steering/team_sizes.hpp"
 #include "trimtab/base/clock.hpp"
 #include "trimtab/observe/cpu_registry.hpp"
@@ -19,8 +18,8 @@ constexpr char a_runtime = 0;
 
 struct a_first_region : ::testing::Test {
   a_first_region() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-  std::string path = ::testing::TempDir() + "first_share_" + std::to_string(getpid());
-  ~a_first_region() override { std::filesystem::remove(path); }
+  scratch_folder folder;
+  std::string path = folder.path() + "/cpus";
 
   // Members of the first region of a process with four CPUs, of `own` by itself.
   std::uint32_t members_beside(int others, std::uint32_t own) const {

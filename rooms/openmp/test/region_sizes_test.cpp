@@ -18,6 +18,7 @@ class region_sizes : public ::testing::Test {
     ASSERT_TRUE(prepare_regions(nullptr));
     t_forked = {};
     m_first = used += 2;
+    m_regions = region_count();
     m_enough = static_cast<base::ticks>(observe::the_recorder.ticks_of_ns(1e6));
     EXPECT_EQ(members(nullptr), programs_own) << "the first that forks";
   }
@@ -44,6 +45,7 @@ class region_sizes : public ::testing::Test {
 
   team_sizes m_rules;
   base::ticks m_enough = 0;
+  std::uint32_t m_regions = 0;  // that there were before
 
  private:
   static inline char all_functions[64];
@@ -63,6 +65,20 @@ TEST_F(region_sizes, are_each_regions_own) {
   EXPECT_EQ(members(function(1)), 1u);
   EXPECT_EQ(fork_fitted(m_rules, first_thread, function(1), 1), team_sizes::as_it_is) << "it would have one now";
   EXPECT_EQ(one.own.load(), programs_own);
+  EXPECT_EQ(other.own.load(), programs_own) << "the most that it has had";
+}
+
+void region_of_earlier_runs() {}
+TEST_F(region_sizes, are_what_earlier_runs_found_from_the_first_one_on) {
+  const auto* const outlined = reinterpret_cast<const void*>(&region_of_earlier_runs);
+  char key[256];
+  ASSERT_TRUE(write_region_key(outlined, key, sizeof key));
+  static std::vector<known_size> known;
+  known = {{"another", 3}, {key, 2}};
+  ASSERT_TRUE(prepare_regions(&known));
+  EXPECT_EQ(members(outlined), 2u);
+  EXPECT_EQ(t_forked.under, under_known_size);
+  EXPECT_EQ(members(function(0)), programs_own);
 }
 
 TEST_F(region_sizes, are_what_the_program_was_told) {
@@ -109,6 +125,46 @@ TEST_F(region_sizes, what_a_smaller_team_costs_the_next_region_is_its_own) {
   run(function(1), 100);
   ASSERT_TRUE(large.measured.take(taken));
   EXPECT_EQ(taken.took, m_enough) << "and of nobody else";
+}
+
+TEST_F(region_sizes, a_start_is_late_by_what_it_takes_longer_than_usual) {
+  region_site &small = site(function(0)), &large = site(function(1));
+  site_measurement taken{};
+  run(function(1), 800);
+  run(function(1), 1600);
+  EXPECT_EQ(large.usual_start, 900u) << "an eighth of the way to the latest";
+  for (const base::ticks start : {1000, 500}) {
+    wish_members(small, {2, 11});
+    run(function(0), 50);
+    run(function(1), start);
+    ASSERT_TRUE(small.measured.take(taken));
+    EXPECT_EQ(taken.took, m_enough + (start > 900 ? start - 900 : 0));
+    EXPECT_EQ(large.usual_start, 900u) << "it had more members than the one before";
+  }
+}
+
+TEST_F(region_sizes, another_regions_end_is_not_its_own) {
+  region_site& its = site(function(0));
+  site_measurement taken{};
+  members(function(0));
+  region_ended(function(1), 7, m_enough);
+  EXPECT_EQ(t_forked.site, &its) << "still under way";
+  run(function(0), 0);
+  members(function(0));
+  ASSERT_TRUE(its.measured.take(taken));
+  EXPECT_EQ(taken.instances, 1u);
+}
+
+TEST_F(region_sizes, overhead_is_what_the_longest_part_leaves) {
+  const region_site& its = site(function(0));
+  note_longest_part(function(0), 1000, 200, 4);
+  EXPECT_EQ(its.overhead.load(), 800u);
+  note_longest_part(function(0), 1000, 1200, 4);
+  EXPECT_EQ(its.overhead.load(), 700u) << "none, and an eighth of the way to that";
+  note_longest_part(function(0), 1000, 200, 1);
+  EXPECT_EQ(its.overhead.load(), 700u - 700 / 8) << "one member waits for nobody";
+  note_longest_part(function(1), 1000, 200, 4);
+  EXPECT_EQ(region_count(), m_regions + 1) << "only of those that were forked";
 }
 
 TEST_F(region_sizes, a_start_that_nobody_saw_costs_nothing) {
