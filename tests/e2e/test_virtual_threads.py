@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import long_enough
 from trimtab import machine
 from trimtab.history import Entry, History, Key, build_of, machine_of
 from trimtab.tuning.online import available_cpus
@@ -40,7 +41,12 @@ def test_every_iteration_runs_once_whatever_is_turned(
     run: Run, compiled: Compiled, history: tuple[str, str], level: str, count: int
 ) -> None:
     options = ("--tune=shuffle", "--virtual-threads", "--seed", str(count), *history)
-    watched = run(compiled(SOURCE, "gcc", level), "20", options=options, env=threads(count))
+    program = compiled(SOURCE, "gcc", level)
+    watched = long_enough(
+        20,
+        lambda rounds: run(program, rounds, options=options, env=threads(count)),
+        lambda watched: bool(watched.report()["decisions"]),
+    )
     assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
     report = watched.report()
     turned = {(change["knob"], change["to"]) for each in report["decisions"] for change in each["changes"]}
@@ -66,25 +72,36 @@ def test_consent_without_tuning_is_an_error(trimtab: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments"),
+    ("name", "steps", "more"),
     [
-        ("mandelbrot", ("--steps", "8")),
-        ("triangular", ("--size", "4000", "--steps", "60")),
-        ("hotspot3d", ("--steps", "400")),
-        ("sph", ()),
-        ("lavamd", ("--steps", "30")),
+        ("mandelbrot", 8, ()),
+        ("triangular", 60, ("--size", "4000")),
+        ("hotspot3d", 400, ()),
+        ("sph", 4, ()),
+        ("lavamd", 30, ()),
     ],
 )
 def test_workloads_are_right_whatever_is_turned(
-    run: Run, workload: Callable[[str], Path], history: tuple[str, str], name: str, arguments: tuple[str, ...]
+    run: Run,
+    workload: Callable[[str], Path],
+    history: tuple[str, str],
+    name: str,
+    steps: int,
+    more: tuple[str, ...],
 ) -> None:
-    options = ("--tune=shuffle", "--virtual-threads", *history)
-    watched = run(workload(f"{name}-gcc"), *arguments, options=options, env=threads(2))
+    def turned(watched: Any) -> list[dict[str, str]]:
+        return [change for each in watched.report()["decisions"] for change in each["changes"]]
+
+    program, options = workload(f"{name}-gcc"), ("--tune=shuffle", "--virtual-threads", *history)
+    watched = long_enough(
+        steps,
+        lambda steps: run(program, "--steps", steps, *more, options=options, env=threads(2)),
+        lambda watched: any(change["to"] != "0" for change in turned(watched)),
+    )
     assert watched.done.returncode == 0, watched.done.stderr
     assert ", right, " in watched.done.stdout
-    turned = [change for each in watched.report()["decisions"] for change in each["changes"]]
-    assert {change["knob"] for change in turned} == {"blocks"}
-    assert any(change["to"] != "0" for change in turned), "a loop of each is fit"
+    assert {change["knob"] for change in turned(watched)} == {"blocks"}
+    assert any(change["to"] != "0" for change in turned(watched)), "a loop of each is fit"
 
 
 def test_a_frozen_run_has_the_blocks_that_are_known_and_gives_the_same(
@@ -94,10 +111,13 @@ def test_a_frozen_run_has_the_blocks_that_are_known_and_gives_the_same(
     source = (Path(__file__).parent / "blocks_in_order.c").read_text(encoding="utf-8")
     program = compiled(source, "gcc")
     bare = subprocess.run([program, "30"], capture_output=True, text=True, env=threads(2), check=True)
-    shuffled = run(
-        program, "400", options=("--tune=shuffle", "--virtual-threads", *history), env=threads(2)
-    ).report()
-    (key,) = {each["key"] for each in shuffled["decisions"]}
+    options = ("--tune=shuffle", "--virtual-threads", *history)
+    shuffled = long_enough(
+        400,
+        lambda rounds: run(program, rounds, options=options, env=threads(2)),
+        lambda watched: bool(watched.report()["decisions"]),
+    )
+    (key,) = {each["key"] for each in shuffled.report()["decisions"]}
     about = machine.describe() | {"cpus_online": os.cpu_count()}
     known = Key(build_of(program), f"{available_cpus():g}", "any", machine_of(about))
     entry = Entry(
@@ -124,7 +144,11 @@ def test_what_is_kept_is_used_again(
     known = ("--virtual-threads", "--input-class", "any", *history)
     searching = ("--tune", "--search", "exhaustive", "--budget", "100")
     size = ("--size", "6000", "--steps")
-    found = run(program, *size, "150", options=(*searching, *known), env=threads(2)).report()["decisions"]
+    found = long_enough(
+        150,
+        lambda steps: run(program, *size, steps, options=(*searching, *known), env=threads(2)),
+        lambda watched: bool(watched.report()["decisions"]),
+    ).report()["decisions"]
     assert found, "it has tried something, whatever the machine lets it keep"
     kept = [change["to"] for each in found if each["outcome"] == "kept" for change in each["changes"]]
     again = run(program, *size, "20", options=("--frozen", *known), env=threads(2))
