@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from conftest import finished
+from conftest import finished, long_enough
 
+Run = Callable[..., Any]
 Workload = Callable[[str], Path]
 
-# Some seconds of work, so that there is time to decide.
-RING = ["--points", "200000", "--partition", "1000", "--steps", "8000", "--no-check"]
+# So many steps are some seconds of work, so that there is time to decide.
+STEPS = 8000
+RING = ["--points", "200000", "--partition", "1000", "--no-check", "--steps"]
 LINE = re.compile(r"^at ([\d.]+) s (.+): (\S+) (\d+) -> (\d+), (trial|kept|undone|set)\b")
 
 
@@ -30,16 +32,17 @@ def _decisions(stderr: str) -> list[tuple[str, str, int, int, str]]:
 
 @pytest.mark.parametrize("policy", ["tuner", "queue-length"])
 def test_caps_follow_one_another(workload: Workload, policy: str) -> None:
-    done = finished(
-        [
-            str(workload("heat_ring")),
-            *RING,
-            "--trimtab:workers=8",
-            "--trimtab:tune=workers",
-            f"--trimtab:tune-policy={policy}",
-            "--trimtab:print-decisions",
-        ],
-        timeout=300,
+    ring = [str(workload("heat_ring")), *RING]
+    options = [
+        "--trimtab:workers=8",
+        "--trimtab:tune=workers",
+        f"--trimtab:tune-policy={policy}",
+        "--trimtab:print-decisions",
+    ]
+    done = long_enough(
+        STEPS,
+        lambda steps: finished([*ring, steps, *options], timeout=300),
+        lambda done: bool(_decisions(done.stderr)),
     )
     assert done.returncode == 0, done.stderr
     decisions = _decisions(done.stderr)
@@ -88,15 +91,16 @@ def test_answers_are_the_serial_ones(workload: Workload, command: list[str], pol
     assert done.stderr == ""
 
 
-def test_decisions_are_in_the_report(trimtab: str, workload: Workload, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    program = [str(workload("heat_ring")), *RING, "--trimtab:workers=8", "--trimtab:tune=workers"]
-    options = ["--trimtab:tune-policy=queue-length", "--trimtab:print-decisions"]
-    done = finished([trimtab, "run", "-o", str(run), "--", *program, *options], timeout=300)
-    assert done.returncode == 0, done.stderr
-    printed = _decisions(done.stderr)
+def test_decisions_are_in_the_report(run: Run, workload: Workload) -> None:
+    options = ["--trimtab:workers=8", "--trimtab:tune=workers", "--trimtab:tune-policy=queue-length"]
+    watched = long_enough(
+        STEPS,
+        lambda steps: run(workload("heat_ring"), *RING, steps, *options, "--trimtab:print-decisions"),
+        lambda watched: bool(_decisions(watched.done.stderr)),
+    )
+    assert watched.done.returncode == 0, watched.done.stderr
+    printed = _decisions(watched.done.stderr)
     assert printed
-    report = finished([trimtab, "report", str(run), "--json"], timeout=120)
     found = [
         (
             each["subject"],
@@ -105,7 +109,7 @@ def test_decisions_are_in_the_report(trimtab: str, workload: Workload, tmp_path:
             int(each["changes"][0]["to"]),
             each["outcome"],
         )
-        for each in json.loads(report.stdout)["decisions"]
+        for each in watched.report()["decisions"]
     ]
     assert found == printed
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import long_enough
 from stopping import told_to_stop
 
 Run = Callable[..., Any]
@@ -89,7 +90,13 @@ def test_a_frozen_run_has_the_blocks_that_were_found(
     bare = subprocess.run([program, *arguments], capture_output=True, text=True, env=threads(2), check=True)
     assert bare.stdout.startswith("0-750 750-1500 ")
     # So that there is a key, whatever the machine lets a search find.
-    shuffled = run(program, *arguments, options=("--tune=shuffle", *file), env=threads(2))
+    shuffled = long_enough(
+        300,
+        lambda rounds: run(
+            program, "--blocks", rounds, "1500", options=("--tune=shuffle", *file), env=threads(2)
+        ),
+        lambda watched: bool(settings_of(watched)),
+    )
     (key,) = settings_of(shuffled)
     assert subprocess.run(
         [trimtab, "history", "list", *file], capture_output=True, check=True
