@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import long_enough
 
 Run = Callable[..., Any]
 Compiled = Callable[..., Path]
@@ -81,7 +82,12 @@ def test_arcs_searches_its_sets_and_keeps_the_best(
     run: Run, compiled: Compiled, history: tuple[str, str], policy: str, compiler: str
 ) -> None:
     program = compiled(SOURCE, compiler)
-    decided = run_with(run, program, policy, history, 1.5).report()["decisions"]
+    watched = long_enough(
+        1.5,
+        lambda seconds: run_with(run, program, policy, history, float(seconds)),
+        lambda watched: bool(watched.report()["decisions"]),
+    )
+    decided = watched.report()["decisions"]
     assert {each["policy"] for each in decided} == {policy}
     tried = {(one["knob"], one["to"]) for each in decided for one in each["changes"]}
     assert {to for knob, to in tried if knob == "schedule"} <= {"as-written", "static", "dynamic", "guided"}
@@ -146,8 +152,12 @@ def test_a_policy_that_fails_is_disabled_and_told_and_the_program_goes_on(
     run: Run, compiled: Compiled, history: tuple[str, str], tmp_path: Path, body: str, why: str
 ) -> None:
     text = f"{MARK}\nfrom trimtab.policies import Policy\nclass Mine(Policy):\n    def observe(self, now):\n        mark()\n{body}\n"
-    seconds = 8 if "not answered" in why else 1
-    watched = run_with(run, compiled(SOURCE, "gcc"), policy_file(tmp_path, text), history, seconds)
+    program, policy = compiled(SOURCE, "gcc"), policy_file(tmp_path, text)
+    watched = long_enough(
+        8 if "not answered" in why else 1,
+        lambda seconds: run_with(run, program, policy, history, float(seconds)),
+        lambda watched: bool(disabled(watched.report())),
+    )
     (found,) = disabled(watched.report())
     assert re.search(why, found), found
     assert watched.report()["decisions"] == []
@@ -190,9 +200,12 @@ def test_the_documents_example_works(
     example += f"""
 {MARK}
 _observe = EachSchedule.observe
+_trials = 0
 def _told(self, now):
+    global _trials
     made = list(_observe(self, now))
-    if any(each.outcome in ("kept", "undone") for each in made):
+    _trials += sum(each.outcome == "trial" for each in made)
+    if _trials >= 3 and any(each.outcome in ("kept", "undone") for each in made):
         mark()
     return made
 EachSchedule.observe = _told
