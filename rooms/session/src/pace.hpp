@@ -14,7 +14,9 @@ struct rhythm {
 };
 inline constexpr rhythm of_searches{0.1, 0.05};
 inline constexpr rhythm of_recall{0.02, 0.1};  // settings of earlier runs are in force without us
-inline constexpr rhythm of_others{2, 0.025};   // fitted threads must not be late; what a policy outside wants, who knows
+// Fitted threads must not be late: the first windows are short.
+inline constexpr rhythm of_fitting{0.4, 0.025};
+inline constexpr rhythm of_others{2, 0.025};  // what a policy outside wants, who knows
 
 class pace {
  public:

@@ -83,9 +83,9 @@ struct parts {
     return static_cast<double>(base::now() - begin) * the_recorder.clock().ns_per_tick * 1e-9;
   }
   static rhythm rhythm_of(const steering_options& chosen) {
-    if (chosen.threads != thread_policy::off) return of_others;
-    if (chosen.how == tune::frozen) return of_recall;
-    return chosen.policy == steer_policy::outside ? of_others : of_searches;
+    if (chosen.threads == thread_policy::off && chosen.how == tune::frozen) return of_recall;
+    if (chosen.threads == thread_policy::regions || chosen.policy == steer_policy::outside) return of_others;
+    return chosen.threads != thread_policy::off ? of_fitting : of_searches;
   }
   static steer::engine_options engine_options_of(const steering_options& chosen) {
     steer::engine_options options;

@@ -6,7 +6,7 @@ namespace trimtab::session {
 namespace {
 
 TEST(pace, is_slower_when_nothing_was_decided_for_long) {
-  for (const rhythm& by : {of_searches, of_recall, of_others}) {
+  for (const rhythm& by : {of_searches, of_recall, of_fitting, of_others}) {
     pace looks(by);
     EXPECT_EQ(looks.period_s(0), pace::busy_s);
     EXPECT_EQ(looks.period_s(2 * by.busy_for_s), by.calm_s);
