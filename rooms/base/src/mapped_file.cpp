@@ -16,8 +16,6 @@ namespace trimtab::base {
 
 namespace {
 
-constexpr std::size_t all_used_bytes = std::size_t{256} << 10;
-
 std::size_t whole_pages(std::size_t bytes) noexcept {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return (bytes + page - 1) / page * page;
@@ -34,8 +32,8 @@ int map_part(int fd, std::byte* range, std::size_t from, std::size_t to) noexcep
   if (mmap(range + from, to - from, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(from)) ==
       MAP_FAILED)
     return errno;
-  // A first touch would have the kernel fill megabytes around it with zeros, of which most may never be used.
-  if (to - from > all_used_bytes) (void)madvise(range + from, to - from, MADV_RANDOM);
+  // A first touch would have the kernel fill up to megabytes around it with zeros, of which most may never be used.
+  (void)madvise(range + from, to - from, MADV_RANDOM);
   return 0;
 }
 

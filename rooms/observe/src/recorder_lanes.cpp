@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -31,6 +32,8 @@ constexpr std::uint64_t most_trace_growth = 131072;
 constexpr std::uint64_t keep_ready_events = 262144;
 // How far ahead of a lane its pages are there already, at least. Making one takes 2 us, used or not.
 constexpr std::uint64_t least_warm_events = 4096;
+// The same of a flight recorder, once: a lane that comes further makes the rest of its pages itself, as it does so.
+constexpr std::uint64_t first_flight_events = 1024;
 // In a period: the room that there is lasts for tens of such periods.
 constexpr std::uint64_t slow_events = 1024;
 
@@ -167,7 +170,7 @@ bool recorder::prepare_lane(lane& made) noexcept {
     made.m_profile_file.close();
     return false;
   }
-  made.m_warm = traces() && first > least_warm_events ? least_warm_events : first;
+  made.m_warm = std::min(first, traces() ? least_warm_events : first_flight_events);
   made.m_events_file.populate(0, header_bytes + made.m_warm * sizeof(event));
   made.m_profile_file.populate(0, header_bytes + first_profile_rows * sizeof(profile_row));
   made.m_events_header = reinterpret_cast<file_header*>(made.m_events_file.data());

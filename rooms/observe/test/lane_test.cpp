@@ -52,12 +52,16 @@ bool is_mapped(const void* address) {
   return (entry >> 63) != 0;
 }
 
+const event* first_event_of(lane& which) {
+  const auto* const file = reinterpret_cast<const char*>(&which.header()) - sizeof(file_header);
+  return reinterpret_cast<const event*>(file + header_bytes);
+}
+
 TEST(lane, pages_of_a_trace_are_made_as_fast_as_it_is_written) {
   scratch_run run;
   open_recorder recorder(run, record_level::trace);
   lane* const mine = recorder->open_lane();
-  const auto* const events =
-      reinterpret_cast<const event*>(reinterpret_cast<const char*>(&mine->header()) - sizeof(file_header) + header_bytes);
+  const event* const events = first_event_of(*mine);
   EXPECT_TRUE(is_mapped(events));
   EXPECT_FALSE(is_mapped(events + 60'000)) << "nobody needs it yet";
   std::uint64_t written = 1;
@@ -69,6 +73,17 @@ TEST(lane, pages_of_a_trace_are_made_as_fast_as_it_is_written) {
     EXPECT_TRUE(is_mapped(events + written + batch));
   }
   EXPECT_FALSE(is_mapped(events + 60'000));
+}
+
+TEST(lane, later_pages_of_a_flight_recorder_are_made_by_the_lane_that_comes_to_them) {
+  scratch_run run;
+  open_recorder recorder(run, record_level::profile);
+  lane* const mine = recorder->open_lane();
+  const event* const events = first_event_of(*mine);
+  EXPECT_TRUE(is_mapped(events + 1000)) << "short programs make none themselves";
+  EXPECT_FALSE(is_mapped(events + 2000)) << "nobody needs it yet";
+  for (std::uint64_t i = 0; i < 3000; ++i) mine->record(event_kind::mark, 1, 0, i, 0, i);
+  EXPECT_TRUE(is_mapped(events + 2000));
 }
 
 TEST(lane, a_full_trace_that_keeps_the_first_drops_and_counts) {
