@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "trimtab/base/read_file.hpp"
 
@@ -42,6 +43,19 @@ proc_threads::proc_threads(const char* root) noexcept : m_root(root), m_is_ours(
 
 std::optional<thread_times> proc_threads::times(std::uint32_t tid) const noexcept {
   return m_is_ours ? read_times(m_root, tid) : std::nullopt;
+}
+
+std::optional<std::uint32_t> proc_threads::cpu(std::uint32_t tid) const noexcept {
+  constexpr int words_before = 36;  // behind the name, which may hold anything
+  char path[512], text[1024];
+  write_thread_path(path, sizeof path, m_root, tid, "stat");
+  if (!m_is_ours || base::read_file(path, text, sizeof text) <= 0) return std::nullopt;
+  const char* at = std::strrchr(text, ')');
+  if (at == nullptr) return std::nullopt;
+  for (int i = 0; i <= words_before && at != nullptr; ++i) at = std::strchr(at + 1, ' ');
+  unsigned cpu = 0;
+  if (at == nullptr || std::sscanf(at, "%u", &cpu) != 1) return std::nullopt;
+  return cpu;
 }
 
 std::optional<thread_times> read_process_times(const char* root) noexcept {

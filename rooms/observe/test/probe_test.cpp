@@ -1,4 +1,5 @@
 // The probes that read text files, against made-up ones.
+#include <sched.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -69,6 +70,25 @@ TEST_F(thread_figures_test, are_not_those_of_a_namesake_in_another_pid_namespace
   EXPECT_FALSE(read_thread(proc_threads(root().c_str()), 7, thread_detail::times).is_valid);
   number_as(getpid());
   EXPECT_TRUE(read_thread(proc_threads(root().c_str()), 7, thread_detail::times).is_valid);
+}
+
+TEST_F(thread_figures_test, say_which_cpu_a_thread_is_on) {
+  number_as(getpid());
+  const proc_threads threads(root().c_str());
+  put("/proc/7/stat",
+      "7 (a) b (c) R 1 7 7 0 -1 4194304 95 0 0 0 12 3 0 0 20 0 3 0 100 1000 50 18446744073709551615 1 2 3 0 0 0 0 4096 0 0 "
+      "0 0 "
+      "-1 13 0 0 0 0 0\n");
+  EXPECT_EQ(threads.cpu(7), 13u);
+  put("/proc/8/stat", "8 (cut off) R 1 7\n");
+  EXPECT_FALSE(threads.cpu(8));
+  EXPECT_FALSE(threads.cpu(9));
+  // The kernel's own word for this thread, which may be moved between the two.
+  const proc_threads real("");
+  bool is_same = false;
+  for (int i = 0; i < 1000 && !is_same; ++i)
+    is_same = real.cpu(static_cast<std::uint32_t>(gettid())) == static_cast<std::uint32_t>(sched_getcpu());
+  EXPECT_TRUE(is_same);
 }
 
 // Entries below /proc/self/task would hold up whoever waits for the program: see write_thread_path.

@@ -9,6 +9,7 @@
 #include "block_time_steering.hpp"
 #include "outside_policy.hpp"
 #include "pace.hpp"
+#include "placement_steering.hpp"
 #include "thread_fit.hpp"
 #include "trimtab/base/periodic_thread.hpp"
 #include "trimtab/base/read_file.hpp"
@@ -18,6 +19,7 @@
 #include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/arcs.hpp"
 #include "trimtab/steer/conductor.hpp"
+#include "trimtab/steer/placement.hpp"
 #include "trimtab/steer/recall.hpp"
 #include "trimtab/steer/shuffle.hpp"
 #include "trimtab/steer/tuner.hpp"
@@ -41,6 +43,8 @@ struct parts {
                     ? std::make_unique<openmp::region_steering>(knobs, record, known, chosen.is_even_if_fixed)
                     : nullptr),
         waits(knobs, record),
+        places(knobs, record),
+        moves_threads(chosen.how == tune::frozen || (chosen.how == tune::on && chosen.policy == steer_policy::tuner)),
         turns_waiting(!chosen.is_waiting_set && (chosen.how == tune::on || chosen.how == tune::shuffle)),
         looks(rhythm_of(chosen)),
         engine(engine_options_of(chosen)),
@@ -51,6 +55,7 @@ struct parts {
     engine.add(std::move(recalled));
     add_thread_policy(chosen, engine);
     if (chosen.how == tune::shuffle) engine.add(std::make_unique<steer::shuffle>(chosen.seed));
+    if (moves_threads) engine.add(std::make_unique<steer::placement>());
     if (chosen.how != tune::on) return;
     engine.add(policy_of(chosen));
     if (chosen.policy == steer_policy::tuner) engine.add(std::make_unique<steer::wait_policy>());
@@ -120,6 +125,7 @@ struct parts {
     for (const steer::subject_info& each : now.appeared) subjects.push_back(each.id);
     if (threads) threads->add_to(now);
     if (turns_waiting) waits.add_to(now);
+    if (moves_threads) places.add_to(now);
     conductor.advance(std::move(now));
     for (; misfits < recall->misfits().size(); ++misfits)
       the_recorder.unavailable("a setting of the history", recall->misfits()[misfits].c_str(), "trimtab history forget");
@@ -137,7 +143,8 @@ struct parts {
   std::unique_ptr<openmp::thread_steering> threads;  // nullptr: no consent
   std::unique_ptr<openmp::region_steering> regions;  // nullptr: no consent
   block_time_steering waits;
-  bool turns_waiting;
+  placement_steering places;
+  bool moves_threads, turns_waiting;
   pace looks;
   steer::engine engine;
   steer::conductor conductor;

@@ -1,4 +1,5 @@
-// What the kernel says of the time of threads (schedstat). Nothing allocates, and errno stays what it was.
+// What the kernel says of the time of threads (schedstat), and where they run. Nothing allocates, and errno stays what it
+// was.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,8 @@ class proc_threads {
 
   // Of one of them since it began, from schedstat. Nothing: it cannot be read, or /proc is another pid namespace's.
   std::optional<thread_times> times(std::uint32_t tid) const noexcept;
+  // The CPU that one of them runs on, or ran on last, from stat. Nothing: as above.
+  std::optional<std::uint32_t> cpu(std::uint32_t tid) const noexcept;
   const char* root() const noexcept { return m_root; }
 
  private:

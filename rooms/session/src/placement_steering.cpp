@@ -1,0 +1,95 @@
+#include "placement_steering.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "trimtab/observe/recorder.hpp"
+#include "trimtab/steer/fitting/figures.hpp"
+#include "trimtab/steer/placement.hpp"
+
+namespace trimtab::session {
+
+namespace {
+
+// Between two looks, each of which reads a file or two a thread: 0.2 % of a CPU.
+constexpr double least_s = 0.045, least_s_a_thread = 0.01;
+// Of the time between two looks. Two threads that share a CPU with one of others' have a third each, and wait for more.
+constexpr double running_share = 0.15, delayed_share = 0.1;
+constexpr steer::knob_value most_moves = 1000;
+
+}  // namespace
+
+bool move_thread(const thread_move& which, const base::cpu_mask& allowed) noexcept {
+  base::cpu_mask its, one;
+  constexpr std::size_t width = 8 * sizeof one.bits[0];
+  one.bits[which.to / width] = 1ul << (which.to % width);
+  const auto tid = static_cast<pid_t>(which.tid);
+  const auto set_of = [](base::cpu_mask& mask) { return reinterpret_cast<cpu_set_t*>(mask.bits); };
+  if (sched_getaffinity(tid, sizeof its.bits, set_of(its)) != 0) return false;
+  if (std::memcmp(its.bits, allowed.bits, sizeof its.bits) != 0) return false;
+  if (sched_setaffinity(tid, sizeof one.bits, set_of(one)) != 0) return false;
+  return sched_setaffinity(tid, sizeof its.bits, set_of(its)) == 0;
+}
+
+// Nobody, too, where no thread has waited for a CPU since the last look: then none are shared.
+std::vector<placed_thread> placement_steering::running_threads(double seconds) {
+  const observe::times_of_threads before = std::exchange(m_before, observe::read_lane_times(""));
+  if (m_before.size() < 2 || m_before.size() > m_cpus) return {};
+  std::vector<std::uint32_t> running;
+  double delayed_s = 0;
+  for (const auto& [tid, now] : m_before) {
+    const auto known = before.find(tid);
+    if (known == before.end() || now.run_ns < known->second.run_ns) continue;
+    delayed_s += static_cast<double>(now.run_delay_ns - std::min(now.run_delay_ns, known->second.run_delay_ns)) * 1e-9;
+    if (static_cast<double>(now.run_ns - known->second.run_ns) * 1e-9 >= running_share * seconds) running.push_back(tid);
+  }
+  std::vector<placed_thread> placed;
+  if (running.size() < 2 || delayed_s < delayed_share * seconds) return placed;
+  const observe::proc_threads threads("");
+  for (const std::uint32_t tid : running)
+    if (const auto cpu = threads.cpu(tid)) placed.push_back({tid, *cpu});
+  return placed;
+}
+
+bool placement_steering::make_known(steer::snapshot& now) {
+  m_id = observe::the_recorder.named_subject(observe::subject_kind::scope, "threads that share a CPU", "", 0);
+  if (m_id == observe::no_subject) {
+    m_is_ignored = true;
+    return false;
+  }
+  const steer::subject_info info{m_id,
+                                 "threads that share a CPU",
+                                 {{std::string(steer::knobs::moved),
+                                   steer::certain(steer::domain::range(0, most_moves)),
+                                   0,
+                                   0,
+                                   steer::consent::safe,
+                                   0,
+                                   {}}}};
+  // Without a key: where threads were is nothing for the next run to begin with.
+  m_record.add(info, "");
+  m_knobs.add(info, [this](std::uint32_t, steer::knob_value) { return m_next && move_thread(*m_next, m_allowed); });
+  now.appeared.push_back(info);
+  return true;
+}
+
+void placement_steering::add_to(steer::snapshot& now) {
+  const double seconds = now.time_s - m_looked_s;
+  if (m_is_ignored || m_cpus < 2 || now.is_last) return;
+  if (seconds < std::max(least_s, least_s_a_thread * static_cast<double>(m_before.size()))) return;
+  m_looked_s = now.time_s;
+  const sharing_threads found = find_sharing(running_threads(seconds), m_allowed);
+  m_next = found.move;
+  if (!m_is_known && found.count > 0) m_is_known = make_known(now);
+  if (!m_is_known) return;
+  m_looks += 1;
+  now.subjects.push_back({m_id,
+                          {},
+                          {{std::string(steer::figures::sharing_threads), static_cast<double>(found.count)},
+                           {std::string(steer::figures::windows), m_looks}}});
+}
+
+}  // namespace trimtab::session
