@@ -40,8 +40,7 @@ wait::~wait() {
 }
 
 bool is_sampled(observe::schedule how) noexcept {
-  return (how == observe::schedule::static_ || how == observe::schedule::static_chunked) &&
-         !is_steering.load(std::memory_order_relaxed);
+  return how == observe::schedule::static_ || how == observe::schedule::static_chunked;
 }
 
 bool is_left_to_sample(const lane_state& state, observe::schedule how) noexcept {

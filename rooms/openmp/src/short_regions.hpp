@@ -8,12 +8,15 @@
 // make up more than 10 ms and more than a sixteenth of what was timed in full.
 //
 // A construct that is met in an instance without timed members is attributed to its region all the same, and ends
-// this for good. Static loops are none: those of the sample stand for all, unless they may be shared out in another way. One
-// forking lane of a process at a time, so that it is clear whose region a lane is in.
+// this for good. Static loops are none: those of the sample stand for all. While they may be shared out in another way, all
+// instances are timed (watching.hpp). One forking lane of a process at a time, so that it is clear whose region a lane is
+// in.
 #pragma once
 
 #include "outermost.hpp"
 #include "steering/region_sizes.hpp"
+#include "steering/steered_loops.hpp"
+#include "steering/watching.hpp"
 
 namespace trimtab::openmp {
 
@@ -46,7 +49,7 @@ inline known_region* open_short_region(const void* outlined, const void* return_
       state->is_outermost_open.load(std::memory_order_relaxed) ||
       state->short_one.subject_1.load(std::memory_order_relaxed) != 0 ||
       short_forker.load(std::memory_order_relaxed) != state || region.of->has(return_address) || is_start_timed() ||
-      observe::the_recorder.is_parallel())
+      observe::the_recorder.is_parallel() || (is_steering.load(std::memory_order_relaxed) && !watches_rarely(outlined)))
     return nullptr;
   // The first one is, the others are not in step with anything that the program does.
   if (base::mix_fast(known.asked++) % short_timed_one_in == 0) return nullptr;

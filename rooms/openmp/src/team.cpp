@@ -136,7 +136,9 @@ void begin_region(const here& at, team& opened, const caller& from, const void* 
   opened.of = from.of;
   opened.instance = instance;
   opened.subject = region.subject;
-  opened.level = level;
+  opened.level = static_cast<std::uint16_t>(level);
+  opened.is_left_out = is_left_out(outlined, instance);
+  opened.further_ones = watches_rarely(outlined) ? watched_one_in - 1 : 0;
   opened.is_gcc = false;
   opened.has_loop = false;
   opened.is_sample = false;

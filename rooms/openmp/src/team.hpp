@@ -102,8 +102,10 @@ struct alignas(64) team {
   std::uint64_t instance;
   std::uint32_t slot_count;
   std::uint32_t subject;
-  std::uint32_t level;
-  bool is_gcc;  // its static loops are inlined, see omp_get_num_threads
+  std::uint16_t level;
+  bool is_left_out;           // its loops are not watched, see watching.hpp
+  std::uint8_t further_ones;  // instances left out that are taken to be like this one
+  bool is_gcc;                // its static loops are inlined, see omp_get_num_threads
   bool has_loop;
   std::uint16_t arguments;  // for the entry points' own wrappers
   lane_state* forker_state;
@@ -380,7 +382,7 @@ class wait {
   ticks m_credit = 0;
 };
 
-// Static loops are no construct that a short region must be timed for, unless they may be shared out in another way.
+// Static loops are no construct that a short region must be timed for.
 bool is_sampled(observe::schedule how) noexcept;
 // Such a loop starts where members are not timed.
 bool is_left_to_sample(const lane_state& state, observe::schedule how) noexcept;

@@ -201,15 +201,16 @@ TEST_F(region_sizes, a_region_is_measured_beside_its_loops) {
 TEST(measurement_ring, puts_together_only_what_is_alike) {
   static measurement_ring ring{};
   site_measurement taken{};
-  ring.add({1, 0, 60, 10, 1}, 100);
-  ring.add({1, 2, 60, 10, 1}, 100);
+  ring.add({1, 0, 60, 10, 1, 1}, 100);
+  ring.add({1, 2, 60, 10, 1, 2}, 100);
   EXPECT_FALSE(ring.take(taken)) << "begun anew";
-  ring.add({1, 2, 60, 10, 1}, 100);
+  ring.add({1, 2, 60, 10, 1, 5}, 100);
   ASSERT_TRUE(ring.take(taken));
   EXPECT_EQ(taken.beside, 2u);
   EXPECT_EQ(taken.took, 120u);
   EXPECT_EQ(taken.iterations, 20u);
   EXPECT_EQ(taken.instances, 2u);
+  EXPECT_EQ(taken.unwatched, 7u);
   EXPECT_FALSE(ring.take(taken));
 }
 

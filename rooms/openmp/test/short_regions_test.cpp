@@ -118,6 +118,25 @@ TEST_F(short_regions, every_instance_counts_and_a_sample_is_timed_in_full) {
   EXPECT_EQ(parts->count, timed.count);
 }
 
+TEST_F(short_regions, all_are_timed_while_a_loop_may_be_shared_out_in_another_way) {
+  known_region& region = make_short<17>();
+  is_steering.store(true);
+  for (int i = 0; i < 200; ++i) {
+    region.length.streak = short_streak_needed;
+    EXPECT_FALSE(run_region<17>());
+    account_joined(*t_state);
+    EXPECT_EQ(t_state->outermost.further_ones, 0u);
+  }
+  is_watched_rarely[region_place_of(address<17>())].store(true);
+  run_untimed<17>(region);
+  do region.length.streak = short_streak_needed;
+  while (run_region<17>());
+  EXPECT_FALSE(t_state->outermost.is_left_out) << "one in 32 is timed: that one is watched";
+  EXPECT_EQ(t_state->outermost.further_ones, short_timed_one_in - 1);
+  is_steering.store(false);
+  watch_all();
+}
+
 TEST_F(short_regions, the_first_after_the_streak_is_in_the_sample) {
   known_region& region = make_short<1>();
   EXPECT_EQ(region.length.asked, 0u);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hooks.hpp"
+#include "steering/watching.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -73,7 +74,7 @@ class steered_loops : public ::testing::Test {
   }
 };
 
-char region_a, region_b, region_c, region_d, region_e, region_f;
+char region_a, region_b, region_c, region_d, region_e, region_f, region_g, region_h;
 
 TEST_F(steered_loops, a_team_has_the_plans_of_when_it_was_forked) {
   loop_site& site = site_of(&region_a, 100);
@@ -159,6 +160,52 @@ TEST_F(steered_loops, what_is_known_is_in_force_from_the_first_one_on) {
   prepare_sites();
 }
 
+TEST_F(steered_loops, an_instance_that_is_left_out_does_what_the_program_wrote) {
+  loop_site& site = site_of(&region_g, 100);
+  put_in_force(site, sharing::fac2, 1);
+  const auto of = fork(&region_g);
+  of->is_left_out = true;
+  for (std::uint32_t number = 0; number < members; ++number) {
+    steer_member(*of, number);
+    EXPECT_EQ(begin_shared(us(), loop_of(100)), nullptr);
+    EXPECT_EQ(t_steered.site, nullptr) << "nor is it measured";
+  }
+  level = 0;
+  EXPECT_EQ(share_at_fork(us(), *of, loop_of(100), members), nullptr);
+  EXPECT_EQ(of->shared_site, nullptr);
+  of->is_left_out = false;
+  EXPECT_NE(share_at_fork(us(), *of, loop_of(100), members), nullptr);
+}
+
+TEST_F(steered_loops, who_is_watched_rarely_is_watched_always_from_a_change_on) {
+  loop_site& site = site_of(&region_h, 100);
+  const auto left_out = [](std::uint64_t instances) {
+    std::uint64_t found = 0;
+    for (std::uint64_t i = 0; i < instances; ++i) found += is_left_out(&region_h, i);
+    return found;
+  };
+  EXPECT_EQ(left_out(1000), 0u);
+  is_watched_rarely[region_place_of(&region_h)].store(true);
+  EXPECT_NEAR(static_cast<double>(left_out(8000)), 7000, 300);
+  put_in_force(site, sharing::guided, 1);
+  EXPECT_EQ(left_out(1000), 0u);
+}
+
+TEST_F(steered_loops, those_that_are_watched_stand_for_those_that_are_not) {
+  loop_site& site = site_of(&region_h, 200);
+  const auto of = fork(&region_h);
+  of->further_ones = watched_one_in - 1;
+  const auto took = static_cast<ticks>(observe::the_recorder.ticks_of_ns(1e6));
+  steer_member(*of, 0);
+  begin_shared(us(), loop_of(200));
+  end_shared(us());
+  close_measurement(t_steered.measured_begin + took);
+  site_measurement found{};
+  ASSERT_TRUE(site.measured.take(found));
+  EXPECT_EQ(found.took, took);
+  EXPECT_EQ(found.unwatched, (watched_one_in - 1) * took);
+}
+
 // Whatever is published meanwhile, and for as long as it takes until something was.
 TEST_F(steered_loops, all_members_of_a_team_do_the_same) {
   loop_site& site = site_of(&region_e, 1000);
@@ -179,6 +226,7 @@ TEST_F(steered_loops, all_members_of_a_team_do_the_same) {
     for (const loop_plan* each : got) different += each != got[0];
     ++(got[0] != nullptr ? served : as_written);
     is_enough = ++round >= rounds && served > 0 && as_written > 0;
+    of->is_left_out = round % 5 == 0;
     of->epoch = steering_epoch.load(std::memory_order_acquire);
   });
   const auto work = [&](std::uint32_t number) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "made_up_record.hpp"
 #include "scratch_folder.hpp"
 #include "steering/arrival_skew.hpp"
 #include "steering/team_sizes.hpp"
@@ -18,15 +19,6 @@ namespace trimtab::openmp {
 namespace {
 
 namespace figures = steer::figures;
-
-class nowhere : public steer::record_target {
- public:
-  std::uint32_t add_knob(steer::subject_id, const char*, const char*, const char*) override { return 0; }
-  std::uint16_t add_policy(const char*) override { return 0; }
-  void decide(const observe::decision&) override {}
-  void fact(const char*, const char*) override {}
-  void unavailable(const char*, const char*, const char*) override {}
-};
 
 std::optional<double> figure_in(const steer::snapshot& now, std::string_view name) {
   const auto found =
@@ -52,7 +44,7 @@ class thread_steering_of_two : public ::testing::Test {
     the_team_sizes.fork({1, &a_runtime}, 2);
   }
   steer::board m_knobs;
-  steer::decision_record m_record{std::make_unique<nowhere>()};
+  steer::decision_record m_record{std::make_unique<made_up_record>()};
 };
 
 TEST_F(thread_steering_of_two, tells_how_far_apart_regions_end_where_the_kernel_tells_no_run_delay) {

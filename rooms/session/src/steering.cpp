@@ -34,17 +34,23 @@ using observe::the_recorder;
 constexpr double policy_limit_s = 1;  // then the knobs are brought back by the sampler thread
 constexpr double longest_stop_s = 0.1;
 
+// Not what another policy is compared with, or has its own idea of.
+bool has_rules_of_ours(const steering_options& chosen) noexcept {
+  return chosen.how == tune::frozen || (chosen.how == tune::on && chosen.policy == steer_policy::tuner);
+}
+
 struct parts {
   explicit parts(const steering_options& chosen, std::vector<steer::setting> known)
       : record(the_recorder),
-        loops(knobs, record, known, chosen.how != tune::frozen),
+        loops(knobs, record, known, chosen.how != tune::frozen,
+              has_rules_of_ours(chosen) && chosen.threads != thread_policy::regions),
         threads(steer_threads(chosen, knobs, record)),
         regions(chosen.threads == thread_policy::regions
                     ? std::make_unique<openmp::region_steering>(knobs, record, known, chosen.is_even_if_fixed)
                     : nullptr),
         waits(knobs, record),
         places(knobs, record),
-        moves_threads(chosen.how == tune::frozen || (chosen.how == tune::on && chosen.policy == steer_policy::tuner)),
+        moves_threads(has_rules_of_ours(chosen)),
         turns_waiting(!chosen.is_waiting_set && (chosen.how == tune::on || chosen.how == tune::shuffle)),
         looks(rhythm_of(chosen)),
         engine(engine_options_of(chosen)),

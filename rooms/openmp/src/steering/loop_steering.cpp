@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <mutex>
+#include <utility>
 
 #include "steering/loop_knobs.hpp"
 #include "steering/virtual_threads.hpp"
+#include "steering/watching.hpp"
 #include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/diagnosis.hpp"
 
@@ -18,9 +21,14 @@ namespace {
 constexpr std::uint32_t measured_before = 3;  // measurements of what the program does, before a loop is a subject
 constexpr std::size_t most_before = 16;
 constexpr double handing_out_s = 0.1e-6;  // one chunk
+constexpr double timing_s = 0.2e-6;       // that much of an instance may be how its members were timed
 // Each time that weights are learnt leaves a plan behind for good: soon they are learnt more and more rarely.
 constexpr std::uint32_t quick_refinements = 6;
 constexpr double first_pause_s = 0.05, longest_pause_s = 10;
+// What watching takes is a hundredth of such an instance; between two trials of a search there is less than that time.
+constexpr double short_below_s = 50e-6;
+constexpr double rest_after_s = 0.1;
+constexpr double slow_rise = 1.25;  // from one measurement to the next
 
 double seconds_of(std::uint64_t took) noexcept {
   return static_cast<double>(took) * the_recorder.clock().ns_per_tick * 1e-9;
@@ -36,6 +44,7 @@ struct loop_steering::entry {
   std::string key;
   double iteration_s = 0;
   double instance_s = 0;
+  double short_s = 0;  // the same, but slow to rise: what lost its CPU for once is no longer loop for that
   std::vector<steer::measurement> measured;
 
   std::mutex lock;  // what follows: the board may be brought back by another thread
@@ -45,6 +54,9 @@ struct loop_steering::entry {
   cost_profile costs;
   std::uint32_t refined = 0;  // times that the costs were learnt
   double next_learning_s = 0;
+
+  const loop_plan* latest = nullptr;  // when its region was looked at
+  double changed_s = -rest_after_s;
 
   std::vector<std::uint64_t> ticks_before, instances_before;
   const loop_plan* loads_of = nullptr;
@@ -73,8 +85,8 @@ void end_steering() noexcept {
 }
 
 loop_steering::loop_steering(steer::board& knobs, steer::decision_record& record, std::vector<steer::setting> known,
-                             bool learns)
-    : m_knobs(knobs), m_record(record), m_known(std::move(known)), m_learns(learns) {}
+                             bool learns, bool rests)
+    : m_knobs(knobs), m_record(record), m_known(std::move(known)), m_learns(learns), m_rests(rests) {}
 loop_steering::~loop_steering() = default;
 
 bool loop_steering::make_known(entry& fresh, steer::snapshot& now) {
@@ -129,8 +141,10 @@ void loop_steering::measure(entry& of, steer::subject_state& state) {
     if (taken.iterations == 0) continue;
     of.iteration_s = seconds / static_cast<double>(taken.iterations);
     of.instance_s = seconds / static_cast<double>(taken.instances);
+    of.short_s = of.short_s > 0 ? std::min(of.instance_s, of.short_s * slow_rise) : of.instance_s;
     if (taken.under != under_what_was_known && (of.is_known || of.measured.size() < most_before))
-      of.measured.push_back({taken.under, of.iteration_s, seconds, taken.beside == under_known_size ? 0 : taken.beside});
+      of.measured.push_back({taken.under, of.iteration_s, seconds_of(taken.took + taken.unwatched),
+                             taken.beside == under_known_size ? 0 : taken.beside});
   }
   if (!of.is_known) return;
   state.measured = std::move(of.measured);
@@ -175,7 +189,8 @@ void loop_steering::learn(entry& of, steer::subject_state& state, double now_s) 
   of.ticks_before = std::move(taken);
   of.instances_before = std::move(instances);
   if (!(all > 0)) return;
-  const double imbalance = most * members / all;
+  const double mean = all / members;
+  const double imbalance = most - mean < timing_s ? 1 : most / mean;
   state.figures.push_back({std::string(steer::figures::imbalance), imbalance});
   if (family_of(site.key) != family::blocks || !m_learns) return;
   const bool is_weighted = of.in_force != nullptr;
@@ -188,6 +203,23 @@ void loop_steering::learn(entry& of, steer::subject_state& state, double now_s) 
   if (of.refined > quick_refinements)
     of.next_learning_s = now_s + std::min(first_pause_s * std::exp2(of.refined - quick_refinements), longest_pause_s);
   of.publish_values();
+}
+
+// Loops that are short and stay as they were written are watched now and then.
+void loop_steering::watch_regions(double now_s) {
+  enum : unsigned char { unknown, may_rest, must_not };
+  std::array<unsigned char, region_places> found{};
+  for (const auto& each : m_entries) {
+    entry& its = *each;
+    const loop_plan* const latest = its.site->latest.load(std::memory_order_relaxed);
+    if (std::exchange(its.latest, latest) != latest) its.changed_s = now_s;
+    const bool is_settled = unless_as_written(latest) == nullptr && now_s - its.changed_s >= rest_after_s;
+    const bool is_short = its.is_ignored || (its.short_s > 0 && its.short_s < short_below_s);
+    unsigned char& place = found[region_place_of(its.site->key.outlined)];
+    place = std::max<unsigned char>(place, is_settled && is_short ? may_rest : must_not);
+  }
+  for (std::size_t i = 0; i < region_places; ++i)
+    if (found[i] != unknown) is_watched_rarely[i].store(found[i] == may_rest, std::memory_order_relaxed);
 }
 
 void loop_steering::add_to(steer::snapshot& now) {
@@ -219,6 +251,7 @@ void loop_steering::add_to(steer::snapshot& now) {
     }
     now.subjects.push_back(std::move(state));
   }
+  if (m_rests) watch_regions(now.time_s);
 }
 
 std::string loop_steering::key_of(steer::subject_id subject) const {

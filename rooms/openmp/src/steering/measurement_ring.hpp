@@ -16,6 +16,7 @@ struct site_measurement {
   base::ticks took;
   std::uint64_t iterations;
   std::uint64_t instances;
+  base::ticks unwatched;  // what others took that are taken to be like them
 };
 
 // Zero bytes are an empty one.
@@ -30,6 +31,7 @@ class measurement_ring {
     sum.took += one.took;
     sum.iterations += one.iterations;
     sum.instances += one.instances;
+    sum.unwatched += one.unwatched;
     if (static_cast<double>(sum.took) < enough) return;
     const std::uint32_t next = m_written.load(std::memory_order_relaxed);
     if (next - m_read.load(std::memory_order_acquire) < size) {

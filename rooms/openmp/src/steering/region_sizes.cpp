@@ -148,7 +148,7 @@ void region_ended_slowly(const void* outlined, std::uint32_t subject, base::tick
   if (mine.site->outlined != outlined) return;
   count_ended(0);  // where its start was not seen
   mine.ended = mine.site;
-  mine.of_ended = {mine.under, mine.beside, wall, 1, 1};
+  mine.of_ended = {mine.under, mine.beside, wall, 1, 1, 0};
   mine.site->subject_1.store(subject + 1, std::memory_order_relaxed);
   mine.site = nullptr;
 }

@@ -3,6 +3,7 @@
 
 #include "steering/claimed_loops.hpp"
 #include "steering/site_table.hpp"
+#include "steering/watching.hpp"
 #include "trimtab/base/spin_lock.hpp"
 
 namespace trimtab::openmp {
@@ -13,6 +14,7 @@ using observe::the_recorder;
 std::atomic<bool> is_steering{false};
 std::atomic<std::uint64_t> steering_epoch{1};
 constinit thread_local steered_thread t_steered{};
+constinit std::array<std::atomic<bool>, region_places> is_watched_rarely{};
 
 namespace {
 
@@ -127,7 +129,8 @@ const loop_plan* unless_as_written(const loop_plan* plan, const loop_to_share& l
   return is_too_long ? nullptr : unless_as_written(plan);
 }
 
-void begin_serving(loop_site& site, const loop_plan* plan, const loop_to_share& loop, std::uint32_t members) noexcept {
+void begin_serving(const team& of, loop_site& site, const loop_plan* plan, const loop_to_share& loop,
+                   std::uint32_t members) noexcept {
   steered_thread& mine = t_steered;
   mine.site = &site;
   mine.plan = unless_as_written(plan, loop);
@@ -145,6 +148,7 @@ void begin_serving(loop_site& site, const loop_plan* plan, const loop_to_share& 
   mine.measured_beside = t_forked.under;
   region_has_loop(mine.measured_under);
   mine.measured_begin = mine.begin;
+  mine.measured_further = of.further_ones;
   mine.is_measured_loop_over = false;
 }
 
@@ -181,6 +185,7 @@ bool prepare_sites(const std::vector<known_plan>* known) noexcept {
 
 void sites_after_fork() noexcept {
   is_steering.store(false, std::memory_order_relaxed);
+  watch_all();
   site_lock.reset();
 }
 
@@ -190,6 +195,7 @@ loop_site& site_at(std::uint32_t index) noexcept { return sites.at(index); }
 void publish(loop_site& site, loop_plan& plan) noexcept {
   plan.since = steering_epoch.load(std::memory_order_relaxed) + 1;
   plan.before = site.latest.load(std::memory_order_relaxed);
+  watch(site.key.outlined);
   site.latest.store(&plan, std::memory_order_release);
   // A fork that sees the epoch sees the plan, and so do its members.
   steering_epoch.store(plan.since, std::memory_order_release);
@@ -198,18 +204,18 @@ void publish(loop_site& site, loop_plan& plan) noexcept {
 const loop_plan* begin_shared(const caller& from, const loop_to_share& loop) noexcept {
   begin_unshared(from);
   const team* const of = t_steered.of;
-  if (of == nullptr || from.is_internal || !is_outermost(from, *of)) return nullptr;
+  if (of == nullptr || from.is_internal || of->is_left_out || !is_outermost(from, *of)) return nullptr;
   const std::uint32_t members = ask(from, symbol::omp_get_num_threads);
   if (!is_sharable(loop, members)) return nullptr;
   loop_site* const site = site_of({of->outlined, loop.trip, loop.chunk, loop.written});
   if (site == nullptr) return nullptr;
-  begin_serving(*site, plan_of(*site, of->epoch), loop, members);
+  begin_serving(*of, *site, plan_of(*site, of->epoch), loop, members);
   return t_steered.plan;
 }
 
 const loop_plan* share_at_fork(const caller& from, team& opened, const loop_to_share& loop, std::uint32_t threads) noexcept {
-  if (!is_steering.load(std::memory_order_relaxed) || opened.level != 1 || ask(from, symbol::omp_get_level) != 0 ||
-      !is_sharable(loop, threads))
+  if (!is_steering.load(std::memory_order_relaxed) || opened.level != 1 || opened.is_left_out ||
+      ask(from, symbol::omp_get_level) != 0 || !is_sharable(loop, threads))
     return nullptr;
   loop_site* const site = site_of({opened.outlined, loop.trip, loop.chunk, loop.written});
   if (site == nullptr) return nullptr;
@@ -222,7 +228,7 @@ const loop_plan* share_at_fork(const caller& from, team& opened, const loop_to_s
 
 void begin_shared_at_fork(const team& of) noexcept {
   if (of.shared_site == nullptr || t_steered.of != &of) return;
-  begin_serving(*of.shared_site, of.shared_plan, of.shared_loop, of.shared_members);
+  begin_serving(of, *of.shared_site, of.shared_plan, of.shared_loop, of.shared_members);
 }
 
 // Not the runtime's own calls: LLVM's serves GCC's entry points by those of clang, which are hooked as well.
@@ -256,13 +262,15 @@ void close_measurement(ticks end) noexcept {
   if (!mine.is_measured_loop_over) return;
   loop_site& site = *mine.measured;
   mine.measured = nullptr;
-  add_time(site, mine.measured_under, mine.measured_beside, end - mine.measured_begin, mine.loop.trip);
+  const ticks took = end - mine.measured_begin;
+  const ticks unwatched = took * mine.measured_further;
+  add_time(site, {mine.measured_under, mine.measured_beside, took, mine.loop.trip, 1, unwatched});
 }
 
-void add_time(loop_site& site, std::uint64_t under, std::uint64_t beside, ticks took, std::uint64_t iterations) noexcept {
+void add_time(loop_site& site, const site_measurement& one) noexcept {
   // Teams of several host threads may be at it at the same time: then one instance is left out.
   if (site.is_being_written.exchange(true, std::memory_order_acquire)) return;
-  site.measured.add({under, beside, took, iterations, 1}, the_recorder.ticks_of_ns(gathered_ns));
+  site.measured.add(one, the_recorder.ticks_of_ns(gathered_ns));
   site.is_being_written.store(false, std::memory_order_release);
 }
 

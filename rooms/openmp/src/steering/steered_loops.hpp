@@ -9,7 +9,8 @@
 // - Only of teams whose members all came through a function of ours, and at nesting level 1 as the runtime itself says.
 //
 // A site's time is measured by the team's first thread, from its start of the loop to the end of the barrier or join
-// after it; loops without either are not measured, and then never changed.
+// after it; loops without either are not measured, and then never changed. Those of short regions are in a sample while
+// nothing is changed (watching.hpp).
 #pragma once
 
 #include <atomic>
@@ -86,8 +87,8 @@ loop_site* site_of(const site_key& key) noexcept;
 // more.
 const loop_plan* plan_of(const loop_site& site, std::uint64_t epoch) noexcept;
 const loop_plan* unless_as_written(const loop_plan* plan) noexcept;
-// One instance took so long, in a region under that decision on it; one member's part of it.
-void add_time(loop_site& site, std::uint64_t under, std::uint64_t beside, ticks took, std::uint64_t iterations) noexcept;
+// One instance of it; one member's part of one.
+void add_time(loop_site& site, const site_measurement& one) noexcept;
 void add_load(loop_site& site, std::uint32_t number, const loop_plan* plan, ticks took) noexcept;
 // What the runtime answers to such a question.
 std::uint32_t ask(const caller& from, symbol what) noexcept;
@@ -133,6 +134,7 @@ struct steered_thread {
   loop_site* measured;  // nullptr: none
   std::uint64_t measured_under, measured_beside;
   ticks measured_begin;
+  std::uint32_t measured_further;  // instances that were not watched, and are taken to be like this one
   bool is_measured_loop_over;
 };
 extern constinit thread_local steered_thread t_steered;

@@ -150,7 +150,7 @@ bool run_virtually(const void* return_address, gomp_function outlined, void* dat
   const ticks took = base::now() - begin;
   join_team(region.shared);
   if (!is_steering.load(std::memory_order_relaxed)) return true;  // the child of a fork within
-  add_time(*site, under, beside, took, 1);
+  add_time(*site, {under, beside, took, 1, 1, 0});
   const bool is_short =
       region.plan == nullptr && static_cast<double>(took) < observe::the_recorder.ticks_of_ns(short_below_ns);
   if (!is_short)

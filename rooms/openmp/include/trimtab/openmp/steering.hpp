@@ -33,8 +33,10 @@ void end_steering() noexcept;
 // All by the steering thread, apart from what the board calls.
 class loop_steering {
  public:
-  // known: of earlier runs. learns: costs of weighted loops go on being learnt (not in a frozen run).
-  loop_steering(steer::board& knobs, steer::decision_record& record, std::vector<steer::setting> known, bool learns);
+  // known: of earlier runs. learns: costs of weighted loops go on being learnt (not in a frozen run). rests: short loops are
+  // measured in a sample while nothing is changed (not where regions are measured with what was changed in their loops).
+  loop_steering(steer::board& knobs, steer::decision_record& record, std::vector<steer::setting> known, bool learns,
+                bool rests);
   ~loop_steering();
   loop_steering(const loop_steering&) = delete;
   loop_steering& operator=(const loop_steering&) = delete;
@@ -53,11 +55,12 @@ class loop_steering {
   bool make_known(entry& fresh, steer::snapshot& now);
   void measure(entry& of, steer::subject_state& state);
   void learn(entry& of, steer::subject_state& state, double now_s);
+  void watch_regions(double now_s);
 
   steer::board& m_knobs;
   steer::decision_record& m_record;
   std::vector<steer::setting> m_known;
-  bool m_learns;
+  bool m_learns, m_rests;
   std::vector<std::unique_ptr<entry>> m_entries;  // by site
 };
 

@@ -1,0 +1,41 @@
+// How often the loops of a region are watched. To ask which loop it is and to time it costs each member some 0.2 us, and
+// as much again where the region works on so much memory that what is needed for it is in no cache. So once it is known
+// that a region's loops are short, and while they are shared out as they were written and no other way is on trial, they are
+// watched in one instance of several only. What the other ones do is what the program wrote.
+//
+// The forker decides, for all members of an instance; so they do the same whatever the steering thread says meanwhile.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "trimtab/base/hash.hpp"
+
+namespace trimtab::openmp {
+
+inline constexpr std::uint32_t watched_one_in = 8;
+// Regions by their outlined functions; those that fall together are watched alike.
+inline constexpr std::size_t region_places = 256;
+inline std::size_t region_place_of(const void* outlined) noexcept {
+  return base::mix_fast(reinterpret_cast<std::uintptr_t>(outlined)) % region_places;
+}
+
+extern std::array<std::atomic<bool>, region_places> is_watched_rarely;
+
+inline bool watches_rarely(const void* outlined) noexcept {
+  return is_watched_rarely[region_place_of(outlined)].load(std::memory_order_relaxed);
+}
+inline void watch(const void* outlined) noexcept {
+  is_watched_rarely[region_place_of(outlined)].store(false, std::memory_order_relaxed);
+}
+inline void watch_all() noexcept {
+  for (auto& each : is_watched_rarely) each.store(false, std::memory_order_relaxed);
+}
+
+// Of an instance whose members are timed: not in step with anything that the program does.
+inline bool is_left_out(const void* outlined, std::uint64_t instance) noexcept {
+  return watches_rarely(outlined) && base::mix_fast(instance) % watched_one_in != 0;
+}
+
+}  // namespace trimtab::openmp

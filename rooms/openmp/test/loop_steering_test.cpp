@@ -1,0 +1,86 @@
+// Which regions' loops the steering thread has watched in all their instances.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+
+#include "made_up_record.hpp"
+#include "steering/steered_loops.hpp"
+#include "steering/watching.hpp"
+#include "trimtab/openmp/steering.hpp"
+
+namespace trimtab::openmp {
+namespace {
+
+using observe::the_recorder;
+
+char short_region, long_region, uneven_region;
+
+class loops_to_watch : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(prepare_sites()); }
+  void TearDown() override { watch_all(); }
+
+  static loop_site& site(const void* outlined) { return *openmp::site_of({outlined, 1000, 0, observe::schedule::static_}); }
+  // As a team's first thread does: as many instances as are told together.
+  static void passes(loop_site& of, double seconds_each) {
+    const auto took = static_cast<ticks>(the_recorder.ticks_of_ns(seconds_each * 1e9));
+    for (double all = 0; all < 150e-6; all += seconds_each) add_time(of, {0, 0, took, 1000, 1, 0});
+  }
+  static void put_in_force(loop_site& site, bool is_weighted) {
+    static auto& plans = *new std::deque<loop_plan>;
+    publish(site, plans.emplace_back(loop_plan{0, nullptr, 1, sharing::as_written, is_weighted, 0, {}}));
+  }
+  void look(loop_steering& steering, double at_s) {
+    steer::snapshot now;
+    now.time_s = at_s;
+    steering.add_to(now);
+  }
+  steer::board knobs;
+  steer::decision_record record{std::make_unique<made_up_record>()};
+};
+
+TEST_F(loops_to_watch, are_those_that_are_long_or_not_known_yet) {
+  loop_steering steering(knobs, record, {}, true, true);
+  loop_site& brief = site(&short_region);
+  loop_site& lengthy = site(&long_region);
+  look(steering, 0.1);
+  EXPECT_FALSE(watches_rarely(&short_region)) << "nothing is known yet";
+  passes(brief, 2e-6);
+  passes(lengthy, 200e-6);
+  look(steering, 0.2);
+  EXPECT_TRUE(watches_rarely(&short_region));
+  EXPECT_FALSE(watches_rarely(&long_region));
+  passes(brief, 3e-3);
+  look(steering, 0.3);
+  EXPECT_TRUE(watches_rarely(&short_region)) << "lost its CPU for once";
+  for (int i = 0; i < 30; ++i) passes(brief, 1e-4), look(steering, 0.3);
+  EXPECT_FALSE(watches_rarely(&short_region)) << "grew";
+}
+
+TEST_F(loops_to_watch, are_those_that_are_changed_or_were_a_moment_ago) {
+  loop_steering steering(knobs, record, {}, true, true);
+  loop_site& brief = site(&uneven_region);
+  passes(brief, 2e-6);
+  look(steering, 0.1);
+  ASSERT_TRUE(watches_rarely(&uneven_region));
+  put_in_force(brief, true);
+  EXPECT_FALSE(watches_rarely(&uneven_region)) << "at once";
+  look(steering, 5);
+  EXPECT_FALSE(watches_rarely(&uneven_region)) << "as long as it is";
+  put_in_force(brief, false);
+  look(steering, 5.05);
+  EXPECT_FALSE(watches_rarely(&uneven_region)) << "it may be changed again";
+  look(steering, 6);
+  EXPECT_TRUE(watches_rarely(&uneven_region));
+}
+
+TEST_F(loops_to_watch, are_all_where_nobody_may_rest) {
+  loop_steering steering(knobs, record, {}, true, false);
+  passes(site(&short_region), 2e-6);
+  look(steering, 1);
+  EXPECT_FALSE(watches_rarely(&short_region));
+}
+
+}  // namespace
+}  // namespace trimtab::openmp
