@@ -1,6 +1,7 @@
 #include "placement_steering.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -31,6 +32,10 @@ bool move_thread(const thread_move& which, const base::cpu_mask& allowed) noexce
   if (sched_getaffinity(tid, sizeof its.bits, set_of(its)) != 0) return false;
   if (std::memcmp(its.bits, allowed.bits, sizeof its.bits) != 0) return false;
   if (sched_setaffinity(tid, sizeof one.bits, set_of(one)) != 0) return false;
+  // Unless somebody has bound it meanwhile.
+  base::cpu_mask now;
+  if (sched_getaffinity(tid, sizeof now.bits, set_of(now)) != 0) return false;
+  if (std::memcmp(now.bits, one.bits, sizeof now.bits) != 0) return true;
   return sched_setaffinity(tid, sizeof its.bits, set_of(its)) == 0;
 }
 
@@ -81,7 +86,7 @@ void placement_steering::add_to(steer::snapshot& now) {
   if (m_is_ignored || m_cpus < 2 || now.is_last) return;
   if (seconds < std::max(least_s, least_s_a_thread * static_cast<double>(m_before.size()))) return;
   m_looked_s = now.time_s;
-  const sharing_threads found = find_sharing(running_threads(seconds), m_allowed);
+  const sharing_threads found = find_sharing(running_threads(seconds), m_allowed, static_cast<std::uint32_t>(getpid()));
   m_next = found.move;
   if (!m_is_known && found.count > 0) m_is_known = make_known(now);
   if (!m_is_known) return;

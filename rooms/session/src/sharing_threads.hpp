@@ -23,21 +23,24 @@ struct sharing_threads {
   std::optional<thread_move> move;  // of one of them, to a CPU without any; nothing: there is none
 };
 
-// Of threads that run; there may be others.
-inline sharing_threads find_sharing(const std::vector<placed_thread>& running, const base::cpu_mask& allowed) {
-  std::vector<bool> has_one(base::cpu_mask::most);
+// Of threads that run; there may be others. stays: one that is not moved, the program's first: what a thread starts while it
+// is bound to one CPU, programs and threads, would be so for good.
+inline sharing_threads find_sharing(const std::vector<placed_thread>& running, const base::cpu_mask& allowed,
+                                    std::uint32_t stays) {
+  std::vector<std::uint32_t> who(base::cpu_mask::most);  // the first on each CPU; 0: none
   sharing_threads found;
   std::optional<std::uint32_t> second;
   for (const placed_thread& each : running) {
-    if (each.cpu >= has_one.size()) return {};
-    if (has_one[each.cpu]) {
+    if (each.cpu >= who.size()) return {};
+    if (who[each.cpu] != 0) {
       found.count += 1;
-      second = each.tid;
+      second = each.tid != stays ? each.tid : who[each.cpu];
+    } else {
+      who[each.cpu] = each.tid;
     }
-    has_one[each.cpu] = true;
   }
-  for (std::uint32_t cpu = 0; second && cpu < has_one.size(); ++cpu) {
-    if (!allowed.has(cpu) || has_one[cpu]) continue;
+  for (std::uint32_t cpu = 0; second && cpu < who.size(); ++cpu) {
+    if (!allowed.has(cpu) || who[cpu] != 0) continue;
     found.move = thread_move{*second, cpu};
     return found;
   }

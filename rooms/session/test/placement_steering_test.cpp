@@ -20,19 +20,25 @@ base::cpu_mask first_cpus(unsigned count) {
 
 TEST(sharing_threads, are_those_beside_another_while_a_cpu_has_none) {
   const base::cpu_mask four = first_cpus(4);
-  EXPECT_EQ(find_sharing({{10, 0}, {11, 1}, {12, 3}}, four).count, 0u);
-  sharing_threads found = find_sharing({{10, 0}, {11, 1}, {12, 1}}, four);
+  EXPECT_EQ(find_sharing({{10, 0}, {11, 1}, {12, 3}}, four, 1).count, 0u);
+  sharing_threads found = find_sharing({{10, 0}, {11, 1}, {12, 1}}, four, 1);
   EXPECT_EQ(found.count, 1u);
   EXPECT_EQ(found.move, (thread_move{12, 2}));
-  found = find_sharing({{10, 2}, {11, 2}, {12, 2}, {13, 2}}, four);
+  found = find_sharing({{10, 2}, {11, 2}, {12, 2}, {13, 2}}, four, 1);
   EXPECT_EQ(found.count, 3u);
   EXPECT_EQ(found.move, (thread_move{13, 0}));
 }
 
+TEST(sharing_threads, are_moved_but_for_the_first_of_the_program) {
+  const base::cpu_mask two = first_cpus(2);
+  EXPECT_EQ(find_sharing({{10, 1}, {11, 1}}, two, 10).move, (thread_move{11, 0}));
+  EXPECT_EQ(find_sharing({{11, 1}, {10, 1}}, two, 10).move, (thread_move{11, 0}));
+}
+
 TEST(sharing_threads, are_left_where_no_cpu_is_without) {
-  EXPECT_EQ(find_sharing({{10, 0}, {11, 0}, {12, 1}}, first_cpus(2)).count, 0u);
-  EXPECT_EQ(find_sharing({{10, 0}, {11, 0}}, first_cpus(1)).count, 0u);
-  EXPECT_EQ(find_sharing({}, first_cpus(2)).count, 0u);
+  EXPECT_EQ(find_sharing({{10, 0}, {11, 0}, {12, 1}}, first_cpus(2), 1).count, 0u);
+  EXPECT_EQ(find_sharing({{10, 0}, {11, 0}}, first_cpus(1), 1).count, 0u);
+  EXPECT_EQ(find_sharing({}, first_cpus(2), 1).count, 0u);
 }
 
 class moves : public ::testing::Test {
