@@ -21,7 +21,8 @@ class loops_to_watch : public ::testing::Test {
   void SetUp() override { ASSERT_TRUE(prepare_sites()); }
   void TearDown() override {
     watch_all();
-    // Theirs for as long as the process, since members write there; sites are in memory that those who look for leaks do not search.
+    // Theirs for as long as the process, since members write there; sites are in memory that those who look for leaks do not
+    // search.
     for (std::uint32_t i = 0; i < site_count(); ++i) delete[] site_at(i).loads.exchange(nullptr);
   }
 
