@@ -18,20 +18,18 @@ _CONSTRUCTS = {
     "single": 2000,
     "task": 2000,
 }
-# Sizes for about half a second on two cores. The second hotspot3d is the hard case: regions of about 100 us.
+# Sizes for about a second on two cores. The second hotspot3d is the hard case: regions of about 100 us.
 _PROGRAMS = {
-    "mandelbrot": ["mandelbrot", "--steps", "6"],
-    "lavamd": ["lavamd", "--steps", "33"],
-    "hotspot3d": ["hotspot3d", "--steps", "2000"],
-    "hotspot3d, small": ["hotspot3d", "--size", "124", "--steps", "4600"],
-    "sph": ["sph", "--steps", "6"],
-    "triangular": ["triangular", "--steps", "18"],
-    "tasktree": ["tasktree", "--steps", "200"],
+    "mandelbrot": ["mandelbrot", "--steps", "12"],
+    "lavamd": ["lavamd", "--steps", "66"],
+    "hotspot3d": ["hotspot3d", "--steps", "4000"],
+    "hotspot3d, small": ["hotspot3d", "--size", "124", "--steps", "9200"],
+    "sph": ["sph", "--steps", "12"],
+    "triangular": ["triangular", "--steps", "36"],
+    "tasktree": ["tasktree", "--steps", "400"],
 }
-# What is promised to the nanosecond, and takes little time: this many times the rounds.
+# What is promised to the nanosecond or paid once, and takes little time: this many times the rounds.
 _OFTEN = 3
-# Whole programs, of which one per cent is to be seen.
-_PROGRAMS_OFTEN = 2
 _SHORT_PROGRAMS = ("hotspot3d", "tasktree")
 
 
@@ -68,8 +66,7 @@ class Case:
         """How often each level is run."""
         if size.is_smoke:
             return size.rounds
-        is_promised = self.group == "scope" or self.name == "region"
-        return size.rounds * (_PROGRAMS_OFTEN if self.is_whole else _OFTEN if is_promised else 1)
+        return size.rounds * (_OFTEN if self.group in ("scope", "once") or self.name == "region" else 1)
 
     @property
     def title(self) -> str:
