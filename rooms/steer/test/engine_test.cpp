@@ -94,6 +94,27 @@ TEST(engine, leaves_out_what_was_measured_beside_a_trial) {
   EXPECT_EQ(here.steering.counts().beside_trials, 1u);
 }
 
+// A search may have what was accepted among its candidates.
+TEST(engine, counts_what_was_measured_beside_a_candidate_that_is_what_was_accepted) {
+  std::vector<double> seen;
+  scenario here;
+  here.steering.add(std::make_unique<scripted>([&](const view& now, std::vector<proposal>& out) {
+    if (now.time_s > 1 && here.log.empty()) out.push_back(trial_of(1, {{0, 2}}));
+    if (now.time_s > 2 && here.log.size() == 1) out.push_back(trial_of(1, {{0, 4}}));
+    for (const measurement& each : now.find(2)->measured) seen.push_back(each.value);
+  }));
+  for (const subject_info& each : {of_threads, its_loop}) here.add(each, even);
+  while (here.log.size() < 2) here.run();
+  ASSERT_EQ(here.log[1].what, outcome::trial);
+  seen.clear();
+  snapshot now;
+  now.time_s = here.time_s;
+  now.subjects = {{2, {{0, 0.5, 0.5, here.log[1].number}}, {}}};
+  here.tell(now);
+  EXPECT_EQ(seen, std::vector<double>{0.5});
+  EXPECT_EQ(here.steering.counts().beside_trials, 0u);
+}
+
 TEST(engine, undoes_what_is_on_trial_when_the_run_ends) {
   one_policy here([](const view&, std::vector<proposal>& out) { out.push_back(trial_of(7, {{0, 2}})); });
   here.warm_up();
