@@ -57,24 +57,42 @@ class Reading:
     cpus: int
 
 
+@dataclass(frozen=True)
+class CpuTimes:
+    """CPU seconds since the system's start, of one CPU or of all."""
+
+    busy_s: float  # of threads of any priority, and of interrupts
+    nice_s: float  # of that, of threads of a low one
+    stolen_s: float
+
+
+def cpu_times(root: Path = Path("/proc")) -> dict[str, CpuTimes]:
+    """Of all together ("cpu") and of each ("cpu0" ..), as the kernel counts, in ticks; empty where it does not tell."""
+    tick = 1.0 / os.sysconf("SC_CLK_TCK")
+    found: dict[str, CpuTimes] = {}
+    try:
+        for line in (root / "stat").read_text(encoding="ascii").splitlines():
+            name, *fields = line.split()
+            if name.startswith("cpu"):
+                user, nice, system, _, _, irq, softirq, steal = (int(each) * tick for each in fields[:8])
+                found[name] = CpuTimes(user + nice + system + irq + softirq, nice, steal)
+    except (OSError, ValueError):
+        return {}
+    return found
+
+
 def reading(root: Path = Path("/proc")) -> Reading | None:
     """The totals now; None where the kernel does not tell."""
-    try:
-        lines = (root / "stat").read_text(encoding="ascii").splitlines()
-        fields = [int(each) for each in lines[0].split()[1:9]]
-    except (OSError, ValueError, IndexError):
+    times = cpu_times(root)
+    if "cpu" not in times:
         return None
-    if len(fields) < 8:
-        return None
-    tick = 1.0 / os.sysconf("SC_CLK_TCK")
-    user, nice, system, _, _, irq, softirq, steal = (each * tick for each in fields)
     mine = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return Reading(
         time.monotonic(),
-        user + nice + system + irq + softirq,
-        steal,
+        times["cpu"].busy_s,
+        times["cpu"].stolen_s,
         sum(each.ru_utime + each.ru_stime for each in mine),
-        sum(line.startswith("cpu") for line in lines) - 1,
+        len(times) - 1,
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from trimtab import machine as the_machine
 from trimtab.doctor.cgroup import find_quota
 from trimtab.doctor.check import Machine
 
@@ -95,37 +96,22 @@ def cpus_are_taken(
     """
     those = os.sched_getaffinity(0) if cpus is None else cpus
     counts_nice = (os.getpriority(os.PRIO_PROCESS, 0) if nice is None else nice) > 0
-    readings = [_busy(root, counts_nice)]
+
+    def look() -> tuple[float, list[float]]:
+        """When, and how many seconds each of them was busy until then."""
+        times = the_machine.cpu_times(root)
+        found = (times.get(f"cpu{cpu}", the_machine.CpuTimes(0, 0, 0)) for cpu in those)
+        return time.monotonic(), [each.busy_s - (0 if counts_nice else each.nice_s) for each in found]
+
+    looks = [look()]
     for _ in range(_BLOCKS):
         time.sleep(_BLOCK_S)
-        readings.append(_busy(root, counts_nice))
-        if not _are_taken(readings[-2], readings[-1], those, _TAKEN_IN_A_BLOCK):
+        looks.append(look())
+        if not _are_taken(looks[-2], looks[-1], _TAKEN_IN_A_BLOCK):
             return False
-    return _are_taken(readings[0], readings[-1], those, _TAKEN)
+    return _are_taken(looks[0], looks[-1], _TAKEN)
 
 
-def _are_taken(before: _Reading, after: _Reading, cpus: Collection[int], share: float) -> bool:
-    least = share * (after.at - before.at)
-    return all(after.busy_s.get(cpu, 0.0) - before.busy_s.get(cpu, 0.0) >= least for cpu in cpus)
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """Seconds that each CPU was busy until a moment, by its number."""
-
-    at: float
-    busy_s: dict[int, float]
-
-
-def _busy(root: Path, counts_nice: bool) -> _Reading:
-    tick = 1.0 / os.sysconf("SC_CLK_TCK")
-    busy: dict[int, float] = {}
-    try:
-        lines = (root / "stat").read_text(encoding="ascii").splitlines()
-        for name, *fields in (line.split() for line in lines if line.startswith("cpu")):
-            if name != "cpu":
-                user, nice, system, _, _, irq, softirq = (int(each) for each in fields[:7])
-                busy[int(name[3:])] = tick * (user + system + irq + softirq + nice * counts_nice)
-    except (OSError, ValueError):
-        pass
-    return _Reading(time.monotonic(), busy)
+def _are_taken(before: tuple[float, list[float]], after: tuple[float, list[float]], share: float) -> bool:
+    least = share * (after[0] - before[0])
+    return all(now - then >= least for then, now in zip(before[1], after[1], strict=True))

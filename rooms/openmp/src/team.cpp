@@ -137,8 +137,9 @@ void begin_region(const here& at, team& opened, const caller& from, const void* 
   opened.instance = instance;
   opened.subject = region.subject;
   opened.level = static_cast<std::uint16_t>(level);
-  opened.is_left_out = is_left_out(outlined, instance);
-  opened.further_ones = watches_rarely(outlined) ? watched_one_in - 1 : 0;
+  const bool is_rare = watches_rarely(outlined);
+  opened.is_left_out = is_rare && !is_watched_one(instance);
+  opened.further_ones = is_rare ? watched_one_in - 1 : 0;
   opened.is_gcc = false;
   opened.has_loop = false;
   opened.is_sample = false;

@@ -33,9 +33,7 @@ inline void watch_all() noexcept {
   for (auto& each : is_watched_rarely) each.store(false, std::memory_order_relaxed);
 }
 
-// Of an instance whose members are timed: not in step with anything that the program does.
-inline bool is_left_out(const void* outlined, std::uint64_t instance) noexcept {
-  return watches_rarely(outlined) && base::mix_fast(instance) % watched_one_in != 0;
-}
+// Of a region that is watched rarely: not in step with anything that the program does.
+inline bool is_watched_one(std::uint64_t instance) noexcept { return base::mix_fast(instance) % watched_one_in == 0; }
 
 }  // namespace trimtab::openmp
