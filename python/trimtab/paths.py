@@ -20,3 +20,11 @@ def cmake_dir() -> Path:
 def include_dir() -> Path:
     """The folder that holds trimtab.h."""
     return _NATIVE / "include"
+
+
+def user_home() -> Path:
+    """The user's folder; the root, as containers have it, for a user that has none: what cannot be written there is told."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path("/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from trimtab.programs import signal_name, through_shell
 
 # The kernel's two figures of the same memory differ a little.
 _MARGIN = 1.05
@@ -91,7 +94,7 @@ def run_to_end(
     running = timer = None
     try:
         with _signals_held_back():
-            running = Running(subprocess.Popen(argv, start_new_session=True, **more))
+            running = Running(_start(argv, more))
         if timeout_s is not None:
             timer = threading.Timer(timeout_s, running.time_out)
             timer.start()
@@ -112,6 +115,16 @@ def run_to_end(
         ended - began,
         *usage,
     )
+
+
+def _start(argv: Sequence[str], more: dict[str, Any]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(argv, start_new_session=True, **more)
+    except OSError as error:
+        script = through_shell(shutil.which(argv[0]) or argv[0], argv, error)
+        if script is None:
+            raise
+        return subprocess.Popen(script, start_new_session=True, **more)
 
 
 @contextmanager
@@ -140,14 +153,6 @@ def peak_kb(told_kb: float, own_kb: float) -> float | None:
     The kernel counts what a process had before it became the program, and that is our own memory.
     """
     return told_kb if told_kb > own_kb * _MARGIN else None
-
-
-def signal_name(number: int) -> str:
-    """As people call it."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def recording_command(directory: Path, options: Sequence[str], argv: Sequence[str]) -> list[str]:

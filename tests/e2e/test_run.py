@@ -80,6 +80,12 @@ def test_deaths_by_signal(run: Run, name: str) -> None:
     assert report["exit"] == {"code": None, "signal": name} and not report["complete"]
 
 
+def test_death_by_a_signal_that_has_no_name(run: Run) -> None:
+    watched = run("bash", "-c", "kill -37 $$")
+    assert watched.done.returncode == -37
+    assert watched.report()["exit"] == {"code": None, "signal": "signal 37"}
+
+
 def test_input_output_and_folder_are_the_programs(run: Run, tmp_path: Path) -> None:
     watched = run("sh", "-c", "cat; pwd; echo err >&2", input="hello\n", cwd=tmp_path)
     assert watched.done.stdout == f"hello\n{tmp_path}\n"
@@ -91,6 +97,24 @@ def test_what_cannot_be_started(run: Run, tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_text("x")
     assert run(str(plain)).done.returncode == 126
+    plain.chmod(0o700)
+    for content, code, told in (
+        (b"#!/nowhere/shell -x\n", 127, "plain: the interpreter /nowhere/shell is missing"),
+        (b"\x7fELF\0 of another machine", 126, "plain: expected a program for this machine or a script"),
+    ):
+        plain.write_bytes(content)
+        watched = run(str(plain))
+        assert watched.done.returncode == code and told in watched.done.stderr
+        assert watched.done.stderr.count("\n") == 1
+        assert not watched.directory.exists(), "what did not run leaves no run behind"
+
+
+def test_a_script_without_an_interpreter_is_the_shells(run: Run, tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text('echo "$0 has $*"\nexit 7\n')
+    script.chmod(0o700)
+    watched = run(str(script), "a b", "c")
+    assert watched.done.returncode == 7 and watched.done.stdout == f"{script} has a b c\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

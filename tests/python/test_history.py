@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
+import os
+import pwd
 import sqlite3
 import subprocess
 import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from click.testing import CliRunner, Result
@@ -27,6 +30,7 @@ from trimtab.history import (
     machine_of,
     settings_text,
 )
+from trimtab.launcher import default_directory
 from trimtab.symbols import Binary
 
 KEY = Key("abc123", "2", "-n\x0010", "Processor, 2 CPUs")
@@ -119,12 +123,12 @@ def make_folder(path: Path) -> None:
     ("damage", "told"),
     [
         (make_corrupted, "not a database|malformed"),
-        (make_text, "not a database"),
+        (make_text, "expected a history of trimtab, found what is not a database"),
         (make_cut_off, "malformed|disk I/O"),
         (make_newer, "expected version 1 of the history, found 2"),
         (make_anothers, "found another database"),
         (make_nonsense, "expected texts by knob"),
-        (make_folder, "unable to open|disk I/O"),
+        (make_folder, "expected a file, found a folder"),
     ],
 )
 def test_damage_is_one_error_with_the_files_name(history: History, damage: Any, told: str) -> None:
@@ -136,6 +140,37 @@ def test_damage_is_one_error_with_the_files_name(history: History, damage: Any, 
     assert "\n" not in str(error.value)
 
 
+def test_a_place_that_may_not_be_looked_into_is_told(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    for act in (history.entries, history.forget, history.check_writable):
+        with pytest.raises(HistoryError, match=r"history\.sqlite: Permission denied"):
+            act()
+
+
+def test_whether_it_could_be_written_is_known_before(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history.check_writable()
+    assert not history.path.parent.exists(), "to look changes nothing"
+    with monkeypatch.context() as denied:
+        denied.setattr(os, "access", lambda *_: False)
+        with pytest.raises(HistoryError, match="cannot be written"):
+            history.check_writable()
+    with pytest.raises(HistoryError, match="/proc/version is not a folder"):
+        History(Path("/proc/version/of/history.sqlite")).check_writable()
+    history.remember([ENTRY])
+    history.check_writable()
+    assert len(history.entries()) == 1
+    make_newer(history.path)
+    with pytest.raises(HistoryError, match="expected version 1 of the history, found 2"):
+        history.check_writable()
+
+
 def test_a_history_that_another_has_locked_is_told_soon(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,7 +178,12 @@ def test_a_history_that_another_has_locked_is_told_soon(
     monkeypatch.setattr("trimtab.history.store._PATIENCE_S", 0.01)
     other = sqlite3.connect(history.path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
-    for act in (history.entries, lambda: history.remember([ENTRY]), history.forget):
+    for act in (
+        history.entries,
+        lambda: history.remember([ENTRY]),
+        history.forget,
+        history.check_writable,
+    ):
         with pytest.raises(HistoryError, match="locked by another process"):
             act()
     other.execute("ROLLBACK")
@@ -320,3 +360,19 @@ def test_the_place_of_the_history(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setenv("HOME", "/home/me")
     assert default_path() == Path("/home/me/.local/share/trimtab/history.sqlite")
+
+
+def test_a_user_without_a_home_has_places_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A container's number that has no entry."""
+
+    def unknown(number: int) -> NoReturn:
+        raise KeyError(number)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert default_path() == Path("/.local/share/trimtab/history.sqlite")
+    assert default_directory("app").parent == tmp_path / "trimtab-runs"

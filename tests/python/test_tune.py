@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from trimtab.cli.main import main
+from trimtab.history import History, HistoryError
 from trimtab.tuning.across import Pairs, RunFailed, Start, Trial, rows_of, starts_for, tune
 from trimtab.tuning.runner import ProgramRunner
 
@@ -136,3 +137,37 @@ def test_a_program_that_fails_is_told(tmp_path: Path) -> None:
         ProgramRunner(["false"], tmp_path, tmp_path / "h").bare()
     done = CliRunner().invoke(main, ["tune", "--", "no-such-program-anywhere"])
     assert done.exit_code == 127 and "no such program" in done.output
+    plain = tmp_path / "plain"
+    plain.write_text("exit 0\n")
+    done = CliRunner().invoke(main, ["tune", "--", str(plain)])
+    assert done.exit_code == 126 and "plain: not an executable file" in done.output
+    plain.chmod(0o700)
+    assert ProgramRunner([str(plain)], tmp_path, tmp_path / "h").bare() > 0, "the shell's, as everywhere"
+
+
+def test_a_history_that_cannot_be_written_is_told_before_the_first_run(tmp_path: Path) -> None:
+    damaged = tmp_path / "history.sqlite"
+    damaged.write_text("no database at all, but long enough to be one" * 20)
+    done = CliRunner().invoke(main, ["tune", "--history", str(damaged), "--", "true"])
+    assert done.exit_code == 2 and done.output.count("\n") == 1
+    assert "nothing that is found could be kept; --history FILE names another place" in done.output
+
+
+def test_what_was_proved_is_told_where_it_cannot_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Made(MadeUp):
+        def __init__(self, *_: object) -> None:
+            super().__init__(0.2)
+            self.environment: dict[str, str] = {}
+
+    def refuse(history: History, _: object) -> None:
+        raise HistoryError(f"{history.path}: locked by another process")
+
+    monkeypatch.setattr("trimtab.tuning.runner.ProgramRunner", Made)
+    monkeypatch.setattr(History, "remember", refuse)
+    file = tmp_path / "history.sqlite"
+    done = CliRunner().invoke(main, ["tune", "--history", str(file), "--", "true"])
+    assert done.exit_code == 2
+    assert "the whole program" in done.output and "better" in done.output
+    assert f"proved, but not kept: {file}: locked by another process" in " ".join(done.output.split("\n"))

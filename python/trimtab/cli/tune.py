@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -90,15 +89,23 @@ def run_tune(
 
     Its output goes nowhere, and each run must end with code 0. `trimtab run --frozen` then uses what was found.
     """
-    from trimtab.history import History
+    from trimtab.history import History, HistoryError
+    from trimtab.programs import find_program
     from trimtab.tuning.across import RunFailed, rows_of, starts_for, tune
     from trimtab.tuning.online import available_cpus, history_in, key_of
     from trimtab.tuning.runner import ProgramRunner
 
-    program = shutil.which(command[0])
-    if program is None:
-        fail(f"{command[0]}: no such program", 127)
+    try:
+        program = find_program(command[0])
+    except FileNotFoundError as error:
+        fail(str(error), 127)
+    except PermissionError as error:
+        fail(str(error), 126)
     history, key = history_in(file), key_of(Path(program), command[1:], input_class)
+    try:
+        history.check_writable()
+    except HistoryError as error:
+        fail(f"{error}: nothing that is found could be kept; --history FILE names another place")
     options = ["--budget", str(budget)]
     for name, value in (("--input-class", input_class), ("--search", search), ("--policy", policy)):
         options += [] if value is None else [name, value]
@@ -124,14 +131,23 @@ def run_tune(
         except Stopped as stopped:
             click.echo("trimtab: stopped; nothing was kept", err=True)
             sys.exit(128 + stopped.number)
-        kept = _keep(outcome, found.recall(key), history, key, Path(program)) if outcome.is_proved else 0
+        kept, why_not = 0, ""
+        if outcome.is_proved:
+            try:
+                kept = _keep(outcome, found.recall(key), history, key, Path(program))
+            except HistoryError as error:
+                why_not = str(error)
     rows = rows_of(outcome)
     if as_json:
         click.echo(json.dumps({"proved": outcome.is_proved, "kept": kept, "rows": rows}, indent=1))
-        return
-    from trimtab.text.tune import tuned_table
+    else:
+        from trimtab.text.tune import tuned_table
 
-    tuned_table(rows)
+        tuned_table(rows)
+    if why_not:
+        fail(f"proved, but not kept: {why_not}")
+    if as_json:
+        return
     if outcome.is_proved:
         click.echo(f"kept: {kept} settings in {history.path}; trimtab run --frozen uses them", err=True)
     elif rows:
@@ -146,14 +162,10 @@ def _tell(trial: Trial) -> None:
 
 def _keep(outcome: Outcome, entries: list[Entry], history: History, key: Key, program: Path) -> int:
     """What the runs found, and what the program is to be started with; how many settings."""
-    from trimtab.history import HistoryError
     from trimtab.tuning.online import start_entry
 
     if outcome.chosen is not None:
         best = [pairs for start, pairs in outcome.starts if pairs.verdict == "better"][-1]
         entries = [*entries, start_entry(key, program, outcome.chosen, best)]
-    try:
-        history.remember(entries)
-    except HistoryError as error:
-        fail(str(error))
+    history.remember(entries)
     return len(entries)

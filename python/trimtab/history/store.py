@@ -6,16 +6,24 @@ import contextlib
 import json
 import os
 import sqlite3
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from trimtab.history.entry import Entry, HistoryError, Key
+from trimtab.paths import user_home
 
 VERSION = 1
 # "TRMT": tells our files from others' databases.
 _APPLICATION = 0x54524D54
 # A run must not be held up by another's: the writer's transactions take milliseconds.
 _PATIENCE_S = 1.0
+# What SQLite says, and what that is to a user.
+_SAID = {
+    "locked": "locked by another process",
+    "file is not a database": "expected a history of trimtab, found what is not a database",
+    "readonly database": "cannot be written",
+}
 _TABLE = """
 CREATE TABLE settings (
   id INTEGER PRIMARY KEY,
@@ -32,7 +40,7 @@ _COLUMNS = (
 
 def default_path() -> Path:
     """One history a user."""
-    home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    home = os.environ.get("XDG_DATA_HOME") or user_home() / ".local" / "share"
     return Path(home) / "trimtab" / "history.sqlite"
 
 
@@ -65,7 +73,7 @@ class History:
 
     def forget(self, numbers: Iterable[int] | None = None) -> int:
         """Remove entries by their ids, or all (None). Returns how many there were."""
-        if not self.path.exists():
+        if not self._has_content():
             return 0
         with self._open(is_writing=True) as database:
             if numbers is None:
@@ -74,8 +82,36 @@ class History:
                 database.execute("DELETE FROM settings WHERE id = ?", (each,)).rowcount for each in numbers
             )
 
+    def check_writable(self) -> None:
+        """Whether it could be written now: for whoever will only know much later what is to be kept. Changes nothing.
+
+        Raises:
+            HistoryError: it could not.
+        """
+        if self._has_content():
+            with self._open(is_writing=True):
+                return
+        place = path = self.path.absolute()
+        while not place.exists():
+            place = place.parent
+        if place != path and not place.is_dir():
+            raise HistoryError(f"{self.path}: {place} is not a folder")
+        if not os.access(place, os.W_OK if place == path else os.W_OK | os.X_OK):
+            raise HistoryError(f"{self.path}: {place} cannot be written")
+
+    def _has_content(self) -> bool:
+        try:
+            status = self.path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise HistoryError(f"{self.path}: {error.strerror}") from error
+        if stat.S_ISDIR(status.st_mode):
+            raise HistoryError(f"{self.path}: expected a file, found a folder")
+        return status.st_size > 0
+
     def _read(self, where: str, values: tuple[str, ...]) -> list[Entry]:
-        if not self.path.exists() or self.path.stat().st_size == 0:
+        if not self._has_content():
             return []
         with self._open(is_writing=False) as database:
             return [
@@ -128,7 +164,9 @@ class History:
                 yield database
                 database.execute("COMMIT")
         except sqlite3.Error as error:
-            why = "locked by another process" if "locked" in str(error) else str(error)
+            why = next((told for said, told in _SAID.items() if said in str(error)), str(error))
+            if "unable to open" in why:
+                why = "cannot be written" if is_writing else "cannot be read"
             raise HistoryError(f"{self.path}: {why}") from error
         except OSError as error:
             raise HistoryError(f"{self.path}: {error.strerror or error}") from error

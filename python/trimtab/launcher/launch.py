@@ -21,7 +21,8 @@ from typing import Any
 from trimtab import __version__, machine
 from trimtab.launcher.inspect_program import inspect
 from trimtab.launcher.perf_events import perf_events_kept_ready
-from trimtab.paths import preload_library
+from trimtab.paths import preload_library, user_home
+from trimtab.programs import find_program, not_started, signal_name, through_shell
 
 _PASSED_ON = (
     signal.SIGTERM,
@@ -97,7 +98,7 @@ def default_directory(program: str) -> Path:
     name = f"{Path(program).name}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
     for base in (
         Path.cwd() / "trimtab-runs",
-        Path(os.environ.get("XDG_STATE_HOME", str(Path.home() / ".local/state"))) / "trimtab",
+        Path(os.environ.get("XDG_STATE_HOME") or user_home() / ".local/state") / "trimtab",
         Path(os.environ.get("TMPDIR", "/tmp")) / f"trimtab-{os.getuid()}",
     ):
         try:
@@ -112,8 +113,12 @@ def default_directory(program: str) -> Path:
 def _write_info(directory: Path, info: dict[str, Any]) -> None:
     """Write run.json whole or not at all."""
     part = directory / ".run.json.part"
-    part.write_text(json.dumps(info, indent=1), encoding="utf-8")
-    part.replace(directory / "run.json")
+    try:
+        part.write_text(json.dumps(info, indent=1), encoding="utf-8")
+        part.replace(directory / "run.json")
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def _environment(options: Options, library: Path) -> dict[str, str]:
@@ -185,12 +190,7 @@ def launch(argv: list[str], options: Options) -> Launch:
     Raises:
         FileNotFoundError, PermissionError: there is no such program, or it may not be run.
     """
-    program = shutil.which(argv[0])
-    if program is None:
-        path = Path(argv[0])
-        if path.exists() and "/" in argv[0]:
-            raise PermissionError(f"{argv[0]}: not an executable file")
-        raise FileNotFoundError(f"{argv[0]}: no such program")
+    program = find_program(argv[0])
     library = preload_library()
     why = ""
     unavailable = inspect(Path(program)) + ([] if options.steering is None else options.steering.unavailable)
@@ -229,7 +229,13 @@ def launch(argv: list[str], options: Options) -> Launch:
     with perf_events_kept_ready(), _policy_beside(steering, directory):
         began = time.monotonic_ns()
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        status = _run(program, argv, environment)
+        try:
+            status = _run(program, argv, environment)
+        except (FileNotFoundError, PermissionError):
+            # There was no run.
+            if directory is not None:
+                shutil.rmtree(directory, ignore_errors=True)
+            raise
         ended = time.monotonic_ns()
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
@@ -238,7 +244,7 @@ def launch(argv: list[str], options: Options) -> Launch:
         info["ended"] = {
             "mono_ns": ended,
             "code": code,
-            "signal": signal.Signals(killed_by).name if killed_by is not None else None,
+            "signal": signal_name(killed_by) if killed_by is not None else None,
             "wall_s": (ended - began) * 1e-9,
             "rusage": {
                 "user_s": after.ru_utime - before.ru_utime,
@@ -265,7 +271,8 @@ def _run(program: str, argv: list[str], environment: dict[str, str]) -> int:
         if not child:
             early.append(number)
         else:
-            with contextlib.suppress(ProcessLookupError):
+            # It may be over, or another user's by now (set-uid).
+            with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(child, number)
 
     # Signals that were ignored when we were started stay ignored for the program (nohup).
@@ -276,17 +283,13 @@ def _run(program: str, argv: list[str], environment: dict[str, str]) -> int:
     for number in _FROM_TERMINAL:
         signal.signal(number, signal.SIG_IGN)
     try:
-        child = os.posix_spawn(
-            program,
-            argv,
-            environment,
-            # Python ignores SIGPIPE and SIGXFSZ for itself; the program starts with what a shell would give it.
-            setsigdef=[
-                number
-                for number in (signal.SIGPIPE, signal.SIGXFSZ, *_PASSED_ON, *_FROM_TERMINAL)
-                if previous.get(number) != signal.SIG_IGN
-            ],
-        )
+        # Python ignores SIGPIPE and SIGXFSZ for itself; the program starts with what a shell would give it.
+        defaults = [
+            number
+            for number in (signal.SIGPIPE, signal.SIGXFSZ, *_PASSED_ON, *_FROM_TERMINAL)
+            if previous.get(number) != signal.SIG_IGN
+        ]
+        child = _start(program, argv, environment, defaults)
         for each in early:
             pass_on(each)
         status = os.waitpid(child, os.WUNTRACED)[1]
@@ -307,6 +310,20 @@ def _run(program: str, argv: list[str], environment: dict[str, str]) -> int:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def _start(program: str, argv: list[str], environment: dict[str, str], defaults: list[signal.Signals]) -> int:
+    """The number of the started program's process; `defaults` are signals that it begins with as the system has them."""
+    try:
+        try:
+            return os.posix_spawn(program, argv, environment, setsigdef=defaults)
+        except OSError as error:
+            script = through_shell(program, argv, error)
+            if script is None:
+                raise
+            return os.posix_spawn(script[0], script, environment, setsigdef=defaults)
+    except OSError as error:
+        raise not_started(program, error) from error
 
 
 def end_like(result: Launch) -> None:

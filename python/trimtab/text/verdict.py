@@ -33,7 +33,7 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
     for region in report["regions"][:3]:
         imbalance = f", imbalance {region['imbalance']:.2f}" if region["imbalance"] else ""
         console.print(
-            f"  region {escape(region['name'])}: {region['calls']} calls, {seconds(region['wall_s'])}, "
+            f"  region {escape(region['name'])}: {counted(region['calls'], 'call')}, {seconds(region['wall_s'])}, "
             f"waits {seconds(region['wait_s'])}{imbalance}"
         )
     line = workers_line(report)

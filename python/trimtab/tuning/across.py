@@ -182,7 +182,7 @@ def _in_turn(
         for is_ours in (True, False) if number % 2 == 0 else (False, True):
             (ours if is_ours else theirs).append(candidate() if is_ours else incumbent())
         so_far = Pairs(tuple(ours), tuple(theirs))
-        told(Trial(f"{what}, pair {number + 1}", ours[-1], f"{so_far.ratios[-1]:.2f} of the other"))
+        told(Trial(f"{what}, pair {number + 1}", ours[-1], f"{theirs[-1]:.3g} s without"))
         if so_far.verdict == "clearly worse":
             break
     return Pairs(tuple(ours), tuple(theirs))
