@@ -103,6 +103,40 @@ def test_a_tuned_run_without_decisions_and_a_policy_that_failed_are_told(tmp_pat
     assert told in stream.getvalue()
 
 
+def test_what_is_turned_all_the_time_hides_no_other_change(report: dict[str, Any]) -> None:
+    _, kept, _, _ = report["decisions"]
+    change = {"knob": "moved", "from": "0", "to": "1"}
+    moved = [
+        {**kept, "subject": "threads that share a CPU", "time_s": 2.0 + n, "changes": [change], "gain": None}
+        for n in range(5)
+    ]
+    stream = io.StringIO()
+    verdict(report | {"decisions": [kept, *moved]}, Path("run"), stream)
+    assert "6 changes kept, 0 tried" in stream.getvalue()
+    assert "at 1.32 s threads of mandel.c:48 4 -> 3, schedule" in stream.getvalue()
+    assert stream.getvalue().count("moved of threads") == 1 and "at 6.00 s moved" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("steering", "told"),
+    [
+        ({"mode": "frozen", "known_settings": 0}, "nothing is known of this program with these arguments"),
+        (
+            {"mode": "frozen", "known_settings": 1},
+            "nothing was changed, although 1 setting of its loops was found earlier",
+        ),
+        ({"mode": "off", "threads": "fit"}, "nothing was changed"),
+    ],
+)
+def test_that_nothing_was_changed_is_told_with_the_reason(
+    tmp_path: Path, steering: dict[str, Any], told: str
+) -> None:
+    report = build(open_run(run_with(tmp_path, []))) | {"steering": steering}
+    stream = io.StringIO()
+    verdict(report, Path("run"), stream)
+    assert f"  steering: {told}" in stream.getvalue()
+
+
 def test_a_file_that_was_cut_off_is_told(tmp_path: Path) -> None:
     run = run_with(tmp_path, DECISIONS)
     path = run / "100-0" / "decisions.tt"

@@ -59,12 +59,14 @@ def test_one_reason_and_what_the_operating_system_saw(
     if reason is not None:
         known.append({"what": "OpenMP regions", "why": reason, "remedy": "link it dynamically"})
     ended = {"code": 0, "signal": None, "wall_s": 1.0, "rusage": RUSAGE}
-    report = build(open_run(write_run(tmp_path / "run", info={"ended": ended, "unavailable": known})))
+    info = {"ended": ended, "unavailable": known, "steering": {"mode": "on"}}
+    report = build(open_run(write_run(tmp_path / "run", info=info)))
     regions = [each["why"] for each in report["unavailable"] if each["what"] == "OpenMP regions"]
     assert regions == [reason or "the library could not be loaded into the program"]
     stream = io.StringIO()
     verdict(report, Path("run"), stream)
     assert f"trimtab: 1 s; {regions[0]}\n" in stream.getvalue()
+    assert "  steering: nothing was changed\n" in stream.getvalue()
     tables(report, Path("run"))
     line = "operating system: 2 s of CPU time (2.00 CPUs in the mean), 3 switches of its own will, 4 forced\n"
     assert line in stream.getvalue()

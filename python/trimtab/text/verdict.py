@@ -22,6 +22,7 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
         why = next(each["why"] for each in report["unavailable"] if each["what"] == "OpenMP regions")
         console.print(f"[bold]trimtab[/]: {seconds(report['wall_s'])}; {escape(why)}")
         console.print("  " + system_line(report))
+        _steering(report, console)
         console.print(f"  run: {escape(str(directory))} (trimtab report RUN, --html FILE)")
         return
     console.print(
@@ -41,15 +42,6 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
         console.print("  " + line)
         for each in task_lines(report, 3):
             console.print("  " + each)
-    for started in (report.get("steering") or {}).get("start_values", []):
-        console.print(
-            f"  started with {escape(started['name'])}={escape(started['value'])}: {escape(started['reason'])}"
-        )
-    if (fit := (report.get("steering") or {}).get("virtual_threads")) is not None:
-        console.print(f"  virtual threads: {counted(fit, 'function')} fit for them")
-        for missing in report["unavailable"]:
-            if missing["what"] == "virtual threads":
-                console.print(f"    not {escape(missing['why'])}")
     _steering(report, console)
     for finding in report["findings"][:3]:
         subject = f" at {finding['subject']}" if finding["subject"] else ""
@@ -70,12 +62,42 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
 
 def _steering(report: dict[str, Any], console: Console) -> None:
     """What was changed, or that nothing was; and policies that had to be disabled."""
+    for started in (report.get("steering") or {}).get("start_values", []):
+        console.print(
+            f"  started with {escape(started['name'])}={escape(started['value'])}: {escape(started['reason'])}"
+        )
+    if (fit := (report.get("steering") or {}).get("virtual_threads")) is not None:
+        console.print(f"  virtual threads: {counted(fit, 'function')} fit for them")
+        for missing in report["unavailable"]:
+            if missing["what"] == "virtual threads":
+                console.print(f"    not {escape(missing['why'])}")
     if report["decisions"]:
         console.print(f"  steering: {summary(report['decisions'])}")
-        for decided in lasting(report["decisions"])[-3:]:
+        for decided in _latest(lasting(report["decisions"]))[-3:]:
             console.print("    " + escape(decision_line(decided)))
-    elif (report.get("steering") or {}).get("mode") == "on":
-        console.print("  steering: nothing was changed")
+    elif report.get("steering"):
+        console.print("  steering: " + _why_nothing(report["steering"]))
     for missing in report["unavailable"]:
         if missing["what"].startswith("policy "):
             console.print(f"    {escape(missing['what'])} was disabled: {escape(missing['why'])}")
+
+
+def _latest(decisions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of each subject's knobs the last decision: what is turned every second would hide all others."""
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    for each in decisions:
+        about = (each["subject"], *(change["knob"] for change in each["changes"]))
+        found.pop(about, None)
+        found[about] = each
+    return list(found.values())
+
+
+def _why_nothing(steering: dict[str, Any]) -> str:
+    if steering.get("mode") != "frozen":
+        return "nothing was changed"
+    known = steering.get("known_settings", 0)
+    if known:
+        return f"nothing was changed, although {counted(known, 'setting')} of its loops {'was' if known == 1 else 'were'} found earlier"
+    if steering.get("start_values"):
+        return "nothing else is known"
+    return "nothing is known of this program with these arguments; --tune finds out"
