@@ -263,6 +263,16 @@ def test_a_full_disk(trimtab: str, tmp_path: Path, workload: Callable[[str], Pat
         )
         assert done.returncode == 0 and "right" in done.stdout
         assert "trimtab" in done.stderr
+        done = subprocess.run(
+            [trimtab, "run", "-o", str(mount / "s"), "--", str(workload("sph-gcc"))],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0 and "right" in done.stdout
+        assert "No space left" in done.stderr or "no room is left" in done.stderr, done.stderr
+        assert "static runtime" not in done.stderr, "that is not why there are no regions"
+        assert not list(mount.glob("*/.run.json.part")), "nothing is half-written"
     finally:
         subprocess.run(["umount", str(mount)], check=True)
 

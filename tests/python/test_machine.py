@@ -25,7 +25,9 @@ def test_what_others_used_is_what_was_busy_and_not_ours() -> None:
 
 def test_proc_stat(tmp_path: Path) -> None:
     assert reading(tmp_path) is None
-    (tmp_path / "stat").write_text("cpu  100 50 25 1000 7 1 4 10 0 0\ncpu0 50 25 12 500 4 0 2 5 0 0\ncpu1 50 25 13 500 3 1 2 5 0 0\nintr 5\n")
+    (tmp_path / "stat").write_text(
+        "cpu  100 50 25 1000 7 1 4 10 0 0\ncpu0 50 25 12 500 4 0 2 5 0 0\ncpu1 50 25 13 500 3 1 2 5 0 0\nintr 5\n"
+    )
     found = reading(tmp_path)
     assert found is not None
     assert (found.busy_s, found.stolen_s, found.cpus) == (pytest.approx(1.80), pytest.approx(0.1), 2)

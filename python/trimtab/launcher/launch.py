@@ -36,6 +36,8 @@ _PASSED_ON = (
 _FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
 
+# A thread's files take less; where so little is left, some may have found no room.
+_LEAST_ROOM_BYTES = 1 << 20
 _SETTINGS = "settings.txt"
 _VIRTUAL_THREADS = "virtual-threads.txt"
 
@@ -254,11 +256,25 @@ def launch(argv: list[str], options: Options) -> Launch:
                 "max_rss_kb": after.ru_maxrss,
             },
         }
+        info["unavailable"] = [*_without_room(directory), *unavailable]
         try:
             _write_info(directory, info)
         except OSError as error:
-            why = f"{directory}/run.json: {error.strerror}"
+            directory, why = None, f"{directory}/run.json: {error.strerror}"
     return Launch(code, killed_by, directory, why, unavailable)
+
+
+def _without_room(directory: Path) -> list[dict[str, str]]:
+    """Why a run on a full disk may have no regions: the library cannot write that, either."""
+    try:
+        left = os.statvfs(directory)
+    except OSError:
+        return []
+    if left.f_bavail * left.f_frsize >= _LEAST_ROOM_BYTES:
+        return []
+    why = f"no room is left for {directory}: what found none is missing"
+    remedy = "free space, or give a directory elsewhere with -o"
+    return [{"what": "OpenMP regions", "why": why, "remedy": remedy}]
 
 
 def _run(program: str, argv: list[str], environment: dict[str, str]) -> int:

@@ -19,8 +19,7 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
     """A few lines: efficiency, shares, worst regions, findings."""
     console = Console(file=stream, highlight=False, soft_wrap=True)
     if report["efficiency"] is None:
-        why = next(each["why"] for each in report["unavailable"] if each["what"] == "OpenMP regions")
-        console.print(f"[bold]trimtab[/]: {seconds(report['wall_s'])}; {escape(why)}")
+        console.print(f"[bold]trimtab[/]: {seconds(report['wall_s'])}; {escape(_why_no_regions(report))}")
         console.print("  " + system_line(report))
         _steering(report, console)
         console.print(f"  run: {escape(str(directory))} (trimtab report RUN, --html FILE)")
@@ -50,14 +49,17 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
             f"{escape(finding['evidence'])}"
         )
         console.print(f"    -> {escape(finding['action'])}")
-    if not report["regions"]:
-        for missing in report["unavailable"]:
-            if missing["what"] == "OpenMP regions":
-                console.print(f"  no regions: {escape(missing['why'])}")
+    if not report["regions"] and (why := _why_no_regions(report)):
+        console.print(f"  no regions: {escape(why)}")
     console.print(
         f"  own cost {percent(report['overhead']['share'])}; run: {escape(str(directory))} "
         "(trimtab report RUN, --html FILE)"
     )
+
+
+def _why_no_regions(report: dict[str, Any]) -> str:
+    """The first reason: the launcher's come before what the library in the program makes of it."""
+    return next((each["why"] for each in report["unavailable"] if each["what"] == "OpenMP regions"), "")
 
 
 def _steering(report: dict[str, Any], console: Console) -> None:
