@@ -52,6 +52,10 @@ class Watched:
         parsed: dict[str, Any] = json.loads(out.stdout)
         return parsed
 
+    def decisions_but_moves(self) -> list[dict[str, Any]]:
+        """Of threads to other CPUs: those are by who else uses them, and this machine may be loaded."""
+        return [each for each in self.report()["decisions"] if each["policy"] != "placement"]
+
 
 Run = Callable[..., Watched]
 

@@ -130,12 +130,12 @@ def test_a_frozen_run_has_the_blocks_that_are_known_and_gives_the_same(
         assert again.done.stdout == bare.stdout, "bit by bit"
         told = re.search(r"in order: (\d+) of 30\n", again.done.stderr)
         assert told is not None and int(told[1]) >= 29, "all but the first, in which its questions are seen"
-        (decision,) = (each for each in again.report()["decisions"] if each["policy"] != "placement")
+        (decision,) = again.decisions_but_moves()
         assert (decision["key"], decision["outcome"], decision["policy"]) == (key, "set", "history")
         assert [(change["knob"], change["to"]) for change in decision["changes"]] == [("blocks", "16")]
     unasked = run(program, "30", options=frozen, env=threads(2))
     assert unasked.done.stdout == bare.stdout
-    assert {each["policy"] for each in unasked.report()["decisions"]} <= {"placement"}
+    assert unasked.decisions_but_moves() == []
 
 
 def test_what_is_kept_is_used_again(
@@ -154,5 +154,5 @@ def test_what_is_kept_is_used_again(
     kept = [change["to"] for each in found if each["outcome"] == "kept" for change in each["changes"]]
     again = run(program, *size, "20", options=("--frozen", *known), env=threads(2))
     assert ", right, " in again.done.stdout
-    replayed = [each for each in again.report()["decisions"] if each["policy"] != "placement"]
-    assert [change["to"] for each in replayed for change in each["changes"]] == kept[-1:]
+    replayed = [change["to"] for each in again.decisions_but_moves() for change in each["changes"]]
+    assert replayed == kept[-1:]

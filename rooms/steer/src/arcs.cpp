@@ -62,7 +62,7 @@ class arcs::region {
   }
 
   void finish(const subject_view& of, const char* why, std::vector<proposal>& out) {
-    if (m_search == nullptr || of.is_others) return;
+    if (m_search == nullptr) return;
     const std::optional<search::found> best = m_search->best();
     m_search.reset();
     if (!best) return;

@@ -154,10 +154,9 @@ decision& engine::decide(entry& on, outcome what, std::vector<change> changes, i
     on.incumbent.forget();
   }
   on.since = ++m_last_number;
-  on.last = what;
   if (what == outcome::trial) on.last_trial = on.since;
   // A candidate that is what was accepted is on nobody's account, and disturbs nobody beside it.
-  if (what == outcome::trial && on.on_trial()) m_trials[on.since] = on.info.id;
+  if (what == outcome::trial && on.on_trial()) m_trials.insert(on.since);
   if (m_trials.size() > most_trials) m_trials.erase(m_trials.begin());
   decision made;
   made.number = on.since;

@@ -13,7 +13,7 @@ void engine::take_in(const snapshot& now) {
   for (const subject_state& each : now.subjects) measure(each);
   for (const subject_id each : now.gone) {
     if (m_subjects.erase(each) == 0) continue;
-    m_gone[each] = true;
+    m_gone.insert(each);
     for (member& told : m_members) {
       told.measured.erase(each);
       told.gone.push_back(each);
@@ -35,7 +35,6 @@ void engine::appear(const subject_info& info) {
   fresh.info = info;
   for (const knob& each : info.knobs) fresh.in_force.push_back(each.initial);
   fresh.accepted = fresh.accepted_before = fresh.in_force;
-  m_gone.erase(info.id);
   m_subjects.emplace(info.id, std::move(fresh));
 }
 
@@ -55,8 +54,7 @@ void engine::measure(const subject_state& state) {
       m_counts.beside_trials += 1;
       continue;
     }
-    const auto trial = m_trials.find(each.under);
-    if (trial != m_trials.end() && trial->second == state.id && on.incumbent.is_known()) {
+    if (m_trials.contains(each.under) && on.incumbent.is_known()) {
       m_budget.charge_trial(each.under, each.seconds, each.value, on.incumbent.value());
     } else if (each.under == on.since && !on.on_trial()) {
       on.incumbent.add(each.value);
@@ -74,10 +72,10 @@ void engine::measure(const subject_state& state) {
 
 void engine::take_back(decision_number number) {
   for (auto& [id, each] : m_subjects) {
-    if (each.since != number || number == 0) continue;
+    if (each.since != number) continue;
     each.is_stuck = true;
     const int holder = each.holder;
-    if (each.last == outcome::set) each.accepted = each.accepted_before;
+    each.accepted = each.accepted_before;
     if (each.on_trial()) undo(each, "its owner could not apply it", holder);
     return;
   }

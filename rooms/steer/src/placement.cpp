@@ -9,7 +9,6 @@ namespace trimtab::steer {
 
 void placement::observe(const view& now, std::vector<proposal>& out) {
   for (const subject_id each : now.gone) m_states.erase(each);
-  if (now.is_last) return;
   for (const subject_view& each : now.subjects) {
     const auto place = each.info.place_of(knobs::moved);
     const figure* const sharing = find_figure(each.figures, figures::sharing_threads);

@@ -9,6 +9,12 @@ namespace {
 
 constexpr double between_looks_s = 0.05;
 
+engine_options without_budget() {
+  engine_options options;
+  options.budget_share = 0;
+  return options;
+}
+
 class placements : public ::testing::Test {
  protected:
   void SetUp() override { m_steering.add(std::make_unique<placement>()); }
@@ -34,9 +40,7 @@ class placements : public ::testing::Test {
   static constexpr knob_value most = 4;
   double time_s = 0;
   knob_value moved = 0;
-
- private:
-  engine m_steering;
+  engine m_steering{without_budget()};
   double m_looks = 0;
   bool m_is_known = false;
 };
@@ -58,6 +62,18 @@ TEST_F(placements, who_shares_again_is_moved_after_a_pause_and_not_for_ever) {
   EXPECT_EQ(moved, most);
   EXPECT_GE(time_s - begin, (most - 1) * placement::pause_s - 1e-9);
   EXPECT_EQ(looks(10'000, 2), 0u) << "the end of the knob's values";
+  EXPECT_TRUE(m_steering.reports().front().is_enabled);
+}
+
+TEST_F(placements, what_was_known_of_those_that_are_gone_is_forgotten) {
+  ASSERT_EQ(looks(1, 1), 1u);
+  snapshot now;
+  now.time_s = time_s;
+  now.gone = {1};
+  m_steering.step(now);
+  m_is_known = false;
+  m_looks = 0;
+  EXPECT_EQ(looks(1, 1), 1u) << "no pause after it";
 }
 
 }  // namespace

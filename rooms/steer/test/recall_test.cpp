@@ -58,6 +58,24 @@ TEST(recall, leaves_the_subject_to_a_search) {
   EXPECT_EQ(here.values(1)[0], 15);
 }
 
+TEST(recall, waits_while_another_policy_has_the_subject_on_trial) {
+  engine_options options;
+  options.allowance_s = 100;
+  scenario here(options);
+  here.steering.add(std::make_unique<scripted_rule>([](const view& now, std::vector<proposal>& out) {
+    const subject_view& it = *now.find(1);
+    if (it.last_trial == 0) out.push_back(trial_of(1, {{0, 2}}));
+    if (it.in_force[0] == 2 && now.time_s > 1) out.push_back(ending(1, outcome::undone));
+  }));
+  here.steering.add(std::make_unique<recall>(known(), name_of_it));
+  here.add(loop_of(1, "known"), seconds);
+  while (here.time_s < 0.9) here.run();
+  EXPECT_EQ(here.values(1), (std::vector<knob_value>{2, 0}));
+  while (here.time_s < 2) here.run();
+  EXPECT_EQ(here.values(1), (std::vector<knob_value>{8, 1}));
+  EXPECT_EQ(here.steering.counts().others, 0u);
+}
+
 TEST(recall, knows_a_subject_that_comes_again) {
   engine steering;
   steering.add(std::make_unique<recall>(known(), name_of_it));

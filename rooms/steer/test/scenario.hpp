@@ -40,10 +40,22 @@ class scripted : public policy {
   cadence m_when;
 };
 
+// As scripted, but no search.
+class scripted_rule : public scripted {
+ public:
+  using scripted::scripted;
+  bool is_search() const noexcept override { return false; }
+};
+
 inline proposal trial_of(subject_id subject, std::vector<proposed_change> changes) {
   proposal made;
   made.subject = subject;
   made.changes = std::move(changes);
+  return made;
+}
+inline proposal setting_of(subject_id subject, std::vector<proposed_change> changes) {
+  proposal made = trial_of(subject, std::move(changes));
+  made.what = outcome::set;
   return made;
 }
 inline proposal ending(subject_id subject, outcome what) {

@@ -125,9 +125,9 @@ TEST(tuner, leaves_alone_what_is_too_small_to_gain) {
 
 // Tuned every so often; the best grain moves from 3 after a minute, when the machine gets others to serve.
 struct changing_world : scenario {
-  explicit changing_world(double then, double drift = tuner_options{}.drift) : scenario(affluent()) {
+  explicit changing_world(double then, double drift = tuner_options{}.drift, double recheck_s = 5) : scenario(affluent()) {
     tuner_options often = by(search_kind::hill_climbing);
-    often.recheck_s = 5;
+    often.recheck_s = recheck_s;
     often.drift = drift;
     steering.add(std::make_unique<tuner>(often));
     random_source source(4);
@@ -158,6 +158,52 @@ TEST(tuner, returns_to_the_programs_own_values_when_they_are_better_again) {
   EXPECT_EQ(here.values(1)[0], 10);
 }
 
+TEST(tuner, searches_at_once_when_the_world_has_changed_since_it_settled) {
+  changing_world here(17, tuner_options{}.drift, 70);
+  here.run_until(200);
+  const auto next = std::find_if(here.log.begin(), here.log.end(), [](const decision& each) { return each.time_s > 60; });
+  ASSERT_NE(next, here.log.end());
+  EXPECT_EQ(next->reason.find("own values"), std::string::npos) << "they are no longer what it is measured by";
+  EXPECT_NEAR(static_cast<double>(here.values(1)[0]), 17, 1);
+}
+
+TEST(tuner, searches_again_when_everything_has_become_quicker) {
+  scenario here(changing_world::affluent());
+  tuner_options often = by(search_kind::hill_climbing);
+  often.recheck_s = 5;
+  here.steering.add(std::make_unique<tuner>(often));
+  here.add({1, "loop", {numbers("grain", 0, 20, 10)}},
+           [source = random_source(4)](const std::vector<knob_value>& values, double now_s) mutable {
+             const double quick = now_s < 60 ? 0.01 : 0.004, best = now_s < 60 ? 10 : 3;
+             return surfaces::noisy(quick * (1 + 0.02 * std::abs(static_cast<double>(values[0]) - best)), 0.02, source);
+           });
+  here.run_until(60);
+  const std::size_t before = here.log.size();
+  EXPECT_EQ(here.values(1)[0], 10) << "there was nothing to gain";
+  EXPECT_LT(here.log.back().time_s, 50) << "and it has settled";
+  here.run_until(200);
+  EXPECT_GT(here.log.size(), before);
+  EXPECT_NEAR(static_cast<double>(here.values(1)[0]), 3, 1);
+}
+
+TEST(tuner, tries_the_programs_own_values_ever_more_seldom) {
+  changing_world here(3);
+  here.run_until(300);
+  std::vector<double> begins;
+  double latest_s = 0, settled_s = 0;
+  for (const decision& each : here.log) {
+    if (begins.empty() && each.what != outcome::trial) settled_s = each.time_s;
+    if (each.what != outcome::trial || each.reason != "the program's own values once more") continue;
+    if (begins.empty() || each.time_s - latest_s > 2) begins.push_back(each.time_s);
+    latest_s = each.time_s;
+  }
+  ASSERT_GE(begins.size(), 4u);
+  EXPECT_LE(begins.size(), 7u);
+  EXPECT_NEAR(begins[0] - settled_s, 5, 1);
+  for (std::size_t i = 2; i < begins.size(); ++i)
+    EXPECT_GT(begins[i] - begins[i - 1], 1.8 * (begins[i - 1] - begins[i - 2])) << i;
+}
+
 TEST(tuner, is_not_misled_by_instances_that_differ_in_turn) {
   int accepted = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -173,6 +219,85 @@ TEST(tuner, is_not_misled_by_instances_that_differ_in_turn) {
     accepted += count(here.log, outcome::kept) > 0;
   }
   EXPECT_LE(accepted, 2);
+}
+
+// Three loops alike, the first with twice the time, of which the last is of its group.
+struct two_and_a_mate : scenario {
+  explicit two_and_a_mate(scripted::script of_another) : scenario(with_all()) {
+    steering.add(std::make_unique<scripted>(std::move(of_another)));
+    tuner_options patient = by(search_kind::random);
+    patient.patience_s = 1000;
+    steering.add(std::make_unique<tuner>(patient));
+    for (const subject_id each : {1u, 2u, 3u}) {
+      subject_info info = loop_of(flat(), each);
+      info.group = each == 2 ? 0 : 9;
+      info.knobs = {numbers("grain", 0, 20, 10)};
+      add(info, [each](const auto&, double) { return each == 1 ? 0.02 : each == 2 ? 0.01 : 1e-6; });
+    }
+  }
+  static engine_options with_all() {
+    engine_options options;
+    options.budget_share = 1;
+    options.allowance_s = 100;
+    return options;
+  }
+  std::size_t trials(subject_id of) const {
+    return static_cast<std::size_t>(std::count_if(log.begin(), log.end(), [&](const decision& each) {
+      return each.subject == of && each.policy == "tuner" && each.what == outcome::trial;
+    }));
+  }
+};
+
+TEST(tuner, goes_on_with_others_while_another_policy_has_the_most_promising_one) {
+  two_and_a_mate here([](const view& now, std::vector<proposal>& out) {
+    if (now.find(1)->last_trial == 0) out.push_back(trial_of(1, {{0, now.find(1)->info.knobs[0].values.at(0)}}));
+  });
+  here.run_until(3);
+  EXPECT_EQ(here.trials(1), 0u);
+  EXPECT_GT(here.trials(2), 0u);
+}
+
+TEST(tuner, goes_on_with_others_while_one_of_its_subjects_group_is_on_trial) {
+  two_and_a_mate here([](const view& now, std::vector<proposal>& out) {
+    const subject_view& mate = *now.find(3);
+    if (now.find(1)->last_trial != 0 && mate.last_trial == 0)
+      out.push_back(trial_of(3, {{0, mate.info.knobs[0].values.at(0)}}));
+  });
+  while (here.time_s < 30 && here.values(3)[0] == 10) here.run();
+  ASSERT_EQ(here.values(3)[0], 0) << "between two trials of the first";
+  const std::size_t before = here.trials(1);
+  EXPECT_GT(before, 0u);
+  EXPECT_LE(here.trials(2), 1u);
+  const double end_s = here.time_s + 3;
+  while (here.time_s < end_s) here.run();
+  EXPECT_EQ(here.trials(1), before);
+  EXPECT_GT(here.trials(2), 0u);
+}
+
+TEST(tuner, does_not_choose_what_is_not_measured_any_more) {
+  engine_options options;
+  options.budget_share = 1;
+  engine steering(options);
+  tuner_options quick = by(search_kind::random);
+  quick.patience_s = 0.05;
+  steering.add(std::make_unique<tuner>(quick));
+  snapshot now;
+  for (const subject_id each : {1u, 2u}) now.appeared.push_back(loop_of(flat(), each));
+  std::size_t tried[3] = {};
+  decision_number under = 0;
+  for (int i = 0; i < 2000; ++i) {
+    now.time_s += 0.01;
+    now.subjects = {{2, {{under, 0.01, 0.002}}, {}}};
+    // While the other one's search is under way.
+    if (i >= 20 && i < 40) now.subjects.push_back({1, {{0, 0.01, 0.02}}, {}});
+    for (const decision& each : steering.step(now)) {
+      if (each.what == outcome::trial) tried[each.subject] += 1;
+      if (each.subject == 2) under = each.number;
+    }
+    now.appeared.clear();
+  }
+  EXPECT_EQ(tried[1], 0u);
+  EXPECT_GT(tried[2], 5u);
 }
 
 TEST(tuner, makes_room_when_its_subject_is_not_measured_any_more) {

@@ -13,7 +13,10 @@ namespace trimtab::steer {
 class level {
  public:
   void add(double value);
-  void forget() noexcept { m_recent.clear(); }
+  void forget() noexcept {
+    m_recent.clear();
+    m_next = 0;
+  }
   bool is_known() const noexcept { return !m_recent.empty(); }
   double value() const;                         // 0 while nothing is known
   double seconds() const { return m_seconds; }  // of the latest measurement
@@ -39,7 +42,7 @@ class budget {
   double left_s(double time_s) const noexcept { return m_share * time_s + m_allowance_s - m_spent_s; }
 
  private:
-  static constexpr std::size_t most_open = 256;  // late measurements of older trials are not charged
+  static constexpr std::size_t most_open = 256;  // what older ones gained is forgotten
   double m_share;
   double m_allowance_s;
   double m_spent_s = 0;

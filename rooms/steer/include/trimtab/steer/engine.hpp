@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "trimtab/steer/budget.hpp"
 #include "trimtab/steer/policy.hpp"
@@ -59,7 +60,6 @@ class engine {
     subject_info info;
     std::vector<knob_value> in_force, accepted, accepted_before;
     decision_number since = 0, last_trial = 0;
-    outcome last = outcome::kept;
     int holder = -1;  // place of the policy that turns its knobs
     bool is_stuck = false;
     level incumbent;
@@ -100,8 +100,8 @@ class engine {
   engine_counts m_counts;
   std::vector<member> m_members;
   std::map<subject_id, entry> m_subjects;
-  std::map<subject_id, bool> m_gone;
-  std::map<decision_number, subject_id> m_trials;  // the latest: whom a measurement under it is charged to
+  std::set<subject_id> m_gone;
+  std::set<decision_number> m_trials;  // the latest
   std::vector<decision> m_decisions;
   std::vector<std::string> m_slow;
   double m_time_s = 0;
