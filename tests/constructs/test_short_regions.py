@@ -70,8 +70,15 @@ def test_static_loops_are_counted(tmp_path: Path, compiler: str, threads: int) -
 
 def test_loops_that_may_be_shared_out_anew_are_timed(tmp_path: Path) -> None:
     body = "static int a[8];\n" + _loop("#pragma omp parallel for\nfor (int k = 0; k < 8; k++) a[k] += k;")
-    record(tmp_path, "clang-19", _main(body), threads=1, TRIMTAB_TUNE="frozen")
+    record(tmp_path, "clang-19", _main(body), threads=2, TRIMTAB_TUNE="shuffle")
     assert _untimed(tmp_path) == 0
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_loops_that_cannot_be_shared_out_anew_are_left_to_the_sample(tmp_path: Path, compiler: str) -> None:
+    body = "static int a[8];\n" + _loop("#pragma omp parallel for\nfor (int k = 0; k < 8; k++) a[k] += k;")
+    record(tmp_path, compiler, _main(body), threads=1, TRIMTAB_TUNE="frozen")
+    assert _untimed(tmp_path) > 0
 
 
 def _locks(seen: Recorded) -> dict[int, int]:

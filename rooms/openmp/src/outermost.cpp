@@ -54,12 +54,12 @@ void* open_outermost(const caller& from, const void* outlined, std::uint32_t cla
   if (region->thunk == nullptr) return nullptr;
   begin_region(at, state.outermost, from, outlined, *region, 1);
   state.outermost.is_gcc = &among == &gomp_regions;
-  state.outermost.is_sample = region->length.streak >= short_streak_needed;
+  state.outermost.is_sample = region->length.timed_one_in > 1;
   // The ones between are not timed, and so not watched either.
   if (state.outermost.is_sample && state.outermost.further_ones != 0 &&
       short_forker.load(std::memory_order_relaxed) == &state) {
     state.outermost.is_left_out = false;
-    state.outermost.further_ones = short_timed_one_in - 1;
+    state.outermost.further_ones = static_cast<std::uint8_t>(region->length.timed_one_in - 1);
   }
   state.outermost.slot_count = lane_state::max_rings;
   state.is_outermost_open.store(true, std::memory_order_relaxed);

@@ -1,5 +1,8 @@
 #include "short_regions.hpp"
 
+#include <algorithm>
+#include <bit>
+
 #include "steering/arrival_skew.hpp"
 #include "steering/region_sizes.hpp"
 #include "steering/team_sizes.hpp"
@@ -17,12 +20,15 @@ std::atomic<lane_state*> short_forker{nullptr};
 namespace {
 
 constexpr double short_below_ns = 4'000;
-constexpr double long_above_ns = 16'000;  // far from both: an instance just above the former is timed soon enough
-constexpr ticks most_untold = 16;         // one part in so many of a region's time
+constexpr double long_above_ns = 16'000;      // far from both: an instance just above the former is timed soon enough
+constexpr double little_timing_ns = 128'000;  // in so much time, the members of one instance may be timed
+constexpr std::uint32_t weighs_half_after = 2048;
+constexpr ticks most_untold = 16;  // one part in so many of a region's time
 constexpr double little_untold_ns = 10'000'000;
 
 ticks short_below = 0;
 ticks long_above = 0;
+ticks little_timing = 0;
 ticks little_untold = 0;
 
 ticks sum_of(const profile_row* row) noexcept { return row == nullptr ? 0 : row->sum; }
@@ -44,26 +50,60 @@ void claim(lane_state& forker) noexcept {
     short_forker.compare_exchange_strong(holder, &forker, std::memory_order_relaxed);
 }
 
+// A power of two. Teams that are fitted are told by every instance that is not short.
+std::uint16_t timed_one_in(const region_length& known) noexcept {
+  if (known.timed_next > 0) return 1;
+  if (known.short_streak >= short_streak_needed) return short_timed_one_in;
+  if (known.streak < mixed_streak_needed || is_fitting_teams.load(std::memory_order_relaxed)) return 1;
+  const ticks mean = known.wall / known.streak + 1;
+  const ticks affordable = little_timing / mean;
+  return affordable >= short_timed_one_in ? short_timed_one_in : static_cast<std::uint16_t>(std::bit_floor(affordable));
+}
+
+// What the members worked in an instance of so long, as far as those tell that were timed.
+ticks usual_work(const region_length& known, ticks wall) noexcept {
+  const double share = known.wall == 0 ? 1 : static_cast<double>(known.work) / static_cast<double>(known.wall);
+  return static_cast<ticks>(static_cast<double>(wall) * std::min(share, 1.0) * known.members);
+}
+
 }  // namespace
 
 void prepare_short_regions() noexcept {
   short_below = static_cast<ticks>(the_recorder.ticks_of_ns(short_below_ns));
   long_above = static_cast<ticks>(the_recorder.ticks_of_ns(long_above_ns));
+  little_timing = static_cast<ticks>(the_recorder.ticks_of_ns(little_timing_ns));
   little_untold = static_cast<ticks>(the_recorder.ticks_of_ns(little_untold_ns));
 }
 
 void short_regions_after_fork() noexcept { short_forker.store(nullptr, std::memory_order_relaxed); }
 
-void learn_length(lane_state& forker, known_region& region, ticks wall, std::uint32_t members,
+void learn_length(lane_state& forker, known_region& region, ticks wall, ticks all_work, std::uint32_t members,
                   bool has_constructs) noexcept {
   region_length& known = region.length;
   known.has_constructs |= has_constructs;
   const bool is_told =
       known.untold <= little_untold || known.untold * most_untold <= sum_of(region.row) + sum_of(region.sample_row);
-  const bool is_like_before = is_told && !known.has_constructs && wall < short_below && members == known.members;
-  known.streak = is_like_before ? known.streak + 1 : 0;
-  known.members = members;
-  if (known.streak == short_streak_needed) claim(forker);
+  if (!is_told || known.has_constructs || members != known.members) {
+    known.members = members;
+    known.timed_one_in = 1;
+    known.streak = known.short_streak = 0;
+    known.longest = known.wall = known.work = 0;
+    return;
+  }
+  known.short_streak = wall < short_below ? known.short_streak + 1 : 0;
+  known.streak += 1;
+  known.wall += wall;
+  known.work += members < 2 ? all_work : members == 2 ? all_work / 2 : all_work / members;
+  if (wall > known.longest) known.longest = wall;
+  if (known.streak == weighs_half_after) {
+    known.streak /= 2;
+    known.wall /= 2;
+    known.work /= 2;
+  }
+  if (known.timed_next > 0) known.timed_next -= 1;
+  const bool was_timed = known.timed_one_in < 2;
+  known.timed_one_in = timed_one_in(known);
+  if (was_timed && known.timed_one_in > 1) claim(forker);
 }
 
 void close_short_region() noexcept {
@@ -93,19 +133,24 @@ void close_short_region() noexcept {
     row->x[0] += known.members;
     if (known.members > row->x[1]) row->x[1] = known.members;
   }
-  // Nobody has timed its members: of a short one all is work, of a long one nearly all is waiting for the last.
-  if (is_timing_waits.load(std::memory_order_relaxed) && known.members > 1) [[unlikely]]
-    note_passage(*state, ended.forked_at, end, known.members, wall > long_above ? wall : known.members * wall);
   // One thread by itself waits for nobody: that it took long, because it worked or had lost its CPU, says all there is.
+  const bool is_unlike_others = wall > long_above && wall / 2 > known.longest && known.members > 1;
+  // Nobody has timed its members: of one like no other nearly all is waiting for the last.
+  if (is_timing_waits.load(std::memory_order_relaxed) && known.members > 1) [[unlikely]]
+    note_passage(*state, ended.forked_at, end, known.members, is_unlike_others ? wall : usual_work(known, wall));
   if (wall > long_above && known.members > 1) [[unlikely]] {
-    known.untold += wall;
     if (is_fitting_teams.load(std::memory_order_relaxed)) note_skew(wall);
-    known.streak = 0;
+    known.short_streak = 0;
+    if (is_unlike_others) {
+      known.untold += wall;
+      known.timed_next = short_streak_needed;
+    }
+    known.timed_one_in = timed_one_in(known);
   }
   if (ended.has_constructs.load(std::memory_order_relaxed)) [[unlikely]] {
     ended.has_constructs.store(false, std::memory_order_relaxed);
     known.has_constructs = true;
-    known.streak = 0;
+    known.timed_one_in = 1;
   }
 }
 

@@ -1,11 +1,11 @@
 // Short outermost regions at profile level. To time every member of a region costs more than a short region takes. So
-// once a region has been short for a while, with as many members each time and no construct inside, its members are
-// timed in one instance of several only: in the others the runtime gets the program's own function, and the forker
-// stamps fork and join, which makes the number of instances and their wall exact.
+// once a region has been short for a while, or short in the mean for a longer one, with as many members each time and no
+// construct inside, its members are timed in one instance of several only: in the others the runtime gets the program's
+// own function, and the forker stamps fork and join, which makes the number of instances and their wall exact.
 //
 // The members' times of all are estimated from those, the sample, which has rows of its own. An instance of several
-// members that turns out to be long may have no like in it: after one all are timed for a while, and always while such ones
-// make up more than 10 ms and more than a sixteenth of what was timed in full.
+// members that turns out to be longer by far than all before may have no like in it: after one all are timed for a while,
+// and always while such ones make up more than 10 ms and more than a sixteenth of what was timed in full.
 //
 // A construct that is met in an instance without timed members is attributed to its region all the same, and ends
 // this for good. Static loops are none: those of the sample stand for all. While they may be shared out in another way, all
@@ -24,6 +24,7 @@ using observe::region_flags::sample;
 using observe::region_flags::untimed;
 
 inline constexpr std::uint32_t short_streak_needed = 64;
+inline constexpr std::uint32_t mixed_streak_needed = 512;  // of regions that are short in the mean only
 inline constexpr std::uint32_t short_timed_one_in = 32;
 
 // The lane that may leave members untimed.
@@ -33,8 +34,9 @@ extern std::atomic<lane_state*> short_forker;
 void prepare_short_regions() noexcept;
 void short_regions_after_fork() noexcept;
 
-// After an instance that was timed in full.
-void learn_length(lane_state& forker, known_region& region, ticks wall, std::uint32_t members, bool has_constructs) noexcept;
+// After an instance that was timed in full. all_work: of its members together.
+void learn_length(lane_state& forker, known_region& region, ticks wall, ticks all_work, std::uint32_t members,
+                  bool has_constructs) noexcept;
 
 // Begins an instance whose members are not timed. nullptr: this one is timed in full, or not a case for here; nothing
 // was begun. The short way: what was found out before is not asked again.
@@ -44,18 +46,19 @@ inline known_region* open_short_region(const void* outlined, const void* return_
   if (on == nullptr || state == nullptr || state->owner != on) return nullptr;
   known_region& region = state->regions[index_of(outlined)];
   region_length& known = region.length;
-  if (known.streak < short_streak_needed || region.outlined != outlined || region.outer_region != no_subject ||
+  if (known.timed_one_in < 2 || region.outlined != outlined || region.outer_region != no_subject ||
       region.generation != places_generation.load(std::memory_order_relaxed) || state->innermost != nullptr ||
       state->is_outermost_open.load(std::memory_order_relaxed) ||
       state->short_one.subject_1.load(std::memory_order_relaxed) != 0 ||
       short_forker.load(std::memory_order_relaxed) != state || region.of->has(return_address) || is_start_timed() ||
-      observe::the_recorder.is_parallel() || (is_steering.load(std::memory_order_relaxed) && !watches_rarely(outlined)))
+      observe::the_recorder.is_parallel() ||
+      (is_steering.load(std::memory_order_relaxed) && watching_of(outlined) == watching::always))
     return nullptr;
   // The first one is, the others are not in step with anything that the program does.
-  if (base::mix_fast(known.asked++) % short_timed_one_in == 0) return nullptr;
+  if ((base::mix_fast(known.asked++) & (known.timed_one_in - 1u)) == 0) return nullptr;
   if (state->unaccounted.instance != 0) [[unlikely]] {
     account_joined(*state);  // which may tell otherwise
-    if (known.streak < short_streak_needed) return nullptr;
+    if (known.timed_one_in < 2) return nullptr;
   }
   thread_uses(region.of);
   state->requested_threads = 0;

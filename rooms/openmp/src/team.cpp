@@ -106,7 +106,7 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
     row->x[2] += most_work;
     row->x[3] += threads < 2 ? all_work : threads == 2 ? all_work / 2 : all_work / threads;  // a division is slow
   }
-  learn_length(state, *region, joined.end - joined.forked_at, threads, has_constructs);
+  learn_length(state, *region, joined.end - joined.forked_at, all_work, threads, has_constructs);
   // Unless the ring has come round.
   observe::event& end = *joined.end_event;
   if (end.kind == static_cast<std::uint16_t>(event_kind::region_end) && end.a == joined.instance) end.b = threads;
@@ -137,7 +137,7 @@ void begin_region(const here& at, team& opened, const caller& from, const void* 
   opened.instance = instance;
   opened.subject = region.subject;
   opened.level = static_cast<std::uint16_t>(level);
-  const bool is_rare = watches_rarely(outlined);
+  const bool is_rare = watching_of(outlined) == watching::rarely;
   opened.is_left_out = is_rare && !is_watched_one(instance);
   opened.further_ones = is_rare ? watched_one_in - 1 : 0;
   opened.is_gcc = false;

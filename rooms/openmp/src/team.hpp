@@ -201,11 +201,16 @@ struct short_region {
 
 // What is known of how long a region is.
 struct region_length {
-  std::uint32_t streak;   // instances since one was long, or had another number of members
-  std::uint32_t members;  // of the last one that was timed in full
-  std::uint32_t asked;    // how often it was asked whether the next may go without
-  bool has_constructs;    // ever
-  ticks untold;           // wall of long ones whose members were not timed
+  std::uint32_t members;       // of the last one that was timed in full
+  std::uint32_t asked;         // how often it was asked whether the next may go without
+  std::uint16_t timed_one_in;  // 0 and 1: all are
+  bool has_constructs;         // ever
+  std::uint32_t timed_next;    // so many more are timed, whatever the rest says
+  ticks longest;               // this and what follows: of instances that were timed in full, since one had other members
+  std::uint32_t streak;
+  std::uint32_t short_streak;  // since one was not short
+  ticks wall, work;            // sums; work: the mean of the members'
+  ticks untold;                // wall of those that were not timed, and longer by far than all that were
 };
 
 // What a lane has found at a place before; direct-mapped tables, anything that does not match is looked up again.

@@ -14,19 +14,22 @@ namespace {
 
 using observe::the_recorder;
 
-char short_region, long_region, uneven_region;
+char short_region, long_region, uneven_region, mixed_region;
+bool rests(const void* outlined) { return watching_of(outlined) == watching::rarely; }
 
 class loops_to_watch : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(prepare_sites()); }
   void TearDown() override {
-    watch_all();
+    forget_watching();
     // Theirs for as long as the process, since members write there; sites are in memory that those who look for leaks do not
     // search.
     for (std::uint32_t i = 0; i < site_count(); ++i) delete[] site_at(i).loads.exchange(nullptr);
   }
 
-  static loop_site& site(const void* outlined) { return *openmp::site_of({outlined, 1000, 0, observe::schedule::static_}); }
+  static loop_site& site(const void* outlined, std::uint64_t trip = 1000) {
+    return *openmp::site_of({outlined, trip, 0, observe::schedule::static_});
+  }
   // As a team's first thread does: as many instances as are told together.
   static void passes(loop_site& of, double seconds_each) {
     const auto took = static_cast<ticks>(the_recorder.ticks_of_ns(seconds_each * 1e9));
@@ -50,17 +53,28 @@ TEST_F(loops_to_watch, are_those_that_are_long_or_not_known_yet) {
   loop_site& brief = site(&short_region);
   loop_site& lengthy = site(&long_region);
   look(steering, 0.1);
-  EXPECT_FALSE(watches_rarely(&short_region)) << "nothing is known yet";
+  EXPECT_FALSE(rests(&short_region)) << "nothing is known yet";
   passes(brief, 2e-6);
   passes(lengthy, 200e-6);
   look(steering, 0.2);
-  EXPECT_TRUE(watches_rarely(&short_region));
-  EXPECT_FALSE(watches_rarely(&long_region));
+  EXPECT_TRUE(rests(&short_region));
+  EXPECT_FALSE(rests(&long_region));
   passes(brief, 3e-3);
   look(steering, 0.3);
-  EXPECT_TRUE(watches_rarely(&short_region)) << "lost its CPU for once";
+  EXPECT_TRUE(rests(&short_region)) << "lost its CPU for once";
   for (int i = 0; i < 30; ++i) passes(brief, 1e-4), look(steering, 0.3);
-  EXPECT_FALSE(watches_rarely(&short_region)) << "grew";
+  EXPECT_FALSE(rests(&short_region)) << "grew";
+}
+
+TEST_F(loops_to_watch, are_those_of_regions_that_are_long_in_the_mean) {
+  loop_steering steering(knobs, record, {}, true, true);
+  loop_site& brief = site(&mixed_region);
+  loop_site& lengthy = site(&mixed_region, 10'000);
+  for (int i = 0; i < 5; ++i) passes(brief, 2e-6), passes(lengthy, 200e-6);  // 75 and one
+  look(steering, 0.2);
+  EXPECT_TRUE(rests(&mixed_region));
+  for (int i = 0; i < 30; ++i) passes(brief, 150e-6), passes(lengthy, 200e-6), look(steering, 0.3);
+  EXPECT_FALSE(rests(&mixed_region)) << "as many of them";
 }
 
 TEST_F(loops_to_watch, are_those_that_are_changed_or_were_a_moment_ago) {
@@ -68,23 +82,23 @@ TEST_F(loops_to_watch, are_those_that_are_changed_or_were_a_moment_ago) {
   loop_site& brief = site(&uneven_region);
   passes(brief, 2e-6);
   look(steering, 0.1);
-  ASSERT_TRUE(watches_rarely(&uneven_region));
+  ASSERT_TRUE(rests(&uneven_region));
   put_in_force(brief, true);
-  EXPECT_FALSE(watches_rarely(&uneven_region)) << "at once";
+  EXPECT_FALSE(rests(&uneven_region)) << "at once";
   look(steering, 5);
-  EXPECT_FALSE(watches_rarely(&uneven_region)) << "as long as it is";
+  EXPECT_FALSE(rests(&uneven_region)) << "as long as it is";
   put_in_force(brief, false);
   look(steering, 5.05);
-  EXPECT_FALSE(watches_rarely(&uneven_region)) << "it may be changed again";
+  EXPECT_FALSE(rests(&uneven_region)) << "it may be changed again";
   look(steering, 6);
-  EXPECT_TRUE(watches_rarely(&uneven_region));
+  EXPECT_TRUE(rests(&uneven_region));
 }
 
 TEST_F(loops_to_watch, are_all_where_nobody_may_rest) {
   loop_steering steering(knobs, record, {}, true, false);
   passes(site(&short_region), 2e-6);
   look(steering, 1);
-  EXPECT_FALSE(watches_rarely(&short_region));
+  EXPECT_FALSE(rests(&short_region));
 }
 
 }  // namespace

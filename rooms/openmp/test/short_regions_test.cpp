@@ -58,6 +58,8 @@ bool run_region(const std::function<void()>& inside = nothing) {
   return false;
 }
 
+ticks ticks_of_us(double us) { return static_cast<ticks>(the_recorder.ticks_of_ns(us * 1e3)); }
+
 // The region has been short for long enough.
 template <int which>
 known_region& make_short(std::uint32_t members = 1) {
@@ -65,7 +67,7 @@ known_region& make_short(std::uint32_t members = 1) {
   account_joined(*t_state);
   known_region& region = t_state->regions[index_of(address<which>())];
   region.length = {};
-  for (std::uint32_t i = 0; i <= short_streak_needed; ++i) learn_length(*t_state, region, 1, members, false);
+  for (std::uint32_t i = 0; i <= short_streak_needed; ++i) learn_length(*t_state, region, 1, members, members, false);
   return region;
 }
 
@@ -74,11 +76,11 @@ profile_row row(std::uint16_t flags) {
   return *observe::t_lane->own_row(subject<which>(), metric::region, no_subject, flags);
 }
 
-// Until an instance goes without; the streak is held whatever the machine does.
+// Until an instance goes without, whatever the machine does.
 template <int which>
 void run_untimed(known_region& region, const std::function<void()>& inside = nothing) {
   for (int i = 0; i < 1000; ++i) {
-    region.length.streak = short_streak_needed;
+    region.length.timed_one_in = short_timed_one_in;
     if (open_short_region(address<which>(), &place) == nullptr) continue;
     inside();
     close_short_region();
@@ -103,7 +105,7 @@ TEST_F(short_regions, every_instance_counts_and_a_sample_is_timed_in_full) {
   for (int i = 0; i < instances; ++i) {
     untimed_ones += run_region<0>();
     account_joined(*t_state);
-    region.length.streak = short_streak_needed;
+    region.length.timed_one_in = short_timed_one_in;
   }
   const profile_row without = row<0>(untimed), timed = row<0>(sample);
   EXPECT_EQ(without.count, static_cast<std::uint64_t>(untimed_ones));
@@ -121,20 +123,29 @@ TEST_F(short_regions, every_instance_counts_and_a_sample_is_timed_in_full) {
 TEST_F(short_regions, all_are_timed_while_a_loop_may_be_shared_out_in_another_way) {
   known_region& region = make_short<17>();
   is_steering.store(true);
+  watch(address<17>(), watching::always);
   for (int i = 0; i < 200; ++i) {
-    region.length.streak = short_streak_needed;
+    region.length.timed_one_in = short_timed_one_in;
     EXPECT_FALSE(run_region<17>());
     account_joined(*t_state);
     EXPECT_EQ(t_state->outermost.further_ones, 0u);
   }
-  is_watched_rarely[region_place_of(address<17>())].store(true);
+  watch(address<17>(), watching::rarely);
   run_untimed<17>(region);
-  do region.length.streak = short_streak_needed;
+  do region.length.timed_one_in = short_timed_one_in;
   while (run_region<17>());
   EXPECT_FALSE(t_state->outermost.is_left_out) << "one in 32 is timed: that one is watched";
   EXPECT_EQ(t_state->outermost.further_ones, short_timed_one_in - 1);
   is_steering.store(false);
-  watch_all();
+  forget_watching();
+}
+
+TEST_F(short_regions, where_no_loop_could_be_changed_not_all_are_timed) {
+  known_region& region = make_short<16>();
+  is_steering.store(true);
+  ASSERT_EQ(watching_of(address<16>()), watching::no_loop);
+  run_untimed<16>(region);
+  is_steering.store(false);
 }
 
 TEST_F(short_regions, the_first_after_the_streak_is_in_the_sample) {
@@ -147,32 +158,85 @@ TEST_F(short_regions, the_first_after_the_streak_is_in_the_sample) {
 
 TEST_F(short_regions, a_streak_ends_with_another_number_of_members_or_a_long_instance) {
   known_region& region = make_short<2>();
-  learn_length(*t_state, region, 1, 2, false);
-  EXPECT_EQ(region.length.streak, 0u);
-  learn_length(*t_state, region, 1, 2, false);
-  EXPECT_EQ(region.length.streak, 1u);
-  learn_length(*t_state, region, static_cast<ticks>(the_recorder.ticks_of_ns(5'000)), 2, false);
-  EXPECT_EQ(region.length.streak, 0u);
+  ASSERT_EQ(region.length.timed_one_in, short_timed_one_in);
+  learn_length(*t_state, region, 1, 2, 2, false);
+  EXPECT_EQ(region.length.timed_one_in, 1u);
+  for (std::uint32_t i = 0; i < short_streak_needed; ++i) {
+    EXPECT_EQ(region.length.timed_one_in, 1u);
+    learn_length(*t_state, region, 1, 2, 2, false);
+  }
+  EXPECT_EQ(region.length.timed_one_in, short_timed_one_in);
+  learn_length(*t_state, region, ticks_of_us(5), 2, 2, false);
+  EXPECT_EQ(region.length.timed_one_in, 1u);
+}
+
+// Of each length as many.
+void learn_lengths(known_region& region, std::initializer_list<double> us, std::uint32_t instances) {
+  for (std::uint32_t i = 0; i < instances; ++i)
+    for (const double each : us) learn_length(*t_state, region, ticks_of_us(each), ticks_of_us(each), 2, false);
+}
+
+TEST_F(short_regions, what_is_short_in_the_mean_is_timed_as_often_as_that_takes_little) {
+  known_region& region = make_short<13>(2);
+  learn_lengths(region, {1, 15}, mixed_streak_needed / 2 - short_streak_needed);
+  EXPECT_EQ(region.length.timed_one_in, 1u) << "seen too seldom";
+  learn_lengths(region, {1, 15}, mixed_streak_needed);
+  EXPECT_EQ(region.length.timed_one_in, 16u) << "8 us";
+  learn_lengths(region, {1, 55}, 4 * mixed_streak_needed);
+  EXPECT_EQ(region.length.timed_one_in, 4u) << "28 us";
+  learn_lengths(region, {1, 199}, 4 * mixed_streak_needed);
+  EXPECT_EQ(region.length.timed_one_in, 1u) << "100 us";
+}
+
+TEST_F(short_regions, what_is_short_in_the_mean_may_be_as_long_as_those_that_were_timed) {
+  known_region& region = make_short<14>(2);
+  learn_lengths(region, {1, 15}, mixed_streak_needed);
+  const auto run_for = [&](double us) {
+    run_untimed<14>(region, [us] { t_state->short_one.forked_at -= ticks_of_us(us); });
+  };
+  region.length.longest = ticks_of_us(1e6);
+  run_for(100'000);
+  EXPECT_EQ(region.length.timed_one_in, 16u);
+  EXPECT_EQ(region.length.untold, 0u);
+  region.length.longest = ticks_of_us(15);
+  run_for(100'000);
+  EXPECT_EQ(region.length.timed_one_in, 1u);
+  EXPECT_GE(region.length.untold, ticks_of_us(100'000));
+  region.row->sum += 20 * region.length.untold;
+  learn_lengths(region, {1}, short_streak_needed - 1);
+  EXPECT_EQ(region.length.timed_one_in, 1u);
+  learn_lengths(region, {15}, 1);
+  EXPECT_EQ(region.length.timed_one_in, 16u);
+}
+
+TEST_F(short_regions, of_fitted_teams_only_those_are_left_out_that_are_all_short) {
+  known_region& region = make_short<15>(2);
+  is_fitting_teams.store(true);
+  learn_lengths(region, {1, 15}, mixed_streak_needed);
+  EXPECT_EQ(region.length.timed_one_in, 1u);
+  learn_lengths(region, {1}, short_streak_needed);
+  EXPECT_EQ(region.length.timed_one_in, short_timed_one_in);
+  is_fitting_teams.store(false);
 }
 
 TEST_F(short_regions, after_a_long_one_without_timed_members_all_are_timed_until_it_weighs_little) {
   known_region& region = make_short<3>(2);
   const auto long_ago = static_cast<ticks>(the_recorder.ticks_of_ns(20'000'000));
   run_untimed<3>(region, [] { t_state->short_one.forked_at -= static_cast<ticks>(the_recorder.ticks_of_ns(20'000'000)); });
-  EXPECT_EQ(region.length.streak, 0u);
+  EXPECT_EQ(region.length.timed_one_in, 1u);
   EXPECT_GE(region.length.untold, long_ago);
-  learn_length(*t_state, region, 1, 2, false);
-  EXPECT_EQ(region.length.streak, 0u);
+  for (std::uint32_t i = 0; i < 2 * short_streak_needed; ++i) learn_length(*t_state, region, 1, 2, 2, false);
+  EXPECT_EQ(region.length.timed_one_in, 1u);
   region.row->sum += 20 * long_ago;
-  learn_length(*t_state, region, 1, 2, false);
-  EXPECT_EQ(region.length.streak, 1u);
+  for (std::uint32_t i = 0; i <= short_streak_needed; ++i) learn_length(*t_state, region, 1, 2, 2, false);
+  EXPECT_EQ(region.length.timed_one_in, short_timed_one_in);
 }
 
 TEST_F(short_regions, of_one_member_a_long_one_says_all_there_is) {
   known_region& region = make_short<11>(1);
   run_untimed<11>(region, [] { t_state->short_one.forked_at -= static_cast<ticks>(the_recorder.ticks_of_ns(20'000'000)); });
   EXPECT_EQ(region.length.untold, 0u);
-  EXPECT_EQ(region.length.streak, short_streak_needed);
+  EXPECT_EQ(region.length.timed_one_in, short_timed_one_in);
 }
 
 std::uint64_t waits_in(lane& on, std::uint32_t region) {

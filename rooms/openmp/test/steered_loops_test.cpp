@@ -181,11 +181,12 @@ TEST_F(steered_loops, who_is_watched_rarely_is_watched_always_from_a_change_on) 
   loop_site& site = site_of(&region_h, 100);
   const auto left_out = [](std::uint64_t instances) {
     std::uint64_t found = 0;
-    for (std::uint64_t i = 0; i < instances; ++i) found += watches_rarely(&region_h) && !is_watched_one(i);
+    for (std::uint64_t i = 0; i < instances; ++i)
+      found += (watching_of(&region_h) == watching::rarely) && !is_watched_one(i);
     return found;
   };
   EXPECT_EQ(left_out(1000), 0u);
-  is_watched_rarely[region_place_of(&region_h)].store(true);
+  watch(&region_h, watching::rarely);
   EXPECT_NEAR(static_cast<double>(left_out(8000)), 7000, 300);
   put_in_force(site, sharing::guided, 1);
   EXPECT_EQ(left_out(1000), 0u);

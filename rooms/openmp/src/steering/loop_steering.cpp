@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -29,6 +30,7 @@ constexpr double first_pause_s = 0.05, longest_pause_s = 10;
 constexpr double short_below_s = 50e-6;
 constexpr double rest_after_s = 0.1;
 constexpr double slow_rise = 1.25;  // from one measurement to the next
+constexpr double of_before = 0.75;  // what instances still weigh at the next look
 
 double seconds_of(std::uint64_t took) noexcept {
   return static_cast<double>(took) * the_recorder.clock().ns_per_tick * 1e-9;
@@ -45,6 +47,7 @@ struct loop_steering::entry {
   double iteration_s = 0;
   double instance_s = 0;
   double short_s = 0;  // the same, but slow to rise: what lost its CPU for once is no longer loop for that
+  double lately = 0;   // instances that were measured, those of long ago weigh less
   std::vector<steer::measurement> measured;
 
   std::mutex lock;  // what follows: the board may be brought back by another thread
@@ -142,6 +145,7 @@ void loop_steering::measure(entry& of, steer::subject_state& state) {
     of.iteration_s = seconds / static_cast<double>(taken.iterations);
     of.instance_s = seconds / static_cast<double>(taken.instances);
     of.short_s = of.short_s > 0 ? std::min(of.instance_s, of.short_s * slow_rise) : of.instance_s;
+    of.lately += static_cast<double>(taken.instances);
     if (taken.under != under_what_was_known && (of.is_known || of.measured.size() < most_before))
       of.measured.push_back({taken.under, of.iteration_s, seconds_of(taken.took + taken.unwatched),
                              taken.beside == under_known_size ? 0 : taken.beside});
@@ -205,21 +209,29 @@ void loop_steering::learn(entry& of, steer::subject_state& state, double now_s) 
   of.publish_values();
 }
 
-// Loops that are short and stay as they were written are watched now and then.
+// Regions whose loops are short in the mean and stay as they were written are watched now and then.
 void loop_steering::watch_regions(double now_s) {
-  enum : unsigned char { unknown, may_rest, must_not };
-  std::array<unsigned char, region_places> found{};
+  struct region {
+    bool is_settled = true;
+    double instances = 0, seconds = 0;
+  };
+  std::map<std::size_t, region> found;
   for (const auto& each : m_entries) {
     entry& its = *each;
     const loop_plan* const latest = its.site->latest.load(std::memory_order_relaxed);
     if (std::exchange(its.latest, latest) != latest) its.changed_s = now_s;
-    const bool is_settled = unless_as_written(latest) == nullptr && now_s - its.changed_s >= rest_after_s;
-    const bool is_short = its.is_ignored || (its.short_s > 0 && its.short_s < short_below_s);
-    unsigned char& place = found[region_place_of(its.site->key.outlined)];
-    place = std::max<unsigned char>(place, is_settled && is_short ? may_rest : must_not);
+    region& its_region = found[region_place_of(its.site->key.outlined)];
+    its_region.is_settled &= unless_as_written(latest) == nullptr && now_s - its.changed_s >= rest_after_s;
+    if (its.is_ignored) continue;
+    its_region.is_settled &= its.short_s > 0;
+    its_region.instances += its.lately;
+    its_region.seconds += its.lately * its.short_s;
+    its.lately *= of_before;
   }
-  for (std::size_t i = 0; i < region_places; ++i)
-    if (found[i] != unknown) is_watched_rarely[i].store(found[i] == may_rest, std::memory_order_relaxed);
+  for (const auto& [place, its] : found) {
+    const bool may_rest = its.is_settled && its.seconds <= its.instances * short_below_s;
+    watching_of_regions[place].store(may_rest ? watching::rarely : watching::always, std::memory_order_relaxed);
+  }
 }
 
 void loop_steering::add_to(steer::snapshot& now) {

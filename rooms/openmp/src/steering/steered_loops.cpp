@@ -14,7 +14,7 @@ using observe::the_recorder;
 std::atomic<bool> is_steering{false};
 std::atomic<std::uint64_t> steering_epoch{1};
 constinit thread_local steered_thread t_steered{};
-constinit std::array<std::atomic<bool>, region_places> is_watched_rarely{};
+constinit std::array<std::atomic<watching>, region_places> watching_of_regions{};
 
 namespace {
 
@@ -72,6 +72,7 @@ loop_site* add_site(const site_key& key, const loop_plan* known) noexcept {
   return sites.add(hash_of(key), has_key(key), [&](loop_site& added) {
     added.key = key;
     added.latest.store(known, std::memory_order_relaxed);
+    watch(key.outlined, watching::always);
   });
 }
 
@@ -185,7 +186,7 @@ bool prepare_sites(const std::vector<known_plan>* known) noexcept {
 
 void sites_after_fork() noexcept {
   is_steering.store(false, std::memory_order_relaxed);
-  watch_all();
+  forget_watching();
   site_lock.reset();
 }
 
@@ -195,7 +196,7 @@ loop_site& site_at(std::uint32_t index) noexcept { return sites.at(index); }
 void publish(loop_site& site, loop_plan& plan) noexcept {
   plan.since = steering_epoch.load(std::memory_order_relaxed) + 1;
   plan.before = site.latest.load(std::memory_order_relaxed);
-  watch(site.key.outlined);
+  watch(site.key.outlined, watching::always);
   site.latest.store(&plan, std::memory_order_release);
   // A fork that sees the epoch sees the plan, and so do its members.
   steering_epoch.store(plan.since, std::memory_order_release);

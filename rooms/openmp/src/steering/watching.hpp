@@ -1,7 +1,7 @@
 // How often the loops of a region are watched. To ask which loop it is and to time it costs each member some 0.2 us, and
 // as much again where the region works on so much memory that what is needed for it is in no cache. So once it is known
-// that a region's loops are short, and while they are shared out as they were written and no other way is on trial, they are
-// watched in one instance of several only. What the other ones do is what the program wrote.
+// that a region's loops are short in the mean, and while they are shared out as they were written and no other way is on
+// trial, they are watched in one instance of several only. What the other ones do is what the program wrote.
 //
 // The forker decides, for all members of an instance; so they do the same whatever the steering thread says meanwhile.
 #pragma once
@@ -21,16 +21,18 @@ inline std::size_t region_place_of(const void* outlined) noexcept {
   return base::mix_fast(reinterpret_cast<std::uintptr_t>(outlined)) % region_places;
 }
 
-extern std::array<std::atomic<bool>, region_places> is_watched_rarely;
+// no_loop: none was seen that could be changed. Its instances are watched all the same, but need not be.
+enum class watching : std::uint8_t { no_loop, always, rarely };
+extern std::array<std::atomic<watching>, region_places> watching_of_regions;
 
-inline bool watches_rarely(const void* outlined) noexcept {
-  return is_watched_rarely[region_place_of(outlined)].load(std::memory_order_relaxed);
+inline watching watching_of(const void* outlined) noexcept {
+  return watching_of_regions[region_place_of(outlined)].load(std::memory_order_relaxed);
 }
-inline void watch(const void* outlined) noexcept {
-  is_watched_rarely[region_place_of(outlined)].store(false, std::memory_order_relaxed);
+inline void watch(const void* outlined, watching how) noexcept {
+  watching_of_regions[region_place_of(outlined)].store(how, std::memory_order_relaxed);
 }
-inline void watch_all() noexcept {
-  for (auto& each : is_watched_rarely) each.store(false, std::memory_order_relaxed);
+inline void forget_watching() noexcept {
+  for (auto& each : watching_of_regions) each.store(watching::no_loop, std::memory_order_relaxed);
 }
 
 // Of a region that is watched rarely: not in step with anything that the program does.
