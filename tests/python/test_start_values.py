@@ -162,6 +162,25 @@ def test_who_has_just_ended_is_not_there(tmp_path: Path, monkeypatch: pytest.Mon
     assert clock.at < 0.2
 
 
+def test_who_leaves_at_the_end_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(tmp_path, monkeypatch, [{"user": 1}, {"user": 1}])
+    sleep = clock.sleep
+
+    def ends(seconds: float) -> None:
+        sleep(seconds)
+        if clock.at > 0.11:
+            clock.uses[1] = {"user": 0.2}
+
+    monkeypatch.setattr(start.time, "sleep", ends)
+    assert not start.cpus_are_taken(tmp_path, cpus=(0, 1), nice=0), "although it had four fifths of the time"
+
+
+def test_where_nobody_is_one_look_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(tmp_path, monkeypatch, [{}, {"user": 1}])
+    assert not start.cpus_are_taken(tmp_path, cpus=(0, 1), nice=0)
+    assert clock.at == pytest.approx(0.04)
+
+
 @pytest.mark.parametrize("text", ["", "cpu0 1 2\n", "cpu0 a b c d e f g h\n", "cpu 1 2 3 4 5 6 7 8\n"])
 def test_what_the_kernel_does_not_tell_is_not_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
