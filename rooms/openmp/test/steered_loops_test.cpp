@@ -188,6 +188,9 @@ TEST_F(steered_loops, who_is_watched_rarely_is_watched_always_from_a_change_on) 
   EXPECT_EQ(left_out(1000), 0u);
   watch(&region_h, watching::rarely);
   EXPECT_NEAR(static_cast<double>(left_out(8000)), 7000, 300);
+  std::uint64_t watched = 0;
+  for (std::uint64_t i = 0; i < 8000; ++i) watched += is_watched_one(i * watched_one_in);
+  EXPECT_NEAR(static_cast<double>(watched), 1000, 300) << "of a region that does something else every eighth time";
   put_in_force(site, sharing::guided, 1);
   EXPECT_EQ(left_out(1000), 0u);
 }
