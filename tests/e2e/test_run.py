@@ -117,6 +117,29 @@ def test_a_script_without_an_interpreter_is_the_shells(run: Run, tmp_path: Path)
     assert watched.done.returncode == 7 and watched.done.stdout == f"{script} has a b c\n"
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "2>/dev/full", "<&-", "2> >(exit 0)"])
+def test_streams_that_nobody_reads_change_no_exit_code(trimtab: str, tmp_path: Path, closed: str) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"'{trimtab}' run --tune --history h -- bash -c 'exit 3' {closed}"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 3, done.stderr
+    assert "Traceback" not in done.stderr and done.stdout == ""
+
+
+def test_a_folder_that_was_removed(trimtab: str, tmp_path: Path) -> None:
+    script = f"mkdir gone; cd gone; rmdir ../gone; '{trimtab}' run -- bash -c 'echo on; exit 3'"
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False
+    )
+    assert (done.returncode, done.stdout) == (3, "on\n"), done.stderr
+    assert len(list((tmp_path / "state/trimtab").iterdir())) == 1, "its run is kept elsewhere"
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals_sent_to_the_group_reach_the_program(trimtab: str, tmp_path: Path, number: int) -> None:
     script = "trap 'echo got; exit 5' TERM INT; echo ready; while :; do sleep 0.05; done"

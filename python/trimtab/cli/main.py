@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
@@ -237,11 +238,14 @@ def run(
         fail(str(error), 127)
     except PermissionError as error:
         fail(str(error), 126)
-    if result.why:
-        click.echo(f"trimtab: not recorded: {result.why}", err=True)
+    quiet = quiet or sys.stderr is None
     is_learnt_from = prepared is not None and prepared.steering.mode == "on"
-    if result.directory is not None and (not quiet or html is not None or is_learnt_from):
-        _verdict(result.directory, html, quiet, prepared)
+    # That nobody can be told is no reason to end in another way than the program; rich exits where a pipe is closed.
+    with contextlib.suppress(OSError, SystemExit):
+        if result.why:
+            click.echo(f"trimtab: not recorded: {result.why}", err=True)
+        if result.directory is not None and (not quiet or html is not None or is_learnt_from):
+            _verdict(result.directory, html, quiet, prepared)
     end_like(result)
 
 

@@ -98,18 +98,28 @@ class Launch:
 def default_directory(program: str) -> Path:
     """A new name below ./trimtab-runs, or below the user's state folder where this one cannot be written."""
     name = f"{Path(program).name}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-    for base in (
-        Path.cwd() / "trimtab-runs",
+    bases = [
         Path(os.environ.get("XDG_STATE_HOME") or user_home() / ".local/state") / "trimtab",
         Path(os.environ.get("TMPDIR", "/tmp")) / f"trimtab-{os.getuid()}",
-    ):
+    ]
+    if here := _here():
+        bases.insert(0, here / "trimtab-runs")
+    for base in bases:
         try:
             base.mkdir(parents=True, exist_ok=True)
             if os.access(base, os.W_OK | os.X_OK):
                 return base / name
         except OSError:
             continue
-    return Path.cwd() / "trimtab-runs" / name
+    return bases[0] / name
+
+
+def _here() -> Path | None:
+    """The current folder; None where it was removed."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
 
 
 def _write_info(directory: Path, info: dict[str, Any]) -> None:
@@ -206,7 +216,7 @@ def launch(argv: list[str], options: Options) -> Launch:
             "trimtab": __version__,
             "program": argv[0],
             "argv": argv,
-            "cwd": str(Path.cwd()),
+            "cwd": str(_here() or ""),
             "level": options.level,
             "started_real_ns": time.time_ns(),
             "started_mono_ns": time.monotonic_ns(),
@@ -344,8 +354,10 @@ def _start(program: str, argv: list[str], environment: dict[str, str], defaults:
 
 def end_like(result: Launch) -> None:
     """End this process as the program ended: same exit code, or killed by the same signal."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        # Closed, a pipe that nobody reads, a full disk: no reason to end in another way.
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            stream.flush()
     if result.signal is None:
         os._exit(result.code if result.code is not None else 1)
     # No second core file for the same death.

@@ -27,7 +27,7 @@ def progress(
     drawn by a thread of its own, so that work that never reports shows one, too.
     """
     to = stream if stream is not None else sys.stderr
-    if not to.isatty():
+    if to is None or not to.isatty():  # closed: None
         yield lambda amount, what=None, total=None, /: None
         return
     bar = _Bar(what, total, to)
