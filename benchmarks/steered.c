@@ -2,6 +2,7 @@
  *   tiny   iterations of some 20 ns, handed out CHUNK at a time (1: the mistake that is to be mended)
  *   copy   a balanced loop that is bound by memory
  *   spin   short regions, whose threads wait for each other some 10,000 times a second
+ *   levels regions of one function that take from 1 us to 50, as those of a multigrid
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,20 @@ static double spin(int steps) {
   return sum;
 }
 
+static double levels(int steps) {
+  enum { finest = 1 << 17, coarsest = 8 };
+  static double y[finest];
+  for (int i = 0; i < finest; ++i) y[i] = i % 7;
+  for (int step = 0; step < steps; ++step)
+    for (int size = finest; size >= coarsest; size /= 2)
+      for (int colour = 0; colour < 2; ++colour)
+#pragma omp parallel for schedule(static)
+        for (int i = 1 + colour; i < size - 1; i += 2) y[i] = 0.25 * (y[i - 1] + 2 * y[i] + y[i + 1]);
+  double sum = 0;
+  for (int i = 0; i < finest; ++i) sum += y[i];
+  return sum;
+}
+
 int main(int argc, char** argv) {
   const char* const name = argc > 1 ? argv[1] : "";
   const int steps = argc > 2 ? atoi(argv[2]) : 0, chunk = argc > 3 ? atoi(argv[3]) : 1;
@@ -57,6 +72,8 @@ int main(int argc, char** argv) {
     sum = copy(steps);
   else if (strcmp(name, "spin") == 0)
     sum = spin(steps);
+  else if (strcmp(name, "levels") == 0)
+    sum = levels(steps);
   else
     return 2;
   printf("%.17g\n", sum);

@@ -108,6 +108,7 @@ def steering_cases(is_smoke: bool, programs: Path, workloads: Path) -> list[Stee
             for name, command, most in (
                 ("lavamd", workload("lavamd", compiler, "--steps", steps(60)), 1.01),
                 ("copy", (program, "copy", steps(2200)), 1.01),
+                ("levels", (program, "levels", steps(8000)), 1.03),
                 ("hotspot3d", workload("hotspot3d", compiler, "--steps", steps(3000)), 1.03),
                 ("sph", workload("sph", compiler, "--steps", steps(14)), 1.03),
                 (
