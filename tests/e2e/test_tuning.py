@@ -173,34 +173,6 @@ def test_options_that_exclude_each_other(run: Run) -> None:
     assert done.returncode == 2 and "--frozen and --tune=on exclude each other" in done.stderr
 
 
-def test_a_quota_is_what_the_program_is_started_with(tmp_path: Path) -> None:
-    from trimtab.doctor.check import Machine
-    from trimtab.tuning import start_values
-
-    (tmp_path / "proc/self").mkdir(parents=True)
-    (tmp_path / "proc/self/mountinfo").write_text("30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
-    (tmp_path / "proc/self/cgroup").write_text("0::/job\n")
-    (tmp_path / "sys/fs/cgroup/job").mkdir(parents=True)
-    (tmp_path / "sys/fs/cgroup/job/cpu.max").write_text("250000 100000\n")
-    machine = Machine(tmp_path)
-
-    def values(environment: dict[str, str], are_taken: bool = False, cpus: int = 8) -> dict[str, str]:
-        found = start_values(environment, machine=machine, cpus=cpus, are_taken=lambda: are_taken)
-        assert all(each.reason for each in found)
-        return {each.name: each.value for each in found}
-
-    assert values({}) == {"OMP_NUM_THREADS": "2"}
-    assert values({}, cpus=2) == {}, "as many as there are"
-    assert values({"OMP_NUM_THREADS": "8"}) == {}, "the user's"
-    assert values({"OMP_DYNAMIC": "true"}) == {}
-    assert values({}, are_taken=True) == {"OMP_NUM_THREADS": "2", "GOMP_SPINCOUNT": "1000"}
-    assert values({"OMP_WAIT_POLICY": "active"}, are_taken=True) == {"OMP_NUM_THREADS": "2"}
-    (tmp_path / "sys/fs/cgroup/job/cpu.max").write_text("50000 100000\n")
-    assert values({}) == {"OMP_NUM_THREADS": "1"}
-    (tmp_path / "sys/fs/cgroup/job/cpu.max").write_text("max 100000\n")
-    assert values({}, are_taken=True, cpus=2) == {"GOMP_SPINCOUNT": "1000"}
-
-
 def test_settings_are_in_the_run(run: Run, tmp_path: Path, history: tuple[str, str]) -> None:
     watched = run("true", options=("--tune", *history))
     info = json.loads((watched.directory / "run.json").read_text())

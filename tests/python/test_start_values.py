@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trimtab.doctor.check import Machine
 from trimtab.history import Entry, History
-from trimtab.tuning import Prepared, StartValue, Tuning, online, prepare, remember, start
+from trimtab.tuning import Prepared, StartValue, Tuning, online, prepare, remember, start, start_values
 
 QUOTA = StartValue("OMP_NUM_THREADS", "1", "the control group may use 0.5 of 2 CPUs")
 SHORT_SPIN = StartValue("GOMP_SPINCOUNT", "1000", "other programs keep all its CPUs busy")
@@ -190,3 +191,28 @@ def test_what_the_kernel_does_not_tell_is_not_taken(
     monkeypatch.setattr(start.time, "monotonic", iter(range(99)).__next__)
     assert not start.cpus_are_taken(tmp_path, cpus=(0,), nice=0)
     assert not start.cpus_are_taken(tmp_path / "missing", cpus=(0,), nice=0)
+
+
+def test_a_quota_is_what_the_program_is_started_with(tmp_path: Path) -> None:
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/mountinfo").write_text("30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+    (tmp_path / "proc/self/cgroup").write_text("0::/job\n")
+    (tmp_path / "sys/fs/cgroup/job").mkdir(parents=True)
+    (tmp_path / "sys/fs/cgroup/job/cpu.max").write_text("250000 100000\n")
+    machine = Machine(tmp_path)
+
+    def values(environment: dict[str, str], are_taken: bool = False, cpus: int = 8) -> dict[str, str]:
+        found = start_values(environment, machine=machine, cpus=cpus, are_taken=lambda: are_taken)
+        assert all(each.reason for each in found)
+        return {each.name: each.value for each in found}
+
+    assert values({}) == {"OMP_NUM_THREADS": "2"}
+    assert values({}, cpus=2) == {}, "as many as there are"
+    assert values({"OMP_NUM_THREADS": "8"}) == {}, "the user's"
+    assert values({"OMP_DYNAMIC": "true"}) == {}
+    assert values({}, are_taken=True) == {"OMP_NUM_THREADS": "2", "GOMP_SPINCOUNT": "1000"}
+    assert values({"OMP_WAIT_POLICY": "active"}, are_taken=True) == {"OMP_NUM_THREADS": "2"}
+    (tmp_path / "sys/fs/cgroup/job/cpu.max").write_text("50000 100000\n")
+    assert values({}) == {"OMP_NUM_THREADS": "1"}
+    (tmp_path / "sys/fs/cgroup/job/cpu.max").write_text("max 100000\n")
+    assert values({}, are_taken=True, cpus=2) == {"GOMP_SPINCOUNT": "1000"}

@@ -15,7 +15,8 @@ std::optional<domain> domain::range(knob_value low, knob_value high, knob_value 
   if (steps >= most_values) return std::nullopt;
   std::vector<knob_value> values;
   values.reserve(steps + 1);
-  for (std::uint64_t i = 0; i <= steps; ++i) values.push_back(low + static_cast<knob_value>(i) * step);
+  for (std::uint64_t i = 0; i <= steps; ++i)
+    values.push_back(static_cast<knob_value>(static_cast<std::uint64_t>(low) + i * static_cast<std::uint64_t>(step)));
   return domain(std::move(values));
 }
 
