@@ -108,3 +108,22 @@ def test_the_grain_size_study_of_the_real_program(
         metrics = each["metrics"]
         assert 0 <= metrics["idle_rate"]["median"] <= 1
         assert metrics["lups"]["median"] == pytest.approx(20000 * 5 / metrics["time_s"]["median"], rel=1e-3)
+
+
+def test_the_study_of_worker_caps(trimtab: str, tmp_path: Path, workload: Callable[[str], Path]) -> None:
+    chosen = ["--set", "points=20000", "--set", "steps=20", "--set", f"program={workload('heat_ring')}"]
+    out = tmp_path / "out"
+    study = ROOT / "docs/experiments/worker_cap.toml"
+    done = finished([trimtab, "sweep", str(study), "-o", str(out), "--samples", "1", "--json", *chosen])
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["configurations"]
+    assert [tuple(each["configuration"][name] for name in ("workers", "tuned", "policy")) for each in found] == [
+        (1, "", "tuner"),
+        (2, "", "tuner"),
+        *(
+            (workers, *how)
+            for workers in (4, 8)
+            for how in (("", "tuner"), *(("workers", policy) for policy in ("tuner", "fit", "queue-length")))
+        ),
+    ]
+    assert all(each["metrics"]["time_s"]["n"] == 1 for each in found)

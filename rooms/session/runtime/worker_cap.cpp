@@ -17,7 +17,8 @@ constexpr double enough_tasks = 32, enough_s = 0.25;
 constexpr double least_told_s = 0.01;
 // Waking or parking the workers between two caps.
 constexpr double change_cost_s = 1e-4;
-constexpr double around_s = 0.1;
+// The first time before a search begins, which asks it where to begin.
+constexpr double first_around_s = 0.02, around_s = 0.1;
 constexpr std::size_t most_told = 1024;
 
 steer::subject_info describe(const tasks::runtime& of, steer::subject_id id, std::string name) {
@@ -140,7 +141,8 @@ steer::subject_state worker_cap::look() {
 // What costs more to read, seldom.
 void worker_cap::look_around(std::vector<steer::figure>& into, double elapsed_s) {
   m_since_around_s += elapsed_s;
-  if (m_since_around_s >= around_s) {
+  if (m_since_around_s >= (m_has_looked_around ? around_s : first_around_s)) {
+    m_has_looked_around = true;
     const std::uint64_t delay_ns = read_run_delay();
     const double lanes_s = m_since_around_s * static_cast<double>(m_cap.load());
     const double delay_s = delay_ns > m_delay_ns ? static_cast<double>(delay_ns - m_delay_ns) * 1e-9 : 0;

@@ -72,6 +72,7 @@ class worker_cap {
   tasks::snapshot m_first, m_before;
   work_window m_window;
   double m_since_around_s = 0;
+  bool m_has_looked_around = false;
   std::uint64_t m_delay_ns = 0;
   double m_delay_share = 0;
   double m_work_s = 0;
