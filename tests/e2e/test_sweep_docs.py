@@ -117,7 +117,9 @@ def test_the_study_of_worker_caps(trimtab: str, tmp_path: Path, workload: Callab
     done = finished([trimtab, "sweep", str(study), "-o", str(out), "--samples", "1", "--json", *chosen])
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)["configurations"]
-    assert [tuple(each["configuration"][name] for name in ("workers", "tuned", "policy")) for each in found] == [
+    assert [
+        tuple(each["configuration"][name] for name in ("workers", "tuned", "policy")) for each in found
+    ] == [
         (1, "", "tuner"),
         (2, "", "tuner"),
         *(
