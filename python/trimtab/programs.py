@@ -5,8 +5,11 @@ from __future__ import annotations
 import errno
 import shutil
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
 
 # A shell looks as far for a zero, which no text has.
 _HEAD_BYTES = 256
@@ -31,6 +34,17 @@ def through_shell(program: str, argv: Sequence[str], error: OSError) -> list[str
     if error.errno != errno.ENOEXEC or b"\0" in _head(program):
         return None
     return ["/bin/sh", program, *argv[1:]]
+
+
+def started(start: Callable[[str, Sequence[str]], T], program: str, argv: Sequence[str]) -> T:
+    """What `start` makes of a file and arguments; where the kernel cannot run the file, of the shell that can."""
+    try:
+        return start(program, argv)
+    except OSError as error:
+        script = through_shell(program, argv, error)
+        if script is None:
+            raise
+        return start(script[0], script)
 
 
 def not_started(program: str, error: OSError) -> OSError:

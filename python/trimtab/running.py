@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trimtab.programs import signal_name, through_shell
+from trimtab.programs import signal_name, started
 
 # The kernel's two figures of the same memory differ a little.
 _MARGIN = 1.05
@@ -118,13 +118,10 @@ def run_to_end(
 
 
 def _start(argv: Sequence[str], more: dict[str, Any]) -> subprocess.Popen[bytes]:
-    try:
-        return subprocess.Popen(argv, start_new_session=True, **more)
-    except OSError as error:
-        script = through_shell(shutil.which(argv[0]) or argv[0], argv, error)
-        if script is None:
-            raise
-        return subprocess.Popen(script, start_new_session=True, **more)
+    def start(_: str, given: Sequence[str]) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(given, start_new_session=True, **more)
+
+    return started(start, shutil.which(argv[0]) or argv[0], argv)
 
 
 @contextmanager

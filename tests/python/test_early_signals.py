@@ -10,27 +10,24 @@ import pytest
 from trimtab.launcher.launch import _run
 
 
-def test_they_are_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    start = os.posix_spawn
+@pytest.fixture(autouse=True)
+def told_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    start, send = os.posix_spawn, os.kill
 
     def start_and_be_told(*arguments: Any, **more: Any) -> int:
         child = start(*arguments, **more)
-        os.kill(os.getpid(), signal.SIGTERM)
+        send(os.getpid(), signal.SIGTERM)
         return child
 
     monkeypatch.setattr(os, "posix_spawn", start_and_be_told)
+
+
+def test_they_are_passed_on() -> None:
     status = _run("/bin/sleep", ["sleep", "30"], dict(os.environ))
     assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGTERM
 
 
 def test_a_program_that_is_another_users_by_now_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    start = os.posix_spawn
-
-    def start_and_be_told(*arguments: Any, **more: Any) -> int:
-        child = start(*arguments, **more)
-        os.kill(os.getpid(), signal.SIGTERM)
-        return child
-
     send = os.kill
 
     def refuse(number: int, what: int) -> None:
@@ -38,6 +35,5 @@ def test_a_program_that_is_another_users_by_now_gets_none(monkeypatch: pytest.Mo
             raise PermissionError(1, "Operation not permitted")
         send(number, what)
 
-    monkeypatch.setattr(os, "posix_spawn", start_and_be_told)
     monkeypatch.setattr(os, "kill", refuse)
     assert os.WEXITSTATUS(_run("/bin/sh", ["sh", "-c", "exit 3"], dict(os.environ))) == 3

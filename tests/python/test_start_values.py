@@ -149,30 +149,28 @@ def test_cpus_are_taken_by_who_does_not_give_way(
     assert start.cpus_are_taken(tmp_path, cpus=(0, 1), nice=nice) is taken
 
 
-def test_who_has_just_ended_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(tmp_path, monkeypatch, [{"user": 1}, {"user": 1}])
+def uses_from(clock: Clock, at_s: float, use: dict[str, float], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the second CPU is used for from then on."""
     sleep = clock.sleep
 
     def ends(seconds: float) -> None:
         sleep(seconds)
-        if clock.at > 0.1:
-            clock.uses[1] = {}
+        if clock.at > at_s:
+            clock.uses[1] = use
 
     monkeypatch.setattr(start.time, "sleep", ends)
+
+
+def test_who_has_just_ended_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(tmp_path, monkeypatch, [{"user": 1}, {"user": 1}])
+    uses_from(clock, 0.1, {}, monkeypatch)
     assert not start.cpus_are_taken(tmp_path, cpus=(0, 1), nice=0)
     assert clock.at < 0.2
 
 
 def test_who_leaves_at_the_end_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(tmp_path, monkeypatch, [{"user": 1}, {"user": 1}])
-    sleep = clock.sleep
-
-    def ends(seconds: float) -> None:
-        sleep(seconds)
-        if clock.at > 0.11:
-            clock.uses[1] = {"user": 0.2}
-
-    monkeypatch.setattr(start.time, "sleep", ends)
+    uses_from(clock, 0.11, {"user": 0.2}, monkeypatch)
     assert not start.cpus_are_taken(tmp_path, cpus=(0, 1), nice=0), "although it had four fifths of the time"
 
 

@@ -22,7 +22,7 @@ from trimtab import __version__, machine
 from trimtab.launcher.inspect_program import inspect
 from trimtab.launcher.perf_events import perf_events_kept_ready
 from trimtab.paths import preload_library, user_home
-from trimtab.programs import find_program, not_started, signal_name, through_shell
+from trimtab.programs import find_program, not_started, signal_name, started
 
 _PASSED_ON = (
     signal.SIGTERM,
@@ -341,13 +341,11 @@ def _run(program: str, argv: list[str], environment: dict[str, str]) -> int:
 def _start(program: str, argv: list[str], environment: dict[str, str], defaults: list[signal.Signals]) -> int:
     """The number of the started program's process; `defaults` are signals that it begins with as the system has them."""
     try:
-        try:
-            return os.posix_spawn(program, argv, environment, setsigdef=defaults)
-        except OSError as error:
-            script = through_shell(program, argv, error)
-            if script is None:
-                raise
-            return os.posix_spawn(script[0], script, environment, setsigdef=defaults)
+        return started(
+            lambda file, given: os.posix_spawn(file, list(given), environment, setsigdef=defaults),
+            program,
+            argv,
+        )
     except OSError as error:
         raise not_started(program, error) from error
 

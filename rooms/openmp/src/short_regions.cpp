@@ -77,7 +77,7 @@ void prepare_short_regions() noexcept {
 
 void short_regions_after_fork() noexcept { short_forker.store(nullptr, std::memory_order_relaxed); }
 
-void learn_length(lane_state& forker, known_region& region, ticks wall, ticks all_work, std::uint32_t members,
+void learn_length(lane_state& forker, known_region& region, ticks wall, ticks mean_work, std::uint32_t members,
                   bool has_constructs) noexcept {
   region_length& known = region.length;
   known.has_constructs |= has_constructs;
@@ -93,7 +93,7 @@ void learn_length(lane_state& forker, known_region& region, ticks wall, ticks al
   known.short_streak = wall < short_below ? known.short_streak + 1 : 0;
   known.streak += 1;
   known.wall += wall;
-  known.work += members < 2 ? all_work : members == 2 ? all_work / 2 : all_work / members;
+  known.work += mean_work;
   if (wall > known.longest) known.longest = wall;
   if (known.streak == weighs_half_after) {
     known.streak /= 2;
@@ -134,11 +134,12 @@ void close_short_region() noexcept {
     if (known.members > row->x[1]) row->x[1] = known.members;
   }
   // One thread by itself waits for nobody: that it took long, because it worked or had lost its CPU, says all there is.
-  const bool is_unlike_others = wall > long_above && wall / 2 > known.longest && known.members > 1;
+  const bool is_long = wall > long_above && known.members > 1;
+  const bool is_unlike_others = is_long && wall / 2 > known.longest;
   // Nobody has timed its members: of one like no other nearly all is waiting for the last.
   if (is_timing_waits.load(std::memory_order_relaxed) && known.members > 1) [[unlikely]]
     note_passage(*state, ended.forked_at, end, known.members, is_unlike_others ? wall : usual_work(known, wall));
-  if (wall > long_above && known.members > 1) [[unlikely]] {
+  if (is_long) [[unlikely]] {
     if (is_fitting_teams.load(std::memory_order_relaxed)) note_skew(wall);
     known.short_streak = 0;
     if (is_unlike_others) {

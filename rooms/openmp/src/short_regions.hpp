@@ -34,8 +34,8 @@ extern std::atomic<lane_state*> short_forker;
 void prepare_short_regions() noexcept;
 void short_regions_after_fork() noexcept;
 
-// After an instance that was timed in full. all_work: of its members together.
-void learn_length(lane_state& forker, known_region& region, ticks wall, ticks all_work, std::uint32_t members,
+// After an instance that was timed in full. mean_work: of its members.
+void learn_length(lane_state& forker, known_region& region, ticks wall, ticks mean_work, std::uint32_t members,
                   bool has_constructs) noexcept;
 
 // Begins an instance whose members are not timed. nullptr: this one is timed in full, or not a case for here; nothing

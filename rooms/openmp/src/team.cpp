@@ -96,6 +96,7 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
     note_longest_part(joined.outlined, joined.end - joined.forked_at, most_work, threads);
   if (is_timing_waits.load(std::memory_order_relaxed) && threads > 1 && joined.outer_region == no_subject) [[unlikely]]
     note_passage(state, joined.forked_at, joined.end, threads, all_work);
+  const ticks mean_work = threads < 2 ? all_work : threads == 2 ? all_work / 2 : all_work / threads;  // a division is slow
   profile_row*& row = joined.rows == 0 ? region->row : region->sample_row;
   if (row == nullptr) [[unlikely]]
     row = forker.own_row(joined.subject, metric::region, joined.outer_region, joined.rows);
@@ -104,9 +105,9 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
     row->x[0] += threads;
     if (threads > row->x[1]) row->x[1] = threads;
     row->x[2] += most_work;
-    row->x[3] += threads < 2 ? all_work : threads == 2 ? all_work / 2 : all_work / threads;  // a division is slow
+    row->x[3] += mean_work;
   }
-  learn_length(state, *region, joined.end - joined.forked_at, all_work, threads, has_constructs);
+  learn_length(state, *region, joined.end - joined.forked_at, mean_work, threads, has_constructs);
   // Unless the ring has come round.
   observe::event& end = *joined.end_event;
   if (end.kind == static_cast<std::uint16_t>(event_kind::region_end) && end.a == joined.instance) end.b = threads;
