@@ -51,7 +51,7 @@ struct idle_threads : ::testing::Test {
   void has(symbol which, function* is) {
     its.functions[static_cast<unsigned>(which)] = reinterpret_cast<void*>(is);
   }
-  void shrink_to(std::uint32_t members) { shrink_pool({&its, false}, members); }
+  void shrink_to(std::uint32_t members) { shrink_pool({&its, false}, members, 4); }
   using teams = std::vector<std::pair<unsigned, int>>;
 };
 
@@ -78,6 +78,12 @@ TEST_F(idle_threads, are_left_alone_where_there_are_none_or_where_they_sleep_any
   shrink_to(8);
   fake.block_time = 0;
   shrink_to(1);
+  EXPECT_EQ(fake.teams, teams{});
+}
+
+TEST_F(idle_threads, are_not_made_for_a_program_that_has_forked_no_region_yet) {
+  pool_has(0);
+  shrink_to(2);
   EXPECT_EQ(fake.teams, teams{});
 }
 

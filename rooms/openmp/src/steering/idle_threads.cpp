@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "trimtab/observe/recorder.hpp"
+
 namespace trimtab::openmp {
 
 namespace {
 
-std::uint32_t pool = 1;
+std::uint32_t pool = 0;  // not known
 
 void end_threads(const caller& from) noexcept {
   constexpr int soft = 1;
@@ -49,7 +51,9 @@ void put_to_sleep(const caller& from) noexcept {
 
 void pool_has(std::uint32_t members) noexcept { pool = members; }
 
-void shrink_pool(const caller& from, std::uint32_t members) noexcept {
+void shrink_pool(const caller& from, std::uint32_t members, std::uint32_t own) noexcept {
+  // Regions may have been forked before their sizes were looked at: each of their members has a lane.
+  if (pool == 0) pool = std::min(observe::the_recorder.lanes(), own);
   if (members >= pool) return;
   if (from.of->family == runtime_family::llvm)
     put_to_sleep(from);

@@ -106,7 +106,7 @@ std::uint32_t fit_all(const caller& from, std::uint32_t clause, std::uint32_t ow
   const std::uint32_t members = the_team_sizes.fork(by, own);
   if (!is_first) return members == team_sizes::as_it_is ? clause : members;
   if (const std::uint32_t tried = tried_members(own); tried != 0) return tried;
-  if (members != team_sizes::as_it_is) shrink_pool(from, members);
+  if (members != team_sizes::as_it_is) shrink_pool(from, members, own);
   pool_has(members == team_sizes::as_it_is ? own : members);
   return members == team_sizes::as_it_is ? clause : members;
 }
