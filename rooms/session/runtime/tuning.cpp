@@ -12,6 +12,7 @@
 #include "steering_threads.hpp"
 #include "trimtab/steer/fitting/fit.hpp"
 #include "trimtab/steer/tasks_advice.hpp"
+#include "trimtab/steer/tasks_oversubscription.hpp"
 #include "trimtab/steer/tasks_power_limit.hpp"
 #include "trimtab/steer/tasks_queue_length.hpp"
 #include "trimtab/steer/tuner.hpp"
@@ -57,6 +58,8 @@ std::vector<std::unique_ptr<steer::policy>> policies_of(const tuning_options& op
     made.push_back(std::make_unique<steer::power_limit>(steer::power_limit_options{.limit_w = options.power_limit_w}));
   if (is_ruled && options.policy == cap_policy::fit)
     made.push_back(std::make_unique<steer::fit>(steer::fit_options{}, worker_cap::knob));
+  // Proving it takes long where each worker waits for three others; the tuner goes on from there.
+  if (options.workers && !is_ruled) made.push_back(std::make_unique<steer::oversubscription>());
   steer::tuner_options how;
   how.kind = steer::search_kind::hill_climbing;
   how.seed = options.seed;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "run_delay.hpp"
 #include "trimtab/steer/diagnosis.hpp"
 #include "trimtab/steer/tasks_figures.hpp"
 
@@ -17,7 +17,7 @@ constexpr double enough_tasks = 32, enough_s = 0.25;
 constexpr double least_told_s = 0.01;
 // Waking or parking the workers between two caps.
 constexpr double change_cost_s = 1e-4;
-// The first time before a search begins, which asks it where to begin.
+// The first time of a cap before a search begins, which asks it where to begin.
 constexpr double first_around_s = 0.02, around_s = 0.1;
 constexpr std::size_t most_told = 1024;
 
@@ -65,7 +65,7 @@ worker_cap::worker_cap(tasks::runtime& of, steer::subject_id id, std::string nam
       m_power(std::move(power)),
       m_first(of),
       m_before(m_first),
-      m_delay_ns(read_run_delay()) {}
+      m_around{m_cap, read_times(m_first), read_times(m_first), {}, 0, 0} {}
 
 bool worker_cap::turn(steer::knob_value to) {
   if (is_taken_over() || to < 1 || to > static_cast<steer::knob_value>(m_of.workers())) return false;
@@ -133,25 +133,48 @@ steer::subject_state worker_cap::look() {
     tell(steer::figures::instance_seconds, done.busy_s / static_cast<double>(done.tasks));
     tell(steer::figures::overhead_seconds, static_cast<double>(gap) / static_cast<double>(timed) * now.ns_per_tick * 1e-9);
   }
-  look_around(made.figures, done.elapsed_s);
+  look_around(made.figures, now);
   m_before = std::move(now);
   return made;
 }
 
-// What costs more to read, seldom.
-void worker_cap::look_around(std::vector<steer::figure>& into, double elapsed_s) {
-  m_since_around_s += elapsed_s;
-  if (m_since_around_s >= (m_has_looked_around ? around_s : first_around_s)) {
-    m_has_looked_around = true;
-    const std::uint64_t delay_ns = read_run_delay();
-    const double lanes_s = m_since_around_s * static_cast<double>(m_cap.load());
-    const double delay_s = delay_ns > m_delay_ns ? static_cast<double>(delay_ns - m_delay_ns) * 1e-9 : 0;
-    m_delay_share = std::min(1.0, delay_s / lanes_s);
-    m_delay_ns = delay_ns;
-    m_since_around_s = 0;
+worker_cap::times worker_cap::read_times(const tasks::snapshot& now) {
+  return {now.at, now.total.busy, now.total.looking, observe::read_process_times("").value_or(observe::thread_times{})};
+}
+
+// What costs more to read, seldom; of one cap, from the second look at it on: those who are parked have waited until then.
+void worker_cap::look_around(std::vector<steer::figure>& into, const tasks::snapshot& now) {
+  const std::uint32_t cap = m_cap.load();
+  const auto seconds = [&](base::ticks from, base::ticks to) {
+    return to > from ? static_cast<double>(to - from) * now.ns_per_tick * 1e-9 : 0;
+  };
+  const auto more_s = [](std::uint64_t before_ns, std::uint64_t now_ns) {
+    return now_ns > before_ns ? static_cast<double>(now_ns - before_ns) * 1e-9 : 0;
+  };
+  if (cap != m_around.cap) {
+    m_around = {cap, {}, {}, {}, 0, 0};
+  } else if (!m_around.first) {
+    m_around.first = m_around.before = read_times(now);
+  } else if (const double since_s = seconds(m_around.before.at, now.at);
+             since_s >= (m_around.delay_share ? around_s : first_around_s)) {
+    const times is = read_times(now), was = std::exchange(m_around.before, is), &first = *m_around.first;
+    const double delay_s = more_s(was.of_threads.run_delay_ns, is.of_threads.run_delay_ns);
+    m_around.delay_share = std::min(1.0, delay_s / (since_s * static_cast<double>(cap)));
+    // Of all that time: who waits for a CPU is counted when he has got it, which in a short time is too much or too little.
+    const double had_s = more_s(first.of_threads.run_ns, is.of_threads.run_ns);
+    const double busy_s = seconds(first.busy, is.busy);
+    const double not_waited_s =
+        busy_s + seconds(first.looking, is.looking) - more_s(first.of_threads.run_delay_ns, is.of_threads.run_delay_ns);
+    m_around.cpu_share = not_waited_s > had_s ? had_s / not_waited_s : 1;
+    m_around.workless_share = std::max(0.0, 1 - busy_s / (seconds(first.at, is.at) * static_cast<double>(cap)));
   }
-  into.push_back({std::string(steer::figures::run_delay_share), m_delay_share});
-  if (const std::optional<double> watts = m_power.watts()) into.push_back({std::string(steer::figures::watts), *watts});
+  const auto tell = [&](std::string_view name, double value) { into.push_back({std::string(name), value}); };
+  if (m_around.delay_share) {
+    tell(steer::figures::run_delay_share, *m_around.delay_share);
+    tell(steer::figures::cpu_share, m_around.cpu_share);
+    tell(steer::figures::workless_share, m_around.workless_share);
+  }
+  if (const std::optional<double> watts = m_power.watts()) tell(steer::figures::watts, *watts);
 }
 
 std::vector<steer::figure> worker_cap::summary() const {

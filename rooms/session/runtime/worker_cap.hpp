@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "power_meter.hpp"
+#include "trimtab/observe/thread_times.hpp"
 #include "trimtab/steer/snapshot.hpp"
 #include "trimtab/tasks/runtime.hpp"
 
@@ -60,8 +61,13 @@ class worker_cap {
   bool has_meter() const noexcept { return m_power.is_there(); }
 
  private:
+  struct times {
+    base::ticks at = 0, busy = 0, looking = 0;  // of all workers
+    observe::thread_times of_threads;
+  };
+  static times read_times(const tasks::snapshot& now);
   work_done done_since(const tasks::snapshot& before, const tasks::snapshot& now) const;
-  void look_around(std::vector<steer::figure>& into, double elapsed_s);
+  void look_around(std::vector<steer::figure>& into, const tasks::snapshot& now);
 
   tasks::runtime& m_of;
   steer::subject_info m_info;
@@ -71,10 +77,13 @@ class worker_cap {
   power_meter m_power;
   tasks::snapshot m_first, m_before;
   work_window m_window;
-  double m_since_around_s = 0;
-  bool m_has_looked_around = false;
-  std::uint64_t m_delay_ns = 0;
-  double m_delay_share = 0;
+  struct {
+    std::uint32_t cap;
+    std::optional<times> first;  // under this cap
+    times before;
+    std::optional<double> delay_share;  // nothing: not known of this cap
+    double cpu_share, workless_share;
+  } m_around;
   double m_work_s = 0;
 
   std::mutex m_lock;    // of the following

@@ -2,17 +2,26 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "repeated_work.hpp"
 #include "run_delay.hpp"
 #include "scratch_folder.hpp"
+#include "trimtab/steer/tasks_figures.hpp"
 #include "trimtab/tasks.hpp"
 
 namespace trimtab::session {
 namespace {
+
+void this_thread_works() {
+  for (int i = 0; i < 100'000; ++i) asm volatile("" : : "r"(i));
+}
 
 TEST(work_share, is_of_the_time_in_which_somebody_worked) {
   EXPECT_DOUBLE_EQ(work_share({0.01, 0.04, 0.01, 100}), 1) << "four workers, all the time";
@@ -77,6 +86,67 @@ TEST(worker_cap, tells_how_long_tasks_are_and_what_managing_one_costs) {
   const steer::subject_state state = cap.look();
   EXPECT_GT(steer::figure_or(state.figures, steer::figures::instance_seconds, 0), 0);
   EXPECT_GT(steer::figure_or(state.figures, steer::figures::overhead_seconds, 0), 0);
+}
+
+TEST(worker_cap, tells_the_run_delay_of_one_cap_only) {
+  tasks::runtime rt({.workers = 4});
+  worker_cap cap(rt, 1, "runtime", power_meter());
+  const auto is_told = [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const steer::subject_state state = cap.look();
+    return steer::find_figure(state.figures, steer::figures::run_delay_share) != nullptr;
+  };
+  const auto is_told_in_time = [&] {
+    for (int i = 0; i < 1000; ++i)
+      if (is_told()) return true;
+    return false;
+  };
+  EXPECT_FALSE(is_told());
+  EXPECT_TRUE(is_told_in_time());
+  EXPECT_TRUE(cap.turn(2));
+  EXPECT_FALSE(is_told()) << "what the four have waited";
+  EXPECT_FALSE(is_told()) << "those who are parked may still have been counted";
+  EXPECT_TRUE(is_told_in_time());
+}
+
+// The share on a CPU, and without a task, when each of four tasks has called `work` for some time.
+std::pair<double, double> shares_of(void (*work)(), int tasks) {
+  tasks::runtime rt({.workers = 4});
+  worker_cap cap(rt, 1, "runtime", power_meter());
+  std::atomic<bool> is_over = false;
+  std::thread watcher;
+  std::pair<double, double> made{-1, -1};
+  rt.run([&] {
+    std::vector<future<void>> all;
+    for (int i = 0; i < tasks; ++i)
+      all.push_back(async([&] {
+        while (!is_over) work();
+      }));
+    watcher = std::thread([&] {
+      for (int i = 0; i < 1000 && made.first < 0; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        const steer::subject_state state = cap.look();
+        made = {steer::figure_or(state.figures, steer::figures::cpu_share, -1),
+                steer::figure_or(state.figures, steer::figures::workless_share, -1)};
+      }
+      is_over = true;
+    });
+    for (auto& each : all) each.get();
+  });
+  watcher.join();
+  return made;
+}
+
+TEST(worker_cap, tells_workers_that_sleep_in_their_tasks_from_those_that_have_none) {
+  const auto [asleep_on_cpu, asleep_workless] =
+      shares_of([] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }, 4);
+  EXPECT_GE(asleep_on_cpu, 0);
+  EXPECT_LT(asleep_on_cpu, 0.5);
+  EXPECT_GE(asleep_workless, 0);
+  EXPECT_LT(asleep_workless, 0.5);
+  const auto [alone_on_cpu, alone_workless] = shares_of([] { this_thread_works(); }, 1);
+  EXPECT_GT(alone_on_cpu, asleep_on_cpu);
+  EXPECT_GT(alone_workless, 0.5) << "three of four";
 }
 
 TEST(worker_cap, measures_by_loops_and_steps_where_these_are_the_work) {

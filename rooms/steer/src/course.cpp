@@ -34,6 +34,12 @@ void course::take_in(const subject_view& it, const view& now) {
     m_leg_under = was_tried ? it.last_trial : it.since;
   }
   m_is_proposed = false;
+  // A rule has set others, or what was kept is new: it has a level of its own.
+  if (!same(it.accepted, m_accepted)) {
+    m_accepted = copy(it.accepted);
+    m_incumbent.forget();
+    m_measured = 0;
+  }
   for (const measurement& each : it.measured) {
     m_seconds += each.seconds;
     m_last_measured_s = now.time_s;

@@ -59,6 +59,7 @@ class course {
   double m_change_s = 0;
   double m_seconds = 0;  // in all measurements
   double m_last_measured_s = 0;
+  values m_accepted;
   std::uint32_t m_measured = 0;  // since the incumbent is what it is
   level m_incumbent;
 

@@ -6,6 +6,7 @@
 #include "trimtab/steer/random.hpp"
 #include "trimtab/steer/tasks_advice.hpp"
 #include "trimtab/steer/tasks_figures.hpp"
+#include "trimtab/steer/tasks_oversubscription.hpp"
 #include "trimtab/steer/tasks_power_limit.hpp"
 #include "trimtab/steer/tasks_queue_length.hpp"
 #include "trimtab/steer/tuner.hpp"
@@ -21,9 +22,10 @@ class simulated {
  public:
   using figure_of = std::function<double(knob_value cap)>;
 
-  simulated(knob_value workers, std::unique_ptr<policy> rule)
+  simulated(knob_value workers, std::unique_ptr<policy> rule, std::unique_ptr<policy> search = nullptr)
       : m_info{cap, "runtime 1", {numbers("workers", 1, workers, workers)}} {
     m_steering.add(std::move(rule));
+    if (search) m_steering.add(std::move(search));
     m_value = workers;
     m_knobs.add(
         m_info,
@@ -34,8 +36,8 @@ class simulated {
         [this](decision_number number) { m_under = number; });
   }
 
-  figure_of queue_length, watts, task_s = [](knob_value) { return 1e-4; };
-  double work_share = 1;
+  figure_of queue_length, watts, run_delay, task_s = [](knob_value) { return 1e-4; };
+  double work_share = 1, cpu_share = 1, workless_share = 0.3;
 
   void run(double seconds) {
     for (const double end_s = m_time_s + seconds; m_time_s < end_s;) {
@@ -47,6 +49,10 @@ class simulated {
       subject_state state{cap, {}, {{std::string(figures::work_share), work_share}}};
       if (work_share > 0) state.measured.push_back({m_under, task_s(m_value), period_s});
       if (queue_length) state.figures.push_back({std::string(figures::queue_length), queue_length(m_value)});
+      if (run_delay) state.figures.push_back({std::string(figures::run_delay_share), run_delay(m_value)});
+      if (run_delay) state.figures.push_back({std::string(figures::cpu_share), cpu_share});
+      if (run_delay) state.figures.push_back({std::string(figures::workless_share), workless_share});
+      if (run_delay) state.figures.push_back({std::string(figures::cpus), 2});
       if (watts) state.figures.push_back({std::string(figures::watts), watts(m_value)});
       now.subjects.push_back(std::move(state));
       for (const decision& made : m_steering.step(now)) {
@@ -150,6 +156,68 @@ TEST(tasks, without_a_meter_nothing_is_limited) {
   runtime.run(5);
   EXPECT_TRUE(runtime.log.empty());
   EXPECT_TRUE(runtime.steering().reports().front().is_enabled);
+}
+
+// Of those who work all the time, on 2 CPUs.
+double delay_of(knob_value workers) { return std::max(0.0, 1 - 2 / static_cast<double>(workers)); }
+
+TEST(tasks, workers_that_wait_for_each_others_cpus_become_as_many_as_these) {
+  simulated runtime(8, std::make_unique<oversubscription>());
+  runtime.run_delay = delay_of;
+  runtime.run(0.02);
+  ASSERT_EQ(runtime.log.size(), 1u) << "at once";
+  EXPECT_EQ(runtime.value(), 2);
+  EXPECT_EQ(runtime.log[0].reason,
+            "more workers than the 2 CPUs: they wait for one 75 % of the time and have no task 30 % of it");
+  runtime.run_delay = [](knob_value) { return 0.6; };  // beside others
+  runtime.run(5);
+  EXPECT_EQ(runtime.log.size(), 1u) << "there are no more workers than CPUs";
+}
+
+TEST(tasks, workers_that_hardly_wait_are_not_too_many) {
+  simulated runtime(8, std::make_unique<oversubscription>());
+  runtime.run_delay = [](knob_value) { return 0.05; };
+  runtime.run(5);
+  EXPECT_TRUE(runtime.log.empty());
+}
+
+// They wait for CPUs when they wake, and two of them alone would leave the CPUs idle.
+TEST(tasks, workers_that_sleep_in_their_tasks_are_not_too_many) {
+  simulated runtime(8, std::make_unique<oversubscription>());
+  runtime.run_delay = [](knob_value) { return 0.3; };
+  runtime.cpu_share = 0.6;
+  runtime.run(5);
+  EXPECT_TRUE(runtime.log.empty());
+}
+
+TEST(tasks, workers_that_all_have_work_are_not_too_many) {
+  simulated runtime(8, std::make_unique<oversubscription>());
+  runtime.run_delay = delay_of;
+  runtime.workless_share = 0.05;
+  runtime.run(5);
+  EXPECT_TRUE(runtime.log.empty());
+}
+
+TEST(tasks, the_tuner_goes_on_from_as_many_workers_as_cpus) {
+  constexpr double seconds = 60;
+  tuner_options options;
+  options.kind = search_kind::hill_climbing;
+  simulated runtime(8, std::make_unique<oversubscription>(), std::make_unique<tuner>(options));
+  runtime.run_delay = delay_of;
+  random_source noise(1);
+  // They wait for CPUs, and yet more of them are better.
+  runtime.task_s = [&](knob_value workers) {
+    return 1e-4 * (1.2 - 0.1 * static_cast<double>(workers)) * (0.99 + 0.02 * noise.share());
+  };
+  runtime.run(seconds);
+  EXPECT_GT(runtime.value(), 2) << "a search has the last word";
+  ASSERT_GE(runtime.log.size(), 2u);
+  EXPECT_EQ(runtime.log[0].what, outcome::set);
+  EXPECT_EQ(runtime.log[1].what, outcome::trial);
+  EXPECT_GE(runtime.log[1].time_s - runtime.log[0].time_s, options.baseline * period_s - 1e-9)
+      << "what was set has a level of its own";
+  const auto is_set = [](const decision& each) { return each.what == outcome::set; };
+  EXPECT_EQ(std::count_if(runtime.log.begin(), runtime.log.end(), is_set), 1);
 }
 
 // 48 workers at the bandwidth of 12: the published stencil.

@@ -9,8 +9,11 @@ inline constexpr std::string_view queue_length = "queue_length";  // tasks that 
 inline constexpr std::string_view work_share = "work_share";      // of the time: somebody ran tasks
 inline constexpr std::string_view watts = "watts";                // of all packages; missing: no meter
 inline constexpr std::string_view cpus = "cpus";                  // that the process may use, its quota included, rounded up
-inline constexpr std::string_view steal_share = "steal_share";    // of the tasks, that were stolen
-inline constexpr std::string_view task_seconds = "task_seconds";  // of one task
+// On a CPU, of the time that workers are neither parked nor waiting for one: the rest they sleep in their tasks.
+inline constexpr std::string_view cpu_share = "cpu_share";
+inline constexpr std::string_view workless_share = "workless_share";  // of the workers' time: no task
+inline constexpr std::string_view steal_share = "steal_share";        // of the tasks, that were stolen
+inline constexpr std::string_view task_seconds = "task_seconds";      // of one task
 inline constexpr std::string_view tasks_per_s = "tasks_per_s";
 
 }  // namespace trimtab::steer::figures
