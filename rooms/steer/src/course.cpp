@@ -147,9 +147,7 @@ void course::go_on(const subject_view& it, const view& now, std::vector<proposal
     kept.gain = m_trial.gain();
     out.push_back(std::move(kept));
     m_scale *= 1 - m_trial.gain().gain;
-    m_incumbent.forget();
-    m_measured = 0;
-    if (m_search && !m_search->is_done() && !m_is_rechecking) {
+    if (m_search) {
       m_phase = phase::exploring;
       begin_leg(m_candidate, m_options.per_reference);
     } else {
@@ -164,8 +162,7 @@ void course::go_on(const subject_view& it, const view& now, std::vector<proposal
   m_is_proposed = true;
   m_trial_before = it.last_trial;
   out.push_back(propose(it, outcome::trial, why()));
-  for (std::uint32_t i = 0; i < m_wanted.size(); ++i)
-    if (m_wanted[i] != it.in_force[i]) out.back().changes.push_back({i, m_wanted[i]});
+  for (std::uint32_t i = 0; i < m_wanted.size(); ++i) out.back().changes.push_back({i, m_wanted[i]});
 }
 
 void course::begin_leg(values wanted, std::uint32_t measurements) {
@@ -185,7 +182,7 @@ void course::interrupt(const subject_view& it, std::vector<proposal>& out) {
 void course::settle(const view& now) {
   m_phase = phase::settled;
   m_settled_s = now.time_s;
-  m_settled_level = m_incumbent.value();  // 0 when it is new: taken when it is known
+  m_settled_level = 0;  // taken when it is known
   m_recheck_s *= m_is_rechecking ? 2 : 1;
   m_search.reset();
 }

@@ -75,7 +75,7 @@ void course::prove_on(const subject_view& it, const view& now) {
     return begin_leg(m_candidate, 0);
   }
   m_disproved.insert(m_candidate);
-  if (m_search == nullptr || m_is_rechecking) return settle(now);
+  if (m_search == nullptr) return settle(now);
   m_phase = phase::exploring;
   begin_leg(copy(it.accepted), m_options.per_reference);
 }

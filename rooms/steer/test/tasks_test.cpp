@@ -23,10 +23,12 @@ class simulated {
   using figure_of = std::function<double(knob_value cap)>;
 
   simulated(knob_value workers, std::unique_ptr<policy> rule, std::unique_ptr<policy> search = nullptr)
-      : m_info{cap, "runtime 1", {numbers("workers", 1, workers, workers)}} {
+      : simulated(workers, workers, std::move(rule), std::move(search)) {}
+  simulated(knob_value workers, knob_value active, std::unique_ptr<policy> rule, std::unique_ptr<policy> search = nullptr)
+      : m_info{cap, "runtime 1", {numbers("workers", 1, workers, active)}} {
     m_steering.add(std::move(rule));
     if (search) m_steering.add(std::move(search));
-    m_value = workers;
+    m_value = active;
     m_knobs.add(
         m_info,
         [this](std::uint32_t, knob_value to) {
@@ -37,7 +39,7 @@ class simulated {
   }
 
   figure_of queue_length, watts, run_delay, task_s = [](knob_value) { return 1e-4; };
-  double work_share = 1, cpu_share = 1, workless_share = 0.3;
+  double work_share = 1, cpu_share = 1, workless_share = 0.3, cpus = 2;
 
   void run(double seconds) {
     for (const double end_s = m_time_s + seconds; m_time_s < end_s;) {
@@ -52,7 +54,7 @@ class simulated {
       if (run_delay) state.figures.push_back({std::string(figures::run_delay_share), run_delay(m_value)});
       if (run_delay) state.figures.push_back({std::string(figures::cpu_share), cpu_share});
       if (run_delay) state.figures.push_back({std::string(figures::workless_share), workless_share});
-      if (run_delay) state.figures.push_back({std::string(figures::cpus), 2});
+      if (run_delay) state.figures.push_back({std::string(figures::cpus), cpus});
       if (watts) state.figures.push_back({std::string(figures::watts), watts(m_value)});
       now.subjects.push_back(std::move(state));
       for (const decision& made : m_steering.step(now)) {
@@ -194,6 +196,21 @@ TEST(tasks, workers_that_all_have_work_are_not_too_many) {
   simulated runtime(8, std::make_unique<oversubscription>());
   runtime.run_delay = delay_of;
   runtime.workless_share = 0.05;
+  runtime.run(5);
+  EXPECT_TRUE(runtime.log.empty());
+}
+
+TEST(tasks, fewer_workers_than_cpus_are_not_made_more_by_what_others_take) {
+  simulated runtime(8, 1, std::make_unique<oversubscription>());
+  runtime.run_delay = [](knob_value) { return 0.6; };
+  runtime.run(5);
+  EXPECT_TRUE(runtime.log.empty());
+}
+
+TEST(tasks, workers_are_not_too_many_where_nobody_knows_of_cpus) {
+  simulated runtime(8, std::make_unique<oversubscription>());
+  runtime.run_delay = delay_of;
+  runtime.cpus = 0;
   runtime.run(5);
   EXPECT_TRUE(runtime.log.empty());
 }
