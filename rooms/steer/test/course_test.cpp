@@ -99,13 +99,15 @@ TEST(course, takes_no_measurement_of_another_decision) {
   now.appeared = {{1, "loop", {numbers("grain", 0, 4, 0)}}};
   decision_number under = 0, before = 0;
   std::size_t trials = 0;
+  bool is_trial = false;
   for (int i = 0; i < 3000; ++i) {
     now.time_s += 0.01;
-    // What began before the change ends after it, and seemed to take no time.
-    now.subjects = {{1, {{under, 0.01, 0.01}, {before, 1e-4, 1e-4}}, {}}};
-    if (before == under) now.subjects[0].measured.pop_back();
+    now.subjects = {{1, {{under, 0.01, 0.01}}, {}}};
+    // What began before the trial ends in it, and seems to have taken no time.
+    if (is_trial) now.subjects[0].measured.insert(now.subjects[0].measured.begin(), 2, {before, 1e-4, 1e-4});
     for (const decision& each : steering.step(now)) {
-      trials += each.what == outcome::trial;
+      is_trial = each.what == outcome::trial;
+      trials += is_trial;
       EXPECT_NE(each.what, outcome::kept);
       before = std::exchange(under, each.number);
     }

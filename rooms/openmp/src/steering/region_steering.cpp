@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <deque>
 
 #include "steering/region_sizes.hpp"
 #include "trimtab/observe/recorder.hpp"
@@ -45,18 +46,19 @@ steer::knob knob_of(std::uint32_t own) {
           {{std::string(steer::causes::too_small), {1, half}}, {std::string(steer::causes::oversubscription), {half, 1}}}};
 }
 
-// nullptr to the sizes of regions among what earlier runs found.
+// The sizes of regions among what earlier runs found. Kept for as long as the process, whose threads look at them.
 const std::vector<known_size>* sizes_of(const std::vector<steer::setting>& known) {
-  auto* const sizes = new std::vector<known_size>;
+  static auto& kept = *new std::deque<std::vector<known_size>>;
+  std::vector<known_size>& sizes = kept.emplace_back();
   for (const steer::setting& each : known)
     for (const auto& its : each.values) {
       std::uint32_t members = 0;
       const char* const end = its.text.data() + its.text.size();
       if (its.knob == its_knob && each.key.ends_with("/threads") &&
           std::from_chars(its.text.data(), end, members).ptr == end && members > 0)
-        sizes->push_back({each.key, members});
+        sizes.push_back({each.key, members});
     }
-  return sizes;
+  return &sizes;
 }
 
 }  // namespace
