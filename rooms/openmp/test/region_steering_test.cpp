@@ -158,6 +158,24 @@ TEST_F(region_steering_test, what_earlier_runs_found_is_in_force_from_the_first_
   EXPECT_EQ(run(some_region<41>, 1), team_sizes::as_it_is) << "3 is none of 1, 2, 4";
 }
 
+TEST_F(region_steering_test, what_earlier_runs_found_and_the_program_does_itself_is_measured) {
+  region_steering steering(m_board, m_record, {{key_of(some_region<44>), {{"threads", "4"}}}}, false);
+  run(some_region<44>, 1);
+  ASSERT_EQ(look(steering).appeared.size(), 1u);
+  run(some_region<44>, 1);
+  EXPECT_EQ(look(steering).subjects.size(), 1u);
+}
+
+TEST_F(region_steering_test, regions_that_are_recorded_as_one_are_not_one_subject) {
+  region_steering steering(m_board, m_record, {}, false);
+  run(some_region<50>, 3);
+  run(some_region<51>, 3);
+  look(steering);
+  ASSERT_EQ(m_appeared.size(), 2u);
+  EXPECT_NE(m_appeared[0].id, m_appeared[1].id);
+  EXPECT_EQ(steering.key_of(m_appeared[1].id), key_of(some_region<51>));
+}
+
 TEST_F(region_steering_test, all_is_over_once_the_program_was_told_a_number) {
   region_steering steering(m_board, m_record, {}, false);
   run(some_region<60>, 3);

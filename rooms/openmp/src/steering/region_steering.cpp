@@ -55,7 +55,7 @@ const std::vector<known_size>* sizes_of(const std::vector<steer::setting>& known
       std::uint32_t members = 0;
       const char* const end = its.text.data() + its.text.size();
       if (its.knob == its_knob && each.key.ends_with("/threads") &&
-          std::from_chars(its.text.data(), end, members).ptr == end && members > 0)
+          std::from_chars(its.text.data(), end, members).ptr == end)
         sizes.push_back({each.key, members});
     }
   return &sizes;
