@@ -17,9 +17,12 @@ constexpr double enough_tasks = 32, enough_s = 0.25;
 constexpr double least_told_s = 0.01;
 // Waking or parking the workers between two caps.
 constexpr double change_cost_s = 1e-4;
-// The first time of a cap before a search begins, which asks it where to begin.
+// The first look around under a cap comes before any search, and before the rule that tells it where to begin.
 constexpr double first_around_s = 0.02, around_s = 0.1;
 constexpr std::size_t most_told = 1024;
+
+// Of a count that another thread writes.
+double grown(std::uint64_t from, std::uint64_t to) noexcept { return to > from ? static_cast<double>(to - from) : 0; }
 
 steer::subject_info describe(const tasks::runtime& of, steer::subject_id id, std::string name) {
   const auto workers = static_cast<steer::knob_value>(of.workers());
@@ -65,7 +68,9 @@ worker_cap::worker_cap(tasks::runtime& of, steer::subject_id id, std::string nam
       m_power(std::move(power)),
       m_first(of),
       m_before(m_first),
-      m_around{m_cap, read_times(m_first), read_times(m_first), {}, 0, 0} {}
+      m_around{m_cap, {}, {}, {}, 0, 0} {
+  m_around.first = m_around.before = read_times(m_first);
+}
 
 bool worker_cap::turn(steer::knob_value to) {
   if (is_taken_over() || to < 1 || to > static_cast<steer::knob_value>(m_of.workers())) return false;
@@ -92,8 +97,7 @@ work_done worker_cap::done_since(const tasks::snapshot& before, const tasks::sna
   work_done made;
   made.elapsed_s = static_cast<double>(now.at - before.at) * tick_s;
   for (std::size_t i = 0; i < now.workers.size(); ++i) {
-    const std::uint64_t until = now.workers[i].busy, since = i < before.workers.size() ? before.workers[i].busy : 0;
-    const double busy_s = until > since ? static_cast<double>(until - since) * tick_s : 0;
+    const double busy_s = grown(i < before.workers.size() ? before.workers[i].busy : 0, now.workers[i].busy) * tick_s;
     made.busy_s += busy_s;
     made.most_busy_s = std::max(made.most_busy_s, busy_s);
   }
@@ -145,12 +149,10 @@ worker_cap::times worker_cap::read_times(const tasks::snapshot& now) {
 // What costs more to read, seldom; of one cap, from the second look at it on: those who are parked have waited until then.
 void worker_cap::look_around(std::vector<steer::figure>& into, const tasks::snapshot& now) {
   const std::uint32_t cap = m_cap.load();
-  const auto seconds = [&](base::ticks from, base::ticks to) {
-    return to > from ? static_cast<double>(to - from) * now.ns_per_tick * 1e-9 : 0;
+  const auto seconds = [tick_s = now.ns_per_tick * 1e-9](base::ticks from, base::ticks to) {
+    return grown(from, to) * tick_s;
   };
-  const auto more_s = [](std::uint64_t before_ns, std::uint64_t now_ns) {
-    return now_ns > before_ns ? static_cast<double>(now_ns - before_ns) * 1e-9 : 0;
-  };
+  const auto more_s = [](std::uint64_t before_ns, std::uint64_t now_ns) { return grown(before_ns, now_ns) * 1e-9; };
   if (cap != m_around.cap) {
     m_around = {cap, {}, {}, {}, 0, 0};
   } else if (!m_around.first) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "trimtab/base/hash.hpp"
 
@@ -36,14 +37,14 @@ void course::take_in(const subject_view& it, const view& now) {
   m_is_proposed = false;
   // A rule has set others, or what was kept is new: it has a level of its own.
   if (!same(it.accepted, m_accepted)) {
-    m_accepted = copy(it.accepted);
+    m_accepted.assign(it.accepted.begin(), it.accepted.end());
     m_incumbent.forget();
     m_measured = 0;
   }
   for (const measurement& each : it.measured) {
     m_seconds += each.seconds;
     m_last_measured_s = now.time_s;
-    if (each.under == it.since && same(it.in_force, copy(it.accepted))) {
+    if (each.under == it.since && same(it.in_force, m_accepted)) {
       m_incumbent.add(each.value);
       m_incumbent.took(each.seconds);
       m_measured += 1;
@@ -87,7 +88,7 @@ double course::promise(const subject_view& it, const view& now) const {
   }
   if (m_options.kind != search_kind::diagnosed) return share;
   const auto findings = diagnose({it.figures.begin(), it.figures.end()}, {now.figures.begin(), now.figures.end()});
-  const auto start = space_of(it.info.knobs, copy(it.accepted)).start;
+  const auto start = space_of(it.info.knobs, m_accepted).start;
   return hints_of(findings, it.info.knobs, start).empty() ? 0 : share * findings.front().strength;
 }
 
@@ -97,9 +98,9 @@ void course::begin(const subject_view& it, const view& now) {
   if (m_is_rechecking) {
     values own;
     for (const knob& each : it.info.knobs) own.push_back(each.initial);
-    return begin_proof(it, std::move(own));
+    return begin_proof(std::move(own));
   }
-  space over = space_of(it.info.knobs, copy(it.accepted));
+  space over = space_of(it.info.knobs, m_accepted);
   if (m_options.same_as) over.same_as = m_options.same_as(it.info);
   m_findings = diagnose({it.figures.begin(), it.figures.end()}, {now.figures.begin(), now.figures.end()});
   search_limits within{m_options.seed ^ base::mix(it.info.id) ^ m_generation++, m_options.most_evaluations, {}};
@@ -138,7 +139,7 @@ void course::go_on(const subject_view& it, const view& now, std::vector<proposal
     next_leg(it, now);
   }
   if (!is_under_way()) {
-    if (!same(it.in_force, copy(it.accepted))) out.push_back(propose(it, outcome::undone, "no better"));
+    if (!same(it.in_force, m_accepted)) out.push_back(propose(it, outcome::undone, "no better"));
     return;
   }
   if (same(it.in_force, m_wanted)) {
@@ -176,7 +177,7 @@ void course::begin_leg(values wanted, std::uint32_t measurements) {
 void course::interrupt(const subject_view& it, std::vector<proposal>& out) {
   m_phase = phase::watching;
   m_measured = 0;
-  if (!same(it.in_force, copy(it.accepted))) out.push_back(propose(it, outcome::undone, "it is not measured any more"));
+  if (!same(it.in_force, m_accepted)) out.push_back(propose(it, outcome::undone, "it is not measured any more"));
 }
 
 void course::settle(const view& now) {

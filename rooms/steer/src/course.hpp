@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <set>
-#include <span>
 #include <vector>
 
 #include "trimtab/steer/budget.hpp"
@@ -14,8 +13,6 @@
 #include "trimtab/steer/tuner.hpp"
 
 namespace trimtab::steer {
-
-inline std::vector<knob_value> copy(std::span<const knob_value> of) { return {of.begin(), of.end()}; }
 
 class course {
  public:
@@ -44,11 +41,11 @@ class course {
   bool has_drifted() const;
   void next_leg(const subject_view& it, const view& now);
   void explore_on(const subject_view& it, const view& now);
-  void told(const subject_view& it, const view& now);
+  void told(const subject_view& it);
   bool prove_best(const subject_view& it, double least_gain);
-  void begin_proof(const subject_view& it, values candidate);
-  void next_pair(const subject_view& it);
-  void prove_on(const subject_view& it, const view& now);
+  void begin_proof(values candidate);
+  void next_pair();
+  void prove_on(const view& now);
   void settle(const view& now);
   std::string why() const;
 
@@ -59,7 +56,7 @@ class course {
   double m_change_s = 0;
   double m_seconds = 0;  // in all measurements
   double m_last_measured_s = 0;
-  values m_accepted;
+  values m_accepted;             // as take_in has seen it, which comes first
   std::uint32_t m_measured = 0;  // since the incumbent is what it is
   level m_incumbent;
 

@@ -6,8 +6,8 @@
 namespace trimtab::steer {
 
 void course::next_leg(const subject_view& it, const view& now) {
-  if (m_phase == phase::proving) return prove_on(it, now);
-  if (m_is_candidate_leg) return told(it, now);
+  if (m_phase == phase::proving) return prove_on(now);
+  if (m_is_candidate_leg) return told(it);
   explore_on(it, now);
 }
 
@@ -24,24 +24,24 @@ void course::explore_on(const subject_view& it, const view& now) {
 }
 
 // The candidate's leg is over.
-void course::told(const subject_view& it, const view&) {
+void course::told(const subject_view& it) {
   const double ratio = m_incumbent.value() > 0 ? median_of(m_taken) / m_incumbent.value() : 1;
   m_search->tell(m_asked, ratio * m_scale);
   m_is_candidate_leg = false;
   if (prove_best(it, m_options.early_gain)) return;
-  begin_leg(copy(it.accepted), m_options.per_reference);
+  begin_leg(m_accepted, m_options.per_reference);
 }
 
 bool course::prove_best(const subject_view& it, double least_gain) {
   const auto best = m_search->best();
   if (!best || best->value > m_scale * (1 - least_gain)) return false;
   values candidate = values_at(it.info.knobs, best->at);
-  if (candidate == copy(it.accepted) || m_disproved.contains(candidate)) return false;
-  begin_proof(it, std::move(candidate));
+  if (candidate == m_accepted || m_disproved.contains(candidate)) return false;
+  begin_proof(std::move(candidate));
   return true;
 }
 
-void course::begin_proof(const subject_view& it, values candidate) {
+void course::begin_proof(values candidate) {
   // Each proof has half of what is left of alpha: together they have no more than all of it.
   constexpr std::uint32_t most_halves = 30;
   trial_options fair;
@@ -53,23 +53,23 @@ void course::begin_proof(const subject_view& it, values candidate) {
   m_phase = phase::proving;
   m_is_candidate_leg = false;
   m_first = 0;
-  next_pair(it);
+  next_pair();
 }
 
-void course::next_pair(const subject_view& it) {
+void course::next_pair() {
   m_is_candidate_first = m_random.coin();
   m_first = 0;
-  begin_leg(m_is_candidate_first ? m_candidate : copy(it.accepted), 1);
+  begin_leg(m_is_candidate_first ? m_candidate : m_accepted, 1);
 }
 
-void course::prove_on(const subject_view& it, const view& now) {
+void course::prove_on(const view& now) {
   const double value = median_of(m_taken);
   if (m_first == 0) {
     m_first = value;
-    if (value > 0) return begin_leg(m_is_candidate_first ? copy(it.accepted) : m_candidate, 1);
+    if (value > 0) return begin_leg(m_is_candidate_first ? m_accepted : m_candidate, 1);
   }
   const verdict judged = m_trial.add(m_is_candidate_first ? m_first : value, m_is_candidate_first ? value : m_first);
-  if (judged == verdict::open) return next_pair(it);
+  if (judged == verdict::open) return next_pair();
   if (judged == verdict::better) {
     m_phase = phase::keeping;
     return begin_leg(m_candidate, 0);
@@ -77,7 +77,7 @@ void course::prove_on(const subject_view& it, const view& now) {
   m_disproved.insert(m_candidate);
   if (m_search == nullptr) return settle(now);
   m_phase = phase::exploring;
-  begin_leg(copy(it.accepted), m_options.per_reference);
+  begin_leg(m_accepted, m_options.per_reference);
 }
 
 }  // namespace trimtab::steer

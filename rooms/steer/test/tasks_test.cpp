@@ -1,6 +1,8 @@
 // Policies of the task runtime, on a runtime that exists only as figures: what a cap does to queues, power and time is a
 // function. Seeded.
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "scenario.hpp"
 #include "trimtab/steer/random.hpp"
@@ -176,41 +178,30 @@ TEST(tasks, workers_that_wait_for_each_others_cpus_become_as_many_as_these) {
   EXPECT_EQ(runtime.log.size(), 1u) << "there are no more workers than CPUs";
 }
 
-TEST(tasks, workers_that_hardly_wait_are_not_too_many) {
-  simulated runtime(8, std::make_unique<oversubscription>());
-  runtime.run_delay = [](knob_value) { return 0.05; };
-  runtime.run(5);
-  EXPECT_TRUE(runtime.log.empty());
-}
-
-// They wait for CPUs when they wake, and two of them alone would leave the CPUs idle.
-TEST(tasks, workers_that_sleep_in_their_tasks_are_not_too_many) {
-  simulated runtime(8, std::make_unique<oversubscription>());
-  runtime.run_delay = [](knob_value) { return 0.3; };
-  runtime.cpu_share = 0.6;
-  runtime.run(5);
-  EXPECT_TRUE(runtime.log.empty());
-}
-
-TEST(tasks, workers_that_all_have_work_are_not_too_many) {
+// Eight of them that wait for CPUs and for work, but for what `how` makes different.
+bool are_too_many(const std::function<void(simulated&)>& how) {
   simulated runtime(8, std::make_unique<oversubscription>());
   runtime.run_delay = delay_of;
-  runtime.workless_share = 0.05;
+  how(runtime);
   runtime.run(5);
-  EXPECT_TRUE(runtime.log.empty());
+  return !runtime.log.empty();
+}
+
+TEST(tasks, workers_are_too_many_only_where_they_are_in_each_others_way) {
+  EXPECT_TRUE(are_too_many([](simulated&) {}));
+  EXPECT_FALSE(are_too_many([](simulated& they) { they.run_delay = [](knob_value) { return 0.05; }; })) << "hardly wait";
+  EXPECT_FALSE(are_too_many([](simulated& they) { they.workless_share = 0.05; })) << "all have work";
+  EXPECT_FALSE(are_too_many([](simulated& they) { they.cpus = 0; })) << "nobody knows of CPUs";
+  // They wait for CPUs when they wake, and two of them alone would leave the CPUs idle.
+  EXPECT_FALSE(are_too_many([](simulated& they) {
+    they.run_delay = [](knob_value) { return 0.3; };
+    they.cpu_share = 0.6;
+  })) << "sleep in their tasks";
 }
 
 TEST(tasks, fewer_workers_than_cpus_are_not_made_more_by_what_others_take) {
   simulated runtime(8, 1, std::make_unique<oversubscription>());
   runtime.run_delay = [](knob_value) { return 0.6; };
-  runtime.run(5);
-  EXPECT_TRUE(runtime.log.empty());
-}
-
-TEST(tasks, workers_are_not_too_many_where_nobody_knows_of_cpus) {
-  simulated runtime(8, std::make_unique<oversubscription>());
-  runtime.run_delay = delay_of;
-  runtime.cpus = 0;
   runtime.run(5);
   EXPECT_TRUE(runtime.log.empty());
 }
