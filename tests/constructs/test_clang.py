@@ -340,6 +340,49 @@ def test_tasks_in_a_trace(tmp_path: Path, compiler: str) -> None:
     assert sorted(row.count for row in seen.rows("task")) == [1, 1, 1, 6, 8, 10, 20, 40]
 
 
+# The thread that gives the task back is held there until the creator has done the rest of it.
+GIVEN_BACK_BEFORE = """#include <dlfcn.h>
+#include <unistd.h>
+static int creator;
+static volatile int is_done;
+int __kmpc_omp_task(void *where, int thread, void *task) {
+static int (*real)(void *, int, void *);
+if (!real) real = (int (*)(void *, int, void *))dlsym(RTLD_NEXT, "__kmpc_omp_task");
+const int result = real(where, thread, task);
+if (omp_get_thread_num() != creator) { while (!is_done) {} usleep(50000); }
+return result; }
+"""
+GIVEN_BACK = """#pragma omp parallel num_threads(2)
+#pragma omp single
+{ creator = omp_get_thread_num();
+#pragma omp task untied
+{ while (omp_get_thread_num() == creator) {
+#pragma omp taskyield
+}
+while (omp_get_thread_num() != creator) {
+#pragma omp taskyield
+}
+is_done = 1; }
+#pragma omp taskwait
+#pragma omp taskloop num_tasks(10)
+for (int i = 0; i < 10; i++) a[i]++;
+}"""
+
+
+def test_after_an_untied_task_that_another_thread_ends(tmp_path: Path) -> None:
+    """libomp does not tell that a thread has left such a task: what the thread makes next is not that task's."""
+    seen = record(
+        tmp_path,
+        COMPILER,
+        _c(GIVEN_BACK, GIVEN_BACK_BEFORE),
+        ("-O2", "-fopenmp", "-D_GNU_SOURCE"),
+        level="trace",
+    )
+    made = {task: subject for subject, task, _ in _events(seen, "task_created")}
+    begun = {task: subject for subject, task, _ in _events(seen, "task_begin")}
+    assert len(made) == 11 and made == begun
+
+
 @pytest.mark.parametrize("compiler", [COMPILER, "gcc"])
 def test_pieces_of_a_large_taskloop(tmp_path: Path, compiler: str) -> None:
     """libomp divides the making of many pieces between threads, by tasks of its own: all are known for what they are."""

@@ -49,6 +49,7 @@ void begin_thread(lane_state& state) noexcept {
   state.created_subject = no_subject;
   state.taskloop_subject = no_subject;
   state.scheduled_task = 0;
+  state.left_task = 0;
   state.begun_task = 0;
   state.teams_asked = 0;
   state.slots_used = 0;

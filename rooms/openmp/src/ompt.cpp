@@ -58,9 +58,11 @@ void task_was_created(const ompt_data* parent, const void*, ompt_data* task, int
 }
 
 // A lane leaves one task and goes on with another; implicit ones have no identity.
-void task_was_scheduled(const ompt_data*, int, const ompt_data* next) noexcept {
+void task_was_scheduled(const ompt_data* left, int, const ompt_data* next) noexcept {
   here at;
-  if (next != nullptr && find_here(at)) at.state->scheduled_task = next->value;
+  if (next == nullptr || !find_here(at)) return;
+  at.state->left_task = left->value;
+  at.state->scheduled_task = next->value;
 }
 
 void dependence_was_found(const ompt_data* before, const ompt_data* after) noexcept {

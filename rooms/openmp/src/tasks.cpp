@@ -86,6 +86,7 @@ void begin_task(running_task& task, const void* function, bool is_continued) noe
   task.is_continued = is_continued;
   task.id = state.scheduled_task == state.begun_task ? 0 : state.scheduled_task;  // the former: of another runtime
   task.outer_id = std::exchange(state.begun_task, task.id);
+  task.left_task = state.left_task;
   task.outer_credit = state.task_credit;
   task.late = {};
   if (state.ended.is_unjoined()) enter_ended_part(task, state);
@@ -98,6 +99,8 @@ void end_task(running_task& task) noexcept {
   const ticks inclusive = task.on->task_end(task.subject, task.id, base::now());
   task.on->count_hook(2);
   state.begun_task = task.outer_id;
+  // Not told by libomp of the last part of an untied task, if the part before it is still about to leave its thread.
+  if (task.id != 0) state.scheduled_task = task.left_task;
   // One task, though in several parts.
   if (task.is_continued)
     if (profile_row* const row = task.on->own_row(task.subject, metric::task)) row->count -= 1;

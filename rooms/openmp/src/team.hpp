@@ -165,6 +165,7 @@ struct running_task {
   bool is_continued;  // a later part of an untied task
   std::uint64_t id;
   std::uint64_t outer_id;
+  std::uint64_t left_task;  // see lane_state
   ticks outer_credit;
   ended_part late;
   team* outer_team;
@@ -278,6 +279,7 @@ struct lane_state {
   std::uint32_t created_subject = no_subject;   // allocated, the runtime has not told of it yet
   std::uint32_t taskloop_subject = no_subject;  // of the taskloop call that this thread is in
   std::uint64_t scheduled_task = 0;             // identity of what runs, by OMPT; 0: an implicit task, or not known
+  std::uint64_t left_task = 0;                  // what ran before it
   std::uint64_t begun_task = 0;                 // of the innermost task that begin_task has seen
   std::uint64_t tasks = 0;                      // identities that this lane gave
   ticks lock_taken[max_locks] = {};
