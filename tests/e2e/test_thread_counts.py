@@ -362,3 +362,25 @@ def test_nothing_is_tried_with_long_regions(run: Run, compiled: Compiled, compil
     assert watched.done.stdout == "right\n"
     changes = [change["knob"] for each in watched.report()["decisions"] for change in each["changes"]]
     assert "trial_members" not in changes, "regions of a millisecond are not tried"
+
+
+@pytest.mark.skipif(CPUS < 2, reason="one CPU")
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize(
+    "binding", ["OMP_PROC_BIND=true", "OMP_PLACES=cores", f"GOMP_CPU_AFFINITY=0-{CPUS - 1}"]
+)
+def test_threads_that_the_runtime_binds_leave_the_program_its_cpus(
+    run: Run, compiled: Compiled, tmp_path: Path, compiler: str, binding: str
+) -> None:
+    """GCC's runtime leaves the first thread with one CPU before any library's constructor runs."""
+    name, value = binding.split("=")
+    program, options = (
+        compiled(SOURCE, compiler),
+        ("--threads=fit", "--tune", "--history", str(tmp_path / "history")),
+    )
+    free = run(program, "asks", "0.1", options=options, env=threads(CPUS))
+    bound = run(program, "asks", "0.5", options=options, env={**threads(CPUS), name: value})
+    members(bound)
+    report = bound.report()
+    assert report["cpus_available"] == free.report()["cpus_available"]
+    assert not [each["reason"] for each in report["decisions"] if "may run on" in each["reason"]]

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,10 @@ namespace trimtab::base {
 namespace {
 
 constexpr std::size_t text_bytes = 16 * 1024;
+
+enum class keeping : std::uint8_t { none, begun, done };
+std::atomic<keeping> process_keeps{keeping::none};
+cpu_mask kept_cpus;
 
 // The line of a colon list (/proc/self/cgroup: "id:controllers:path") whose controllers hold `controller`
 // ("" for v2). Returns its path, copied.
@@ -168,7 +173,17 @@ bool read_affinity(cpu_mask& into) noexcept {
   return sched_getaffinity(0, sizeof into.bits, reinterpret_cast<cpu_set_t*>(into.bits)) == 0;
 }
 
+void keep_allowed_cpus() noexcept {
+  cpu_mask now;
+  if (!read_affinity(now)) return;
+  keeping expected = keeping::none;
+  if (!process_keeps.compare_exchange_strong(expected, keeping::begun, std::memory_order_acquire)) return;
+  kept_cpus = now;
+  process_keeps.store(keeping::done, std::memory_order_release);
+}
+
 cpu_mask allowed_cpus() noexcept {
+  if (process_keeps.load(std::memory_order_acquire) == keeping::done) return kept_cpus;
   cpu_mask allowed;
   if (!read_affinity(allowed)) std::memset(allowed.bits, 0xff, sizeof allowed.bits);
   return allowed;
@@ -203,8 +218,8 @@ cpu_limits read_cpu_limits(const char* root) noexcept {
   cpu_limits limits;
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   limits.online = online > 0 ? static_cast<std::uint32_t>(online) : 1;
-  cpu_mask allowed;
-  limits.affinity = read_affinity(allowed) && allowed.count() > 0 ? allowed.count() : limits.online;
+  const std::uint32_t allowed = allowed_cpus().count();
+  limits.affinity = allowed < cpu_mask::most ? allowed : limits.online;
   limits.quota = read_cpu_quota(root);
   limits.available = limits.affinity;
   if (limits.quota > 0 && limits.quota < limits.available) limits.available = limits.quota;

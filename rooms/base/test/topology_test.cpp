@@ -1,7 +1,12 @@
 #include "trimtab/base/topology.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "scratch_folder.hpp"
@@ -136,6 +141,29 @@ TEST(cpu_limits, of_this_process_are_sane) {
   EXPECT_GE(limits.affinity, 1u);
   EXPECT_GT(limits.available, 0.0);
   EXPECT_LE(limits.available, limits.affinity);
+}
+
+// In a process of its own: what is kept is kept for good.
+TEST(allowed_cpus, are_those_that_were_kept_before_a_thread_was_bound) {
+  cpu_mask all;
+  ASSERT_TRUE(read_affinity(all));
+  if (all.count() < 2) GTEST_SKIP() << "one CPU";
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    cpu_mask one, now;
+    const auto word = std::find_if(std::begin(all.bits), std::end(all.bits), [](unsigned long bits) { return bits != 0; });
+    one.bits[word - all.bits] = *word & -*word;
+    keep_allowed_cpus();
+    if (sched_setaffinity(0, sizeof one.bits, reinterpret_cast<cpu_set_t*>(one.bits)) != 0) _exit(2);
+    keep_allowed_cpus();
+    const bool is_bound = read_affinity(now) && now.count() == 1;
+    _exit(is_bound && allowed_cpus().count() == all.count() && read_cpu_limits().affinity == all.count() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace

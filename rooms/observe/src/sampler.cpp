@@ -38,7 +38,6 @@ struct sampler_state {
   sampler_options options;
   char probes[256] = {};  // the list, copied: it came from the environment, which is the program's to change
   base::cpu_mask cpus;    // where the program may run: the thread must not stay on the CPU of a bound lane
-  bool has_cpus = false;
   active_probe active[max_probes] = {};
   // Raised once the probes have started; under start_lock.
   unsigned active_count = 0;
@@ -143,8 +142,7 @@ void* run(void* argument) noexcept {
     if (state.is_stopping.load(std::memory_order_acquire) || state.generation.load(std::memory_order_acquire) != mine)
       return nullptr;
     if (!state.tick_lock.try_lock()) continue;  // it is being flushed, or stopped
-    if (!is_placed && state.has_cpus)
-      sched_setaffinity(0, sizeof state.cpus.bits, reinterpret_cast<const cpu_set_t*>(state.cpus.bits));
+    if (!is_placed) sched_setaffinity(0, sizeof state.cpus.bits, reinterpret_cast<const cpu_set_t*>(state.cpus.bits));
     is_placed = true;
     const base::ticks at = base::now();
     const std::uint64_t mono = base::monotonic_ns();
@@ -217,7 +215,7 @@ void sampler_configure(const sampler_options& options) noexcept {
     std::strncpy(state.probes, options.probes, sizeof state.probes - 1);
     state.options.probes = state.probes;
   }
-  state.has_cpus = base::read_affinity(state.cpus);
+  state.cpus = base::allowed_cpus();
   for (const probe_row* row = probe_table; row->name != nullptr; ++row)
     if (is_wanted(*row)) row->instance()->attached();
 }

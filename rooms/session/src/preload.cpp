@@ -9,6 +9,7 @@
 
 #include "options.hpp"
 #include "steering.hpp"
+#include "trimtab/base/topology.hpp"
 #include "trimtab/observe/probe.hpp"
 #include "trimtab/observe/recorder.hpp"
 #include "trimtab/openmp/openmp.hpp"
@@ -50,6 +51,7 @@ void child_after_fork() noexcept {
 }
 
 [[gnu::constructor]] void attach() noexcept {
+  base::keep_allowed_cpus();
   options chosen = read_options(environment);
   const bool is_wanted = chosen.recorder.run_directory != nullptr && chosen.recorder.level != observe::record_level::off;
   if (is_wanted) {

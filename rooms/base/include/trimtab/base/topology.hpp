@@ -19,7 +19,9 @@ struct cpu_mask {
 
 // The CPUs that the calling thread may run on. False when the kernel does not say.
 bool read_affinity(cpu_mask& into) noexcept;
-// The same; all where the kernel does not say.
+// Keeps those as the process's. The first call counts: it is for the time before a runtime binds the process's first thread.
+void keep_allowed_cpus() noexcept;
+// Those kept, else the calling thread's; all where the kernel does not say.
 cpu_mask allowed_cpus() noexcept;
 
 struct cpu_limits {
@@ -29,7 +31,7 @@ struct cpu_limits {
   double available = 1;  // min(affinity, quota)
 };
 
-// Reads ROOT/sys, ROOT/proc/self/{cgroup,mountinfo} and sched_getaffinity. cgroup v1, v2 and both at once,
+// Reads ROOT/sys, ROOT/proc/self/{cgroup,mountinfo} and allowed_cpus(). cgroup v1, v2 and both at once,
 // ancestors included. What cannot be read counts as no limit. Allocates nothing.
 cpu_limits read_cpu_limits(const char* root = "") noexcept;
 
