@@ -115,6 +115,45 @@ def test_more_lanes_than_cpus_that_keep_the_cpus_busy_lose_nothing_to_run_delay(
     check(report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0, cpus=2.0)), work=1.0)
 
 
+def waiting_lanes(*states: tuple[float, float, float]) -> list[LaneFile]:
+    """Lanes in a region of 10 s: how long each was in its part, on a CPU, and waiting for one."""
+    lanes = [LaneFile(run_s=run_s, delay_s=delay_s) for _, run_s, delay_s in states]
+    lanes[0].rows = team_of(1, 10.0, [work for work, _, _ in states])
+    return lanes
+
+
+@pytest.mark.parametrize(
+    ("states", "expected"),
+    [
+        ([(10, 9, 1), (10, 9, 1), (1, 1, 0), (1, 1, 0)], {"work": 1.0}),
+        # 5 s of 20 are not this program's: its lanes slept for 19 s and waited for a CPU for 6 in it.
+        (
+            [(10, 7, 3), (10, 7, 3), (0.5, 0.5, 0), (0.5, 0.5, 0)],
+            {"work": 0.75, "barrier_wait": 0.25 * 19 / 25, "run_delay": 0.25 * 6 / 25},
+        ),
+        # Those that spin have their CPU for as long as those that work.
+        ([(10, 5, 5), (10, 5, 5), (5, 5, 5), (5, 5, 5)], {"work": 0.75, "barrier_wait": 0.25}),
+        # Nobody waits for a core on which a part of the region slept.
+        ([(10, 10, 0), (10, 4, 0)], {"work": 0.7, "unattributed": 0.3}),
+        ([(10, 4, 0), (10, 10, 0)], {"work": 0.7, "unattributed": 0.3}),
+    ],
+    ids=["asleep", "asleep beside another program", "spinning", "asleep in its part", "the first one, too"],
+)
+def test_what_ran_on_a_cpu_comes_before_what_waited(
+    tmp_path: Path, states: list[tuple[float, float, float]], expected: dict[str, float]
+) -> None:
+    process = ProcessFiles(waiting_lanes(*states), [subject(1)], parallel=10.0, cpus=2.0)
+    check(report_of(tmp_path, process), **expected)
+
+
+def test_lanes_that_wait_for_their_first_cpu_leave_the_work_to_others(tmp_path: Path) -> None:
+    # Two lanes work all the time, two begin after 8 s in which they had no CPU, and find none left to do.
+    lanes = [LaneFile(run_s=10.0 - delay_s, delay_s=delay_s) for delay_s in (1.0, 1.0, 9.0, 9.0)]
+    late = [row(1, 2, 2 * S, about=lane, x=(0, 8 * S, 0, 0)) for lane in (2, 3)]
+    lanes[0].rows = [*team_of(1, 10.0, [10.0, 10.0, 2.0, 2.0])[:3], *late]
+    check(report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0, cpus=2.0)), work=1.0)
+
+
 def test_more_lanes_than_cpus_without_schedstat_share_the_cpus_evenly(tmp_path: Path) -> None:
     lanes = lanes_of(4, rows=team_of(1, 10.0, [10.0, 10.0, 5.0, 5.0]))
     report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0, cpus=2.0))

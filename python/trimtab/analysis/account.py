@@ -120,19 +120,25 @@ def account(process: Process, wall_s: float) -> Account:
     delay_inside = np.minimum(
         np.divide(lanes.delay * inside, wanted, out=np.zeros_like(wanted), where=wanted > 0), inside
     )
-    keep = 1.0 - np.divide(delay_inside, inside, out=np.zeros_like(inside), where=inside > 0)
+    used = _cpu_use_of(lanes, delay_inside, wall_s, outside)
     parts = {
-        "work": float((lanes.work * keep).sum()),
-        "barrier_wait": float((lanes.waiting * keep).sum()),
-        "arrival": float((lanes.arrival * keep).sum()),
-        "runtime": max(_lane_time(process, regions) - in_regions, 0.0) + float((lanes.looking * keep).sum()),
+        "work": float(used.work.sum()),
+        "barrier_wait": float(used.waiting.sum()),
+        "arrival": float(used.arrival.sum()),
+        "runtime": max(_lane_time(process, regions) - in_regions, 0.0) + float(used.looking.sum()),
+    }
+    off_cpu = {
+        "barrier_wait": float(used.waiting_asleep.sum()),
+        "arrival": float(used.arrival_asleep.sum()),
+        "run_delay": float(delay_inside.sum()),
+        "unattributed": float(used.work_asleep.sum()),
     }
     on_cpu, waited = _main_outside(process, lanes, delay_inside, wall_s, outside)
     if workers:
         running = float(lanes.work.sum())
         _move(parts, beside_tasks_s(process) * parts["work"] / running if running else 0.0, ("work",))
         parts["work"] += _beside_workers(lanes, on_cpu, parallel)
-    _fit(parts, float(delay_inside.sum()), float(lanes.starved.sum()), cpus * parallel)
+    _fit(parts, off_cpu, float(lanes.starved.sum()), cpus * parallel)
     parts["work"] += on_cpu
     parts["run_delay"] += waited
     parts["serial"] += max(cpus - 1.0, 0.0) * outside
@@ -214,19 +220,71 @@ def _lane_time(process: Process, regions: Records) -> float:
     return float((np.maximum(threads, 0.0) * regions["sum"]).sum()) * process.ns_per_tick * 1e-9
 
 
-def _fit(parts: dict[str, float], delay: float, starved: float, room: float) -> None:
-    """Make the lanes' states and delay fill the cores' time in regions and tasks.
+@dataclass(frozen=True)
+class _CpuUse:
+    """Per lane, seconds in regions and as a worker: what of each state was spent on a CPU, and what asleep."""
 
-    With lanes to spare the delay gives way first (a core that one lane waited for was busy with another),
-    then what parked workers lacked (their core was another's), with cores to spare the rest is serial.
+    work: Figures
+    looking: Figures
+    waiting: Figures
+    arrival: Figures
+    work_asleep: Figures
+    waiting_asleep: Figures
+    arrival_asleep: Figures
+
+
+def _cpu_use_of(lanes: _Lanes, delay_inside: Figures, wall_s: float, outside: float) -> _CpuUse:
+    """Divide what a lane had of CPUs in regions among its states.
+
+    A lane that neither ran nor waited for a CPU slept: in waits first, then before it began its part. Its CPU time is
+    spread evenly over its work and the waits in which it did not sleep; what is left goes to its arrival. Without schedstat
+    it is taken to have been on a CPU all the time.
+    """
+    runnable = lanes.inside - delay_inside
+    awake = np.where(lanes.is_main, runnable - _main_asleep(lanes, wall_s, outside), runnable)
+    is_told = lanes.run + lanes.delay > 0
+    on_cpu = np.maximum(np.where(is_told, np.minimum(lanes.run, awake), awake), 0.0)
+    asleep = runnable - on_cpu
+    waiting_asleep = np.minimum(lanes.waiting, asleep)
+    arrival_asleep = np.minimum(lanes.arrival, asleep - waiting_asleep)
+    running = lanes.work + lanes.looking + lanes.waiting - waiting_asleep
+    rate = np.minimum(np.divide(on_cpu, running, out=np.ones_like(running), where=running > 0), 1.0)
+    return _CpuUse(
+        lanes.work * rate,
+        lanes.looking * rate,
+        (lanes.waiting - waiting_asleep) * rate,
+        np.maximum(on_cpu - running * rate, 0.0),
+        asleep - waiting_asleep - arrival_asleep,
+        waiting_asleep,
+        arrival_asleep,
+    )
+
+
+def _fit(parts: dict[str, float], off_cpu: dict[str, float], starved: float, room: float) -> None:
+    """Make the lanes' states fill the cores' time in regions and tasks.
+
+    What ran on a CPU comes first. Lanes that slept or waited for a CPU share what is left: with lanes to spare that is less
+    than they lost, as their core was another's. So with what parked workers lacked; with cores to spare the rest is serial.
     """
     on_cpu = sum(parts.values())
     scale = min(1.0, room / on_cpu) if on_cpu > 0 else 1.0
     for name in parts:
         parts[name] *= scale
-    parts["run_delay"] = min(delay, max(room - on_cpu, 0.0))
-    parts["starved"] = min(starved, max(room - on_cpu - parts["run_delay"], 0.0))
-    parts["serial"] = max(room - on_cpu - delay - starved, 0.0)
+    left = max(room - on_cpu, 0.0)
+    lost = sum(off_cpu.values())
+    scale = min(1.0, left / lost) if lost > 0 else 1.0
+    for name, seconds in off_cpu.items():
+        parts[name] = parts.get(name, 0.0) + seconds * scale
+    parts["starved"] = min(starved, max(left - lost, 0.0))
+    parts["serial"] = max(left - lost - starved, 0.0)
+
+
+def _main_asleep(lanes: _Lanes, wall_s: float, outside: float) -> Figures:
+    """Seconds in regions in which the first lane neither ran nor waited for a CPU; of the others nothing is said here."""
+    blocked = np.maximum(wall_s - lanes.run - lanes.delay, 0.0)
+    # In waits of regions or outside, in proportion to their lengths.
+    lengths = lanes.waiting + outside
+    return np.divide(blocked * lanes.waiting, lengths, out=np.zeros_like(blocked), where=lengths > 0)
 
 
 def _main_outside(
@@ -241,11 +299,8 @@ def _main_outside(
         return min(max(on_cpu, 0.0), outside), 0.0
     main = int(np.argmax(lanes.is_main))
     run, delay, inside = float(lanes.run[main]), float(lanes.delay[main]), float(lanes.inside[main])
-    # Neither running nor runnable: blocked, in waits of regions or outside, in proportion to their lengths.
-    blocked = max(wall_s - run - delay, 0.0)
-    waiting = float(lanes.waiting[main])
-    blocked_inside = blocked * waiting / (waiting + outside)
-    on_cpu = run - max(inside - float(delay_inside[main]) - blocked_inside, 0.0)
+    asleep = float(_main_asleep(lanes, wall_s, outside)[main])
+    on_cpu = run - max(inside - float(delay_inside[main]) - asleep, 0.0)
     on_cpu = min(max(on_cpu, 0.0), outside)
     return on_cpu, min(max(delay - float(delay_inside[main]), 0.0), outside - on_cpu)
 
