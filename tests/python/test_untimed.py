@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from synthetic import LaneFile, ProcessFiles, S, event, row, subject, write_run
 from trimtab.analysis import build
 from trimtab.analysis.overhead import COST_NS, SHARED_REGION_NS, UNTIMED_REGION_NS
 from trimtab.export import export
 from trimtab.readers import open_run
+from trimtab.readers.layout import ROW
 
 UNTIMED, SAMPLE = 1, 2
 STATIC, DYNAMIC, INFERRED = 1, 3, 7
@@ -65,6 +67,24 @@ def test_their_wall_is_parallel_time(tmp_path: Path) -> None:
     assert sum(shares.values()) == pytest.approx(1.0)
     # 1.8 s of 20 are outside of all regions, for one of two cores; the first lane's part of it is work or run delay.
     assert shares["serial"] == pytest.approx(1.8 / 40, abs=1e-3)
+
+
+def counted(count: int, timed: int, wall: float, buckets: dict[int, int]) -> bytes:
+    """As untimed(), but only `timed` of them were stamped; `buckets`: their part of the histogram."""
+    made = np.frombuffer(untimed(count, wall), ROW).copy()
+    made["timed"] = timed
+    made["histogram"] = 0
+    made["histogram"][0, list(buckets)] = list(buckets.values())
+    return made.tobytes()
+
+
+def test_what_was_only_counted_is_like_what_was_stamped(tmp_path: Path) -> None:
+    stamped = report_of(tmp_path / "all", [*SHORT, counted(90, 90, 16.2, {10: 60, 12: 30})])
+    some = report_of(tmp_path / "some", [*SHORT, counted(90, 9, 1.62, {10: 6, 12: 3})])
+    for key in ("calls", "wall_s", "histogram", "critical_path_s", "lanes"):
+        assert some["regions"][0][key] == stamped["regions"][0][key], key
+    assert some["time"]["work"] == pytest.approx(stamped["time"]["work"])
+    assert some["overhead"]["seconds"] < stamped["overhead"]["seconds"]
 
 
 def test_longer_than_the_sample_counts_in_proportion(tmp_path: Path) -> None:
@@ -124,6 +144,16 @@ def test_timeline_has_their_members_from_fork_to_join(tmp_path: Path) -> None:
     process = ProcessFiles([LaneFile(events=events)], [subject(1, name="r")])
     line = build(open_run(write_run(tmp_path / "run", process)))["timeline"]
     assert sum(line["series"][0]["lanes"]) * line["dt_s"] == pytest.approx(2 * 2 + 1, abs=1e-3)
+
+
+@pytest.mark.parametrize(("timed", "times"), [(4, 1), (2, 2), (1, 4)])
+def test_timeline_has_those_that_were_only_counted(tmp_path: Path, timed: int, times: int) -> None:
+    events = [event(4 * S, 1, 1, a=7, arg=1), event(4 * S + S // 1000, 2, 1, a=7, b=2, arg=1)]
+    lane = LaneFile(events=events, rows=[counted(4, timed, 0.001, {})])
+    line = build(open_run(write_run(tmp_path / "run", ProcessFiles([lane], [subject(1, name="r")]))))[
+        "timeline"
+    ]
+    assert sum(line["series"][0]["lanes"]) * line["dt_s"] == pytest.approx(times * 2 * 0.001, abs=1e-5)
 
 
 def test_tables_say_which_rows_they_are(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ CHUNK_NS = 10.0
 SHARED_REGION_NS = 180.0
 # Of an instance whose members were not timed, each thread's.
 UNTIMED_REGION_NS = 60.0
+COUNTED_REGION_NS = 30.0  # and where its fork and join were not timed either
 UNTIMED_LOOP_NS = 30.0
 # Of a task that was only counted (6 by the counting alone, 17 with what fork-join does for it), and of each of those
 # that were timed beside its clock reads.
@@ -132,7 +133,9 @@ def _regions_ns(rows: Records) -> float:
     members = rows["x"][:, 0].astype(float)
     is_untimed = rows["flags"] == ROWS_UNTIMED
     is_shared = (rows["x"][:, 1] > 1) & ~is_untimed
-    total = float(members[is_untimed].sum()) * UNTIMED_REGION_NS
+    counted = 1.0 - rows["timed"].astype(float) / np.maximum(rows["count"].astype(float), 1.0)
+    each = UNTIMED_REGION_NS + (COUNTED_REGION_NS - UNTIMED_REGION_NS) * counted
+    total = float((members * each)[is_untimed].sum())
     return (
         total
         + float(members[~is_untimed].sum()) * COST_NS["region"]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.model import Lane, Process, Records
+from trimtab.analysis.untimed import stands_for
+from trimtab.model import METRICS, ROWS_UNTIMED, Lane, Process, Records
 
 _BINS = 1000
 _MOST_SERIES = 12
@@ -58,7 +59,7 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> dict
             for subject, low, high, members in _untimed(lane.events):
                 busy.setdefault(subject, np.zeros(_BINS))
                 spread = _spread(_seconds(low - start, s), _seconds(high - start, s), width)
-                busy[subject] += members * spread
+                busy[subject] += members * np.minimum(spread * _counted_only(lane, subject), width)
         begins, lengths = _waits(lane.events)
         waiting += _spread(_seconds(begins - start, s), _seconds(begins - start + lengths, s), width)
     if not busy:
@@ -145,6 +146,15 @@ def _untimed(events: Records) -> list[tuple[int, Integers, Integers, int]]:
         low, high = begins["ticks"][mine].astype(np.int64), ends["ticks"][mine].astype(np.int64)
         found.append((int(subject), low, high, int(members)))
     return found
+
+
+def _counted_only(lane: Lane, subject: int) -> float:
+    """Instances of that region for each whose begin and end are among the events."""
+    rows = lane.rows
+    mine = rows[
+        (rows["what"] == METRICS["region"]) & (rows["subject"] == subject) & (rows["flags"] == ROWS_UNTIMED)
+    ]
+    return max((stands_for(row) for row in mine), default=1.0)
 
 
 def _waits(events: Records) -> tuple[Integers, Integers]:

@@ -1,7 +1,8 @@
 """Short regions whose members were timed in a sample of instances only: what the sample says of all of them.
 
-Of such a region the number of instances and their wall are exact. What its members did in the instances that were
-not timed is estimated from those of the sample (docs/metrics.md, "Short regions").
+Of such a region the number of instances is exact, and so is their wall, unless the program was steered: then most of
+them are only counted. What its members did in the instances that were not timed is estimated from those of the sample
+(docs/metrics.md, "Short regions").
 """
 
 from __future__ import annotations
@@ -32,9 +33,12 @@ def with_untimed_members(process: Process) -> Process:
     untimed_ticks = 0
     lanes = []
     for lane in process.lanes:
-        regions = _of(lane.rows, "region")
-        untimed_ticks += int(regions["sum"][regions["flags"] == ROWS_UNTIMED].sum(dtype=float))
         rows = np.array(lane.rows)
+        for row in rows:
+            if row["what"] == METRICS["region"] and row["flags"] == ROWS_UNTIMED:
+                _stretch_wall(row)
+        regions = _of(rows, "region")
+        untimed_ticks += int(regions["sum"][regions["flags"] == ROWS_UNTIMED].sum(dtype=float))
         for key, factors in _factors(regions).items():
             _stretch(rows, key, factors)
         lanes.append(replace(lane, rows=rows))
@@ -91,6 +95,18 @@ def _stretch_team(row: Any, factors: _Factors) -> None:
     for column in range(3):
         row["x"][column] = _times(row["x"][column], rest)
     row["count"] = _times(row["count"], factors.count)
+
+
+def stands_for(row: Any) -> float:
+    """Instances of a row of untimed ones for each whose fork and join were timed."""
+    return float(row["count"]) / float(row["timed"]) if 0 < row["timed"] < row["count"] else 1.0
+
+
+def _stretch_wall(row: Any) -> None:
+    """Of instances some of which were only counted: those are taken to have been like the others."""
+    factor = stands_for(row)
+    row["sum"] = _times(row["sum"], factor)
+    row["histogram"] = np.minimum(np.rint(row["histogram"] * factor), 2**32 - 1)
 
 
 def _stretch_loop(row: Any, factor: float) -> None:

@@ -50,20 +50,52 @@ void claim(lane_state& forker) noexcept {
     short_forker.compare_exchange_strong(holder, &forker, std::memory_order_relaxed);
 }
 
+// Where the program is steered, but nothing can be changed in the region.
+bool is_left_alone(const void* outlined) noexcept {
+  return is_steering.load(std::memory_order_relaxed) && watching_of(outlined) == watching::no_loop &&
+         !is_fitting_teams.load(std::memory_order_relaxed) && !are_regions_fitted.load(std::memory_order_relaxed);
+}
+
 // A power of two. Teams that are fitted are told by every instance that is not short.
-std::uint16_t timed_one_in(const region_length& known) noexcept {
+std::uint16_t timed_one_in(const region_length& known, const void* outlined) noexcept {
   if (known.timed_next > 0) return 1;
-  if (known.short_streak >= short_streak_needed) return short_timed_one_in;
+  const std::uint32_t fewer = is_left_alone(outlined) ? left_alone_fewer : 1;
+  const std::uint32_t fewest = fewer * short_timed_one_in;
+  if (known.short_streak >= short_streak_needed) return static_cast<std::uint16_t>(fewest);
   if (known.streak < mixed_streak_needed || is_fitting_teams.load(std::memory_order_relaxed)) return 1;
   const ticks mean = known.wall / known.streak + 1;
-  const ticks affordable = little_timing / mean;
-  return affordable >= short_timed_one_in ? short_timed_one_in : static_cast<std::uint16_t>(std::bit_floor(affordable));
+  const ticks affordable = fewer * little_timing / mean;
+  return static_cast<std::uint16_t>(affordable >= fewest ? fewest : std::bit_floor(affordable));
 }
 
 // What the members worked in an instance of so long, as far as those tell that were timed.
 ticks usual_work(const region_length& known, ticks wall) noexcept {
   const double share = known.wall == 0 ? 1 : static_cast<double>(known.work) / static_cast<double>(known.wall);
   return static_cast<ticks>(static_cast<double>(wall) * std::min(share, 1.0) * known.members);
+}
+
+// An instance that was stamped is over.
+void take_wall(lane_state& state, region_length& known, std::uint32_t subject, ticks end) noexcept {
+  const short_region& ended = state.short_one;
+  const ticks wall = end - ended.forked_at;
+  state.owner->record(event_kind::region_end, subject, 1, ended.instance, known.members, end);
+  state.owner->count_hook(2);
+  region_ended(ended.outlined, subject, wall);
+  // One thread by itself waits for nobody: that it took long, because it worked or had lost its CPU, says all there is.
+  const bool is_long = wall > long_above && known.members > 1;
+  const bool is_unlike_others = is_long && wall / 2 > known.longest;
+  // Nobody has timed its members: of one like no other nearly all is waiting for the last.
+  if (is_timing_waits.load(std::memory_order_relaxed) && known.members > 1) [[unlikely]]
+    note_passage(state, ended.forked_at, end, known.members, is_unlike_others ? wall : usual_work(known, wall));
+  if (!is_long) [[likely]]
+    return;
+  if (is_fitting_teams.load(std::memory_order_relaxed)) note_skew(wall);
+  known.short_streak = 0;
+  if (is_unlike_others) {
+    known.untold += wall;
+    known.timed_next = short_streak_needed;
+  }
+  known.timed_one_in = timed_one_in(known, ended.outlined);
 }
 
 }  // namespace
@@ -102,7 +134,7 @@ void learn_length(lane_state& forker, known_region& region, ticks wall, ticks me
   }
   if (known.timed_next > 0) known.timed_next -= 1;
   const bool was_timed = known.timed_one_in < 2;
-  known.timed_one_in = timed_one_in(known);
+  known.timed_one_in = timed_one_in(known, region.outlined);
   if (was_timed && known.timed_one_in > 1) claim(forker);
 }
 
@@ -111,11 +143,10 @@ void close_short_region() noexcept {
   if (state == nullptr || observe::t_lane != state->owner) return;  // in the child of a fork
   lane& forker = *state->owner;
   short_region& ended = state->short_one;
-  const ticks end = base::now();
-  const ticks wall = end - ended.forked_at;
+  const bool is_stamped = ended.instance != 0;
+  const ticks end = is_stamped ? base::now() : 0;
   const std::uint32_t subject = ended.subject_1.load(std::memory_order_relaxed) - 1;
   ended.subject_1.store(0, std::memory_order_relaxed);
-  region_ended(ended.outlined, subject, wall);
   known_region* region = &state->regions[index_of(ended.outlined)];
   known_region again;
   // A region inside has taken its place in the table.
@@ -126,28 +157,12 @@ void close_short_region() noexcept {
   if (region->untimed_row == nullptr) [[unlikely]]
     region->untimed_row = forker.own_row(subject, metric::region, no_subject, untimed);
   region_length& known = region->length;
-  forker.record(event_kind::region_end, subject, 1, ended.instance, known.members, end);
-  forker.count_hook(2);
   if (profile_row* const row = region->untimed_row) {
-    lane::add(row, wall);
+    is_stamped ? lane::add(row, end - ended.forked_at) : lane::count(row);
     row->x[0] += known.members;
     if (known.members > row->x[1]) row->x[1] = known.members;
   }
-  // One thread by itself waits for nobody: that it took long, because it worked or had lost its CPU, says all there is.
-  const bool is_long = wall > long_above && known.members > 1;
-  const bool is_unlike_others = is_long && wall / 2 > known.longest;
-  // Nobody has timed its members: of one like no other nearly all is waiting for the last.
-  if (is_timing_waits.load(std::memory_order_relaxed) && known.members > 1) [[unlikely]]
-    note_passage(*state, ended.forked_at, end, known.members, is_unlike_others ? wall : usual_work(known, wall));
-  if (is_long) [[unlikely]] {
-    if (is_fitting_teams.load(std::memory_order_relaxed)) note_skew(wall);
-    known.short_streak = 0;
-    if (is_unlike_others) {
-      known.untold += wall;
-      known.timed_next = short_streak_needed;
-    }
-    known.timed_one_in = timed_one_in(known);
-  }
+  if (is_stamped) take_wall(*state, known, subject, end);
   if (ended.has_constructs.load(std::memory_order_relaxed)) [[unlikely]] {
     ended.has_constructs.store(false, std::memory_order_relaxed);
     known.has_constructs = true;

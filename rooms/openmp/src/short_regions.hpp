@@ -16,6 +16,8 @@
 #include "outermost.hpp"
 #include "steering/region_sizes.hpp"
 #include "steering/steered_loops.hpp"
+#include "steering/team_sizes.hpp"
+#include "steering/wait_times.hpp"
 #include "steering/watching.hpp"
 
 namespace trimtab::openmp {
@@ -26,6 +28,8 @@ using observe::region_flags::untimed;
 inline constexpr std::uint32_t short_streak_needed = 64;
 inline constexpr std::uint32_t mixed_streak_needed = 512;  // of regions that are short in the mean only
 inline constexpr std::uint32_t short_timed_one_in = 32;
+inline constexpr std::uint32_t left_alone_fewer = 4;  // times as few, where nothing can be changed
+inline constexpr std::uint32_t stamped_one_in = 8;    // where the others are only counted
 
 // The lane that may leave members untimed.
 extern std::atomic<lane_state*> short_forker;
@@ -37,6 +41,12 @@ void short_regions_after_fork() noexcept;
 // After an instance that was timed in full. mean_work: of its members.
 void learn_length(lane_state& forker, known_region& region, ticks wall, ticks mean_work, std::uint32_t members,
                   bool has_constructs) noexcept;
+
+// Nobody asks how long each instance of it takes. Of a program that is steered.
+inline bool may_be_counted_only(const known_region& region) noexcept {
+  return region.untimed_row != nullptr && !is_timing_waits.load(std::memory_order_relaxed) &&
+         !is_fitting_teams.load(std::memory_order_relaxed) && !is_size_sought();
+}
 
 // Begins an instance whose members are not timed. nullptr: this one is timed in full, or not a case for here; nothing
 // was begun. The short way: what was found out before is not asked again.
@@ -51,22 +61,28 @@ inline known_region* open_short_region(const void* outlined, const void* return_
       state->is_outermost_open.load(std::memory_order_relaxed) ||
       state->short_one.subject_1.load(std::memory_order_relaxed) != 0 ||
       short_forker.load(std::memory_order_relaxed) != state || region.of->has(return_address) || is_start_timed() ||
-      observe::the_recorder.is_parallel() ||
-      (is_steering.load(std::memory_order_relaxed) && watching_of(outlined) == watching::always))
+      observe::the_recorder.is_parallel())
     return nullptr;
+  const bool is_steered = is_steering.load(std::memory_order_relaxed);
+  if (is_steered && watching_of(outlined) == watching::always) return nullptr;
   // The first one is, the others are not in step with anything that the program does.
-  if ((base::mix_fast(known.asked++) & (known.timed_one_in - 1u)) == 0) return nullptr;
+  const std::uint64_t lot = base::mix_fast(known.asked++);
+  if ((lot & (known.timed_one_in - 1u)) == 0) return nullptr;
   if (state->unaccounted.instance != 0) [[unlikely]] {
     account_joined(*state);  // which may tell otherwise
     if (known.timed_one_in < 2) return nullptr;
   }
   thread_uses(region.of);
   state->requested_threads = 0;
-  const std::uint64_t instance = new_instance(*state);
   short_region& opened = state->short_one;
   opened.subject_1.store(region.subject + 1, std::memory_order_relaxed);
   opened.of.store(region.of, std::memory_order_relaxed);
   opened.outlined = outlined;
+  if (is_steered && lot / (left_alone_fewer * short_timed_one_in) % stamped_one_in != 0 && may_be_counted_only(region)) {
+    opened.instance = 0;
+    return &region;
+  }
+  const std::uint64_t instance = new_instance(*state);
   opened.instance = instance;
   opened.forked_at = base::now();
   on->record(observe::event_kind::region_begin, region.subject, 1, instance, 0, opened.forked_at);

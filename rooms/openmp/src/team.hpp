@@ -196,7 +196,7 @@ struct short_region {
   std::atomic<bool> has_constructs;
   std::atomic<runtime*> of;
   const void* outlined;
-  std::uint64_t instance;
+  std::uint64_t instance;  // 0: it is only counted
   ticks forked_at;
 };
 

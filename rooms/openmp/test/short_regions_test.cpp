@@ -89,6 +89,12 @@ void run_untimed(known_region& region, const std::function<void()>& inside = not
   FAIL() << "every instance was timed in full";
 }
 
+std::uint64_t waits_in(lane& on, std::uint32_t region) {
+  const std::uint32_t barrier = the_recorder.subject(subject_kind::barrier, &place, true);
+  return on.own_row(barrier, metric::wait, region, static_cast<std::uint16_t>(observe::wait_kind::barrier))->count;
+}
+void meet_barrier() { const wait waited(subject_kind::barrier, observe::wait_kind::barrier, &place); }
+
 class short_regions : public ::testing::Test {
  protected:
   // Other tests of this process leave regions that never join.
@@ -146,6 +152,87 @@ TEST_F(short_regions, where_no_loop_could_be_changed_not_all_are_timed) {
   ASSERT_EQ(watching_of(address<16>()), watching::no_loop);
   run_untimed<16>(region);
   is_steering.store(false);
+}
+
+// Instances of a region of four members, without those that are timed: what the row of the others has got.
+template <int which>
+profile_row run_many(known_region& region, const std::function<void()>& inside = nothing) {
+  region.length.members = 4;
+  run_untimed<which>(region, inside);  // the first is stamped: its row is made
+  const profile_row before = row<which>(untimed);
+  for (int i = 0; i < 2000; ++i) {
+    region.length.timed_one_in = short_timed_one_in;
+    run_region<which>(inside);
+    account_joined(*t_state);
+    region.length.members = 4;
+  }
+  profile_row now = row<which>(untimed);
+  now.count -= before.count;
+  now.timed -= before.timed;
+  now.x[0] -= before.x[0];
+  return now;
+}
+
+TEST_F(short_regions, most_are_only_counted_where_the_program_is_steered_and_nobody_asks) {
+  known_region& region = make_short<18>();
+  profile_row found = run_many<18>(region);
+  EXPECT_GT(found.count, 1800u);
+  EXPECT_EQ(found.timed, found.count) << "not steered";
+  is_steering.store(true);
+  const ticks before = row<18>(untimed).sum;
+  found = run_many<18>(region, [] {
+    if (t_state->short_one.instance != 0) t_state->short_one.forked_at -= ticks_of_us(1);
+  });
+  EXPECT_GT(found.count, 1800u);
+  EXPECT_GT(found.timed, found.count / stamped_one_in / 2);
+  EXPECT_LT(found.timed, found.count / stamped_one_in * 2);
+  EXPECT_EQ(found.x[0], 4 * found.count) << "all have members";
+  EXPECT_GE(found.sum - before, found.timed * ticks_of_us(1)) << "each that was stamped";
+  for (std::atomic<bool>* const asks : {&is_timing_waits, &is_fitting_teams}) {
+    asks->store(true);
+    found = run_many<18>(region);
+    EXPECT_EQ(found.timed, found.count);
+    asks->store(false);
+  }
+  is_steering.store(false);
+}
+
+TEST_F(short_regions, fewer_are_timed_where_the_program_is_steered_and_nothing_can_be_changed) {
+  constexpr std::uint32_t fewest = left_alone_fewer * short_timed_one_in;
+  known_region& region = make_short<20>(2);
+  const auto after = [&](double us, std::uint32_t instances) {
+    for (std::uint32_t i = 0; i < instances; ++i) learn_length(*t_state, region, ticks_of_us(us), ticks_of_us(us), 2, false);
+    return region.length.timed_one_in;
+  };
+  is_steering.store(true);
+  EXPECT_EQ(after(1, 1), fewest);
+  watch(address<20>(), watching::rarely);
+  EXPECT_EQ(after(1, 1), short_timed_one_in);
+  forget_watching();
+  for (std::atomic<bool>* const asks : {&is_fitting_teams, &are_regions_fitted}) {
+    asks->store(true);
+    EXPECT_EQ(after(1, 1), short_timed_one_in);
+    asks->store(false);
+  }
+  EXPECT_EQ(after(31, 8 * mixed_streak_needed), 16u) << "and of those that are short in the mean only";
+  is_steering.store(false);
+  EXPECT_EQ(after(31, 1), 4u);
+}
+
+TEST_F(short_regions, a_construct_is_seen_in_one_that_is_only_counted) {
+  known_region& region = make_short<19>();
+  run_untimed<19>(region);
+  is_steering.store(true);
+  bool is_counted_only = false;
+  for (int i = 0; i < 1000 && !is_counted_only; ++i)
+    run_untimed<19>(region, [&] {
+      is_counted_only = t_state->short_one.instance == 0;
+      if (is_counted_only) meet_barrier();
+    });
+  is_steering.store(false);
+  ASSERT_TRUE(is_counted_only);
+  EXPECT_EQ(waits_in(*observe::t_lane, subject<19>()), 1u);
+  EXPECT_TRUE(region.length.has_constructs);
 }
 
 TEST_F(short_regions, the_first_after_the_streak_is_in_the_sample) {
@@ -238,12 +325,6 @@ TEST_F(short_regions, of_one_member_a_long_one_says_all_there_is) {
   EXPECT_EQ(region.length.untold, 0u);
   EXPECT_EQ(region.length.timed_one_in, short_timed_one_in);
 }
-
-std::uint64_t waits_in(lane& on, std::uint32_t region) {
-  const std::uint32_t barrier = the_recorder.subject(subject_kind::barrier, &place, true);
-  return on.own_row(barrier, metric::wait, region, static_cast<std::uint16_t>(observe::wait_kind::barrier))->count;
-}
-void meet_barrier() { const wait waited(subject_kind::barrier, observe::wait_kind::barrier, &place); }
 
 TEST_F(short_regions, a_construct_of_the_forker_belongs_to_its_region_and_ends_this) {
   known_region& region = make_short<4>();

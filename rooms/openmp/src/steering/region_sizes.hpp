@@ -80,6 +80,8 @@ std::uint32_t fork_fitted(team_sizes& rules, const team_sizes::who& by, const vo
 void fork_fixed(const team_sizes& rules, const team_sizes::who& by, std::uint32_t members) noexcept;
 // Its forker begins its own part.
 void region_started(base::ticks now) noexcept;
+// The region that this thread has forked is one whose size is sought.
+inline bool is_size_sought() noexcept { return t_forked.site != nullptr; }
 // It has joined.
 void region_ended_slowly(const void* outlined, std::uint32_t subject, base::ticks wall) noexcept;
 inline void region_ended(const void* outlined, std::uint32_t subject, base::ticks wall) noexcept {

@@ -65,6 +65,9 @@ class alignas(64) lane {
     row->count += 1;
   }
 
+  // Adds one that was not timed.
+  static void count(profile_row* row) noexcept { row->count += 1; }
+
   static unsigned bucket(std::uint64_t duration) noexcept {
     const unsigned width = duration == 0 ? 0u : 64u - static_cast<unsigned>(__builtin_clzll(duration));
     return width < histogram_buckets ? width : static_cast<unsigned>(histogram_buckets) - 1;
