@@ -10,18 +10,18 @@
 
 enum { most_batches = 1001 };
 
-static double now_ns(void) {
+static inline double now_ns(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-static int in_order(const void* a, const void* b) {
+static inline int in_order(const void* a, const void* b) {
   const double x = *(const double*)a, y = *(const double*)b;
   return (x > y) - (x < y);
 }
 
-static long whole_number(const char* program, const char* name, const char* text, long most) {
+static inline long whole_number(const char* program, const char* name, const char* text, long most) {
   char* end;
   const long value = strtol(text, &end, 10);
   if (*text == '\0' || *end != '\0' || value < 1 || value > most) {
@@ -32,7 +32,7 @@ static long whole_number(const char* program, const char* name, const char* text
 }
 
 /* Prints the ns of one occurrence: the median over `batches` batches of `count`, after one that is not timed. */
-static void time_batches(void (*batch)(long count), long count, int batches) {
+static inline void time_batches(void (*batch)(long count), long count, int batches) {
   double took[most_batches];
   batch(count);
   for (int i = 0; i < batches; ++i) {

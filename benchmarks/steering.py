@@ -18,6 +18,7 @@ from typing import Any
 from benchmarks.machine import Patience, Watch
 from benchmarks.measure import measure_all
 from benchmarks.running import BenchError, finished, make
+from benchmarks.turns import run_turns
 
 BARE, TUNED, AGAIN, HAND = "bare", "tuned", "again", "hand"
 NAMES = {BARE: "bare", TUNED: "`--tune`", AGAIN: "`--frozen`", HAND: "by hand"}
@@ -25,6 +26,8 @@ _TIMEOUT_S = 300
 _HOG = "while True: pass"
 # What is promised to a percent, of programs of a second: this many times the rounds.
 _OFTEN = 5
+# Processes of a program that takes turns: a few seconds each.
+_TURNS_OFTEN = 3
 # One of each kind shows that they work.
 _SMOKE = (("triangular", "clang"), ("tiny iterations", "gcc"), ("barriers", "gcc"))
 
@@ -144,7 +147,7 @@ def run_steering(
     workloads = root / "build" / "workloads"
     make(root, "benchmarks", programs)
     make(root, "workloads", workloads)
-    return measure_all(
+    found = measure_all(
         steering_cases(is_smoke, programs, workloads),
         lambda case: f"steering: {case.title}",
         lambda case, patience, seed: _measure(case, case.rounds(rounds), patience, seed),
@@ -152,6 +155,7 @@ def run_steering(
         minutes=minutes,
         tell=tell,
     )
+    return {**found, "turns": run_turns(programs, is_smoke, rounds * _TURNS_OFTEN, tell)}
 
 
 def _measure(case: SteeringCase, rounds: int, patience: Patience, seed: int) -> dict[str, Any]:

@@ -59,4 +59,31 @@ def steering_times(results: Results) -> str:
     return markdown(["program", *(f"{name}, s" for name in NAMES.values()), "rounds", "others"], rows)
 
 
-STEERING_BLOCKS = {"machine": machine, "steering-targets": steering_targets, "steering-times": steering_times}
+def steering_turns(results: Results) -> str:
+    """What hooks cost within one process; each process is one value."""
+    rows = []
+    for case in results["turns"]:
+        for level, found in case["levels"].items():
+            ratio, hooks = spread(found["ratio"]), spread(found["hooks_ns"])
+            bar = case["most"] if level == NAMES[TUNED] else None
+            rows.append(
+                [
+                    case["title"],
+                    level,
+                    f"{spread(found['region_ns']).median / 1e3:.1f}",
+                    f"{hooks.median:.0f} ({hooks.quarter:.0f} to {hooks.three_quarters:.0f})",
+                    f"{ratio.median:.3f} ({ratio.quarter:.3f}-{ratio.three_quarters:.3f})",
+                    "" if bar is None else f"{bar:g}",
+                    "" if bar is None else judge(ratio, bar),
+                ]
+            )
+    head = ["program", "", "region, us", "hooks, ns a region", "with hooks / without", "bar", ""]
+    return markdown(head, rows)
+
+
+STEERING_BLOCKS = {
+    "machine": machine,
+    "steering-targets": steering_targets,
+    "steering-times": steering_times,
+    "steering-turns": steering_turns,
+}

@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks import docs
 from benchmarks.__main__ import SUITES
 from benchmarks.steering import steering_cases
-from benchmarks.steering_tables import STEERING_BLOCKS, steering_targets, steering_times
+from benchmarks.steering_tables import STEERING_BLOCKS, steering_targets, steering_times, steering_turns
 
 
 def _case(title: str, most: float, why_not: str = "", **levels: list[float]) -> dict[str, Any]:
@@ -45,6 +45,21 @@ def test_targets() -> None:
     assert "1.10 (1.10-1.10)" in loses and "not met" in loses
     assert "not measured: no control group" in cannot
     assert "2.00" in steering_times(results).splitlines()[2]
+
+
+def test_turns() -> None:
+    def level(ratio: float) -> dict[str, list[float]]:
+        return {"ratio": [ratio] * 9, "hooks_ns": [40.0, 50.0, 60.0] * 3, "region_ns": [2000.0] * 9}
+
+    case = {"title": "loop, gcc", "most": 1.03, "levels": {"bare": level(1.0), "`--tune`": level(1.05)}}
+    bare, tuned = steering_turns({"turns": [case]}).splitlines()[2:]
+    assert "1.000 (1.000-1.000)" in bare and "met" not in bare and "1.03 " not in bare
+    assert (
+        " 2.0 |" in tuned
+        and "50 (40 to 60)" in tuned
+        and "1.050 (1.050-1.050)" in tuned
+        and "not met" in tuned
+    )
 
 
 def test_cases_are_shorter_in_a_smoke_run() -> None:

@@ -1,0 +1,83 @@
+"""What hooks cost short regions, with them and past them in turn within one process: runs differ by more than that."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.running import BenchError, finished
+
+_TIMEOUT_S = 300
+_LEVELS = {"bare": (), "run": ("run",), "`--tune`": ("run", "--tune")}
+
+
+@dataclass(frozen=True)
+class TurnsCase:
+    """A loop of benchmarks/loops.h.
+
+    Attributes:
+        regions: of a step.
+        most: of the time as a share of that without hooks, with `--tune`; None: nothing is promised.
+    """
+
+    name: str
+    compiler: str
+    steps: int
+    regions: int
+    most: float | None
+
+    @property
+    def title(self) -> str:
+        """For progress, tables and errors."""
+        return f"{self.name}, {self.compiler}"
+
+
+CASES = tuple(
+    TurnsCase(name, compiler, steps, regions, most)
+    for compiler in ("gcc", "clang")
+    for name, steps, regions, most in (("levels", 20, 30, 1.03), ("spin", 1000, 1, None))
+)
+
+
+def run_turns(
+    programs: Path, is_smoke: bool, rounds: int, tell: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """Of each case and level: each process's median ratio, and the medians of what a region takes, ns."""
+    found = []
+    for case in CASES[:1] if is_smoke else CASES:
+        turns = 4 if is_smoke else 150
+        levels: dict[str, dict[str, list[float]]] = {
+            level: {"ratio": [], "hooks_ns": [], "region_ns": []} for level in _LEVELS
+        }
+        for _ in range(rounds):
+            for level, options in _LEVELS.items():
+                for name, value in _run(case, programs, options, turns).items():
+                    levels[level][name].append(value)
+        found.append({"title": case.title, "most": case.most, "levels": levels})
+        tell(f"turns: {case.title}")
+    return found
+
+
+def _run(case: TurnsCase, programs: Path, options: tuple[str, ...], turns: int) -> dict[str, float]:
+    program = [str(programs / f"turns-{case.compiler}"), case.name, str(case.steps), str(turns)]
+    with tempfile.TemporaryDirectory() as folder:
+        history = ["--history", f"{folder}/history"] if "--tune" in options else []
+        watched = ["trimtab", *options, "-q", *history, "-o", f"{folder}/run", "--"] if options else []
+        # Where the system puts two new threads is else most of the difference between two runs.
+        printed = finished([*watched, *program], _TIMEOUT_S, env={**os.environ, "OMP_PROC_BIND": "true"})
+    try:
+        pairs = [tuple(map(float, line.split())) for line in printed.splitlines()]
+        return {
+            "ratio": round(statistics.median(hooked / direct for hooked, direct in pairs), 5),
+            "hooks_ns": round(
+                statistics.median(hooked - direct for hooked, direct in pairs) / case.regions, 1
+            ),
+            "region_ns": round(statistics.median(direct for _, direct in pairs) / case.regions, 1),
+        }
+    except (ValueError, ZeroDivisionError) as error:
+        raise BenchError(f"{case.title}: expected two times a line, found {printed[:200]!r}") from error
