@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 
 #include "made_up_record.hpp"
 #include "steering/steered_loops.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 using observe::the_recorder;
 
-char short_region, long_region, uneven_region, mixed_region;
+char short_region, long_region, uneven_region, mixed_region, alone_region, sized_region, slow_region, early_region;
 bool rests(const void* outlined) { return watching_of(outlined) == watching::rarely; }
 
 class loops_to_watch : public ::testing::Test {
@@ -99,6 +100,65 @@ TEST_F(loops_to_watch, are_all_where_nobody_may_rest) {
   passes(site(&short_region), 2e-6);
   look(steering, 1);
   EXPECT_FALSE(rests(&short_region));
+}
+
+// Two members, of which one takes so much longer than the mean of both: how uneven that is told to be, if it is told.
+class uneven_loops : public loops_to_watch {
+ protected:
+  static loop_site& watched(const void* outlined, double seconds_each, std::uint64_t trip = 1000) {
+    loop_site& made = site(outlined, trip);
+    made.members.store(2);
+    made.subject_1.store(the_recorder.subject(observe::subject_kind::loop, outlined, false) + 1);
+    for (int i = 0; i < 4; ++i) passes(made, seconds_each);
+    return made;
+  }
+  std::optional<double> told(loop_steering& steering, loop_site& of, double seconds_each, double longer_s, int looks = 3) {
+    std::optional<double> found;
+    for (int each = 0; each < looks; ++each) {
+      passes(of, seconds_each);
+      for (std::uint32_t number = 0; number < 2; ++number) {
+        const double took_s = seconds_each + (number == 0 ? longer_s : -longer_s);
+        for (int instance = 0; instance < 4; ++instance)
+          add_load(of, number, nullptr, static_cast<ticks>(the_recorder.ticks_of_ns(1e9 * took_s)));
+      }
+      steer::snapshot now;
+      now.time_s = m_time_s += 0.1;
+      steering.add_to(now);
+      for (const steer::subject_state& state : now.subjects)
+        if (const auto* const its = steer::find_figure(state.figures, steer::figures::imbalance)) found = its->value;
+    }
+    return found;
+  }
+  double m_time_s = 0;
+};
+
+TEST_F(uneven_loops, must_win_more_than_watching_their_region_costs) {
+  loop_steering steering(knobs, record, {}, true, true);
+  loop_site& brief = watched(&alone_region, 5e-6);
+  EXPECT_EQ(told(steering, brief, 5e-6, 0.7e-6), 1);
+  EXPECT_NEAR(told(steering, brief, 5e-6, 1.5e-6).value_or(0), 1.3, 0.02);
+}
+
+TEST_F(uneven_loops, must_win_it_for_all_sizes_that_their_region_has) {
+  loop_steering steering(knobs, record, {}, true, true);
+  watched(&sized_region, 1e-6);
+  loop_site& larger = watched(&sized_region, 10e-6, 10'000);
+  EXPECT_EQ(told(steering, larger, 10e-6, 1.5e-6), 1) << "one of ten instances or so";
+}
+
+TEST_F(uneven_loops, of_long_regions_are_what_they_are) {
+  loop_steering steering(knobs, record, {}, true, true);
+  EXPECT_NEAR(told(steering, watched(&slow_region, 100e-6), 100e-6, 0.7e-6).value_or(0), 1.007, 0.001);
+}
+
+TEST_F(uneven_loops, are_told_when_their_region_is_known_or_where_nobody_may_rest) {
+  loop_site& brief = watched(&early_region, 5e-6);
+  loop_steering steering(knobs, record, {}, true, true);
+  EXPECT_EQ(told(steering, brief, 5e-6, 3e-6, 1), std::nullopt);
+  steer::board others;
+  loop_steering restless(others, record, {}, true, false);
+  passes(brief, 5e-6);
+  EXPECT_NEAR(told(restless, brief, 5e-6, 0.7e-6).value_or(0), 1.14, 0.02);
 }
 
 }  // namespace

@@ -23,6 +23,8 @@ constexpr std::uint32_t measured_before = 3;  // measurements of what the progra
 constexpr std::size_t most_before = 16;
 constexpr double handing_out_s = 0.1e-6;  // one chunk
 constexpr double timing_s = 0.2e-6;       // that much of an instance may be how its members were timed
+constexpr double watching_s = 0.5e-6;     // what an instance takes longer while its loops are watched
+constexpr double worth_watching = 2;      // times as much is to be won
 // Each time that weights are learnt leaves a plan behind for good: soon they are learnt more and more rarely.
 constexpr std::uint32_t quick_refinements = 6;
 constexpr double first_pause_s = 0.05, longest_pause_s = 10;
@@ -60,6 +62,15 @@ struct loop_steering::entry {
 
   const loop_plan* latest = nullptr;  // when its region was looked at
   double changed_s = -rest_after_s;
+  double share = 1;     // of the instances of its region
+  double region_s = 0;  // that these take in the mean; 0: not looked at yet
+
+  // Members' times that differ by less are even. While it is tried, and for good when it is kept, all instances of its
+  // region are watched, whatever their sizes.
+  double least_unevenness_s(bool may_rest) const noexcept {
+    if (!may_rest || region_s > short_below_s) return timing_s;
+    return std::max(timing_s, worth_watching * watching_s / share);
+  }
 
   std::vector<std::uint64_t> ticks_before, instances_before;
   const loop_plan* loads_of = nullptr;
@@ -160,7 +171,7 @@ void loop_steering::learn(entry& of, steer::subject_state& state, double now_s) 
   loop_site& site = *of.site;
   member_load* const loads = site.loads.load(std::memory_order_relaxed);
   const std::uint32_t members = std::min(site.members.load(std::memory_order_relaxed), loop_site::most_members);
-  if (loads == nullptr || members < 2) return;
+  if (loads == nullptr || members < 2 || (m_rests && of.region_s == 0)) return;
   const std::lock_guard guard(of.lock);
   if (of.in_force != nullptr && now_s < of.next_learning_s) return;
   if (of.loads_of != of.in_force || of.ticks_before.size() != members) {
@@ -194,7 +205,7 @@ void loop_steering::learn(entry& of, steer::subject_state& state, double now_s) 
   of.instances_before = std::move(instances);
   if (!(all > 0)) return;
   const double mean = all / members;
-  const double imbalance = most - mean < timing_s ? 1 : most / mean;
+  const double imbalance = most - mean < of.least_unevenness_s(m_rests) ? 1 : most / mean;
   state.figures.push_back({std::string(steer::figures::imbalance), imbalance});
   if (family_of(site.key) != family::blocks || !m_learns) return;
   const bool is_weighted = of.in_force != nullptr;
@@ -226,6 +237,14 @@ void loop_steering::watch_regions(double now_s) {
     its_region.is_settled &= its.short_s > 0;
     its_region.instances += its.lately;
     its_region.seconds += its.lately * its.short_s;
+  }
+  for (const auto& each : m_entries) {
+    entry& its = *each;
+    const region& its_region = found[region_place_of(its.site->key.outlined)];
+    if (its.lately > 0) {
+      its.share = its.lately / its_region.instances;
+      its.region_s = its_region.seconds / its_region.instances;
+    }
     its.lately *= of_before;
   }
   for (const auto& [place, its] : found) {
