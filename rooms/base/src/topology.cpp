@@ -174,12 +174,9 @@ bool read_affinity(cpu_mask& into) noexcept {
 }
 
 void keep_allowed_cpus() noexcept {
-  cpu_mask now;
-  if (!read_affinity(now)) return;
   keeping expected = keeping::none;
   if (!process_keeps.compare_exchange_strong(expected, keeping::begun, std::memory_order_acquire)) return;
-  kept_cpus = now;
-  process_keeps.store(keeping::done, std::memory_order_release);
+  process_keeps.store(read_affinity(kept_cpus) ? keeping::done : keeping::none, std::memory_order_release);
 }
 
 cpu_mask allowed_cpus() noexcept {

@@ -85,16 +85,16 @@ inline bool is_size_sought() noexcept { return t_forked.site != nullptr; }
 // It has joined.
 void region_ended_slowly(const void* outlined, std::uint32_t subject, base::ticks wall) noexcept;
 inline void region_ended(const void* outlined, std::uint32_t subject, base::ticks wall) noexcept {
-  if (t_forked.site != nullptr) [[unlikely]]
+  if (is_size_sought()) [[unlikely]]
     region_ended_slowly(outlined, subject, wall);
 }
 // Members of an instance that was timed in full took this long at most.
 void note_longest_part(const void* outlined, base::ticks wall, base::ticks longest, std::uint32_t members) noexcept;
 // A loop of it is under way under that decision.
 inline void region_has_loop(std::uint64_t under) noexcept {
-  if (t_forked.site != nullptr && under <= under_known_size && under > t_forked.beside) t_forked.beside = under;
+  if (is_size_sought() && under <= under_known_size && under > t_forked.beside) t_forked.beside = under;
 }
 // Its start must be timed.
-inline bool is_start_timed() noexcept { return t_forked.site != nullptr && t_forked.has_grown; }
+inline bool is_start_timed() noexcept { return is_size_sought() && t_forked.has_grown; }
 
 }  // namespace trimtab::openmp
