@@ -15,6 +15,7 @@ using observe::the_recorder;
 std::atomic<bool> is_recording{false};
 std::atomic<std::uint32_t> places_generation{1};
 constinit thread_local lane_state* t_state = nullptr;
+constinit thread_local bool t_is_runtimes_own = false;
 
 namespace {
 

@@ -78,6 +78,7 @@ void begin_part(member& mine, const region_binding& of, std::uint32_t number) no
   here at;
   mine.on = nullptr;
   steer_member(of.forker->outermost, number);
+  if (number != 0) t_is_runtimes_own = true;  // the forker is the first
   if (!find_here(at)) return;
   at.state->ended = {};
   if (number >= lane_state::max_rings) return of.forker->has_large_teams.store(true, std::memory_order_relaxed);

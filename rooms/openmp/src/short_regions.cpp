@@ -50,9 +50,9 @@ void claim(lane_state& forker) noexcept {
     short_forker.compare_exchange_strong(holder, &forker, std::memory_order_relaxed);
 }
 
-// Where the program is steered, but nothing can be changed in the region.
+// Where the program is steered, but nothing is changed in the region: those few are enough to try it, too.
 bool is_left_alone(const void* outlined) noexcept {
-  return is_steering.load(std::memory_order_relaxed) && watching_of(outlined) == watching::no_loop &&
+  return is_steering.load(std::memory_order_relaxed) && watching_of(outlined) != watching::always &&
          !is_fitting_teams.load(std::memory_order_relaxed) && !are_regions_fitted.load(std::memory_order_relaxed);
 }
 
@@ -85,7 +85,7 @@ void take_wall(lane_state& state, region_length& known, std::uint32_t subject, t
   const bool is_long = wall > long_above && known.members > 1;
   const bool is_unlike_others = is_long && wall / 2 > known.longest;
   // Nobody has timed its members: of one like no other nearly all is waiting for the last.
-  if (is_timing_waits.load(std::memory_order_relaxed) && known.members > 1) [[unlikely]]
+  if (is_timing_waits() && known.members > 1) [[unlikely]]
     note_passage(state, ended.forked_at, end, known.members, is_unlike_others ? wall : usual_work(known, wall));
   if (!is_long) [[likely]]
     return;
@@ -170,7 +170,13 @@ void close_short_region() noexcept {
   }
 }
 
-bool is_in_untimed(const lane_state& state) noexcept { return untimed_around(state) != nullptr; }
+// Asked by every member of every instance: not of what the forker has just written, which would have to come from its cache.
+bool is_in_untimed(const lane_state& state) noexcept {
+  const lane_state* const forker = short_forker.load(std::memory_order_relaxed);
+  if (forker == nullptr) return false;
+  if (forker == &state) return forker->short_one.subject_1.load(std::memory_order_relaxed) != 0;
+  return t_is_runtimes_own || (t_last_runtime != nullptr && is_in_parallel(*t_last_runtime));
+}
 
 std::uint32_t untimed_region_of(const lane_state& state) noexcept {
   short_region* const open = untimed_around(state);

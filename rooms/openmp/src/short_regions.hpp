@@ -8,9 +8,9 @@
 // and always while such ones make up more than 10 ms and more than a sixteenth of what was timed in full.
 //
 // A construct that is met in an instance without timed members is attributed to its region all the same, and ends
-// this for good. Static loops are none: those of the sample stand for all. While they may be shared out in another way, all
-// instances are timed (watching.hpp). One forking lane of a process at a time, so that it is clear whose region a lane is
-// in.
+// this for good. Static loops are none: those of the sample stand for all, and another way to share them out is tried in
+// those. Once one is kept, all instances are timed (watching.hpp). One forking lane of a process at a time, so that it is
+// clear whose region a lane is in.
 #pragma once
 
 #include "outermost.hpp"
@@ -28,7 +28,7 @@ using observe::region_flags::untimed;
 inline constexpr std::uint32_t short_streak_needed = 64;
 inline constexpr std::uint32_t mixed_streak_needed = 512;  // of regions that are short in the mean only
 inline constexpr std::uint32_t short_timed_one_in = 32;
-inline constexpr std::uint32_t left_alone_fewer = 4;  // times as few, where nothing can be changed
+inline constexpr std::uint32_t left_alone_fewer = 4;  // times as few, where the program is steered and nothing is changed
 inline constexpr std::uint32_t stamped_one_in = 8;    // where the others are only counted
 
 // The lane that may leave members untimed.
@@ -44,8 +44,8 @@ void learn_length(lane_state& forker, known_region& region, ticks wall, ticks me
 
 // Nobody asks how long each instance of it takes. Of a program that is steered.
 inline bool may_be_counted_only(const known_region& region) noexcept {
-  return region.untimed_row != nullptr && !is_timing_waits.load(std::memory_order_relaxed) &&
-         !is_fitting_teams.load(std::memory_order_relaxed) && !is_size_sought();
+  return region.untimed_row != nullptr && !is_timing_waits() && !is_fitting_teams.load(std::memory_order_relaxed) &&
+         !is_size_sought();
 }
 
 // Begins an instance whose members are not timed. nullptr: this one is timed in full, or not a case for here; nothing

@@ -94,7 +94,7 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
     note_skew(last_end - first_end);
   if (are_regions_fitted.load(std::memory_order_relaxed) && joined.outer_region == no_subject) [[unlikely]]
     note_longest_part(joined.outlined, joined.end - joined.forked_at, most_work, threads);
-  if (is_timing_waits.load(std::memory_order_relaxed) && threads > 1 && joined.outer_region == no_subject) [[unlikely]]
+  if (is_timing_waits() && threads > 1 && joined.outer_region == no_subject) [[unlikely]]
     note_passage(state, joined.forked_at, joined.end, threads, all_work);
   const ticks mean_work = threads < 2 ? all_work : threads == 2 ? all_work / 2 : all_work / threads;  // a division is slow
   profile_row*& row = joined.rows == 0 ? region->row : region->sample_row;

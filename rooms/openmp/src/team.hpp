@@ -313,6 +313,8 @@ struct here {
   lane* on;
   lane_state* state;
 };
+// This thread was made by a runtime: what it runs is of a region.
+extern constinit thread_local bool t_is_runtimes_own;
 extern constinit thread_local lane_state* t_state;
 bool find_here_slowly(here& found) noexcept;
 
@@ -328,7 +330,7 @@ inline bool find_here(here& found) noexcept {
 
 // Of a lane that knows of no region: the one whose members are not timed, if it is in that; else no_subject.
 std::uint32_t untimed_region_of(const lane_state& state) noexcept;
-// Of such a lane, too: for what is left to the instances that are timed.
+// Of such a lane, too: for what is left to the instances that are timed. Or it is in a region that is not recorded.
 bool is_in_untimed(const lane_state& state) noexcept;
 
 // The region that the construct stands in which this lane meets now.

@@ -9,6 +9,7 @@
 #include "hooks.hpp"
 #include "scratch_folder.hpp"
 #include "steering/wait_times.hpp"
+#include "trimtab/openmp/block_time.hpp"
 #include "trimtab/openmp/openmp.hpp"
 
 namespace trimtab::openmp {
@@ -123,7 +124,7 @@ TEST(region, tells_how_long_a_member_waits_in_the_mean_also_for_the_next_region)
   const ticks before = waits_per_member;
   run_uneven_region(some_time);
   EXPECT_EQ(wait_passages, 0u) << "nobody asks";
-  is_timing_waits = true;
+  time_waits(true);
   run_uneven_region(20 * some_time);
   EXPECT_EQ(wait_passages, 1u);
   const ticks within = waits_per_member - before;
@@ -132,7 +133,13 @@ TEST(region, tells_how_long_a_member_waits_in_the_mean_also_for_the_next_region)
   run_uneven_region(20 * some_time);
   EXPECT_EQ(wait_passages, 2u);
   EXPECT_GE(waits_per_member - before - within, (10 + 20) * some_time);
-  is_timing_waits = false;
+  time_waits(false);
+  spin(40 * some_time);
+  time_waits(true);
+  const ticks so_far = waits_per_member;
+  run_uneven_region(0);
+  EXPECT_LT(waits_per_member - so_far, 20 * some_time) << "how long nobody looked is no wait";
+  time_waits(false);
 }
 
 TEST(region, takes_the_overhead_of_an_inner_one_off_the_outer_work_but_not_its_work) {

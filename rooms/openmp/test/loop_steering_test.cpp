@@ -1,7 +1,6 @@
 // Which regions' loops the steering thread has watched in all their instances.
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <memory>
 #include <optional>
 
@@ -16,7 +15,7 @@ namespace {
 using observe::the_recorder;
 
 char short_region, long_region, uneven_region, mixed_region, alone_region, sized_region, slow_region, early_region,
-    restless_region;
+    restless_region, known_region, brief_region;
 bool rests(const void* outlined) { return watching_of(outlined) == watching::rarely; }
 
 class loops_to_watch : public ::testing::Test {
@@ -36,10 +35,6 @@ class loops_to_watch : public ::testing::Test {
   static void passes(loop_site& of, double seconds_each) {
     const auto took = static_cast<ticks>(the_recorder.ticks_of_ns(seconds_each * 1e9));
     for (double all = 0; all < 150e-6; all += seconds_each) add_time(of, {0, 0, took, 1000, 1, 0});
-  }
-  static void put_in_force(loop_site& site, bool is_weighted) {
-    static auto& plans = *new std::deque<loop_plan>;
-    publish(site, plans.emplace_back(loop_plan{0, nullptr, 1, sharing::as_written, is_weighted, 0, {}}));
   }
   void look(loop_steering& steering, double at_s) {
     steer::snapshot now;
@@ -79,21 +74,60 @@ TEST_F(loops_to_watch, are_those_of_regions_that_are_long_in_the_mean) {
   EXPECT_FALSE(rests(&mixed_region)) << "as many of them";
 }
 
-TEST_F(loops_to_watch, are_those_that_are_changed_or_were_a_moment_ago) {
+// A loop becomes a subject, and the engine decides so about it.
+TEST_F(loops_to_watch, are_those_that_are_changed_for_good_and_not_for_a_trial) {
   loop_steering steering(knobs, record, {}, true, true);
   loop_site& brief = site(&uneven_region);
-  passes(brief, 2e-6);
+  brief.members.store(2);
+  brief.subject_1.store(the_recorder.subject(observe::subject_kind::loop, &uneven_region, false) + 1);
+  for (int i = 0; i < 4; ++i) passes(brief, 2e-6);
   look(steering, 0.1);
+  const auto decided = [&](steer::outcome what, std::uint64_t number, steer::knob_value from, steer::knob_value to) {
+    ASSERT_TRUE(knobs.apply({number, 0, brief.subject_1 - 1, what, {{0, from, to}}, "", "", {}, {}}));
+    look(steering, 0.1 * static_cast<double>(number));
+  };
   ASSERT_TRUE(rests(&uneven_region));
-  put_in_force(brief, true);
-  EXPECT_FALSE(rests(&uneven_region)) << "at once";
-  look(steering, 5);
-  EXPECT_FALSE(rests(&uneven_region)) << "as long as it is";
-  put_in_force(brief, false);
-  look(steering, 5.05);
-  EXPECT_FALSE(rests(&uneven_region)) << "it may be changed again";
-  look(steering, 6);
+  decided(steer::outcome::trial, 2, 0, 1);
+  EXPECT_TRUE(rests(&uneven_region)) << "tried in those that are watched";
+  EXPECT_NE(plan_of(brief, steering_epoch), nullptr);
+  decided(steer::outcome::kept, 3, 0, 1);
+  EXPECT_FALSE(rests(&uneven_region));
+  decided(steer::outcome::trial, 4, 1, 0);
+  EXPECT_FALSE(rests(&uneven_region)) << "the program's own once more";
+  decided(steer::outcome::undone, 5, 0, 1);
+  EXPECT_FALSE(rests(&uneven_region));
+  decided(steer::outcome::set, 6, 1, 0);
   EXPECT_TRUE(rests(&uneven_region));
+}
+
+TEST_F(loops_to_watch, take_less_where_they_are_left_alone) {
+  loop_steering steering(knobs, record, {}, true, true);
+  loop_site& brief = site(&brief_region);
+  brief.members.store(2);
+  brief.subject_1.store(the_recorder.subject(observe::subject_kind::loop, &brief_region, false) + 1);
+  const auto told = [&](double seconds_each, bool is_unwatched) {
+    const auto took = static_cast<ticks>(the_recorder.ticks_of_ns(seconds_each * 1e9));
+    for (int i = 0; i < 2000; ++i) add_time(brief, {0, 0, took, 1000, 1, is_unwatched ? 7 * took : 0});
+    steer::snapshot now;
+    steering.add_to(now);
+    return now.subjects.at(0).measured.back();
+  };
+  EXPECT_NEAR(told(5e-6, false).value, 5e-9, 0.01e-9);
+  const steer::measurement mostly_unwatched = told(5e-6, true);
+  EXPECT_NEAR(mostly_unwatched.value, 4.5e-9, 0.01e-9);
+  EXPECT_NEAR(mostly_unwatched.seconds, 8 * 21 * 5e-6, 1e-6) << "of 100 us or more together";
+  EXPECT_NEAR(told(0.6e-6, true).value, 0.3e-9, 0.01e-9) << "but not next to nothing";
+}
+
+TEST_F(loops_to_watch, are_those_that_earlier_runs_have_changed) {
+  char key[256];
+  ASSERT_TRUE(write_key({&known_region, 1000, 0, observe::schedule::static_}, key, sizeof key));
+  static const std::vector<known_plan> known{{key, {0, nullptr, under_what_was_known, sharing::as_written, true, 0, {}}}};
+  ASSERT_TRUE(prepare_sites(&known));
+  loop_steering steering(knobs, record, {}, true, true);
+  passes(site(&known_region), 2e-6);
+  look(steering, 0.1);
+  EXPECT_FALSE(rests(&known_region));
 }
 
 TEST_F(loops_to_watch, are_all_where_nobody_may_rest) {

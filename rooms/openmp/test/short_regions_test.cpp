@@ -7,6 +7,8 @@
 #include <functional>
 #include <thread>
 
+#include "trimtab/openmp/block_time.hpp"
+
 namespace trimtab::openmp {
 namespace {
 
@@ -188,16 +190,20 @@ TEST_F(short_regions, most_are_only_counted_where_the_program_is_steered_and_nob
   EXPECT_LT(found.timed, found.count / stamped_one_in * 2);
   EXPECT_EQ(found.x[0], 4 * found.count) << "all have members";
   EXPECT_GE(found.sum - before, found.timed * ticks_of_us(1)) << "each that was stamped";
-  for (std::atomic<bool>* const asks : {&is_timing_waits, &is_fitting_teams}) {
-    asks->store(true);
+  const auto expect_all_stamped = [&] {
     found = run_many<18>(region);
     EXPECT_EQ(found.timed, found.count);
-    asks->store(false);
-  }
+  };
+  is_fitting_teams.store(true);
+  expect_all_stamped();
+  is_fitting_teams.store(false);
+  time_waits(true);
+  expect_all_stamped();
+  time_waits(false);
   is_steering.store(false);
 }
 
-TEST_F(short_regions, fewer_are_timed_where_the_program_is_steered_and_nothing_can_be_changed) {
+TEST_F(short_regions, fewer_are_timed_where_the_program_is_steered_and_nothing_is_changed) {
   constexpr std::uint32_t fewest = left_alone_fewer * short_timed_one_in;
   known_region& region = make_short<20>(2);
   const auto after = [&](double us, std::uint32_t instances) {
@@ -207,6 +213,8 @@ TEST_F(short_regions, fewer_are_timed_where_the_program_is_steered_and_nothing_c
   is_steering.store(true);
   EXPECT_EQ(after(1, 1), fewest);
   watch(address<20>(), watching::rarely);
+  EXPECT_EQ(after(1, 1), fewest);
+  watch(address<20>(), watching::always);
   EXPECT_EQ(after(1, 1), short_timed_one_in);
   forget_watching();
   for (std::atomic<bool>* const asks : {&is_fitting_teams, &are_regions_fitted}) {
@@ -354,6 +362,16 @@ TEST_F(short_regions, static_loops_are_left_to_the_sample_and_others_end_this) {
   EXPECT_FALSE(region.length.has_constructs);
   meet_loop(observe::schedule::static_);
   EXPECT_EQ(loops(observe::schedule::static_, no_subject), 1u) << "outside of all regions";
+  std::thread([&] {
+    thread_uses(&numbering());
+    meet_loop(observe::schedule::static_);
+    EXPECT_EQ(loops(observe::schedule::static_, no_subject), 1u) << "of another thread of the program's";
+    t_is_in_parallel = 1;
+    meet_loop(observe::schedule::static_);
+    t_is_in_parallel = 0, t_is_runtimes_own = true;
+    meet_loop(observe::schedule::static_);
+    EXPECT_EQ(loops(observe::schedule::static_, no_subject), 1u) << "of a member";
+  }).join();
   run_untimed<12>(region, [&] { meet_loop(observe::schedule::dynamic); });
   EXPECT_EQ(loops(observe::schedule::dynamic, subject<12>()), 1u);
   EXPECT_TRUE(region.length.has_constructs);

@@ -12,6 +12,9 @@ namespace {
 constexpr double window_s = 0.05;
 constexpr double least_regions = 4;
 constexpr double change_s = 1e-6;
+// Who always has a CPU waits for nobody longer than it must: then it is not looked at how long that is.
+constexpr double crowded_share = steer::wait_policy_options{}.bad_share / 2;
+constexpr unsigned calm_windows = 4;
 
 }  // namespace
 
@@ -41,6 +44,20 @@ bool block_time_steering::make_known(steer::snapshot& now) {
   return true;
 }
 
+// While threads lack CPUs, or wait in another way than the program's.
+bool block_time_steering::is_worth_timing(double delayed) {
+  const std::vector<steer::knob_value> values = m_knobs.values(m_id);
+  const bool is_own = values.empty() || values.front() == openmp::programs_block_time();
+  m_calm = is_own && delayed < crowded_share ? m_calm + 1 : 0;
+  return m_calm == 0 || (m_is_timing && m_calm < calm_windows);
+}
+
+void block_time_steering::begin_window(double now_s, steer::decision_number under) {
+  m_begun_s = now_s;
+  m_under = under;
+  m_waits = openmp::waits_so_far();
+}
+
 // Windows are of one setting, and of some regions at least.
 void block_time_steering::add_to(steer::snapshot& now) {
   if (m_is_ignored) return;
@@ -50,13 +67,14 @@ void block_time_steering::add_to(steer::snapshot& now) {
   const openmp::region_waits waits = openmp::waits_so_far();
   const auto regions = static_cast<double>(waits.regions - m_waits.regions);
   const double seconds = now.time_s - m_begun_s, waited_s = waits.seconds - m_waits.seconds;
-  const bool is_of_one = m_under == under;
-  if (is_of_one && (seconds < window_s || regions < least_regions)) return;
-  m_under = under;
-  m_waits = waits;
-  m_begun_s = now.time_s;
+  const bool is_of_one = m_under == under, was_timing = m_is_timing;
+  if (is_of_one && (seconds < window_s || (was_timing && regions < least_regions))) return;
+  begin_window(now.time_s, under);
   const std::optional<double> delayed = m_lanes.delay_share();
-  if (!is_of_one || !delayed) return;
+  if (!delayed) return;
+  m_is_timing = is_worth_timing(*delayed);
+  openmp::time_waits(m_is_timing);
+  if (!is_of_one || !was_timing) return;
   m_windows += 1;
   now.subjects.push_back({m_id,
                           {{under, seconds / regions, seconds}},

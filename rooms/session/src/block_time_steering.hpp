@@ -20,12 +20,16 @@ class block_time_steering {
 
  private:
   bool make_known(steer::snapshot& now);
+  bool is_worth_timing(double delayed);
+  void begin_window(double now_s, steer::decision_number under);
 
   steer::board& m_knobs;
   steer::decision_record& m_record;
   steer::subject_id m_id = 0;
   bool m_is_known = false, m_is_ignored = false;
   std::atomic<steer::decision_number> m_in_force{0};  // restore() may come from another thread
+  bool m_is_timing = false;                           // how long threads wait
+  unsigned m_calm = 0;                                // windows in a row in which nobody need have known
   // The window under way.
   double m_begun_s = 0;
   steer::decision_number m_under = 0;

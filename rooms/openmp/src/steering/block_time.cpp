@@ -23,6 +23,10 @@ void watch_block_time() noexcept { block_time_version.store(1, std::memory_order
 
 std::int64_t programs_block_time() noexcept { return programs_own.load(std::memory_order_acquire); }
 
+void time_waits(bool is_on) noexcept {
+  if (is_on != is_timing_waits()) waits_timed_since.store(is_on ? base::now() : 0, std::memory_order_relaxed);
+}
+
 region_waits waits_so_far() noexcept {
   return {wait_passages.load(std::memory_order_relaxed),
           static_cast<double>(waits_per_member.load(std::memory_order_relaxed)) * observe::the_recorder.clock().ns_per_tick *
@@ -47,10 +51,7 @@ void turn_block_time(const caller& from) noexcept {
   t_block_time_version = block_time_version.load(std::memory_order_acquire);
   const std::int64_t has = ask();
   std::int64_t own = not_known;
-  if (programs_own.compare_exchange_strong(own, has)) {
-    own = has;
-    is_timing_waits.store(true, std::memory_order_relaxed);
-  }
+  if (programs_own.compare_exchange_strong(own, has)) own = has;
   // Neither what it began with nor what it was given: the program has set it.
   if (has != own && has != t_given) is_set_by_program.store(true, std::memory_order_release);
   if (is_set_by_program.load(std::memory_order_relaxed)) return;

@@ -8,6 +8,7 @@
 #include "steering/loop_knobs.hpp"
 #include "steering/virtual_threads.hpp"
 #include "steering/watching.hpp"
+#include "trimtab/openmp/block_time.hpp"
 #include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/diagnosis.hpp"
 
@@ -28,11 +29,9 @@ constexpr double worth_watching = 2;      // times as much is to be won
 // Each time that weights are learnt leaves a plan behind for good: soon they are learnt more and more rarely.
 constexpr std::uint32_t quick_refinements = 6;
 constexpr double first_pause_s = 0.05, longest_pause_s = 10;
-// What watching takes is a hundredth of such an instance; between two trials of a search there is less than that time.
-constexpr double short_below_s = 50e-6;
-constexpr double rest_after_s = 0.1;
-constexpr double slow_rise = 1.25;  // from one measurement to the next
-constexpr double of_before = 0.75;  // what instances still weigh at the next look
+constexpr double short_below_s = 50e-6;  // what watching takes is a hundredth of such an instance
+constexpr double slow_rise = 1.25;       // from one measurement to the next
+constexpr double of_before = 0.75;       // what instances still weigh at the next look
 
 double seconds_of(std::uint64_t took) noexcept {
   return static_cast<double>(took) * the_recorder.clock().ns_per_tick * 1e-9;
@@ -60,13 +59,12 @@ struct loop_steering::entry {
   std::uint32_t refined = 0;  // times that the costs were learnt
   double next_learning_s = 0;
 
-  const loop_plan* latest = nullptr;  // when its region was looked at
-  double changed_s = -rest_after_s;
-  double share = 1;     // of the instances of its region
-  double region_s = 0;  // that these take in the mean; 0: not looked at yet
+  std::vector<knob_value> own;  // the program's
+  double share = 1;             // of the instances of its region
+  double region_s = 0;          // that these take in the mean; 0: not looked at yet
 
-  // Members' times that differ by less are even. While it is tried, and for good when it is kept, all instances of its
-  // region are watched, whatever their sizes.
+  // Members' times that differ by less are even. Where it is changed for good, all instances of its region are watched,
+  // whatever their sizes.
   double least_unevenness_s(bool may_rest) const noexcept {
     if (!may_rest || region_s > short_below_s) return timing_s;
     return std::max(timing_s, worth_watching * watching_s / share);
@@ -96,6 +94,7 @@ void end_steering() noexcept {
   sites_after_fork();
   regions_after_fork();
   virtual_threads_after_fork();
+  time_waits(false);
 }
 
 loop_steering::loop_steering(steer::board& knobs, steer::decision_record& record, std::vector<steer::setting> known,
@@ -122,7 +121,8 @@ bool loop_steering::make_known(entry& fresh, steer::snapshot& now) {
   steer::subject_info info{fresh.id, fresh.key,
                            knobs_of(site.key, site.members.load(std::memory_order_relaxed), fresh.iteration_s),
                            group_of(site.key.outlined)};
-  for (const steer::knob& each : info.knobs) fresh.values.push_back(each.initial);
+  for (const steer::knob& each : info.knobs) fresh.own.push_back(each.initial);
+  fresh.values = fresh.own;
   if (known != m_known.end())
     for (const auto& its : known->values)
       if (its.knob == "partition.costs")
@@ -151,14 +151,17 @@ bool loop_steering::make_known(entry& fresh, steer::snapshot& now) {
 void loop_steering::measure(entry& of, steer::subject_state& state) {
   site_measurement taken{};
   while (of.site->measured.take(taken)) {
-    const double seconds = seconds_of(taken.took);
     if (taken.iterations == 0) continue;
+    // As it is when it stays as written, which is mostly unwatched: what is kept instead must win that, too.
+    const double took_s = seconds_of(taken.took);
+    const double watched_s = taken.unwatched == 0 ? 0 : watching_s * static_cast<double>(taken.instances);
+    const double seconds = std::max(took_s - watched_s, took_s / 2);
     of.iteration_s = seconds / static_cast<double>(taken.iterations);
     of.instance_s = seconds / static_cast<double>(taken.instances);
     of.short_s = of.short_s > 0 ? std::min(of.instance_s, of.short_s * slow_rise) : of.instance_s;
     of.lately += static_cast<double>(taken.instances);
     if (taken.under != under_what_was_known && (of.is_known || of.measured.size() < most_before))
-      of.measured.push_back({taken.under, of.iteration_s, seconds_of(taken.took + taken.unwatched),
+      of.measured.push_back({taken.under, of.iteration_s, took_s + seconds_of(taken.unwatched),
                              taken.beside == under_known_size ? 0 : taken.beside});
   }
   if (!of.is_known) return;
@@ -220,21 +223,26 @@ void loop_steering::learn(entry& of, steer::subject_state& state, double now_s) 
   of.publish_values();
 }
 
-// Regions whose loops are short in the mean and stay as they were written are watched now and then.
-void loop_steering::watch_regions(double now_s) {
+// For good, and not for a trial.
+bool loop_steering::is_changed(const entry& its) const {
+  const loop_plan* const latest = unless_as_written(its.site->latest.load(std::memory_order_relaxed));
+  if (latest != nullptr && latest->under == under_what_was_known) return true;
+  return its.is_known && m_knobs.accepted(its.id) != its.own;
+}
+
+// Regions whose loops are short in the mean and stay as they were written are watched now and then, also while another way
+// is tried: the instances between run as they were written.
+void loop_steering::watch_regions() {
   struct region {
-    bool is_settled = true;
+    bool may_rest = true;
     double instances = 0, seconds = 0;
   };
   std::map<std::size_t, region> found;
   for (const auto& each : m_entries) {
-    entry& its = *each;
-    const loop_plan* const latest = its.site->latest.load(std::memory_order_relaxed);
-    if (std::exchange(its.latest, latest) != latest) its.changed_s = now_s;
+    const entry& its = *each;
     region& its_region = found[region_place_of(its.site->key.outlined)];
-    its_region.is_settled &= unless_as_written(latest) == nullptr && now_s - its.changed_s >= rest_after_s;
+    its_region.may_rest &= !is_changed(its) && (its.is_ignored || its.short_s > 0);
     if (its.is_ignored) continue;
-    its_region.is_settled &= its.short_s > 0;
     its_region.instances += its.lately;
     its_region.seconds += its.lately * its.short_s;
   }
@@ -248,7 +256,7 @@ void loop_steering::watch_regions(double now_s) {
     its.lately *= of_before;
   }
   for (const auto& [place, its] : found) {
-    const bool may_rest = its.is_settled && its.seconds <= its.instances * short_below_s;
+    const bool may_rest = its.may_rest && its.seconds <= its.instances * short_below_s;
     watching_of_regions[place].store(may_rest ? watching::rarely : watching::always, std::memory_order_relaxed);
   }
 }
@@ -282,7 +290,7 @@ void loop_steering::add_to(steer::snapshot& now) {
     }
     now.subjects.push_back(std::move(state));
   }
-  if (m_rests) watch_regions(now.time_s);
+  if (m_rests) watch_regions();
 }
 
 std::string loop_steering::key_of(steer::subject_id subject) const {

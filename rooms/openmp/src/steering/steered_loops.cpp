@@ -196,7 +196,6 @@ loop_site& site_at(std::uint32_t index) noexcept { return sites.at(index); }
 void publish(loop_site& site, loop_plan& plan) noexcept {
   plan.since = steering_epoch.load(std::memory_order_relaxed) + 1;
   plan.before = site.latest.load(std::memory_order_relaxed);
-  watch(site.key.outlined, watching::always);
   site.latest.store(&plan, std::memory_order_release);
   // A fork that sees the epoch sees the plan, and so do its members.
   steering_epoch.store(plan.since, std::memory_order_release);
@@ -264,7 +263,8 @@ void close_measurement(ticks end) noexcept {
   loop_site& site = *mine.measured;
   mine.measured = nullptr;
   const ticks took = end - mine.measured_begin;
-  const ticks unwatched = took * mine.measured_further;
+  // Those ran as written: a plan on trial does not answer for them.
+  const ticks unwatched = mine.plan == nullptr ? took * mine.measured_further : 0;
   add_time(site, {mine.measured_under, mine.measured_beside, took, mine.loop.trip, 1, unwatched});
 }
 

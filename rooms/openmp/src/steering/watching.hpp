@@ -1,7 +1,7 @@
 // How often the loops of a region are watched. To ask which loop it is and to time it costs each member some 0.2 us, and
 // as much again where the region works on so much memory that what is needed for it is in no cache. So once it is known
-// that a region's loops are short in the mean, and while they are shared out as they were written and no other way is on
-// trial, they are watched in one instance of several only. What the other ones do is what the program wrote.
+// that a region's loops are short in the mean, and until another way of sharing them out is kept, they are watched in one
+// instance of several only; a way on trial is tried in those. What the other ones do is what the program wrote.
 //
 // The forker decides, for all members of an instance; so they do the same whatever the steering thread says meanwhile.
 #pragma once

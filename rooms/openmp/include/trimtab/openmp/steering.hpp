@@ -34,7 +34,8 @@ void end_steering() noexcept;
 class loop_steering {
  public:
   // known: of earlier runs. learns: costs of weighted loops go on being learnt (not in a frozen run). rests: short loops are
-  // measured in a sample while nothing is changed (not where regions are measured with what was changed in their loops).
+  // measured, and other ways to share them out tried, in a sample until one is kept (not where regions are measured with
+  // what was changed in their loops).
   loop_steering(steer::board& knobs, steer::decision_record& record, std::vector<steer::setting> known, bool learns,
                 bool rests);
   ~loop_steering();
@@ -55,7 +56,8 @@ class loop_steering {
   bool make_known(entry& fresh, steer::snapshot& now);
   void measure(entry& of, steer::subject_state& state);
   void learn(entry& of, steer::subject_state& state, double now_s);
-  void watch_regions(double now_s);
+  bool is_changed(const entry& its) const;
+  void watch_regions();
 
   steer::board& m_knobs;
   steer::decision_record& m_record;
