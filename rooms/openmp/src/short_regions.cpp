@@ -147,6 +147,9 @@ void close_short_region() noexcept {
   const ticks end = is_stamped ? base::now() : 0;
   const std::uint32_t subject = ended.subject_1.load(std::memory_order_relaxed) - 1;
   ended.subject_1.store(0, std::memory_order_relaxed);
+  const bool has_constructs = ended.has_constructs.load(std::memory_order_relaxed);
+  if (!is_stamped && !has_constructs) [[likely]]
+    return;
   known_region* region = &state->regions[index_of(ended.outlined)];
   known_region again;
   // A region inside has taken its place in the table.
@@ -154,16 +157,17 @@ void close_short_region() noexcept {
     again = {};
     region = &again;
   }
-  if (region->untimed_row == nullptr) [[unlikely]]
-    region->untimed_row = forker.own_row(subject, metric::region, no_subject, untimed);
   region_length& known = region->length;
-  if (profile_row* const row = region->untimed_row) {
-    is_stamped ? lane::add(row, end - ended.forked_at) : lane::count(row);
-    row->x[0] += known.members;
-    if (known.members > row->x[1]) row->x[1] = known.members;
+  if (is_stamped) {
+    if (region->untimed_row == nullptr) [[unlikely]]
+      region->untimed_row = forker.own_row(subject, metric::region, no_subject, untimed);
+    if (profile_row* const row = region->untimed_row) {
+      lane::add(row, end - ended.forked_at);
+      add_members(*row, known);
+    }
+    take_wall(*state, known, subject, end);
   }
-  if (is_stamped) take_wall(*state, known, subject, end);
-  if (ended.has_constructs.load(std::memory_order_relaxed)) [[unlikely]] {
+  if (has_constructs) [[unlikely]] {
     ended.has_constructs.store(false, std::memory_order_relaxed);
     known.has_constructs = true;
     known.timed_one_in = 1;

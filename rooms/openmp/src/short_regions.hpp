@@ -48,6 +48,11 @@ inline bool may_be_counted_only(const known_region& region) noexcept {
          !is_size_sought();
 }
 
+inline void add_members(observe::profile_row& row, const region_length& known) noexcept {
+  row.x[0] += known.members;
+  if (known.members > row.x[1]) row.x[1] = known.members;
+}
+
 // Begins an instance whose members are not timed. nullptr: this one is timed in full, or not a case for here; nothing
 // was begun. The short way: what was found out before is not asked again.
 inline known_region* open_short_region(const void* outlined, const void* return_address) noexcept {
@@ -80,6 +85,8 @@ inline known_region* open_short_region(const void* outlined, const void* return_
   opened.outlined = outlined;
   if (is_steered && lot / (left_alone_fewer * short_timed_one_in) % stamped_one_in != 0 && may_be_counted_only(region)) {
     opened.instance = 0;
+    add_members(*region.untimed_row, region.length);
+    lane::count(region.untimed_row);
     return &region;
   }
   const std::uint64_t instance = new_instance(*state);

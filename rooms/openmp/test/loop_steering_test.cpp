@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "made_up_record.hpp"
 #include "steering/steered_loops.hpp"
@@ -23,9 +24,13 @@ class loops_to_watch : public ::testing::Test {
   void SetUp() override { ASSERT_TRUE(prepare_sites()); }
   void TearDown() override {
     forget_watching();
-    // Theirs for as long as the process, since members write there; sites are in memory that those who look for leaks do not
-    // search.
-    for (std::uint32_t i = 0; i < site_count(); ++i) delete[] site_at(i).loads.exchange(nullptr);
+    // Theirs for as long as the process, since members write there and read their plans; sites are in memory that those who
+    // look for leaks do not search.
+    static auto& plans = *new std::vector<const loop_plan*>;
+    for (std::uint32_t i = 0; i < site_count(); ++i) {
+      delete[] site_at(i).loads.exchange(nullptr);
+      plans.push_back(site_at(i).latest.load());
+    }
   }
 
   static loop_site& site(const void* outlined, std::uint64_t trip = 1000) {

@@ -14,7 +14,7 @@ constexpr double least_regions = 4;
 constexpr double change_s = 1e-6;
 // Who always has a CPU waits for nobody longer than it must: then it is not looked at how long that is.
 constexpr double crowded_share = steer::wait_policy_options{}.bad_share / 2;
-constexpr unsigned calm_windows = 4;
+constexpr unsigned crowded_windows = 2, calm_windows = 4;  // in a row
 
 }  // namespace
 
@@ -48,8 +48,10 @@ bool block_time_steering::make_known(steer::snapshot& now) {
 bool block_time_steering::is_worth_timing(double delayed) {
   const std::vector<steer::knob_value> values = m_knobs.values(m_id);
   const bool is_own = values.empty() || values.front() == openmp::programs_block_time();
-  m_calm = is_own && delayed < crowded_share ? m_calm + 1 : 0;
-  return m_calm == 0 || (m_is_timing && m_calm < calm_windows);
+  const bool is_crowded = delayed >= crowded_share;
+  m_crowded = is_crowded ? m_crowded + 1 : 0;
+  m_calm = is_own && !is_crowded ? m_calm + 1 : 0;
+  return !is_own || m_crowded >= crowded_windows || (m_is_timing && m_calm < calm_windows);
 }
 
 void block_time_steering::begin_window(double now_s, steer::decision_number under) {

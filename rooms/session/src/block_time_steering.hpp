@@ -29,7 +29,7 @@ class block_time_steering {
   bool m_is_known = false, m_is_ignored = false;
   std::atomic<steer::decision_number> m_in_force{0};  // restore() may come from another thread
   bool m_is_timing = false;                           // how long threads wait
-  unsigned m_calm = 0;                                // windows in a row in which nobody need have known
+  unsigned m_crowded = 0, m_calm = 0;  // windows in a row in which threads lacked CPUs, or nobody need have known
   // The window under way.
   double m_begun_s = 0;
   steer::decision_number m_under = 0;
