@@ -1,6 +1,7 @@
 /* Loops for steering, by name.
  *   tiny   iterations of some 20 ns, handed out CHUNK at a time (1: the mistake that is to be mended)
  *   copy   a balanced loop that is bound by memory
+ *   even   a balanced loop that is not, of some 0.1 ms
  *   spin   short regions, whose threads wait for each other some 10,000 times a second
  *   levels regions of one function that take from 1 us to 50, as those of a multigrid
  */
@@ -10,33 +11,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double tiny(int steps, int chunk) {
-  enum { size = 20000 };
-  static double y[size];
-  for (int step = 0; step < steps; ++step)
-#pragma omp parallel for schedule(dynamic, chunk)
-    for (int i = 0; i < size; ++i) {
-      double x = i;
-      for (int k = 0; k < 4; ++k) x = 1 + x / (1 + x);
-      y[i] = x;
-    }
+static double some_20_ns(int i) {
+  double x = i;
+  for (int k = 0; k < 4; ++k) x = 1 + x / (1 + x);
+  return x;
+}
+
+static double sum_of(const double* y, int size) {
   double sum = 0;
   for (int i = 0; i < size; ++i) sum += y[i];
   return sum;
 }
 
+static double tiny(int steps, int chunk) {
+  enum { size = 20000 };
+  static double y[size];
+  for (int step = 0; step < steps; ++step)
+#pragma omp parallel for schedule(dynamic, chunk)
+    for (int i = 0; i < size; ++i) y[i] = some_20_ns(i);
+  return sum_of(y, size);
+}
+
+static double even(int steps) {
+  enum { size = 50000 };
+  static double y[size];
+  for (int step = 0; step < steps; ++step)
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < size; ++i) y[i] = some_20_ns(i);
+  return sum_of(y, size);
+}
+
 static double copy(int steps) {
   enum { size = 1 << 21 };
-  double *const a = malloc(size * sizeof *a), *const b = malloc(size * sizeof *b);
-  if (a == NULL || b == NULL) exit(2);
-  for (int i = 0; i < size; ++i) a[i] = i;
+  static double *a, *b;
+  if (a == NULL) {
+    a = malloc(size * sizeof *a);
+    b = malloc(size * sizeof *b);
+    if (a == NULL || b == NULL) exit(2);
+    for (int i = 0; i < size; ++i) a[i] = i;
+  }
   for (int step = 0; step < steps; ++step)
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < size; ++i) b[i] = a[i] + step;
-  const double sum = b[7] + b[size - 1];
-  free(a);
-  free(b);
-  return sum;
+  return b[7] + b[size - 1];
 }
 
 static double spin(int steps) {
@@ -45,9 +62,7 @@ static double spin(int steps) {
   for (int step = 0; step < steps; ++step)
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < 2000; ++i) y[i] += 1.0 / (1 + i + step);
-  double sum = 0;
-  for (int i = 0; i < 2000; ++i) sum += y[i];
-  return sum;
+  return sum_of(y, 2000);
 }
 
 static double levels(int steps) {
@@ -59,15 +74,14 @@ static double levels(int steps) {
       for (int colour = 0; colour < 2; ++colour)
 #pragma omp parallel for schedule(static)
         for (int i = 1 + colour; i < size - 1; i += 2) y[i] = 0.25 * (y[i - 1] + 2 * y[i] + y[i + 1]);
-  double sum = 0;
-  for (int i = 0; i < finest; ++i) sum += y[i];
-  return sum;
+  return sum_of(y, finest);
 }
 
 /* The sum that the loop makes, which must not change; -1: there is none of that name. */
 static double run_loop(const char* name, int steps, int chunk) {
   if (strcmp(name, "tiny") == 0) return tiny(steps, chunk);
   if (strcmp(name, "copy") == 0) return copy(steps);
+  if (strcmp(name, "even") == 0) return even(steps);
   if (strcmp(name, "spin") == 0) return spin(steps);
   if (strcmp(name, "levels") == 0) return levels(steps);
   return -1;

@@ -22,14 +22,16 @@ class TurnsCase:
 
     Attributes:
         regions: of a step.
-        most: of the time as a share of that without hooks, with `--tune`; None: nothing is promised.
+        turns: of a process.
+        most: of the time as a share of that without hooks, with `--tune`: what is promised.
     """
 
     name: str
     compiler: str
     steps: int
     regions: int
-    most: float | None
+    turns: int
+    most: float
 
     @property
     def title(self) -> str:
@@ -38,9 +40,14 @@ class TurnsCase:
 
 
 CASES = tuple(
-    TurnsCase(name, compiler, steps, regions, most)
+    TurnsCase(name, compiler, steps, regions, turns, most)
     for compiler in ("gcc", "clang")
-    for name, steps, regions, most in (("levels", 20, 30, 1.03), ("spin", 1000, 1, None))
+    for name, steps, regions, turns, most in (
+        ("copy", 10, 1, 40, 1.01),
+        ("even", 100, 1, 60, 1.01),
+        ("levels", 20, 30, 150, 1.03),
+        ("spin", 1000, 1, 150, 1.03),
+    )
 )
 
 
@@ -50,7 +57,7 @@ def run_turns(
     """Of each case and level: each process's median ratio, and the medians of what a region takes, ns."""
     found = []
     for case in CASES[:1] if is_smoke else CASES:
-        turns = 4 if is_smoke else 150
+        turns = 4 if is_smoke else case.turns
         levels: dict[str, dict[str, list[float]]] = {
             level: {"ratio": [], "hooks_ns": [], "region_ns": []} for level in _LEVELS
         }

@@ -29,7 +29,7 @@ constexpr double worth_watching = 2;      // times as much is to be won
 // Each time that weights are learnt leaves a plan behind for good: soon they are learnt more and more rarely.
 constexpr std::uint32_t quick_refinements = 6;
 constexpr double first_pause_s = 0.05, longest_pause_s = 10;
-constexpr double short_below_s = 50e-6;  // what watching takes is a hundredth of such an instance
+constexpr double short_below_s = 200e-6;  // what watching takes is less than a hundredth of such an instance
 constexpr double slow_rise = 1.25;       // from one measurement to the next
 constexpr double of_before = 0.75;       // what instances still weigh at the next look
 
