@@ -18,10 +18,10 @@ from typing import Any
 from benchmarks.machine import Patience, Watch
 from benchmarks.measure import measure_all
 from benchmarks.running import BenchError, finished, make
-from benchmarks.turns import run_turns
+from benchmarks.turns import BARE_NAME, TUNED_NAME, run_turns
 
 BARE, TUNED, AGAIN, HAND = "bare", "tuned", "again", "hand"
-NAMES = {BARE: "bare", TUNED: "`--tune`", AGAIN: "`--frozen`", HAND: "by hand"}
+NAMES = {BARE: BARE_NAME, TUNED: TUNED_NAME, AGAIN: "`--frozen`", HAND: "by hand"}
 _TIMEOUT_S = 300
 _HOG = "while True: pass"
 # What is promised to a percent, of programs of a second: this many times the rounds.

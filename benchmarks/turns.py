@@ -13,7 +13,8 @@ from typing import Any
 from benchmarks.running import BenchError, finished
 
 _TIMEOUT_S = 300
-_LEVELS = {"bare": (), "run": ("run",), "`--tune`": ("run", "--tune")}
+BARE_NAME, TUNED_NAME = "bare", "`--tune`"
+_LEVELS = {BARE_NAME: (), "run": ("run",), TUNED_NAME: ("run", "--tune")}
 
 
 @dataclass(frozen=True)

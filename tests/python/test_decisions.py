@@ -65,7 +65,7 @@ def test_lines(report: dict[str, Any]) -> None:
         "at 1.32 s threads of mandel.c:48 4 -> 3, schedule static -> dynamic: run delay 31 %; gain 22.0 % ± 3.0 %"
     )
     assert ", undone: zur" in decision_line(undone)
-    assert summary(report["decisions"]) == "2 changes kept, 1 tried"
+    assert summary(report["decisions"]) == "1 change kept, 1 tried, 1 set by rules"
 
 
 def test_a_subject_that_is_called_by_its_knob_is_said_once(report: dict[str, Any]) -> None:
@@ -80,7 +80,7 @@ def test_the_verdict_and_the_tables_have_what_lasted(
     verdict(report, Path("run"), stream)
     tables(report, Path("run"))
     for text in (stream.getvalue(), capsys.readouterr().out):
-        assert "2 changes kept, 1 tried" in text
+        assert "1 change kept, 1 tried, 1 set by rules" in text
         assert "at 1.32 s threads of mandel.c:48 4 -> 3, schedule" in text
         assert "at 1.00 s" not in text
 
@@ -104,15 +104,15 @@ def test_a_tuned_run_without_decisions_and_a_policy_that_failed_are_told(tmp_pat
 
 
 def test_what_is_turned_all_the_time_hides_no_other_change(report: dict[str, Any]) -> None:
-    _, kept, _, _ = report["decisions"]
+    _, kept, _, rule = report["decisions"]
     change = {"knob": "moved", "from": "0", "to": "1"}
     moved = [
-        {**kept, "subject": "threads that share a CPU", "time_s": 2.0 + n, "changes": [change], "gain": None}
+        {**rule, "subject": "threads that share a CPU", "time_s": 2.0 + n, "changes": [change]}
         for n in range(5)
     ]
     stream = io.StringIO()
     verdict(report | {"decisions": [kept, *moved]}, Path("run"), stream)
-    assert "6 changes kept, 0 tried" in stream.getvalue()
+    assert "1 change kept, 0 tried, 5 set by rules" in stream.getvalue()
     assert "at 1.32 s threads of mandel.c:48 4 -> 3, schedule" in stream.getvalue()
     assert stream.getvalue().count("moved of threads") == 1 and "at 6.00 s moved" in stream.getvalue()
 

@@ -16,15 +16,16 @@ const change = (each: Decision): string =>
   each.changes.map(({ knob, from, to }) => `${knob} ${from} \u2192 ${to}`).join(", ");
 const gain = (each: Decision): string =>
   each.gain === null ? "" : `${percent(each.gain)} \u00b1 ${percent(each.uncertainty ?? 0)}`;
-const isLasting = (each: Decision): boolean => each.outcome === "kept" || each.outcome === "set";
 
 export function steering(report: Report): HTMLElement {
-  const kept = report.decisions.filter(isLasting).length;
-  const tried = report.decisions.filter((each) => each.outcome === "trial").length;
+  const count = (outcome: string): number => report.decisions.filter((each) => each.outcome === outcome).length;
+  const byRules = count("set");
   return section(
     "steering",
     "Steering",
-    note(`${kept} kept, ${tried} tried. A change that did not help was undone.`),
+    note(
+      `${count("kept")} kept, ${count("trial")} tried${byRules ? `, ${byRules} set by rules` : ""}. A change that did not help was undone.`,
+    ),
     new Table<Decision>({
       caption: "Decisions",
       rows: report.decisions,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from trimtab.counted import counted
@@ -34,5 +35,6 @@ def summary(decisions: list[dict[str, Any]]) -> str | None:
     """How many there were; None without any."""
     if not decisions:
         return None
-    kept, trials = len(lasting(decisions)), sum(each["outcome"] == "trial" for each in decisions)
-    return f"{counted(kept, 'change')} kept, {trials} tried"
+    outcomes = Counter(each["outcome"] for each in decisions)
+    text = f"{counted(outcomes['kept'], 'change')} kept, {outcomes['trial']} tried"
+    return text + (f", {outcomes['set']} set by rules" if outcomes["set"] else "")

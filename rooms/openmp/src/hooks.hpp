@@ -1,9 +1,9 @@
-// What every hook file needs: the visibility of a hook, and who called it.
+// What every hook file needs: what a hook is, and who called it.
 #pragma once
 
 #include "team.hpp"
+#include "trimtab/base/hook.hpp"
 
-#define TRIMTAB_HOOK extern "C" __attribute__((visibility("default")))
 #define TRIMTAB_CALLER caller_at(__builtin_return_address(0), entry::gomp)
 #define TRIMTAB_PLACE place_of_call(__builtin_return_address(0))
 

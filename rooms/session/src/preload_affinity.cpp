@@ -6,10 +6,10 @@
 
 #include <cerrno>
 
+#include "trimtab/base/hook.hpp"
 #include "trimtab/base/topology.hpp"
 
-extern "C" __attribute__((visibility("default"))) int pthread_setaffinity_np(pthread_t thread, std::size_t bytes,
-                                                                             const cpu_set_t* cpus) noexcept {
+TRIMTAB_HOOK int pthread_setaffinity_np(pthread_t thread, std::size_t bytes, const cpu_set_t* cpus) noexcept {
   using function = int(pthread_t, std::size_t, const cpu_set_t*);
   static const auto real = reinterpret_cast<function*>(dlsym(RTLD_NEXT, "pthread_setaffinity_np"));
   trimtab::base::keep_allowed_cpus();  // of no effect once the library is attached

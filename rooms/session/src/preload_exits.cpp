@@ -8,10 +8,9 @@
 #include <cstdarg>
 #include <cstdlib>
 
+#include "trimtab/base/hook.hpp"
 #include "trimtab/observe/recorder.hpp"
 #include "trimtab/openmp/openmp.hpp"
-
-#define TRIMTAB_HOOK extern "C" __attribute__((visibility("default")))
 
 namespace trimtab::session {
 
