@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,24 @@ def long_enough(first: float, go: Callable[[str], Any], is_enough: Callable[[Any
         if is_enough(found):
             break
     return found
+
+
+def remember(
+    history: Path,
+    program: Path,
+    arguments: Sequence[str],
+    subject: str,
+    settings: dict[str, str],
+    input_class: str | None = None,
+) -> None:
+    """As if an earlier run with these arguments had found that."""
+    from trimtab.history import Entry, History
+    from trimtab.tuning.online import key_of
+
+    key = key_of(program, arguments, input_class)
+    History(history).remember(
+        [Entry(key, subject, "a subject", str(program), settings, "tuner", "test", 0.3, 0.1, 9, 1.0, "run")]
+    )
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import finished, long_enough
+from conftest import finished, long_enough, remember
 
 Run = Callable[..., Any]
 Workload = Callable[[str], Path]
@@ -112,6 +112,38 @@ def test_decisions_are_in_the_report(run: Run, workload: Workload) -> None:
         for each in watched.report()["decisions"]
     ]
     assert found == printed
+
+
+@pytest.mark.parametrize("policy", ["tuner", "queue-length", "fit"])
+def test_a_frozen_run_has_what_was_found_and_searches_nothing(
+    run: Run, workload: Workload, tmp_path: Path, policy: str
+) -> None:
+    program, file = workload("heat_ring"), tmp_path / "history.sqlite"
+    options = ["--trimtab:workers=4", "--trimtab:tune=workers", f"--trimtab:tune-policy={policy}"]
+    arguments = [*RING, "2000", *options]
+    remember(file, program, arguments, "tasks/runtime 1", {"workers": "2"})
+    frozen = run(program, *arguments, options=("--frozen", "--history", str(file)))
+    assert frozen.done.returncode == 0, frozen.done.stderr
+    decided = [
+        (each["policy"], each["outcome"], each["subject"], each["changes"])
+        for each in frozen.decisions_but_moves()
+        if each["policy"] != "fit"
+    ]
+    known = ("history", "set", "runtime 1", [{"knob": "workers", "from": "4", "to": "2"}])
+    # What fits is of the moment, and not for later runs.
+    assert decided == ([] if policy == "fit" else [known])
+
+
+def test_a_run_begins_with_what_was_found(run: Run, workload: Workload, tmp_path: Path) -> None:
+    program, file = workload("heat_ring"), tmp_path / "history.sqlite"
+    arguments = [*RING, "2000", "--trimtab:workers=4", "--trimtab:tune=workers"]
+    remember(file, program, arguments, "tasks/runtime 1", {"workers": "2"})
+    tuned = run(program, *arguments, options=("--tune", "--history", str(file)))
+    first = tuned.decisions_but_moves()[0]
+    assert (first["policy"], first["outcome"]) == ("history", "set")
+    remember(file, program, arguments, "tasks/runtime 1", {"workers": "99"})
+    told = run(program, *arguments, options=("--frozen", "--history", str(file))).report()["unavailable"]
+    assert [each for each in told if each["what"] == "what earlier runs found"]
 
 
 def test_without_a_meter_it_is_told(workload: Workload) -> None:

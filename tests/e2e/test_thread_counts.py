@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from conftest import long_enough
+from trimtab.cli.common import TUNABLES
 
 Run = Callable[..., Any]
 Compiled = Callable[..., Path]
@@ -199,6 +200,30 @@ def test_the_published_policies_measure_between_regions(
     assert decided or policy == "asat-v2", "a thread less, since members lose their CPUs"
     evidence = "iterations_spread" if policy == "asat-v1" else "passage_seconds"
     assert all(evidence in each["evidence"] for each in decided)
+
+
+@pytest.mark.parametrize("policy", [name for name, tunables in TUNABLES.items() if tunables])
+def test_tunables_are_those_that_the_library_has(run: Run, compiled: Compiled, policy: str) -> None:
+    named = ",".join(f"{each}=2" for each in TUNABLES[policy])
+    watched = run(
+        compiled(SOURCE), "asks", "0.2", options=("--threads", f"{policy}:{named}"), env=threads(CPUS)
+    )
+    members(watched)
+    assert not [each for each in watched.report()["unavailable"] if "tunable" in each["what"]]
+
+
+def test_a_tunable_is_in_force(run: Run, compiled: Compiled) -> None:
+    # No barrier is as quick as that.
+    strict = "asat-v2:eval_time_s=0.05,bad_time_s=1e-9,bad_trig=1"
+    watched = long_enough(
+        2,
+        lambda seconds: run(
+            compiled(SOURCE), "asks", seconds, options=("--threads", strict), env=threads(2 * CPUS)
+        ),
+        lambda watched: bool(thread_decisions(watched.report())),
+    )
+    assert members(watched)[0] < 2 * CPUS
+    assert thread_decisions(watched.report())[0] == (2 * CPUS, 2 * CPUS - 1)
 
 
 @pytest.mark.skipif(CPUS < 2, reason="with one CPU there is nothing to share out")

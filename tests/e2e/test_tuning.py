@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import long_enough
+from conftest import long_enough, remember
 from stopping import told_to_stop
 
 Run = Callable[..., Any]
@@ -74,6 +74,89 @@ def test_the_answer_stays_while_it_searches(
     assert not any(on_trial.values())
 
 
+@pytest.mark.parametrize("name", ["mandelbrot", "triangular", "hotspot3d", "lavamd", "sph", "tasktree"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        *("--tune", "--tune --policy=arcs-online", "--tune --policy=arcs-offline", "--tune=shuffle"),
+        *("--tune --threads=regions", "--threads=fit", "--threads=asat-v1", "--threads=asat-v2"),
+    ],
+)
+def test_workloads_are_right_under_every_policy(
+    run: Run, workload: Callable[[str], Path], history: tuple[str, str], name: str, compiler: str, policy: str
+) -> None:
+    options = (*policy.split(), *(history if "--tune" in policy else ()))
+    watched = run(workload(f"{name}-{compiler}"), options=options, env=threads(3))
+    assert watched.done.returncode == 0, watched.done.stderr
+    assert ", right, " in watched.done.stdout
+
+
+# Far from what it could be: chunks of one tiny iteration, or one thread with three quarters of the work.
+POOR = r"""
+#include <stdio.h>
+#include <stdlib.h>
+enum { size = 20000 };
+static double y[size];
+int main(int count, char** arguments) {
+  const int steps = atoi(arguments[1]);
+  for (int step = 0; step < steps; ++step)
+#pragma omp parallel for schedule(SCHEDULE)
+    for (int i = 0; i < size; ++i)
+      for (int k = 0; k < WORK; ++k) y[i] += 1.0 / (1 + k);
+  double sum = 0;
+  for (int i = 0; i < size; ++i) sum += y[i];
+  printf("%.17g\n", sum);
+  return count > 2;
+}
+"""
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize(
+    ("compiler", "schedule", "work", "knob"),
+    [
+        ("gcc", "dynamic, 1", "2", "schedule"),
+        ("clang-19", "dynamic, 1", "2", "schedule"),
+        ("clang-19", "static", "i / 250", "partition"),
+    ],
+)
+def test_what_is_poor_is_changed_and_a_frozen_run_has_what_was_found(
+    run: Run,
+    compiled: Compiled,
+    history: tuple[str, str],
+    compiler: str,
+    schedule: str,
+    work: str,
+    knob: str,
+) -> None:
+    program = compiled(POOR.replace("SCHEDULE", schedule).replace("WORK", work), compiler)
+
+    def lasting(watched: Any) -> dict[str, str]:
+        return {
+            change["knob"]: change["to"]
+            for each in watched.decisions_but_moves()
+            if each["outcome"] in ("kept", "set") and each["key"]
+            for change in each["changes"]
+        }
+
+    learnt = long_enough(
+        1000,
+        lambda steps: run(program, steps, options=("--tune", *history), env=threads(2)),
+        lambda watched: any(each["outcome"] == "kept" for each in watched.report()["decisions"]),
+    )
+    found = lasting(learnt)
+    assert set(found) & {knob, "chunk"}, learnt.done.stderr
+    # Another number of steps is another input, of which nothing is known.
+    frozen = run(program, *learnt.done.args[-1:], options=("--frozen", *history), env=threads(2))
+    assert lasting(frozen) == found, frozen.done.stderr
+    assert {each["policy"] for each in frozen.decisions_but_moves()} == {"history"}
+    bare = subprocess.run(
+        [program, *learnt.done.args[-1:]], capture_output=True, text=True, env=threads(2), check=True
+    )
+    assert learnt.done.stdout == frozen.done.stdout == bare.stdout
+
+
 def settings_of(watched: Any) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for each in watched.report()["decisions"]:
@@ -104,20 +187,8 @@ def test_a_frozen_run_has_the_blocks_that_were_found(
         b"",
         b"nothing known",
     ), "what was turned at random is nothing to remember"
-    from trimtab import machine
-    from trimtab.history import Entry, History, Key, build_of, input_class_of, machine_of
-    from trimtab.tuning.online import available_cpus
-
-    about = machine.describe() | {"cpus_online": os.cpu_count()}
     settings = {"partition": "weighted", "partition.costs": "0.500000000/0.250000000"}
-    History(Path(file[1])).remember(
-        [
-            Entry(
-                Key(build_of(program), f"{available_cpus():g}", input_class_of(arguments), machine_of(about)),
-                *(key, "loop", str(program), settings, "tuner", "test", 0.3, 0.1, 9, 1.0, "run"),
-            )
-        ]
-    )
+    remember(Path(file[1]), program, arguments, key, settings)
     answers = [run(program, *arguments, options=("--frozen", *file), env=threads(2)) for _ in range(2)]
     for each in answers:
         # Half of the time at two thirds of the loop: 0.25 / 0.5 iterations, then 0.25 / 1.5.

@@ -10,10 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import long_enough
-from trimtab import machine
-from trimtab.history import Entry, History, Key, build_of, machine_of
-from trimtab.tuning.online import available_cpus
+from conftest import long_enough, remember
 
 Run = Callable[..., Any]
 Compiled = Callable[..., Path]
@@ -118,12 +115,7 @@ def test_a_frozen_run_has_the_blocks_that_are_known_and_gives_the_same(
         lambda watched: bool(watched.report()["decisions"]),
     )
     (key,) = {each["key"] for each in shuffled.report()["decisions"]}
-    about = machine.describe() | {"cpus_online": os.cpu_count()}
-    known = Key(build_of(program), f"{available_cpus():g}", "any", machine_of(about))
-    entry = Entry(
-        known, key, "loop", str(program), {"blocks": "16"}, "tuner", "test", 0.3, 0.1, 9, 1.0, "run"
-    )
-    History(Path(history[1])).remember([entry])
+    remember(Path(history[1]), program, (), key, {"blocks": "16"}, "any")
     frozen = ("--frozen", "--input-class", "any", *history)
     for _ in range(2):
         again = run(program, "30", options=("--virtual-threads", *frozen), env=threads(2))

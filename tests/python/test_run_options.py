@@ -27,6 +27,14 @@ ROOT = Path(__file__).parent.parent.parent
         (("--seed", "0"), "--seed needs --tune or --frozen"),
         (("--input-class", "small"), "--input-class needs --tune or --frozen"),
         (("--history", "known.sqlite", "--threads", "fit"), "--history needs --tune or --frozen"),
+        (("--threads", "asat-v3"), "expected one of fit, regions, asat-v1, asat-v2, found 'asat-v3'"),
+        (
+            ("--threads", "asat-v2:bad_tirg=1"),
+            "'bad_tirg=1': expected a tunable of asat-v2: eval_time_s, bad_",
+        ),
+        (("--threads", "asat-v2:bad_trig=1.5"), "'bad_trig=1.5': expected a whole number above 0"),
+        (("--threads", "fit:calm_s=-1"), "'calm_s=-1': expected a number above 0"),
+        (("--threads", "regions:calm_s=1"), "'calm_s=1': expected a tunable of regions: none"),
         (("--virtual-threads",), "--virtual-threads needs --tune or --frozen"),
     ],
 )

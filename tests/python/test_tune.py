@@ -22,6 +22,7 @@ def decision(key: str, to: str, gain: float | None, outcome: str = "kept") -> di
         "key": key,
         "subject": f"{key}.c:1",
         "outcome": outcome,
+        "policy": "history" if outcome == "set" else "tuner",
         "changes": [change],
         "gain": gain,
         "uncertainty": None if gain is None else 0.01,
@@ -79,10 +80,15 @@ def test_what_helps_is_proved_together() -> None:
     }
     assert len(outcome.starts[1][1].ratios) == 2, "what is clearly worse is not tried for long"
     assert [each.what for each in told][:3] == [
-        "learning, run 1",
-        "learning, run 2",
-        "OMP_WAIT_POLICY=passive, pair 1",
+        "learning, run 1 of 2",
+        "learning, run 2 of 2",
+        "OMP_WAIT_POLICY=passive, pair 1 of 5",
     ]
+    left = [each.left_s for each in told]
+    assert left[:2] == [None, None] and left[-1] == 0
+    assert left[2] == pytest.approx(2 * 14 * told[2].seconds, rel=0.2), (
+        "of this, the other start and the proof"
+    )
 
 
 def test_what_does_not_help_is_not_kept() -> None:

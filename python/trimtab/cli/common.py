@@ -68,11 +68,57 @@ search_option = click.option(
     help="How to search within a run. Default: diagnosed.",
 )
 
+# Of the policies behind --threads; the library has them, too.
+TUNABLES = {
+    "fit": (
+        *("lost_at_once", "lost_in_a_row", "least_idle", "calm_s", "most_calm_s", "soon_s", "settle_s"),
+        *("grain.short_s", "grain.ratio", "grain.wait_s", "grain.most_wait_s", "grain.longer"),
+        *("bad_skew_s", "skew_ratio"),
+    ),
+    "regions": (),
+    "asat-v1": ("eval_time_s", "bad_spread", "bad_trig", "good_trig"),
+    "asat-v2": ("eval_time_s", "bad_time_s", "bad_trig", "good_trig"),
+}
+
+
+class _Threads(click.ParamType[str]):
+    """A policy, and behind a colon what is to be another value of its tunables."""
+
+    name = "POLICY[:TUNABLE=NUMBER,...]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value)
+        policy, _, tunables = text.partition(":")
+        if policy not in TUNABLES:
+            self.fail(f"expected one of {', '.join(TUNABLES)}, found {policy!r}", param, ctx)
+        for each in tunables.split(",") if tunables else []:
+            name, _, number = each.partition("=")
+            if name not in TUNABLES[policy]:
+                known = ", ".join(TUNABLES[policy]) or "none"
+                self.fail(f"{each!r}: expected a tunable of {policy}: {known}", param, ctx)
+            is_whole = name.endswith("_trig")
+            if not _is_number(number, is_whole):
+                self.fail(
+                    f"{each!r}: expected {'a whole' if is_whole else 'a'} number above 0, up to 1e9",
+                    param,
+                    ctx,
+                )
+        return text
+
+
+def _is_number(text: str, is_whole: bool) -> bool:
+    try:
+        number = float(text)
+    except ValueError:
+        return False
+    return 0 < number <= 1e9 and (not is_whole or text.isdigit())
+
+
 threads_option = click.option(
     "--threads",
-    type=click.Choice(["fit", "regions", "asat-v1", "asat-v2"]),
+    type=_Threads(),
     help="Consent to fewer threads than the program would have. fit: one number for all, by what others leave of the CPUs; "
-    "regions: one for each parallel region, searched as --tune does; asat-v1, asat-v2: as published, for comparison.",
+    "regions: one for each parallel region, searched as --tune does; asat-v1, asat-v2: as published, for comparison. Behind a colon tunables may be set: asat-v2:bad_trig=1,good_trig=10.",
 )
 region_threads_option = click.option(
     "--threads",

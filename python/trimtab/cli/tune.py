@@ -157,7 +157,8 @@ def run_tune(
 
 
 def _tell(trial: Trial) -> None:
-    click.echo(f"trimtab: {trial.what}: {trial.seconds:.3g} s, {trial.note}", err=True)
+    left = f"; at most {trial.left_s:.0f} s left" if trial.left_s else ""
+    click.echo(f"trimtab: {trial.what}: {trial.seconds:.3g} s, {trial.note}{left}", err=True)
 
 
 def _keep(outcome: Outcome, entries: list[Entry], history: History, key: Key, program: Path) -> int:

@@ -85,11 +85,16 @@ class RunFailed(Exception):
 
 @dataclass(frozen=True)
 class Trial:
-    """One thing that was tried, for the user to see."""
+    """One thing that was tried, for the user to see.
+
+    Attributes:
+        left_s: what all that may still be to do takes; None: not known yet.
+    """
 
     what: str
     seconds: float
     note: str = ""
+    left_s: float | None = None
 
 
 @dataclass
@@ -133,29 +138,39 @@ def tune(
     """
     outcome = Outcome()
     report: dict[str, Any] = {}
+    # Of pairs; the last are those that prove all of it.
+    left = pairs
+
+    def in_turn(candidate: Callable[[], float], incumbent: Callable[[], float], what: str) -> Pairs:
+        nonlocal left
+        left -= pairs
+        return _in_turn(candidate, incumbent, pairs, left, what, told)
+
     for number in range(learning_runs):
         report = runner.learn({})
         lasting = [each for each in report["decisions"] if each["outcome"] in LASTING and each["key"]]
         outcome.loops.update({each["key"]: each for each in lasting})
         found = sum(each["outcome"] == "kept" for each in lasting)
-        told(Trial(f"learning, run {number + 1}", float(report["wall_s"]), f"{found} kept"))
+        told(
+            Trial(f"learning, run {number + 1} of {learning_runs}", float(report["wall_s"]), f"{found} kept")
+        )
     outcome.then = _started_with(report)
     incumbent: Mapping[str, str] = {}
-    for start in candidates(report):
+    starts = list(candidates(report))
+    left += pairs * len(starts)
+    for start in starts:
         tried = {**incumbent, **start.environment}
-        measured = _in_turn(
+        measured = in_turn(
             lambda tried=tried: runner.frozen(tried),  # type: ignore[misc]
             lambda incumbent=incumbent: runner.frozen(incumbent),  # type: ignore[misc]
-            pairs,
             start.text,
-            told,
         )
         outcome.starts.append((start, measured))
         if measured.verdict == "better":
             incumbent = tried
             outcome.chosen = Start(tried, start.reason)
     if outcome.loops or outcome.chosen is not None or outcome.then is not None:
-        outcome.proof = _in_turn(lambda: runner.frozen(incumbent), runner.bare, pairs, "all of it", told)
+        outcome.proof = in_turn(lambda: runner.frozen(incumbent), runner.bare, "all of it")
     return outcome
 
 
@@ -172,17 +187,22 @@ def _in_turn(
     candidate: Callable[[], float],
     incumbent: Callable[[], float],
     pairs: int,
+    left_behind: int,
     what: str,
     told: Callable[[Trial], None],
 ) -> Pairs:
-    """Pairs in alternating order, so that a machine that gets slower speaks for neither."""
+    """Pairs in alternating order, so that a machine that gets slower speaks for neither.
+
+    `left_behind`: how many others there may be after these.
+    """
     ours: list[float] = []
     theirs: list[float] = []
     for number in range(pairs):
         for is_ours in (True, False) if number % 2 == 0 else (False, True):
             (ours if is_ours else theirs).append(candidate() if is_ours else incumbent())
         so_far = Pairs(tuple(ours), tuple(theirs))
-        told(Trial(f"{what}, pair {number + 1}", ours[-1], f"{theirs[-1]:.3g} s without"))
+        left_s = (ours[-1] + theirs[-1]) * (pairs - number - 1 + left_behind)
+        told(Trial(f"{what}, pair {number + 1} of {pairs}", ours[-1], f"{theirs[-1]:.3g} s without", left_s))
         if so_far.verdict == "clearly worse":
             break
     return Pairs(tuple(ours), tuple(theirs))
@@ -230,6 +250,12 @@ def starts_for(
     return found
 
 
+def _verdict_of(decision: dict[str, Any]) -> str:
+    if decision["outcome"] == "set":
+        return "known before" if decision["policy"] == "history" else "set by a rule"
+    return "best measured" if decision["gain"] is None else "better"
+
+
 def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
     """For tables and JSON: subject, setting before and after, gain, spread, verdict."""
     rows: list[dict[str, Any]] = []
@@ -242,7 +268,7 @@ def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
                 "after": ", ".join(f"{one['knob']}={one['to']}" for one in changes),
                 "gain": each["gain"],
                 "spread": each["uncertainty"],
-                "verdict": "known before" if each["outcome"] == "set" else "better",
+                "verdict": _verdict_of(each),
             }
         )
     if outcome.then is not None:

@@ -16,7 +16,7 @@ namespace {
 using observe::the_recorder;
 
 char short_region, long_region, uneven_region, mixed_region, alone_region, sized_region, slow_region, early_region,
-    restless_region, known_region, brief_region;
+    restless_region, known_region, brief_region, unlucky_region;
 bool rests(const void* outlined) { return watching_of(outlined) == watching::rarely; }
 
 class loops_to_watch : public ::testing::Test {
@@ -196,6 +196,14 @@ TEST_F(uneven_loops, are_told_when_their_region_is_known) {
   loop_site& brief = watched(&early_region, 5e-6);
   EXPECT_EQ(told(steering, brief, 5e-6, 3e-6, 1), std::nullopt);
   EXPECT_NEAR(told(steering, brief, 5e-6, 3e-6).value_or(0), 1.6, 0.02);
+}
+
+TEST_F(uneven_loops, are_not_those_of_which_one_member_has_lost_its_CPU) {
+  loop_steering steering(knobs, record, {}, true, true);
+  loop_site& brief = watched(&unlucky_region, 5e-6);
+  EXPECT_EQ(told(steering, brief, 5e-6, 0), 1);
+  add_load(brief, 0, nullptr, static_cast<ticks>(the_recorder.ticks_of_ns(3e6)));
+  EXPECT_EQ(told(steering, brief, 5e-6, 0), 1);
 }
 
 TEST_F(uneven_loops, are_what_they_are_where_nobody_may_rest) {

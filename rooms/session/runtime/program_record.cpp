@@ -67,9 +67,9 @@ program_record::program_record(std::uint32_t runtime, bool is_kept)
       m_is_kept(is_kept),
       m_record(std::make_unique<program_target>(runtime, m_recorded)) {}
 
-void program_record::add(const steer::subject_info& subject, std::uint32_t recorded) {
+void program_record::add(const steer::subject_info& subject, std::uint32_t recorded, const std::string& key) {
   (*m_recorded)[subject.id] = recorded;
-  m_record.add(subject, "tasks/" + subject.name);
+  m_record.add(subject, key);
   m_subjects.insert_or_assign(subject.id, subject);
 }
 

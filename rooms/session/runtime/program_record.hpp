@@ -17,8 +17,8 @@ class program_record {
   // runtime: 1, 2, ... in this process.
   program_record(std::uint32_t runtime, bool is_kept);
 
-  // recorded: its number in the run's records, 0: none.
-  void add(const steer::subject_info& subject, std::uint32_t recorded);
+  // recorded: its number in the run's records, 0: none. key: how later runs find it, "": not at all.
+  void add(const steer::subject_info& subject, std::uint32_t recorded, const std::string& key);
   const steer::subject_info* find(steer::subject_id subject) const noexcept;  // nullptr: not added
   void write(const steer::decision& made, bool is_applied);
 

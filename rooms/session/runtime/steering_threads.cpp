@@ -1,24 +1,13 @@
 #include "steering_threads.hpp"
 
-#include <time.h>
-
 #include <chrono>
 #include <mutex>
 #include <system_error>
 #include <utility>
 
+#include "trimtab/base/clock.hpp"
+
 namespace trimtab::session {
-
-namespace {
-
-// Of the calling thread alone: a policy is not slow because others have the CPU.
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-}  // namespace
 
 struct steering_threads::state {
   state(const options& how, callbacks calls)
@@ -81,7 +70,7 @@ struct steering_threads::state {
 steering_threads::steering_threads(const options& how, std::vector<std::unique_ptr<steer::policy>> policies,
                                    callbacks calls) {
   options with_clock = how;
-  if (!with_clock.engine.clock) with_clock.engine.clock = cpu_seconds;
+  if (!with_clock.engine.clock) with_clock.engine.clock = base::thread_seconds;
   m_state = std::make_shared<state>(with_clock, std::move(calls));
   for (auto& each : policies) m_state->steering.add(std::move(each));
   const auto start = [](base::periodic_thread& which, const char* name, base::periodic_thread::work does) {

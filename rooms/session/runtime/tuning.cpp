@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "cap_figures.hpp"
+#include "known_settings.hpp"
 #include "program_record.hpp"
 #include "steering_threads.hpp"
 #include "trimtab/steer/fitting/fit.hpp"
+#include "trimtab/steer/recall.hpp"
 #include "trimtab/steer/tasks_advice.hpp"
 #include "trimtab/steer/tasks_oversubscription.hpp"
 #include "trimtab/steer/tasks_power_limit.hpp"
@@ -27,43 +29,42 @@ namespace {
 constexpr steer::subject_id cap_subject = 1;
 constexpr const char* cap_policy_names[] = {"tuner", "queue-length", "power-limit", "fit"};
 
-// The tuner, of all subjects but the one that a rule has: a rule leaves its subject free to others.
-class tuner_of_others final : public steer::policy {
- public:
-  tuner_of_others(steer::tuner_options options, steer::subject_id rules) : m_tuner(std::move(options)), m_rules(rules) {}
-  std::string_view name() const noexcept override { return m_tuner.name(); }
-  void observe(const steer::view& now, std::vector<steer::proposal>& out) override {
-    std::vector<steer::subject_view> left;
-    for (const steer::subject_view& each : now.subjects)
-      if (each.info.id != m_rules) left.push_back(each);
-    steer::view seen = now;
-    seen.subjects = left;
-    m_tuner.observe(seen, out);
-  }
+// By what others do meanwhile, or what the user demands: nothing for later runs.
+bool is_of_the_moment(const tuning_options& options) noexcept {
+  return options.policy == cap_policy::fit || options.policy == cap_policy::power_limit;
+}
 
- private:
-  steer::tuner m_tuner;
-  steer::subject_id m_rules;
-};
+// How later runs find it; "": not at all.
+std::string key_of(const steer::subject_info& subject, const tuning_options& options) {
+  return subject.id == cap_subject && is_of_the_moment(options) ? "" : "tasks/" + subject.name;
+}
 
-std::vector<std::unique_ptr<steer::policy>> policies_of(const tuning_options& options) {
-  std::vector<std::unique_ptr<steer::policy>> made;
-  if (!options.policies.empty()) {
-    for (const auto& each : options.policies) made.push_back(each());
-    return made;
-  }
+void add_searches(const tuning_options& options, std::vector<std::unique_ptr<steer::policy>>& to) {
   const bool is_ruled = options.workers && options.policy != cap_policy::tuner;
-  if (is_ruled && options.policy == cap_policy::queue_length) made.push_back(std::make_unique<steer::queue_length_climb>());
-  if (is_ruled && options.policy == cap_policy::power_limit)
-    made.push_back(std::make_unique<steer::power_limit>(steer::power_limit_options{.limit_w = options.power_limit_w}));
-  if (is_ruled && options.policy == cap_policy::fit)
-    made.push_back(std::make_unique<steer::fit>(steer::fit_options{}, worker_cap::knob));
+  if (is_ruled && options.policy == cap_policy::queue_length) to.push_back(std::make_unique<steer::queue_length_climb>());
   // Proving it takes long where each worker waits for three others; the tuner goes on from there.
-  if (options.workers && !is_ruled) made.push_back(std::make_unique<steer::oversubscription>());
+  if (options.workers && !is_ruled) to.push_back(std::make_unique<steer::oversubscription>());
   steer::tuner_options how;
   how.kind = steer::search_kind::hill_climbing;
   how.seed = options.seed;
-  if (options.grain || !is_ruled) made.push_back(std::make_unique<tuner_of_others>(how, is_ruled ? cap_subject : 0));
+  how.is_left_to_rules = [is_ruled](const steer::subject_info& of) { return is_ruled && of.id == cap_subject; };
+  if (options.grain || !is_ruled) to.push_back(std::make_unique<steer::tuner>(how));
+}
+
+std::vector<std::unique_ptr<steer::policy>> policies_of(const tuning_options& options, bool is_frozen,
+                                                        std::unique_ptr<steer::policy> recall) {
+  std::vector<std::unique_ptr<steer::policy>> made;
+  made.push_back(std::move(recall));
+  if (!options.policies.empty()) {
+    if (!is_frozen)
+      for (const auto& each : options.policies) made.push_back(each());
+    return made;
+  }
+  if (options.workers && options.policy == cap_policy::power_limit)
+    made.push_back(std::make_unique<steer::power_limit>(steer::power_limit_options{.limit_w = options.power_limit_w}));
+  if (options.workers && options.policy == cap_policy::fit)
+    made.push_back(std::make_unique<steer::fit>(steer::fit_options{}, worker_cap::knob));
+  if (!is_frozen) add_searches(options, made);
   return made;
 }
 
@@ -90,7 +91,8 @@ class tuning {
         m_work(m_cap, of.workers(), options.grain),
         m_figures(options.workers && options.policy == cap_policy::fit ? std::make_unique<cap_figures>() : nullptr),
         m_record(m_number, options.print_decisions),
-        m_threads({options.period_s, options.patience_s, {}}, policies_of(options),
+        m_known(settings_of_earlier_runs()),
+        m_threads({options.period_s, options.patience_s, {}}, policies_of(options, m_known.is_frozen, recalled()),
                   {[this](steer::snapshot& into, steer::board& knobs) { look(into, knobs); },
                    [this](const steer::decision& made, bool is_applied) { told(made, is_applied); }}) {
     m_of.set_grain_source(&m_work);
@@ -118,6 +120,13 @@ class tuning {
   }
 
  private:
+  std::unique_ptr<steer::policy> recalled() {
+    auto made = std::make_unique<steer::recall>(
+        std::move(m_known.settings), [this](const steer::subject_info& subject) { return key_of(subject, m_options); });
+    m_recall = made.get();
+    return made;
+  }
+
   void look(steer::snapshot& into, steer::board& knobs) {
     const bool is_first = !std::exchange(m_has_looked, true);
     if (is_first && m_options.workers) {
@@ -125,7 +134,7 @@ class tuning {
           m_cap.info(), [this](std::uint32_t, steer::knob_value to) { return m_cap.turn(to); },
           [this](steer::decision_number number) { m_cap.in_force(number); });
       into.appeared.push_back(m_cap.info());
-      m_record.add(m_cap.info(), m_of.recorded_as());
+      m_record.add(m_cap.info(), m_of.recorded_as(), key_of(m_cap.info(), m_options));
     }
     steer::subject_state of_cap = m_cap.look();
     if (m_figures) {
@@ -144,7 +153,7 @@ class tuning {
     }
     std::vector<new_subject> appeared;
     m_work.look(into, knobs, appeared);
-    for (const new_subject& each : appeared) m_record.add(each.info, each.recorded);
+    for (const new_subject& each : appeared) m_record.add(each.info, each.recorded, key_of(each.info, m_options));
   }
 
   void told(const steer::decision& made, bool is_applied) {
@@ -155,11 +164,15 @@ class tuning {
 
   void conclude() {
     const std::string given_up = m_threads.given_up();
-    if (given_up.empty())
+    constexpr const char *found_before = "what earlier runs found", *remedy = "trimtab history list";
+    if (!m_known.error.empty()) m_record.unavailable(found_before, m_known.error.c_str(), remedy);
+    if (given_up.empty()) {
       m_record.write(m_threads.engine());
-    else
+      for (const std::string& each : m_recall->misfits()) m_record.unavailable(found_before, each.c_str(), remedy);
+    } else {
       m_record.unavailable(given_up.c_str(), "it did not return, or threw",
                            "what was on trial was undone, and nothing was steered any more");
+    }
     if (m_options.workers && m_options.policy == cap_policy::power_limit && !m_cap.has_meter())
       m_record.unavailable("power limit", "there is no power meter that may be read in /sys/class/powercap",
                            "nothing was limited; as root, or: sudo chmod a+r /sys/class/powercap/*/energy_uj");
@@ -180,6 +193,8 @@ class tuning {
   std::unique_ptr<cap_figures> m_figures;  // nullptr: nobody asks for them
   program_record m_record;
   bool m_has_looked = false, m_is_cap_gone = false;
+  known_settings m_known;
+  const steer::recall* m_recall = nullptr;
   steering_threads m_threads;  // last: they use all of the above
 };
 

@@ -31,8 +31,8 @@ struct word {
   value means;
 };
 template <class value, std::size_t count>
-bool read_word(const char* text, const word<value> (&words)[count], value& into) noexcept {
-  const auto found = std::find_if(std::begin(words), std::end(words), [&](const auto& each) { return is(text, each.text); });
+bool read_word(std::string_view text, const word<value> (&words)[count], value& into) noexcept {
+  const auto found = std::find_if(std::begin(words), std::end(words), [&](const auto& each) { return text == each.text; });
   if (found == std::end(words)) return false;
   into = found->means;
   return true;
@@ -51,6 +51,16 @@ constexpr word<thread_policy> thread_policies[] = {{"off", thread_policy::off},
 constexpr word<steer_policy> policies[] = {{"tuner", steer_policy::tuner},
                                            {"arcs-online", steer_policy::arcs_online},
                                            {"arcs-offline", steer_policy::arcs_offline}};
+
+// With tunables behind a colon, perhaps.
+bool read_threads(const char* text, steering_options& chosen) noexcept {
+  const std::string_view all = text;
+  const std::size_t colon = std::min(all.find(':'), all.size());
+  if (!read_word(all.substr(0, colon), thread_policies, chosen.threads)) return false;
+  chosen.thread_tunables = all.substr(std::min(colon + 1, all.size()));
+  const bool has_some = chosen.threads != thread_policy::off && chosen.threads != thread_policy::regions;
+  return has_some || chosen.thread_tunables.empty();
+}
 
 // One of ours, or the file of one outside.
 bool read_policy(const char* text, steering_options& chosen) noexcept {
@@ -110,8 +120,7 @@ options read_options(const char* (*look_up)(const char* name)) noexcept {
     check("TRIMTAB_BUDGET", text, read_number(text, 0, 100, result.steering.budget_percent));
   if (const char* text = value_of("TRIMTAB_SEED"))
     check("TRIMTAB_SEED", text, read_number(text, 0, ~std::uint64_t{0}, result.steering.seed));
-  if (const char* text = value_of("TRIMTAB_THREADS"))
-    check("TRIMTAB_THREADS", text, read_word(text, thread_policies, result.steering.threads));
+  if (const char* text = value_of("TRIMTAB_THREADS")) check("TRIMTAB_THREADS", text, read_threads(text, result.steering));
   if (const char* text = value_of("TRIMTAB_THREADS_EVEN_IF_FIXED")) {
     result.steering.is_even_if_fixed = is(text, "1");
     check("TRIMTAB_THREADS_EVEN_IF_FIXED", text, is(text, "0") || is(text, "1"));

@@ -2,6 +2,8 @@
 // here and nowhere else. `trimtab run` sets these.
 #pragma once
 
+#include <string_view>
+
 #include "trimtab/observe/probe.hpp"
 #include "trimtab/observe/recorder.hpp"
 #include "trimtab/steer/search.hpp"
@@ -31,7 +33,8 @@ inline constexpr option option_table[] = {
     {"TRIMTAB_BUDGET", "3", "percent of the run's time that tuning may cost, 0 to 100"},
     {"TRIMTAB_SEED", "1", "of all that is drawn by lot"},
     {"TRIMTAB_THREADS", "off",
-     "off | fit | asat-v1 | asat-v2 | regions: consent to other numbers of threads; by whom, or each region's as tuned"},
+     "off | fit | asat-v1 | asat-v2 | regions: consent to other numbers of threads; by whom, or each region's as tuned; "
+     "NAME:TUNABLE=NUMBER,... sets some"},
     {"TRIMTAB_THREADS_EVEN_IF_FIXED", "0", "1: also where the program says the number (num_threads, omp_set_num_threads)"},
 };
 
@@ -45,6 +48,7 @@ enum class steer_policy : std::uint8_t { tuner, arcs_online, arcs_offline, outsi
 struct steering_options {
   tune how = tune::off;
   thread_policy threads = thread_policy::off;
+  std::string_view thread_tunables;         // of that policy, "bad_trig=1,...": behind a colon
   bool is_even_if_fixed = false;            // consent to change numbers of threads that the program says itself
   const char* runtime_directory = nullptr;  // XDG_RUNTIME_DIR: for the registry, where there is no /dev/shm
   const char* settings = nullptr;           // a path

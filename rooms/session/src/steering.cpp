@@ -1,6 +1,7 @@
 #include "steering.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -31,6 +32,7 @@ namespace {
 
 using observe::the_recorder;
 
+constexpr double longest_tick_s = 0.3;
 constexpr double policy_limit_s = 1;  // then the knobs are brought back by the sampler thread
 constexpr double longest_stop_s = 0.1;
 
@@ -54,7 +56,9 @@ struct parts {
         turns_waiting(!chosen.is_waiting_set && (chosen.how == tune::on || chosen.how == tune::shuffle)),
         looks(rhythm_of(chosen)),
         engine(engine_options_of(chosen)),
-        conductor(engine, knobs, seconds, [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); }) {
+        conductor(
+            engine, knobs, [this] { return ticked_s.load(); },
+            [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); }) {
     auto recalled = std::make_unique<steer::recall>(
         std::move(known), [this](const steer::subject_info& subject) { return key_of(subject.id); });
     recall = recalled.get();
@@ -81,6 +85,9 @@ struct parts {
     options.kind = chosen.search;
     options.seed = chosen.seed;
     options.same_as = [this](const steer::subject_info& subject) { return loops.same_as(subject); };
+    options.is_left_to_rules = [](const steer::subject_info& subject) {
+      return subject.place_of(steer::knobs::block_time).has_value();
+    };
     return std::make_unique<steer::tuner>(std::move(options));
   }
 
@@ -101,9 +108,7 @@ struct parts {
   static steer::engine_options engine_options_of(const steering_options& chosen) {
     steer::engine_options options;
     options.budget_share = static_cast<double>(chosen.budget_percent) / 100;
-    options.clock = seconds;
-    // It writes files, which may take a while.
-    if (chosen.policy == steer_policy::outside) options.policy_limit_s = policy_limit_s;
+    options.clock = base::thread_seconds;
     return options;
   }
   void tell(const steer::decision& made, bool is_applied) {
@@ -111,6 +116,12 @@ struct parts {
     record.write(made, base::now());
     looks.decided(made.time_s);
     if (made.what == steer::outcome::kept || made.what == steer::outcome::set) loops.write_costs(made.subject);
+  }
+  // By the sampler's thread: how long a policy takes is not counted while nothing of the process gets on.
+  void tick() {
+    const double now_s = seconds();
+    ticked_s.store(ticked_s.load() + std::min(now_s - latest_tick_s, longest_tick_s));
+    latest_tick_s = now_s;
   }
   // Where numbers of threads are fitted it is not crowded for long, and whoever fits them must not be late.
   void pace_by(steer::snapshot& now) {
@@ -143,6 +154,8 @@ struct parts {
     record.write(engine);
   }
 
+  std::atomic<double> ticked_s{0};
+  double latest_tick_s = 0;
   steer::board knobs;
   steer::decision_record record;
   openmp::loop_steering loops;
@@ -249,6 +262,7 @@ void steering_lane_opened() noexcept {
 void steering_ticked() noexcept {
   if (state == nullptr) return;
   try {
+    state->all->tick();
     const std::string which = state->all->conductor.look_after(policy_limit_s);
     if (!which.empty())
       the_recorder.unavailable(("policy " + which).c_str(), "it has been busy for longer than a second",

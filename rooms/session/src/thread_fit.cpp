@@ -1,11 +1,30 @@
 #include "thread_fit.hpp"
 
 #include "trimtab/observe/cpu_registry.hpp"
-#include "trimtab/steer/fitting/asat_v1.hpp"
-#include "trimtab/steer/fitting/asat_v2.hpp"
-#include "trimtab/steer/fitting/fit.hpp"
+#include "trimtab/observe/recorder.hpp"
+#include "trimtab/steer/fitting/tunables.hpp"
 
 namespace trimtab::session {
+
+namespace {
+
+template <class options>
+options with_tunables(const steering_options& chosen) {
+  options made;
+  steer::set_tunables(chosen.thread_tunables, made);
+  return made;
+}
+
+template <class policy, class options>
+void add_tuned(const steering_options& chosen, steer::engine& to) {
+  options made;
+  const std::string mistake = steer::set_tunables(chosen.thread_tunables, made);
+  if (!mistake.empty())
+    observe::the_recorder.unavailable("a tunable of --threads", mistake.c_str(), "docs/steering.md lists them");
+  to.add(std::make_unique<policy>(made));
+}
+
+}  // namespace
 
 std::unique_ptr<openmp::thread_steering> steer_threads(const steering_options& chosen, steer::board& knobs,
                                                        steer::decision_record& record) {
@@ -17,16 +36,22 @@ std::unique_ptr<openmp::thread_steering> steer_threads(const steering_options& c
   // The published policies know nothing of others.
   options.has_trials = chosen.threads == thread_policy::fit && chosen.how != tune::shuffle;
   if (chosen.threads == thread_policy::fit) options.registry = observe::cpu_registry::default_path(chosen.runtime_directory);
-  if (chosen.threads == thread_policy::asat_v1) options.evaluates = evaluated::iterations;
-  if (chosen.threads == thread_policy::asat_v2) options.evaluates = evaluated::barrier;
+  if (chosen.threads == thread_policy::asat_v1) {
+    options.evaluates = evaluated::iterations;
+    options.eval_time_s = with_tunables<steer::asat_v1_options>(chosen).eval_time_s;
+  }
+  if (chosen.threads == thread_policy::asat_v2) {
+    options.evaluates = evaluated::barrier;
+    options.eval_time_s = with_tunables<steer::asat_v2_options>(chosen).eval_time_s;
+  }
   return std::make_unique<openmp::thread_steering>(knobs, record, options);
 }
 
 void add_thread_policy(const steering_options& chosen, steer::engine& to) {
   if (chosen.how == tune::shuffle) return;
-  if (chosen.threads == thread_policy::fit) to.add(std::make_unique<steer::fit>());
-  if (chosen.threads == thread_policy::asat_v1) to.add(std::make_unique<steer::asat_v1>());
-  if (chosen.threads == thread_policy::asat_v2) to.add(std::make_unique<steer::asat_v2>());
+  if (chosen.threads == thread_policy::fit) add_tuned<steer::fit, steer::fit_options>(chosen, to);
+  if (chosen.threads == thread_policy::asat_v1) add_tuned<steer::asat_v1, steer::asat_v1_options>(chosen, to);
+  if (chosen.threads == thread_policy::asat_v2) add_tuned<steer::asat_v2, steer::asat_v2_options>(chosen, to);
 }
 
 }  // namespace trimtab::session

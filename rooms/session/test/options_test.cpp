@@ -52,6 +52,11 @@ TEST(options, of_threads_are_a_consent_of_their_own) {
   EXPECT_STREQ(fitted.steering.runtime_directory, "/run/me");
   EXPECT_EQ(read({{"TRIMTAB_THREADS", "asat-v1"}}).steering.threads, thread_policy::asat_v1);
   EXPECT_EQ(read({{"TRIMTAB_THREADS", "asat-v2"}}).steering.threads, thread_policy::asat_v2);
+  EXPECT_EQ(read({{"TRIMTAB_THREADS", "asat-v2"}}).steering.thread_tunables, "");
+  const options tuned = read({{"TRIMTAB_THREADS", "asat-v2:bad_trig=1,good_trig=10"}});
+  EXPECT_EQ(tuned.steering.threads, thread_policy::asat_v2);
+  EXPECT_EQ(tuned.steering.thread_tunables, "bad_trig=1,good_trig=10");
+  EXPECT_STREQ(read({{"TRIMTAB_THREADS", "regions:bad_trig=1"}}).wrong_name, "TRIMTAB_THREADS") << "it has none";
   EXPECT_EQ(read({{"TRIMTAB_TUNE", "on"}}).steering.threads, thread_policy::off);
   EXPECT_FALSE(fitted.steering.is_even_if_fixed);
   EXPECT_TRUE(read({{"TRIMTAB_THREADS_EVEN_IF_FIXED", "1"}}).steering.is_even_if_fixed);

@@ -14,13 +14,22 @@ bool same(std::span<const knob_value> one, const std::vector<knob_value>& other)
   return std::equal(one.begin(), one.end(), other.begin(), other.end());
 }
 
+std::vector<knob_value> own_values(const subject_info& of) {
+  std::vector<knob_value> found;
+  for (const knob& each : of.knobs) found.push_back(each.initial);
+  return found;
+}
+
 // Of the incumbent, after which its level is that of what is in force, and not of what was before.
 constexpr std::uint32_t level_measurements = 9;
 
 }  // namespace
 
 course::course(const subject_info& of, const tuner_options& options)
-    : m_options(options), m_random(options.seed ^ base::mix(of.id)), m_recheck_s(options.recheck_s) {
+    : m_options(options),
+      m_random(options.seed ^ base::mix(of.id)),
+      m_recheck_s(options.recheck_s),
+      m_drift_after_s(options.drift_after_s) {
   for (const knob& each : of.knobs) {
     m_settle = std::max(m_settle, each.settle);
     m_change_s += each.change_cost_s;
@@ -59,9 +68,9 @@ void course::take_in(const subject_view& it, const view& now) {
     m_settled_level = m_incumbent.value();
 }
 
-bool course::has_drifted() const {
-  return m_settled_level > 0 && m_measured >= level_measurements && m_incumbent.value() > 0 &&
-         std::abs(std::log(m_incumbent.value() / m_settled_level)) > m_options.drift;
+bool course::has_drifted(const view& now) const {
+  return now.time_s - m_settled_s > m_drift_after_s && m_settled_level > 0 && m_measured >= level_measurements &&
+         m_incumbent.value() > 0 && std::abs(std::log(m_incumbent.value() / m_settled_level)) > m_options.drift;
 }
 
 bool course::is_leg_over() const {
@@ -80,26 +89,26 @@ double course::promise(const subject_view& it, const view& now) const {
   const double share = now.time_s > 0 ? m_seconds / now.time_s : 0;
   if (it.info.knobs.empty() || m_measured < m_options.baseline || share < m_options.least_share) return 0;
   if (m_incumbent.seconds() < m_options.least_changes * m_change_s) return 0;
-  if (m_phase == phase::settled) {
-    const bool is_time = now.time_s - m_settled_s > m_recheck_s;
-    const bool is_changed = std::any_of(it.info.knobs.begin(), it.info.knobs.end(),
-                                        [&, i = 0u](const knob& each) mutable { return it.accepted[i++] != each.initial; });
-    return is_time && (has_drifted() || is_changed) ? share : 0;
-  }
-  if (m_options.kind != search_kind::diagnosed) return share;
+  if (m_phase != phase::settled) return share * promise_of_search(it, now);
+  const bool is_changed = m_accepted != own_values(it.info);
+  if (has_drifted(now)) return is_changed || promise_of_search(it, now) > 0 ? share : 0;
+  return is_changed && now.time_s - m_settled_s > m_recheck_s ? share : 0;
+}
+
+// 0: there is nothing to try.
+double course::promise_of_search(const subject_view& it, const view& now) const {
+  if (m_options.kind != search_kind::diagnosed) return 1;
   const auto findings = diagnose({it.figures.begin(), it.figures.end()}, {now.figures.begin(), now.figures.end()});
   const auto start = space_of(it.info.knobs, m_accepted).start;
-  return hints_of(findings, it.info.knobs, start).empty() ? 0 : share * findings.front().strength;
+  return hints_of(findings, it.info.knobs, start).empty() ? 0 : findings.front().strength;
 }
 
 void course::begin(const subject_view& it, const view& now) {
-  m_is_rechecking = m_phase == phase::settled && !has_drifted();
+  const bool is_again = m_phase == phase::settled, is_after_drift = is_again && has_drifted(now);
+  m_is_rechecking = is_again && !(is_after_drift && promise_of_search(it, now) > 0);
   m_scale = 1;
-  if (m_is_rechecking) {
-    values own;
-    for (const knob& each : it.info.knobs) own.push_back(each.initial);
-    return begin_proof(std::move(own));
-  }
+  if (is_after_drift) m_drift_after_s *= 2;
+  if (m_is_rechecking) return begin_proof(own_values(it.info));
   space over = space_of(it.info.knobs, m_accepted);
   if (m_options.same_as) over.same_as = m_options.same_as(it.info);
   m_findings = diagnose({it.figures.begin(), it.figures.end()}, {now.figures.begin(), now.figures.end()});

@@ -38,7 +38,8 @@ class course {
   void begin_leg(values wanted, std::uint32_t measurements);
   bool is_leg_over() const;
   void cut_short() noexcept;
-  bool has_drifted() const;
+  bool has_drifted(const view& now) const;
+  double promise_of_search(const subject_view& it, const view& now) const;
   void next_leg(const subject_view& it, const view& now);
   void explore_on(const subject_view& it, const view& now);
   void told(const subject_view& it);
@@ -85,7 +86,7 @@ class course {
 
   double m_settled_s = 0;
   double m_settled_level = 0;
-  double m_recheck_s = 0;
+  double m_recheck_s = 0, m_drift_after_s = 0;
   bool m_is_rechecking = false;
 };
 

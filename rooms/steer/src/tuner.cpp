@@ -16,6 +16,7 @@ void tuner::observe(const view& now, std::vector<proposal>& out) {
   }
   const subject_view* active = nullptr;
   for (const subject_view& each : now.subjects) {
+    if (m_options.is_left_to_rules && m_options.is_left_to_rules(each.info)) continue;
     std::unique_ptr<course>& its = m_courses[each.info.id];
     if (!its) its = std::make_unique<course>(each.info, m_options);
     its->take_in(each, now);
@@ -37,9 +38,9 @@ const subject_view* tuner::choose(const view& now) {
   double most = 0;
   const subject_view* chosen = nullptr;
   for (const subject_view& each : now.subjects) {
-    const course& its = *m_courses[each.info.id];
-    if (each.is_others || its.is_stalled(now)) continue;
-    const double promise = its.promise(each, now);
+    const auto found = m_courses.find(each.info.id);
+    if (found == m_courses.end() || each.is_others || found->second->is_stalled(now)) continue;
+    const double promise = found->second->promise(each, now);
     if (promise <= most) continue;
     most = promise;
     chosen = &each;

@@ -163,6 +163,7 @@ TEST(tuner, searches_at_once_when_the_world_has_changed_since_it_settled) {
   here.run_until(200);
   const auto next = std::find_if(here.log.begin(), here.log.end(), [](const decision& each) { return each.time_s > 60; });
   ASSERT_NE(next, here.log.end());
+  EXPECT_LT(next->time_s, 62) << "and not when its own values are due";
   EXPECT_EQ(next->reason.find("own values"), std::string::npos) << "they are no longer what it is measured by";
   EXPECT_NEAR(static_cast<double>(here.values(1)[0]), 17, 1);
 }

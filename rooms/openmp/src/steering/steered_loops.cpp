@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <mutex>
 
@@ -251,6 +252,8 @@ void add_load(loop_site& site, std::uint32_t number, const loop_plan* plan, tick
   member_load* const loads = site.loads.load(std::memory_order_acquire);
   if (loads == nullptr || number >= loop_site::most_members) return;
   member_load& load = loads[number];
+  // No way to share a loop out gives it back, and one of it weighs as much as hundreds of short instances.
+  if (const ticks most = site.longest_part.load(std::memory_order_relaxed); most != 0) took = std::min(took, most);
   const bool is_same = load.under.load(std::memory_order_relaxed) == plan;
   load.ticks.store(is_same ? load.ticks.load(std::memory_order_relaxed) + took : took, std::memory_order_relaxed);
   load.instances.store(is_same ? load.instances.load(std::memory_order_relaxed) + 1 : 1, std::memory_order_relaxed);

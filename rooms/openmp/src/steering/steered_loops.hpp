@@ -76,6 +76,7 @@ struct loop_site {
   std::atomic<std::uint32_t> subject_1;  // of the loop seen first, + 1; 0: not told yet
   std::atomic<std::uint32_t> members;    // of the latest team
   std::atomic<member_load*> loads;       // most_members of them, of a site that is served
+  std::atomic<ticks> longest_part;       // a part that takes longer has lost its CPU; 0: not known
   // By the first threads of teams, one at a time; the steering thread empties the ring.
   std::atomic<bool> is_being_written;
   measurement_ring measured;

@@ -20,6 +20,9 @@ inline std::uint64_t nanoseconds_of(clockid_t clock) noexcept {
 
 inline std::uint64_t monotonic_ns() noexcept { return nanoseconds_of(CLOCK_MONOTONIC); }
 
+// That the calling thread has run: what it does is not slow because others have the CPU.
+inline double thread_seconds() noexcept { return 1e-9 * static_cast<double>(nanoseconds_of(CLOCK_THREAD_CPUTIME_ID)); }
+
 // Set once, before the first thread records; read on every stamp.
 extern bool clock_is_tsc;
 

@@ -2,7 +2,8 @@
 //   watch     until the incumbent's level is known and it is worth it
 //   explore   what the search asks for, against the incumbent, a few measurements each
 //   prove     the best on fresh pairs (trial.hpp); kept, or undone
-//   settled   now and then the program's own values are tried against what was kept; when the level drifts, all begins anew
+//   settled   now and then the program's own values are tried against what was kept; when the level drifts, all begins anew,
+//             ever later where it does so again and again
 #pragma once
 
 #include <functional>
@@ -30,9 +31,12 @@ struct tuner_options {
   double least_changes = 20;        // and one whose measurements are shorter than so many changes of its knobs
   double recheck_s = 30;            // doubles each time
   double drift = 0.25;
-  double patience_s = 2;  // a subject that is not measured so long makes room for others
+  double drift_after_s = 2;  // since it settled; doubles each time
+  double patience_s = 2;     // a subject that is not measured so long makes room for others
   // Points of a subject's space that mean the same; may be empty.
   std::function<std::function<point(point)>(const subject_info&)> same_as;
+  // Subjects that a rule has; may be empty.
+  std::function<bool(const subject_info&)> is_left_to_rules;
 };
 
 class course;

@@ -1,0 +1,42 @@
+#include "trimtab/steer/fitting/tunables.hpp"
+
+#include <gtest/gtest.h>
+
+namespace trimtab::steer {
+namespace {
+
+TEST(tunables, are_set_by_their_names) {
+  asat_v1_options first;
+  EXPECT_EQ(set_tunables("bad_spread=250.5,good_trig=3", first), "");
+  EXPECT_EQ(first.bad_spread, 250.5);
+  EXPECT_EQ(first.good_trig, 3u);
+  EXPECT_EQ(first.bad_trig, asat_v1_options{}.bad_trig);
+  asat_v2_options compilers;
+  EXPECT_EQ(set_tunables("eval_time_s=1,bad_trig=1,good_trig=10,bad_time_s=2e-3", compilers), "");
+  EXPECT_EQ(compilers.eval_time_s, 1);
+  EXPECT_EQ(compilers.bad_time_s, 2e-3);
+  EXPECT_EQ(compilers.bad_trig, 1u);
+  EXPECT_EQ(compilers.good_trig, 10u);
+  fit_options ours;
+  EXPECT_EQ(set_tunables("calm_s=0.5,grain.ratio=0.8", ours), "");
+  EXPECT_EQ(ours.calm_s, 0.5);
+  EXPECT_EQ(ours.grain.ratio, 0.8);
+  EXPECT_EQ(set_tunables("", ours), "");
+}
+
+TEST(tunables, that_cannot_be_set_are_told_and_change_nothing) {
+  asat_v2_options of;
+  for (const char* wrong : {"bad_spread=4", "bad_trig", "bad_trig=", "bad_trig=1.5", "bad_trig=0", "bad_trig=-1",
+                            "bad_trig=2x", "bad_time_s=nan", "=3", ",", "bad_trig=1e10"}) {
+    const std::string told = set_tunables(wrong, of);
+    EXPECT_NE(told.find("expected"), std::string::npos) << wrong << ": " << told;
+  }
+  EXPECT_EQ(of.bad_trig, asat_v2_options{}.bad_trig);
+  EXPECT_EQ(of.bad_time_s, asat_v2_options{}.bad_time_s);
+  EXPECT_NE(set_tunables("good_trig=4,bad_tirg=1", of).find("'bad_tirg=1': expected NAME=NUMBER, NAME one of eval_time_s, "),
+            std::string::npos);
+  EXPECT_EQ(of.good_trig, 4u);
+}
+
+}  // namespace
+}  // namespace trimtab::steer
