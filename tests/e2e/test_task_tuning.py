@@ -121,7 +121,7 @@ def test_a_frozen_run_has_what_was_found_and_searches_nothing(
     program, file = workload("heat_ring"), tmp_path / "history.sqlite"
     options = ["--trimtab:workers=4", "--trimtab:tune=workers", f"--trimtab:tune-policy={policy}"]
     arguments = [*RING, "2000", *options]
-    remember(file, program, arguments, "tasks/runtime 1", {"workers": "2"})
+    remember(file, program, arguments, "tasks/heat_ring/runtime 1", {"workers": "2"})
     frozen = run(program, *arguments, options=("--frozen", "--history", str(file)))
     assert frozen.done.returncode == 0, frozen.done.stderr
     decided = [
@@ -137,11 +137,11 @@ def test_a_frozen_run_has_what_was_found_and_searches_nothing(
 def test_a_run_begins_with_what_was_found(run: Run, workload: Workload, tmp_path: Path) -> None:
     program, file = workload("heat_ring"), tmp_path / "history.sqlite"
     arguments = [*RING, "2000", "--trimtab:workers=4", "--trimtab:tune=workers"]
-    remember(file, program, arguments, "tasks/runtime 1", {"workers": "2"})
+    remember(file, program, arguments, "tasks/heat_ring/runtime 1", {"workers": "2"})
     tuned = run(program, *arguments, options=("--tune", "--history", str(file)))
     first = tuned.decisions_but_moves()[0]
     assert (first["policy"], first["outcome"]) == ("history", "set")
-    remember(file, program, arguments, "tasks/runtime 1", {"workers": "99"})
+    remember(file, program, arguments, "tasks/heat_ring/runtime 1", {"workers": "99"})
     told = run(program, *arguments, options=("--frozen", "--history", str(file))).report()["unavailable"]
     assert [each for each in told if each["what"] == "what earlier runs found"]
 

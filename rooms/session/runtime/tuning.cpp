@@ -1,6 +1,8 @@
 // Puts together what steers one runtime: knobs, policies, threads, records.
 #include "trimtab/session/tuning.hpp"
 
+#include <errno.h>
+
 #include <algorithm>
 #include <iterator>
 #include <mutex>
@@ -34,9 +36,10 @@ bool is_of_the_moment(const tuning_options& options) noexcept {
   return options.policy == cap_policy::fit || options.policy == cap_policy::power_limit;
 }
 
-// How later runs find it; "": not at all.
+// How later runs find it, which may start other programs, too; "": not at all.
 std::string key_of(const steer::subject_info& subject, const tuning_options& options) {
-  return subject.id == cap_subject && is_of_the_moment(options) ? "" : "tasks/" + subject.name;
+  if (subject.id == cap_subject && is_of_the_moment(options)) return "";
+  return "tasks/" + std::string(program_invocation_short_name) + "/" + subject.name;
 }
 
 void add_searches(const tuning_options& options, std::vector<std::unique_ptr<steer::policy>>& to) {

@@ -31,7 +31,7 @@ constexpr std::uint32_t quick_refinements = 6;
 constexpr double first_pause_s = 0.05, longest_pause_s = 10;
 constexpr double short_below_s = 200e-6;  // what watching takes is less than a hundredth of such an instance
 constexpr double slow_rise = 1.25;        // from one measurement to the next
-constexpr double longest_parts = 4;       // times an instance
+constexpr double longest_parts = 16;      // times an instance
 constexpr double of_before = 0.75;        // what instances still weigh at the next look
 
 double seconds_of(std::uint64_t took) noexcept {
@@ -160,8 +160,9 @@ void loop_steering::measure(entry& of, steer::subject_state& state) {
     of.iteration_s = seconds / static_cast<double>(taken.iterations);
     of.instance_s = seconds / static_cast<double>(taken.instances);
     of.short_s = of.short_s > 0 ? std::min(of.instance_s, of.short_s * slow_rise) : of.instance_s;
-    of.site->longest_part.store(static_cast<ticks>(the_recorder.ticks_of_ns(longest_parts * of.short_s * 1e9)),
-                                std::memory_order_relaxed);
+    if (of.site->key.trip != any_trip)
+      of.site->longest_part.store(static_cast<ticks>(the_recorder.ticks_of_ns(longest_parts * of.short_s * 1e9)),
+                                  std::memory_order_relaxed);
     of.lately += static_cast<double>(taken.instances);
     if (taken.under != under_what_was_known && (of.is_known || of.measured.size() < most_before))
       of.measured.push_back({taken.under, of.iteration_s, took_s + seconds_of(taken.unwatched),
