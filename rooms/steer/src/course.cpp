@@ -15,8 +15,8 @@ bool same(std::span<const knob_value> one, const std::vector<knob_value>& other)
 }
 
 std::vector<knob_value> own_values(const subject_info& of) {
-  std::vector<knob_value> found;
-  for (const knob& each : of.knobs) found.push_back(each.initial);
+  std::vector<knob_value> found(of.knobs.size());
+  std::transform(of.knobs.begin(), of.knobs.end(), found.begin(), [](const knob& each) { return each.initial; });
   return found;
 }
 
