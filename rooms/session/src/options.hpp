@@ -33,8 +33,7 @@ inline constexpr option option_table[] = {
     {"TRIMTAB_BUDGET", "3", "percent of the run's time that tuning may cost, 0 to 100"},
     {"TRIMTAB_SEED", "1", "of all that is drawn by lot"},
     {"TRIMTAB_THREADS", "off",
-     "off | fit | asat-v1 | asat-v2 | regions: consent to other numbers of threads; by whom, or each region's as tuned; "
-     "NAME:TUNABLE=NUMBER,... sets some"},
+     "off | fit | asat-v1 | asat-v2 | regions: consent to other numbers of threads; NAME:TUNABLE=NUMBER,... sets some"},
     {"TRIMTAB_THREADS_EVEN_IF_FIXED", "0", "1: also where the program says the number (num_threads, omp_set_num_threads)"},
 };
 
