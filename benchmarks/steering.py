@@ -18,6 +18,7 @@ from typing import Any
 from benchmarks.machine import Patience, Watch
 from benchmarks.measure import measure_all
 from benchmarks.running import BenchError, finished, make
+from benchmarks.sharing import run_sharing
 from benchmarks.turns import BARE_NAME, TUNED_NAME, run_turns
 
 BARE, TUNED, AGAIN, HAND = "bare", "tuned", "again", "hand"
@@ -155,7 +156,11 @@ def run_steering(
         minutes=minutes,
         tell=tell,
     )
-    return {**found, "turns": run_turns(programs, is_smoke, rounds * _TURNS_OFTEN, tell)}
+    return {
+        **found,
+        "turns": run_turns(programs, is_smoke, rounds * _TURNS_OFTEN, tell),
+        "sharing": run_sharing(programs, workloads, is_smoke, rounds, tell),
+    }
 
 
 def _measure(case: SteeringCase, rounds: int, patience: Patience, seed: int) -> dict[str, Any]:

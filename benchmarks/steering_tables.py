@@ -81,9 +81,27 @@ def steering_turns(results: Results) -> str:
     return markdown(head, rows)
 
 
+def steering_sharing(results: Results) -> str:
+    """What is promised of programs that share CPUs."""
+    rows = []
+    for case in results["sharing"]:
+        ratio = spread(case["ratio"])
+        found = sorted({*case["notes"]})
+        rows.append(
+            [
+                case["title"] + (f" ({', '.join(found)})" if found else ""),
+                f"{ratio.median:.2f} ({ratio.quarter:.2f}-{ratio.three_quarters:.2f})",
+                f"{case['bar']:g}",
+                judge(ratio, case["bar"]),
+            ]
+        )
+    return markdown(["what", "found", "bar", ""], rows)
+
+
 STEERING_BLOCKS = {
     "machine": machine,
     "steering-targets": steering_targets,
     "steering-times": steering_times,
     "steering-turns": steering_turns,
+    "steering-sharing": steering_sharing,
 }

@@ -9,7 +9,13 @@ from typing import Any
 from benchmarks import docs
 from benchmarks.__main__ import SUITES
 from benchmarks.steering import steering_cases
-from benchmarks.steering_tables import STEERING_BLOCKS, steering_targets, steering_times, steering_turns
+from benchmarks.steering_tables import (
+    STEERING_BLOCKS,
+    steering_sharing,
+    steering_targets,
+    steering_times,
+    steering_turns,
+)
 
 
 def _case(title: str, most: float, why_not: str = "", **levels: list[float]) -> dict[str, Any]:
@@ -60,6 +66,16 @@ def test_turns() -> None:
         and "1.050 (1.050-1.050)" in tuned
         and "not met" in tuned
     )
+
+
+def test_sharing() -> None:
+    cases = [
+        {"title": "copies", "bar": 1.1, "ratio": [1.02] * 6, "notes": []},
+        {"title": "cap", "bar": 1.05, "ratio": [1.2] * 6, "notes": ["2", "3", "2"]},
+    ]
+    copies, cap = steering_sharing({"sharing": cases}).splitlines()[2:]
+    assert "copies" in copies and "1.02 (1.02-1.02)" in copies and "| met" in copies
+    assert "cap (2, 3)" in cap and "1.20" in cap and "not met" in cap
 
 
 def test_cases_are_shorter_in_a_smoke_run() -> None:

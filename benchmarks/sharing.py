@@ -1,0 +1,160 @@
+"""Programs that are to settle beside others: a serial job, copies of themselves, more workers than CPUs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.running import BenchError, finished
+
+_TIMEOUT_S = 300
+_CPUS = len(os.sched_getaffinity(0))
+_COPIES = (2, 3, 4)
+_ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+# Of a balanced loop of 0.1 ms: some seconds with one thread.
+_STEPS, _SERIAL_STEPS, _SMOKE_STEPS = 20_000, 10_000, 20
+_RING_STEPS, _SMOKE_RING_STEPS = 32_000, 200
+_CAP = re.compile(r"^at [\d.]+ s runtime 1: workers \d+ -> (\d+), (kept|set)", re.MULTILINE)
+
+
+class _Found(NamedTuple):
+    title: str
+    bar: float
+    ratio: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class _Where:
+    programs: Path
+    workloads: Path
+    is_smoke: bool
+
+    def loop(self, compiler: str, steps: int) -> list[str]:
+        """The balanced loop."""
+        return [
+            str(self.programs / f"steered-{compiler}"),
+            "even",
+            str(_SMOKE_STEPS if self.is_smoke else steps),
+        ]
+
+    def ring(self, *options: str) -> list[str]:
+        """The stencil."""
+        steps = _SMOKE_RING_STEPS if self.is_smoke else _RING_STEPS
+        size = ["--points", "200000", "--partition", "1000", "--no-check", "--steps", str(steps)]
+        return [str(self.workloads / "heat_ring"), *size, *options]
+
+
+def run_sharing(
+    programs: Path, workloads: Path, is_smoke: bool, rounds: int, tell: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """What is promised of programs that share CPUs: title, bar, the ratio of each round, and what was found besides."""
+    where = _Where(programs, workloads, is_smoke)
+    found: dict[str, dict[str, Any]] = {}
+    for number in range(rounds):
+        for compiler in ("gcc",) if is_smoke else ("gcc", "clang"):
+            _take(found, _beside_a_serial_job(where, compiler))
+            _take(found, _copies(where, compiler))
+        _take(found, _too_many_workers(where))
+        tell(f"sharing: round {number + 1} of {rounds}")
+    return list(found.values())
+
+
+def _take(into: dict[str, dict[str, Any]], found: Iterable[_Found]) -> None:
+    for each in found:
+        its = into.setdefault(each.title, {"title": each.title, "bar": each.bar, "ratio": [], "notes": []})
+        its["ratio"].append(round(each.ratio, 4))
+        if each.note:
+            its["notes"].append(each.note)
+
+
+def _beside_a_serial_job(where: _Where, compiler: str) -> Iterator[_Found]:
+    job, program = where.loop(compiler, _SERIAL_STEPS), where.loop(compiler, _STEPS)
+    alone = _timed(job, _ONE_THREAD)
+    work = _timed(program, _ONE_THREAD)
+    with _started([(program, {}, True), (job, _ONE_THREAD, False)]) as ended:
+        its, jobs = ended
+    yield _Found(f"a serial job beside `--threads fit`, {compiler}: the job / alone", 1.05, jobs / alone)
+    ideal = (alone + work) / min(_CPUS, 2)
+    both = max(its, jobs)
+    yield _Found(f"a serial job beside `--threads fit`, {compiler}: both done / ideal", 1.1, both / ideal)
+
+
+def _copies(where: _Where, compiler: str) -> Iterator[_Found]:
+    program = where.loop(compiler, _STEPS // 2)
+    for count in _COPIES[:1] if where.is_smoke else _COPIES:
+        with _started([(program, _ONE_THREAD, False)] * count) as ended:
+            single = max(ended)
+        with _started([(program, {}, True)] * count) as ended:
+            title = f"{count} copies with `--threads fit`, {compiler} / of one thread"
+            yield _Found(title, 1.1, max(ended) / single)
+
+
+def _too_many_workers(where: _Where) -> Iterator[_Found]:
+    best = _timed(where.ring(f"--trimtab:workers={_CPUS}"), {})
+    tuned = ["--trimtab:tune=workers", "--trimtab:print-decisions"]
+    began = time.monotonic()
+    told = subprocess.run(
+        where.ring(f"--trimtab:workers={4 * _CPUS}", *tuned),
+        capture_output=True,
+        text=True,
+        timeout=_TIMEOUT_S,
+        check=True,
+    ).stderr
+    took = time.monotonic() - began
+    caps = [int(cap) for cap, _ in _CAP.findall(told)] or [4 * _CPUS]
+    settled = _timed(where.ring(f"--trimtab:workers={caps[-1]}"), {})
+    yield _Found("stencil, four workers a CPU, `tune=workers` / as many as CPUs", 1.1, took / best)
+    yield _Found("stencil, the cap that it settles at / as many as CPUs", 1.05, settled / best, str(caps[-1]))
+
+
+def _timed(command: Sequence[str], more: dict[str, str]) -> float:
+    began = time.monotonic()
+    finished(list(command), _TIMEOUT_S, env={**os.environ, **more})
+    return time.monotonic() - began
+
+
+@contextmanager
+def _started(programs: Sequence[tuple[list[str], dict[str, str], bool]]) -> Iterator[list[float]]:
+    """Seconds of each, of a watched one those of its process: all begin together, and all have ended."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        running = []
+        for number, (command, more, is_fitted) in enumerate(programs):
+            run = folder / f"run-{number}"
+            watched = ["trimtab", "run", "-q", "--threads", "fit", "-o", str(run), "--"] if is_fitted else []
+            process = stack.enter_context(
+                subprocess.Popen(
+                    [*watched, *command],
+                    env={**os.environ, **more},
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                )
+            )
+            stack.callback(process.kill)
+            running.append((process, time.monotonic(), run if is_fitted else None))
+        took: dict[int, float] = {}
+        until = time.monotonic() + _TIMEOUT_S
+        while len(took) < len(running):
+            for number, (process, began, run_folder) in enumerate(running):
+                if number in took or process.poll() is None:
+                    continue
+                if process.returncode != 0:
+                    raise BenchError(f"{programs[number][0]}: ended with {process.returncode}")
+                took[number] = time.monotonic() - began
+                if run_folder is not None:
+                    info = json.loads((run_folder / "run.json").read_text(encoding="utf-8"))
+                    took[number] = float(info["ended"]["wall_s"])
+            if time.monotonic() > until:
+                raise BenchError(f"{programs[0][0]}: expected to end within {_TIMEOUT_S} s")
+            time.sleep(0.01)
+        yield [took[number] for number in range(len(running))]
