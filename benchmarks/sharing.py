@@ -23,7 +23,7 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 # Of a balanced loop of 0.1 ms: some seconds with one thread.
 _STEPS, _SERIAL_STEPS, _SMOKE_STEPS = 20_000, 10_000, 20
 _RING_STEPS, _SMOKE_RING_STEPS = 32_000, 200
-_CAP = re.compile(r"^at [\d.]+ s runtime 1: workers \d+ -> (\d+), (kept|set)", re.MULTILINE)
+_CAP = re.compile(r"^at [\d.]+ s runtime 1: workers \d+ -> (\d+), (?:kept|set)", re.MULTILINE)
 
 
 class _Found(NamedTuple):
@@ -84,7 +84,7 @@ def _beside_a_serial_job(where: _Where, compiler: str) -> Iterator[_Found]:
     with _started([(program, {}, True), (job, _ONE_THREAD, False)]) as ended:
         its, jobs = ended
     yield _Found(f"a serial job beside `--threads fit`, {compiler}: the job / alone", 1.05, jobs / alone)
-    ideal = (alone + work) / min(_CPUS, 2)
+    ideal = max(alone, (alone + work) / _CPUS)
     both = max(its, jobs)
     yield _Found(f"a serial job beside `--threads fit`, {compiler}: both done / ideal", 1.1, both / ideal)
 
@@ -111,7 +111,7 @@ def _too_many_workers(where: _Where) -> Iterator[_Found]:
         check=True,
     ).stderr
     took = time.monotonic() - began
-    caps = [int(cap) for cap, _ in _CAP.findall(told)] or [4 * _CPUS]
+    caps = [int(cap) for cap in _CAP.findall(told)] or [4 * _CPUS]
     settled = _timed(where.ring(f"--trimtab:workers={caps[-1]}"), {})
     yield _Found("stencil, four workers a CPU, `tune=workers` / as many as CPUs", 1.1, took / best)
     yield _Found("stencil, the cap that it settles at / as many as CPUs", 1.05, settled / best, str(caps[-1]))
@@ -137,7 +137,7 @@ def _started(programs: Sequence[tuple[list[str], dict[str, str], bool]]) -> Iter
                     [*watched, *command],
                     env={**os.environ, **more},
                     stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
                 )
             )
             stack.callback(process.kill)

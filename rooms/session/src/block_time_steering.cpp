@@ -54,12 +54,6 @@ bool block_time_steering::is_worth_timing(double delayed) {
   return !is_own || m_crowded >= crowded_windows || (m_is_timing && m_calm < calm_windows);
 }
 
-void block_time_steering::begin_window(double now_s, steer::decision_number under) {
-  m_begun_s = now_s;
-  m_under = under;
-  m_waits = openmp::waits_so_far();
-}
-
 // Windows are of one setting, and of some regions at least.
 void block_time_steering::add_to(steer::snapshot& now) {
   if (m_is_ignored) return;
@@ -71,7 +65,9 @@ void block_time_steering::add_to(steer::snapshot& now) {
   const double seconds = now.time_s - m_begun_s, waited_s = waits.seconds - m_waits.seconds;
   const bool is_of_one = m_under == under, was_timing = m_is_timing;
   if (is_of_one && (seconds < window_s || (was_timing && regions < least_regions))) return;
-  begin_window(now.time_s, under);
+  m_under = under;
+  m_waits = waits;
+  m_begun_s = now.time_s;
   const std::optional<double> delayed = m_lanes.delay_share();
   if (!delayed) return;
   m_is_timing = is_worth_timing(*delayed);

@@ -21,7 +21,6 @@ class block_time_steering {
  private:
   bool make_known(steer::snapshot& now);
   bool is_worth_timing(double delayed);
-  void begin_window(double now_s, steer::decision_number under);
 
   steer::board& m_knobs;
   steer::decision_record& m_record;
