@@ -3,6 +3,7 @@
  *   copy   a balanced loop that is bound by memory
  *   even   a balanced loop that is not, of some 0.1 ms
  *   spin   short regions, whose threads wait for each other some 10,000 times a second
+ *   sum    short regions with a reduction, in which clang's code calls the runtime once more
  *   levels regions of one function that take from 1 us to 50, as those of a multigrid
  */
 #ifndef BENCHMARKS_LOOPS_H
@@ -65,6 +66,14 @@ static double spin(int steps) {
   return sum_of(y, 2000);
 }
 
+static double sum(int steps) {
+  long total = 0;
+  for (int step = 0; step < steps; ++step)
+#pragma omp parallel for schedule(static, 3) reduction(+ : total)
+    for (int i = 0; i < 2000; ++i) total += (long)(i * 17 + step) % 7;
+  return (double)total;
+}
+
 static double levels(int steps) {
   enum { finest = 1 << 17, coarsest = 8 };
   static double y[finest];
@@ -83,6 +92,7 @@ static double run_loop(const char* name, int steps, int chunk) {
   if (strcmp(name, "copy") == 0) return copy(steps);
   if (strcmp(name, "even") == 0) return even(steps);
   if (strcmp(name, "spin") == 0) return spin(steps);
+  if (strcmp(name, "sum") == 0) return sum(steps);
   if (strcmp(name, "levels") == 0) return levels(steps);
   return -1;
 }

@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 from synthetic import LaneFile, ProcessFiles, S, event, row, subject, write_run
 from trimtab.analysis import build
-from trimtab.analysis.overhead import COST_NS, SHARED_REGION_NS, UNTIMED_REGION_NS
+from trimtab.analysis.overhead import CHUNK_NS, COST_NS, SHARED_REGION_NS, UNTIMED_REGION_NS
 from trimtab.export import export
+from trimtab.model import WAIT_REDUCTION
 from trimtab.readers import open_run
 from trimtab.readers.layout import ROW
 
 UNTIMED, SAMPLE = 1, 2
-STATIC, DYNAMIC, INFERRED = 1, 3, 7
+STATIC, STATIC_CHUNKED, DYNAMIC, INFERRED = 1, 2, 3, 7
+BARRIER = 2
 
 
 def sampled_team(wall: float, works: list[float], waited: list[float], arrived: list[float]) -> list[bytes]:
@@ -124,6 +126,25 @@ def test_static_loops_of_the_sample_stand_for_all(tmp_path: Path) -> None:
 
     assert told(STATIC) == (100, 400)
     assert told(DYNAMIC) == (10, 40)
+
+
+def test_reductions_of_the_sample_stand_for_all(tmp_path: Path) -> None:
+    def told(why: int) -> float:
+        wait = row(2, 4, 2 * S, count=20, flags=why, in_region=1)
+        report = report_of(tmp_path / str(why), [*SHORT, untimed(90, 16.2), wait])
+        (seconds,) = report["regions"][0]["waits"].values()
+        return float(seconds)
+
+    assert told(WAIT_REDUCTION) == pytest.approx(20.0)
+    assert told(BARRIER) == pytest.approx(2.0)
+
+
+def test_blocks_of_static_loops_cost_nothing(tmp_path: Path) -> None:
+    def seconds(schedule: int) -> float:
+        loop = row(2, 3, S, count=10, flags=schedule, x=(40, 1_000_000_010, 0, 4), in_region=1)
+        return float(report_of(tmp_path / str(schedule), [*SHORT, loop])["overhead"]["seconds"])
+
+    assert seconds(DYNAMIC) - seconds(STATIC_CHUNKED) > CHUNK_NS
 
 
 def test_own_cost_of_untimed_instances(tmp_path: Path) -> None:

@@ -5,8 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from trimtab.model import METRICS, ROWS_UNTIMED, STATIC_INFERRED, TASKS_COUNTED, Process, Records
+from trimtab.model import (
+    METRICS,
+    ROWS_UNTIMED,
+    STATIC_INFERRED,
+    STATIC_SCHEDULES,
+    TASKS_COUNTED,
+    Process,
+    Records,
+)
 
 # What the hooks of one occurrence cost beside their clock reads, ns, between what one thread pays alone and what two pay
 # that share cache lines: `./x bench`, tables "hooks" and "own-cost" (docs/performance.md, "Its own cost"). Of a region it
@@ -29,6 +38,7 @@ SHARED_REGION_NS = 180.0
 UNTIMED_REGION_NS = 60.0
 COUNTED_REGION_NS = 30.0  # and where its fork and join were not timed either
 UNTIMED_LOOP_NS = 30.0
+UNTIMED_WAIT_NS = 15.0
 # Of a task that was only counted (6 by the counting alone, 17 with what fork-join does for it), and of each of those
 # that were timed beside its clock reads.
 COUNTED_TASK_NS = 10.0
@@ -45,6 +55,8 @@ TRACED_EVENT_NS = 22.0
 # What comes before the set-up measures itself and after it: the dynamic linker's work, first use of pages, unmapping.
 LOADED_S = 0.5e-3
 _TRACE = 3
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -118,9 +130,9 @@ class _Costs:
         alone += sum(_count(by_metric[name]) * COST_NS[name] for name in ("worker", "suspended"))
         counted = by_metric["task"][(by_metric["task"]["flags"] & TASKS_COUNTED) != 0]
         alone += _count(counted) * COUNTED_TASK_NS + float(counted["timed"].sum(dtype=float)) * TIMED_TASK_NS
-        among = sum(_count(by_metric[name]) * COST_NS[name] for name in ("wait", "single", "task"))
+        among = sum(_count(by_metric[name]) * COST_NS[name] for name in ("single", "task"))
         among -= _count(counted) * COST_NS["task"]
-        among += _loops_ns(by_metric["loop"])
+        among += _loops_ns(by_metric["loop"]) + _waits_ns(by_metric["wait"])
         return cls(alone, among)
 
 
@@ -144,12 +156,23 @@ def _regions_ns(rows: Records) -> float:
 
 
 def _loops_ns(rows: Records) -> float:
-    count, timed = rows["count"].astype(float), rows["timed"].astype(float)
+    count = rows["count"].astype(float)
     # Executions that nobody timed are of short regions (untimed.py); nor are those timed that are only inferred.
-    is_whole = (rows["flags"] == STATIC_INFERRED) | (count <= timed)
-    share = np.where(is_whole, 1.0, timed / np.maximum(count, 1.0))
-    among = float((share * (count * COST_NS["loop"] + rows["x"][:, 1].astype(float) * CHUNK_NS)).sum())
+    share = np.where(rows["flags"] == STATIC_INFERRED, 1.0, _timed_share(rows))
+    # The blocks of a static loop are known at its start: nobody asks for them.
+    chunks = np.where(np.isin(rows["flags"], STATIC_SCHEDULES), count, rows["x"][:, 1].astype(float))
+    among = float((share * (count * COST_NS["loop"] + chunks * CHUNK_NS)).sum())
     return among + float(((1.0 - share) * count).sum()) * UNTIMED_LOOP_NS
+
+
+def _waits_ns(rows: Records) -> float:
+    count, share = rows["count"].astype(float), _timed_share(rows)
+    return float((share * count * COST_NS["wait"] + (1.0 - share) * count * UNTIMED_WAIT_NS).sum())
+
+
+def _timed_share(rows: Records) -> Floats:
+    count, timed = rows["count"].astype(float), rows["timed"].astype(float)
+    return np.where(count <= timed, 1.0, timed / np.maximum(count, 1.0))
 
 
 def _locks_ns(rows: Records, ns_per_tick: float) -> float:

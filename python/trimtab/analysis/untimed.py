@@ -12,7 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from trimtab.model import METRICS, NO_SUBJECT, ROWS_SAMPLE, ROWS_UNTIMED, STATIC_SCHEDULES, Process, Records
+from trimtab.model import (
+    METRICS,
+    NO_SUBJECT,
+    ROWS_SAMPLE,
+    ROWS_UNTIMED,
+    STATIC_SCHEDULES,
+    WAIT_REDUCTION,
+    Process,
+    Records,
+)
 
 Key = tuple[int, int]
 
@@ -48,6 +57,8 @@ def with_untimed_members(process: Process) -> Process:
             # Those are in timed instances only.
             if row["what"] == METRICS["loop"] and row["flags"] in STATIC_SCHEDULES:
                 _stretch_loop(row, passages.get(int(row["in_region"]), 1.0))
+            elif row["what"] == METRICS["wait"] and row["flags"] == WAIT_REDUCTION:
+                _stretch_wait(row, passages.get(int(row["in_region"]), 1.0))
     ticks = int(process.header["parallel_ticks"]) + untimed_ticks
     return replace(process, lanes=tuple(lanes), header={**process.header, "parallel_ticks": ticks})
 
@@ -115,6 +126,12 @@ def _stretch_loop(row: Any, factor: float) -> None:
     row["sum"] = _times(row["sum"], factor)
     for column in range(2):
         row["x"][column] = _times(row["x"][column], factor)
+
+
+def _stretch_wait(row: Any, factor: float) -> None:
+    """Passages and their time; how many of them were timed stays."""
+    row["count"] = _times(row["count"], factor)
+    row["sum"] = _times(row["sum"], factor)
 
 
 def _times(value: Any, factor: float) -> int:

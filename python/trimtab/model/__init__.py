@@ -93,6 +93,7 @@ WAITS = {
     7: "reduction",
     8: "lock",
 }
+WAIT_REDUCTION = 7
 
 Records: TypeAlias = "NDArray[np.void]"
 

@@ -16,7 +16,11 @@ constexpr double contended_ns = 1000;
 }  // namespace
 
 wait::wait(subject_kind kind, observe::wait_kind why, const void* place, const char* source) noexcept
-    : m_is_on(find_here(m_here)), m_kind(kind), m_why(why), m_place(place), m_source(source) {
+    : m_is_on(find_here(m_here) && !is_left_to_sample(*m_here.state, why)),
+      m_kind(kind),
+      m_why(why),
+      m_place(place),
+      m_source(source) {
   if (!m_is_on) return;
   m_credit = m_here.state->task_credit;
   m_here.state->task_credit = 0;
@@ -30,7 +34,8 @@ wait::~wait() {
   lane_state& state = *m_here.state;
   const ticks waited = took > state.task_credit ? took - state.task_credit : 0;
   state.task_credit = m_credit;
-  const std::uint32_t region = region_of_construct(state);
+  const bool is_in_known_region = state.innermost != nullptr && is_sampled(m_why);
+  const std::uint32_t region = is_in_known_region ? state.region : region_of_construct(state);
   const std::uint32_t subject = subject_at(state, m_kind, m_place, true, 0, region, m_source);
   const std::uint64_t instance = state.innermost == nullptr ? 0 : state.innermost->instance;
   if (state.innermost != nullptr) state.idle += waited;
@@ -41,6 +46,12 @@ wait::~wait() {
 
 bool is_sampled(observe::schedule how) noexcept {
   return how == observe::schedule::static_ || how == observe::schedule::static_chunked;
+}
+
+bool is_sampled(observe::wait_kind why) noexcept { return why == observe::wait_kind::reduction; }
+
+bool is_left_to_sample(const lane_state& state, observe::wait_kind why) noexcept {
+  return is_sampled(why) && state.innermost == nullptr && is_in_untimed(state);
 }
 
 bool is_left_to_sample(const lane_state& state, observe::schedule how) noexcept {

@@ -8,9 +8,9 @@
 // and always while such ones make up more than 10 ms and more than a sixteenth of what was timed in full.
 //
 // A construct that is met in an instance without timed members is attributed to its region all the same, and ends
-// this for good. Static loops are none: those of the sample stand for all, and another way to share them out is tried in
-// those. Once one is kept, all instances are timed (watching.hpp). One forking lane of a process at a time, so that it is
-// clear whose region a lane is in.
+// this for good. Static loops and reductions are none: those of the sample stand for all, and another way to share such a
+// loop out is tried in those. Once one is kept, all instances are timed (watching.hpp). One forking lane of a process at a
+// time, so that it is clear whose region a lane is in.
 #pragma once
 
 #include "outermost.hpp"

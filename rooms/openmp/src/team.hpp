@@ -391,10 +391,12 @@ class wait {
   ticks m_credit = 0;
 };
 
-// Static loops are no construct that a short region must be timed for.
+// Static loops and reductions are no constructs that a short region must be timed for.
 bool is_sampled(observe::schedule how) noexcept;
-// Such a loop starts where members are not timed.
+bool is_sampled(observe::wait_kind why) noexcept;
+// Such a one is met where members are not timed.
 bool is_left_to_sample(const lane_state& state, observe::schedule how) noexcept;
+bool is_left_to_sample(const lane_state& state, observe::wait_kind why) noexcept;
 
 // Loops. first/last in iterations of the loop's own numbering; count = iterations of the chunk taken.
 void begin_loop(const here& at, const loop_start& what, const char* source = nullptr) noexcept;

@@ -227,6 +227,28 @@ TEST_F(short_regions, fewer_are_timed_where_the_program_is_steered_and_nothing_i
   EXPECT_EQ(after(31, 1), 4u);
 }
 
+TEST_F(short_regions, a_reduction_is_left_to_the_sample) {
+  known_region& region = make_short<18>();
+  const auto waits = [] {
+    const std::uint32_t reduction = the_recorder.subject(subject_kind::barrier, &place, true);
+    return observe::t_lane
+        ->own_row(reduction, metric::wait, subject<18>(), static_cast<std::uint16_t>(observe::wait_kind::reduction))
+        ->count;
+  };
+  const auto reduce = [] { const wait waited(subject_kind::barrier, observe::wait_kind::reduction, &place); };
+  run_untimed<18>(region, reduce);
+  EXPECT_EQ(waits(), 0u);
+  EXPECT_EQ(region.length.timed_one_in, short_timed_one_in) << "it goes on without timed members";
+  // As a member of one that is timed meets it.
+  member mine;
+  const region_binding bound{address<18>(), t_state, &numbering(), subject<18>(), 0};
+  begin_part(mine, bound, 0);
+  reduce();
+  EXPECT_FALSE(t_state->has_met_construct);
+  end_part(mine, bound);
+  EXPECT_EQ(waits(), 1u);
+}
+
 TEST_F(short_regions, a_construct_is_seen_in_one_that_is_only_counted) {
   known_region& region = make_short<19>();
   run_untimed<19>(region);
