@@ -99,9 +99,9 @@ TEST_F(a_fit, adds_only_when_cpus_were_idle_at_a_stretch) {
   EXPECT_EQ(down_to(2), 2);
   EXPECT_EQ(here.looks(100, {{figures::idle_cpus, 0.7}}), 2);
   EXPECT_EQ(here.looks(100, {{figures::run_delay_share, 0}}), 2) << "idle time is not known";
-  for (int i = 0; i < 20; ++i) here.looks(8, {{figures::idle_cpus, 2}}), here.look({{figures::idle_cpus, 0.1}});
-  EXPECT_EQ(here.threads(), 2) << "never a whole second";
-  EXPECT_EQ(here.looks(10, {{figures::idle_cpus, 1}}), 2);
+  for (int i = 0; i < 20; ++i) here.looks(3, {{figures::idle_cpus, 2}}), here.look({{figures::idle_cpus, 0.1}});
+  EXPECT_EQ(here.threads(), 2) << "never for long enough";
+  EXPECT_EQ(here.looks(3, {{figures::idle_cpus, 1}}), 2);
   EXPECT_EQ(here.looks(2, {{figures::idle_cpus, 1}}), 3);
   EXPECT_EQ(here.log.back().evidence, (std::vector<figure>{{"idle_cpus", 1}}));
   EXPECT_EQ(here.looks(10, {{figures::idle_cpus, 1}, {figures::run_delay_share, 0.08}}), 3) << "0.24 of a CPU is lost";
@@ -134,7 +134,7 @@ TEST_F(a_fit, can_not_be_driven_in_circles_by_its_own_thread) {
   EXPECT_GE(defaults.lost_at_once, defaults.lost_in_a_row);
   // The least idle time that lets it add, all of it used by the thread; the rest is somebody else's.
   down_to(1);
-  EXPECT_EQ(here.looks(12, {{figures::idle_cpus, defaults.least_idle}, {figures::run_delay_share, 0}}), 2);
+  EXPECT_EQ(here.looks(5, {{figures::idle_cpus, defaults.least_idle}, {figures::run_delay_share, 0}}), 2);
   EXPECT_EQ(here.looks(100, {{figures::idle_cpus, 0}, {figures::run_delay_share, (1 - defaults.least_idle) / 2}}), 2);
 }
 
