@@ -68,6 +68,17 @@ def test_static_loops_are_counted(tmp_path: Path, compiler: str, threads: int) -
         assert region["loops"][0]["executed"] == 8 * CALLS
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_reductions_are_left_to_the_sample(tmp_path: Path, threads: int) -> None:
+    loop = "#pragma omp parallel for reduction(+: t)\nfor (int k = 0; k < 8; k++) t += k;"
+    body = "long t = 0;\n" + _loop(loop) + f"\nif (t != 28L * {CALLS}) return 1;"
+    (region,) = _report(tmp_path, "clang-19", body, threads)["regions"]
+    assert [loop["executed"] for loop in region["loops"]] == [8 * CALLS]
+    assert region["waits"]["reduction"] > 0
+    if threads == 1:
+        assert _untimed(tmp_path) > 0
+
+
 def test_loops_that_may_be_shared_out_anew_are_timed(tmp_path: Path) -> None:
     body = "static int a[8];\n" + _loop("#pragma omp parallel for\nfor (int k = 0; k < 8; k++) a[k] += k;")
     record(tmp_path, "clang-19", _main(body), threads=2, TRIMTAB_TUNE="shuffle")

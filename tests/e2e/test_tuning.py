@@ -143,7 +143,7 @@ def test_what_is_poor_is_changed_and_a_frozen_run_has_what_was_found(
     learnt = long_enough(
         1000,
         lambda steps: run(program, steps, options=("--tune", *history), env=threads(2)),
-        lambda watched: any(each["outcome"] == "kept" for each in watched.report()["decisions"]),
+        lambda watched: bool(lasting(watched).keys() & {knob, "chunk"}),
     )
     found = lasting(learnt)
     assert set(found) & {knob, "chunk"}, learnt.done.stderr

@@ -1,6 +1,7 @@
 // Hooks of the work-sharing entry points that clang's code calls. Bounds, schedule and chunk stay as they are, unless the
 // loop is one that is shared out in another way (steered_loops.hpp).
 #include "kmpc_ident.hpp"
+#include "short_regions.hpp"
 #include "steering/claimed_loops.hpp"
 
 namespace trimtab::openmp {
@@ -135,29 +136,87 @@ int next_shared(steered_thread& mine, next forward, std::int32_t* is_last, numbe
   return is_more;
 }
 
+// A static loop where members are not timed and nothing is changed, which is most of what short regions have: the call is
+// handed on as it is, without asking again whose it is. By the place that the hook returns to.
+struct known_call {
+  const void* place;
+  void* function;
+  std::uint32_t generation;
+};
+constinit thread_local known_call t_known_calls[8] = {};
+
+known_call& known_call_at(const void* place) noexcept {
+  return t_known_calls[base::mix_fast(reinterpret_cast<std::uintptr_t>(place)) % std::size(t_known_calls)];
+}
+// nullptr: the long way. Asks nobody: no call is made from here, so that no register has to be kept.
+template <class function>
+function* short_way(const void* place) noexcept {
+  const known_call& known = known_call_at(place);
+  const lane_state* const state = t_state;
+  if (known.place != place || state == nullptr || state->owner != observe::t_lane || state->innermost != nullptr ||
+      t_steered.of != nullptr || t_steered.site != nullptr || !is_recording.load(std::memory_order_relaxed) ||
+      known.generation != places_generation.load(std::memory_order_relaxed))
+    return nullptr;
+  const lane_state* const forker = short_forker.load(std::memory_order_relaxed);
+  const bool is_untimed = forker == state ? state->short_one.subject_1.load(std::memory_order_relaxed) != 0
+                                          : forker != nullptr && t_is_runtimes_own;
+  return is_untimed ? reinterpret_cast<function*>(known.function) : nullptr;
+}
+template <class function>
+void know_way(const caller& from, const void* place, function* forward) noexcept {
+  if (from.is_internal || t_state == nullptr || t_state->innermost != nullptr) return;
+  known_call_at(place) = {place, reinterpret_cast<void*>(forward), places_generation.load(std::memory_order_relaxed)};
+}
+
+template <class number, class signed_number>
+using static_init = void(ident*, std::int32_t, std::int32_t, std::int32_t*, number*, number*, signed_number*, signed_number,
+                         signed_number);
+using static_fini = void(ident*, std::int32_t);
+
+// The long ways are functions of their own, so that the short ones need no frame.
+template <class number, class signed_number>
+[[gnu::noinline]] void init_static(const void* place, symbol which, ident* where, std::int32_t thread, std::int32_t kind,
+                                   std::int32_t* is_last, number* lower, number* upper, signed_number* stride,
+                                   signed_number increment, signed_number chunk) {
+  const caller from = caller_of(where, place, entry::kmpc);
+  auto* const forward = real<static_init<number, signed_number>>(from, which);
+  if (forward == nullptr) return;
+  know_way(from, place, forward);
+  const number first = *lower, last = *upper;
+  begin_unshared(from);
+  const loop_plan* const plan =
+      is_sharable_static(where, kind)
+          ? plan_for(from, schedule_of_llvm(kind), is_chunked_llvm(kind) ? chunk : 0, first, last, increment)
+          : nullptr;
+  if (plan != nullptr && !plan->is_weighted) chunk = static_cast<signed_number>(plan->chunk);
+  forward(where, thread, kind, is_last, lower, upper, stride, increment, chunk);
+  if (plan != nullptr && plan->is_weighted) set_block(*plan, is_last, lower, upper);
+  static_started(from, place, where, kind, first, last, last, lower, upper, stride, increment, chunk);
+}
+
+[[gnu::noinline]] void end_static(const void* place, ident* where, std::int32_t thread) {
+  const caller from = caller_of(where, place, entry::kmpc);
+  end_shared(from);
+  here at;
+  if (!from.is_internal && find_here(at)) end_loop(at);
+  auto* const forward = real<static_fini>(from, symbol::__kmpc_for_static_fini);
+  if (forward == nullptr) return;
+  know_way(from, place, forward);
+  forward(where, thread);
+}
+
 }  // namespace
 }  // namespace trimtab::openmp
 
 using namespace trimtab::openmp;
 
-#define TRIMTAB_STATIC_INIT(name, number, signed_number)                                                                 \
-  TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number* lower,     \
-                         number* upper, signed_number* stride, signed_number increment, signed_number chunk) {           \
-    const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);                                      \
-    auto* const forward = real<void(ident*, std::int32_t, std::int32_t, std::int32_t*, number*, number*, signed_number*, \
-                                    signed_number, signed_number)>(from, symbol::name);                                  \
-    if (forward == nullptr) return;                                                                                      \
-    const number first = *lower, last = *upper;                                                                          \
-    begin_unshared(from);                                                                                                \
-    const loop_plan* const plan =                                                                                        \
-        is_sharable_static(where, kind)                                                                                  \
-            ? plan_for(from, schedule_of_llvm(kind), is_chunked_llvm(kind) ? chunk : 0, first, last, increment)          \
-            : nullptr;                                                                                                   \
-    if (plan != nullptr && !plan->is_weighted) chunk = static_cast<signed_number>(plan->chunk);                          \
-    forward(where, thread, kind, is_last, lower, upper, stride, increment, chunk);                                       \
-    if (plan != nullptr && plan->is_weighted) set_block(*plan, is_last, lower, upper);                                   \
-    static_started(from, __builtin_return_address(0), where, kind, first, last, last, lower, upper, stride, increment,   \
-                   chunk);                                                                                               \
+#define TRIMTAB_STATIC_INIT(name, number, signed_number)                                                             \
+  TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number* lower, \
+                         number* upper, signed_number* stride, signed_number increment, signed_number chunk) {       \
+    const void* const place = __builtin_return_address(0);                                                           \
+    if (auto* const known = short_way<static_init<number, signed_number>>(place)) [[likely]]                         \
+      return known(where, thread, kind, is_last, lower, upper, stride, increment, chunk);                            \
+    init_static(place, symbol::name, where, thread, kind, is_last, lower, upper, stride, increment, chunk);          \
   }
 TRIMTAB_STATIC_INIT(__kmpc_for_static_init_4, std::int32_t, std::int32_t)
 TRIMTAB_STATIC_INIT(__kmpc_for_static_init_4u, std::uint32_t, std::int32_t)
@@ -186,11 +245,10 @@ TRIMTAB_DIST_INIT(__kmpc_dist_for_static_init_8u, std::uint64_t, std::int64_t)
 #undef TRIMTAB_DIST_INIT
 
 TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
-  end_shared(from);
-  here at;
-  if (!from.is_internal && find_here(at)) end_loop(at);
-  if (auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_for_static_fini)) forward(where, thread);
+  const void* const place = __builtin_return_address(0);
+  if (auto* const known = short_way<static_fini>(place)) [[likely]]
+    return known(where, thread);
+  end_static(place, where, thread);
 }
 
 #define TRIMTAB_DISPATCH(suffix, number, signed_number)                                                                   \
