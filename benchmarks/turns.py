@@ -44,7 +44,7 @@ CASES = tuple(
     TurnsCase(name, compiler, steps, regions, turns, most)
     for compiler in ("gcc", "clang")
     for name, steps, regions, turns, most in (
-        ("copy", 10, 1, 40, 1.01),
+        ("copy", 10, 1, 150, 1.01),
         ("even", 100, 1, 60, 1.01),
         ("levels", 20, 30, 150, 1.03),
         ("spin", 1000, 1, 150, 1.03),
