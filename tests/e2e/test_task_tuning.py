@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -146,6 +147,64 @@ def test_a_run_begins_with_what_was_found(run: Run, workload: Workload, tmp_path
     assert [each for each in told if each["what"] == "what earlier runs found"]
 
 
+TREE = ["--no-check", "--roots", "6", "--depth", "12", "--trimtab:workers=2"]
+PLACE = "tasks/uts/runtime 1/2 workers"
+
+
+def test_a_scheduling_policy_that_was_found_is_set_at_the_start(
+    run: Run, workload: Workload, tmp_path: Path
+) -> None:
+    program, file = workload("uts"), tmp_path / "history.sqlite"
+    history = ("--history", str(file))
+    assert "policy=local-priority" in run(program, *TREE).done.stdout
+    remember(file, program, TREE, PLACE, {"scheduler": "abp-priority"})
+    for mode in ("--frozen", "--tune"):
+        known = run(program, *TREE, options=(mode, *history))
+        assert known.done.returncode == 0, known.done.stderr
+        assert "policy=abp-priority" in known.done.stdout
+        (decided,) = known.decisions_but_moves()
+        assert (decided["subject"], decided["key"], decided["policy"], decided["outcome"]) == (
+            "runtime 1",
+            PLACE,
+            "history",
+            "set",
+        )
+        assert decided["changes"] == [{"knob": "scheduler", "from": "local-priority", "to": "abp-priority"}]
+    # Who says which one it is has that.
+    given = run(program, *TREE, options=("--frozen", *history), env={**os.environ, "TRIMTAB_POLICY": "local"})
+    assert "policy=local\n" in given.done.stdout and given.decisions_but_moves() == []
+    # Without --tune or --frozen nothing is changed.
+    assert "policy=local-priority" in run(program, *TREE).done.stdout
+    remember(file, program, TREE, PLACE, {"scheduler": "hierarchy"})
+    told = run(program, *TREE, options=("--frozen", *history)).report()["unavailable"]
+    assert [each for each in told if each["what"] == "what earlier runs found"], "two workers have no tree"
+
+
+# With static-priority one worker has all that its own tasks fork: the other is idle, whatever else the machine does.
+@pytest.mark.alone
+def test_tune_finds_and_proves_a_scheduling_policy(
+    trimtab: str, run: Run, workload: Workload, tmp_path: Path
+) -> None:
+    program, file = workload("uts"), tmp_path / "history.sqlite"
+    arguments = [*TREE, "--trimtab:tune=scheduler", "--trimtab:policy=static-priority"]
+    arguments[arguments.index("12")] = "14"
+    command = [trimtab, "tune", "--runs", "1", "--json", "--history", str(file), "--"]
+    done = finished([*command, str(program), *arguments], timeout=300)
+    assert done.returncode == 0, done.stderr
+    outcome = json.loads(done.stdout)
+    (row,) = [each for each in outcome["rows"] if each["subject"] == "runtime 1"]
+    assert (row["before"], row["after"], row["verdict"]) == (
+        "scheduler=static-priority",
+        "scheduler=local-priority",
+        "better",
+    ), done.stderr
+    assert outcome["proved"] and outcome["kept"] >= 1
+    frozen = run(program, *arguments, options=("--frozen", "--history", str(file)))
+    assert "policy=local-priority" in frozen.done.stdout
+    bare = finished([str(program), *arguments])
+    assert "policy=static-priority" in bare.stdout
+
+
 def test_without_a_meter_it_is_told(workload: Workload) -> None:
     if os.access("/sys/class/powercap/intel-rapl:0/energy_uj", os.R_OK):
         pytest.skip("there is a meter")
@@ -158,7 +217,7 @@ def test_without_a_meter_it_is_told(workload: Workload) -> None:
 @pytest.mark.parametrize(
     ("option", "told"),
     [
-        ("tune=cap", 'tune is "cap", expected a comma list of workers, grain'),
+        ("tune=cap", 'tune is "cap", expected a comma list of workers, grain, scheduler'),
         ("tune-policy=best", 'tune-policy is "best", expected one of tuner, queue-length, power-limit, fit'),
         ("power-limit=much", 'power-limit is "much", expected a number from 0 to 1000000'),
     ],

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from trimtab.cli.main import main
-from trimtab.history import History, HistoryError
-from trimtab.tuning.across import Pairs, RunFailed, Start, Trial, rows_of, starts_for, tune
+from trimtab.cli.tune import _keep
+from trimtab.history import History, HistoryError, Key
+from trimtab.tuning.across import Outcome, Pairs, RunFailed, Start, Trial, rows_of, starts_for, tune
+from trimtab.tuning.online import START, entries_of_start
 from trimtab.tuning.runner import ProgramRunner
 
 QUIET = {"run_delay": 0.0, "barrier_wait": 0.0, "runtime": 0.0, "arrival": 0.0, "work": 1.0}
@@ -47,8 +49,9 @@ class MadeUp:
     def bare(self) -> float:
         return self._seconds(0.0, {})
 
-    def frozen(self, environment: Mapping[str, str]) -> float:
-        return self._seconds(self.loops, environment)
+    def frozen(self, start: Start) -> float:
+        of_settings = {f"{key} {knob}": to for key, its in start.settings.items() for knob, to in its.items()}
+        return self._seconds(self.loops, {**start.environment, **of_settings})
 
     def learn(self, environment: Mapping[str, str]) -> dict[str, Any]:
         found = [decision("a", "fac2", self.loops)] if self.loops > 0 else []
@@ -56,6 +59,9 @@ class MadeUp:
             "decisions": found,
             "wall_s": self._seconds(self.loops, environment),
             "time": QUIET,
+            "schedulers": [],
+            "workers": [],
+            "regions": [],
             "threads": 2,
         }
 
@@ -96,7 +102,7 @@ def test_what_does_not_help_is_not_kept() -> None:
     assert outcome.chosen is None and outcome.proof is None and not outcome.is_proved
     # The loops are faster, and the program is not: something else has become slower.
     program = MadeUp(0.2)
-    program.frozen = lambda environment: 10.5  # type: ignore[method-assign]
+    program.frozen = lambda start: 10.5  # type: ignore[method-assign]
     outcome = tune(program, learning_runs=1, pairs=5, candidates=lambda _: [])
     assert outcome.proof is not None and outcome.proof.verdict == "no better" and not outcome.is_proved
 
@@ -120,7 +126,7 @@ def test_verdicts(ratios: list[float], verdict: str) -> None:
 
 def test_what_is_tried_at_the_start_follows_from_what_was_seen() -> None:
     def tried(environment: Mapping[str, str], cpus: float = 4, **shares: float) -> list[str]:
-        report = {"time": QUIET | shares, "threads": 4}
+        report = {"time": QUIET | shares, "threads": 4, "schedulers": [], "workers": [], "regions": []}
         return [each.text for each in starts_for(report, environment, cpus=cpus)]
 
     assert tried({}) == []
@@ -129,13 +135,96 @@ def test_what_is_tried_at_the_start_follows_from_what_was_seen() -> None:
     assert tried({"GOMP_SPINCOUNT": "1"}, run_delay=0.2) == ["OMP_NUM_THREADS=3"]
     assert tried({}, cpus=0.5) == ["OMP_NUM_THREADS=1"]
     assert tried({}, runtime=0.4) == ["OMP_WAIT_POLICY=active", "OMP_NUM_THREADS=2", "OMP_NUM_THREADS=1"]
-    everything = starts_for({"time": QUIET, "threads": 4}, {}, cpus=4, is_thorough=True)
+    everything = starts_for(
+        {"time": QUIET, "threads": 4, "schedulers": [], "workers": [], "regions": []},
+        {},
+        cpus=4,
+        is_thorough=True,
+    )
     assert {each.text for each in everything} == {
         "OMP_WAIT_POLICY=passive",
         "OMP_WAIT_POLICY=active",
         "OMP_NUM_THREADS=2",
         "OMP_NUM_THREADS=1",
     }
+
+
+KEY = "tasks/app/runtime 1/2 workers"
+
+
+def left_open(advised: str | None, *others: str) -> dict[str, Any]:
+    """A report of a run whose only runtime may have another scheduling policy."""
+    entry = {
+        "subject": "runtime 1",
+        "key": KEY,
+        "now": "static-priority",
+        "advised": advised,
+        "reason": "idle" if advised else "",
+        "others": list(others),
+    }
+    return {"time": QUIET, "threads": 2, "schedulers": [entry], "workers": [{}], "regions": []}
+
+
+def test_a_scheduling_policy_that_was_advised_is_tried() -> None:
+    report = left_open("local-priority", "local-priority", "local", "abp-priority")
+    (start,) = starts_for(report, {}, cpus=2)
+    assert (start.subject, start.before, start.text, start.reason) == (
+        "runtime 1",
+        "scheduler=static-priority",
+        "scheduler=local-priority",
+        "idle",
+    )
+    assert start.environment == {} and start.settings == {KEY: {"scheduler": "local-priority"}}
+    assert starts_for(left_open(None, "local"), {}, cpus=2) == []
+    thorough = [each.text for each in starts_for(report, {}, cpus=2, is_thorough=True)]
+    assert thorough == ["scheduler=local-priority", "scheduler=local", "scheduler=abp-priority"]
+
+
+def test_a_better_scheduling_policy_is_proved_with_all_else() -> None:
+    faster = {f"{KEY} scheduler=local-priority": 0.4, "OMP_NUM_THREADS=1": 0.1}
+    starts = [
+        *starts_for(left_open("local-priority"), {}, cpus=2),
+        Start({"OMP_NUM_THREADS": "1"}, "another"),
+    ]
+    outcome = tune(MadeUp(0.0, faster), learning_runs=1, pairs=5, candidates=lambda _: starts)
+    assert outcome.is_proved and outcome.chosen is not None and outcome.proof is not None
+    assert outcome.chosen.settings == {KEY: {"scheduler": "local-priority"}}
+    assert outcome.chosen.environment == {"OMP_NUM_THREADS": "1"}
+    assert outcome.proof.gain == pytest.approx(0.5, abs=0.05)
+    row = rows_of(outcome)[0]
+    assert (row["subject"], row["before"], row["after"], row["verdict"]) == (
+        "runtime 1",
+        "scheduler=static-priority",
+        "scheduler=local-priority",
+        "better",
+    )
+    slower = {f"{KEY} scheduler=local-priority": -0.1}
+    outcome = tune(MadeUp(0.0, slower), learning_runs=1, pairs=5, candidates=lambda _: starts[:1])
+    assert outcome.chosen is None and not outcome.is_proved
+
+
+def test_what_is_kept_is_an_entry_for_each_thing(tmp_path: Path) -> None:
+    key = Key("build", "2", "", "machine")
+    pairs = Pairs((6.0,) * 5, (10.0,) * 5)
+    starts = [
+        Start({}, "idle", {KEY: {"scheduler": "local"}}, "runtime 1", "scheduler=static-priority"),
+        Start({"OMP_NUM_THREADS": "1"}, "waits"),
+        Start({"OMP_WAIT_POLICY": "passive"}, "delay"),
+    ]
+    before = entries_of_start(key, Path("app"), Start({}, "found", {KEY: {"scheduler": "hierarchy"}}))
+    history = History(tmp_path / "history.sqlite")
+    assert _keep(Outcome(starts=[(each, pairs) for each in starts]), before, history, key, Path("app")) == 2
+    policy, start = history.recall(key)
+    if policy.subject == START:
+        policy, start = start, policy
+    assert (policy.subject, policy.name, policy.settings) == (KEY, "runtime 1", {"scheduler": "local"})
+    assert (policy.policy, policy.reason, policy.gain, policy.pairs) == (
+        "tune",
+        "idle",
+        pytest.approx(0.4),
+        5,
+    )
+    assert (start.subject, start.settings) == (START, {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"})
 
 
 def test_a_program_that_fails_is_told(tmp_path: Path) -> None:
@@ -163,7 +252,7 @@ def test_what_was_proved_is_told_where_it_cannot_be_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Made(MadeUp):
-        def __init__(self, *_: object) -> None:
+        def __init__(self, *_: object, **__: object) -> None:
             super().__init__(0.2)
             self.environment: dict[str, str] = {}
 

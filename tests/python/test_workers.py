@@ -193,6 +193,27 @@ def test_time_without_tasks_and_cpus_without_workers(tmp_path: Path) -> None:
     assert found["fewer workers than CPUs"]["gain_s"] == pytest.approx(3.0)
 
 
+def test_scheduling_policies_that_were_left_open_are_told(tmp_path: Path) -> None:
+    key = "tasks/app/runtime 1/2 workers"
+    told = [
+        fact(f"scheduler {key}", "local"),
+        fact(f"schedulers {key}", "local-priority,abp-priority"),
+        fact(f"scheduler-advised {key}", "abp-priority: 30 % of the tasks are stolen: too many"),
+        fact("scheduler tasks/app/runtime 2/1 workers", "local-priority"),
+    ]
+    process = ProcessFiles(two_workers(), [*NAMES, *told], parallel=8.0, cpus=2.0)
+    first, second = build(open_run(write_run(tmp_path / "run", process)))["schedulers"]
+    assert first == {
+        "subject": "runtime 1",
+        "key": key,
+        "now": "local",
+        "advised": "abp-priority",
+        "reason": "30 % of the tasks are stolen: too many",
+        "others": ["local-priority", "abp-priority"],
+    }
+    assert (second["subject"], second["advised"], second["others"]) == ("runtime 2", None, [])
+
+
 def test_advice_of_the_steering_is_a_finding(tmp_path: Path) -> None:
     advice = fact("advice for runtime 1", "--trimtab:policy=abp-priority: 30 % of the tasks are stolen")
     process = ProcessFiles(two_workers(), [*NAMES, advice], parallel=8.0, cpus=2.0)

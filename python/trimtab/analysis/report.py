@@ -11,6 +11,7 @@ from trimtab.analysis.decisions import decisions
 from trimtab.analysis.findings import findings
 from trimtab.analysis.overhead import own_cost
 from trimtab.analysis.regions import Places, places_of, region_table
+from trimtab.analysis.schedulers import schedulers
 from trimtab.analysis.task_findings import task_findings
 from trimtab.analysis.timeline import timeline
 from trimtab.analysis.unfinished import with_unfinished
@@ -99,6 +100,7 @@ def build(run: Run) -> dict[str, Any]:
             task_findings(main, spent, tasks, workers),
         ),
         "decisions": decisions(main, places),
+        "schedulers": schedulers(main),
         "lanes": [_lane_entry(lane) for lane in main.lanes],
         "timeline": timeline(main, span.wall_s, places),
         "counters": counters(main, span.wall_s),
@@ -151,6 +153,7 @@ def _without_process(ended: dict[str, Any], unavailable: list[Unavailable]) -> d
         "unavailable": [each.as_json() for each in unavailable],
         "findings": [],
         "decisions": [],
+        "schedulers": [],
         "lanes": [],
         "timeline": None,
         "counters": [],

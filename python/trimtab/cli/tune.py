@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,7 +86,8 @@ def run_tune(
     as_json: bool,
     command: tuple[str, ...],
 ) -> None:
-    """Run PROGRAM some times, with changes to its loops and to what it is started with; keep what is proved to help.
+    """Run PROGRAM some times, with changes to its loops, its task runtimes' scheduling policies and what it is started
+    with; keep what is proved to help.
 
     Its output goes nowhere, and each run must end with code 0. `trimtab run --frozen` then uses what was found.
     """
@@ -113,7 +115,7 @@ def run_tune(
     options += [] if threads is None else ["--threads", threads]
     with tempfile.TemporaryDirectory(prefix="trimtab-tune-") as folder:
         found = History(Path(folder) / "history.sqlite")
-        runner = ProgramRunner(command, Path(folder), found.path, options, source)
+        runner = ProgramRunner(command, Path(folder), found.path, options, source, input_class=input_class)
         try:
             with stopped_by_signals():
                 click.echo(f"trimtab: {' '.join(command)}: {runner.bare():.3g} s as it is", err=True)
@@ -163,10 +165,16 @@ def _tell(trial: Trial) -> None:
 
 def _keep(outcome: Outcome, entries: list[Entry], history: History, key: Key, program: Path) -> int:
     """What the runs found, and what the program is to be started with; how many settings."""
-    from trimtab.tuning.online import start_entry
+    from trimtab.tuning.online import entries_of_start
 
-    if outcome.chosen is not None:
-        best = [pairs for start, pairs in outcome.starts if pairs.verdict == "better"][-1]
-        entries = [*entries, start_entry(key, program, outcome.chosen, best)]
-    history.remember(entries)
-    return len(entries)
+    kept = {each.subject: each for each in entries}
+    environment: dict[str, str] = {}
+    for start, pairs in outcome.starts:
+        if pairs.verdict != "better":
+            continue
+        # All variables are one entry, under what speaks for the last of them.
+        environment |= start.environment
+        both = replace(start, environment=environment if start.environment else {})
+        kept |= {each.subject: each for each in entries_of_start(key, program, both, pairs)}
+    history.remember(kept.values())
+    return len(kept)

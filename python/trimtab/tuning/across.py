@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from trimtab.model import LASTING
@@ -55,15 +55,33 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Start:
-    """What the program could be started with, and what speaks for it."""
+    """What the program could be started with, and what speaks for it.
+
+    Attributes:
+        environment: variables of the program.
+        settings: value by knob, by the subject's key in the history: knobs that take effect at the start only.
+        subject, before: what is changed, for people.
+    """
 
     environment: Mapping[str, str]
     reason: str
+    settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    subject: str = "start"
+    before: str = "as it was"
 
     @property
     def text(self) -> str:
         """As a shell has it."""
-        return " ".join(f"{name}={value}" for name, value in self.environment.items())
+        both = [self.environment, *self.settings.values()]
+        return " ".join(f"{name}={value}" for each in both for name, value in each.items())
+
+    def on_top_of(self, other: Start) -> Start:
+        """Both, this one where they say different things."""
+        return replace(
+            self,
+            environment={**other.environment, **self.environment},
+            settings={**other.settings, **self.settings},
+        )
 
 
 class Runner(Protocol):
@@ -75,8 +93,8 @@ class Runner(Protocol):
     def learn(self, environment: Mapping[str, str]) -> dict[str, Any]:
         """A run with search in it; its report."""
 
-    def frozen(self, environment: Mapping[str, str]) -> float:
-        """Seconds of a run with all that was found, and no search."""
+    def frozen(self, start: Start) -> float:
+        """Seconds of a run with all that was found, what `start` says on top of it, and no search."""
 
 
 class RunFailed(Exception):
@@ -155,11 +173,11 @@ def tune(
             Trial(f"learning, run {number + 1} of {learning_runs}", float(report["wall_s"]), f"{found} kept")
         )
     outcome.then = _started_with(report)
-    incumbent: Mapping[str, str] = {}
+    incumbent = Start({}, "")
     starts = list(candidates(report))
     left += pairs * len(starts)
     for start in starts:
-        tried = {**incumbent, **start.environment}
+        tried = start.on_top_of(incumbent)
         measured = in_turn(
             lambda tried=tried: runner.frozen(tried),  # type: ignore[misc]
             lambda incumbent=incumbent: runner.frozen(incumbent),  # type: ignore[misc]
@@ -168,7 +186,7 @@ def tune(
         outcome.starts.append((start, measured))
         if measured.verdict == "better":
             incumbent = tried
-            outcome.chosen = Start(tried, start.reason)
+            outcome.chosen = tried
     if outcome.loops or outcome.chosen is not None or outcome.then is not None:
         outcome.proof = in_turn(lambda: runner.frozen(incumbent), runner.bare, "all of it")
     return outcome
@@ -213,6 +231,8 @@ def starts_for(
 ) -> list[Start]:
     """What is worth trying at the start, after what a run has shown; the likeliest first.
 
+    Scheduling policies of task runtimes come first: the library tells only of those that program and user leave open.
+
     Args:
         report: of a run.
         environment: the user's: what is set there is left.
@@ -223,7 +243,9 @@ def starts_for(
     threads = int(report["threads"])
     delay, waits = shares.get("run_delay", 0.0), shares.get("barrier_wait", 0.0)
     managing = shares.get("runtime", 0.0) + shares.get("arrival", 0.0)
-    found: list[Start] = []
+    found = _schedulers(report, is_thorough)
+    if report["workers"] and not report["regions"]:
+        return found  # a program of tasks alone: OpenMP's variables are nothing to it
     if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY"} & environment.keys():
         if delay > 0.03 or is_thorough:
             found.append(
@@ -247,6 +269,21 @@ def starts_for(
             if count >= 1 and count not in seen:
                 seen.add(count)
                 found.append(Start({"OMP_NUM_THREADS": str(count)}, reason))
+    return found
+
+
+def _schedulers(report: dict[str, Any], is_thorough: bool) -> list[Start]:
+    found: list[Start] = []
+    for each in report["schedulers"]:
+        reasons = {each["advised"]: each["reason"]} if each["advised"] else {}
+        if is_thorough:
+            reasons |= {
+                name: "with --thorough all others are tried" for name in each["others"] if name not in reasons
+            }
+        found += [
+            Start({}, reason, {each["key"]: {"scheduler": name}}, each["subject"], f"scheduler={each['now']}")
+            for name, reason in reasons.items()
+        ]
     return found
 
 
@@ -285,8 +322,8 @@ def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
     for start, pairs in outcome.starts:
         rows.append(
             {
-                "subject": "start",
-                "before": "as it was",
+                "subject": start.subject,
+                "before": start.before,
                 "after": start.text,
                 "gain": pairs.gain,
                 "spread": pairs.spread,

@@ -190,22 +190,31 @@ def _then(prepared: Prepared, report: dict[str, Any], run: Path) -> list[Entry]:
     ]
 
 
-def start_entry(key: Key, program: Path, start: Start, pairs: Pairs) -> Entry:
-    """What a program is to be started with, for the history."""
-    return Entry(
-        key,
-        START,
-        "start",
-        str(program),
-        dict(start.environment),
-        "tune",
-        start.reason,
-        pairs.gain,
-        pairs.spread,
-        len(pairs.ratios),
-        time.time(),
-        "",
-    )
+def entries_of_start(key: Key, program: Path, start: Start, pairs: Pairs | None = None) -> list[Entry]:
+    """What a program is to be started with, for the history; `pairs`: that proved it."""
+    found: list[tuple[str, str, Mapping[str, str]]] = [
+        (subject, start.subject, settings) for subject, settings in start.settings.items()
+    ]
+    if start.environment:
+        found.append((START, "start", start.environment))
+    gain, spread, count = (None, None, 0) if pairs is None else (pairs.gain, pairs.spread, len(pairs.ratios))
+    return [
+        Entry(
+            key,
+            subject,
+            name,
+            str(program),
+            dict(settings),
+            "tune",
+            start.reason,
+            gain,
+            spread,
+            count,
+            time.time(),
+            "",
+        )
+        for subject, name, settings in found
+    ]
 
 
 def available_cpus() -> float:

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from trimtab.analysis import build
+from trimtab.history import History
+from trimtab.programs import find_program
 from trimtab.readers import open_run
 from trimtab.running import Ended, recording_command, run_to_end
-from trimtab.tuning.across import RunFailed
+from trimtab.tuning.across import RunFailed, Start
+from trimtab.tuning.online import entries_of_start, key_of
 
 
 @dataclass
@@ -27,6 +30,7 @@ class ProgramRunner:
         options: further ones of `trimtab run`.
         input: file for the program's standard input; None: nothing.
         environment: the user's.
+        input_class: what the input is called in the history; None: the arguments.
     """
 
     command: Sequence[str]
@@ -35,7 +39,9 @@ class ProgramRunner:
     options: Sequence[str] = ()
     input: Path | None = None
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    input_class: str | None = None
     _count: int = 0
+    _histories: dict[str, Path] = field(default_factory=dict)
 
     def bare(self) -> float:
         """Seconds from start to end."""
@@ -47,16 +53,29 @@ class ProgramRunner:
         """A run with search; its report."""
         return build(open_run(self._watched("--tune", environment)))
 
-    def frozen(self, environment: Mapping[str, str]) -> float:
-        """Seconds from start to end with what was found, and no search."""
-        directory = self._watched("--frozen", environment)
+    def frozen(self, start: Start) -> float:
+        """Seconds from start to end with what was found, what `start` says on top of it, and no search."""
+        directory = self._watched("--frozen", start.environment, self._history_with(start))
         info = json.loads((directory / "run.json").read_text(encoding="utf-8"))
         return float(info["ended"]["wall_s"])
 
-    def _watched(self, how: str, environment: Mapping[str, str]) -> Path:
+    def _history_with(self, start: Start) -> Path:
+        """What was found, and the settings of `start` instead where it has some: a file of its own."""
+        if not start.settings:
+            return self.history
+        file = self._histories.get(start.text)
+        if file is None:
+            file = self._histories[start.text] = self.folder / f"history-{len(self._histories) + 1}.sqlite"
+            program = find_program(self.command[0])
+            key = key_of(Path(program), self.command[1:], self.input_class)
+            known = History(self.history).recall(key)
+            History(file).remember([*known, *entries_of_start(key, Path(program), start)])
+        return file
+
+    def _watched(self, how: str, environment: Mapping[str, str], history: Path | None = None) -> Path:
         self._count += 1
         directory = self.folder / f"{self._count:03d}"
-        options = [how, "--history", str(self.history), *self.options]
+        options = [how, "--history", str(history or self.history), *self.options]
         command = recording_command(directory, options, self.command)
         ended = self._run(command, {**self.environment, **environment})
         with_what = " ".join(f"{name}={value}" for name, value in environment.items())

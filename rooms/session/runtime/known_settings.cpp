@@ -17,6 +17,11 @@ const char* value_of(const char* name) noexcept {
 
 }  // namespace
 
+bool is_tuned_run() {
+  const char* const how = value_of("TRIMTAB_TUNE");
+  return how != nullptr && (std::string_view(how) == "on" || std::string_view(how) == "frozen");
+}
+
 known_settings settings_of_earlier_runs() {
   known_settings found;
   const char* const how = value_of("TRIMTAB_TUNE");

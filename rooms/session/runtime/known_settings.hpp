@@ -14,6 +14,8 @@ struct known_settings {
   std::string error;       // "FILE: line 3: ..."; then there are no settings
 };
 
+// Whether this process is one of `trimtab run --tune` or `--frozen`: TRIMTAB_TUNE.
+bool is_tuned_run();
 // From the environment: TRIMTAB_SETTINGS, TRIMTAB_TUNE.
 known_settings settings_of_earlier_runs();
 

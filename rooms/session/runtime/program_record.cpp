@@ -62,10 +62,8 @@ class program_target final : public steer::record_target {
 
 }  // namespace
 
-program_record::program_record(std::uint32_t runtime, bool is_kept)
-    : m_name("runtime " + std::to_string(runtime)),
-      m_is_kept(is_kept),
-      m_record(std::make_unique<program_target>(runtime, m_recorded)) {}
+program_record::program_record(std::string name, std::uint32_t number, bool is_kept)
+    : m_name(std::move(name)), m_is_kept(is_kept), m_record(std::make_unique<program_target>(number, m_recorded)) {}
 
 void program_record::add(const steer::subject_info& subject, std::uint32_t recorded, const std::string& key) {
   (*m_recorded)[subject.id] = recorded;
@@ -113,10 +111,16 @@ void program_record::keep(std::string line) {
     m_left_out += 1;
 }
 
-void program_record::print(std::FILE* to) const {
+void program_record::fact(const std::string& key, const std::string& value) {
+  if (const trimtab_api* const api = trimtab_steering_api()) api->fact(key.c_str(), value.c_str());
+}
+
+void program_record::print(std::FILE* to) {
   std::fprintf(to, "trimtab: decisions on %s%s\n", m_name.c_str(), m_lines.empty() ? ": none" : "");
   for (const std::string& each : m_lines) std::fprintf(to, "%s\n", each.c_str());
   if (m_left_out != 0) std::fprintf(to, "and %zu more\n", m_left_out);
+  m_lines.clear();
+  m_left_out = 0;
 }
 
 }  // namespace trimtab::session

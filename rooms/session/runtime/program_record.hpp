@@ -15,7 +15,10 @@ namespace trimtab::session {
 class program_record {
  public:
   // runtime: 1, 2, ... in this process.
-  program_record(std::uint32_t runtime, bool is_kept);
+  program_record(std::uint32_t runtime, bool is_kept)
+      : program_record("runtime " + std::to_string(runtime), runtime, is_kept) {}
+  // number: of an engine, unlike any other's in this process.
+  program_record(std::string name, std::uint32_t number, bool is_kept);
 
   // recorded: its number in the run's records, 0: none. key: how later runs find it, "": not at all.
   void add(const steer::subject_info& subject, std::uint32_t recorded, const std::string& key);
@@ -26,8 +29,9 @@ class program_record {
   void write(const steer::engine& steering);
   void unavailable(const char* what, const char* why, const char* remedy);
   void advise(const std::string& policy, const std::string& reason);
-  // What was kept, one line each.
-  void print(std::FILE* to) const;
+  void fact(const std::string& key, const std::string& value);
+  // What was kept since it was printed before, one line each.
+  void print(std::FILE* to);
 
  private:
   void keep(std::string line);

@@ -26,6 +26,8 @@ void repeated_work::end(const begun& of, double seconds, double units) noexcept 
   {
     const std::lock_guard guard(m_lock);
     m_most_units = std::max(m_most_units, units);
+    m_total.seconds += seconds;
+    m_total.units += units;
     if (m_seen < first_seen && m_seen++ >= first_skipped) {
       m_first_s += seconds;
       m_first_units += units;
@@ -65,6 +67,11 @@ repeated_work::known repeated_work::so_far() noexcept {
   const std::lock_guard guard(m_lock);
   if (m_seen < first_seen || m_first_s <= 0) return {};
   return {m_first_s / m_first_units, m_most_units};
+}
+
+repeated_work::all repeated_work::total() noexcept {
+  const std::lock_guard guard(m_lock);
+  return m_total;
 }
 
 }  // namespace trimtab::session

@@ -36,6 +36,10 @@ class repeated_work {
   };
   // Nothing (unit_s of 0) until a few have been seen.
   known so_far() noexcept;
+  struct all {
+    double seconds = 0, units = 0;
+  };
+  all total() noexcept;
 
  private:
   worker_cap& m_cap;
@@ -45,6 +49,7 @@ class repeated_work {
   std::uint32_t m_seen = 0;
   double m_first_s = 0, m_first_units = 0;
   double m_most_units = 0;
+  all m_total;
   steer::measurement m_joined;
   double m_joined_units = 0;
   std::vector<steer::measurement> m_measured;

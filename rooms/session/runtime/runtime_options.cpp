@@ -8,12 +8,14 @@
 #include <string_view>
 #include <utility>
 
-#include "trimtab/session/tuning.hpp"
+#include "scheduler_knob.hpp"
 
 namespace trimtab {
 
 namespace {
 
+using session::is_tuned_run;
+using session::with_known_scheduler;
 using tasks::runtime_options;
 
 constexpr runtime_option table[] = {
@@ -25,7 +27,9 @@ constexpr runtime_option table[] = {
     {"deadlock-ms", "3000", "how long nothing can run while tasks wait, until it is told; 0: never"},
     {"print-counter", "", "path of a counter to be printed when the runtime ends; may be given several times"},
     {"print-counter-interval", "0", "milliseconds between prints; 0: only at the end"},
-    {"tune", "", "what is tuned while the program runs, a comma list: workers (their cap) | grain (of loops and steps)",
+    {"tune", "",
+     "what is tuned while the program runs, a comma list: workers (their cap) | grain (of loops and steps) | scheduler (the "
+     "policy, of the next runtime)",
      "TRIMTAB_TASK_TUNE"},
     {"tune-policy", "tuner",
      "who sets the cap of workers: tuner (proves what it keeps) | queue-length (hill climbing, as published) | power-limit "
@@ -50,7 +54,7 @@ number number_of(const std::string& option, std::string_view text, std::uint64_t
 }
 
 void set_tuned(tuning_options& into, const std::string& option, std::string_view value) {
-  into.workers = into.grain = false;
+  into.workers = into.grain = into.scheduler = false;
   for (std::string_view left = value; !left.empty();) {
     const std::string_view word = left.substr(0, left.find(','));
     left.remove_prefix(std::min(left.size(), word.size() + 1));
@@ -58,8 +62,10 @@ void set_tuned(tuning_options& into, const std::string& option, std::string_view
       into.workers = true;
     else if (word == "grain")
       into.grain = true;
+    else if (word == "scheduler")
+      into.scheduler = true;
     else
-      wrong(option, value, "a comma list of workers, grain");
+      wrong(option, value, "a comma list of workers, grain, scheduler");
   }
 }
 
@@ -72,7 +78,7 @@ void set(runtime_options& into, tuning_options& tuning, std::string_view name, c
     const auto known = tasks::policy_of(value);
     if (!known)
       wrong(option, value, "one of local, local-priority, abp-priority, hierarchy, static-priority, periodic-priority");
-    into.policy = *known;
+    into.policy = known;
   } else if (name == "numa") {
     into.numa = number_of<int>(option, value, 0, 1) == 1;
   } else if (name == "stack-bytes") {
@@ -100,16 +106,19 @@ void set(runtime_options& into, tuning_options& tuning, std::string_view name, c
   }
 }
 
-using companion = std::function<std::shared_ptr<void>(tasks::runtime&)>;
-
-// The program's own, if it has one, and another, which goes first.
-companion both(const companion& own, companion other) {
-  if (!own) return other;
-  return [own, other = std::move(other)](tasks::runtime& of) -> std::shared_ptr<void> {
-    using pair = std::pair<std::shared_ptr<void>, std::shared_ptr<void>>;
-    std::shared_ptr<void> first = own(of);
-    return std::make_shared<pair>(std::move(first), other(of));
-  };
+// What the user has said, over the program's own options. `has_tune`: also what is to be tuned.
+runtime_options with_tuning(runtime_options made, const std::optional<tasks::policy>& own, tuning_options tuning,
+                            bool has_tune) {
+  // A policy that the program has set is its own, or the user's, and not ours.
+  const bool is_open = !own && !made.choose_policy;
+  const bool is_for_later = !has_tune && !made.policy && is_tuned_run();
+  if (is_open && tuning.scheduler && made.policy) {
+    tuning.first_scheduler = *made.policy;
+    made.policy.reset();
+  }
+  made = tuned(std::move(made), tuning);
+  // Under `trimtab run --tune` and its like: nothing that costs the program anything while it runs.
+  return is_open && is_for_later ? with_known_scheduler(std::move(made)) : made;
 }
 
 std::string variable_of(std::string_view name) {
@@ -127,10 +136,15 @@ runtime_options options_from(int& argc, char** argv, const runtime_options& defa
   constexpr std::string_view prefix = "--trimtab:";
   runtime_options made = defaults;
   tuning_options tuning;
+  bool has_tune = false;
+  const auto take = [&](std::string_view name, const std::string& option, std::string_view value) {
+    set(made, tuning, name, option, value);
+    has_tune = has_tune || name == "tune";
+  };
   for (const runtime_option& each : table) {
     const std::string variable = each.variable != nullptr ? each.variable : variable_of(each.name);
     if (const char* const value = std::getenv(variable.c_str()); value != nullptr && value[0] != '\0')
-      set(made, tuning, each.name, variable, value);
+      take(each.name, variable, value);
   }
   int kept = 1;
   for (int i = 1; i < argc; ++i) {
@@ -151,12 +165,11 @@ runtime_options options_from(int& argc, char** argv, const runtime_options& defa
     const std::string option(argument.substr(0, equals));
     const bool is_switch = name == "print-decisions";
     if (equals == argument.npos && !is_switch) wrong(option, "", "a value: " + option + "=VALUE");
-    set(made, tuning, name, option, equals == argument.npos ? "1" : argument.substr(equals + 1));
+    take(name, option, equals == argument.npos ? "1" : argument.substr(equals + 1));
   }
   if (kept < argc) argv[kept] = nullptr;
   argc = kept;
-  if (auto tunes = tuned(tuning)) made.companion = both(defaults.companion, std::move(tunes));
-  return made;
+  return with_tuning(std::move(made), defaults.policy, tuning, has_tune);
 }
 
 }  // namespace trimtab

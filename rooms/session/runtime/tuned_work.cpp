@@ -104,6 +104,7 @@ void tuned_work::look(steer::snapshot& into, steer::board& knobs, std::vector<ne
         knobs.remove(each.id);
         into.gone.push_back(each.id);
       }
+      each.before = each.work->total();
       each.work.reset();
       continue;
     }
@@ -124,6 +125,16 @@ void tuned_work::look(steer::snapshot& into, steer::board& knobs, std::vector<ne
     }
     into.subjects.push_back({each.id, std::move(measured), {}});
   }
+}
+
+std::vector<work_total> tuned_work::totals() {
+  const std::lock_guard guard(m_lock);
+  std::vector<work_total> made;
+  for (const entry& each : m_entries) {
+    const repeated_work::all its = each.work != nullptr ? each.work->total() : each.before;
+    if (its.units > 0) made.push_back({each.name, its.seconds, its.units});
+  }
+  return made;
 }
 
 }  // namespace trimtab::session

@@ -13,6 +13,12 @@
 
 namespace trimtab::session {
 
+// Loops or steps of one place in the program, all of a runtime's life.
+struct work_total {
+  std::string name;
+  double seconds = 0, units = 0;
+};
+
 // A subject that has appeared, and its number in the run's records (0: nothing is recorded).
 struct new_subject {
   steer::subject_info info;
@@ -33,6 +39,8 @@ class tuned_work final : public tasks::grain_source {
 
   // On the steering thread: subjects that have come and gone, what was measured.
   void look(steer::snapshot& into, steer::board& knobs, std::vector<new_subject>& appeared);
+  // All that was done so far.
+  std::vector<work_total> totals();
 
  private:
   struct entry {
@@ -41,7 +49,8 @@ class tuned_work final : public tasks::grain_source {
     std::vector<std::int64_t> sizes;  // of steps
     bool is_loop = true;
     std::shared_ptr<repeated_work> work;
-    steer::subject_id id = 0;  // 0: not known to the engine
+    steer::subject_id id = 0;   // 0: not known to the engine
+    repeated_work::all before;  // steps that are gone have done
   };
   entry* find(const tasks::loop_place& of);
   steer::knob knob_of(const entry& of, const repeated_work::known& known) const;

@@ -12,6 +12,7 @@
 #include "cap_figures.hpp"
 #include "known_settings.hpp"
 #include "program_record.hpp"
+#include "scheduler_knob.hpp"
 #include "steering_threads.hpp"
 #include "trimtab/steer/fitting/fit.hpp"
 #include "trimtab/steer/recall.hpp"
@@ -89,6 +90,7 @@ class tuning {
   tuning(tasks::runtime& of, const tuning_options& options)
       : m_of(of),
         m_options(options),
+        m_scheduler(chosen_scheduler()),
         m_number(next_number()),
         m_cap(of, cap_subject, "runtime " + std::to_string(m_number), meter_of(options)),
         m_work(m_cap, of.workers(), options.grain),
@@ -98,6 +100,7 @@ class tuning {
         m_threads({options.period_s, options.patience_s, {}}, policies_of(options, m_known.is_frozen, recalled()),
                   {[this](steer::snapshot& into, steer::board& knobs) { look(into, knobs); },
                    [this](const steer::decision& made, bool is_applied) { told(made, is_applied); }}) {
+    if (m_scheduler) m_scheduler->begun(of.recorded_as());
     m_of.set_grain_source(&m_work);
     const std::lock_guard guard(living_lock);
     living.push_back(this);
@@ -180,7 +183,12 @@ class tuning {
       m_record.unavailable("power limit", "there is no power meter that may be read in /sys/class/powercap",
                            "nothing was limited; as root, or: sudo chmod a+r /sys/class/powercap/*/energy_uj");
     if (m_is_cap_gone) m_record.unavailable("cap of workers", "the program has set it", "it was left to the program");
-    if (const auto advice = steer::advise_policy(name_of(m_of.policy()), m_of.workers(), m_cap.summary()))
+    if (m_options.scheduler && !m_scheduler)
+      m_record.unavailable("scheduling policy", "the program has set it", "it was left to the program");
+    const std::vector<steer::figure> figures = m_cap.summary();
+    if (m_scheduler)
+      m_scheduler->ended({figures, m_cap.is_mostly_told() ? m_work.totals() : std::vector<work_total>{}});
+    else if (const auto advice = steer::advise_policy(name_of(m_of.policy()), m_of.workers(), figures))
       m_record.advise(advice->policy, advice->reason);
     if (m_options.print_decisions) m_record.print(stderr);
   }
@@ -190,6 +198,7 @@ class tuning {
 
   tasks::runtime& m_of;
   const tuning_options m_options;
+  const std::unique_ptr<scheduler_lease> m_scheduler;  // nullptr: the policy is not ours to choose
   const std::uint32_t m_number;
   worker_cap m_cap;
   tuned_work m_work;
@@ -215,11 +224,29 @@ std::function<std::shared_ptr<void>(tasks::runtime&)> tuned(const tuning_options
     given.workers = true;
     given.policy = cap_policy::power_limit;
   }
-  if (!given.workers && !given.grain) return {};
+  if (!given.workers && !given.grain && !given.scheduler) return {};
   if (given.policy == cap_policy::power_limit && !(given.power_limit_w > 0))
     throw std::invalid_argument("trimtab: the cap of workers is to be set by a power limit, and power-limit is " +
                                 std::to_string(given.power_limit_w) + ", expected watts above 0");
   return [given](tasks::runtime& of) -> std::shared_ptr<void> { return std::make_shared<session::tuning>(of, given); };
+}
+
+tasks::runtime_options tuned(tasks::runtime_options of, const tuning_options& options) {
+  using companion = std::function<std::shared_ptr<void>(tasks::runtime&)>;
+  if (companion tunes = tuned(options)) {
+    of.companion = [own = std::move(of.companion), tunes](tasks::runtime& rt) -> std::shared_ptr<void> {
+      // The program's own goes first.
+      using pair = std::pair<std::shared_ptr<void>, std::shared_ptr<void>>;
+      std::shared_ptr<void> first = own ? own(rt) : nullptr;
+      return std::make_shared<pair>(std::move(first), tunes(rt));
+    };
+  }
+  if (options.scheduler && !of.policy && !of.choose_policy) {
+    const session::scheduler_wish wish{options.first_scheduler, options.policies.empty(), options.print_decisions,
+                                       options.seed, options.told};
+    of.choose_policy = [wish](std::uint32_t workers) { return session::choose_scheduler(wish, workers); };
+  }
+  return of;
 }
 
 struct tuned_steps::state {

@@ -41,6 +41,20 @@ steer::subject_info describe(const tasks::runtime& of, steer::subject_id id, std
 
 }  // namespace
 
+work_done done_between(const tasks::snapshot& before, const tasks::snapshot& now) {
+  const double tick_s = now.ns_per_tick * 1e-9;
+  work_done made;
+  made.elapsed_s = static_cast<double>(now.at - before.at) * tick_s;
+  for (std::size_t i = 0; i < now.workers.size(); ++i) {
+    const double busy_s = grown(i < before.workers.size() ? before.workers[i].busy : 0, now.workers[i].busy) * tick_s;
+    made.busy_s += busy_s;
+    made.most_busy_s = std::max(made.most_busy_s, busy_s);
+  }
+  const auto begun = [](const tasks::snapshot& of) { return of.total.in_place + of.total.started; };
+  made.tasks = begun(now) - std::min(begun(now), begun(before));
+  return made;
+}
+
 double work_share(const work_done& of) noexcept {
   if (of.elapsed_s <= 0) return 0;
   const double most = of.most_busy_s / of.elapsed_s;
@@ -92,23 +106,9 @@ void worker_cap::ran(steer::decision_number under, double seconds, double ratio)
   m_joined = {under, 0, 0};
 }
 
-work_done worker_cap::done_since(const tasks::snapshot& before, const tasks::snapshot& now) const {
-  const double tick_s = now.ns_per_tick * 1e-9;
-  work_done made;
-  made.elapsed_s = static_cast<double>(now.at - before.at) * tick_s;
-  for (std::size_t i = 0; i < now.workers.size(); ++i) {
-    const double busy_s = grown(i < before.workers.size() ? before.workers[i].busy : 0, now.workers[i].busy) * tick_s;
-    made.busy_s += busy_s;
-    made.most_busy_s = std::max(made.most_busy_s, busy_s);
-  }
-  const auto begun = [](const tasks::snapshot& of) { return of.total.in_place + of.total.started; };
-  made.tasks = begun(now) - std::min(begun(now), begun(before));
-  return made;
-}
-
 steer::subject_state worker_cap::look() {
   tasks::snapshot now(m_of);
-  const work_done done = done_since(m_before, now);
+  const work_done done = done_between(m_before, now);
   steer::subject_state made{m_info.id, {}, {}};
   const std::optional<steer::measurement> of_tasks = m_window.add(done, under());
   m_work_s += done.elapsed_s * work_share(done);
@@ -179,17 +179,26 @@ void worker_cap::look_around(std::vector<steer::figure>& into, const tasks::snap
   if (const std::optional<double> watts = m_power.watts()) tell(steer::figures::watts, *watts);
 }
 
-std::vector<steer::figure> worker_cap::summary() const {
-  const tasks::snapshot now(m_of);
-  const work_done done = done_since(m_first, now);
-  const double workers = m_of.workers(), tasks = static_cast<double>(done.tasks);
+bool worker_cap::is_mostly_told() const {
+  const std::lock_guard guard(m_lock);
+  return m_told_s > m_work_s / 2;
+}
+
+std::vector<steer::figure> worker_cap::summary() const { return figures_of_life(m_of, m_first); }
+
+std::vector<steer::figure> figures_of_life(const tasks::runtime& of, const tasks::snapshot& first) {
+  const tasks::snapshot now(of);
+  const work_done done = done_between(first, now);
+  const double workers = of.workers(), tasks = static_cast<double>(done.tasks);
   std::vector<steer::figure> made;
   if (done.elapsed_s <= 0 || tasks == 0 || done.busy_s <= 0) return made;
-  made.push_back(
-      {std::string(steer::figures::idle_share), std::clamp(1 - done.busy_s / (workers * done.elapsed_s), 0.0, 1.0)});
-  made.push_back({std::string(steer::figures::imbalance), done.most_busy_s * workers / done.busy_s});
-  made.push_back({std::string(steer::figures::steal_share), static_cast<double>(now.total.stolen) / tasks});
-  made.push_back({std::string(steer::figures::task_seconds), done.busy_s / tasks});
+  const auto tell = [&](std::string_view name, double value) { made.push_back({std::string(name), value}); };
+  tell(steer::figures::idle_share, std::clamp(1 - done.busy_s / (workers * done.elapsed_s), 0.0, 1.0));
+  tell(steer::figures::imbalance, done.most_busy_s * workers / done.busy_s);
+  tell(steer::figures::steal_share, static_cast<double>(now.total.stolen) / tasks);
+  tell(steer::figures::queued_share, grown(first.total.started, now.total.started) / tasks);
+  tell(steer::figures::task_seconds, done.busy_s / tasks);
+  tell(steer::figures::workers, workers);
   return made;
 }
 

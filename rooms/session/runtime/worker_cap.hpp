@@ -22,6 +22,11 @@ struct work_done {
   std::uint64_t tasks = 0;
 };
 
+work_done done_between(const tasks::snapshot& before, const tasks::snapshot& now);
+
+// Of all that a runtime has done since `first`: what advised_policies asks for. Empty: nothing.
+std::vector<steer::figure> figures_of_life(const tasks::runtime& of, const tasks::snapshot& first);
+
 // Part of the time in which somebody worked: that of the busiest, or, where work goes from one to the other, of all.
 double work_share(const work_done& of) noexcept;
 
@@ -56,8 +61,10 @@ class worker_cap {
   // The program has set the cap itself: it is the program's from then on.
   bool is_taken_over() const noexcept { return m_of.active_workers() != m_cap.load(std::memory_order_relaxed); }
 
-  // Of the whole run: what advise_policy asks for.
+  // Of the whole run.
   std::vector<steer::figure> summary() const;
+  // Most of the work was in loops and steps.
+  bool is_mostly_told() const;
   bool has_meter() const noexcept { return m_power.is_there(); }
 
  private:
@@ -66,7 +73,6 @@ class worker_cap {
     observe::thread_times of_threads;
   };
   static times read_times(const tasks::snapshot& now);
-  work_done done_since(const tasks::snapshot& before, const tasks::snapshot& now) const;
   void look_around(std::vector<steer::figure>& into, const tasks::snapshot& now);
 
   tasks::runtime& m_of;
@@ -86,8 +92,8 @@ class worker_cap {
   } m_around;
   double m_work_s = 0;
 
-  std::mutex m_lock;    // of the following
-  double m_told_s = 0;  // by `ran`
+  mutable std::mutex m_lock;  // of the following
+  double m_told_s = 0;        // by `ran`
   steer::measurement m_joined;
   std::vector<steer::measurement> m_told;
 };

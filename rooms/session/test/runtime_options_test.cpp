@@ -83,10 +83,16 @@ TEST_F(runtime_options_test, nothing_is_tuned_unless_it_is_asked_for) {
   EXPECT_TRUE(read({"--trimtab:tune=grain,workers"}).options.companion);
   EXPECT_TRUE(read({"--trimtab:power-limit=200"}).options.companion);
   EXPECT_TRUE(read({"--trimtab:tune=workers", "--trimtab:tune-policy=fit"}).options.companion);
+  const outcome open = read({"--trimtab:tune=scheduler", "--trimtab:policy=local"});
+  EXPECT_TRUE(open.options.companion);
+  EXPECT_TRUE(open.options.choose_policy);
+  EXPECT_EQ(open.options.policy, std::nullopt) << "it is where the choice begins";
+  EXPECT_FALSE(read({"--trimtab:tune=workers"}).options.choose_policy);
   setenv("TRIMTAB_TASK_TUNE", "workers", 1);
   EXPECT_TRUE(read({}).options.companion);
   EXPECT_FALSE(read({"--trimtab:tune="}).options.companion) << "arguments come first";
-  EXPECT_NE(error_of({"--trimtab:tune=workers,cap"}).find("is \"workers,cap\", expected a comma list of workers, grain"),
+  EXPECT_NE(error_of({"--trimtab:tune=workers,cap"})
+                .find("is \"workers,cap\", expected a comma list of workers, grain, scheduler"),
             std::string::npos);
   EXPECT_NE(error_of({"--trimtab:tune-policy=power-limit"}).find("power-limit is 0"), std::string::npos);
 }
@@ -113,7 +119,7 @@ TEST_F(runtime_options_test, the_table_holds_for_the_defaults) {
     if (each.standard[0] == '\0') continue;
     const outcome got = read({std::string("--trimtab:") + each.name + "=" + each.standard});
     EXPECT_EQ(got.options.workers, tasks::runtime_options{}.workers) << each.name;
-    EXPECT_EQ(got.options.policy, tasks::runtime_options{}.policy) << each.name;
+    EXPECT_EQ(got.options.policy.value_or(tasks::policy::local_priority), tasks::policy::local_priority) << each.name;
     EXPECT_EQ(got.options.stack_bytes, tasks::runtime_options{}.stack_bytes) << each.name;
     EXPECT_EQ(got.options.deadlock_ms, tasks::runtime_options{}.deadlock_ms) << each.name;
   }

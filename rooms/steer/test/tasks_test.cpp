@@ -267,6 +267,13 @@ TEST(tasks, advice_follows_from_what_was_measured) {
   EXPECT_EQ(advised("abp-priority", 4, figures_of(0.1, 1.0, 0.3, 2e-6)), "");
   EXPECT_EQ(advised("static-priority", 1, figures_of(0.4, 1.8, 0, 1e-3)), "") << "one worker";
   EXPECT_EQ(advised("local-priority", 4, {}), "") << "nothing measured";
+  const auto queued = [](double share, double task_s) {
+    return std::vector<figure>{{std::string(figures::queued_share), share}, {std::string(figures::task_seconds), task_s}};
+  };
+  EXPECT_EQ(advised("local-priority", 1, queued(0.9, 5e-5)), "abp-priority");
+  EXPECT_EQ(advised("local-priority", 4, queued(0.9, 0.1)), "") << "tasks that fill a cache by themselves";
+  EXPECT_EQ(advised("local-priority", 4, queued(0.1, 5e-5)), "") << "forks are called in place under each";
+  EXPECT_EQ(advised("abp-priority", 4, queued(0.9, 5e-5)), "");
 }
 
 }  // namespace

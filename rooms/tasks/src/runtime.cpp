@@ -78,6 +78,7 @@ runtime_options checked(runtime_options given) {
                                 std::to_string(least_stack) + " to " + std::to_string(largest_stack));
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   given.stack_bytes = (given.stack_bytes + page - 1) / page * page;
+  if (!given.policy) given.policy = given.choose_policy ? given.choose_policy(given.workers) : policy::local_priority;
   return given;
 }
 
@@ -118,7 +119,7 @@ struct runtime::parts {
 runtime::runtime(const runtime_options& options)
     : m_options(checked(options)),
       m_cpus(cpus_of(m_options)),
-      m_policy(m_options.policy),
+      m_policy(m_options.policy.value_or(policy::local_priority)),
       m_loops_adapt(m_policy != policy::static_priority),
       m_table(&table_of(m_policy)),
       m_queues(m_options.workers, domains_of(m_cpus), m_table->offers),

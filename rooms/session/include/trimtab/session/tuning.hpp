@@ -2,6 +2,7 @@
 // program runs. Off unless asked for, by options (runtime_options.hpp) or here:
 //
 //   trimtab::runtime rt({.workers = 16, .companion = trimtab::tuned({.workers = true})});
+//   trimtab::runtime rt(trimtab::tuned({.workers = 16}, {.workers = true, .scheduler = true}));
 #pragma once
 
 #include <cstddef>
@@ -28,17 +29,20 @@ enum class cap_policy : std::uint8_t {
 std::optional<cap_policy> cap_policy_of(std::string_view name) noexcept;  // "queue-length"
 
 struct tuning_options {
-  bool workers = false;  // the cap of workers
-  bool grain = false;    // of loops with adaptive chunks, and of the program's own steps
+  bool workers = false;    // the cap of workers
+  bool grain = false;      // of loops with adaptive chunks, and of the program's own steps
+  bool scheduler = false;  // the scheduling policy of runtimes that leave it open, each from its start on
   cap_policy policy = cap_policy::tuner;
-  double power_limit_w = 0;      // above 0: power_limit instead of policy
-  bool print_decisions = false;  // to standard error, when the runtime ends
+  tasks::policy first_scheduler = tasks::policy::local_priority;  // that the first runtime has
+  double power_limit_w = 0;                                       // above 0: power_limit instead of policy
+  bool print_decisions = false;                                   // to standard error, when the runtime ends
 
   // For tests and simulations: energy taken so far, in joules. Not set: the meters of the machine.
   std::function<std::optional<double>()> energy_j = {};
   // Instead of the policies that the options name.
   std::vector<std::function<std::unique_ptr<steer::policy>()>> policies = {};
-  // Of each decision, and whether it could be applied; on the steering thread.
+  // Of each decision, and whether it could be applied; on the steering thread. Of the scheduler's: on the thread that makes
+  // or ends the runtime.
   std::function<void(const steer::decision& made, const steer::subject_info& of, bool is_applied)> told = {};
   double period_s = 0.01;  // of snapshots
   double patience_s = 1;   // a policy that is called for longer is given up, and with it steering
@@ -48,6 +52,8 @@ struct tuning_options {
 // For runtime_options::companion; nothing where nothing is to be tuned. Throws std::invalid_argument, which names the
 // option.
 std::function<std::shared_ptr<void>(tasks::runtime&)> tuned(const tuning_options& options);
+// These options with that companion, beside their own, and, where their policy is not set, with what chooses it.
+tasks::runtime_options tuned(tasks::runtime_options of, const tuning_options& options);
 
 // A part of a program that runs again and again, such as a time step or some of them: how much work each was, and, where it
 // has a size that may be another each time (of a partition), what is best. By one thread at a time; must not outlive the

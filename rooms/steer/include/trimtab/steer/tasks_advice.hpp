@@ -1,6 +1,6 @@
-// What another scheduling policy might do for a program, from what its run has shown. Advice: the policy of a runtime is
-// fixed when it is made (its queues and its workers' loops are compiled for it), so that nothing can be switched while it
-// runs, and nothing is proved.
+// What another scheduling policy might do for a program, from what a run of it has shown. Advice: nothing is proved by it.
+// The policy of a runtime is fixed when it is made (its queues and its workers' loops are compiled for it), so that it is
+// the next one that may have another (tasks_scheduler.hpp).
 #pragma once
 
 #include <optional>
@@ -17,7 +17,10 @@ struct advice {
   std::string reason;
 };
 
-// policy: that it has. of: figures of the whole run (tasks_figures.hpp): idle_share, imbalance, steal_share, task_seconds.
+// policy: that it has. of: figures of the whole run (tasks_figures.hpp): idle_share, imbalance, steal_share, queued_share,
+// task_seconds. The likeliest first.
+std::vector<advice> advised_policies(std::string_view policy, std::uint32_t workers, const std::vector<figure>& of);
+// The first of them.
 std::optional<advice> advise_policy(std::string_view policy, std::uint32_t workers, const std::vector<figure>& of);
 
 }  // namespace trimtab::steer

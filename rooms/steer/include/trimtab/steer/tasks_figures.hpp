@@ -13,6 +13,8 @@ inline constexpr std::string_view cpus = "cpus";                  // that the pr
 inline constexpr std::string_view cpu_share = "cpu_share";
 inline constexpr std::string_view workless_share = "workless_share";  // of the workers' time: no task
 inline constexpr std::string_view steal_share = "steal_share";        // of the tasks, that were stolen
+inline constexpr std::string_view queued_share = "queued_share";      // of the tasks, that came out of a queue
+inline constexpr std::string_view workers = "workers";                // of the runtime
 inline constexpr std::string_view task_seconds = "task_seconds";      // of one task
 inline constexpr std::string_view tasks_per_s = "tasks_per_s";
 

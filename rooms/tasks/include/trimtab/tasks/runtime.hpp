@@ -33,7 +33,8 @@ std::optional<policy> policy_of(std::string_view name) noexcept;
 struct runtime_options {
   // Threads that run tasks; 0: as many as this process may use CPUs (affinity and cgroup quota).
   std::uint32_t workers = 0;
-  tasks::policy policy = tasks::policy::local_priority;
+  // How they are scheduled. Not set: as choose_policy says, or local-priority.
+  std::optional<tasks::policy> policy = {};
   // Each worker stays on a CPU of its own, and tasks stay within domains of memory if they can.
   bool numa = false;
   // Of each stack, bytes. A task that recurses by tasks may use any number of them.
@@ -48,6 +49,9 @@ struct runtime_options {
   // Makes something that accompanies the runtime: called at the end of the constructor, and what it returns goes when all
   // tasks have ended, before the runtime does. What it throws, the constructor throws.
   std::function<std::shared_ptr<void>(runtime&)> companion = {};
+  // Asked where the policy is not set, of a runtime with so many workers: on the thread that makes it, before all else, and
+  // before the companion. What it throws, the constructor throws.
+  std::function<tasks::policy(std::uint32_t workers)> choose_policy = {};
 };
 
 class runtime {

@@ -1,0 +1,33 @@
+"""Scheduling policies of task runtimes that were left open: what was in force, and what might be better."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trimtab.model import Process
+
+
+def schedulers(process: Process) -> list[dict[str, Any]]:
+    """One entry a runtime, as rooms/session (scheduler_knob.cpp) tells of it: keys as in the history.
+
+    `others` are all that the runtime could have had besides.
+    """
+    facts = process.facts
+    found: list[dict[str, Any]] = []
+    for fact, now in facts.items():
+        name, _, key = fact.partition(" ")
+        if name != "scheduler" or not key:
+            continue
+        advised, _, reason = facts.get(f"scheduler-advised {key}", "").partition(": ")
+        found.append(
+            {
+                # tasks/PROGRAM/runtime 1/2 workers
+                "subject": key.split("/")[-2] if "/" in key else key,
+                "key": key,
+                "now": now,
+                "advised": advised or None,
+                "reason": reason,
+                "others": [each for each in facts.get(f"schedulers {key}", "").split(",") if each],
+            }
+        )
+    return found

@@ -1,0 +1,249 @@
+#include "scheduler_knob.hpp"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "trimtab/base/clock.hpp"
+#include "trimtab/steer/tasks_advice.hpp"
+#include "trimtab/steer/tasks_figures.hpp"
+#include "trimtab/steer/tasks_scheduler.hpp"
+#include "worker_cap.hpp"
+
+namespace trimtab::session {
+
+namespace {
+
+constexpr steer::subject_id scheduler_subject = 1;
+// A life with less of it in loops or steps says nothing.
+constexpr double least_life_s = 1e-3;
+constexpr std::size_t most_names = 4096;
+// Below it are the numbers of runtimes' own engines.
+constexpr std::uint32_t first_record = 0x80000000;
+
+steer::subject_info describe_scheduler(std::uint32_t place, std::uint32_t workers, tasks::policy first) {
+  const std::vector<std::string> names = offered_policies(workers, first);
+  const auto at = std::find(names.begin(), names.end(), tasks::name_of(first)) - names.begin();
+  return {scheduler_subject,
+          "runtime " + std::to_string(place),
+          {{std::string(steer::scheduler_choice::knob),
+            steer::certain(steer::domain::categories(names)),
+            at,
+            0,
+            steer::consent::safe,
+            0,
+            {}}}};
+}
+
+}  // namespace
+
+std::vector<std::string> offered_policies(std::uint32_t workers, tasks::policy first) {
+  using enum tasks::policy;
+  std::vector<std::string> made;
+  for (const tasks::policy each : {local, local_priority, abp_priority, hierarchy, static_priority, periodic_priority}) {
+    // One worker steals from nobody: all that differs is which of its own tasks is next. A tree of two leaves is a queue.
+    const std::uint32_t least = each == hierarchy ? 3 : each == local_priority || each == abp_priority ? 1 : 2;
+    if (workers >= least || each == first) made.emplace_back(tasks::name_of(each));
+  }
+  return made;
+}
+
+scheduler_knob::scheduler_knob(std::uint32_t place, std::uint32_t workers, const scheduler_wish& how, known_settings known)
+    : m_how(how),
+      m_key("tasks/" + std::string(program_invocation_short_name) + "/runtime " + std::to_string(place) + "/" +
+            std::to_string(workers) + " workers"),
+      m_info(describe_scheduler(place, workers, how.first)),
+      m_begin_ns(base::monotonic_ns()),
+      m_in_force(m_info.knobs[0].initial),
+      m_record(m_info.name, first_record + place, how.is_printed),
+      m_error(std::move(known.error)) {
+  auto known_before =
+      std::make_unique<steer::recall>(std::move(known.settings), [this](const steer::subject_info&) { return m_key; });
+  m_recall = known_before.get();
+  m_steering.add(std::move(known_before));
+  if (how.is_searched && !known.is_frozen)
+    m_steering.add(std::make_unique<steer::scheduler_choice>(steer::scheduler_options{.seed = how.seed}));
+  m_knobs.add(
+      m_info,
+      [this](std::uint32_t, steer::knob_value to) {
+        m_in_force = to;
+        return true;
+      },
+      [this](steer::decision_number number) { m_under = number; });
+  steer::snapshot first;
+  first.appeared.push_back(m_info);
+  step(std::move(first));
+}
+
+tasks::policy scheduler_knob::in_force() const {
+  const std::lock_guard guard(m_lock);
+  return tasks::policy_of(m_info.knobs[0].values.text_of(m_in_force)).value_or(m_how.first);
+}
+
+steer::decision_number scheduler_knob::under() const {
+  const std::lock_guard guard(m_lock);
+  return m_under;
+}
+
+void scheduler_knob::begun(std::uint32_t recorded) {
+  const std::lock_guard guard(m_lock);
+  if (!std::exchange(m_is_recorded, true)) m_record.add(m_info, recorded, m_key);
+  flush();
+}
+
+void scheduler_knob::ended(steer::decision_number under, const life& its) {
+  const std::lock_guard guard(m_lock);
+  if (m_is_over) return;
+  steer::snapshot now;
+  now.subjects.push_back({scheduler_subject, {}, its.figures});
+  if (const auto made = measured(under, its.work)) now.subjects[0].measured.push_back(*made);
+  step(std::move(now));
+  flush();
+  tell(its.figures);
+  if (m_how.is_printed) m_record.print(stderr);
+}
+
+void scheduler_knob::close() {
+  const std::lock_guard guard(m_lock);
+  if (std::exchange(m_is_over, true)) return;
+  steer::snapshot last;
+  last.is_last = true;
+  step(std::move(last));
+  flush();
+}
+
+void scheduler_knob::step(steer::snapshot now) {
+  now.time_s = static_cast<double>(base::monotonic_ns() - m_begin_ns) * 1e-9;
+  for (const steer::decision& each : m_steering.step(now)) m_unwritten.push_back({each, m_knobs.apply(each)});
+}
+
+// Time over what the same work took when it was first seen, so that it does not matter how much of which there was.
+std::optional<steer::measurement> scheduler_knob::measured(steer::decision_number under,
+                                                           const std::vector<work_total>& work) {
+  double took_s = 0, first_s = 0;
+  for (const work_total& each : work) {
+    if (!(each.seconds > 0) || !(each.units > 0)) continue;
+    if (m_first_unit_s.size() >= most_names && !m_first_unit_s.contains(each.name)) continue;
+    took_s += each.seconds;
+    first_s += each.units * m_first_unit_s.try_emplace(each.name, each.seconds / each.units).first->second;
+  }
+  if (took_s < least_life_s || !(first_s > 0)) return std::nullopt;
+  return steer::measurement{under, took_s / first_s, took_s};
+}
+
+// For `trimtab tune`, which tries over several runs what cannot be measured in one.
+void scheduler_knob::tell(const std::vector<steer::figure>& figures) {
+  const steer::domain& values = m_info.knobs[0].values;
+  const std::string now = values.text_of(m_in_force);
+  const auto workers = static_cast<std::uint32_t>(steer::figure_or(figures, steer::figures::workers, 0));
+  std::string advised, reason, others;
+  for (const steer::advice& each : steer::advised_policies(now, workers, figures))
+    if (advised.empty() && values.value_of(each.policy)) advised = each.policy, reason = each.reason;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (const std::string name = values.text_of(values.at(i)); name != now) others += (others.empty() ? "" : ",") + name;
+  const auto fact = [&](const char* what, const std::string& value) {
+    if (value.empty() || std::exchange(m_facts[what], value) == value) return;
+    m_record.fact(what + (" " + m_key), value);
+  };
+  fact("scheduler", now);
+  fact("schedulers", others);
+  if (advised.empty()) return;
+  fact("scheduler-advised", advised + ": " + reason);
+  if (std::exchange(m_facts["advice"], advised + reason) != advised + reason) m_record.advise(advised, reason);
+}
+
+void scheduler_knob::flush() {
+  constexpr const char *found_before = "what earlier runs found", *remedy = "trimtab history list";
+  if (!m_is_recorded) return;
+  for (const decided& each : std::exchange(m_unwritten, {})) {
+    m_record.write(each.what, each.is_applied);
+    if (m_how.told) m_how.told(each.what, m_info, each.is_applied);
+  }
+  if (!m_error.empty()) m_record.unavailable(found_before, std::exchange(m_error, "").c_str(), remedy);
+  for (; m_misfits_told < m_recall->misfits().size(); ++m_misfits_told)
+    m_record.unavailable(found_before, m_recall->misfits()[m_misfits_told].c_str(), remedy);
+}
+
+namespace {
+
+// Of the process. Never destroyed: a runtime may be, after all else.
+struct places {
+  std::mutex lock;
+  std::set<std::uint32_t> taken;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, tasks::policy>, std::shared_ptr<scheduler_knob>> knobs;
+};
+
+places& all_places() {
+  static places& made = [&]() -> places& {
+    std::atexit([] {
+      places& those = all_places();
+      const std::lock_guard guard(those.lock);
+      for (const auto& [key, each] : those.knobs) each->close();
+    });
+    return *new places;
+  }();
+  return made;
+}
+
+// Between the choice and the companion, which follow one another on the thread that makes the runtime.
+thread_local std::unique_ptr<scheduler_lease> chosen;
+
+// A companion that only looks.
+class watched_life {
+ public:
+  watched_life(tasks::runtime& of, std::unique_ptr<scheduler_lease> lease)
+      : m_of(of), m_first(of), m_lease(std::move(lease)) {
+    m_lease->begun(of.recorded_as());
+  }
+  ~watched_life() { m_lease->ended({figures_of_life(m_of, m_first), {}}); }
+  watched_life(const watched_life&) = delete;
+  watched_life& operator=(const watched_life&) = delete;
+
+ private:
+  tasks::runtime& m_of;
+  tasks::snapshot m_first;
+  std::unique_ptr<scheduler_lease> m_lease;
+};
+
+}  // namespace
+
+scheduler_lease::scheduler_lease(std::uint32_t place, std::shared_ptr<scheduler_knob> knob)
+    : m_place(place), m_knob(std::move(knob)), m_under(m_knob->under()), m_policy(m_knob->in_force()) {}
+
+scheduler_lease::~scheduler_lease() {
+  places& those = all_places();
+  const std::lock_guard guard(those.lock);
+  those.taken.erase(m_place);
+}
+
+tasks::policy choose_scheduler(const scheduler_wish& how, std::uint32_t workers) {
+  chosen.reset();  // of a runtime that came to nothing
+  places& those = all_places();
+  const std::lock_guard guard(those.lock);
+  std::uint32_t place = 1;
+  while (those.taken.contains(place)) ++place;
+  std::shared_ptr<scheduler_knob>& knob = those.knobs[{place, workers, how.first}];
+  if (knob == nullptr) knob = std::make_shared<scheduler_knob>(place, workers, how, settings_of_earlier_runs());
+  chosen = std::make_unique<scheduler_lease>(place, knob);
+  those.taken.insert(place);
+  return chosen->policy();
+}
+
+std::unique_ptr<scheduler_lease> chosen_scheduler() noexcept { return std::move(chosen); }
+
+tasks::runtime_options with_known_scheduler(tasks::runtime_options of) {
+  of.choose_policy = [](std::uint32_t workers) { return choose_scheduler({}, workers); };
+  of.companion = [own = std::move(of.companion)](tasks::runtime& rt) -> std::shared_ptr<void> {
+    using pair = std::pair<std::shared_ptr<void>, std::shared_ptr<void>>;
+    auto lease = chosen_scheduler();
+    std::shared_ptr<void> first = own ? own(rt) : nullptr;
+    return std::make_shared<pair>(std::move(first), lease ? std::make_shared<watched_life>(rt, std::move(lease)) : nullptr);
+  };
+  return of;
+}
+
+}  // namespace trimtab::session

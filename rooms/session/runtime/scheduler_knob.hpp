@@ -1,0 +1,110 @@
+// The scheduling policy of runtimes as a knob. Queues and workers' loops are compiled for a policy, so it takes effect when
+// a runtime is made: of those of this process that follow one another in the same place each is a measurement for the next,
+// and what is kept is for the next process, by the history.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "known_settings.hpp"
+#include "program_record.hpp"
+#include "trimtab/session/tuning.hpp"
+#include "trimtab/steer/board.hpp"
+#include "trimtab/steer/recall.hpp"
+#include "tuned_work.hpp"
+
+namespace trimtab::session {
+
+// What was seen of a runtime that ends.
+struct life {
+  std::vector<steer::figure> figures;  // what advised_policies asks for
+  std::vector<work_total> work;        // empty: none that says how fast it was
+};
+
+// How it is wanted.
+struct scheduler_wish {
+  tasks::policy first = tasks::policy::local_priority;
+  bool is_searched = false;  // in this process, too; otherwise only what earlier runs found is set
+  bool is_printed = false;
+  std::uint64_t seed = 1;
+  std::function<void(const steer::decision&, const steer::subject_info&, bool)> told = {};
+};
+
+// That a runtime of so many workers may have: where some are the same, or need more workers, they are not offered.
+std::vector<std::string> offered_policies(std::uint32_t workers, tasks::policy first);
+
+// Of runtimes that follow one another: of those that live at the same time the n-th, with so many workers, begun alike. Any
+// thread, one at a time.
+class scheduler_knob {
+ public:
+  scheduler_knob(std::uint32_t place, std::uint32_t workers, const scheduler_wish& how, known_settings known);
+
+  tasks::policy in_force() const;
+  steer::decision_number under() const;
+  // A runtime is there, with this number in the run's records.
+  void begun(std::uint32_t recorded);
+  // It was made under this decision, and has ended: what is best for the next one.
+  void ended(steer::decision_number under, const life& its);
+  // The process ends: what is on trial is undone.
+  void close();
+
+ private:
+  void step(steer::snapshot now);
+  std::optional<steer::measurement> measured(steer::decision_number under, const std::vector<work_total>& work);
+  void tell(const std::vector<steer::figure>& figures);
+  void flush();
+
+  mutable std::mutex m_lock;  // of all that follows
+  const scheduler_wish m_how;
+  const std::string m_key;
+  const steer::subject_info m_info;
+  const std::uint64_t m_begin_ns;
+  steer::engine m_steering;
+  steer::board m_knobs;
+  steer::knob_value m_in_force;
+  steer::decision_number m_under = 0;
+  program_record m_record;
+  steer::recall* m_recall = nullptr;
+  std::size_t m_misfits_told = 0;
+  bool m_is_recorded = false, m_is_over = false;
+  std::string m_error;
+  struct decided {
+    steer::decision what;
+    bool is_applied;
+  };
+  std::vector<decided> m_unwritten;
+  std::map<std::string, double> m_first_unit_s;  // of work, by its name
+  std::map<std::string, std::string> m_facts;    // told so far
+};
+
+// A runtime's hold on its place, until it has ended.
+class scheduler_lease {
+ public:
+  scheduler_lease(std::uint32_t place, std::shared_ptr<scheduler_knob> knob);
+  ~scheduler_lease();
+  scheduler_lease(const scheduler_lease&) = delete;
+  scheduler_lease& operator=(const scheduler_lease&) = delete;
+  tasks::policy policy() const noexcept { return m_policy; }
+  void begun(std::uint32_t recorded) { m_knob->begun(recorded); }
+  void ended(const life& its) { m_knob->ended(m_under, its); }
+
+ private:
+  std::uint32_t m_place;
+  std::shared_ptr<scheduler_knob> m_knob;
+  steer::decision_number m_under;
+  tasks::policy m_policy;
+};
+
+// For runtime_options::choose_policy.
+tasks::policy choose_scheduler(const scheduler_wish& how, std::uint32_t workers);
+// What was chosen last on this thread, once: of the runtime that is being made. nullptr: its policy was not left open.
+std::unique_ptr<scheduler_lease> chosen_scheduler() noexcept;
+
+// For runtimes of which nothing else is tuned: sets what is known, and tells what might be better.
+tasks::runtime_options with_known_scheduler(tasks::runtime_options of);
+
+}  // namespace trimtab::session
