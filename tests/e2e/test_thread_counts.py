@@ -204,7 +204,7 @@ def test_the_published_policies_measure_between_regions(
 
 @pytest.mark.parametrize("policy", [name for name, tunables in TUNABLES.items() if tunables])
 def test_tunables_are_those_that_the_library_has(run: Run, compiled: Compiled, policy: str) -> None:
-    named = ",".join(f"{each}=2" for each in TUNABLES[policy])
+    named = ",".join(["flag=off", *(f"{each}=2" for each in TUNABLES[policy])])
     watched = run(
         compiled(SOURCE), "asks", "0.2", options=("--threads", f"{policy}:{named}"), env=threads(CPUS)
     )
@@ -224,6 +224,66 @@ def test_a_tunable_is_in_force(run: Run, compiled: Compiled) -> None:
     )
     assert members(watched)[0] < 2 * CPUS
     assert thread_decisions(watched.report())[0] == (2 * CPUS, 2 * CPUS - 1)
+
+
+# A barrier after each 10 ms that no barrier is short enough for, so that a team soon has one member, unless it is switched off.
+STRICT = "asat-v2:eval_time_s=0.01,bad_time_s=1e-9,bad_trig=1"
+SWITCHING = r"""
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#include <trimtab.h>
+// Regions until one has fewer members than the first (or more than the latest), or 20 s have passed.
+static int until(int is_fewer) {
+  const double end = omp_get_wtime() + 20;
+  int first = 0, members = 0;
+  do {
+    #pragma omp parallel
+    {
+      #pragma omp single
+      members = omp_get_num_threads();
+    }
+    if (first == 0) first = members;
+  } while (omp_get_wtime() < end && (is_fewer ? members >= first : members <= first));
+  return members;
+}
+int main(int count, char** words) {
+  if (count > 1 && strcmp(words[1], "on") == 0) trimtab_fit_threads(1);
+  const int fewer = until(1);
+  trimtab_fit_threads(0);
+  const int off = until(0);
+  trimtab_fit_threads(1);
+  const int again = until(1);
+  printf("%d %d %d\n", fewer, off, again);
+  return 0;
+}
+"""
+
+
+def test_fitting_may_begin_switched_off(run: Run, compiled: Compiled) -> None:
+    watched = run(
+        compiled(SOURCE), "asks", "0.5", options=("--threads", f"{STRICT},flag=off"), env=threads(2 * CPUS)
+    )
+    assert members(watched) == (2 * CPUS, 2 * CPUS)
+    assert thread_decisions(watched.report()) == []
+
+
+@pytest.mark.parametrize("begins", ["", "on"], ids=["begun on", "begun off"])
+def test_the_program_switches_fitting_off_and_on(
+    trimtab: str, run: Run, compiled: Compiled, begins: str
+) -> None:
+    cmake = subprocess.run(
+        [trimtab, "--cmake-dir"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    header = next(each for each in Path(cmake).parents if (each / "include/trimtab.h").exists())
+    program = compiled(SWITCHING, "gcc", f"-I{header / 'include'}")
+    policy = f"{STRICT},flag=off" if begins else STRICT
+    watched = run(program, begins, options=("--threads", policy), env=threads(4))
+    assert watched.done.returncode == 0, watched.done.stderr
+    fewer, off, again = map(int, watched.done.stdout.split())
+    assert fewer < off and again < off, watched.done.stdout
+    reasons = [each["reason"] for each in watched.report()["decisions"]]
+    assert "it was switched off: as many as the program asks for" in reasons
 
 
 @pytest.mark.skipif(CPUS < 2, reason="with one CPU there is nothing to share out")

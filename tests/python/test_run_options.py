@@ -34,6 +34,8 @@ ROOT = Path(__file__).parent.parent.parent
         ),
         (("--threads", "asat-v2:bad_trig=1.5"), "'bad_trig=1.5': expected a whole number above 0"),
         (("--threads", "fit:calm_s=-1"), "'calm_s=-1': expected a number above 0"),
+        (("--threads", "asat-v2:flag=0"), "'flag=0': expected on or off"),
+        (("--threads", "regions:flag=off"), "'flag=off': expected a tunable of regions: none"),
         (("--threads", "regions:calm_s=1"), "'calm_s=1': expected a tunable of regions: none"),
         (("--virtual-threads",), "--virtual-threads needs --tune or --frozen"),
     ],

@@ -69,6 +69,7 @@ search_option = click.option(
 )
 
 # Of the policies behind --threads; the library has them, too.
+# And of those that have some: flag, on or off.
 TUNABLES = {
     "fit": (
         *("lost_at_once", "lost_in_a_row", "least_idle", "calm_s", "most_calm_s", "soon_s", "settle_s"),
@@ -93,8 +94,12 @@ class _Threads(click.ParamType[str]):
             self.fail(f"expected one of {', '.join(TUNABLES)}, found {policy!r}", param, ctx)
         for each in tunables.split(",") if tunables else []:
             name, _, number = each.partition("=")
+            if name == "flag" and TUNABLES[policy]:
+                if number not in ("on", "off"):
+                    self.fail(f"{each!r}: expected on or off", param, ctx)
+                continue
             if name not in TUNABLES[policy]:
-                known = ", ".join(TUNABLES[policy]) or "none"
+                known = ", ".join((*TUNABLES[policy], "flag") if TUNABLES[policy] else ("none",))
                 self.fail(f"{each!r}: expected a tunable of {policy}: {known}", param, ctx)
             is_whole = name.endswith("_trig")
             if not _is_number(number, is_whole):
@@ -118,7 +123,7 @@ threads_option = click.option(
     "--threads",
     type=_Threads(),
     help="Consent to fewer threads than the program would have. fit: one number for all, by what others leave of the CPUs; "
-    "regions: one for each parallel region, searched as --tune does; asat-v1, asat-v2: as published, for comparison. Behind a colon tunables may be set: asat-v2:bad_trig=1,good_trig=10.",
+    "regions: one for each parallel region, searched as --tune does; asat-v1, asat-v2: as published, for comparison. Behind a colon tunables may be set: asat-v2:bad_trig=1,good_trig=10; flag=off: the program switches it on.",
 )
 region_threads_option = click.option(
     "--threads",

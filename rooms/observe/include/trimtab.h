@@ -87,6 +87,7 @@ typedef struct trimtab_api {
   void (*decide)(const struct trimtab_decision* made);
   void (*fact)(const char* key, const char* value);
   void (*unavailable)(const char* what, const char* why, const char* remedy);
+  void (*fit_threads)(uint32_t is_on);
 } trimtab_api;
 
 /* Of trimtab_api.level. */
@@ -202,7 +203,15 @@ static inline const trimtab_api* trimtab_tasks_api(void) {
  * decide. None of these may be called while an event is recorded: they take locks. */
 static inline const trimtab_api* trimtab_steering_api(void) {
   const trimtab_api* const api = trimtab_attach();
-  return api != NULL && api->bytes >= sizeof(trimtab_api) ? api : NULL;
+  return api != NULL && api->bytes >= offsetof(trimtab_api, unavailable) + sizeof(api->unavailable) ? api : NULL;
+}
+
+/* Under `trimtab run --threads` with a policy that fits the number of threads to the machine: 0 ends that, and regions get as
+ * many as the program asks for, from one of the next on; 1 begins it anew. Otherwise nothing happens. Any thread, any time. */
+static inline void trimtab_fit_threads(int is_on) {
+  const trimtab_api* const api = trimtab_attach();
+  if (api != NULL && api->bytes >= offsetof(trimtab_api, fit_threads) + sizeof(api->fit_threads))
+    api->fit_threads(is_on != 0 ? 1 : 0);
 }
 
 /* Says who the calling thread is, better than the system's name for it. Up to 39 bytes are kept. */

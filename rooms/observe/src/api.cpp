@@ -4,6 +4,7 @@
 #include "trimtab.h"
 #include "trimtab/observe/decision_text.hpp"
 #include "trimtab/observe/recorder.hpp"
+#include "trimtab/observe/wishes.hpp"
 
 namespace trimtab::observe {
 
@@ -191,6 +192,10 @@ void api_fact(const char* key, const char* value) { the_recorder.fact(key, value
 
 void api_unavailable(const char* what, const char* why, const char* remedy) { the_recorder.unavailable(what, why, remedy); }
 
+void api_fit_threads(std::uint32_t is_on) {
+  fitted_threads.store(is_on != 0 ? wish::on : wish::off, std::memory_order_relaxed);
+}
+
 constexpr trimtab_api make_api() {
   trimtab_api made{};
   made.bytes = sizeof(trimtab_api);
@@ -225,6 +230,7 @@ constexpr trimtab_api make_api() {
   made.decide = api_decide;
   made.fact = api_fact;
   made.unavailable = api_unavailable;
+  made.fit_threads = api_fit_threads;
   return made;
 }
 

@@ -35,14 +35,21 @@ std::unique_ptr<openmp::thread_steering> steer_threads(const steering_options& c
   options.includes_fixed = chosen.is_even_if_fixed;
   // The published policies know nothing of others.
   options.has_trials = chosen.threads == thread_policy::fit && chosen.how != tune::shuffle;
-  if (chosen.threads == thread_policy::fit) options.registry = observe::cpu_registry::default_path(chosen.runtime_directory);
+  if (chosen.threads == thread_policy::fit) {
+    options.registry = observe::cpu_registry::default_path(chosen.runtime_directory);
+    options.is_on = with_tunables<steer::fit_options>(chosen).flag;
+  }
   if (chosen.threads == thread_policy::asat_v1) {
+    const auto tunables = with_tunables<steer::asat_v1_options>(chosen);
     options.evaluates = evaluated::iterations;
-    options.eval_time_s = with_tunables<steer::asat_v1_options>(chosen).eval_time_s;
+    options.eval_time_s = tunables.eval_time_s;
+    options.is_on = tunables.flag;
   }
   if (chosen.threads == thread_policy::asat_v2) {
+    const auto tunables = with_tunables<steer::asat_v2_options>(chosen);
     options.evaluates = evaluated::barrier;
-    options.eval_time_s = with_tunables<steer::asat_v2_options>(chosen).eval_time_s;
+    options.eval_time_s = tunables.eval_time_s;
+    options.is_on = tunables.flag;
   }
   return std::make_unique<openmp::thread_steering>(knobs, record, options);
 }

@@ -139,6 +139,61 @@ TEST_P(every_fitting_policy, never_goes_beyond_what_the_history_set) {
   EXPECT_EQ(looks(here, 400, false), 3);
 }
 
+// Under a load that it would drop threads for.
+TEST_P(every_fitting_policy, is_switched_off_and_on_while_it_runs) {
+  const auto looks_while = [](fitted_process& here, int times, double is_on) {
+    static double number = 1e6;
+    for (int i = 0; i < times; ++i)
+      here.look({{figures::fitting, is_on},
+                 {figures::evaluations, ++number},
+                 {figures::passage_seconds, 0.02},
+                 {figures::iterations_spread, 900},
+                 {figures::run_delay_share, 0.4}});
+    return here.threads();
+  };
+  fitted_process here(GetParam().make());
+  here.add_process(4, true);
+  EXPECT_EQ(looks_while(here, 40, 1), 1);
+  EXPECT_EQ(looks_while(here, 1, 0), 4) << "as many as the program asks for, at once";
+  EXPECT_EQ(here.log.back().reason, "it was switched off: as many as the program asks for");
+  EXPECT_EQ(here.log.back().evidence, (std::vector<figure>{{std::string(figures::fitting), 0}}));
+  const std::size_t made = here.log.size();
+  EXPECT_EQ(looks_while(here, 100, 0), 4);
+  EXPECT_EQ(here.log.size(), made) << "nothing is judged meanwhile";
+  here.add({2, "later", {numbers("threads", 1, 6, 6)}});
+  looks_while(here, 1, 0);
+  EXPECT_EQ(here.threads(2), 6);
+  EXPECT_EQ(looks_while(here, 1, 1), 4) << "it begins anew";
+  EXPECT_EQ(looks_while(here, 60, 1), 1);
+  EXPECT_EQ(here.threads(2), 1);
+  EXPECT_EQ(here.steering.reports().front().refused, 0u);
+}
+
+template <class policy_kind, class options>
+knob_value threads_of_one_begun_off(double told) {
+  fitted_process here(std::make_unique<policy_kind>(options{.flag = false}));
+  here.add_process(4);
+  for (int i = 0; i < 60; ++i) {
+    snapshot now;
+    if (told >= 0) now.figures.push_back({std::string(figures::fitting), told});
+    now.figures.push_back({std::string(figures::evaluations), static_cast<double>(i + 1)});
+    now.figures.push_back({std::string(figures::passage_seconds), 0.02});
+    now.figures.push_back({std::string(figures::iterations_spread), 900});
+    now.figures.push_back({std::string(figures::run_delay_share), 0.4});
+    here.look(std::move(now));
+  }
+  return here.threads();
+}
+
+TEST(fitting_flag, begins_off_where_its_user_says_so_until_the_program_says_otherwise) {
+  for (const double told : {-1.0, 0.0, 1.0}) {
+    const knob_value expected = told > 0 ? 1 : 4;
+    EXPECT_EQ((threads_of_one_begun_off<asat_v1, asat_v1_options>(told)), expected) << told;
+    EXPECT_EQ((threads_of_one_begun_off<asat_v2, asat_v2_options>(told)), expected) << told;
+    EXPECT_EQ((threads_of_one_begun_off<fit, fit_options>(told)), expected) << told;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(fitting, every_fitting_policy,
                          ::testing::Values(kind{"asat_v1", [] { return std::make_unique<asat_v1>(); }},
                                            kind{"asat_v2", [] { return std::make_unique<asat_v2>(); }},

@@ -22,12 +22,18 @@ TEST(tunables, are_set_by_their_names) {
   EXPECT_EQ(ours.calm_s, 0.5);
   EXPECT_EQ(ours.grain.ratio, 0.8);
   EXPECT_EQ(set_tunables("", ours), "");
+  EXPECT_TRUE(ours.flag && first.flag && compilers.flag);
+  EXPECT_EQ(set_tunables("flag=off", ours) + set_tunables("flag=off", first), "");
+  EXPECT_EQ(set_tunables("flag=off,bad_trig=1", compilers), "");
+  EXPECT_FALSE(ours.flag || first.flag || compilers.flag);
+  EXPECT_EQ(set_tunables("flag=on", ours), "");
+  EXPECT_TRUE(ours.flag);
 }
 
 TEST(tunables, that_cannot_be_set_are_told_and_change_nothing) {
   asat_v2_options of;
   for (const char* wrong : {"bad_spread=4", "bad_trig", "bad_trig=", "bad_trig=1.5", "bad_trig=0", "bad_trig=-1",
-                            "bad_trig=2x", "bad_time_s=nan", "=3", ",", "bad_trig=1e10"}) {
+                            "bad_trig=2x", "bad_time_s=nan", "=3", ",", "bad_trig=1e10", "flag", "flag=0", "flag=offf"}) {
     const std::string told = set_tunables(wrong, of);
     EXPECT_NE(told.find("expected"), std::string::npos) << wrong << ": " << told;
   }

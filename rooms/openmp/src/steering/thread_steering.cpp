@@ -8,6 +8,7 @@
 #include "steering/team_sizes.hpp"
 #include "steering/tried_teams.hpp"
 #include "trimtab/observe/recorder.hpp"
+#include "trimtab/observe/wishes.hpp"
 #include "trimtab/steer/fitting/figures.hpp"
 
 namespace trimtab::openmp {
@@ -52,7 +53,7 @@ thread_steering::thread_steering(steer::board& knobs, steer::decision_record& re
       m_lanes(m_options.root.c_str()) {
   // One more than there are CPUs, so that what is fitted to the CPUs holds for every clause.
   if (options.includes_fixed) the_team_sizes.include_fixed(options.allowed.count() + 1);
-  announce(options.registry, options.allowed);
+  if (options.is_on) announce(options.registry, options.allowed);
   is_fitting_teams.store(true, std::memory_order_release);
 }
 
@@ -144,8 +145,14 @@ void thread_steering::end_window() {
   m_figures.push_back({std::string(figures::skew_seconds), skew * the_recorder.clock().ns_per_tick * 1e-9});
 }
 
+bool thread_steering::is_on() const noexcept {
+  const observe::wish its = observe::fitted_threads.load(std::memory_order_relaxed);
+  return its == observe::wish::open ? m_options.is_on : its == observe::wish::on;
+}
+
 void thread_steering::evaluate(double now_s) {
   using evaluated = thread_steering_options::evaluated;
+  if (!is_on()) return;
   if (m_options.evaluates == evaluated::nothing || now_s - m_evaluated_s < m_options.eval_time_s || !is_in_force()) return;
   m_evaluated_s = now_s;
   if (m_options.evaluates == evaluated::iterations)
@@ -158,6 +165,7 @@ void thread_steering::tell(steer::snapshot& now) const {
   now.figures.insert(now.figures.end(), m_figures.begin(), m_figures.end());
   steer::add_figures_of(m_watch, m_windows, now.figures);
   const auto add = [&now](std::string_view name, double value) { now.figures.push_back({std::string(name), value}); };
+  add(figures::fitting, is_on() ? 1 : 0);
   if (const tried_team tried = latest_trial(); tried.number > 0) {
     add(figures::team_trials, static_cast<double>(tried.number));
     add(figures::trial_ratio, tried.ratio);

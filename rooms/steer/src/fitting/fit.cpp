@@ -30,10 +30,16 @@ fit::ceiling fit::least_of(const situation& now, std::initializer_list<ceiling> 
 }
 
 // After a change: what is measured from here on begins anew.
-void fit::rest(const situation& now) {
-  m_changed_s = now.time_s;
+void fit::rest(double now_s) {
+  m_changed_s = now_s;
   m_calm_since_s = -1;
   m_was_suspicious = m_was_above_share = false;
+}
+
+void fit::begin_anew(double now_s) {
+  rest(now_s);
+  m_is_new = true;
+  m_grain = grain_limit(m_options.grain);
 }
 
 bool fit::is_skewed(const situation& now) {
@@ -62,7 +68,7 @@ std::optional<thread_fitting::verdict> fit::drop(const situation& now) {
   // An add that did not stand was a mistake: the load comes and goes.
   const bool was_mistake = now.time_s - m_added_s < m_options.soon_s;
   m_calm_s = was_mistake ? std::min(m_calm_s * 2, m_options.most_calm_s) : std::max(m_calm_s / 2, m_options.calm_s);
-  rest(now);
+  rest(now.time_s);
   if (!is_known) return verdict{target, "members of regions end far apart", now.evidence({figures::skew_seconds})};
   const bool is_quota = throttled.value_or(0) > delay.value_or(0);
   return verdict{
@@ -84,13 +90,13 @@ std::optional<thread_fitting::verdict> fit::add(const situation& now, knob_value
       now.more && *now.more <= limit && *idle >= static_cast<double>(*now.more - now.threads) - (1 - m_options.least_idle);
   if (!has_room || now.time_s - m_calm_since_s < m_calm_s - 1e-9) return std::nullopt;
   const double calm_s = now.time_s - m_calm_since_s;
-  rest(now);
+  rest(now.time_s);
   m_added_s = now.time_s;
   return verdict{*now.more, printed("CPUs were idle for %.1f s", calm_s), now.evidence({figures::idle_cpus})};
 }
 
 fit::verdict fit::bring_to(const situation& now, const ceiling& most) {
-  rest(now);
+  rest(now.time_s);
   return {most.threads, printed(most.reason, now.figure_of(most.figure).value_or(0)), now.evidence({most.figure})};
 }
 
@@ -100,7 +106,7 @@ std::optional<thread_fitting::verdict> fit::end_trial(const situation& now) {
   const auto found = m_grain.end(now.time_s, now.figure_of(figures::team_trials).value_or(0), ratio, now.threads);
   if (found == grain_limit::result::open) return std::nullopt;
   const std::vector<figure> evidence = now.evidence({figures::trial_ratio, figures::region_seconds});
-  rest(now);
+  rest(now.time_s);
   if (found == grain_limit::result::no_gain) return verdict{now.threads, "regions take no less time so", evidence};
   return verdict{tried, printed("regions take %.0f %% of the time so", ratio * 100), evidence};
 }
@@ -112,7 +118,7 @@ std::optional<thread_fitting::verdict> fit::try_others(const situation& now, kno
     const double idle = now.figure_of(figures::idle_cpus).value_or(0) + (1 - m_options.least_idle);
     const knob_value to = std::min(limit, now.threads + whole_cpus(idle + 1) - 1);
     const std::vector<figure> evidence = now.evidence({figures::region_seconds, figures::idle_cpus});
-    rest(now);
+    rest(now.time_s);
     return verdict{std::max(now.threads, to), "regions take longer than those that fewer threads were for", evidence};
   }
   const knob_value twice = now.more ? std::min(limit, 2 * now.threads) : 0;

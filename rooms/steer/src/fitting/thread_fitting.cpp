@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace trimtab::steer {
 
@@ -66,6 +67,11 @@ std::vector<thread_fitting::fitted> thread_fitting::subjects_of(const view& now)
   return all;
 }
 
+bool thread_fitting::is_on(const view& now) const {
+  const figure* const told = find_figure(now.figures, figures::fitting);
+  return told == nullptr ? m_is_on_at_first : told->value > 0;
+}
+
 void thread_fitting::observe(const view& now, std::vector<proposal>& out) {
   const std::vector<fitted> all = subjects_of(now);
   if (all.empty() || now.is_last) return;
@@ -88,7 +94,13 @@ void thread_fitting::observe(const view& now, std::vector<proposal>& out) {
   if (threads > fewest) here.fewer = reachable(threads - 1);
   for (const fitted& each : all)
     if (const auto above = each.above(threads); above && (!here.more || *above < *here.more)) here.more = above;
-  if (const auto found = judge(here)) {
+  const bool is_on_now = is_on(now), was_on = std::exchange(m_was_on, is_on_now);
+  if (!is_on_now) {
+    m_count = std::numeric_limits<knob_value>::max();
+    m_latest = {*m_count, "it was switched off: as many as the program asks for", {{std::string(figures::fitting), 0}}};
+  } else if (!was_on) {
+    begin_anew(now.time_s);
+  } else if (const auto found = judge(here)) {
     m_latest = *found;
     // Everything that there is now is no limit to what appears later.
     m_count = found->threads >= most ? std::numeric_limits<knob_value>::max() : reachable(found->threads);

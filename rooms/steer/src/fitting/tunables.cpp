@@ -15,6 +15,8 @@ struct tunable {
   void (*set)(options&, double);
   bool is_whole = false;
 };
+// Of every policy; on or off.
+constexpr std::string_view flag = "flag";
 
 constexpr tunable<asat_v1_options> of_asat_v1[] = {
     {"eval_time_s", [](asat_v1_options& of, double to) { of.eval_time_s = to; }},
@@ -54,11 +56,16 @@ std::string set_one(std::string_view text, const tunable<options> (&known)[count
   constexpr double most = 1e9;
   const std::size_t equals = std::min(text.find('='), text.size());
   const std::string_view name = text.substr(0, equals), told = text.substr(std::min(equals + 1, text.size()));
+  if (name == flag) {
+    if (told != "on" && told != "off") return mistake_in(text, "on or off");
+    into.flag = told == "on";
+    return "";
+  }
   const auto found = std::find_if(std::begin(known), std::end(known), [&](const auto& each) { return each.name == name; });
   if (found == std::end(known)) {
     std::string names(known[0].name);
     for (std::size_t i = 1; i < count; ++i) names.append(", ").append(known[i].name);
-    return mistake_in(text, "NAME=NUMBER, NAME one of " + names);
+    return mistake_in(text, "NAME=NUMBER, NAME one of " + names + ", or flag=off");
   }
   double value = 0;
   const auto [end, error] = std::from_chars(told.data(), told.data() + told.size(), value);

@@ -20,6 +20,7 @@ struct thread_steering_options {
   // What is measured between regions: for asat-v1 1000 iterations, for asat-v2 a barrier.
   enum class evaluated { nothing, iterations, barrier } evaluates = evaluated::nothing;
   double eval_time_s = 0.5;
+  bool is_on = true;         // until the program says otherwise (observe/wishes.hpp)
   bool has_trials = false;   // a policy may try other numbers for some regions: the knob trial_members, for fit
   base::cpu_mask allowed{};  // CPUs of the process
   std::string registry;      // path; "": none
@@ -52,6 +53,7 @@ class thread_steering {
   void end_window();
   void evaluate(double now_s);
   void tell(steer::snapshot& now) const;
+  bool is_on() const noexcept;
 
   steer::board& m_knobs;
   steer::decision_record& m_record;

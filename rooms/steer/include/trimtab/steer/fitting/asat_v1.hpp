@@ -10,6 +10,7 @@
 namespace trimtab::steer {
 
 struct asat_v1_options {
+  bool flag = true;          // on; the program may say otherwise while it runs
   double eval_time_s = 0.5;  // least time between evaluations: the adapter's, which measures
   double bad_spread = 400;   // iterations: between 70 +- 30 without load and 900 +- 125 with it
   std::uint32_t bad_trig = 2;
@@ -18,11 +19,12 @@ struct asat_v1_options {
 
 class asat_v1 : public thread_fitting {
  public:
-  explicit asat_v1(asat_v1_options options = {}) : m_options(options) {}
+  explicit asat_v1(asat_v1_options options = {}) : thread_fitting(knobs::threads, options.flag), m_options(options) {}
   std::string_view name() const noexcept override { return "asat-v1"; }
 
  protected:
   std::optional<verdict> judge(const situation& now) override;
+  void begin_anew(double) override { m_bad = m_good = 0; }
 
  private:
   asat_v1_options m_options;

@@ -17,6 +17,7 @@
 namespace trimtab::steer {
 
 struct asat_v2_options {
+  bool flag = true;          // on; the program may say otherwise while it runs
   double eval_time_s = 0.5;  // least time between evaluations: the adapter's, which measures; compiler's version: 1
   double bad_time_s = 1e-3;
   std::uint32_t bad_trig = 2;    // compiler's version: 1
@@ -25,11 +26,12 @@ struct asat_v2_options {
 
 class asat_v2 : public thread_fitting {
  public:
-  explicit asat_v2(asat_v2_options options = {}) : m_options(options) {}
+  explicit asat_v2(asat_v2_options options = {}) : thread_fitting(knobs::threads, options.flag), m_options(options) {}
   std::string_view name() const noexcept override { return "asat-v2"; }
 
  protected:
   std::optional<verdict> judge(const situation& now) override;
+  void begin_anew(double) override { m_bad = m_good = 0, m_dips = 0; }
 
  private:
   std::optional<verdict> after_dip(const situation& now, bool is_bad, knob_value tried) const;

@@ -17,6 +17,9 @@ namespace trimtab::steer::figures {
 
 inline constexpr std::string_view windows = "windows";  // how many there were; not told: each look is a new one
 
+// 0: numbers of threads are not to be fitted, as its user or program wants it; not told: as the policy's options say.
+inline constexpr std::string_view fitting = "fitting";
+
 // Of the machine, for all of this process's CPUs (those that its affinity allows).
 inline constexpr std::string_view allowed_cpus = "allowed_cpus";  // how many there are
 inline constexpr std::string_view idle_cpus = "idle_cpus";        // of them, without work: idle time / window

@@ -21,6 +21,7 @@
 namespace trimtab::steer {
 
 struct fit_options {
+  bool flag = true;        // on; the program may say otherwise while it runs
   double period_s = 0.01;  // between looks; each window of the figures is judged once, and soon
   double lost_at_once = steer::lost_at_once;
   double lost_in_a_row = 0.3;  // CPUs, > 1 - least_idle
@@ -37,12 +38,13 @@ struct fit_options {
 class fit : public thread_fitting {
  public:
   explicit fit(fit_options options = {}, std::string_view knob = knobs::threads)
-      : thread_fitting(knob), m_options(options), m_calm_s(options.calm_s), m_grain(options.grain) {}
+      : thread_fitting(knob, options.flag), m_options(options), m_calm_s(options.calm_s), m_grain(options.grain) {}
   std::string_view name() const noexcept override { return "fit"; }
   cadence when() const override { return {m_options.period_s, {}}; }
 
  protected:
   std::optional<verdict> judge(const situation& now) override;
+  void begin_anew(double now_s) override;
 
  private:
   struct ceiling {
@@ -57,7 +59,7 @@ class fit : public thread_fitting {
   bool is_skewed(const situation& now);
   std::optional<verdict> end_trial(const situation& now);
   std::optional<verdict> try_others(const situation& now, knob_value limit);
-  void rest(const situation& now);
+  void rest(double now_s);
 
   fit_options m_options;
   double m_window = 0;  // its number, that was judged last

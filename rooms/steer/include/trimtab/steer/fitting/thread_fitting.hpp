@@ -2,7 +2,8 @@
 // whole process: there is one count, and every subject with a knob "threads" has so many, as far as its domain and its own
 // maximum go. That is what the program itself had, or what the history set before this policy first saw the subject; never
 // more than the domain's largest. Subjects that another policy turns, or that need a consent that there is not, are left
-// alone. The knob may have another name, where subjects call it otherwise.
+// alone. The knob may have another name, where subjects call it otherwise. While it is switched off, every subject has what
+// it had before this policy, and nothing is judged.
 #pragma once
 
 #include <initializer_list>
@@ -19,7 +20,8 @@ namespace trimtab::steer {
 
 class thread_fitting : public policy {
  public:
-  explicit thread_fitting(std::string_view knob = knobs::threads) : m_knob(knob) {}
+  // is_on: until the figure `fitting` says otherwise.
+  explicit thread_fitting(std::string_view knob, bool is_on) : m_knob(knob), m_is_on_at_first(is_on) {}
   bool is_search() const noexcept override { return false; }  // rules, not trials: they cost no budget
   void observe(const view& now, std::vector<proposal>& out) final;
 
@@ -44,12 +46,18 @@ class thread_fitting : public policy {
   };
   // What is to be from now on; nothing: as it is.
   virtual std::optional<verdict> judge(const situation& now) = 0;
+  // It is on again: what was counted before counts no more.
+  virtual void begin_anew(double now_s) = 0;
 
  private:
   struct fitted;  // a subject with the knob
   std::vector<fitted> subjects_of(const view& now);
 
+  bool is_on(const view& now) const;
+
   const std::string m_knob;
+  const bool m_is_on_at_first;
+  bool m_was_on = true;
   std::map<subject_id, knob_value> m_most;
   std::optional<knob_value> m_count;
   verdict m_latest;
