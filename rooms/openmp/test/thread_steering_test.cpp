@@ -13,6 +13,7 @@
 #include "scratch_folder.hpp"
 #include "steering/arrival_skew.hpp"
 #include "steering/team_sizes.hpp"
+#include "trimtab/observe/wishes.hpp"
 #include "trimtab/steer/fitting/figures.hpp"
 
 namespace trimtab::openmp {
@@ -60,6 +61,23 @@ TEST_F(thread_steering_of_two, tells_how_far_apart_regions_end_where_the_kernel_
   EXPECT_EQ(figure_in(now, figures::run_delay_share), std::nullopt);
   EXPECT_EQ(figure_in(now, figures::idle_cpus), std::nullopt);
   EXPECT_EQ(figure_in(now, figures::allowed_cpus), 2.0);
+}
+
+TEST_F(thread_steering_of_two, tells_whether_threads_are_to_be_fitted) {
+  using observe::wish;
+  for (const bool is_on : {false, true}) {
+    thread_steering_options options = options_for("/nowhere");
+    options.is_on = is_on;
+    thread_steering steering(m_knobs, m_record, options);
+    for (const wish its : {wish::open, wish::off, wish::on}) {
+      observe::fitted_threads = its;
+      fork();
+      steer::snapshot now;
+      steering.add_to(now);
+      EXPECT_EQ(figure_in(now, figures::fitting), its == wish::on || (its == wish::open && is_on) ? 1.0 : 0.0);
+    }
+    observe::fitted_threads = wish::open;
+  }
 }
 
 TEST_F(thread_steering_of_two, tells_sooner_when_members_have_lost_enough) {

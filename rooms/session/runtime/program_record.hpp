@@ -30,6 +30,7 @@ class program_record {
   void unavailable(const char* what, const char* why, const char* remedy);
   void advise(const std::string& policy, const std::string& reason);
   void fact(const std::string& key, const std::string& value);
+  bool has_lines() const noexcept { return !m_lines.empty(); }
   // What was kept since it was printed before, one line each.
   void print(std::FILE* to);
 

@@ -104,7 +104,7 @@ void scheduler_knob::ended(steer::decision_number under, const life& its) {
   step(std::move(now));
   flush();
   tell(its.figures);
-  if (m_how.is_printed) m_record.print(stderr);
+  if (m_record.has_lines()) m_record.print(stderr);
 }
 
 void scheduler_knob::close() {
@@ -145,15 +145,15 @@ void scheduler_knob::tell(const std::vector<steer::figure>& figures) {
     if (advised.empty() && values.value_of(each.policy)) advised = each.policy, reason = each.reason;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (const std::string name = values.text_of(values.at(i)); name != now) others += (others.empty() ? "" : ",") + name;
-  const auto fact = [&](const char* what, const std::string& value) {
-    if (value.empty() || std::exchange(m_facts[what], value) == value) return;
-    m_record.fact(what + (" " + m_key), value);
+  // Reasons have figures, which are never the same twice: once for each policy that they speak for is enough.
+  const auto is_new = [&](const char* what, const std::string& value) {
+    return !value.empty() && std::exchange(m_told[what], value) != value;
   };
-  fact("scheduler", now);
-  fact("schedulers", others);
-  if (advised.empty()) return;
-  fact("scheduler-advised", advised + ": " + reason);
-  if (std::exchange(m_facts["advice"], advised + reason) != advised + reason) m_record.advise(advised, reason);
+  if (is_new("now", now)) m_record.fact("scheduler " + m_key, now);
+  if (is_new("others", others)) m_record.fact("schedulers " + m_key, others);
+  if (!is_new("advised", advised)) return;
+  m_record.fact("scheduler-advised " + m_key, advised + ": " + reason);
+  m_record.advise(advised, reason);
 }
 
 void scheduler_knob::flush() {

@@ -78,7 +78,7 @@ class scheduler_knob {
   };
   std::vector<decided> m_unwritten;
   std::map<std::string, double> m_first_unit_s;  // of work, by its name
-  std::map<std::string, std::string> m_facts;    // told so far
+  std::map<std::string, std::string> m_told;     // facts, as they were told last
 };
 
 // A runtime's hold on its place, until it has ended.
