@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "scheduler_knob.hpp"
+#include "scheduler_places.hpp"
 
 namespace trimtab {
 

@@ -12,7 +12,7 @@
 #include "cap_figures.hpp"
 #include "known_settings.hpp"
 #include "program_record.hpp"
-#include "scheduler_knob.hpp"
+#include "scheduler_places.hpp"
 #include "steering_threads.hpp"
 #include "trimtab/steer/fitting/fit.hpp"
 #include "trimtab/steer/recall.hpp"

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "scheduler_places.hpp"
 #include "trimtab/session/runtime_options.hpp"
 #include "trimtab/steer/tasks_figures.hpp"
 #include "trimtab/tasks.hpp"
