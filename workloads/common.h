@@ -8,13 +8,16 @@
 #include <string.h>
 #include <time.h>
 
+#include "measured.h"
+
 enum how { how_static, how_guided, how_dynamic, how_runtime };
 
 struct options {
   int size;
   int steps;
   enum how how;
-  int check; /* compare with a serial run */
+  int check;      /* compare with a serial run */
+  double measure; /* s that steps are made for and measured, however many that are; 0: steps decide */
 };
 
 static double seconds(void) {
@@ -34,7 +37,7 @@ static int whole_number(const char* program, const char* name, const char* text)
 }
 
 static struct options read_options(int argc, char** argv, int size, int steps) {
-  struct options o = {size, steps, how_static, 1};
+  struct options o = {size, steps, how_static, 1, 0};
   for (int i = 1; i < argc; ++i) {
     const char* const name = argv[i];
     if (strcmp(name, "--no-check") == 0) {
@@ -46,6 +49,8 @@ static struct options read_options(int argc, char** argv, int size, int steps) {
       o.size = whole_number(argv[0], name, value);
     } else if (strcmp(name, "--steps") == 0) {
       o.steps = whole_number(argv[0], name, value);
+    } else if (strcmp(name, "--measure") == 0) {
+      o.measure = 1e-3 * whole_number(argv[0], name, value);
     } else if (strcmp(name, "--schedule") == 0 && value != NULL) {
       const char* const names[] = {"static", "guided", "dynamic", "runtime"};
       int found = -1;
@@ -57,11 +62,29 @@ static struct options read_options(int argc, char** argv, int size, int steps) {
       }
       o.how = (enum how)found;
     } else {
-      fprintf(stderr, "usage: %s [--size N] [--steps N] [--schedule static|guided|dynamic|runtime] [--no-check]\n", argv[0]);
+      fprintf(stderr,
+              "usage: %s [--size N] [--steps N] [--schedule static|guided|dynamic|runtime] [--measure MS] [--no-check]\n",
+              argv[0]);
       exit(2);
     }
   }
   return o;
+}
+
+/* Whether there is another step after so many. With --measure it tells at the end what one took, and `steps` is how many
+ * there were. */
+static int another_step(struct options* o, int done) {
+  static struct measurements measured;
+  if (o->measure == 0) return done < o->steps;
+  if (done == 0) return 1;
+  if (done == 1) {
+    begin_measuring(&measured, o->measure, seconds());
+    return 1;
+  }
+  if (measure_step(&measured, seconds())) return 1;
+  o->steps = done;
+  print_measurements(&measured);
+  return 0;
 }
 
 /* One line of answer; exit code 1 when it is not the serial one. */

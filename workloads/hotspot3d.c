@@ -23,14 +23,14 @@ static double total(const double* of, size_t count) {
 }
 
 int main(int argc, char** argv) {
-  const struct options o = read_options(argc, argv, 192, 40);
+  struct options o = read_options(argc, argv, 192, 40);
   const size_t count = (size_t)layers * (size_t)o.size * (size_t)o.size;
   double* a = malloc(sizeof *a * count);
   double* b = malloc(sizeof *b * count);
   if (a == NULL || b == NULL) return 2;
   for (size_t i = 0; i < count; ++i) a[i] = 20 + (double)(i % 17);
   const double began = seconds();
-  for (int step = 0; step < o.steps; ++step) {
+  for (int step = 0; another_step(&o, step); ++step) {
     SCHEDULED_LOOP(o.how, , z, layers, { layer_step(a, b, z, o.size); })
     double* const swap = a;
     a = b;

@@ -27,7 +27,7 @@ static double box_energy(const double* at, int box, int n) {
 }
 
 int main(int argc, char** argv) {
-  const struct options o = read_options(argc, argv, 8, 2);
+  struct options o = read_options(argc, argv, 8, 2);
   const int boxes = o.size * o.size * o.size;
   double* const at = malloc(sizeof *at * (size_t)boxes * particles * 3);
   double* const energy = malloc(sizeof *energy * (size_t)boxes);
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
     at[i] = (double)(state >> 8) / (1 << 24);
   }
   const double began = seconds();
-  for (int step = 0; step < o.steps; ++step) {
+  for (int step = 0; another_step(&o, step); ++step) {
     SCHEDULED_LOOP(o.how, , box, boxes, { energy[box] = box_energy(at, box, o.size); })
   }
   const double took = seconds() - began;

@@ -35,7 +35,7 @@ static double row_sum(const double* smooth, int y, int size) {
 }
 
 int main(int argc, char** argv) {
-  const struct options o = read_options(argc, argv, 512, 3);
+  struct options o = read_options(argc, argv, 512, 3);
   const int size = o.size;
   int* const counts = malloc(sizeof *counts * (size_t)size * (size_t)size);
   double* const smooth = malloc(sizeof *smooth * (size_t)size * (size_t)size);
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   if (counts == NULL || smooth == NULL || sums == NULL) return 2;
   const double began = seconds();
   double answer = 0;
-  for (int step = 0; step < o.steps; ++step) {
+  for (int step = 0; another_step(&o, step); ++step) {
     SCHEDULED_LOOP(o.how, , y, size, { row_counts(counts, y, size); })
     SCHEDULED_LOOP(o.how, , y, size, { row_smooth(counts, smooth, y, size); })
     SCHEDULED_LOOP(o.how, , y, size, { sums[y] = row_sum(smooth, y, size); })

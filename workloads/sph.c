@@ -49,7 +49,7 @@ static double total(const double* density, const double* force, int n) {
 }
 
 int main(int argc, char** argv) {
-  const struct options o = read_options(argc, argv, 20000, 4);
+  struct options o = read_options(argc, argv, 20000, 4);
   const int n = o.size;
   double* const x = malloc(sizeof *x * (size_t)n);
   double* const density = malloc(sizeof *density * (size_t)n);
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   if (x == NULL || density == NULL || force == NULL) return 2;
   set_up(x, n);
   const double began = seconds();
-  for (int step = 0; step < o.steps; ++step) {
+  for (int step = 0; another_step(&o, step); ++step) {
     SCHEDULED_LOOP(o.how, , i, n, { density[i] = density_at(x, n, i); })
     SCHEDULED_LOOP(o.how, , i, n, { force[i] = force_at(x, density, n, i); })
   }

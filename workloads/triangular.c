@@ -8,14 +8,14 @@ static double row(const double* x, int i) {
 }
 
 int main(int argc, char** argv) {
-  const struct options o = read_options(argc, argv, 8000, 5);
+  struct options o = read_options(argc, argv, 8000, 5);
   double* const x = malloc(sizeof *x * (size_t)o.size);
   double* const y = malloc(sizeof *y * (size_t)o.size);
   if (x == NULL || y == NULL) return 2;
   for (int i = 0; i < o.size; ++i) x[i] = sin(0.001 * i);
   const double began = seconds();
   double answer = 0, serial = 0;
-  for (int step = 0; step < o.steps; ++step) {
+  for (int step = 0; another_step(&o, step); ++step) {
     SCHEDULED_LOOP(o.how, , i, o.size, { y[i] = row(x, i); })
   }
   const double took = seconds() - began;

@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   do {
     SCHEDULED_LOOP(o.how, , i, o.size, { x[i] = next(x[i], y[i]); })
     ++done;
-  } while (done < o.steps && (!has_window || seconds() < until));
+  } while (has_window ? done < o.steps && seconds() < until : another_step(&o, done));
   const double took = seconds() - began;
   if (has_window) printf("updates=%.0f seconds=%.6f\n", (double)done * o.size, took);
   double answer = 0, serial = 0;

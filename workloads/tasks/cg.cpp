@@ -95,12 +95,20 @@ int main(int argc, char** argv) {
   const std::int64_t size = line.number("--size", 512, 1, 20'000);
   const std::int64_t grain = line.number("--grain", 16, 1);
   const std::int64_t steps = line.number("--steps", 100, 0, 100'000);
+  const std::int64_t measure_ms = line.number("--measure", 0, 0, 100'000);
   line.end();
 
   vector x;
   trimtab::runtime runtime(line.runtime);
   workload::figures figures(runtime);
-  const double left = runtime.run([&] { return solve(rows<execution::parallel>{size, grain}, size, steps, x); });
+  double left = 0;
+  const auto once = [&] {
+    left = runtime.run([&] { return solve(rows<execution::parallel>{size, grain}, size, steps, x); });
+  };
+  if (measure_ms > 0)
+    workload::measured(measure_ms, once);
+  else
+    once();
   figures.stop();
 
   std::printf("size=%lld\ngrain=%lld\nsteps=%lld\nresidual=%.9g\n", static_cast<long long>(size),

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 
+#include "../measured.h"
 #include "trimtab/tasks.hpp"
 #include "trimtab/tasks/counters.hpp"
 
@@ -45,5 +47,21 @@ class figures {
   std::chrono::steady_clock::time_point m_began;
   double m_time_s = 0;
 };
+
+// Does it again and again, for so many ms after the first time, and prints what one time took. How often it did it.
+template <class function>
+std::int64_t measured(std::int64_t ms, function&& once) {
+  static measurements all;
+  const auto now = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
+  std::int64_t count = 1;
+  once();
+  begin_measuring(&all, 1e-3 * static_cast<double>(ms), now());
+  do {
+    once();
+    ++count;
+  } while (measure_step(&all, now()));
+  print_measurements(&all);
+  return count;
+}
 
 }  // namespace workload

@@ -130,16 +130,23 @@ int main(int argc, char** argv) {
   workload::command_line line(argc, argv);
   const std::int64_t points = line.number("--points", 1'000'000);
   const std::int64_t partition = line.number("--partition", 10'000, 1, points);
-  const std::int64_t steps = line.number("--steps", 50, 0, 100'000);
+  std::int64_t steps = line.number("--steps", 50, 0, 100'000);
   const std::int64_t partitions = (points + partition - 1) / partition;
   const std::int64_t ahead = line.number("--ahead", std::max<std::int64_t>(2, tasks_ahead / partitions), 2, 1'000'000);
   const std::int64_t at_a_time = line.number("--tune-every", 0, 0, 100'000);
+  const std::int64_t measure_ms = line.number("--measure", 0, 0, 100'000);
   line.end();
 
   trimtab::runtime runtime(line.runtime);
   ring heat(points, partition);
   workload::figures figures(runtime);
-  if (at_a_time > 0)
+  if (measure_ms > 0) {
+    std::int64_t first = 0;
+    steps *= workload::measured(measure_ms, [&] {
+      runtime.run([&] { run(heat, first, steps, std::min(ahead, steps + 1)); });
+      first += steps;
+    });
+  } else if (at_a_time > 0)
     run_tuned(runtime, heat, points, steps, at_a_time);
   else
     runtime.run([&] { run(heat, 0, steps, std::min(ahead, steps + 1)); });
