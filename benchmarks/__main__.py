@@ -16,6 +16,7 @@ from typing import Any
 from benchmarks import docs
 from benchmarks.measure import measure, measure_all, measure_command, measure_reading
 from benchmarks.running import BenchError, clean_environment, make
+from benchmarks.searches import SEARCH_BLOCKS, keep_surfaces, run_searches, run_surfaces
 from benchmarks.steering import run_steering
 from benchmarks.steering_tables import STEERING_BLOCKS
 from benchmarks.studies import GRAIN_SIZE, THREADS, Study, keep_figures, runner
@@ -37,7 +38,8 @@ class Suite:
 
     Attributes:
         rounds: how often each level is run; 0: as the study's file says.
-        study: it is one, with figures, and is run only when it is asked for.
+        is_alone: it takes long, and is run only when it is asked for.
+        keep: what else of its results goes into the repository.
     """
 
     page: Path
@@ -45,7 +47,21 @@ class Suite:
     blocks: docs.Blocks
     run: Callable[[Path, Path, bool, int, float, Callable[[str], None]], dict[str, Any]]
     rounds: int
-    study: Study | None = None
+    is_alone: bool = False
+    keep: Callable[[dict[str, Any]], None] | None = None
+
+
+def _study(study: Study, blocks: docs.Blocks) -> Suite:
+    def keep(results: dict[str, Any]) -> None:
+        keep_figures(OUT, study, results, ROOT / "docs" / "figures")
+
+    page, kept = ROOT / "docs" / f"{study.word}.md", ROOT / "benchmarks" / f"{study.word}-results.json"
+    return Suite(page, kept, blocks, runner(study), 0, is_alone=True, keep=keep)
+
+
+def _searches(run: Callable[..., dict[str, Any]], **more: Any) -> Suite:
+    page, kept = ROOT / "docs" / "steering.md", ROOT / "benchmarks" / "searches-results.json"
+    return Suite(page, kept, SEARCH_BLOCKS, run, 0, **more)
 
 
 SUITES = {
@@ -63,17 +79,10 @@ SUITES = {
         run_steering,
         7,
     ),
-    **{
-        study.word: Suite(
-            ROOT / "docs" / f"{study.word}.md",
-            ROOT / "benchmarks" / f"{study.word}-results.json",
-            blocks,
-            runner(study),
-            0,
-            study,
-        )
-        for study, blocks in ((GRAIN_SIZE, GRAIN_BLOCKS), (THREADS, THREADS_BLOCKS))
-    },
+    "searches": _searches(run_searches),
+    "surfaces": _searches(run_surfaces, is_alone=True, keep=lambda _: keep_surfaces(ROOT, OUT)),
+    GRAIN_SIZE.word: _study(GRAIN_SIZE, GRAIN_BLOCKS),
+    THREADS.word: _study(THREADS, THREADS_BLOCKS),
 }
 # Whole programs: `--only` this measures them anew, beside the kept results of the rest of the page.
 PROGRAMS = "programs"
@@ -116,15 +125,15 @@ def main() -> int:
                 blocks = docs.BLOCKS
             _show(results, blocks, arguments.write_docs, PAGE, KEPT)
         for word, suite in SUITES.items():
-            if arguments.only != word and (arguments.only or arguments.results or suite.study):
+            if arguments.only != word and (arguments.only or arguments.results or suite.is_alone):
                 continue
             results = (
                 json.loads(arguments.results.read_text())
                 if arguments.results
                 else _run_suite(word, suite, arguments)
             )
-            if arguments.write_docs and suite.study:
-                keep_figures(OUT, suite.study, results, ROOT / "docs" / "figures")
+            if arguments.write_docs and suite.keep:
+                suite.keep(results)
             _show(results, suite.blocks, arguments.write_docs, suite.page, suite.kept)
     except (BenchError, ValueError, OSError, subprocess.CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)

@@ -82,11 +82,10 @@ def run_study(
             # Who only wants to see that it works does not wait for a quiet machine.
             disturbed_above=1.0 if is_smoke else experiment.disturbed_above,
         )
-        folder = folder_of(study, programs.parent, str(machine["commit"]))
+        folder = folder_of_sweep(programs.parent, study.word, str(machine["commit"]), is_smoke)
         if is_smoke:
-            folder = folder.with_name(f"{folder.name}-smoke")
             shutil.rmtree(folder, ignore_errors=True)
-        swept = sweep(experiment, folder, Options(), _telling(study, tell))
+        swept = sweep(experiment, folder, Options(), telling(study.word, tell))
     except ExperimentError as error:
         raise BenchError(str(error)) from error
     if swept.failed:
@@ -99,9 +98,9 @@ def run_study(
     return results_of(study, machine, swept, summary, drawn)
 
 
-def folder_of(study: Study, out: Path, commit: str) -> Path:
+def folder_of_sweep(out: Path, word: str, commit: str, is_smoke: bool = False) -> Path:
     """Where the sweep of a commit is: results of other code are not gone on with."""
-    return out / f"{study.word}-{commit}"
+    return out / f"{word}-{commit}{'-smoke' if is_smoke else ''}"
 
 
 def runner(study: Study) -> Callable[..., dict[str, Any]]:
@@ -109,14 +108,15 @@ def runner(study: Study) -> Callable[..., dict[str, Any]]:
     return functools.partial(run_study, study)
 
 
-def _telling(study: Study, tell: Callable[[str], None]) -> Callable[[Progress], None]:
+def telling(word: str, tell: Callable[[str], None]) -> Callable[[Progress], None]:
+    """Progress of a sweep as lines, not too many of them."""
     last = time.monotonic() - _TOLD_EACH_S
 
     def told(at: Progress) -> None:
         nonlocal last
         if time.monotonic() - last >= _TOLD_EACH_S or at.done == at.total:
             last = time.monotonic()
-            tell(f"{study.word}: run {at.done} of {at.total}, {at.left_s / 60:.1f} minutes left")
+            tell(f"{word}: run {at.done} of {at.total}, {at.left_s / 60:.1f} minutes left")
 
     return told
 
@@ -179,7 +179,7 @@ def _figures(study: Study, experiment: Experiment, drawn: set[str]) -> list[dict
 
 def keep_figures(out: Path, study: Study, results: dict[str, Any], docs: Path) -> None:
     """Copies the drawn figures into the pages' folder, in place of those that were there."""
-    drawn = folder_of(study, out, str(results["machine"]["commit"])) / "figures"
+    drawn = folder_of_sweep(out, study.word, str(results["machine"]["commit"])) / "figures"
     if not drawn.is_dir():
         raise BenchError(f"{drawn}: expected the figures of these results, found none; run the study")
     docs.mkdir(exist_ok=True)

@@ -7,8 +7,8 @@ from trimtab.experiments.outputs import Outputs, write_outputs
 from trimtab.experiments.plan import Planned, plan
 from trimtab.experiments.results import Record
 from trimtab.experiments.run import command_of
-from trimtab.experiments.spec import Experiment, ExperimentError
-from trimtab.experiments.summary import Summary, summarised
+from trimtab.experiments.spec import Experiment, ExperimentError, Value
+from trimtab.experiments.summary import Row, Summary, summarised
 from trimtab.experiments.sweeping import Options, Progress, sweep
 from trimtab.experiments.swept import Swept
 
@@ -20,8 +20,10 @@ __all__ = [
     "Planned",
     "Progress",
     "Record",
+    "Row",
     "Summary",
     "Swept",
+    "Value",
     "command_of",
     "configurations",
     "json_of",

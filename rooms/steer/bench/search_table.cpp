@@ -1,10 +1,11 @@
-// The tables of docs/steering.md: searches by themselves on each surface, the tuner with each of them within a run, and ARCS
-// as published.
-// Deterministic.  search_table [noise, a share; 0.03]
+// What the tables of docs/steering.md are made of: searches by themselves on each surface, recorded and modelled ones, the
+// tuner with each of them within a run, and ARCS as published. Deterministic; JSON.
+//   search_table [FILE of recorded surfaces]
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
+#include "recorded_surfaces.hpp"
 #include "surfaces.hpp"
 #include "trimtab/steer/arcs.hpp"
 #include "trimtab/steer/diagnosis.hpp"
@@ -17,6 +18,7 @@ using namespace trimtab::steer;
 
 constexpr std::uint64_t seeds = 21;
 constexpr double never = 1e9;
+constexpr double modelled_noise = 0.03;
 constexpr double most_instances = 4000;
 
 struct result {
@@ -37,7 +39,7 @@ result alone(search_kind kind, const surfaces::surface& of, double best, double 
     const double seconds = of.seconds(values_at(of.knobs, *at));
     // As the tuner does: the median of three.
     std::vector<double> told;
-    for (int i = 0; i < 3; ++i) told.push_back(surfaces::noisy(seconds, noise, source));
+    for (int i = 0; i < 3; ++i) told.push_back(surfaces::measured(of, values_at(of.knobs, *at), noise, source));
     asked->tell(*at, median_of(told));
     evaluations += 1;
     if (seconds <= 1.05 * best && found.until_good == never) found.until_good = evaluations;
@@ -66,7 +68,7 @@ result within_a_run(std::unique_ptr<policy> rule, const surfaces::surface& of, d
   decision_number under = 0;
   const double end_s = 2000 * of.seconds(of.start);
   for (double instances = 0; now.time_s < end_s && instances < most_instances; ++instances) {
-    const double seconds = surfaces::noisy(of.seconds(values), noise, source);
+    const double seconds = surfaces::measured(of, values, noise, source);
     now.time_s += seconds;
     now.subjects = {{1, {{under, seconds, seconds}}, {{std::string(figures::imbalance), 1.9}}}};
     for (const decision& made : steering.step(now)) {
@@ -91,63 +93,93 @@ result tuned(search_kind kind, const surfaces::surface& of, double best, double 
 
 using experiment = result (*)(search_kind, const surfaces::surface&, double best, double noise, std::uint64_t seed);
 
-void table(experiment what, double noise) {
-  std::printf("| surface | points | start |");
-  for (const search_kind kind : all_searches) std::printf(" %s |", std::string(name_of(kind)).c_str());
-  std::printf("\n|---|---|---|");
-  for ([[maybe_unused]] const search_kind kind : all_searches) std::printf("---|");
-  std::printf("\n");
-  for (const surfaces::surface& of : surfaces::all_surfaces()) {
-    const double best = surfaces::best_of(of);
-    std::printf("| %s | %llu | %.2f |", of.name.c_str(),
-                static_cast<unsigned long long>(space_of(of.knobs, of.start).points()), of.seconds(of.start) / best);
-    for (const search_kind kind : all_searches) {
-      std::vector<double> until, ended;
-      int came = 0;
-      for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        const result found = what(kind, of, best, noise, seed);
-        came += found.until_good < never;
-        until.push_back(found.until_good);
-        ended.push_back(found.ended_at);
-      }
-      char good[32] = "-";
-      if (median_of(until) < never) std::snprintf(good, sizeof good, "%.0f", median_of(until));
-      std::printf(" %s, %d %%, %.2f |", good, static_cast<int>(100 * came / static_cast<int>(seeds)), median_of(ended));
-    }
-    std::printf("\n");
+// Medians of all seeds: evaluations or instances until it was good (null: mostly never), share of the seeds where it came to
+// that, where it ended, what it lost.
+template <class once>
+void print_over_seeds(std::string_view name, const char* before, once&& run) {
+  std::vector<double> until, ended, lost;
+  double came = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const result found = run(seed);
+    came += found.until_good < never;
+    until.push_back(found.until_good);
+    ended.push_back(found.ended_at);
+    lost.push_back(found.lost);
   }
+  char good[32] = "null";
+  if (median_of(until) < never) std::snprintf(good, sizeof good, "%.0f", median_of(until));
+  std::printf("%s\"%.*s\": [%s, %.4f, %.4f, %.4f]", before, static_cast<int>(name.size()), name.data(), good,
+              came / static_cast<double>(seeds), median_of(ended), median_of(lost));
 }
 
-void table_of_arcs(double noise) {
-  std::printf("| surface | start | arcs-online | arcs-offline |\n|---|---|---|---|\n");
-  for (const surfaces::surface& of : surfaces::all_surfaces()) {
-    if (of.knobs != surfaces::arcs_knobs()) continue;
-    const double best = surfaces::best_of(of);
-    std::printf("| %s | %.2f |", of.name.c_str(), of.seconds(of.start) / best);
-    for (const arcs_kind kind : {arcs_kind::online, arcs_kind::offline}) {
-      std::vector<double> until, ended, lost;
-      for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        const result found = within_a_run(std::make_unique<arcs>(kind, seed), of, best, noise, seed);
-        until.push_back(found.until_good);
-        ended.push_back(found.ended_at);
-        lost.push_back(found.lost);
-      }
-      char good[32] = "-";
-      if (median_of(until) < never) std::snprintf(good, sizeof good, "%.0f", median_of(until));
-      std::printf(" %s, %.2f, %.1f %% |", good, median_of(ended), 100 * median_of(lost));
-    }
-    std::printf("\n");
-  }
+void print_searches(const char* title, experiment what, const surfaces::surface& of, double best, double noise) {
+  std::printf(", \"%s\": {", title);
+  for (const search_kind kind : all_searches)
+    print_over_seeds(name_of(kind), kind == all_searches[0] ? "" : ", ",
+                     [&](std::uint64_t seed) { return what(kind, of, best, noise, seed); });
+  std::printf("}");
+}
+
+// It searches numbers of threads, schedules and chunks.
+void print_arcs(const surfaces::surface& of, double best, double noise) {
+  const bool is_loop =
+      std::any_of(of.knobs.begin(), of.knobs.end(), [](const knob& each) { return each.name == "schedule"; });
+  std::printf(", \"arcs\": {");
+  for (const arcs_kind kind : {arcs_kind::online, arcs_kind::offline})
+    if (is_loop)
+      print_over_seeds(
+          kind == arcs_kind::online ? "arcs-online" : "arcs-offline", kind == arcs_kind::online ? "" : ", ",
+          [&](std::uint64_t seed) { return within_a_run(std::make_unique<arcs>(kind, seed), of, best, noise, seed); });
+  std::printf("}");
+}
+
+std::string quoted(const std::string& text) {
+  std::string all = "\"";
+  for (const char each : text) all.append(each == '"' || each == '\\' ? "\\" : "").push_back(each);
+  return all.append("\"");
+}
+
+void print_case(const surfaces::surface& of, const surfaces::recording::about* recorded, const char* before) {
+  const std::vector<double> all = surfaces::all_seconds(of);
+  const double best = *std::min_element(all.begin(), all.end());
+  std::printf("%s\n  {\"surface\": %s, \"about\": %s, \"is_recorded\": %s, \"points\": %llu, \"start\": %.4f", before,
+              quoted(of.name).c_str(), quoted(recorded == nullptr ? "" : recorded->text).c_str(),
+              recorded == nullptr ? "false" : "true", static_cast<unsigned long long>(space_of(of.knobs, of.start).points()),
+              of.seconds(of.start) / best);
+  std::printf(", \"good\": %d, \"worst\": %.2f",
+              static_cast<int>(std::count_if(all.begin(), all.end(), [&](double each) { return each <= 1.05 * best; })),
+              *std::max_element(all.begin(), all.end()) / best);
+  if (recorded != nullptr)
+    std::printf(", \"best_us\": %.4g, \"spread\": %.4f, \"rounds\": %.4f", best * 1e6, recorded->spread, recorded->rounds);
+  print_searches("alone", alone, of, best, modelled_noise);
+  print_searches("tuned", tuned, of, best, modelled_noise);
+  print_arcs(of, best, modelled_noise);
+  std::printf("}");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const double noise = argc > 1 ? std::strtod(argv[1], nullptr) : 0.03;
-  table(alone, noise);
-  std::printf("\n");
-  table(tuned, noise);
-  std::printf("\n");
-  table_of_arcs(noise);
+  surfaces::recording recorded;
+  try {
+    recorded = surfaces::recording_reader::read(argc > 1 ? argv[1] : TRIMTAB_RECORDED_SURFACES);
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "search_table: %s\n", error.what());
+    return 2;
+  }
+  std::printf("{\"format\": 1, \"noise\": %g, \"seeds\": %d, \"recorded_on\": [", modelled_noise, static_cast<int>(seeds));
+  const char* before = "";
+  for (const std::string& each : recorded.machine) {
+    std::printf("%s%s", before, quoted(each).c_str());
+    before = ", ";
+  }
+  std::printf("], \"cases\": [");
+  before = "";
+  for (std::size_t i = 0; i < recorded.all.size(); ++i) {
+    print_case(recorded.all[i], &recorded.abouts[i], before);
+    before = ",";
+  }
+  for (const surfaces::surface& of : surfaces::all_surfaces()) print_case(of, nullptr, ",");
+  std::printf("\n]}\n");
   return 0;
 }

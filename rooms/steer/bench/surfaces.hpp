@@ -1,9 +1,12 @@
-// Response surfaces: how long a region takes under (threads, schedule, chunk) or a loop of tasks under its grain, on
-// machines and workloads of several kinds. Modelled after what was measured and published, with what makes searches fail:
-// plateaus, steps, a best point at a border, local optima. Deterministic; `noisy` adds what a machine does.
+// Response surfaces: how long a region takes under (threads, schedule, chunk) or a loop of tasks under its grain. The ones
+// here are modelled after what was published, of machines that are not at hand (32 threads), with what makes searches fail:
+// plateaus, steps, a best point at a border, local optima; `noisy` adds what a machine does. Recorded ones:
+// recorded_surfaces.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,8 +19,10 @@ struct surface {
   std::string name;
   std::vector<knob> knobs;
   std::vector<knob_value> start;
-  double (*seconds)(const std::vector<knob_value>& values);
+  std::function<double(const std::vector<knob_value>& values)> seconds;
   std::vector<std::vector<knob_value>> hints;  // what the diagnosis of its start says
+  // One measurement, as it was recorded with its noise; none of modelled ones.
+  std::function<double(const std::vector<knob_value>& values, random_source& source)> recorded = nullptr;
 };
 
 // ARCS's search sets (Chaimov 2017, ch. 7).
@@ -82,23 +87,6 @@ inline double two_valleys(const std::vector<knob_value>& v) {
                  1.0 * std::exp(-(x - 11) * (x - 11) / 8 - (y - 9) * (y - 9) / 10));
 }
 
-// Recorded: a loop of 2^18 tiny iterations, libgomp, two CPUs of which other programs used about half; the least of 15 runs.
-// By threads, schedule, chunk.
-inline double tiny_iterations(const std::vector<knob_value>& v) {
-  constexpr double ms[2][3][5] = {{{0.3161, 0.1546, 0.1504, 0.1486, 0.1497},
-                                   {3.946, 0.5989, 0.1635, 0.1416, 0.1375},
-                                   {0.1518, 0.138, 0.1329, 0.1327, 0.1381}},
-                                  {{2.409, 0.44, 0.2363, 0.1867, 0.1605},
-                                   {3.987, 0.6169, 0.2035, 0.164, 0.1562},
-                                   {0.1559, 0.1559, 0.156, 0.1559, 0.1575}}};
-  return ms[v[0] - 1][v[1]][static_cast<std::size_t>(std::log2(static_cast<double>(v[2])) / 3)] / 1000;
-}
-inline std::vector<knob> recorded_knobs() {
-  return {{"threads", *domain::range(1, 2), 2, 0, consent::safe, 0, {}},
-          {"schedule", *domain::categories({"static", "dynamic", "guided"}), 1, 0, consent::safe, 0, {}},
-          {"chunk", *domain::set({1, 8, 64, 512, 4096}), 1, 0, consent::safe, 0, {}}};
-}
-
 inline std::vector<surface> all_surfaces() {
   const knob grain_knob{"grain", *domain::powers_of_two(16, 1 << 22), 16, 0, consent::safe, 0, {}};
   const std::vector<knob> tile{{"tile", *domain::powers_of_two(1, 1 << 14), 1, 0, consent::safe, 0, {}},
@@ -109,7 +97,6 @@ inline std::vector<surface> all_surfaces() {
           {"oversubscribed", arcs_knobs(), {32, 0, 512}, oversubscribed, {{24, 0, 512}, {24, 1, 16}}},
           {"grain too small", {grain_knob}, {16}, grain, {{1024}, {65536}}},
           {"grain too large", {grain_knob}, {1 << 22}, grain, {{65536}, {1024}}},
-          {"tiny iterations", recorded_knobs(), {2, 1, 1}, tiny_iterations, {{2, 1, 512}, {2, 2, 64}}},
           {"two valleys", tile, {8, 1}, two_valleys, {}}};
 }
 
@@ -121,15 +108,24 @@ inline double noisy(double seconds, double share, random_source& source) {
   return seconds * std::max(0.5, 1 + share * normal) * disturbed;
 }
 
-inline double best_of(const surface& of) {
-  double best = 1e300;
+// One measurement; of a modelled surface with this spread.
+inline double measured(const surface& of, const std::vector<knob_value>& values, double share, random_source& source) {
+  return of.recorded ? of.recorded(values, source) : noisy(of.seconds(values), share, source);
+}
+
+// The true time at each point.
+inline std::vector<double> all_seconds(const surface& of) {
+  std::vector<double> all;
   const auto everything = make_search(search_kind::exhaustive, space_of(of.knobs, of.start));
   while (const auto at = everything->ask()) {
-    const double seconds = of.seconds(values_at(of.knobs, *at));
-    best = std::min(best, seconds);
-    everything->tell(*at, seconds);
+    all.push_back(of.seconds(values_at(of.knobs, *at)));
+    everything->tell(*at, all.back());
   }
-  return best;
+  return all;
+}
+inline double best_of(const surface& of) {
+  const std::vector<double> all = all_seconds(of);
+  return *std::min_element(all.begin(), all.end());
 }
 
 }  // namespace trimtab::steer::surfaces
