@@ -1,4 +1,4 @@
-"""The studies in docs/experiments, in their short variants: what their pages are made of."""
+"""The studies in docs/experiments, whole or in a variant that is shorter: what their pages are made of."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from trimtab.experiments import (
 from benchmarks.machine import describe
 from benchmarks.running import BenchError, make
 
-VARIANT = "short"
+# Of each file: what only shows that it works begins with it.
+SHORT = "short"
 _TOLD_EACH_S = 30.0
 
 
@@ -39,18 +40,21 @@ class Study:
 
     Attributes:
         word: the page's name, and what the names of its figures begin with.
-        smoke: other values, for a run that only shows that it works.
+        variant: what the page is made of; the whole file where there is none.
+        smoke: other values of the short variant, for a run that only shows that it works.
     """
 
     word: str
     file: str
+    variant: str | None
     smoke: dict[str, Any]
 
 
-GRAIN_SIZE = Study("study-grain-size", "grain_size.toml", {"points": 20_000, "steps": 5, "workers": 2})
+GRAIN_SIZE = Study("study-grain-size", "grain_size.toml", SHORT, {"points": 20_000, "steps": 5, "workers": 2})
 THREADS = Study(
     "study-threads",
     "threads_that_fit.toml",
+    None,
     {"seconds": 0.2, "grain": 2_000, "wait": "PASSIVE", "threads": ["one", "fit"], "copies": [1, 4]},
 )
 
@@ -74,7 +78,9 @@ def run_study(
     machine = describe()
     try:
         experiment = load(
-            root / "docs" / "experiments" / study.file, study.smoke if is_smoke else {}, variant=VARIANT
+            root / "docs" / "experiments" / study.file,
+            study.smoke if is_smoke else {},
+            variant=SHORT if is_smoke else study.variant,
         )
         experiment = replace(
             experiment,
@@ -134,6 +140,7 @@ def results_of(
     return {
         "study": study.word,
         "file": study.file,
+        "variant": study.variant,
         "machine": machine,
         "quiet": experiment.disturbed_above,
         "samples": experiment.samples,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.studies import VARIANT
 from benchmarks.tables import Results, machine, markdown
 
 _NEAR = 1.1
+# Of threads that fit: ideal / work done.
+_WORK = "over_ideal"
 
 
 def _of(results: Results, **wanted: Any) -> list[dict[str, Any]]:
@@ -51,13 +52,15 @@ def study_run(results: Results) -> str:
     runs, fixed = results["runs"], results["fixed"]
     given = ", ".join(f"{name} = {_size(value)}" for name, value in fixed.items())
     again = f", {runs['repeated']} made again because others disturbed them" if runs["repeated"] else ""
+    variant = f" --variant {results['variant']}" if results["variant"] else ""
+    done = f"{runs['done']} of {runs['planned']}" if runs["done"] < runs["planned"] else str(runs["done"])
     still = f", {runs['disturbed']} still disturbed" if runs["disturbed"] else ""
     return "\n".join(
         [
-            f"    trimtab sweep docs/experiments/{results['file']} --variant {VARIANT}",
+            f"    trimtab sweep docs/experiments/{results['file']}{variant}",
             "",
             machine(results),
-            f"- {len(results['cases'])} configurations, {results['samples']} samples each, in random order: {runs['done']}"
+            f"- {len(results['cases'])} configurations, {results['samples']} samples each, in random order: {done}"
             f" runs{again}{still}; {given}",
         ]
     )
@@ -190,13 +193,15 @@ def _by_threads(results: Results, metric: str) -> str:
     policies = _values(results, "threads")
     rows = []
     for key, cases in _groups(results).items():
-        if any(metric not in case["metrics"] for case in cases.values()):
+        # A sweep that was stopped has some of them.
+        measured = {policy: case for policy, case in cases.items() if metric in case["metrics"]}
+        if not measured:
             continue
-        least = min(_median(case, metric) for case in cases.values())
+        least = min(_median(case, metric) for case in measured.values())
         cells = []
         for policy in policies:
-            text = _spread(cases[policy], metric) if policy in cases else ""
-            is_best = policy in cases and _median(cases[policy], metric) <= 1.02 * least
+            text = _spread(measured[policy], metric) if policy in measured else ""
+            is_best = policy in measured and _median(measured[policy], metric) <= 1.02 * least
             cells.append(f"{text} *" if is_best else text)
         rows.append([*key, *cells])
     return markdown(["", "threads", "grain", *policies], rows)
@@ -204,7 +209,7 @@ def _by_threads(results: Results, metric: str) -> str:
 
 def threads_work(results: Results) -> str:
     """Ideal / work done, for each kind of threads."""
-    return _by_threads(results, "over_ideal")
+    return _by_threads(results, _WORK)
 
 
 def threads_job(results: Results) -> str:
@@ -217,12 +222,9 @@ def threads_copies(results: Results) -> str:
     policies = [each for each in _values(results, "threads") if each != "one"]
     rows = []
     for key, cases in _groups(results).items():
-        if "copies" in key[0] and "one" in cases:
-            one = _median(cases["one"], "over_ideal")
-            ratios = [
-                f"{_median(cases[each], 'over_ideal') / one:.2f}" if each in cases else ""
-                for each in policies
-            ]
+        done = {policy: _median(case, _WORK) for policy, case in cases.items() if _WORK in case["metrics"]}
+        if "copies" in key[0] and "one" in done:
+            ratios = [f"{done[each] / done['one']:.2f}" if each in done else "" for each in policies]
             rows.append([*key, *ratios])
     return markdown(["", "threads", "grain", *(f"{each} / one" for each in policies)], rows)
 

@@ -40,7 +40,7 @@ def test_a_window_that_is_not_told_is_an_error(workload: Workload) -> None:
 def test_programs_together_are_measured_in_cpus(workload: Workload) -> None:
     program = f"{workload('vector_loop-gcc')} --size 2000 --no-check --window"
     command = [*TOGETHER, "--copies", "2", "--threads", "one", "--beside", "changing", "--job", program]
-    done = finished([*command, "--seconds", "0.6", "--alone", "0.05", "--", *program.split()])
+    done = finished([*command, "--seconds", "0.15", "--alone", "0.05", "--", *program.split()])
     assert done.returncode == 0, done.stderr
     found = figures(done.stdout)
     assert 0 < found["slowest_copy_cpus"] <= found["copies_cpus"] / 2 < found["done_cpus"]

@@ -1,22 +1,23 @@
-"""The studies: their short variants, tables made of made-up results, and that their pages show the results that are kept."""
+"""The studies: their variants, tables made of made-up results, and that their pages show the results that are kept."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from trimtab.experiments import configurations, key_of, load, summarised
+from trimtab.experiments import configurations, key_of, load, summarised, write_outputs
 from trimtab.experiments.results import Record, Results
 from trimtab.experiments.swept import Swept, gathered
 
 from benchmarks import docs
 from benchmarks.__main__ import SUITES
 from benchmarks.machine import describe
-from benchmarks.studies import GRAIN_SIZE, THREADS, VARIANT, Study, results_of
+from benchmarks.studies import GRAIN_SIZE, SHORT, THREADS, Study, results_of
 from benchmarks.study_tables import (
     grain_best,
     grain_ends,
@@ -35,21 +36,43 @@ MOST_BYTES = 150_000
 @STUDIES
 def test_the_short_variant_has_all_that_the_study_compares(study: Study) -> None:
     file = ROOT / "docs/experiments" / study.file
-    whole, short = load(file), load(file, variant=VARIANT)
+    whole, short = load(file), load(file, variant=SHORT)
     chosen = configurations(short)
     assert 0 < len(chosen) * short.samples < len(configurations(whole)) * whole.samples
     for factor in whole.factors:
         if all(isinstance(each, str) for each in factor.values):
             assert {each[factor.name] for each in chosen} == set(factor.values)
-    smoke = load(file, study.smoke, variant=VARIANT)
+    smoke = load(file, study.smoke, variant=SHORT)
     assert 0 < len(configurations(smoke)) < len(chosen)
 
 
-def made_up(study: Study, folder: Path, changes: dict[str, Any], **metrics: Any) -> dict[str, Any]:
+def test_the_threads_study_has_the_whole_grid() -> None:
+    file = load(ROOT / "docs/experiments" / THREADS.file, variant=THREADS.variant)
+    found = configurations(file)
+    grains = [2_000, 10_000, 100_000, 1_000_000, 4_000_000]
+    beside = [("none", 1), ("serial", 1), ("changing", 1), ("none", 2), ("none", 3), ("none", 4)]
+    policies = ["free", "one", "asat-v1", "asat-v2", "fit"]
+    expected = product(grains, policies, ["ACTIVE", "PASSIVE"], beside)
+    names = ("grain", "threads", "wait", "beside", "copies")
+    assert {tuple(each[name] for name in names) for each in found} == {
+        (grain, threads, wait, *situation) for grain, threads, wait, situation in expected
+    }
+    assert len(found) == 300 and file.samples > 1
+
+
+def made_up(
+    study: Study,
+    folder: Path,
+    changes: dict[str, Any],
+    is_done: Callable[[dict[str, Any], int], bool] = lambda at, sample: True,
+    **metrics: Any,
+) -> dict[str, Any]:
     """Results as `./x bench` keeps them; each metric is a function of the configuration."""
-    experiment = load(ROOT / "docs/experiments" / study.file, changes, variant=VARIANT)
+    experiment = load(ROOT / "docs/experiments" / study.file, changes, variant=SHORT)
     with Results(folder, experiment) as results:
         for configuration, sample in product(configurations(experiment), (1, 2)):
+            if not is_done(configuration, sample):
+                continue
             found = {name: value(configuration) for name, value in metrics.items()}
             results.append(
                 Record(
@@ -69,7 +92,10 @@ def made_up(study: Study, folder: Path, changes: dict[str, Any], **metrics: Any)
                 )
             )
         swept: Swept = gathered(experiment, results, configurations(experiment))
-    made = results_of(study, describe(), swept, summarised(swept), {experiment.figures[0].name})
+    drawn = {experiment.figures[0].name}
+    if study is THREADS:
+        drawn = {path.stem for path in write_outputs(swept, summarised(swept)).figures}
+    made = results_of(study, describe(), swept, summarised(swept), drawn)
     kept: dict[str, Any] = json.loads(json.dumps(made))
     return kept
 
@@ -123,7 +149,6 @@ def test_tables_of_threads(tmp_path: Path) -> None:
         "alone",
         "beside a serial job",
         "beside changing load",
-        "copies: 2",
         "copies: 4",
     ]
     assert all(line.count("*") == 1 and "| 1.00 (1.00-1.00) * |" in line for line in work)
@@ -134,6 +159,44 @@ def test_tables_of_threads(tmp_path: Path) -> None:
         "1.60",
         "0.80",
     ]
+
+
+def test_tables_of_a_sweep_that_was_stopped(tmp_path: Path) -> None:
+    """Alone all is done, beside a serial job `one` and a first sample of `fit`, of the copies all but `one`."""
+
+    def is_done(at: dict[str, Any], sample: int) -> bool:
+        if at["beside"] == "serial":
+            return at["threads"] == "one" or (at["threads"] == "fit" and sample == 1)
+        return at["beside"] == "none" and (at["copies"] == 1 or at["threads"] != "one")
+
+    results = made_up(
+        THREADS,
+        tmp_path / "out",
+        {"grain": 2000, "wait": "ACTIVE"},
+        is_done,
+        over_ideal=lambda at: 2.0 if at["threads"] == "one" else 1.5,
+        job_slowdown=lambda at: 1.1 if at["beside"] == "serial" else None,
+        copies_cpus=lambda at: 1.0,
+        slowest_copy_cpus=lambda at: 1.0,
+        done_cpus=lambda at: 1.0,
+    )
+
+    def cells(table: str) -> list[list[str]]:
+        return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
+
+    best, two = "1.50 (1.50-1.50) *", "2.00 (2.00-2.00)"
+    assert cells(threads_work(results)) == [
+        ["alone", "spin", "2 k", best, two, best, best, best],
+        ["beside a serial job", "spin", "2 k", "", two, "", "", best],
+        ["copies: 4", "spin", "2 k", best, "", best, best, best],
+    ]
+    one = "1.10 (1.10-1.10) *"
+    assert cells(threads_job(results)) == [["beside a serial job", "spin", "2 k", "", one, "", "", one]]
+    assert cells(threads_copies(results)) == []
+    assert "21 of 40 runs" in study_run(results)
+    files = [each["file"].removeprefix("study-threads-") for each in results["figures"]]
+    assert files == ["alone.svg", "serial.svg", "job.svg", "", "copies-active.svg", ""]
+    assert "*Beside load that changes*: not available." in study_figures(results)
 
 
 @STUDIES
