@@ -12,6 +12,11 @@ def preload_library() -> Path:
     return _NATIVE / "lib" / "libtrimtab_preload.so"
 
 
+def replay_program() -> Path:
+    """The program that makes a recorded run's decisions again."""
+    return _NATIVE / "bin" / "trimtab-replay"
+
+
 def cmake_dir() -> Path:
     """What to give CMake as trimtab_DIR."""
     return _NATIVE / "cmake"

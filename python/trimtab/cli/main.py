@@ -40,6 +40,7 @@ _ELSEWHERE = {
     "doctor": "run_doctor",
     "export": "export_run",
     "history": "run_history",
+    "replay": "run_replay",
     "sweep": "run_sweep",
     "tune": "run_tune",
 }
@@ -163,6 +164,11 @@ def main() -> None:
 @threads_option
 @fixed_threads_option
 @virtual_threads_option
+@click.option(
+    "--record-snapshots",
+    is_flag=True,
+    help="Write down all that steering is told, so that `trimtab replay` can make its decisions again.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="No verdict at the end.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
 def run(
@@ -185,6 +191,7 @@ def run(
     threads: str | None,
     threads_even_if_fixed: bool,
     virtual_threads: bool,
+    record_snapshots: bool,
     quiet: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -231,6 +238,7 @@ def run(
         probes,
         not no_follow,
         steering,
+        record_snapshots,
     )
     try:
         result = launch(list(command), options)

@@ -82,6 +82,7 @@ class Options:
     probes: str | None = None
     is_follow: bool = True
     steering: Steering | None = None
+    has_snapshots: bool = False
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,7 @@ def _environment(options: Options, library: Path) -> dict[str, str]:
         "TRIMTAB_MAX_TRACE": None if options.max_trace_bytes is None else str(options.max_trace_bytes),
         "TRIMTAB_PROBES": options.probes,
         "TRIMTAB_FOLLOW": None if options.is_follow else "0",
+        "TRIMTAB_RECORD_SNAPSHOTS": "1" if options.has_snapshots else None,
     }
     steering = options.steering
     if steering is not None:

@@ -1,7 +1,9 @@
 #include "trimtab/base/periodic_thread.hpp"
 
+#include <locale.h>
 #include <pthread.h>
 
+#include <cfenv>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -39,6 +41,10 @@ struct periodic_thread::state {
 };
 
 void* periodic_thread::run(void* of) noexcept {
+  // Figures are computed and written as they are everywhere, whatever the program has made of its rounding (-ffast-math),
+  // which threads inherit, and of its locale.
+  std::fesetenv(FE_DFL_ENV);
+  if (const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr); plain != nullptr) uselocale(plain);
   const std::unique_ptr<std::shared_ptr<state>> handed(static_cast<std::shared_ptr<state>*>(of));
   const std::shared_ptr<state> mine = std::move(*handed);
   try {

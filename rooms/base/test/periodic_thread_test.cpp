@@ -1,9 +1,11 @@
 #include "trimtab/base/periodic_thread.hpp"
 
 #include <gtest/gtest.h>
+#include <locale.h>
 #include <signal.h>
 
 #include <atomic>
+#include <cfenv>
 #include <future>
 #include <stdexcept>
 #include <string>
@@ -64,6 +66,28 @@ TEST(periodic_thread, ends_by_what_is_thrown) {
                                     [told](const char* what) { told->set_value(what); }}));
   EXPECT_EQ(told->get_future().get(), "no more");
   EXPECT_TRUE(thread.end(long_s));
+}
+
+// Whatever the program has made of them, and those that it inherits.
+TEST(periodic_thread, computes_and_writes_figures_as_everywhere) {
+  const int before = std::fegetround();
+  std::fesetround(FE_UPWARD);
+  struct found {
+    int rounding = -1;
+    bool has_locale_of_its_own = false;
+  };
+  const auto seen = std::make_shared<found>();
+  periodic_thread thread;
+  EXPECT_TRUE(thread.start("test", {[] { return long_s; },
+                                    [seen](bool) {
+                                      seen->rounding = std::fegetround();
+                                      seen->has_locale_of_its_own = uselocale(nullptr) != LC_GLOBAL_LOCALE;
+                                    },
+                                    [](const char*) {}}));
+  std::fesetround(before);
+  ASSERT_TRUE(thread.end(long_s));
+  EXPECT_EQ(seen->rounding, FE_TONEAREST);
+  EXPECT_TRUE(seen->has_locale_of_its_own);
 }
 
 TEST(periodic_thread, is_left_behind_where_it_hangs) {

@@ -88,6 +88,8 @@ typedef struct trimtab_api {
   void (*fact)(const char* key, const char* value);
   void (*unavailable)(const char* what, const char* why, const char* remedy);
   void (*fit_threads)(uint32_t is_on);
+  /* Where a steering engine writes what it is told, so that its decisions can be replayed; NULL: nowhere. */
+  const char* (*snapshots_folder)(void);
 } trimtab_api;
 
 /* Of trimtab_api.level. */
@@ -206,12 +208,20 @@ static inline const trimtab_api* trimtab_steering_api(void) {
   return api != NULL && api->bytes >= offsetof(trimtab_api, unavailable) + sizeof(api->unavailable) ? api : NULL;
 }
 
-/* Under `trimtab run --threads` with a policy that fits the number of threads to the machine: 0 ends that, and regions get as
- * many as the program asks for, from one of the next on; 1 begins it anew. Otherwise nothing happens. Any thread, any time. */
+/* Under `trimtab run --threads` with a policy that fits the number of threads to the machine: 0 ends that, and regions get
+ * as many as the program asks for, from one of the next on; 1 begins it anew. Otherwise nothing happens. Any thread, any
+ * time. */
 static inline void trimtab_fit_threads(int is_on) {
   const trimtab_api* const api = trimtab_attach();
   if (api != NULL && api->bytes >= offsetof(trimtab_api, fit_threads) + sizeof(api->fit_threads))
     api->fit_threads(is_on != 0 ? 1 : 0);
+}
+
+/* The folder of `trimtab_api.snapshots_folder`; NULL: nothing is to be written. */
+static inline const char* trimtab_snapshots_folder(void) {
+  const trimtab_api* const api = trimtab_attach();
+  const size_t known = offsetof(trimtab_api, snapshots_folder) + sizeof(api->snapshots_folder);
+  return api != NULL && api->bytes >= known ? api->snapshots_folder() : NULL;
 }
 
 /* Says who the calling thread is, better than the system's name for it. Up to 39 bytes are kept. */

@@ -190,6 +190,8 @@ void api_decide(const trimtab_decision* made) {
 
 void api_fact(const char* key, const char* value) { the_recorder.fact(key, value); }
 
+const char* api_snapshots_folder() { return the_recorder.options().has_snapshots ? the_recorder.directory() : nullptr; }
+
 void api_unavailable(const char* what, const char* why, const char* remedy) { the_recorder.unavailable(what, why, remedy); }
 
 void api_fit_threads(std::uint32_t is_on) {
@@ -231,6 +233,7 @@ constexpr trimtab_api make_api() {
   made.fact = api_fact;
   made.unavailable = api_unavailable;
   made.fit_threads = api_fit_threads;
+  made.snapshots_folder = api_snapshots_folder;
   return made;
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "trimtab/base/append_file.hpp"
 #include "trimtab/base/clock.hpp"
 
 namespace trimtab::session {
@@ -74,6 +75,24 @@ void program_record::add(const steer::subject_info& subject, std::uint32_t recor
 const steer::subject_info* program_record::find(steer::subject_id subject) const noexcept {
   const auto found = m_subjects.find(subject);
   return found == m_subjects.end() ? nullptr : &found->second;
+}
+
+std::uint32_t program_record::recorded(steer::subject_id subject) const noexcept {
+  const auto found = m_recorded->find(subject);
+  return (found == m_recorded->end() ? 0 : found->second) - 1;
+}
+
+std::unique_ptr<steer::recording_writer> program_record::snapshots_of(const steer::recording_head& built) {
+  const char* const folder = trimtab_snapshots_folder();
+  if (folder == nullptr) return nullptr;
+  std::string file = std::string(folder) + "/snapshots-runtime-" + std::to_string(built.runtime) + ".txt";
+  return std::make_unique<steer::recording_writer>(
+      built, steer::recording_writer::into{
+                 [file = std::move(file)](std::string_view text) { return base::append_file(file.c_str(), text); },
+                 [](const std::string& why) {
+                   if (const trimtab_api* const api = trimtab_steering_api())
+                     api->unavailable("further snapshots", why.c_str(), "the run can be replayed until there");
+                 }});
 }
 
 void program_record::write(const steer::decision& made, bool is_applied) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trimtab/steer/record.hpp"
+#include "trimtab/steer/recording_writer.hpp"
 
 namespace trimtab::session {
 
@@ -24,6 +25,11 @@ class program_record {
   void add(const steer::subject_info& subject, std::uint32_t recorded, const std::string& key);
   const steer::subject_info* find(steer::subject_id subject) const noexcept;  // nullptr: not added
   void write(const steer::decision& made, bool is_applied);
+
+  // Its number in the run's table of names, whose first is 0 and trimtab.h's is 1.
+  std::uint32_t recorded(steer::subject_id subject) const noexcept;
+  // Where the run is to have what an engine built so is told; else nullptr.
+  std::unique_ptr<steer::recording_writer> snapshots_of(const steer::recording_head& built);
 
   // At the end.
   void write(const steer::engine& steering);

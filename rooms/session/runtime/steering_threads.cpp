@@ -16,7 +16,8 @@ struct steering_threads::state {
         steering(how.engine),
         conducts(
             steering, knobs, [this] { return watched_s(); },
-            [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); }),
+            [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); },
+            [this](const steer::snapshot& told, steer::decision_number decided) { step(told, decided); }),
         begin(std::chrono::steady_clock::now()) {}
 
   // Counted by the watcher as it wakes: while the whole process is stopped, no time passes.
@@ -24,6 +25,10 @@ struct steering_threads::state {
   void tell(const steer::decision& made, bool is_applied) {
     const std::lock_guard guard(calling);
     if (!is_left_behind && call.told) call.told(made, is_applied);
+  }
+  void step(const steer::snapshot& told, steer::decision_number decided) {
+    const std::lock_guard guard(calling);
+    if (!is_left_behind && call.stepped) call.stepped(told, decided);
   }
 
   void advance(bool is_last) {

@@ -25,6 +25,7 @@ class steering_threads {
     // board.
     std::function<void(steer::snapshot& into, steer::board& knobs)> look;
     steer::conductor::listener told;
+    steer::conductor::witness stepped = {};
   };
   steering_threads(const options& how, std::vector<std::unique_ptr<steer::policy>> policies, callbacks calls);
   // The last snapshot; what is on trial is undone. Waits for a policy that runs as long as its patience goes.

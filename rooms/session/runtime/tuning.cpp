@@ -14,13 +14,9 @@
 #include "program_record.hpp"
 #include "scheduler_places.hpp"
 #include "steering_threads.hpp"
-#include "trimtab/steer/fitting/fit.hpp"
+#include "trimtab/steer/log.hpp"
 #include "trimtab/steer/recall.hpp"
 #include "trimtab/steer/tasks_advice.hpp"
-#include "trimtab/steer/tasks_oversubscription.hpp"
-#include "trimtab/steer/tasks_power_limit.hpp"
-#include "trimtab/steer/tasks_queue_length.hpp"
-#include "trimtab/steer/tuner.hpp"
 #include "tuned_work.hpp"
 
 namespace trimtab {
@@ -43,33 +39,30 @@ std::string key_of(const steer::subject_info& subject, const tuning_options& opt
   return "tasks/" + std::string(program_invocation_short_name) + "/" + subject.name;
 }
 
-void add_searches(const tuning_options& options, std::vector<std::unique_ptr<steer::policy>>& to) {
+using described = steer::policy_description;
+
+void describe_searches(const tuning_options& options, std::vector<described>& to) {
   const bool is_ruled = options.workers && options.policy != cap_policy::tuner;
-  if (is_ruled && options.policy == cap_policy::queue_length) to.push_back(std::make_unique<steer::queue_length_climb>());
+  if (is_ruled && options.policy == cap_policy::queue_length) to.push_back({"queue-length"});
   // Proving it takes long where each worker waits for three others; the tuner goes on from there.
-  if (options.workers && !is_ruled) to.push_back(std::make_unique<steer::oversubscription>());
-  steer::tuner_options how;
-  how.kind = steer::search_kind::hill_climbing;
-  how.seed = options.seed;
-  how.is_left_to_rules = [is_ruled](const steer::subject_info& of) { return is_ruled && of.id == cap_subject; };
-  if (options.grain || !is_ruled) to.push_back(std::make_unique<steer::tuner>(how));
+  if (options.workers && !is_ruled) to.push_back({"oversubscription"});
+  described tuner{"tuner", {{"search", "hill-climbing"}, {"seed", std::to_string(options.seed)}}};
+  if (is_ruled) tuner.options.push_back({"leaves", std::string(worker_cap::knob)});
+  if (options.grain || !is_ruled) to.push_back(std::move(tuner));
 }
 
-std::vector<std::unique_ptr<steer::policy>> policies_of(const tuning_options& options, bool is_frozen,
-                                                        std::unique_ptr<steer::policy> recall) {
-  std::vector<std::unique_ptr<steer::policy>> made;
-  made.push_back(std::move(recall));
+std::vector<described> describe_policies(const tuning_options& options, bool is_frozen) {
+  std::vector<described> found{{"history"}};
   if (!options.policies.empty()) {
-    if (!is_frozen)
-      for (const auto& each : options.policies) made.push_back(each());
-    return made;
+    if (!is_frozen) found.insert(found.end(), options.policies.size(), {"of-the-program"});
+    return found;
   }
   if (options.workers && options.policy == cap_policy::power_limit)
-    made.push_back(std::make_unique<steer::power_limit>(steer::power_limit_options{.limit_w = options.power_limit_w}));
+    found.push_back({"power-limit", {{"watts", steer::exactly(options.power_limit_w)}}});
   if (options.workers && options.policy == cap_policy::fit)
-    made.push_back(std::make_unique<steer::fit>(steer::fit_options{}, worker_cap::knob));
-  if (!is_frozen) add_searches(options, made);
-  return made;
+    found.push_back({"fit", {{"knob", std::string(worker_cap::knob)}}});
+  if (!is_frozen) describe_searches(options, found);
+  return found;
 }
 
 std::uint32_t next_number() noexcept {
@@ -97,9 +90,12 @@ class tuning {
         m_figures(options.workers && options.policy == cap_policy::fit ? std::make_unique<cap_figures>() : nullptr),
         m_record(m_number, options.print_decisions),
         m_known(settings_of_earlier_runs()),
-        m_threads({options.period_s, options.patience_s, {}}, policies_of(options, m_known.is_frozen, recalled()),
+        m_built(built()),
+        m_snapshots(m_record.snapshots_of(m_built)),
+        m_threads({options.period_s, options.patience_s, steer::options_of(m_built)}, policies(),
                   {[this](steer::snapshot& into, steer::board& knobs) { look(into, knobs); },
-                   [this](const steer::decision& made, bool is_applied) { told(made, is_applied); }}) {
+                   [this](const steer::decision& made, bool is_applied) { told(made, is_applied); },
+                   [this](const steer::snapshot& told, steer::decision_number decided) { stepped(told, decided); }}) {
     if (m_scheduler) m_scheduler->begun(of.recorded_as());
     m_of.set_grain_source(&m_work);
     const std::lock_guard guard(living_lock);
@@ -126,11 +122,31 @@ class tuning {
   }
 
  private:
-  std::unique_ptr<steer::policy> recalled() {
-    auto made = std::make_unique<steer::recall>(
-        std::move(m_known.settings), [this](const steer::subject_info& subject) { return key_of(subject, m_options); });
-    m_recall = made.get();
+  steer::recording_head built() const {
+    steer::recording_head made = steer::head_of({});
+    made.runtime = m_number;
+    made.policies = describe_policies(m_options, m_known.is_frozen);
+    made.settings = m_known.settings;
     return made;
+  }
+
+  std::vector<std::unique_ptr<steer::policy>> policies() {
+    const steer::policy_context context{
+        m_built.settings, [this](const steer::subject_info& subject) { return key_of(subject, m_options); }, {}};
+    std::vector<std::unique_ptr<steer::policy>> made;
+    auto own = m_options.policies.begin();
+    for (const described& each : m_built.policies) {
+      made.push_back(each.kind == "of-the-program" ? (*own++)() : steer::make_policy(each, context).made);
+      if (each.kind == "history") m_recall = dynamic_cast<const steer::recall*>(made.back().get());
+    }
+    return made;
+  }
+
+  void stepped(const steer::snapshot& told, steer::decision_number decided) {
+    if (!m_snapshots) return;
+    for (const steer::subject_info& each : told.appeared)
+      m_snapshots->about({each.id, key_of(each, m_options), m_record.recorded(each.id)});
+    m_snapshots->step(told, decided);
   }
 
   void look(steer::snapshot& into, steer::board& knobs) {
@@ -163,6 +179,7 @@ class tuning {
   }
 
   void told(const steer::decision& made, bool is_applied) {
+    if (!is_applied && m_snapshots) m_snapshots->unapplied(made.number);
     m_record.write(made, is_applied);
     const steer::subject_info* const of = m_record.find(made.subject);
     if (m_options.told && of != nullptr) m_options.told(made, *of, is_applied);
@@ -206,6 +223,8 @@ class tuning {
   program_record m_record;
   bool m_has_looked = false, m_is_cap_gone = false;
   known_settings m_known;
+  const steer::recording_head m_built;
+  std::unique_ptr<steer::recording_writer> m_snapshots;  // nullptr: nobody asked for them
   const steer::recall* m_recall = nullptr;
   steering_threads m_threads;  // last: they use all of the above
 };

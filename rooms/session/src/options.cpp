@@ -125,6 +125,10 @@ options read_options(const char* (*look_up)(const char* name)) noexcept {
     result.steering.is_even_if_fixed = is(text, "1");
     check("TRIMTAB_THREADS_EVEN_IF_FIXED", text, is(text, "0") || is(text, "1"));
   }
+  if (const char* text = value_of("TRIMTAB_RECORD_SNAPSHOTS")) {
+    result.recorder.has_snapshots = is(text, "1");
+    check("TRIMTAB_RECORD_SNAPSHOTS", text, is(text, "0") || is(text, "1"));
+  }
   result.steering.runtime_directory = value_of("XDG_RUNTIME_DIR");
   for (const char* const each : {"KMP_BLOCKTIME", "KMP_LIBRARY", "OMP_WAIT_POLICY"})
     result.steering.is_waiting_set = result.steering.is_waiting_set || value_of(each) != nullptr;

@@ -35,6 +35,7 @@ inline constexpr option option_table[] = {
     {"TRIMTAB_THREADS", "off",
      "off | fit | asat-v1 | asat-v2 | regions: consent to other numbers of threads; NAME:TUNABLE=NUMBER,... sets some"},
     {"TRIMTAB_THREADS_EVEN_IF_FIXED", "0", "1: also where the program says the number (num_threads, omp_set_num_threads)"},
+    {"TRIMTAB_RECORD_SNAPSHOTS", "0", "1: all that steering is told is written into the run, to be replayed"},
 };
 
 enum class tune : std::uint8_t { off, on, frozen, shuffle };
@@ -58,6 +59,10 @@ struct steering_options {
   std::uint64_t budget_percent = 3;
   std::uint64_t seed = 1;
   bool is_waiting_set = false;  // how threads wait is the user's: KMP_BLOCKTIME and its like
+  // Not what another policy is compared with, or has its own idea of.
+  bool has_rules_of_ours() const noexcept {
+    return how == tune::frozen || (how == tune::on && policy == steer_policy::tuner);
+  }
   bool is_on() const noexcept { return how != tune::off || threads != thread_policy::off; }
 };
 

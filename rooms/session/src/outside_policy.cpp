@@ -34,12 +34,28 @@ bool read_whole(const std::string& path, std::string& into) {
 
 }  // namespace
 
-outside_policy::outside_policy(std::string name, std::string folder,
+outside_exchange files_in(std::string folder) {
+  return {[snapshots = folder + "/policy-snapshot.json"](const std::string& text) { replace_file(snapshots, text); },
+          [answers = folder + "/policy-answer.txt"](std::string& into) { return read_whole(answers, into); }};
+}
+
+outside_policy::outside_policy(std::string name, outside_exchange with,
                                std::function<std::string(const steer::subject_info&)> key_of, outside_limits limits)
-    : m_name(std::move(name)), m_folder(std::move(folder)), m_key_of(std::move(key_of)), m_limits(limits) {}
+    : m_name(std::move(name)), m_with(std::move(with)), m_key_of(std::move(key_of)), m_limits(limits) {}
+
+template <class work>
+auto outside_policy::exchanged(work does) {
+  try {
+    return does();
+  } catch (const std::exception& error) {
+    m_fault = error.what();
+    throw;
+  }
+}
 
 void outside_policy::ask(const steer::view& now) {
-  replace_file(m_folder + "/policy-snapshot.json", snapshot_text(++m_number, now, m_measured, m_key_of));
+  const std::string text = snapshot_text(++m_number, now, m_measured, m_key_of);
+  exchanged([&] { m_with.ask(text); });
   m_measured.clear();
   m_is_waiting = true;
   m_asked_s = now.time_s;
@@ -47,7 +63,12 @@ void outside_policy::ask(const steer::view& now) {
 
 bool outside_policy::take_answer(const steer::view& now, std::vector<steer::proposal>& out) {
   std::string text;
-  return read_whole(m_folder + "/policy-answer.txt", text) && read_answer(text, m_number, now, out);
+  if (!exchanged([&] { return m_with.answer(text); })) return false;
+  // An answer to another snapshot is none, and takes no part; one that makes no sense does.
+  m_answered = text;
+  const bool is_taken = read_answer(text, m_number, now, out);
+  if (!is_taken) m_answered.reset();
+  return is_taken;
 }
 
 void outside_policy::observe(const steer::view& now, std::vector<steer::proposal>& out) {

@@ -6,7 +6,9 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "trimtab/steer/policy.hpp"
 
@@ -19,20 +21,35 @@ struct outside_limits {
   double look_s = 0.02;   // between looks for an answer
 };
 
+// The way to the other side and back. What they throw ends the policy.
+struct outside_exchange {
+  std::function<void(const std::string& snapshot)> ask;
+  std::function<bool(std::string& into)> answer;  // the latest; false: there is none yet
+};
+// Files of this folder.
+outside_exchange files_in(std::string folder);
+
 class outside_policy : public steer::policy {
  public:
   // key_of: what settings call the subject.
-  outside_policy(std::string name, std::string folder, std::function<std::string(const steer::subject_info&)> key_of,
+  outside_policy(std::string name, outside_exchange with, std::function<std::string(const steer::subject_info&)> key_of,
                  outside_limits limits = {});
   std::string_view name() const noexcept override { return m_name; }
   steer::cadence when() const override { return {m_limits.look_s, {}}; }
   void observe(const steer::view& now, std::vector<steer::proposal>& out) override;
 
+  // For a recording: the answer that was taken in the latest call, and why the exchange failed in it. Emptied so.
+  std::optional<std::string> take_answered() { return std::exchange(m_answered, std::nullopt); }
+  std::optional<std::string> take_fault() { return std::exchange(m_fault, std::nullopt); }
+
  private:
+  template <class work>
+  auto exchanged(work does);
   void ask(const steer::view& now);
   bool take_answer(const steer::view& now, std::vector<steer::proposal>& out);
 
-  std::string m_name, m_folder;
+  std::string m_name;
+  outside_exchange m_with;
   std::function<std::string(const steer::subject_info&)> m_key_of;
   outside_limits m_limits;
   std::map<steer::subject_id, std::vector<steer::measurement>> m_measured;  // since the snapshot before
@@ -40,6 +57,7 @@ class outside_policy : public steer::policy {
   bool m_is_waiting = false;                                                // for its answer
   bool m_has_answered = false;                                              // ever
   double m_asked_s = 0;
+  std::optional<std::string> m_answered, m_fault;
 };
 
 }  // namespace trimtab::session

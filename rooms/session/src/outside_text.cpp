@@ -1,10 +1,9 @@
 #include "outside_text.hpp"
 
 #include <charconv>
-#include <cmath>
-#include <cstdio>
 #include <stdexcept>
 
+#include "json_text.hpp"
 #include "trimtab/steer/log.hpp"
 
 namespace trimtab::session {
@@ -16,52 +15,6 @@ namespace {
 constexpr std::size_t most_values = 1024;  // of a domain, that are told
 constexpr std::size_t most_proposals = 1000;
 constexpr std::string_view head = "trimtab-proposals 1 ";
-
-// Values of JSON, one after the other; begin and end of lists and objects by hand.
-class json {
- public:
-  std::string take() { return std::move(m_text); }
-  json& raw(std::string_view text) {
-    m_text += text;
-    return *this;
-  }
-  // A comma if it is not the first of its list or object.
-  json& next() {
-    if (m_text.back() != '[' && m_text.back() != '{') m_text += ',';
-    return *this;
-  }
-  json& text(std::string_view value) {
-    m_text += '"';
-    for (const char each : value) {
-      char escaped[8];
-      if (each == '"' || each == '\\')
-        m_text.append(1, '\\').append(1, each);
-      else if (static_cast<unsigned char>(each) < 0x20) {
-        std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned char>(each));
-        m_text += escaped;
-      } else
-        m_text += each;
-    }
-    m_text += '"';
-    return *this;
-  }
-  json& number(double value) {
-    char written[40];
-    std::snprintf(written, sizeof written, "%.17g", value);
-    return raw(std::isfinite(value) ? written : "null");
-  }
-  json& number(std::uint64_t value) { return raw(std::to_string(value)); }
-  json& truth(bool value) { return raw(value ? "true" : "false"); }
-  json& name(std::string_view value) { return next().text(value).raw(":"); }
-  json& all(std::string_view its_name, std::span<const figure> figures) {
-    name(its_name).raw("{");
-    for (const figure& each : figures) name(each.name).number(each.value);
-    return raw("}");
-  }
-
- private:
-  std::string m_text;
-};
 
 void add(json& into, const knob& its, knob_value in_force, knob_value accepted) {
   into.next().raw("{");

@@ -8,23 +8,20 @@
 #include <optional>
 
 #include "block_time_steering.hpp"
-#include "outside_policy.hpp"
 #include "pace.hpp"
 #include "placement_steering.hpp"
+#include "policies.hpp"
 #include "thread_fit.hpp"
+#include "trimtab/base/append_file.hpp"
 #include "trimtab/base/periodic_thread.hpp"
 #include "trimtab/base/read_file.hpp"
 #include "trimtab/observe/lane_times.hpp"
 #include "trimtab/openmp/block_time.hpp"
 #include "trimtab/openmp/region_steering.hpp"
 #include "trimtab/openmp/steering.hpp"
-#include "trimtab/steer/arcs.hpp"
 #include "trimtab/steer/conductor.hpp"
-#include "trimtab/steer/placement.hpp"
 #include "trimtab/steer/recall.hpp"
-#include "trimtab/steer/shuffle.hpp"
-#include "trimtab/steer/tuner.hpp"
-#include "trimtab/steer/wait_policy.hpp"
+#include "trimtab/steer/recording_writer.hpp"
 
 namespace trimtab::session {
 
@@ -36,59 +33,59 @@ constexpr double longest_tick_s = 0.3;
 constexpr double policy_limit_s = 1;  // then the knobs are brought back by the sampler thread
 constexpr double longest_stop_s = 0.1;
 
-// Not what another policy is compared with, or has its own idea of.
-bool has_rules_of_ours(const steering_options& chosen) noexcept {
-  return chosen.how == tune::frozen || (chosen.how == tune::on && chosen.policy == steer_policy::tuner);
-}
-
 struct parts {
   explicit parts(const steering_options& chosen, std::vector<steer::setting> known)
       : record(the_recorder),
         loops(knobs, record, known, chosen.how != tune::frozen,
-              has_rules_of_ours(chosen) && chosen.threads != thread_policy::regions),
+              chosen.has_rules_of_ours() && chosen.threads != thread_policy::regions),
         threads(steer_threads(chosen, knobs, record)),
         regions(chosen.threads == thread_policy::regions
                     ? std::make_unique<openmp::region_steering>(knobs, record, known, chosen.is_even_if_fixed)
                     : nullptr),
         waits(knobs, record),
         places(knobs, record),
-        moves_threads(has_rules_of_ours(chosen)),
+        moves_threads(chosen.has_rules_of_ours()),
         turns_waiting(!chosen.is_waiting_set && (chosen.how == tune::on || chosen.how == tune::shuffle)),
         looks(rhythm_of(chosen)),
-        engine(engine_options_of(chosen)),
+        built(engine_of(chosen, std::move(known))),
+        engine(options_with_clock(built)),
         conductor(
             engine, knobs, [this] { return ticked_s.load(); },
-            [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); }) {
-    auto recalled = std::make_unique<steer::recall>(
-        std::move(known), [this](const steer::subject_info& subject) { return key_of(subject.id); });
-    recall = recalled.get();
-    engine.add(std::move(recalled));
-    add_thread_policy(chosen, engine);
-    if (chosen.how == tune::shuffle) engine.add(std::make_unique<steer::shuffle>(chosen.seed));
-    if (moves_threads) engine.add(std::make_unique<steer::placement>());
-    if (chosen.how != tune::on) return;
-    engine.add(policy_of(chosen));
-    if (chosen.policy == steer_policy::tuner) engine.add(std::make_unique<steer::wait_policy>());
+            [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); },
+            [this](const steer::snapshot& told, steer::decision_number decided) { write_down(told, decided); }) {
+    for (const steer::policy_description& each : built.policies) add(each);
+    if (the_recorder.options().has_snapshots) recorded = recording_into(the_recorder.directory());
   }
 
-  std::unique_ptr<steer::policy> policy_of(const steering_options& chosen) {
-    if (chosen.policy == steer_policy::arcs_online)
-      return std::make_unique<steer::arcs>(steer::arcs_kind::online, chosen.seed);
-    if (chosen.policy == steer_policy::arcs_offline)
-      return std::make_unique<steer::arcs>(steer::arcs_kind::offline, chosen.seed);
-    if (chosen.policy == steer_policy::outside) {
-      const char* const slash = std::strrchr(chosen.policy_file, '/');
-      return std::make_unique<outside_policy>(slash == nullptr ? chosen.policy_file : slash + 1, the_recorder.directory(),
-                                              [this](const steer::subject_info& subject) { return key_of(subject.id); });
+  void add(const steer::policy_description& which) {
+    const auto key = [this](const steer::subject_info& subject) { return key_of(subject.id); };
+    steer::made_policy fresh =
+        make_policy(which, {built.settings, key, openmp::same_points}, files_in(the_recorder.directory()));
+    if (!fresh.mistake.empty())
+      the_recorder.unavailable("a tunable of --threads", fresh.mistake.c_str(), "docs/steering.md lists them");
+    if (!fresh.made) return;
+    if (which.kind == "history") recall = dynamic_cast<steer::recall*>(fresh.made.get());
+    if (which.kind == outside_kind) outside = dynamic_cast<outside_policy*>(fresh.made.get());
+    engine.add(std::move(fresh.made));
+  }
+  std::unique_ptr<steer::recording_writer> recording_into(std::string folder) const {
+    return std::make_unique<steer::recording_writer>(
+        built, steer::recording_writer::into{[file = std::move(folder) + "/snapshots.txt"](std::string_view text) {
+                                               return base::append_file(file.c_str(), text);
+                                             },
+                                             [](const std::string& why) {
+                                               the_recorder.unavailable("further snapshots", why.c_str(),
+                                                                        "the run can be replayed until there");
+                                             }});
+  }
+  void write_down(const steer::snapshot& told, steer::decision_number decided) {
+    if (!recorded) return;
+    for (const steer::subject_info& each : told.appeared) recorded->about({each.id, key_of(each.id), each.id});
+    if (outside != nullptr) {
+      if (auto answer = outside->take_answered()) recorded->answered(*std::move(answer));
+      if (auto fault = outside->take_fault()) recorded->failed(*std::move(fault));
     }
-    steer::tuner_options options;
-    options.kind = chosen.search;
-    options.seed = chosen.seed;
-    options.same_as = [this](const steer::subject_info& subject) { return loops.same_as(subject); };
-    options.is_left_to_rules = [](const steer::subject_info& subject) {
-      return subject.place_of(steer::knobs::block_time).has_value();
-    };
-    return std::make_unique<steer::tuner>(std::move(options));
+    recorded->step(told, decided);
   }
 
   std::string key_of(steer::subject_id subject) const {
@@ -105,13 +102,13 @@ struct parts {
     if (chosen.threads == thread_policy::regions || chosen.policy == steer_policy::outside) return of_others;
     return chosen.threads != thread_policy::off ? of_fitting : of_searches;
   }
-  static steer::engine_options engine_options_of(const steering_options& chosen) {
-    steer::engine_options options;
-    options.budget_share = static_cast<double>(chosen.budget_percent) / 100;
+  static steer::engine_options options_with_clock(const steer::recording_head& built) {
+    steer::engine_options options = steer::options_of(built);
     options.clock = base::thread_seconds;
     return options;
   }
   void tell(const steer::decision& made, bool is_applied) {
+    if (!is_applied && recorded) recorded->unapplied(made.number);
     if (!is_applied) return;
     record.write(made, base::now());
     looks.decided(made.time_s);
@@ -165,9 +162,12 @@ struct parts {
   placement_steering places;
   bool moves_threads, turns_waiting;
   pace looks;
+  const steer::recording_head built;
   steer::engine engine;
   steer::conductor conductor;
-  steer::recall* recall = nullptr;
+  std::unique_ptr<steer::recording_writer> recorded;  // nullptr: nobody asked for it
+  const steer::recall* recall = nullptr;
+  outside_policy* outside = nullptr;  // nullptr: there is none
   std::size_t misfits = 0;
   std::vector<steer::subject_id> subjects;
   observe::lane_times lanes;

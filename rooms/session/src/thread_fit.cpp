@@ -1,7 +1,6 @@
 #include "thread_fit.hpp"
 
 #include "trimtab/observe/cpu_registry.hpp"
-#include "trimtab/observe/recorder.hpp"
 #include "trimtab/steer/fitting/tunables.hpp"
 
 namespace trimtab::session {
@@ -13,15 +12,6 @@ options with_tunables(const steering_options& chosen) {
   options made;
   steer::set_tunables(chosen.thread_tunables, made);
   return made;
-}
-
-template <class policy, class options>
-void add_tuned(const steering_options& chosen, steer::engine& to) {
-  options made;
-  const std::string mistake = steer::set_tunables(chosen.thread_tunables, made);
-  if (!mistake.empty())
-    observe::the_recorder.unavailable("a tunable of --threads", mistake.c_str(), "docs/steering.md lists them");
-  to.add(std::make_unique<policy>(made));
 }
 
 }  // namespace
@@ -52,13 +42,6 @@ std::unique_ptr<openmp::thread_steering> steer_threads(const steering_options& c
     options.is_on = tunables.flag;
   }
   return std::make_unique<openmp::thread_steering>(knobs, record, options);
-}
-
-void add_thread_policy(const steering_options& chosen, steer::engine& to) {
-  if (chosen.how == tune::shuffle) return;
-  if (chosen.threads == thread_policy::fit) add_tuned<steer::fit, steer::fit_options>(chosen, to);
-  if (chosen.threads == thread_policy::asat_v1) add_tuned<steer::asat_v1, steer::asat_v1_options>(chosen, to);
-  if (chosen.threads == thread_policy::asat_v2) add_tuned<steer::asat_v2, steer::asat_v2_options>(chosen, to);
 }
 
 }  // namespace trimtab::session

@@ -1,4 +1,4 @@
-// Numbers of threads as the user consents to having them fitted: the policy, and what its adapter needs.
+// Numbers of threads as the user consents to having them fitted: what the adapter of the policy needs.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,7 @@
 #include "options.hpp"
 #include "trimtab/openmp/thread_steering.hpp"
 #include "trimtab/steer/board.hpp"
-#include "trimtab/steer/engine.hpp"
+#include "trimtab/steer/record.hpp"
 
 namespace trimtab::session {
 
@@ -14,7 +14,5 @@ namespace trimtab::session {
 // are those of the calling thread.
 std::unique_ptr<openmp::thread_steering> steer_threads(const steering_options& chosen, steer::board& knobs,
                                                        steer::decision_record& record);
-// Shuffled threads are nobody else's.
-void add_thread_policy(const steering_options& chosen, steer::engine& to);
 
 }  // namespace trimtab::session

@@ -43,6 +43,13 @@ TEST(options, of_steering_are_read) {
   EXPECT_EQ(read({{"TRIMTAB_TUNE", "shuffle"}}).steering.how, tune::shuffle);
 }
 
+TEST(options, snapshots_are_recorded_only_when_asked_for) {
+  EXPECT_FALSE(read({}).recorder.has_snapshots);
+  EXPECT_FALSE(read({{"TRIMTAB_RECORD_SNAPSHOTS", "0"}}).recorder.has_snapshots);
+  EXPECT_TRUE(read({{"TRIMTAB_RECORD_SNAPSHOTS", "1"}}).recorder.has_snapshots);
+  EXPECT_STREQ(read({{"TRIMTAB_RECORD_SNAPSHOTS", "yes"}}).wrong_name, "TRIMTAB_RECORD_SNAPSHOTS");
+}
+
 TEST(options, of_threads_are_a_consent_of_their_own) {
   EXPECT_FALSE(read({}).steering.is_on());
   const options fitted = read({{"TRIMTAB_THREADS", "fit"}, {"XDG_RUNTIME_DIR", "/run/me"}});

@@ -18,7 +18,8 @@ using namespace steer;
 class outside : public ::testing::Test {
  protected:
   void SetUp() override {
-    rule = std::make_unique<outside_policy>("mine.py", folder, [](const subject_info& of) { return of.name + "!"; });
+    rule =
+        std::make_unique<outside_policy>("mine.py", files_in(folder), [](const subject_info& of) { return of.name + "!"; });
   }
 
   std::vector<proposal> look(double time_s, std::vector<measurement> measured = {}, bool is_last = false) {
@@ -38,7 +39,7 @@ class outside : public ::testing::Test {
   }
   void answer(const std::string& text) { scratch.put("/policy-answer.txt", text); }
   std::string error_of(const std::string& lines) {
-    rule = std::make_unique<outside_policy>("mine.py", folder, [](const subject_info&) { return ""; });
+    rule = std::make_unique<outside_policy>("mine.py", files_in(folder), [](const subject_info&) { return ""; });
     look(0);
     answer("trimtab-proposals 1 1\n" + lines);
     try {
@@ -109,7 +110,7 @@ TEST_F(outside, who_does_not_answer_in_time_fails) {
   look(0);
   look(29);
   EXPECT_THROW(look(31), std::runtime_error) << "the first answer";
-  rule = std::make_unique<outside_policy>("mine.py", folder, [](const subject_info&) { return ""; });
+  rule = std::make_unique<outside_policy>("mine.py", files_in(folder), [](const subject_info&) { return ""; });
   look(0);
   answer("trimtab-proposals 1 1\n");
   look(1);

@@ -2,8 +2,12 @@
 
 namespace trimtab::steer {
 
-conductor::conductor(engine& steering, board& knobs, std::function<double()> clock, listener told)
-    : m_steering(steering), m_knobs(knobs), m_clock(std::move(clock)), m_told(std::move(told)) {}
+conductor::conductor(engine& steering, board& knobs, std::function<double()> clock, listener told, witness stepped)
+    : m_steering(steering),
+      m_knobs(knobs),
+      m_clock(std::move(clock)),
+      m_told(std::move(told)),
+      m_stepped(std::move(stepped)) {}
 
 void conductor::advance(snapshot now) {
   if (is_given_up()) return;
@@ -12,6 +16,11 @@ void conductor::advance(snapshot now) {
   m_since.store(m_clock(), std::memory_order_release);
   const std::vector<decision>& made = m_steering.step(now);
   m_since.store(-1, std::memory_order_release);
+  if (m_stepped) {
+    const std::vector<std::string>& slow = m_steering.slow_ones();
+    now.overdue.insert(now.overdue.end(), slow.begin(), slow.end());
+    m_stepped(now, m_steering.latest());
+  }
   for (const decision& each : made) {
     // False as well when the watcher gave up in the meantime: the board takes nothing then.
     const bool is_applied = m_knobs.apply(each);

@@ -13,6 +13,14 @@ bool is_plain(char letter) noexcept {
 
 }  // namespace
 
+std::string exactly(double value) {
+  char text[64] = "-0x";
+  if (!std::isfinite(value)) return std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
+  const auto [end, error] = std::to_chars(text + 3, text + sizeof text, std::fabs(value), std::chars_format::hex);
+  const char* const begin = std::signbit(value) ? text : text + 1;
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
 std::string to_word(std::string_view text) {
   if (text.empty()) return "%";  // a word has at least one letter
   std::string word;

@@ -6,24 +6,37 @@
 
 namespace trimtab::steer {
 
+std::optional<setting> setting_from_line(std::string_view text) {
+  words line(text);
+  setting fresh{line.text(), {}};
+  if (!line.is_good() || line.is_over()) return std::nullopt;
+  while (!line.is_over()) {
+    const std::string_view pair = line.raw();
+    const std::size_t equals = pair.find('=');
+    if (equals == pair.npos) return std::nullopt;
+    const auto name = from_word(pair.substr(0, equals)), value = from_word(pair.substr(equals + 1));
+    if (!line.is_good() || !name || !value) return std::nullopt;
+    fresh.values.push_back({*name, *value});
+  }
+  return fresh;
+}
+
+std::string to_line(const setting& one) {
+  std::string line = to_word(one.key);
+  for (const setting::value& its : one.values) line += ' ' + to_word(its.knob) + '=' + to_word(its.text);
+  return line;
+}
+
 parsed_settings settings_from_text(std::string_view text) {
   parsed_settings found;
   if (!text.starts_with(settings_head)) return {{}, "line 1: expected 'trimtab-settings 1'"};
   text.remove_prefix(settings_head.size());
   for (int number = 2; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');
-    words line(text.substr(0, end));
-    setting fresh{line.text(), {}};
-    bool is_good = end != std::string_view::npos && line.is_good() && !line.is_over();
-    while (is_good && !line.is_over()) {
-      const std::string_view pair = line.raw();
-      const std::size_t equals = std::min(pair.find('='), pair.size() - 1);
-      const auto name = from_word(pair.substr(0, equals)), value = from_word(pair.substr(equals + 1));
-      is_good = line.is_good() && name && value;
-      if (is_good) fresh.values.push_back({*name, *value});
-    }
-    if (!is_good) return {{}, "line " + std::to_string(number) + ": expected KEY KNOB=VALUE ..."};
-    found.settings.push_back(std::move(fresh));
+    std::optional<setting> fresh = setting_from_line(text.substr(0, end));
+    if (end == std::string_view::npos || !fresh)
+      return {{}, "line " + std::to_string(number) + ": expected KEY KNOB=VALUE ..."};
+    found.settings.push_back(*std::move(fresh));
     text.remove_prefix(end + 1);
   }
   return found;
@@ -31,11 +44,7 @@ parsed_settings settings_from_text(std::string_view text) {
 
 std::string to_text(const std::vector<setting>& settings) {
   std::string text(settings_head);
-  for (const setting& each : settings) {
-    text += to_word(each.key);
-    for (const setting::value& its : each.values) text += ' ' + to_word(its.knob) + '=' + to_word(its.text);
-    text += '\n';
-  }
+  for (const setting& each : settings) text += to_line(each) + '\n';
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/diagnosis.hpp"
 
 namespace trimtab::openmp {
@@ -122,6 +123,15 @@ std::optional<loop_plan> plan_of(const steer::setting& known) {
   }
   if (kind == family::dynamic && (plan.how == sharing::as_written || plan.how == sharing::static_)) plan.chunk = 0;
   return plan;
+}
+
+std::function<steer::point(steer::point)> same_points(const steer::subject_info& subject) {
+  if (subject.knobs.size() != 2 || subject.knobs[schedule_knob].name != "schedule") return {};
+  return [](steer::point at) {
+    const auto how = static_cast<sharing>(at[schedule_knob]);
+    if (how == sharing::as_written || how == sharing::static_) at[chunk_knob] = 0;
+    return at;
+  };
 }
 
 }  // namespace trimtab::openmp

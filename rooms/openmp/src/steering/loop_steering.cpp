@@ -303,15 +303,6 @@ std::string loop_steering::key_of(steer::subject_id subject) const {
   return "";
 }
 
-std::function<steer::point(steer::point)> loop_steering::same_as(const steer::subject_info& subject) const {
-  if (subject.knobs.size() != 2 || subject.knobs[schedule_knob].name != "schedule") return {};
-  return [](steer::point at) {
-    const auto how = static_cast<sharing>(at[schedule_knob]);
-    if (how == sharing::as_written || how == sharing::static_) at[chunk_knob] = 0;
-    return at;
-  };
-}
-
 void loop_steering::write_costs(steer::subject_id subject) const {
   for (const auto& each : m_entries) {
     if (!each->is_known || each->id != subject || family_of(each->site->key) != family::blocks) continue;

@@ -23,6 +23,7 @@ struct recorder_options {
   record_level level = record_level::profile;
   std::uint64_t max_trace_bytes = std::uint64_t{1} << 30;
   keep kept = keep::first;
+  bool has_snapshots = false;          // what steering is told is written into the process's directory, too: by who steers
   std::uint32_t flight_events = 4096;  // ring of the last events per lane, at profile level
   // Told on the lane's own thread (session puts the sampler here); nullptr: nobody.
   void (*lane_opened)(recorder& owner, lane& which) noexcept = nullptr;

@@ -30,6 +30,9 @@ void allow_virtual_threads(std::vector<std::string> functions);
 // In the child of a fork: its regions run as the program wrote them.
 void end_steering() noexcept;
 
+// Which points of a loop's space mean the same; empty: all are different, or it is no loop.
+std::function<steer::point(steer::point)> same_points(const steer::subject_info& subject);
+
 // All by the steering thread, apart from what the board calls.
 class loop_steering {
  public:
@@ -46,8 +49,6 @@ class loop_steering {
   void add_to(steer::snapshot& now);
   // How settings name the subject; "": not one of these.
   std::string key_of(steer::subject_id subject) const;
-  // Which points of its space mean the same; empty: not one of these.
-  std::function<steer::point(steer::point)> same_as(const steer::subject_info& subject) const;
   // What is to be kept of this subject besides its knobs' values: facts of the run.
   void write_costs(steer::subject_id subject) const;
 

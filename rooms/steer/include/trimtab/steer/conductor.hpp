@@ -18,8 +18,12 @@ class conductor {
   // Told of each decision and whether it could be applied, on the steering thread: the run's record.
   using listener = std::function<void(const decision& made, bool is_applied)>;
 
+  // Told of each step, before anything is done that was decided in it: the snapshot as it is to be told to an engine that
+  // shall decide the same (policies that the clock found slow are overdue in it), and the number of the latest decision.
+  using witness = std::function<void(const snapshot& told, decision_number decided)>;
+
   // `clock`: seconds, of any begin; callable from both threads.
-  conductor(engine& steering, board& knobs, std::function<double()> clock, listener told = {});
+  conductor(engine& steering, board& knobs, std::function<double()> clock, listener told = {}, witness stepped = {});
 
   // A step of the engine; what it decides is applied. Adds to the snapshot what could not be applied after the one before.
   void advance(snapshot now);
@@ -34,6 +38,7 @@ class conductor {
   board& m_knobs;
   std::function<double()> m_clock;
   listener m_told;
+  witness m_stepped;
   std::vector<decision_number> m_not_applied;
   std::atomic<double> m_since{-1};  // the step under way began; below 0: none is
   std::atomic<bool> m_is_given_up{false};

@@ -50,6 +50,7 @@ class engine {
   const budget& spent() const noexcept { return m_budget; }
   // Policies that the clock found slow in the last step: a log has them in its snapshot's `overdue`, so that a replay knows.
   const std::vector<std::string>& slow_ones() const noexcept { return m_slow; }
+  decision_number latest() const noexcept { return m_last_number; }  // of all decisions so far
   // The policy that is being called; nullptr: none. Of a string that lives as long as the engine.
   const char* running() const noexcept { return m_running.load(std::memory_order_acquire); }
   // nullptr: not known, or gone.

@@ -41,5 +41,7 @@ parsed_log from_text(std::string_view text);
 
 std::string to_word(std::string_view text);
 std::optional<std::string> from_word(std::string_view word);
+// Hexadecimal, so that it is read back as it was, and whatever the program's locale.
+std::string exactly(double value);
 
 }  // namespace trimtab::steer

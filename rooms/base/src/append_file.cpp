@@ -1,0 +1,33 @@
+#include "trimtab/base/append_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace trimtab::base {
+
+namespace {
+
+int write_all(int file, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : EIO;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int append_file(const char* path, std::string_view text) noexcept {
+  const int before = errno;
+  const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  int error = file < 0 ? errno : write_all(file, text);
+  if (file >= 0 && close(file) != 0 && error == 0) error = errno;
+  errno = before;
+  return error;
+}
+
+}  // namespace trimtab::base

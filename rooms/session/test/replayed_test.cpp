@@ -1,0 +1,183 @@
+// What a run has written down is enough to build its engine again: policies outside the process included, which are not
+// asked.
+#include "replayed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "policies.hpp"
+#include "trimtab/steer/conductor.hpp"
+#include "trimtab/steer/recording_writer.hpp"
+
+namespace trimtab::session {
+namespace {
+
+using namespace steer;
+
+steering_options tuned(steer_policy by = steer_policy::tuner) {
+  steering_options chosen;
+  chosen.how = tune::on;
+  chosen.policy = by;
+  chosen.policy_file = "/somewhere/mine.py";
+  return chosen;
+}
+
+std::vector<std::string> kinds_of(const steering_options& chosen) {
+  std::vector<std::string> kinds;
+  for (const policy_description& each : engine_of(chosen, {}).policies) kinds.push_back(each.kind);
+  return kinds;
+}
+
+TEST(engines, are_built_of_what_the_options_ask_for) {
+  using kinds = std::vector<std::string>;
+  EXPECT_EQ(kinds_of(tuned()), (kinds{"history", "placement", "tuner", "wait-policy"}));
+  EXPECT_EQ(kinds_of(tuned(steer_policy::arcs_offline)), (kinds{"history", "arcs-offline"}));
+  EXPECT_EQ(kinds_of(tuned(steer_policy::outside)), (kinds{"history", "outside"}));
+  steering_options fitted = tuned();
+  fitted.threads = thread_policy::fit;
+  fitted.thread_tunables = "calm_s=2";
+  EXPECT_EQ(kinds_of(fitted), (kinds{"history", "fit", "placement", "tuner", "wait-policy"}));
+  EXPECT_EQ(engine_of(fitted, {}).policies[1].find("tunables"), "calm_s=2");
+  fitted.how = tune::off;
+  EXPECT_EQ(kinds_of(fitted), (kinds{"history", "fit"}));
+  fitted.how = tune::shuffle;
+  EXPECT_EQ(kinds_of(fitted), (kinds{"history", "shuffle"})) << "shuffled threads are nobody else's";
+  fitted.how = tune::frozen;
+  fitted.threads = thread_policy::regions;
+  EXPECT_EQ(kinds_of(fitted), (kinds{"history", "placement"}));
+  EXPECT_EQ(engine_of(tuned(), {}).budget_share, 0.03);
+}
+
+// A policy outside, played by what it answers at each exchange.
+struct outside_run {
+  std::string go(std::function<bool(std::string&)> answer, int steps) {
+    const recording_head head = engine_of(tuned(steer_policy::outside), {});
+    engine steering(options_of(head));
+    outside_policy* asked = nullptr;
+    for (const policy_description& each : head.policies) {
+      made_policy fresh = make_policy(each, {{}, [](const subject_info&) { return ""; }, {}}, {[](const auto&) {}, answer});
+      if (each.kind == outside_kind) asked = dynamic_cast<outside_policy*>(fresh.made.get());
+      steering.add(std::move(fresh.made));
+    }
+    std::string text;
+    recording_writer writer(head, {[&](std::string_view more) {
+                                     text += more;
+                                     return 0;
+                                   },
+                                   {}});
+    board knobs;
+    const subject_info loop{7, "loop", {{"chunk", *domain::powers_of_two(1, 64), 8, 0, consent::safe, 0, {}}}};
+    knobs.add(loop, [](std::uint32_t, knob_value to) { return to != 16; });
+    conductor steers(
+        steering, knobs, [] { return 0.0; },
+        [&](const decision& made, bool is_applied) {
+          if (!is_applied) writer.unapplied(made.number);
+        },
+        [&](const snapshot& told, decision_number decided) {
+          if (auto taken = asked->take_answered()) writer.answered(*taken);
+          if (auto fault = asked->take_fault()) writer.failed(*fault);
+          for (const subject_info& each : told.appeared) writer.about({each.id, "", 70});
+          writer.step(told, decided);
+        });
+    for (int i = 0; i < steps; ++i) {
+      snapshot now;
+      now.time_s = 0.1 * i;
+      now.is_last = i + 1 == steps;
+      if (i == 0) now.appeared = {loop};
+      now.subjects = {{7, {{0, 0.1, 0.1}}, {}}};
+      steers.advance(now);
+    }
+    reports = steering.reports();
+    return text;
+  }
+  std::vector<policy_report> reports;
+};
+
+std::size_t count_of(std::string_view what, std::string_view in) {
+  std::size_t found = 0;
+  for (std::size_t at = in.find(what); at != in.npos; at = in.find(what, at + 1)) found += 1;
+  return found;
+}
+
+TEST(replayed, policies_outside_are_not_asked_again) {
+  int asked = 0;
+  const std::string text = outside_run().go(
+      [&](std::string& into) {
+        asked += 1;
+        into = "trimtab-proposals 1 " + std::to_string(asked) + "\nset 7 by%20me chunk%3D" + (asked == 3 ? "16" : "64") +
+               "\n" + "set 7 and%20back chunk%3D2\n";
+        return asked % 2 == 1;  // an answer to a snapshot long ago, otherwise
+      },
+      8);
+  const replayed again = replay(text);
+  EXPECT_EQ(again.error, "");
+  EXPECT_TRUE(again.is_same) << again.lines;
+  EXPECT_NE(again.lines.find(R"("number":1,"time_s":0.10000000000000001,"subject":70,"is_applied":true,"policy":"mine.py",)"
+                             R"("changes":[{"knob":"chunk","from":8,"to":64}],"outcome":4,)"),
+            std::string::npos)
+      << again.lines;
+  EXPECT_NE(again.lines.find(R"("reason":"by me","evidence":""})"), std::string::npos);
+  EXPECT_NE(again.lines.find(R"("is_whole":true,"recorded_until":)"), std::string::npos);
+  EXPECT_NE(again.lines.find(R"("difference":null})"), std::string::npos);
+}
+
+TEST(replayed, knobs_that_could_not_be_turned_are_told) {
+  const std::string text = outside_run().go(
+      [](std::string& into) {
+        into = "trimtab-proposals 1 1\nset 7 x chunk%3D16\n";
+        return true;
+      },
+      5);
+  const replayed again = replay(text);
+  EXPECT_TRUE(again.is_same) << again.lines << again.error;
+  EXPECT_EQ(count_of(R"("is_applied":false)", again.lines), 1u) << again.lines;
+}
+
+TEST(replayed, policies_outside_fail_where_they_failed) {
+  for (const bool is_nonsense : {false, true}) {
+    outside_run here;
+    const std::string text = here.go(
+        [&](std::string& into) -> bool {
+          if (!is_nonsense) throw std::runtime_error("answered with more than a million bytes");
+          into = "trimtab-proposals 1 1\ntrial 7 x chunk%3D64\nfailed no%20idea\n";
+          return true;
+        },
+        5);
+    ASSERT_FALSE(here.reports.back().is_enabled);
+    const replayed again = replay(text);
+    EXPECT_TRUE(again.is_same) << again.lines << again.error;
+    EXPECT_EQ(count_of("\n", again.lines), 1u) << "no decision: " << again.lines;
+  }
+}
+
+TEST(replayed, what_was_decided_otherwise_is_shown) {
+  std::string text = outside_run().go(
+      [](std::string& into) {
+        into = "trimtab-proposals 1 1\nset 7 x chunk%3D64\n";
+        return true;
+      },
+      5);
+  ASSERT_TRUE(replay(text).is_same);
+  const std::size_t at = text.find("decided 1\n");
+  ASSERT_NE(at, std::string::npos);
+  text[at + 8] = '2';
+  const replayed again = replay(text);
+  EXPECT_FALSE(again.is_same);
+  EXPECT_NE(again.lines.find(R"("difference":{"snapshot":2,"time_s":0.10000000000000001,"recorded":2,"found":1}})"),
+            std::string::npos)
+      << again.lines;
+}
+
+TEST(replayed, what_is_missing_is_named) {
+  const std::string head = "trimtab-snapshots 1\nengine 0x1p-5 0x0p+0 0x1p-2 safe\n", step = "time 0x1p+0\nend\n";
+  EXPECT_EQ(replay(head).error, "expected snapshots, found none that is whole: nothing was told yet");
+  EXPECT_EQ(replay(head + "policy arc\n" + step).error, "policy arc: there is none");
+  EXPECT_EQ(replay(head + "policy of-the-program\n" + step).error,
+            "policy of-the-program: there is none here: it is the program's own, and replayed by it");
+  EXPECT_EQ(replay(head + "policy history\n" + step).error, "");
+  EXPECT_NE(replay(head + "what\n" + step).error.find("line 3: expected "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trimtab::session

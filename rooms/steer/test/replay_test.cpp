@@ -1,0 +1,292 @@
+// Every policy decides again what it decided in a run, from what the run has written down.
+#include "trimtab/steer/replay.hpp"
+
+#include <algorithm>
+
+#include "scenario.hpp"
+#include "trimtab/steer/conductor.hpp"
+#include "trimtab/steer/diagnosis.hpp"
+#include "trimtab/steer/fitting/figures.hpp"
+#include "trimtab/steer/placement.hpp"
+#include "trimtab/steer/random.hpp"
+#include "trimtab/steer/recording_writer.hpp"
+#include "trimtab/steer/tasks_figures.hpp"
+#include "trimtab/steer/wait_policy.hpp"
+
+namespace trimtab::steer::testing {
+namespace {
+
+const std::vector<setting> earlier_runs{{"key of a loop", {{"schedule", "dynamic"}, {"chunk", "8"}}}};
+
+point same_when_static(point at) {
+  if (at[0] == 0) at[1] = 1;
+  return at;
+}
+
+// An engine as a description says, or as a recording does: policies are told of subjects by what was written down of them.
+struct described_engine {
+  explicit described_engine(const recording_head& head, std::function<double()> clock = {})
+      : steering([&] {
+          engine_options options = options_of(head);
+          options.clock = std::move(clock);
+          return options;
+        }()) {
+    const policy_context context{head.settings, [this](const subject_info& of) { return keys[of.id]; },
+                                 [](const subject_info& of) -> std::function<point(point)> {
+                                   if (!of.place_of("schedule")) return {};
+                                   return same_when_static;
+                                 }};
+    for (const policy_description& each : head.policies) {
+      made_policy fresh = make_policy(each, context);
+      EXPECT_EQ(fresh.mistake, "");
+      if (fresh.made) steering.add(std::move(fresh.made));
+    }
+  }
+  std::map<subject_id, std::string> keys;
+  engine steering;
+};
+
+// A program and a machine made up by lot, with all that any policy wants to know: others come and go, owners refuse,
+// subjects appear and go.
+class made_up_run {
+ public:
+  explicit made_up_run(const recording_head& head, std::function<double()> clock = {}) : m_engine(head, std::move(clock)) {
+    writer = std::make_unique<recording_writer>(head, recording_writer::into{[this](std::string_view more) {
+                                                                               text += more;
+                                                                               return 0;
+                                                                             },
+                                                                             {}});
+  }
+
+  void run(double end_s) {
+    while (m_time_s < end_s) step(false);
+    step(true);
+  }
+  std::vector<policy_report> reports() const { return m_engine.steering.reports(); }
+
+  std::string text;
+  std::vector<decision> decisions;
+  std::size_t refused = 0;
+  std::unique_ptr<recording_writer> writer;
+
+ private:
+  struct its {
+    std::vector<knob_value> values;
+    decision_number under = 0;
+  };
+  static subject_info info_of(subject_id id) {
+    if (id == 9) return {9, "runtime 1", {numbers("workers", 1, 8, 8)}};
+    knob trials = numbers(std::string(knobs::trial_members), 0, 16, 0);
+    knob dips = numbers(std::string(knobs::barrier_members), 0, 16, 0);
+    if (id == 8) return {8, "teams", {numbers("threads", 1, 8, 8), trials, dips}};
+    if (id == 10) return {10, "waits", {numbers("blocktime", 0, 200, 200)}};
+    if (id == 11) return {11, "places", {numbers("moved", 0, 1000, 0)}};
+    knob schedule = kinds("schedule", {"static", "dynamic", "guided"});
+    schedule.remedies = {{std::string(causes::imbalance), {1, 2}}};
+    return {id, "loop " + std::to_string(id), {schedule, numbers("chunk", 1, 64, 1)}};
+  }
+
+  void appear(subject_id id, snapshot& now) {
+    const subject_info info = info_of(id);
+    its& fresh = m_subjects[id];
+    fresh = {};
+    for (const knob& each : info.knobs) fresh.values.push_back(each.initial);
+    m_knobs.add(
+        info,
+        [this, &fresh](std::uint32_t knob, knob_value to) {
+          if (m_lots.below(40) == 0) return false;
+          fresh.values[knob] = to;
+          return true;
+        },
+        [&fresh](decision_number number) { fresh.under = number; });
+    now.appeared.push_back(info);
+    m_engine.keys[id] = id % 2 == 1 ? "key of a loop" : "";
+    writer->about({id, m_engine.keys[id], id + 100});
+  }
+
+  double seconds_of(const its& of) {
+    const double poor = of.values.size() == 2 ? (of.values[0] == 0 ? 1.6 : 1 + 1.0 / static_cast<double>(of.values[1])) : 1;
+    return 0.002 * poor * (1 + 0.05 * m_lots.share()) * (m_is_crowded ? 1.5 : 1);
+  }
+
+  std::vector<figure> figures_now() {
+    const auto of = [](std::string_view name, double value) { return figure{std::string(name), value}; };
+    const double crowd = m_is_crowded ? 0.4 + 0.3 * m_lots.share() : 0.004 * m_lots.share();
+    return {of(figures::windows, static_cast<double>(m_step / 8)),
+            of(figures::evaluations, static_cast<double>(m_step / 3)),
+            of(figures::run_delay_share, crowd),
+            of(figures::wait_seconds, m_is_crowded ? 0.4e-3 : 0.05e-3),
+            of(figures::sharing_threads, m_is_crowded ? 2 : 0),
+            of(figures::idle_cpus, m_is_crowded ? 0 : 3),
+            of(figures::allowed_cpus, 8),
+            of(figures::passage_seconds, m_is_crowded ? 4e-3 : 1e-6),
+            of(figures::iterations_spread, m_is_crowded ? 900 : 40),
+            of(figures::region_seconds, 40e-6),
+            of(figures::team_trials, static_cast<double>(m_step / 50)),
+            of(figures::trial_ratio, 0.8),
+            of(figures::imbalance, 1.8),
+            of(figures::queue_length, m_lots.share() * (m_is_crowded ? 40 : 4)),
+            of(figures::work_share, 0.9),
+            of(figures::watts, m_is_crowded ? 140 : 60),
+            of(figures::cpus, 4),
+            of(figures::workless_share, m_is_crowded ? 0.5 : 0.1),
+            of(figures::cpu_share, 0.99)};
+  }
+
+  void step(bool is_last) {
+    snapshot now;
+    m_is_crowded = (m_step / 200) % 2 == 1;
+    if (m_step == 0)
+      for (const subject_id id : {1u, 2u, 8u, 9u, 10u, 11u}) appear(id, now);
+    if (m_step % 500 == 499) {
+      m_knobs.remove(1);
+      m_subjects.erase(1);
+      now.gone.push_back(1);
+    }
+    if (m_step % 500 == 0 && m_step > 0) appear(1, now);  // the number comes to stand for another
+    for (auto& [id, each] : m_subjects) {
+      subject_state state{id, {}, figures_now()};
+      for (int i = 0; i < 3 && id != 11; ++i) {  // nobody measures that one
+        const double took = seconds_of(each);
+        state.measured.push_back({each.under, took, took});
+        m_time_s += took;
+      }
+      now.subjects.push_back(std::move(state));
+    }
+    now.figures = figures_now();
+    now.time_s = m_time_s;
+    now.is_last = is_last;
+    m_step += 1;
+    m_steers.advance(std::move(now));
+  }
+
+  described_engine m_engine;
+  board m_knobs;
+  conductor m_steers{m_engine.steering, m_knobs, [] { return 0.0; },
+                     [this](const decision& made, bool is_applied) {
+                       decisions.push_back(made);
+                       refused += !is_applied;
+                       if (!is_applied) writer->unapplied(made.number);
+                     },
+                     [this](const snapshot& told, decision_number decided) { writer->step(told, decided); }};
+  std::map<subject_id, its> m_subjects;
+  random_source m_lots{17};
+  double m_time_s = 0;
+  std::uint64_t m_step = 0;
+  bool m_is_crowded = false;
+};
+
+struct replayed_run {
+  std::vector<decision> decisions;
+  std::size_t unapplied = 0;
+  std::optional<replay_difference> difference;
+  std::vector<policy_report> reports;
+};
+replayed_run replay_of(const recording& of) {
+  described_engine again(of.head);
+  replayed_run found;
+  found.difference = replay(of, again.steering,
+                            {[&](const recorded_step& next) {
+                               for (const recorded_subject& each : next.about) again.keys[each.id] = each.key;
+                             },
+                             [&](const decision& made, const recorded_step&, bool is_applied) {
+                               found.decisions.push_back(made);
+                               found.unapplied += !is_applied;
+                             }});
+  found.reports = again.steering.reports();
+  return found;
+}
+
+recording_head head_with(std::vector<policy_description> policies) {
+  engine_options options;
+  options.budget_share = 0.2;
+  recording_head head = head_of(options);
+  head.policies = std::move(policies);
+  head.settings = earlier_runs;
+  return head;
+}
+
+using policies = std::vector<policy_description>;
+class replayed_policies : public ::testing::TestWithParam<policies> {};
+
+TEST_P(replayed_policies, decide_what_they_decided) {
+  made_up_run here(head_with(GetParam()));
+  here.run(40);
+  for (const policy_description& each : GetParam())
+    EXPECT_TRUE(std::any_of(here.decisions.begin(), here.decisions.end(),
+                            [&](const decision& made) { return made.policy == each.kind; }))
+        << each.kind << " decides something";
+  const recording read = recording_from_text(here.text);
+  ASSERT_EQ(read.error, "");
+  const replayed_run again = replay_of(read);
+  EXPECT_EQ(again.difference, std::nullopt);
+  EXPECT_EQ(again.decisions, here.decisions);
+  EXPECT_EQ(again.unapplied, here.refused);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    all, replayed_policies,
+    ::testing::Values(policies{{"history"}}, policies{{"tuner", {{"seed", "7"}, {"same-points", "loops"}}}},
+                      policies{{"history"},
+                               {"fit", {{"tunables", "calm_s=0.3"}}},
+                               {"placement"},
+                               {"tuner", {{"search", "hill-climbing"}, {"leaves", "blocktime"}}},
+                               {"wait-policy"}},
+                      policies{{"asat-v1", {{"tunables", "good_trig=4"}}}}, policies{{"asat-v2"}}, policies{{"wait-policy"}},
+                      policies{{"placement"}}, policies{{"queue-length"}}, policies{{"power-limit", {{"watts", "100"}}}},
+                      policies{{"oversubscription"}, {"tuner"}}, policies{{"fit", {{"knob", "workers"}}}},
+                      policies{{"arcs-online"}}, policies{{"arcs-offline", {{"seed", "3"}}}},
+                      policies{{"shuffle", {{"seed", "5"}}}}),
+    [](const auto& of) {
+      std::string name;
+      for (const policy_description& each : of.param) name += (name.empty() ? "" : "_") + each.kind;
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
+
+// What a clock said of a policy is written down.
+TEST(replayed_runs, know_which_policies_were_slow) {
+  double clock = 0;
+  made_up_run here(head_with({{"shuffle"}, {"tuner"}}), [&clock] { return clock += clock > 60 ? 1.0 : 0.09; });
+  here.run(40);
+  ASSERT_FALSE(here.reports().front().is_enabled);
+  const replayed_run again = replay_of(recording_from_text(here.text));
+  EXPECT_EQ(again.difference, std::nullopt);
+  EXPECT_EQ(again.decisions, here.decisions);
+  EXPECT_FALSE(again.reports.front().is_enabled);
+}
+
+TEST(replayed_runs, that_were_cut_off_go_as_far) {
+  made_up_run here(head_with({{"tuner"}, {"placement"}}));
+  here.run(20);
+  random_source lots(5);
+  for (int i = 0; i < 20; ++i) {
+    const recording read = recording_from_text(std::string_view(here.text).substr(0, lots.below(here.text.size())));
+    ASSERT_EQ(read.error, "");
+    const replayed_run again = replay_of(read);
+    EXPECT_EQ(again.difference, std::nullopt);
+    ASSERT_LE(again.decisions.size(), here.decisions.size());
+    EXPECT_TRUE(std::equal(again.decisions.begin(), again.decisions.end(), here.decisions.begin()));
+  }
+}
+
+TEST(replayed_runs, show_what_is_another) {
+  made_up_run here(head_with({{"tuner"}}));
+  here.run(20);
+  recording read = recording_from_text(here.text);
+  ASSERT_EQ(replay_of(read).difference, std::nullopt);
+  read.head.policies.clear();
+  const auto without = replay_of(read).difference;
+  ASSERT_TRUE(without);
+  EXPECT_EQ(without->found, 0u);
+  EXPECT_GT(without->recorded, 0u);
+  EXPECT_EQ(without->time_s, read.steps[without->step].told.time_s);
+  recording other = recording_from_text(here.text);
+  for (recorded_step& each : other.steps)
+    for (subject_state& its : each.told.subjects)
+      for (measurement& taken : its.measured) taken.value = 1;
+  EXPECT_NE(replay_of(other).decisions, here.decisions) << "nothing is better than anything";
+}
+
+}  // namespace
+}  // namespace trimtab::steer::testing
