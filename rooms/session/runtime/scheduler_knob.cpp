@@ -3,9 +3,11 @@
 #include <errno.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "trimtab/base/clock.hpp"
+#include "trimtab/steer/described.hpp"
 #include "trimtab/steer/tasks_advice.hpp"
 #include "trimtab/steer/tasks_figures.hpp"
 #include "trimtab/steer/tasks_scheduler.hpp"
@@ -18,8 +20,11 @@ constexpr steer::subject_id scheduler_subject = 1;
 // A life with less of it in loops or steps says nothing.
 constexpr double least_life_s = 1e-3;
 constexpr std::size_t most_names = 4096;
-// Below it are the numbers of runtimes' own engines.
-constexpr std::uint32_t first_record = 0x80000000;
+// Of engines in this process. Below the first are those of runtimes' own.
+std::uint32_t next_engine() noexcept {
+  static std::atomic<std::uint32_t> next{0x80000000};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
 
 steer::subject_info describe_scheduler(std::uint32_t place, std::uint32_t workers, tasks::policy first) {
   const std::vector<std::string> names = offered_policies(workers, first);
@@ -48,21 +53,24 @@ std::vector<std::string> offered_policies(std::uint32_t workers, tasks::policy f
   return made;
 }
 
-scheduler_knob::scheduler_knob(std::uint32_t place, std::uint32_t workers, const scheduler_wish& how, known_settings known)
+scheduler_knob::scheduler_knob(std::uint32_t place, std::uint32_t workers, const scheduler_wish& how,
+                               const known_settings& known)
     : m_how(how),
       m_key("tasks/" + std::string(program_invocation_short_name) + "/runtime " + std::to_string(place) + "/" +
             std::to_string(workers) + " workers"),
       m_info(describe_scheduler(place, workers, how.first)),
       m_begin_ns(base::monotonic_ns()),
       m_in_force(m_info.knobs[0].initial),
-      m_record(m_info.name, first_record + place, how.is_printed),
-      m_error(std::move(known.error)) {
-  auto known_before =
-      std::make_unique<steer::recall>(std::move(known.settings), [this](const steer::subject_info&) { return m_key; });
-  m_recall = known_before.get();
-  m_steering.add(std::move(known_before));
-  if (how.is_searched && !known.is_frozen)
-    m_steering.add(std::make_unique<steer::scheduler_choice>(steer::scheduler_options{.seed = how.seed}));
+      m_number(next_engine()),
+      m_record(m_info.name, m_number, how.is_printed),
+      m_error(known.error),
+      m_built(built(known, m_number)) {
+  const steer::policy_context context{m_built.settings, [this](const steer::subject_info&) { return m_key; }, {}};
+  for (const steer::policy_description& each : m_built.policies) {
+    std::unique_ptr<steer::policy> made = steer::make_policy(each, context).made;
+    if (each.kind == "history") m_recall = dynamic_cast<const steer::recall*>(made.get());
+    m_steering.add(std::move(made));
+  }
   m_knobs.add(
       m_info,
       [this](std::uint32_t, steer::knob_value to) {
@@ -73,6 +81,15 @@ scheduler_knob::scheduler_knob(std::uint32_t place, std::uint32_t workers, const
   steer::snapshot first;
   first.appeared.push_back(m_info);
   step(std::move(first));
+}
+
+steer::recording_head scheduler_knob::built(const known_settings& known, std::uint32_t number) const {
+  steer::recording_head made = steer::head_of({});
+  made.runtime = number;
+  made.settings = known.settings;
+  made.policies.push_back({"history"});
+  if (m_how.is_searched && !known.is_frozen) made.policies.push_back({"scheduler", {{"seed", std::to_string(m_how.seed)}}});
+  return made;
 }
 
 tasks::policy scheduler_knob::in_force() const {
@@ -87,7 +104,10 @@ steer::decision_number scheduler_knob::under() const {
 
 void scheduler_knob::begun(std::uint32_t recorded) {
   const std::lock_guard guard(m_lock);
-  if (!std::exchange(m_is_recorded, true)) m_record.add(m_info, recorded, m_key);
+  if (!std::exchange(m_is_recorded, true)) {
+    m_record.add(m_info, recorded, m_key);
+    m_snapshots = m_record.snapshots_of(m_built);
+  }
   flush();
 }
 
@@ -114,7 +134,11 @@ void scheduler_knob::close() {
 
 void scheduler_knob::step(steer::snapshot now) {
   now.time_s = static_cast<double>(base::monotonic_ns() - m_begin_ns) * 1e-9;
-  for (const steer::decision& each : m_steering.step(now)) m_unwritten.push_back({each, m_knobs.apply(each)});
+  made_step done;
+  for (const steer::decision& each : m_steering.step(now)) done.made.push_back({each, m_knobs.apply(each)});
+  done.told = std::move(now);
+  done.latest = m_steering.latest();
+  m_unwritten.push_back(std::move(done));
 }
 
 // Time over what the same work took when it was first seen, so that it does not matter how much of which there was.
@@ -155,9 +179,16 @@ void scheduler_knob::tell(const std::vector<steer::figure>& figures) {
 void scheduler_knob::flush() {
   constexpr const char *found_before = "what earlier runs found", *remedy = "trimtab history list";
   if (!m_is_recorded) return;
-  for (const decided& each : std::exchange(m_unwritten, {})) {
-    m_record.write(each.what, each.is_applied);
-    if (m_how.told) m_how.told(each.what, m_info, each.is_applied);
+  for (const made_step& done : std::exchange(m_unwritten, {})) {
+    if (m_snapshots) {
+      if (!done.told.appeared.empty()) m_snapshots->about({scheduler_subject, m_key, m_record.recorded(scheduler_subject)});
+      m_snapshots->step(done.told, done.latest);
+    }
+    for (const decided& each : done.made) {
+      if (m_snapshots && !each.is_applied) m_snapshots->unapplied(each.what.number);
+      m_record.write(each.what, each.is_applied);
+      if (m_how.told) m_how.told(each.what, m_info, each.is_applied);
+    }
   }
   if (!m_error.empty()) m_record.unavailable(found_before, std::exchange(m_error, "").c_str(), remedy);
   for (; m_misfits_told < m_recall->misfits().size(); ++m_misfits_told)

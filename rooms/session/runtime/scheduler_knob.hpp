@@ -41,7 +41,7 @@ std::vector<std::string> offered_policies(std::uint32_t workers, tasks::policy f
 // thread, one at a time.
 class scheduler_knob {
  public:
-  scheduler_knob(std::uint32_t place, std::uint32_t workers, const scheduler_wish& how, known_settings known);
+  scheduler_knob(std::uint32_t place, std::uint32_t workers, const scheduler_wish& how, const known_settings& known);
 
   tasks::policy in_force() const;
   steer::decision_number under() const;
@@ -53,6 +53,7 @@ class scheduler_knob {
   void close();
 
  private:
+  steer::recording_head built(const known_settings& known, std::uint32_t number) const;
   void step(steer::snapshot now);
   std::optional<steer::measurement> measured(steer::decision_number under, const std::vector<work_total>& work);
   void tell(const std::vector<steer::figure>& figures);
@@ -67,16 +68,25 @@ class scheduler_knob {
   steer::board m_knobs;
   steer::knob_value m_in_force;
   steer::decision_number m_under = 0;
+  const std::uint32_t m_number;  // of its engine
   program_record m_record;
-  steer::recall* m_recall = nullptr;
+  const steer::recall* m_recall = nullptr;
   std::size_t m_misfits_told = 0;
   bool m_is_recorded = false, m_is_over = false;
   std::string m_error;
+  const steer::recording_head m_built;
+  std::unique_ptr<steer::recording_writer> m_snapshots;  // nullptr: they are not to be written, or not yet
+  // Until a runtime is there that the records can name.
   struct decided {
     steer::decision what;
     bool is_applied;
   };
-  std::vector<decided> m_unwritten;
+  struct made_step {
+    steer::snapshot told;
+    steer::decision_number latest;
+    std::vector<decided> made;
+  };
+  std::vector<made_step> m_unwritten;
   std::map<std::string, double> m_first_unit_s;  // of work, by its name
   std::map<std::string, std::string> m_told;     // facts, as they were told last
 };

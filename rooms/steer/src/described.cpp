@@ -11,6 +11,7 @@
 #include "trimtab/steer/tasks_oversubscription.hpp"
 #include "trimtab/steer/tasks_power_limit.hpp"
 #include "trimtab/steer/tasks_queue_length.hpp"
+#include "trimtab/steer/tasks_scheduler.hpp"
 #include "trimtab/steer/tuner.hpp"
 #include "trimtab/steer/wait_policy.hpp"
 
@@ -74,11 +75,12 @@ std::unique_ptr<policy> made_of(const description& of, const policy_context& wit
   if (of.kind == "queue-length") return std::make_unique<queue_length_climb>();
   if (of.kind == "oversubscription") return std::make_unique<oversubscription>();
   if (of.kind == "power-limit") return power_limit_of(of, mistake);
-  const bool is_online = of.kind == "arcs-online", is_shuffle = of.kind == "shuffle";
-  if (!is_online && !is_shuffle && of.kind != "arcs-offline") return nullptr;
+  const bool is_online = of.kind == "arcs-online", is_shuffle = of.kind == "shuffle", is_scheduler = of.kind == "scheduler";
+  if (!is_online && !is_shuffle && !is_scheduler && of.kind != "arcs-offline") return nullptr;
   const std::uint64_t seed = seed_of(of, mistake);
   if (!mistake.empty()) return nullptr;
   if (is_shuffle) return std::make_unique<shuffle>(seed);
+  if (is_scheduler) return std::make_unique<scheduler_choice>(scheduler_options{.seed = seed});
   return std::make_unique<arcs>(is_online ? arcs_kind::online : arcs_kind::offline, seed);
 }
 

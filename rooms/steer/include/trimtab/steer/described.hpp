@@ -20,7 +20,7 @@ namespace trimtab::steer {
 //   history                      sets what earlier runs found
 //   tuner                        search, seed, leaves (subjects with this knob are a rule's), same-points
 //   arcs-online, arcs-offline,
-//   shuffle                      seed
+//   shuffle, scheduler           seed
 //   fit, asat-v1, asat-v2        tunables (tunables.hpp); of fit: knob
 //   power-limit                  watts
 //   queue-length, oversubscription, wait-policy, placement
