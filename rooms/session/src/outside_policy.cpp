@@ -34,7 +34,7 @@ bool read_whole(const std::string& path, std::string& into) {
 
 }  // namespace
 
-outside_exchange files_in(std::string folder) {
+outside_exchange files_in(const std::string& folder) {
   return {[snapshots = folder + "/policy-snapshot.json"](const std::string& text) { replace_file(snapshots, text); },
           [answers = folder + "/policy-answer.txt"](std::string& into) { return read_whole(answers, into); }};
 }

@@ -27,7 +27,7 @@ struct outside_exchange {
   std::function<bool(std::string& into)> answer;  // the latest; false: there is none yet
 };
 // Files of this folder.
-outside_exchange files_in(std::string folder);
+outside_exchange files_in(const std::string& folder);
 
 class outside_policy : public steer::policy {
  public:

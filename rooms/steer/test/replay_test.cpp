@@ -288,5 +288,30 @@ TEST(replayed_runs, show_what_is_another) {
   EXPECT_NE(replay_of(other).decisions, here.decisions) << "nothing is better than anything";
 }
 
+// What stands behind a kind reaches the policy: others decide otherwise on the same snapshots.
+TEST(replayed_runs, are_by_the_options_that_were_written_down) {
+  const std::vector<std::pair<policy_description, policy_description>> pairs{
+      {{"shuffle", {{"seed", "5"}}}, {"shuffle", {{"seed", "6"}}}},
+      {{"tuner", {{"seed", "5"}, {"search", "random"}}}, {"tuner", {{"seed", "6"}, {"search", "random"}}}},
+      {{"tuner", {{"search", "exhaustive"}, {"same-points", "loops"}}}, {"tuner", {{"search", "exhaustive"}}}},
+      {{"tuner", {{"leaves", "schedule"}}}, {"tuner"}},
+      {{"tuner", {{"search", "hill-climbing"}}}, {"tuner"}},
+      {{"fit", {{"knob", "workers"}}}, {"fit"}},
+      {{"fit", {{"tunables", "calm_s=0.3"}}}, {"fit"}},
+      {{"asat-v1", {{"tunables", "bad_trig=4"}}}, {"asat-v1"}},
+      {{"asat-v2", {{"tunables", "bad_trig=1"}}}, {"asat-v2"}},
+      {{"power-limit", {{"watts", "100"}}}, {"power-limit", {{"watts", "120"}}}},
+      {{"history"}, {"placement"}},
+  };
+  for (const auto& [own, other] : pairs) {
+    made_up_run here(head_with({own}));
+    here.run(40);
+    recording read = recording_from_text(here.text);
+    ASSERT_EQ(replay_of(read).difference, std::nullopt) << to_line(own);
+    read.head.policies = {other};
+    EXPECT_NE(replay_of(read).decisions, here.decisions) << to_line(own) << " and " << to_line(other);
+  }
+}
+
 }  // namespace
 }  // namespace trimtab::steer::testing
