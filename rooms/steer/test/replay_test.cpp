@@ -11,6 +11,7 @@
 #include "trimtab/steer/random.hpp"
 #include "trimtab/steer/recording_writer.hpp"
 #include "trimtab/steer/tasks_figures.hpp"
+#include "trimtab/steer/tasks_scheduler.hpp"
 #include "trimtab/steer/wait_policy.hpp"
 
 namespace trimtab::steer::testing {
@@ -81,6 +82,8 @@ class made_up_run {
     if (id == 8) return {8, "teams", {numbers("threads", 1, 8, 8), trials, dips}};
     if (id == 10) return {10, "waits", {numbers("blocktime", 0, 200, 200)}};
     if (id == 11) return {11, "places", {numbers("moved", 0, 1000, 0)}};
+    if (id == 12)
+      return {12, "runtime 1", {kinds(std::string(scheduler_choice::knob), {"static-priority", "local-priority"})}};
     knob schedule = kinds("schedule", {"static", "dynamic", "guided"});
     schedule.remedies = {{std::string(causes::imbalance), {1, 2}}};
     return {id, "loop " + std::to_string(id), {schedule, numbers("chunk", 1, 64, 1)}};
@@ -129,6 +132,8 @@ class made_up_run {
             of(figures::work_share, 0.9),
             of(figures::watts, m_is_crowded ? 140 : 60),
             of(figures::cpus, 4),
+            of(figures::workers, 4),
+            of(figures::idle_share, 0.5),
             of(figures::workless_share, m_is_crowded ? 0.5 : 0.1),
             of(figures::cpu_share, 0.99)};
   }
@@ -137,7 +142,7 @@ class made_up_run {
     snapshot now;
     m_is_crowded = (m_step / 200) % 2 == 1;
     if (m_step == 0)
-      for (const subject_id id : {1u, 2u, 8u, 9u, 10u, 11u}) appear(id, now);
+      for (const subject_id id : {1u, 2u, 8u, 9u, 10u, 11u, 12u}) appear(id, now);
     if (m_step % 500 == 499) {
       m_knobs.remove(1);
       m_subjects.erase(1);
@@ -236,7 +241,7 @@ INSTANTIATE_TEST_SUITE_P(
                       policies{{"placement"}}, policies{{"queue-length"}}, policies{{"power-limit", {{"watts", "100"}}}},
                       policies{{"oversubscription"}, {"tuner"}}, policies{{"fit", {{"knob", "workers"}}}},
                       policies{{"arcs-online"}}, policies{{"arcs-offline", {{"seed", "3"}}}},
-                      policies{{"shuffle", {{"seed", "5"}}}}),
+                      policies{{"shuffle", {{"seed", "5"}}}}, policies{{"scheduler", {{"seed", "9"}}}}),
     [](const auto& of) {
       std::string name;
       for (const policy_description& each : of.param) name += (name.empty() ? "" : "_") + each.kind;
@@ -297,7 +302,7 @@ TEST(replayed_runs, are_by_the_options_that_were_written_down) {
       {{"tuner", {{"leaves", "schedule"}}}, {"tuner"}},
       {{"tuner", {{"search", "hill-climbing"}}}, {"tuner"}},
       {{"fit", {{"knob", "workers"}}}, {"fit"}},
-      {{"fit", {{"tunables", "calm_s=0.3"}}}, {"fit"}},
+      {{"fit", {{"tunables", "calm_s=1.5"}}}, {"fit"}},
       {{"asat-v1", {{"tunables", "bad_trig=4"}}}, {"asat-v1"}},
       {{"asat-v2", {{"tunables", "bad_trig=1"}}}, {"asat-v2"}},
       {{"power-limit", {{"watts", "100"}}}, {"power-limit", {{"watts", "120"}}}},
