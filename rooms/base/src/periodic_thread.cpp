@@ -10,6 +10,7 @@
 #include <mutex>
 #include <utility>
 
+#include "trimtab/base/background.hpp"
 #include "trimtab/base/signals_held.hpp"
 
 namespace trimtab::base {
@@ -45,6 +46,7 @@ void* periodic_thread::run(void* of) noexcept {
   // which threads inherit, and of its locale.
   std::fesetenv(FE_DFL_ENV);
   if (const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr); plain != nullptr) uselocale(plain);
+  stay_in_background();
   const std::unique_ptr<std::shared_ptr<state>> handed(static_cast<std::shared_ptr<state>*>(of));
   const std::shared_ptr<state> mine = std::move(*handed);
   try {

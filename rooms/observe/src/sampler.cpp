@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "trimtab/base/background.hpp"
 #include "trimtab/base/signals_held.hpp"
 #include "trimtab/base/topology.hpp"
 #include "trimtab/observe/probe.hpp"
@@ -134,6 +135,8 @@ void* run(void* argument) noexcept {
   auto& to = *static_cast<recorder*>(argument);
   const std::uint32_t mine = state.generation.load(std::memory_order_acquire);
   prctl(PR_SET_NAME, "trimtab");
+  // Unless there are streams, which must be kept ahead of their lanes.
+  if (!to.traces()) base::stay_in_background();
   bool is_placed = false;
   double cost = 0;
   std::uint64_t spent = own_cpu_ns(), due = 0;  // the next heartbeat
