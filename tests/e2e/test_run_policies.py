@@ -136,6 +136,35 @@ def test_a_policy_of_the_users_is_asked(
     ]
 
 
+TRIGGERED = (
+    MARK
+    + """
+from trimtab.policies import Policy
+class Mine(Policy):
+    period_s = None
+    events = ("appeared",)
+    calls = 0
+    def observe(self, now):
+        self.calls += 1
+        appeared = {each.subject for each in now.events if each.name == "appeared"}
+        for each in now.subjects:
+            if each.id in appeared and "schedule" in each.knobs:
+                mark()
+                yield each.set(f"call {self.calls}", schedule="fac2", chunk=4)
+"""
+)
+
+
+def test_a_policy_of_the_users_is_called_when_something_happens(
+    run: Run, compiled: Compiled, history: tuple[str, str], tmp_path: Path
+) -> None:
+    watched = run_with(run, compiled(SOURCE, "gcc"), policy_file(tmp_path, TRIGGERED), history)
+    report = watched.report()
+    assert disabled(report) == []
+    (decided,) = report["decisions"]
+    assert re.fullmatch("call [12]", decided["reason"]), "with the first snapshot, or when there was a loop"
+
+
 @pytest.mark.parametrize(
     ("body", "why"),
     [

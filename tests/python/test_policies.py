@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from trimtab.policies import Proposal
+from trimtab.policies import EVENTS, Event, Policy, Proposal
 from trimtab.policies.exchange import (
     ANSWER,
     SNAPSHOT,
@@ -15,6 +16,7 @@ from trimtab.policies.exchange import (
     answer_text,
     failure_text,
     read_snapshot,
+    when_line,
 )
 from trimtab.policies.host import Host
 
@@ -49,6 +51,7 @@ def snapshot(number: int = 1, **more: Any) -> str:
             "budget_left_s": 0.1,
             "has_consent": False,
             "figures": {},
+            "events": [{"name": "drifted", "subject": 17, "value": 1.5}],
             "subjects": [subject],
             **more,
         }
@@ -61,6 +64,7 @@ def test_a_snapshot_is_read() -> None:
     assert (now.time_s, loop.id, loop.knobs["schedule"].in_force) == (1.5, 17, "fac2")
     assert loop.measured_now() == [1e-6], "only what is of the values in force"
     assert loop.knobs["schedule"].values == ("as-written", "fac2")
+    assert now.events == (Event("drifted", 17, 1.5),)
     with pytest.raises(ExchangeError, match="format 2, expected 1"):
         read_snapshot(snapshot(format=2))
 
@@ -84,6 +88,39 @@ def test_proposals_are_lines_of_words() -> None:
         answer_text(1, [3])  # type: ignore[list-item]
     assert failure_text(2, "a b") == "trimtab-proposals 1 2\nfailed a%20b\n"
     assert isinstance(made[0], Proposal)
+
+
+def policy_when(**attributes: Any) -> type[Policy]:
+    return type("Mine", (Policy,), attributes)
+
+
+def test_a_policy_says_when_it_is_called() -> None:
+    assert when_line(policy_when()) == ""
+    assert when_line(policy_when(period_s=2)) == "when 2"
+    assert when_line(policy_when(events=("appeared", "cpus"))) == "when 0.1 appeared cpus"
+    assert when_line(policy_when(period_s=None, events=("drifted",))) == "when - drifted"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "why"),
+    [
+        ({"events": ("bell",)}, r"events = \('bell',\), expected some of appeared, gone, "),
+        ({"events": "appeared"}, "in a tuple"),
+        ({"period_s": None}, "without events: it would never be called"),
+        ({"period_s": 0}, "period_s = 0, expected None or seconds from 0.02 to 3600"),
+        ({"period_s": "1"}, "period_s = '1'"),
+        ({"period_s": float("nan")}, "period_s = nan"),
+    ],
+)
+def test_a_policy_that_asks_for_what_there_is_not_is_told(attributes: dict[str, Any], why: str) -> None:
+    with pytest.raises(ExchangeError, match=why):
+        when_line(policy_when(**attributes))
+
+
+def test_events_are_those_of_the_library() -> None:
+    header = Path(__file__).parent.parent.parent / "rooms/steer/include/trimtab/steer/event_source.hpp"
+    found = re.findall(r'string_view \w+ = "(\w+)";', header.read_text(encoding="utf-8"))
+    assert tuple(found) == EVENTS
 
 
 HEAD = "from trimtab.policies import Policy\n"
@@ -113,9 +150,18 @@ def test_each_snapshot_is_answered_once(tmp_path: Path) -> None:
     assert next_one == "trimtab-proposals 1 2\ntrial 17 2 schedule%3Dfac2\n"
 
 
+def test_each_answer_says_when_the_next_call_is_to_be(tmp_path: Path) -> None:
+    text = "class Mine(Policy):\n    period_s = None\n    events = ('gone',)\n    def observe(self, now): return []\n"
+    assert answers(tmp_path, text) == ["trimtab-proposals 1 1\nwhen - gone\n"]
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
+        (
+            "class Mine(Policy):\n    events = ('bell',)\n    def observe(self, now): ...\n",
+            "expected%20some%20of",
+        ),
         ("class Mine(Policy):\n    def observe(self, now):\n        1 / 0\n", "raised%20ZeroDivisionError"),
         ("class Mine(Policy):\n    pass\n", "raised%20TypeError"),
         ("import no_such_module\n", "raised%20ModuleNotFoundError"),

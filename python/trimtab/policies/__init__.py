@@ -4,6 +4,6 @@
 its own. See docs/policies.md.
 """
 
-from trimtab.policies.policy import Knob, Measurement, Policy, Proposal, Snapshot, Subject
+from trimtab.policies.policy import EVENTS, Event, Knob, Measurement, Policy, Proposal, Snapshot, Subject
 
-__all__ = ["Knob", "Measurement", "Policy", "Proposal", "Snapshot", "Subject"]
+__all__ = ["EVENTS", "Event", "Knob", "Measurement", "Policy", "Proposal", "Snapshot", "Subject"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from trimtab.policies.policy import Knob, Measurement, Proposal, Snapshot, Subject
+from trimtab.policies.policy import EVENTS, Event, Knob, Measurement, Policy, Proposal, Snapshot, Subject
 
 SNAPSHOT = "policy-snapshot.json"
 ANSWER = "policy-answer.txt"
@@ -36,6 +36,7 @@ def read_snapshot(text: str) -> Snapshot:
         all_of_it["has_consent"],
         all_of_it["figures"],
         tuple(_subject(each) for each in all_of_it["subjects"]),
+        tuple(Event(**each) for each in all_of_it["events"]),
     )
 
 
@@ -58,13 +59,31 @@ def _word(text: str) -> str:
     return quote(text or "-", safe="_.:/-")
 
 
-def answer_text(number: int, proposals: Iterable[Proposal]) -> str:
-    """The answer to that snapshot.
+def when_line(of: type[Policy]) -> str:
+    """When the policy is to be called, as a line of an answer; "": as usual.
+
+    Raises:
+        ExchangeError: it asks for what there is not.
+    """
+    if isinstance(of.events, str) or not set(of.events) <= set(EVENTS):
+        raise ExchangeError(f"events = {of.events!r}, expected some of {', '.join(EVENTS)} in a tuple")
+    period = of.period_s
+    if period is None and not of.events:
+        raise ExchangeError("period_s = None without events: it would never be called")
+    if period is not None and not (isinstance(period, int | float) and 0.02 <= period <= 3600):
+        raise ExchangeError(f"period_s = {period!r}, expected None or seconds from 0.02 to 3600")
+    if period == Policy.period_s and not of.events:
+        return ""
+    return " ".join(["when", "-" if period is None else f"{period!r}", *of.events])
+
+
+def answer_text(number: int, proposals: Iterable[Proposal], when: str = "") -> str:
+    """The answer to that snapshot; when: as `when_line` says.
 
     Raises:
         ExchangeError: one of them is no proposal.
     """
-    lines = [f"trimtab-proposals {FORMAT} {number}"]
+    lines = [f"trimtab-proposals {FORMAT} {number}", *([when] if when else [])]
     for each in proposals:
         if not isinstance(each, Proposal):
             raise ExchangeError(

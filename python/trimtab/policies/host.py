@@ -15,6 +15,7 @@ from trimtab.policies.exchange import (
     answer_text,
     failure_text,
     read_snapshot,
+    when_line,
     write_answer,
 )
 from trimtab.policies.policy import Policy
@@ -55,8 +56,10 @@ class Host:
         self._seen: dict[Path, tuple[int, int]] = {}  # each is a new file
         self._made: type[Policy] | None = None
         self._failure = ""
+        self._when = ""
         try:
             self._made = policy_in(path)
+            self._when = when_line(self._made)
         except BaseException as error:  # a policy that calls sys.exit has failed as well
             self._fail(error)
 
@@ -79,7 +82,7 @@ class Host:
             if not self._failure and self._made is not None:
                 if folder not in self._policies:
                     self._policies[folder] = self._made()
-                text = answer_text(now.number, self._policies[folder].observe(now))
+                text = answer_text(now.number, self._policies[folder].observe(now), self._when)
         except BaseException as error:  # see above
             self._fail(error)
         write_answer(folder, failure_text(now.number, self._failure) if self._failure else text)

@@ -5,9 +5,29 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 Outcome = Literal["trial", "kept", "undone", "set"]
+
+
+# What may happen; docs/policies.md says when.
+EVENTS = ("appeared", "gone", "drifted", "crowded", "calm", "cpus")
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened.
+
+    Attributes:
+        name: one of EVENTS.
+        subject: whose, by `Subject.id`; 0: the process's.
+        value: of drifted, how many times as long the subject takes; of crowded and calm, the share of their time that
+            threads are without a CPU; of cpus, how many the process may use.
+    """
+
+    name: str
+    subject: int
+    value: float
 
 
 @dataclass(frozen=True)
@@ -112,6 +132,7 @@ class Snapshot:
         budget_left_s: of what trials may cost.
         has_consent: to knobs that need it.
         figures: of the whole process.
+        events: what has happened, oldest first.
     """
 
     number: int
@@ -121,11 +142,20 @@ class Snapshot:
     has_consent: bool
     figures: Mapping[str, float]
     subjects: tuple[Subject, ...]
+    events: tuple[Event, ...] = ()
 
 
 class Policy(ABC):
-    """A rule. Each process of the program has an object of its own, made without arguments."""
+    """A rule. Each process of the program has an object of its own, made without arguments.
+
+    Attributes:
+        period_s: between two calls, seconds, from 0.02 on; None: it is called only when one of its events has happened.
+        events: names of EVENTS with which it is called besides, at once.
+    """
+
+    period_s: ClassVar[float | None] = 0.1
+    events: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def observe(self, now: Snapshot) -> Iterable[Proposal]:
-        """Called for each snapshot, at most every 0.1 s; it has 5 s to return."""
+        """Called for the first snapshot and the last, and as `period_s` and `events` say; it has 5 s to return."""

@@ -1,5 +1,6 @@
 #include "outside_policy.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,6 +14,7 @@ namespace trimtab::session {
 namespace {
 
 constexpr std::size_t most_measured = 1024;  // of a subject, in one snapshot
+constexpr std::size_t most_happened = 1024;
 constexpr std::size_t longest_answer = 1 << 20;
 
 // Whoever reads sees the file before or the one after, never a part.
@@ -41,7 +43,11 @@ outside_exchange files_in(const std::string& folder) {
 
 outside_policy::outside_policy(std::string name, outside_exchange with,
                                std::function<std::string(const steer::subject_info&)> key_of, outside_limits limits)
-    : m_name(std::move(name)), m_with(std::move(with)), m_key_of(std::move(key_of)), m_limits(limits) {}
+    : m_name(std::move(name)),
+      m_with(std::move(with)),
+      m_key_of(std::move(key_of)),
+      m_limits(limits),
+      m_when{limits.period_s, {}} {}
 
 template <class work>
 auto outside_policy::exchanged(work does) {
@@ -54,9 +60,10 @@ auto outside_policy::exchanged(work does) {
 }
 
 void outside_policy::ask(const steer::view& now) {
-  const std::string text = snapshot_text(++m_number, now, m_measured, m_key_of);
+  const std::string text = snapshot_text(++m_number, now, m_measured, m_happened, m_key_of);
   exchanged([&] { m_with.ask(text); });
   m_measured.clear();
+  m_happened.clear();
   m_is_waiting = true;
   m_asked_s = now.time_s;
 }
@@ -66,13 +73,29 @@ bool outside_policy::take_answer(const steer::view& now, std::vector<steer::prop
   if (!exchanged([&] { return m_with.answer(text); })) return false;
   // An answer to another snapshot is none, and takes no part; one that makes no sense does.
   m_answered = text;
-  const bool is_taken = read_answer(text, m_number, now, out);
-  if (!is_taken) m_answered.reset();
-  return is_taken;
+  std::optional<outside_answer> found = read_answer(text, m_number, now);
+  if (!found) {
+    m_answered.reset();
+    return false;
+  }
+  out = std::move(found->proposals);
+  if (found->when) m_when = *std::move(found->when);
+  return true;
+}
+
+bool outside_policy::is_due(double time_s) const {
+  const bool is_periodic = m_when.triggers.empty() || m_when.period_s > 0;
+  if (m_number == 0 || (is_periodic && time_s - m_asked_s >= m_when.period_s)) return true;
+  return std::any_of(m_happened.begin(), m_happened.end(), [this](const steer::event& each) {
+    return std::find(m_when.triggers.begin(), m_when.triggers.end(), each.name) != m_when.triggers.end();
+  });
 }
 
 void outside_policy::observe(const steer::view& now, std::vector<steer::proposal>& out) {
   for (const steer::subject_id each : now.gone) m_measured.erase(each);
+  m_happened.insert(m_happened.end(), now.events.begin(), now.events.end());
+  if (m_happened.size() > most_happened)
+    m_happened.erase(m_happened.begin(), m_happened.end() - static_cast<std::ptrdiff_t>(most_happened));
   for (const steer::subject_view& each : now.subjects) {
     std::vector<steer::measurement>& its = m_measured[each.info.id];
     for (const steer::measurement& one : each.measured)
@@ -87,7 +110,7 @@ void outside_policy::observe(const steer::view& now, std::vector<steer::proposal
       throw std::runtime_error("has not answered for " + std::to_string(static_cast<int>(now.time_s - m_asked_s)) + " s");
     }
   }
-  if (!m_is_waiting && (m_number == 0 || now.time_s - m_asked_s >= m_limits.period_s)) ask(now);
+  if (!m_is_waiting && is_due(now.time_s)) ask(now);
 }
 
 }  // namespace trimtab::session

@@ -15,7 +15,7 @@
 namespace trimtab::session {
 
 struct outside_limits {
-  double period_s = 0.1;  // between snapshots, at least
+  double period_s = 0.1;  // between snapshots, at least, unless it asks for another one
   double answer_s = 5;    // for an answer
   double begin_s = 30;    // for the first one: the other process starts with this one
   double look_s = 0.02;   // between looks for an answer
@@ -47,12 +47,15 @@ class outside_policy : public steer::policy {
   auto exchanged(work does);
   void ask(const steer::view& now);
   bool take_answer(const steer::view& now, std::vector<steer::proposal>& out);
+  bool is_due(double time_s) const;
 
   std::string m_name;
   outside_exchange m_with;
   std::function<std::string(const steer::subject_info&)> m_key_of;
   outside_limits m_limits;
   std::map<steer::subject_id, std::vector<steer::measurement>> m_measured;  // since the snapshot before
+  std::vector<steer::event> m_happened;                                     // since then
+  steer::cadence m_when;                                                    // as it has asked for
   std::uint64_t m_number = 0;                                               // of the last snapshot
   bool m_is_waiting = false;                                                // for its answer
   bool m_has_answered = false;                                              // ever

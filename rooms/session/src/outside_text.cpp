@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t most_values = 1024;  // of a domain, that are told
 constexpr std::size_t most_proposals = 1000;
+constexpr double shortest_period_s = 0.02, longest_period_s = 3600;
 constexpr std::string_view head = "trimtab-proposals 1 ";
 
 void add(json& into, const knob& its, knob_value in_force, knob_value accepted) {
@@ -35,9 +36,9 @@ std::string word_of(std::string_view& rest) {
   return *word;
 }
 
-template <class integer>
-integer number_of(std::string_view text, const char* what) {
-  integer value = 0;
+template <class number>
+number number_of(std::string_view text, const char* what) {
+  number value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size())
     throw std::runtime_error(std::string("answered with '").append(text.substr(0, 40)).append("' in the place of ") + what);
@@ -76,15 +77,36 @@ proposal proposal_of(std::string_view line, const view& now) {
   return made;
 }
 
+// PERIOD EVENT...; '-' in the place of the period: only with the events.
+cadence cadence_of(std::string_view line) {
+  cadence made;
+  const std::string period = word_of(line);
+  while (!line.empty()) made.triggers.push_back(word_of(line));
+  if (period == "-") {
+    if (made.triggers.empty()) throw std::runtime_error("asked to be called at no time and with no event");
+    return made;
+  }
+  made.period_s = number_of<double>(period, "seconds between two calls");
+  if (!(made.period_s >= shortest_period_s && made.period_s <= longest_period_s))
+    throw std::runtime_error("asked to be called every " + period + " s, expected 0.02 to 3600");
+  return made;
+}
+
 }  // namespace
 
 std::string snapshot_text(std::uint64_t number, const view& now, const measured_by_subject& measured,
+                          const std::vector<event>& happened,
                           const std::function<std::string(const subject_info&)>& key_of) {
   json into;
   into.raw("{").name("format").number(std::uint64_t{1}).name("number").number(number);
   into.name("time_s").number(now.time_s).name("is_last").truth(now.is_last);
   into.name("budget_left_s").number(now.budget_left_s).name("has_consent").truth(now.has_consent);
-  into.all("figures", now.figures).name("subjects").raw("[");
+  into.all("figures", now.figures).name("events").raw("[");
+  for (const event& each : happened) {
+    into.next().raw("{").name("name").text(each.name).name("subject").number(std::uint64_t{each.subject});
+    into.name("value").number(each.value).raw("}");
+  }
+  into.raw("]").name("subjects").raw("[");
   for (const subject_view& each : now.subjects) {
     into.next().raw("{").name("id").number(std::uint64_t{each.info.id}).name("name").text(each.info.name);
     into.name("key").text(key_of(each.info)).name("since").number(each.since);
@@ -102,7 +124,8 @@ std::string snapshot_text(std::uint64_t number, const view& now, const measured_
   return into.raw("]}\n").take();
 }
 
-bool read_answer(const std::string& text, std::uint64_t number, const view& now, std::vector<proposal>& out) {
+std::optional<outside_answer> read_answer(const std::string& text, std::uint64_t number, const view& now) {
+  outside_answer found;
   std::string_view rest = text;
   const auto line_of = [&] {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -113,17 +136,22 @@ bool read_answer(const std::string& text, std::uint64_t number, const view& now,
   const std::string_view first = line_of();
   if (!first.starts_with(head))
     throw std::runtime_error("answered with something that does not begin with trimtab-proposals 1");
-  if (number_of<std::uint64_t>(first.substr(head.size()), "a snapshot's number") != number) return false;
+  if (number_of<std::uint64_t>(first.substr(head.size()), "a snapshot's number") != number) return std::nullopt;
   while (!rest.empty()) {
     std::string_view line = line_of();
     if (line.starts_with("failed ")) {
       line.remove_prefix(7);
       throw std::runtime_error(word_of(line));
     }
-    if (out.size() == most_proposals) throw std::runtime_error("proposed more than 1000 things at once");
-    out.push_back(proposal_of(line, now));
+    if (line.starts_with("when ")) {
+      line.remove_prefix(5);
+      found.when = cadence_of(line);
+      continue;
+    }
+    if (found.proposals.size() == most_proposals) throw std::runtime_error("proposed more than 1000 things at once");
+    found.proposals.push_back(proposal_of(line, now));
   }
-  return true;
+  return found;
 }
 
 }  // namespace trimtab::session

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "trimtab/steer/policy.hpp"
@@ -11,11 +12,16 @@ namespace trimtab::session {
 
 using measured_by_subject = std::map<steer::subject_id, std::vector<steer::measurement>>;
 
-// JSON.
+// JSON. measured, happened: since the snapshot before.
 std::string snapshot_text(std::uint64_t number, const steer::view& now, const measured_by_subject& measured,
+                          const std::vector<steer::event>& happened,
                           const std::function<std::string(const steer::subject_info&)>& key_of);
 
-// None: the answer is to an earlier snapshot. Throws std::runtime_error where it makes no sense, or tells of a failure.
-bool read_answer(const std::string& text, std::uint64_t number, const steer::view& now, std::vector<steer::proposal>& out);
+struct outside_answer {
+  std::vector<steer::proposal> proposals;
+  std::optional<steer::cadence> when;  // from now on; a period of 0: only with its events
+};
+// Nothing: the answer is to an earlier snapshot. Throws std::runtime_error where it makes no sense, or tells of a failure.
+std::optional<outside_answer> read_answer(const std::string& text, std::uint64_t number, const steer::view& now);
 
 }  // namespace trimtab::session

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "block_time_steering.hpp"
+#include "machine_look.hpp"
 #include "pace.hpp"
 #include "placement_steering.hpp"
 #include "policies.hpp"
@@ -54,6 +55,7 @@ struct parts {
             [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); },
             [this](const steer::snapshot& told, steer::decision_number decided) { write_down(told, decided); }) {
     for (const steer::policy_description& each : built.policies) add(each);
+    if (outside != nullptr && !threads) machine.emplace();
     if (the_recorder.options().has_snapshots) recorded = recording_into(the_recorder.directory());
   }
 
@@ -127,7 +129,8 @@ struct parts {
     looks.measured(now.time_s, most);
     if (looks.asks(now.time_s)) looks.told(now.time_s, delayed = lanes.delay_share());
     // Of nobody else: loops have no knob against it.
-    if (regions && delayed) now.figures.push_back({std::string(steer::figures::run_delay_share), *delayed});
+    if ((regions || outside != nullptr) && delayed)
+      now.figures.push_back({std::string(steer::figures::run_delay_share), *delayed});
   }
   void advance(bool is_last) {
     steer::snapshot now;
@@ -136,6 +139,7 @@ struct parts {
     loops.add_to(now);
     if (regions) regions->add_to(now);
     if (!threads) pace_by(now);
+    if (machine) machine->add_to(now.figures);
     for (const steer::subject_info& each : now.appeared) subjects.push_back(each.id);
     if (threads) threads->add_to(now);
     if (turns_waiting) waits.add_to(now);
@@ -167,7 +171,8 @@ struct parts {
   steer::conductor conductor;
   std::unique_ptr<steer::recording_writer> recorded;  // nullptr: nobody asked for it
   const steer::recall* recall = nullptr;
-  outside_policy* outside = nullptr;  // nullptr: there is none
+  outside_policy* outside = nullptr;    // nullptr: there is none
+  std::optional<machine_look> machine;  // of a policy outside, where nobody fits threads
   std::size_t misfits = 0;
   std::vector<steer::subject_id> subjects;
   observe::lane_times lanes;

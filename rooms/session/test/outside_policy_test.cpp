@@ -22,8 +22,10 @@ class outside : public ::testing::Test {
         std::make_unique<outside_policy>("mine.py", files_in(folder), [](const subject_info& of) { return of.name + "!"; });
   }
 
-  std::vector<proposal> look(double time_s, std::vector<measurement> measured = {}, bool is_last = false) {
+  std::vector<proposal> look(double time_s, std::vector<measurement> measured = {}, bool is_last = false,
+                             std::vector<event> happened = {}) {
     view now;
+    now.events = happened;
     now.time_s = time_s;
     now.is_last = is_last;
     const subject_view subject{info, values, values, 3, 0, measured, {}, false, true};
@@ -64,7 +66,7 @@ TEST_F(outside, is_shown_all_that_a_policy_sees) {
   look(0.5, {{3, 0.25, 1}});
   EXPECT_EQ(snapshot(),
             R"({"format":1,"number":1,"time_s":0.5,"is_last":false,"budget_left_s":0,"has_consent":false,"figures":{},)"
-            R"("subjects":[{"id":7,"name":"a \"quoted\"\u000aname","key":"a \"quoted\"\u000aname!","since":3,)"
+            R"("events":[],"subjects":[{"id":7,"name":"a \"quoted\"\u000aname","key":"a \"quoted\"\u000aname!","since":3,)"
             R"("is_others":false,"has_level":true,"figures":{},"knobs":[)"
             R"({"name":"schedule","is_ordered":false,"needs_consent":false,"initial":"as-written","in_force":"as-written",)"
             R"("accepted":"as-written","values":["as-written","fac2"]},)"
@@ -106,6 +108,32 @@ TEST_F(outside, the_next_snapshot_waits_for_the_answer_and_loses_nothing) {
   EXPECT_NE(snapshot().find("\"number\":3,"), std::string::npos);
 }
 
+TEST_F(outside, is_asked_when_it_has_asked_to_be) {
+  const auto number = [&] { return std::atoi(snapshot().c_str() + snapshot().find("\"number\":") + 9); };
+  look(0);
+  answer("trimtab-proposals 1 1\nwhen 0.5 bell\n");
+  look(0.1);
+  look(0.4);
+  EXPECT_EQ(number(), 1) << "not yet";
+  look(0.42, {}, false, {{"whistle", 0, 0}});
+  EXPECT_EQ(number(), 1) << "nothing that it has asked for";
+  look(0.44, {}, false, {{"bell", 7, 2}});
+  EXPECT_EQ(number(), 2);
+  EXPECT_NE(snapshot().find(R"("events":[{"name":"whistle","subject":0,"value":0},{"name":"bell","subject":7,"value":2}],)"),
+            std::string::npos)
+      << snapshot();
+  look(0.45, {}, false, {{"bell", 8, 0}});
+  answer("trimtab-proposals 1 2\nwhen - bell\n");
+  look(0.46);
+  EXPECT_EQ(number(), 3) << "what happened while it was thinking is told";
+  answer("trimtab-proposals 1 3\n");
+  look(0.5);
+  look(1000);
+  EXPECT_EQ(number(), 3) << "only with its events";
+  look(1001, {}, true);
+  EXPECT_EQ(number(), 4) << "but for the last";
+}
+
 TEST_F(outside, who_does_not_answer_in_time_fails) {
   look(0);
   look(29);
@@ -129,6 +157,10 @@ TEST_F(outside, nonsense_is_named) {
       {"trial\n", "no line of words"},
       {"trial 7 %zz\n", "no line of words"},
       {"failed it%20broke\n", "it broke"},
+      {"when often\n", "'often' in the place of seconds between two calls"},
+      {"when 0.001\n", "asked to be called every 0.001 s, expected 0.02 to 3600"},
+      {"when nan\n", "every nan s"},
+      {"when -\n", "at no time and with no event"},
   };
   for (const auto& [lines, expected] : wrong) EXPECT_NE(error_of(lines).find(expected), std::string::npos) << lines;
   std::string many;

@@ -32,17 +32,18 @@ const std::vector<decision>& engine::step(const snapshot& now) {
     const bool is_overdue = std::find(now.overdue.begin(), now.overdue.end(), each.report.name) != now.overdue.end();
     if (is_overdue)
       disable(place, "took too long");
-    else if (is_due(each, now))
+    else if (is_due(each))
       call(place, now);
   }
   if (m_is_last) undo_trials("the run ends", -1);
   return m_decisions;
 }
 
-bool engine::is_due(const member& which, const snapshot& now) const {
-  if (now.is_last) return true;
-  if (which.when.triggers.empty()) return m_time_s >= which.next_s;
-  return std::any_of(now.events.begin(), now.events.end(), [&](const event& each) {
+bool engine::is_due(const member& which) const {
+  if (m_is_last) return true;
+  const bool is_periodic = which.when.triggers.empty() || which.when.period_s > 0;
+  if (is_periodic && m_time_s >= which.next_s) return true;
+  return std::any_of(m_events.begin(), m_events.end(), [&](const event& each) {
     return std::find(which.when.triggers.begin(), which.when.triggers.end(), each.name) != which.when.triggers.end();
   });
 }

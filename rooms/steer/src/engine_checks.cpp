@@ -8,34 +8,47 @@
 namespace trimtab::steer {
 
 void engine::take_in(const snapshot& now) {
-  for (const subject_info& each : now.appeared) appear(each);
+  m_events = m_event_source.in(now);
+  // Not of what is refused, or was known, or never was.
+  const auto forget = [this](std::string_view what, subject_id of) {
+    const auto found = std::find_if(m_events.begin(), m_events.end(),
+                                    [&](const event& each) { return each.name == what && each.subject == of; });
+    if (found != m_events.end()) m_events.erase(found);
+  };
+  for (const subject_info& each : now.appeared)
+    if (!appear(each)) forget(events::appeared, each.id);
   for (const decision_number each : now.not_applied) take_back(each);
   for (const subject_state& each : now.subjects) measure(each);
   for (const subject_id each : now.gone) {
-    if (m_subjects.erase(each) == 0) continue;
+    if (m_subjects.erase(each) == 0) {
+      forget(events::gone, each);
+      continue;
+    }
     m_gone.insert(each);
     for (member& told : m_members) {
       told.measured.erase(each);
       told.gone.push_back(each);
     }
   }
+  m_events.insert(m_events.end(), now.events.begin(), now.events.end());
   for (member& each : m_members) {
-    each.events.insert(each.events.end(), now.events.begin(), now.events.end());
+    each.events.insert(each.events.end(), m_events.begin(), m_events.end());
     if (each.events.size() > most_kept)
       each.events.erase(each.events.begin(), each.events.end() - static_cast<std::ptrdiff_t>(most_kept));
   }
 }
 
-void engine::appear(const subject_info& info) {
+bool engine::appear(const subject_info& info) {
   const bool is_sound = std::all_of(info.knobs.begin(), info.knobs.end(), [](const knob& each) {
     return each.values.contains(each.initial) && std::isfinite(each.change_cost_s) && each.change_cost_s >= 0;
   });
-  if (!is_sound || m_subjects.contains(info.id)) return;
+  if (!is_sound || m_subjects.contains(info.id)) return false;
   entry fresh;
   fresh.info = info;
   for (const knob& each : info.knobs) fresh.in_force.push_back(each.initial);
   fresh.accepted = fresh.accepted_before = fresh.in_force;
   m_subjects.emplace(info.id, std::move(fresh));
+  return true;
 }
 
 void engine::measure(const subject_state& state) {

@@ -221,6 +221,31 @@ TEST(engine, calls_periodic_and_triggered_policies_when_they_are_due) {
   EXPECT_EQ(triggered, 1);
 }
 
+TEST(engine, calls_policies_that_have_a_period_and_triggers_with_either) {
+  scenario here;
+  std::vector<double> calls;
+  std::vector<std::string> seen;
+  here.steering.add(std::make_unique<scripted>(
+      [&](const view& now, auto&) {
+        calls.push_back(now.time_s);
+        for (const event& each : now.events) seen.push_back(each.name);
+      },
+      "both", cadence{1, {"bell"}}));
+  snapshot now;
+  const auto tell = [&](double time_s, std::vector<event> happened = {}) {
+    now.time_s = time_s;
+    now.events = std::move(happened);
+    here.tell(now);
+  };
+  tell(0);
+  tell(0.25, {{"whistle", 0, 0}});
+  tell(0.5, {{"bell", 7, 0}});
+  tell(1.25);
+  tell(1.5);
+  EXPECT_EQ(calls, (std::vector<double>{0, 0.5, 1.5}));
+  EXPECT_EQ(seen, (std::vector<std::string>{"whistle", "bell"})) << "none is lost";
+}
+
 TEST(engine, leaves_out_measurements_that_cannot_be) {
   one_policy here([](const view& now, auto&) {
     for (const subject_view& each : now.subjects) EXPECT_TRUE(each.measured.empty());

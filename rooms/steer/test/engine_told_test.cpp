@@ -29,13 +29,15 @@ TEST(engine, tells_a_policy_each_event_and_end_once) {
       "seldom", cadence{1, {}}));
   here.add(told_of, same_time);
   here.run();
+  EXPECT_EQ(events, std::vector<std::string>{"appeared"});
+  events.clear();
   snapshot now = only_at(0.5);
   now.events = {{"bell", 7, 0}};
   now.gone = {7, 8};
   here.tell(now);
   EXPECT_TRUE(events.empty());
   for (const double time_s : {2, 4, 6}) here.tell(only_at(time_s));
-  EXPECT_EQ(events, std::vector<std::string>{"bell"});
+  EXPECT_EQ(events, (std::vector<std::string>{"gone", "bell"}));
   EXPECT_EQ(gone, std::vector<subject_id>{7}) << "the other was never there";
 }
 

@@ -191,12 +191,12 @@ TEST_P(on_recorded_surfaces, a_search_ends_near_the_best) {
 
 INSTANTIATE_TEST_SUITE_P(search, on_recorded_surfaces,
                          ::testing::Values(expected_end{search_kind::exhaustive, 1, 1, 1},
-                                           expected_end{search_kind::random, 0.9, 2.5, 0.7},
-                                           expected_end{search_kind::hill_climbing, 0.9, 2.5, 0.62},
-                                           expected_end{search_kind::nelder_mead, 0.9, 3, 0.4},
-                                           expected_end{search_kind::parallel_rank_order, 0.9, 3, 0.4},
-                                           expected_end{search_kind::simulated_annealing, 0.7, 3, 0.5},
-                                           expected_end{search_kind::diagnosed, 0.9, 2.5, 0.35}),
+                                           expected_end{search_kind::random, 0.9, 1.25, 0.97},
+                                           expected_end{search_kind::hill_climbing, 0.9, 1.25, 0.97},
+                                           expected_end{search_kind::nelder_mead, 0.9, 3, 0.85},
+                                           expected_end{search_kind::parallel_rank_order, 0.9, 1.25, 0.95},
+                                           expected_end{search_kind::simulated_annealing, 0.7, 1.25, 0.9},
+                                           expected_end{search_kind::diagnosed, 0.9, 1.25, 0.95}),
                          [](const auto& of) {
                            std::string name(name_of(of.param.kind));
                            std::replace(name.begin(), name.end(), '-', '_');

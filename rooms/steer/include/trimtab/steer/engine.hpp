@@ -9,6 +9,7 @@
 #include <set>
 
 #include "trimtab/steer/budget.hpp"
+#include "trimtab/steer/event_source.hpp"
 #include "trimtab/steer/policy.hpp"
 
 namespace trimtab::steer {
@@ -79,10 +80,10 @@ class engine {
   enum class judgement { good, refused, nonsense };
 
   void take_in(const snapshot& now);
-  void appear(const subject_info& info);
+  bool appear(const subject_info& info);  // false: it is known, or makes no sense
   void measure(const subject_state& state);
   void take_back(decision_number number);
-  bool is_due(const member& which, const snapshot& now) const;
+  bool is_due(const member& which) const;
   void call(int place, const snapshot& now);
   void carry_out(int place, const proposal& what);
   judgement judge(int place, const proposal& what, std::string& why);
@@ -103,6 +104,8 @@ class engine {
   std::map<subject_id, entry> m_subjects;
   std::set<subject_id> m_gone;
   std::set<decision_number> m_trials;  // the latest
+  event_source m_event_source;
+  std::vector<event> m_events;  // of this step: told, and what follows from the snapshot
   std::vector<decision> m_decisions;
   std::vector<std::string> m_slow;
   double m_time_s = 0;

@@ -52,8 +52,9 @@ struct proposal {
   estimate gain;
 };
 
-// When a policy is called: every period_s of the snapshots' time (0: with each), or, if triggers are named, only with
-// snapshots that have one of these events. Always with the last.
+// When a policy is called: every period_s of the snapshots' time, and with snapshots that have one of the events which the
+// triggers name (event_source.hpp, and what its adapter tells besides). A period of 0: with each snapshot, but if there are
+// triggers only with these. Always with the last.
 struct cadence {
   double period_s = 0;
   std::vector<std::string> triggers;

@@ -59,7 +59,7 @@ struct subject_state {
   bool operator==(const subject_state&) const = default;
 };
 
-// Something that triggered policies wait for.
+// Something that triggered policies wait for; what follows from the snapshot itself is not told (event_source.hpp).
 struct event {
   std::string name;
   subject_id subject = 0;

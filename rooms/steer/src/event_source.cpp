@@ -1,0 +1,61 @@
+#include "trimtab/steer/event_source.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "trimtab/steer/fitting/figures.hpp"
+
+namespace trimtab::steer {
+
+std::optional<double> event_source::add(pace& its, const measurement& one) {
+  if (!std::isfinite(one.value) || one.value <= 0) return std::nullopt;
+  if (one.under != its.under) its = {one.under, {}, 0};
+  its.latest.push_back(one.value);
+  if (its.latest.size() < measured_together) return std::nullopt;
+  const auto middle = its.latest.begin() + measured_together / 2;
+  std::nth_element(its.latest.begin(), middle, its.latest.end());
+  const double now = *middle, before = its.level == 0 ? now : its.level;
+  its.latest.clear();
+  const bool is_other = now > drift * before || now * drift < before;
+  if (its.level == 0 || is_other) its.level = now;
+  return is_other ? std::optional<double>(now / before) : std::nullopt;
+}
+
+void event_source::look_at(const subject_state& state, std::vector<event>& out) {
+  for (const measurement& each : state.measured)
+    if (const auto times = add(m_paces[state.id], each)) out.push_back({std::string(events::drifted), state.id, *times});
+}
+
+void event_source::look_at_cpus(const snapshot& now, std::vector<event>& out) {
+  if (const figure* const delayed = find_figure(now.figures, figures::run_delay_share); delayed != nullptr) {
+    const bool is_change = m_is_crowded ? delayed->value < calm_share : delayed->value >= crowded_share;
+    if (is_change) {
+      m_is_crowded = !m_is_crowded;
+      out.push_back({std::string(m_is_crowded ? events::crowded : events::calm), 0, delayed->value});
+    }
+  }
+  const figure* const allowed = find_figure(now.figures, figures::allowed_cpus);
+  if (allowed == nullptr || !(allowed->value > 0)) return;
+  const double quota = figure_or(now.figures, figures::quota_cpus, 0);
+  const double cpus = quota > 0 ? std::min(allowed->value, quota) : allowed->value;
+  if (m_cpus != 0 && cpus != m_cpus) out.push_back({std::string(events::cpus), 0, cpus});
+  m_cpus = cpus;
+}
+
+std::vector<event> event_source::in(const snapshot& now) {
+  std::vector<event> out;
+  for (const subject_info& each : now.appeared) {
+    m_paces.erase(each.id);  // its number may have been another's
+    out.push_back({std::string(events::appeared), each.id, 0});
+  }
+  for (const subject_state& each : now.subjects) look_at(each, out);
+  for (const subject_id each : now.gone) {
+    m_paces.erase(each);
+    out.push_back({std::string(events::gone), each, 0});
+  }
+  look_at_cpus(now, out);
+  return out;
+}
+
+}  // namespace trimtab::steer

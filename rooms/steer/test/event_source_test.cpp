@@ -1,0 +1,110 @@
+#include "trimtab/steer/event_source.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "scenario.hpp"
+#include "trimtab/steer/fitting/figures.hpp"
+
+namespace trimtab::steer::testing {
+namespace {
+
+class happenings : public ::testing::Test {
+ protected:
+  // As text: what a snapshot brings with so many measurements of subject 7, of this value, under this decision.
+  std::string measure(double value, int count = 9, decision_number under = 0) {
+    snapshot now;
+    now.subjects = {{7, {}, {}}};
+    for (int i = 0; i < count; ++i) now.subjects[0].measured.push_back({under, value, value});
+    return text_of(now);
+  }
+  std::string figures_of(std::vector<figure> told) {
+    snapshot now;
+    now.figures = std::move(told);
+    return text_of(now);
+  }
+  std::string text_of(const snapshot& now) {
+    std::string text;
+    for (const event& each : source.in(now)) {
+      char line[80];
+      std::snprintf(line, sizeof line, "%s %u %.3g;", each.name.c_str(), each.subject, each.value);
+      text += line;
+    }
+    return text;
+  }
+  event_source source;
+};
+
+TEST_F(happenings, subjects_appear_and_go) {
+  snapshot now;
+  now.appeared = {{7, "a", {}, 0}, {8, "b", {}, 0}};
+  now.gone = {3};
+  EXPECT_EQ(text_of(now), "appeared 7 0;appeared 8 0;gone 3 0;");
+  EXPECT_EQ(text_of({}), "");
+}
+
+TEST_F(happenings, a_subject_drifts_when_it_takes_another_time_under_the_same_values) {
+  EXPECT_EQ(measure(1), "");
+  EXPECT_EQ(measure(1.2), "") << "not by a quarter";
+  EXPECT_EQ(measure(2, 4), "") << "a few may be by chance";
+  EXPECT_EQ(measure(2, 5), "drifted 7 2;");
+  EXPECT_EQ(measure(2), "") << "told once";
+  EXPECT_EQ(measure(1), "drifted 7 0.5;");
+  EXPECT_EQ(measure(5, 9, 1), "") << "another decision";
+  EXPECT_EQ(measure(1, 9, 1), "drifted 7 0.2;");
+}
+
+TEST_F(happenings, what_makes_no_sense_is_no_drift) {
+  EXPECT_EQ(measure(1), "");
+  for (const double value : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+    EXPECT_EQ(measure(value), "");
+  EXPECT_EQ(measure(1), "");
+}
+
+TEST_F(happenings, a_number_that_comes_to_stand_for_another_begins_anew) {
+  EXPECT_EQ(measure(1), "");
+  snapshot now;
+  now.gone = {7};
+  EXPECT_EQ(text_of(now), "gone 7 0;");
+  EXPECT_EQ(measure(3), "");
+}
+
+TEST_F(happenings, threads_lack_cpus_and_have_them_again) {
+  const auto delayed = [&](double share) { return figures_of({{std::string(figures::run_delay_share), share}}); };
+  EXPECT_EQ(delayed(0.05), "");
+  EXPECT_EQ(delayed(0.25), "crowded 0 0.25;");
+  EXPECT_EQ(delayed(0.5), "");
+  EXPECT_EQ(delayed(0.05), "") << "neither";
+  EXPECT_EQ(figures_of({}), "") << "not known";
+  EXPECT_EQ(delayed(0.01), "calm 0 0.01;");
+  EXPECT_EQ(delayed(0), "");
+}
+
+TEST_F(happenings, another_number_of_cpus) {
+  const auto cpus = [&](double allowed, double quota) {
+    return figures_of({{std::string(figures::allowed_cpus), allowed}, {std::string(figures::quota_cpus), quota}});
+  };
+  EXPECT_EQ(cpus(8, 0), "");
+  EXPECT_EQ(cpus(8, 0), "");
+  EXPECT_EQ(cpus(4, 0), "cpus 0 4;");
+  EXPECT_EQ(cpus(4, 2.5), "cpus 0 2.5;");
+  EXPECT_EQ(cpus(8, 2.5), "") << "the quota is less";
+  EXPECT_EQ(cpus(8, 0), "cpus 0 8;");
+}
+
+TEST(engine_with_events, triggers_by_what_follows_from_snapshots) {
+  scenario here;
+  std::vector<std::string> called_with;
+  here.steering.add(std::make_unique<scripted>(
+      [&](const view& now, auto&) {
+        for (const event& each : now.events) called_with.push_back(each.name);
+      },
+      "triggered", cadence{0, {"appeared"}}));
+  here.add({7, "loop", {numbers("chunk", 1, 64, 1)}}, [](const std::vector<knob_value>&, double) { return 0.01; });
+  for (int i = 0; i < 20; ++i) here.run();
+  EXPECT_EQ(called_with, std::vector<std::string>{"appeared"});
+}
+
+}  // namespace
+}  // namespace trimtab::steer::testing
