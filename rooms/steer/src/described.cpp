@@ -48,7 +48,7 @@ std::unique_ptr<policy> tuner_of(const description& of, const policy_context& wi
 }
 
 template <class rule, class options, class... more>
-std::unique_ptr<policy> fitting_of(const description& of, std::string& mistake, more... arguments) {
+std::unique_ptr<policy> fitting_of(const description& of, std::string& mistake, const more&... arguments) {
   options chosen;
   mistake = set_tunables(of.find("tunables").value_or(""), chosen);
   return std::make_unique<rule>(chosen, arguments...);

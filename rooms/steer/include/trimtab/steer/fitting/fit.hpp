@@ -5,10 +5,10 @@
 //   share  what the registry gives, while others fit their threads, too: when it held for two windows, but for the first
 //   drop   at once to what is left: members lost half a CPU in one window, or three tenths in two in a row; without a figure
 //          of that one thread, when regions' ends lay far apart in two windows in a row, beyond what is usual
-//   add    one, when CPUs were idle for `calm_s` at a stretch and nothing was lost: soon, as who took them may just have ended
+//   add    one, when CPUs were idle for `calm_s` at a stretch and nothing was lost: soon, as who took them may just have
+//          ended
 //   grain  one, or half as many, where regions are so short that they may not be worth waking threads for, and a trial of
-//   some of
-//          them shows that they take less time so (grain_limit.hpp)
+//          some of them shows that they take less time so (grain_limit.hpp)
 //
 // It comes to rest. A thread is added only where at least `least_idle` of a CPU is free, so it can lose at most
 // 1 - least_idle, which is not enough for a drop. What is measured within `settle_s` of a change is not judged. And when a
@@ -26,7 +26,7 @@ struct fit_options {
   double lost_at_once = steer::lost_at_once;
   double lost_in_a_row = 0.3;  // CPUs, > 1 - least_idle
   double least_idle = 0.8;     // CPUs
-  double calm_s = 0.3;  // two windows
+  double calm_s = 0.3;         // two windows
   double most_calm_s = 60;
   double settle_s = 0.25;
   double soon_s = 3;
