@@ -135,8 +135,6 @@ void* run(void* argument) noexcept {
   auto& to = *static_cast<recorder*>(argument);
   const std::uint32_t mine = state.generation.load(std::memory_order_acquire);
   prctl(PR_SET_NAME, "trimtab");
-  // Unless there are streams, which must be kept ahead of their lanes.
-  if (!to.traces()) base::stay_in_background();
   bool is_placed = false;
   double cost = 0;
   std::uint64_t spent = own_cpu_ns(), due = 0;  // the next heartbeat
@@ -145,8 +143,12 @@ void* run(void* argument) noexcept {
     if (state.is_stopping.load(std::memory_order_acquire) || state.generation.load(std::memory_order_acquire) != mine)
       return nullptr;
     if (!state.tick_lock.try_lock()) continue;  // it is being flushed, or stopped
-    if (!is_placed) sched_setaffinity(0, sizeof state.cpus.bits, reinterpret_cast<const cpu_set_t*>(state.cpus.bits));
-    is_placed = true;
+    if (!is_placed) {
+      sched_setaffinity(0, sizeof state.cpus.bits, reinterpret_cast<const cpu_set_t*>(state.cpus.bits));
+      // Unless there are streams, which must be kept ahead of their lanes.
+      if (!to.traces()) base::stay_in_background();
+      is_placed = true;
+    }
     const base::ticks at = base::now();
     const std::uint64_t mono = base::monotonic_ns();
     const bool are_slow = to.make_streams_ready();
