@@ -30,7 +30,7 @@
 
 namespace trimtab::steer::surfaces {
 
-struct recording {
+struct surface_recording {
   struct about {
     std::string text;
     double rounds = 0;  // median over the points
@@ -44,7 +44,7 @@ struct recording {
 class recording_reader {
  public:
   // Throws std::runtime_error, which names the file, the line, what was expected and what was found.
-  static recording read(const std::string& path) {
+  static surface_recording read(const std::string& path) {
     std::ifstream stream(path);
     if (!stream) throw std::runtime_error(path + ": expected a file of recorded surfaces, found none that can be read");
     return recording_reader(path, stream).m_made;
@@ -222,7 +222,7 @@ class recording_reader {
   std::size_t m_line = 0;
   std::vector<std::string> m_words;
   std::shared_ptr<grid> m_grid;  // of the surface under way
-  recording m_made;
+  surface_recording m_made;
 };
 
 }  // namespace trimtab::steer::surfaces

@@ -139,7 +139,7 @@ std::string quoted(const std::string& text) {
   return all.append("\"");
 }
 
-void print_case(const surfaces::surface& of, const surfaces::recording::about* recorded, const char* before) {
+void print_case(const surfaces::surface& of, const surfaces::surface_recording::about* recorded, const char* before) {
   const std::vector<double> all = surfaces::all_seconds(of);
   const double best = *std::min_element(all.begin(), all.end());
   std::printf("%s\n  {\"surface\": %s, \"about\": %s, \"is_recorded\": %s, \"points\": %llu, \"start\": %.4f", before,
@@ -160,7 +160,7 @@ void print_case(const surfaces::surface& of, const surfaces::recording::about* r
 }  // namespace
 
 int main(int argc, char** argv) {
-  surfaces::recording recorded;
+  surfaces::surface_recording recorded;
   try {
     recorded = surfaces::recording_reader::read(argc > 1 ? argv[1] : TRIMTAB_RECORDED_SURFACES);
   } catch (const std::runtime_error& error) {

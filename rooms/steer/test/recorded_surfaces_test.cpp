@@ -10,8 +10,8 @@
 namespace trimtab::steer {
 namespace {
 
-using surfaces::recording;
 using surfaces::recording_reader;
+using surfaces::surface_recording;
 
 constexpr const char* small_recording =
     "trimtab-surfaces 1\n"
@@ -32,7 +32,7 @@ constexpr const char* small_recording =
 
 class recorded_surfaces : public ::testing::Test {
  protected:
-  recording read(const std::string& text) { return recording_reader::read(m_folder.put("/surfaces.txt", text)); }
+  surface_recording read(const std::string& text) { return recording_reader::read(m_folder.put("/surfaces.txt", text)); }
   // What it says of the small recording with this in the place of that, without the folder.
   std::string error_of(const std::string& from, const std::string& to) {
     std::string text = small_recording;
@@ -48,7 +48,7 @@ class recorded_surfaces : public ::testing::Test {
 };
 
 TEST_F(recorded_surfaces, have_knobs_times_and_noise) {
-  const recording found = read(small_recording);
+  const surface_recording found = read(small_recording);
   EXPECT_EQ(found.machine, (std::vector<std::string>{"two CPUs, and", "a compiler"}));
   ASSERT_EQ(found.all.size(), 1u);
   const surfaces::surface& of = found.all[0];
