@@ -37,7 +37,9 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table with its columns aligned, so that it reads in a terminal, too. Figures stand right."""
     cells = [list(head), *(list(row) for row in rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
-    is_text = [_is_text([row[i] for row in cells[1:] if row[i]]) for i in range(len(head))]
+    is_figure = [[row[i][0] in "0123456789+-" for row in cells[1:] if row[i]] for i in range(len(head))]
+    # Some of the titles may begin like one.
+    is_text = [not (all if i == 0 else any)(column) for i, column in enumerate(is_figure)]
 
     def line(row: Sequence[str]) -> str:
         padded = [
@@ -48,11 +50,6 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
     rule = ["-" * (width + 1) + ("-" if text else ":") for width, text in zip(widths, is_text, strict=True)]
     return "\n".join([line(cells[0]), "|" + "|".join(rule) + "|", *map(line, cells[1:])])
-
-
-def _is_text(cells: Sequence[str]) -> bool:
-    """Half of them or more do not begin like a figure."""
-    return 2 * sum(cell[0] in "0123456789+-" for cell in cells) <= len(cells)
 
 
 def programs_machine(results: Results) -> str:
