@@ -85,7 +85,10 @@ std::uint32_t program_record::recorded(steer::subject_id subject) const noexcept
 std::unique_ptr<steer::recording_writer> program_record::snapshots_of(const steer::recording_head& built) {
   const char* const folder = trimtab_snapshots_folder();
   if (folder == nullptr) return nullptr;
-  std::string file = std::string(folder) + "/snapshots-runtime-" + std::to_string(built.runtime) + ".txt";
+  const bool is_of_runtime = built.runtime < first_scheduler_engine;
+  const std::uint32_t number = is_of_runtime ? built.runtime : built.runtime - first_scheduler_engine + 1;
+  std::string file =
+      std::string(folder) + "/snapshots-" + (is_of_runtime ? "runtime-" : "scheduler-") + std::to_string(number) + ".txt";
   return std::make_unique<steer::recording_writer>(
       built, steer::recording_writer::into{
                  [file = std::move(file)](std::string_view text) { return base::append_file(file.c_str(), text); },

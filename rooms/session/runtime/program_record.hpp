@@ -13,6 +13,9 @@
 
 namespace trimtab::session {
 
+// Numbers of engines in a process: those of runtimes are 1, 2, ...; from here on are those that choose their schedulers.
+inline constexpr std::uint32_t first_scheduler_engine = 0x80000000;
+
 class program_record {
  public:
   // runtime: 1, 2, ... in this process.

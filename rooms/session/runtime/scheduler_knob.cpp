@@ -20,9 +20,9 @@ constexpr steer::subject_id scheduler_subject = 1;
 // A life with less of it in loops or steps says nothing.
 constexpr double least_life_s = 1e-3;
 constexpr std::size_t most_names = 4096;
-// Of engines in this process. Below the first are those of runtimes' own.
+// Of engines in this process.
 std::uint32_t next_engine() noexcept {
-  static std::atomic<std::uint32_t> next{0x80000000};
+  static std::atomic<std::uint32_t> next{first_scheduler_engine};
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
