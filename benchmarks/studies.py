@@ -82,26 +82,44 @@ def run_study(
             study.smoke if is_smoke else {},
             variant=SHORT if is_smoke else study.variant,
         )
-        experiment = replace(
-            experiment,
-            samples=rounds or experiment.samples,
-            # Who only wants to see that it works does not wait for a quiet machine.
-            disturbed_above=1.0 if is_smoke else experiment.disturbed_above,
-        )
         folder = folder_of_sweep(programs.parent, study.word, str(machine["commit"]), is_smoke)
-        if is_smoke:
-            shutil.rmtree(folder, ignore_errors=True)
-        swept = sweep(experiment, folder, Options(), telling(study.word, tell))
+        swept = swept_whole(experiment, folder, is_smoke, rounds, telling(study.word, tell), study.word)
     except ExperimentError as error:
         raise BenchError(str(error)) from error
-    if swept.failed:
-        first = swept.failed[0]
-        raise BenchError(f"{study.word}: {' '.join(first.command)}: {first.failure} {' '.join(first.stderr)}")
     summary = summarised(swept)
     written = write_outputs(swept, summary)
     tell(f"{study.word}: {written.page}")
     drawn = {path.stem for path in written.figures}
     return results_of(study, machine, swept, summary, drawn)
+
+
+def swept_whole(
+    experiment: Experiment,
+    folder: Path,
+    is_smoke: bool,
+    rounds: int,
+    told: Callable[[Progress], None],
+    where: str,
+) -> Swept:
+    """All runs of the experiment; `where`: what errors begin with.
+
+    Raises:
+        ExperimentError: it cannot be run.
+        BenchError: a run failed.
+    """
+    experiment = replace(
+        experiment,
+        samples=rounds or experiment.samples,
+        # Who only wants to see that it works does not wait for a quiet machine.
+        disturbed_above=1.0 if is_smoke else experiment.disturbed_above,
+    )
+    if is_smoke:
+        shutil.rmtree(folder, ignore_errors=True)
+    swept = sweep(experiment, folder, Options(), told)
+    if swept.failed:
+        first = swept.failed[0]
+        raise BenchError(f"{where}: {' '.join(first.command)}: {first.failure} {' '.join(first.stderr)}")
+    return swept
 
 
 def folder_of_sweep(out: Path, word: str, commit: str, is_smoke: bool = False) -> Path:

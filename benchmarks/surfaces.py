@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import itertools
-import shutil
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from trimtab.experiments import (
     ExperimentError,
-    Options,
     Row,
     Swept,
     Value,
     load,
     summarised,
-    sweep,
     write_outputs,
 )
 
 from benchmarks.machine import describe
 from benchmarks.running import BenchError, make
-from benchmarks.studies import folder_of_sweep, telling
+from benchmarks.studies import folder_of_sweep, swept_whole, telling
 
 LOOPS, TASKS = "surfaces_of_loops.toml", "surfaces_of_tasks.toml"
 # As rooms/steer/bench/recorded_surfaces.hpp reads it.
@@ -169,20 +166,10 @@ def record(root: Path, out: Path, is_smoke: bool, rounds: int, tell: Callable[[s
     for file in dict.fromkeys(each.file for each in SURFACES):
         try:
             experiment = load(root / "docs" / "experiments" / file, _SMOKE if is_smoke else {})
-            experiment = replace(
-                experiment,
-                samples=rounds or experiment.samples,
-                disturbed_above=1.0 if is_smoke else experiment.disturbed_above,
-            )
             folder = folder_of_sweep(out, experiment.name, str(machine["commit"]), is_smoke)
-            if is_smoke:
-                shutil.rmtree(folder, ignore_errors=True)
-            swept = sweep(experiment, folder, Options(), telling(experiment.name, tell))
+            swept = swept_whole(experiment, folder, is_smoke, rounds, telling(experiment.name, tell), file)
         except ExperimentError as error:
             raise BenchError(str(error)) from error
-        if swept.failed:
-            first = swept.failed[0]
-            raise BenchError(f"{file}: {' '.join(first.command)}: {first.failure} {' '.join(first.stderr)}")
         tell(f"{experiment.name}: {write_outputs(swept, summarised(swept)).page}")
         found[file] = swept
     return text_of(found, machine)

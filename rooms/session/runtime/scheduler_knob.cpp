@@ -64,7 +64,7 @@ scheduler_knob::scheduler_knob(std::uint32_t place, std::uint32_t workers, const
       m_number(next_engine()),
       m_record(m_info.name, m_number, how.is_printed),
       m_error(known.error),
-      m_built(built(known, m_number)) {
+      m_built(built(known)) {
   const steer::policy_context context{m_built.settings, [this](const steer::subject_info&) { return m_key; }, {}};
   for (const steer::policy_description& each : m_built.policies) {
     std::unique_ptr<steer::policy> made = steer::make_policy(each, context).made;
@@ -83,9 +83,9 @@ scheduler_knob::scheduler_knob(std::uint32_t place, std::uint32_t workers, const
   step(std::move(first));
 }
 
-steer::recording_head scheduler_knob::built(const known_settings& known, std::uint32_t number) const {
+steer::recording_head scheduler_knob::built(const known_settings& known) const {
   steer::recording_head made = steer::head_of({});
-  made.runtime = number;
+  made.runtime = m_number;
   made.settings = known.settings;
   made.policies.push_back({"history"});
   if (m_how.is_searched && !known.is_frozen) made.policies.push_back({"scheduler", {{"seed", std::to_string(m_how.seed)}}});

@@ -53,7 +53,7 @@ class scheduler_knob {
   void close();
 
  private:
-  steer::recording_head built(const known_settings& known, std::uint32_t number) const;
+  steer::recording_head built(const known_settings& known) const;
   void step(steer::snapshot now);
   std::optional<steer::measurement> measured(steer::decision_number under, const std::vector<work_total>& work);
   void tell(const std::vector<steer::figure>& figures);

@@ -1,6 +1,5 @@
 #include "outside_policy.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -84,11 +83,8 @@ bool outside_policy::take_answer(const steer::view& now, std::vector<steer::prop
 }
 
 bool outside_policy::is_due(double time_s) const {
-  const bool is_periodic = m_when.triggers.empty() || m_when.period_s > 0;
-  if (m_number == 0 || (is_periodic && time_s - m_asked_s >= m_when.period_s)) return true;
-  return std::any_of(m_happened.begin(), m_happened.end(), [this](const steer::event& each) {
-    return std::find(m_when.triggers.begin(), m_when.triggers.end(), each.name) != m_when.triggers.end();
-  });
+  if (m_number == 0) return true;
+  return (m_when.is_periodic() && time_s - m_asked_s >= m_when.period_s) || m_when.is_triggered_by(m_happened);
 }
 
 void outside_policy::observe(const steer::view& now, std::vector<steer::proposal>& out) {

@@ -41,11 +41,7 @@ const std::vector<decision>& engine::step(const snapshot& now) {
 
 bool engine::is_due(const member& which) const {
   if (m_is_last) return true;
-  const bool is_periodic = which.when.triggers.empty() || which.when.period_s > 0;
-  if (is_periodic && m_time_s >= which.next_s) return true;
-  return std::any_of(m_events.begin(), m_events.end(), [&](const event& each) {
-    return std::find(which.when.triggers.begin(), which.when.triggers.end(), each.name) != which.when.triggers.end();
-  });
+  return (which.when.is_periodic() && m_time_s >= which.next_s) || which.when.is_triggered_by(m_events);
 }
 
 void engine::call(int place, const snapshot& now) {

@@ -2,6 +2,7 @@
 // no clock and no system, and draws random numbers from its own seed only.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -58,6 +59,12 @@ struct proposal {
 struct cadence {
   double period_s = 0;
   std::vector<std::string> triggers;
+  bool is_periodic() const noexcept { return triggers.empty() || period_s > 0; }
+  bool is_triggered_by(std::span<const event> happened) const {
+    return std::any_of(happened.begin(), happened.end(), [this](const event& each) {
+      return std::find(triggers.begin(), triggers.end(), each.name) != triggers.end();
+    });
+  }
 };
 
 class policy {
