@@ -20,8 +20,8 @@ _TIMEOUT_S = 300
 _CPUS = len(os.sched_getaffinity(0))
 _COPIES = (2, 3, 4)
 _ONE_THREAD = {"OMP_NUM_THREADS": "1"}
-# Of a balanced loop of 0.1 ms: some seconds with one thread.
-_STEPS, _SERIAL_STEPS, _SMOKE_STEPS = 20_000, 10_000, 20
+# Of a balanced loop: 5 s with one thread. Half of it for the job, and for each copy.
+_STEPS, _SMOKE_STEPS = {"gcc": 20_000, "clang": 40_000}, 20
 _RING_STEPS, _SMOKE_RING_STEPS = 32_000, 200
 _CAP = re.compile(r"^at [\d.]+ s runtime 1: workers \d+ -> (\d+), (?:kept|set)", re.MULTILINE)
 
@@ -39,13 +39,10 @@ class _Where:
     workloads: Path
     is_smoke: bool
 
-    def loop(self, compiler: str, steps: int) -> list[str]:
-        """The balanced loop."""
-        return [
-            str(self.programs / f"steered-{compiler}"),
-            "even",
-            str(_SMOKE_STEPS if self.is_smoke else steps),
-        ]
+    def loop(self, compiler: str, share: int = 1) -> list[str]:
+        """The balanced loop, or one of `share` parts of it."""
+        steps = _SMOKE_STEPS if self.is_smoke else _STEPS[compiler] // share
+        return [str(self.programs / f"steered-{compiler}"), "even", str(steps)]
 
     def ring(self, *options: str) -> list[str]:
         """The stencil."""
@@ -78,7 +75,7 @@ def _take(into: dict[str, dict[str, Any]], found: Iterable[_Found]) -> None:
 
 
 def _beside_a_serial_job(where: _Where, compiler: str) -> Iterator[_Found]:
-    job, program = where.loop(compiler, _SERIAL_STEPS), where.loop(compiler, _STEPS)
+    job, program = where.loop(compiler, share=2), where.loop(compiler)
     alone = _timed(job, _ONE_THREAD)
     work = _timed(program, _ONE_THREAD)
     with _started([(program, {}, True), (job, _ONE_THREAD, False)]) as ended:
@@ -90,7 +87,7 @@ def _beside_a_serial_job(where: _Where, compiler: str) -> Iterator[_Found]:
 
 
 def _copies(where: _Where, compiler: str) -> Iterator[_Found]:
-    program = where.loop(compiler, _STEPS // 2)
+    program = where.loop(compiler, share=2)
     for count in _COPIES[:1] if where.is_smoke else _COPIES:
         with _started([(program, _ONE_THREAD, False)] * count) as ended:
             single = max(ended)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -242,6 +243,23 @@ def test_children_of_forks_run_as_they_were_written(
 def test_options_that_exclude_each_other(run: Run) -> None:
     done = run("true", options=("--frozen", "--tune")).done
     assert done.returncode == 2 and "--frozen and --tune=on exclude each other" in done.stderr
+
+
+def test_who_says_nothing_is_told_what_is_known(run: Run, tmp_path: Path) -> None:
+    program = Path(shutil.which("true") or "")
+    file = tmp_path / "data" / "trimtab" / "history.sqlite"
+
+    def told(*options: str, input_of_it: str = "1") -> bool:
+        environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path / "data")}
+        return "earlier runs found" in run("true", input_of_it, options=options, env=environment).done.stderr
+
+    assert not told() and not file.exists()
+    remember(file, program, ["1"], "a", {"chunk": "8"})
+    assert told()
+    assert not told("--tune=off") and not told("--frozen") and not told("-q")
+    assert not told(input_of_it="2")
+    file.write_text("no database")
+    assert not told()
 
 
 def test_settings_are_in_the_run(run: Run, tmp_path: Path, history: tuple[str, str]) -> None:

@@ -134,7 +134,6 @@ def main() -> None:
     "--tune",
     is_flag=False,
     flag_value="on",
-    default="off",
     type=click.Choice(["on", "off", "shuffle"]),
     help="Change loops while they run, keep what is proved to help, and remember it. shuffle: turn every knob at random, to "
     "see whether the answer stays. Default: off.",
@@ -180,7 +179,7 @@ def run(
     level: str | None,
     html: Path | None,
     no_follow: bool,
-    tune: str,
+    tune: str | None,
     frozen: bool,
     history: Path | None,
     input_class: str | None,
@@ -203,6 +202,8 @@ def run(
     from trimtab.launcher.launch import end_like
 
     prepared = None
+    is_nothing_said = tune is None and not frozen
+    tune = tune or "off"
     if frozen and tune != "off":
         raise click.UsageError(f"--frozen and --tune={tune} exclude each other")
     if policy is not None and not frozen and tune != "on":
@@ -254,6 +255,8 @@ def run(
             click.echo(f"trimtab: not recorded: {result.why}", err=True)
         if result.directory is not None and (not quiet or html is not None or is_learnt_from):
             _verdict(result.directory, html, quiet, prepared)
+        if is_nothing_said and not quiet:
+            _tell_known(command)
     end_like(result)
 
 
@@ -273,6 +276,18 @@ def _prepare(wanted: Tuning, command: tuple[str, ...]) -> Prepared:
     if prepared.why:
         click.echo(f"trimtab: nothing known: {prepared.why}", err=True)
     return prepared
+
+
+def _tell_known(command: tuple[str, ...]) -> None:
+    """Whoever has tuned a program, and runs it without a word of it, may want what was found."""
+    from trimtab.tuning import count_known
+
+    if known := count_known(Path(shutil.which(command[0]) or command[0]), command[1:]):
+        its = "one setting" if known == 1 else f"{known} settings"
+        click.echo(
+            f"trimtab: earlier runs found {its} for this program and input: --frozen uses what they found",
+            err=True,
+        )
 
 
 def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared | None) -> None:

@@ -152,6 +152,15 @@ def _found_before(
     ]
 
 
+def count_known(program: Path, arguments: Sequence[str]) -> int:
+    """How many settings the user's history has for `program` with these arguments, here. None where it cannot be read."""
+    history = history_in(None)
+    try:
+        return len(history.recall(key_of(program, arguments, None))) if history.path.exists() else 0
+    except (HistoryError, OSError):
+        return 0
+
+
 def remember(prepared: Prepared, report: dict[str, Any], run: Path) -> str:
     """Keep what the run found, and what it was started with. Returns why it could not, or nothing."""
     if prepared.steering.mode != "on":

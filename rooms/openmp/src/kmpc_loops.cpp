@@ -1,7 +1,6 @@
 // Hooks of the work-sharing entry points that clang's code calls. Bounds, schedule and chunk stay as they are, unless the
 // loop is one that is shared out in another way (steered_loops.hpp).
-#include "kmpc_ident.hpp"
-#include "short_regions.hpp"
+#include "kmpc_short_way.hpp"
 #include "steering/claimed_loops.hpp"
 
 namespace trimtab::openmp {
@@ -136,38 +135,6 @@ int next_shared(steered_thread& mine, next forward, std::int32_t* is_last, numbe
   return is_more;
 }
 
-// A static loop where members are not timed and nothing is changed, which is most of what short regions have: the call is
-// handed on as it is, without asking again whose it is. By the place that the hook returns to.
-struct known_call {
-  const void* place;
-  void* function;
-  std::uint32_t generation;
-};
-constinit thread_local known_call t_known_calls[8] = {};
-
-known_call& known_call_at(const void* place) noexcept {
-  return t_known_calls[base::mix_fast(reinterpret_cast<std::uintptr_t>(place)) % std::size(t_known_calls)];
-}
-// nullptr: the long way. Asks nobody: no call is made from here, so that no register has to be kept.
-template <class function>
-function* short_way(const void* place) noexcept {
-  const known_call& known = known_call_at(place);
-  const lane_state* const state = t_state;
-  if (known.place != place || state == nullptr || state->owner != observe::t_lane || state->innermost != nullptr ||
-      t_steered.of != nullptr || t_steered.site != nullptr || !is_recording.load(std::memory_order_relaxed) ||
-      known.generation != places_generation.load(std::memory_order_relaxed))
-    return nullptr;
-  const lane_state* const forker = short_forker.load(std::memory_order_relaxed);
-  const bool is_untimed = forker == state ? state->short_one.subject_1.load(std::memory_order_relaxed) != 0
-                                          : forker != nullptr && t_is_runtimes_own;
-  return is_untimed ? reinterpret_cast<function*>(known.function) : nullptr;
-}
-template <class function>
-void know_way(const caller& from, const void* place, function* forward) noexcept {
-  if (from.is_internal || t_state == nullptr || t_state->innermost != nullptr) return;
-  known_call_at(place) = {place, reinterpret_cast<void*>(forward), places_generation.load(std::memory_order_relaxed)};
-}
-
 template <class number, class signed_number>
 using static_init = void(ident*, std::int32_t, std::int32_t, std::int32_t*, number*, number*, signed_number*, signed_number,
                          signed_number);
@@ -181,7 +148,7 @@ template <class number, class signed_number>
   const caller from = caller_of(where, place, entry::kmpc);
   auto* const forward = real<static_init<number, signed_number>>(from, which);
   if (forward == nullptr) return;
-  know_way(from, place, forward);
+  know_way(from, which, place, forward);
   const number first = *lower, last = *upper;
   begin_unshared(from);
   const loop_plan* const plan =
@@ -201,7 +168,7 @@ template <class number, class signed_number>
   if (!from.is_internal && find_here(at)) end_loop(at);
   auto* const forward = real<static_fini>(from, symbol::__kmpc_for_static_fini);
   if (forward == nullptr) return;
-  know_way(from, place, forward);
+  know_way(from, symbol::__kmpc_for_static_fini, place, forward);
   forward(where, thread);
 }
 
@@ -214,7 +181,7 @@ using namespace trimtab::openmp;
   TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number* lower, \
                          number* upper, signed_number* stride, signed_number increment, signed_number chunk) {       \
     const void* const place = __builtin_return_address(0);                                                           \
-    if (auto* const known = short_way<static_init<number, signed_number>>(place)) [[likely]]                         \
+    if (auto* const known = short_way<static_init<number, signed_number>>(symbol::name, place)) [[likely]]           \
       return known(where, thread, kind, is_last, lower, upper, stride, increment, chunk);                            \
     init_static(place, symbol::name, where, thread, kind, is_last, lower, upper, stride, increment, chunk);          \
   }
@@ -246,7 +213,7 @@ TRIMTAB_DIST_INIT(__kmpc_dist_for_static_init_8u, std::uint64_t, std::int64_t)
 
 TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
   const void* const place = __builtin_return_address(0);
-  if (auto* const known = short_way<static_fini>(place)) [[likely]]
+  if (auto* const known = short_way<static_fini>(symbol::__kmpc_for_static_fini, place)) [[likely]]
     return known(where, thread);
   end_static(place, where, thread);
 }

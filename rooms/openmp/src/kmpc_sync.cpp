@@ -1,11 +1,26 @@
 // Hooks of clang's synchronisation entry points. master, masked, flush and atomic wait for nothing and need none.
-#include "kmpc_ident.hpp"
+#include "kmpc_short_way.hpp"
 
 namespace trimtab::openmp {
 namespace {
 
 using observe::subject_kind;
 using observe::wait_kind;
+
+using reduce = std::int32_t(ident*, std::int32_t, std::int32_t, std::size_t, void*, void (*)(void*, void*), void*);
+
+// The long way, a function of its own, so that the short one needs no frame.
+[[gnu::noinline]] std::int32_t reduced(const void* place, symbol which, ident* where, std::int32_t thread,
+                                       std::int32_t variables, std::size_t bytes, void* data, void (*combine)(void*, void*),
+                                       void* lock) {
+  const caller from = caller_of(where, place, entry::kmpc);
+  auto* const forward = real<reduce>(from, which);
+  if (forward == nullptr) return 1;
+  if (from.is_internal) return forward(where, thread, variables, bytes, data, combine, lock);
+  know_way(from, which, place, forward);
+  const wait waited(subject_kind::barrier, wait_kind::reduction, place_of_call(place), source_of(where));
+  return forward(where, thread, variables, bytes, data, combine, lock);
+}
 
 }  // namespace
 }  // namespace trimtab::openmp
@@ -115,14 +130,10 @@ TRIMTAB_HOOK void __kmpc_doacross_wait(ident* where, std::int32_t thread, const 
 #define TRIMTAB_REDUCE(name)                                                                                               \
   TRIMTAB_HOOK std::int32_t name(ident* where, std::int32_t thread, std::int32_t variables, std::size_t bytes, void* data, \
                                  void (*combine)(void*, void*), void* lock) {                                              \
-    const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);                                        \
-    auto* const forward =                                                                                                  \
-        real<std::int32_t(ident*, std::int32_t, std::int32_t, std::size_t, void*, void (*)(void*, void*), void*)>(         \
-            from, symbol::name);                                                                                           \
-    if (forward == nullptr) return 1;                                                                                      \
-    if (from.is_internal) return forward(where, thread, variables, bytes, data, combine, lock);                            \
-    const wait waited(subject_kind::barrier, wait_kind::reduction, TRIMTAB_PLACE, source_of(where));                       \
-    return forward(where, thread, variables, bytes, data, combine, lock);                                                  \
+    const void* const place = __builtin_return_address(0);                                                                 \
+    if (auto* const known = short_way<reduce>(symbol::name, place)) [[likely]]                                             \
+      return known(where, thread, variables, bytes, data, combine, lock);                                                  \
+    return reduced(place, symbol::name, where, thread, variables, bytes, data, combine, lock);                             \
   }
 TRIMTAB_REDUCE(__kmpc_reduce)
 TRIMTAB_REDUCE(__kmpc_reduce_nowait)

@@ -8,28 +8,22 @@
 namespace trimtab::steer {
 
 void engine::take_in(const snapshot& now) {
-  m_events = m_event_source.in(now);
-  // Not of what is refused, or was known, or never was.
-  const auto forget = [this](std::string_view what, subject_id of) {
-    const auto found = std::find_if(m_events.begin(), m_events.end(),
-                                    [&](const event& each) { return each.name == what && each.subject == of; });
-    if (found != m_events.end()) m_events.erase(found);
-  };
+  m_events.clear();
   for (const subject_info& each : now.appeared)
-    if (!appear(each)) forget(events::appeared, each.id);
+    if (appear(each)) m_events.push_back(m_event_source.appear(each.id));
   for (const decision_number each : now.not_applied) take_back(each);
   for (const subject_state& each : now.subjects) measure(each);
+  m_event_source.add_drifts(now, m_events);
   for (const subject_id each : now.gone) {
-    if (m_subjects.erase(each) == 0) {
-      forget(events::gone, each);
-      continue;
-    }
+    if (m_subjects.erase(each) == 0) continue;
+    m_events.push_back(m_event_source.leave(each));
     m_gone.insert(each);
     for (member& told : m_members) {
       told.measured.erase(each);
       told.gone.push_back(each);
     }
   }
+  m_event_source.add_cpus(now, m_events);
   m_events.insert(m_events.end(), now.events.begin(), now.events.end());
   for (member& each : m_members) {
     each.events.insert(each.events.end(), m_events.begin(), m_events.end());

@@ -22,12 +22,23 @@ std::optional<double> event_source::add(pace& its, const measurement& one) {
   return is_other ? std::optional<double>(now / before) : std::nullopt;
 }
 
-void event_source::look_at(const subject_state& state, std::vector<event>& out) {
-  for (const measurement& each : state.measured)
-    if (const auto times = add(m_paces[state.id], each)) out.push_back({std::string(events::drifted), state.id, *times});
+event event_source::appear(subject_id of) {
+  m_paces.erase(of);  // its number may have been another's
+  return {std::string(events::appeared), of, 0};
 }
 
-void event_source::look_at_cpus(const snapshot& now, std::vector<event>& out) {
+event event_source::leave(subject_id of) {
+  m_paces.erase(of);
+  return {std::string(events::gone), of, 0};
+}
+
+void event_source::add_drifts(const snapshot& now, std::vector<event>& out) {
+  for (const subject_state& state : now.subjects)
+    for (const measurement& each : state.measured)
+      if (const auto times = add(m_paces[state.id], each)) out.push_back({std::string(events::drifted), state.id, *times});
+}
+
+void event_source::add_cpus(const snapshot& now, std::vector<event>& out) {
   if (const figure* const delayed = find_figure(now.figures, figures::run_delay_share); delayed != nullptr) {
     const bool is_change = m_is_crowded ? delayed->value < calm_share : delayed->value >= crowded_share;
     if (is_change) {
@@ -41,21 +52,6 @@ void event_source::look_at_cpus(const snapshot& now, std::vector<event>& out) {
   const double cpus = quota > 0 ? std::min(allowed->value, quota) : allowed->value;
   if (m_cpus != 0 && cpus != m_cpus) out.push_back({std::string(events::cpus), 0, cpus});
   m_cpus = cpus;
-}
-
-std::vector<event> event_source::in(const snapshot& now) {
-  std::vector<event> out;
-  for (const subject_info& each : now.appeared) {
-    m_paces.erase(each.id);  // its number may have been another's
-    out.push_back({std::string(events::appeared), each.id, 0});
-  }
-  for (const subject_state& each : now.subjects) look_at(each, out);
-  for (const subject_id each : now.gone) {
-    m_paces.erase(each);
-    out.push_back({std::string(events::gone), each, 0});
-  }
-  look_at_cpus(now, out);
-  return out;
 }
 
 }  // namespace trimtab::steer

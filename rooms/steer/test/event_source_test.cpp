@@ -25,8 +25,14 @@ class happenings : public ::testing::Test {
     return text_of(now);
   }
   std::string text_of(const snapshot& now) {
+    std::vector<event> found;
+    source.add_drifts(now, found);
+    source.add_cpus(now, found);
+    return text_of(found);
+  }
+  static std::string text_of(const std::vector<event>& events) {
     std::string text;
-    for (const event& each : source.in(now)) {
+    for (const event& each : events) {
       char line[80];
       std::snprintf(line, sizeof line, "%s %u %.3g;", each.name.c_str(), each.subject, each.value);
       text += line;
@@ -35,14 +41,6 @@ class happenings : public ::testing::Test {
   }
   event_source source;
 };
-
-TEST_F(happenings, subjects_appear_and_go) {
-  snapshot now;
-  now.appeared = {{7, "a", {}, 0}, {8, "b", {}, 0}};
-  now.gone = {3};
-  EXPECT_EQ(text_of(now), "appeared 7 0;appeared 8 0;gone 3 0;");
-  EXPECT_EQ(text_of({}), "");
-}
 
 TEST_F(happenings, a_subject_drifts_when_it_takes_another_time_under_the_same_values) {
   EXPECT_EQ(measure(1), "");
@@ -64,10 +62,10 @@ TEST_F(happenings, what_makes_no_sense_is_no_drift) {
 
 TEST_F(happenings, a_number_that_comes_to_stand_for_another_begins_anew) {
   EXPECT_EQ(measure(1), "");
-  snapshot now;
-  now.gone = {7};
-  EXPECT_EQ(text_of(now), "gone 7 0;");
+  EXPECT_EQ(text_of({source.leave(7)}), "gone 7 0;");
   EXPECT_EQ(measure(3), "");
+  EXPECT_EQ(text_of({source.appear(7)}), "appeared 7 0;");
+  EXPECT_EQ(measure(1), "");
 }
 
 TEST_F(happenings, threads_lack_cpus_and_have_them_again) {
@@ -104,6 +102,26 @@ TEST(engine_with_events, triggers_by_what_follows_from_snapshots) {
   here.add({7, "loop", {numbers("chunk", 1, 64, 1)}}, [](const std::vector<knob_value>&, double) { return 0.01; });
   for (int i = 0; i < 20; ++i) here.run();
   EXPECT_EQ(called_with, std::vector<std::string>{"appeared"});
+}
+
+TEST(engine_with_events, what_is_refused_or_never_was_neither_appears_nor_goes) {
+  std::vector<std::string> told;
+  engine steering;
+  steering.add(std::make_unique<scripted>([&](const view& now, auto&) {
+    for (const event& each : now.events) told.push_back(each.name + " " + std::to_string(each.subject));
+  }));
+  knob unsound = numbers("chunk", 1, 64, 1);
+  unsound.initial = 0;
+  snapshot now;
+  now.appeared = {{1, "a", {numbers("chunk", 1, 64, 1)}}, {2, "b", {unsound}}, {1, "a again", {numbers("chunk", 1, 64, 1)}}};
+  now.gone = {2, 3};
+  steering.step(now);
+  EXPECT_EQ(told, std::vector<std::string>{"appeared 1"});
+  now = {};
+  now.time_s = 1;
+  now.gone = {1, 1};
+  steering.step(now);
+  EXPECT_EQ(told, (std::vector<std::string>{"appeared 1", "gone 1"}));
 }
 
 }  // namespace

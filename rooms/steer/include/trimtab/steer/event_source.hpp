@@ -22,8 +22,12 @@ inline constexpr std::string_view cpus = "cpus";          // the process may use
 
 class event_source {
  public:
-  // What has happened in this one.
-  std::vector<event> in(const snapshot& now);
+  // Of a subject that the engine has taken in, and of one that it had.
+  event appear(subject_id of);
+  event leave(subject_id of);
+  // What a snapshot says of subjects that were there before, and of the machine.
+  void add_drifts(const snapshot& now, std::vector<event>& out);
+  void add_cpus(const snapshot& now, std::vector<event>& out);
 
  private:
   static constexpr std::size_t measured_together = 9;  // their median is what counts
@@ -36,8 +40,6 @@ class event_source {
     double level = 0;  // 0: not known
   };
   std::optional<double> add(pace& its, const measurement& one);  // how many times the level, if that is another now
-  void look_at(const subject_state& state, std::vector<event>& out);
-  void look_at_cpus(const snapshot& now, std::vector<event>& out);
 
   std::map<subject_id, pace> m_paces;
   bool m_is_crowded = false;
