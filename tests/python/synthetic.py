@@ -101,6 +101,11 @@ def unavailable(what: str, why: str, remedy: str) -> bytes:
     return _string_record(4, b"", what, why, remedy)
 
 
+def runtime_of(number: int, name: str) -> bytes:
+    """A record of names.tt: an OpenMP runtime."""
+    return _string_record(5, struct.pack("<HHI", number, 0, 0), name, f"/lib/{name}.so", "")
+
+
 def fact(key: str, value: str) -> bytes:
     """A record of names.tt."""
     return _string_record(6, b"", key, value)

@@ -9,7 +9,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic import NO, LaneFile, ProcessFiles, S, counter, event, row, subject, team_of, write_run
+from synthetic import (
+    NO,
+    LaneFile,
+    ProcessFiles,
+    S,
+    counter,
+    event,
+    row,
+    runtime_of,
+    subject,
+    team_of,
+    write_run,
+)
 from trimtab.analysis import build
 from trimtab.analysis.account import SHARES, Account
 from trimtab.analysis.findings import findings
@@ -143,6 +155,26 @@ def test_what_ran_on_a_cpu_comes_before_what_waited(
     tmp_path: Path, states: list[tuple[float, float, float]], expected: dict[str, float]
 ) -> None:
     process = ProcessFiles(waiting_lanes(*states), [subject(1)], parallel=10.0, cpus=2.0)
+    check(report_of(tmp_path, process), **expected)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "cpus", "expected"),
+    [
+        # Each ran for 5 s, worked for 2.5 of them, and waited for the others with 2.5 s of CPU and 5 s without.
+        ("libomp", 2.0, {"work": 0.5, "barrier_wait": 0.5}),
+        ("libiomp5", 2.0, {"work": 0.5, "barrier_wait": 0.5}),
+        # Who does not give way is taken to have its CPU in waits as in its part.
+        ("libgomp", 2.0, {"work": 0.25, "barrier_wait": 0.75}),
+        # Nobody of its own to give way to.
+        ("libomp", 4.0, {"work": 0.125, "barrier_wait": 0.375, "run_delay": 0.5}),
+    ],
+)
+def test_who_gives_way_lacks_a_cpu_in_its_waits(
+    tmp_path: Path, runtime: str, cpus: float, expected: dict[str, float]
+) -> None:
+    lanes = waiting_lanes(*[(2.5, 5.0, 5.0)] * 4)
+    process = ProcessFiles(lanes, [runtime_of(1, runtime), subject(1)], parallel=10.0, cpus=cpus)
     check(report_of(tmp_path, process), **expected)
 
 

@@ -14,6 +14,8 @@ from trimtab.model import METRICS, NO_SUBJECT, UNKNOWN, Process, Records
 from trimtab.readers.layout import ROW
 
 SHARES = ("work", "barrier_wait", "arrival", "starved", "serial", "run_delay", "runtime", "unattributed")
+# Runtimes whose threads give their CPU away while they spin, once there are more of them than CPUs.
+_YIELDING = ("libomp", "libiomp5")
 # A process that was killed lived on for less than this after its last heartbeat.
 _HEARTBEAT_NS = 2e9
 
@@ -120,7 +122,9 @@ def account(process: Process, wall_s: float) -> Account:
     delay_inside = np.minimum(
         np.divide(lanes.delay * inside, wanted, out=np.zeros_like(wanted), where=wanted > 0), inside
     )
-    used = _cpu_use_of(lanes, delay_inside, wall_s, outside)
+    at_a_time = _lane_time(process, regions) / parallel if parallel > 0 else 0.0
+    gives_way = at_a_time > cpus and all(name in _YIELDING for name, _ in process.runtimes.values())
+    used = _cpu_use_of(lanes, delay_inside, wall_s, outside, gives_way and bool(process.runtimes))
     parts = {
         "work": float(used.work.sum()),
         "barrier_wait": float(used.waiting.sum()),
@@ -146,7 +150,6 @@ def account(process: Process, wall_s: float) -> Account:
     _move(parts, own.beside_s, ("serial", "barrier_wait"))
     others = ~lanes.is_main & ~lanes.is_worker
     spinning = float(np.maximum(lanes.run - (inside - delay_inside), 0.0)[others].sum())
-    at_a_time = _lane_time(process, regions) / parallel if parallel > 0 else 0.0
     return Account(_normalised(parts, cpus * wall_s), wall_s, cpus, parallel, delay, spinning, at_a_time)
 
 
@@ -233,11 +236,14 @@ class _CpuUse:
     arrival_asleep: Figures
 
 
-def _cpu_use_of(lanes: _Lanes, delay_inside: Figures, wall_s: float, outside: float) -> _CpuUse:
+def _cpu_use_of(
+    lanes: _Lanes, delay_inside: Figures, wall_s: float, outside: float, gives_way: bool
+) -> _CpuUse:
     """Divide what a lane had of CPUs in regions among its states.
 
     A lane that neither ran nor waited for a CPU slept: in waits first, then before it began its part. Its CPU time is
-    spread evenly over its work and the waits in which it did not sleep; what is left goes to its arrival. Without schedstat
+    spread evenly over its work and the waits in which it did not sleep; what is left goes to its arrival. Where who waits
+    gives its CPU away to the others (`gives_way`) it is in waits and arrival, as far as they go, that it lacked one. Without schedstat
     it is taken to have been on a CPU all the time.
     """
     runnable = lanes.inside - delay_inside
@@ -247,12 +253,17 @@ def _cpu_use_of(lanes: _Lanes, delay_inside: Figures, wall_s: float, outside: fl
     asleep = runnable - on_cpu
     waiting_asleep = np.minimum(lanes.waiting, asleep)
     arrival_asleep = np.minimum(lanes.arrival, asleep - waiting_asleep)
-    running = lanes.work + lanes.looking + lanes.waiting - waiting_asleep
+    spinning = lanes.waiting - waiting_asleep
+    if gives_way:
+        yielding = spinning + lanes.arrival - arrival_asleep
+        delayed = np.divide(delay_inside, yielding, out=np.zeros_like(yielding), where=yielding > 0)
+        spinning *= 1.0 - np.minimum(delayed, 1.0)
+    running = lanes.work + lanes.looking + spinning
     rate = np.minimum(np.divide(on_cpu, running, out=np.ones_like(running), where=running > 0), 1.0)
     return _CpuUse(
         lanes.work * rate,
         lanes.looking * rate,
-        (lanes.waiting - waiting_asleep) * rate,
+        spinning * rate,
         np.maximum(on_cpu - running * rate, 0.0),
         asleep - waiting_asleep - arrival_asleep,
         waiting_asleep,
