@@ -280,6 +280,10 @@ def _prepare(wanted: Tuning, command: tuple[str, ...]) -> Prepared:
 
 def _tell_known(command: tuple[str, ...]) -> None:
     """Whoever has tuned a program, and runs it without a word of it, may want what was found."""
+    from trimtab.history import default_path
+
+    if not default_path().exists():
+        return
     from trimtab.tuning import count_known
 
     if known := count_known(Path(shutil.which(command[0]) or command[0]), command[1:]):

@@ -154,9 +154,8 @@ def _found_before(
 
 def count_known(program: Path, arguments: Sequence[str]) -> int:
     """How many settings the user's history has for `program` with these arguments, here. None where it cannot be read."""
-    history = history_in(None)
     try:
-        return len(history.recall(key_of(program, arguments, None))) if history.path.exists() else 0
+        return len(history_in(None).recall(key_of(program, arguments, None)))
     except (HistoryError, OSError):
         return 0
 
