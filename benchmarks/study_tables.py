@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import geometric_mean
 from typing import Any
 
 from benchmarks.tables import Results, machine, markdown
@@ -207,6 +208,25 @@ def _by_threads(results: Results, metric: str) -> str:
     return markdown(["", "threads", "grain", *policies], rows)
 
 
+def threads_means(results: Results) -> str:
+    """Geometric means over the lines of a situation, of lines that all kinds of threads have: ideal / work done, and the job's."""
+    policies = _values(results, "threads")
+    rows = []
+    for metric, name in ((_WORK, "{}"), ("job_slowdown", "{}: the job")):
+        found: dict[tuple[str, str], list[list[float]]] = {}
+        for (situation, wait, _), cases in _groups(results).items():
+            if all(each in cases and metric in cases[each]["metrics"] for each in policies):
+                line = [_median(cases[each], metric) for each in policies]
+                title = name.format(situation.partition(":")[0])
+                found.setdefault((title, wait), []).append(line)
+                found.setdefault((name.format("in all"), ""), []).append(line)
+        found = dict(sorted(found.items(), key=lambda each: each[0][1] == ""))
+        for (title, wait), lines in found.items():
+            means = [f"{geometric_mean(column):.2f}" for column in zip(*lines, strict=True)]
+            rows.append([title, wait, str(len(lines)), *means])
+    return markdown(["", "threads", "lines", *policies], rows)
+
+
 def threads_work(results: Results) -> str:
     """Ideal / work done, for each kind of threads."""
     return _by_threads(results, _WORK)
@@ -237,6 +257,7 @@ GRAIN_BLOCKS = {
 }
 THREADS_BLOCKS = {
     "study-run": study_run,
+    "threads-means": threads_means,
     "threads-work": threads_work,
     "threads-job": threads_job,
     "threads-copies": threads_copies,

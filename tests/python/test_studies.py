@@ -25,6 +25,7 @@ from benchmarks.study_tables import (
     study_run,
     threads_copies,
     threads_job,
+    threads_means,
     threads_work,
 )
 
@@ -152,6 +153,20 @@ def test_tables_of_threads(tmp_path: Path) -> None:
         "copies: 4",
     ]
     assert all(line.count("*") == 1 and "| 1.00 (1.00-1.00) * |" in line for line in work)
+    means = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in threads_means(results).splitlines()[2:]
+    ]
+    of_each = [f"{each:.2f}" for each in lost.values()]
+    assert means[0] == ["alone", "spin", "1", *of_each] and means[3] == ["copies", "spin", "1", *of_each]
+    assert means[4] == ["in all", "", "4", *of_each]
+    assert means[5:] == [
+        [title, wait, lines, *["1.10"] * 5]
+        for title, wait, lines in (
+            ("beside a serial job: the job", "spin", "1"),
+            ("beside changing load: the job", "spin", "1"),
+            ("in all: the job", "", "2"),
+        )
+    ]
     assert len(threads_job(results).splitlines()) == 2 + 2
     assert [cell.strip() for cell in threads_copies(results).splitlines()[2].split("|")[4:-1]] == [
         "3.20",
