@@ -15,7 +15,7 @@ from trimtab.readers.layout import ROW
 
 SHARES = ("work", "barrier_wait", "arrival", "starved", "serial", "run_delay", "runtime", "unattributed")
 # Runtimes whose threads give their CPU away while they spin, once there are more of them than CPUs.
-_YIELDING = ("libomp", "libiomp5")
+_YIELDING = {"libomp", "libiomp5"}
 # A process that was killed lived on for less than this after its last heartbeat.
 _HEARTBEAT_NS = 2e9
 
@@ -123,8 +123,9 @@ def account(process: Process, wall_s: float) -> Account:
         np.divide(lanes.delay * inside, wanted, out=np.zeros_like(wanted), where=wanted > 0), inside
     )
     at_a_time = _lane_time(process, regions) / parallel if parallel > 0 else 0.0
-    gives_way = at_a_time > cpus and all(name in _YIELDING for name, _ in process.runtimes.values())
-    used = _cpu_use_of(lanes, delay_inside, wall_s, outside, gives_way and bool(process.runtimes))
+    runtimes = {name for name, _ in process.runtimes.values()}
+    gives_way = at_a_time > cpus and bool(runtimes) and runtimes <= _YIELDING
+    used = _cpu_use_of(lanes, delay_inside, wall_s, outside, gives_way)
     parts = {
         "work": float(used.work.sum()),
         "barrier_wait": float(used.waiting.sum()),
