@@ -244,8 +244,8 @@ def _cpu_use_of(
 
     A lane that neither ran nor waited for a CPU slept: in waits first, then before it began its part. Its CPU time is
     spread evenly over its work and the waits in which it did not sleep; what is left goes to its arrival. Where who waits
-    gives its CPU away to the others (`gives_way`) it is in waits and arrival, as far as they go, that it lacked one. Without schedstat
-    it is taken to have been on a CPU all the time.
+    gives its CPU away to the others (`gives_way`) it is in waits and arrival, as far as they go, that it lacked one.
+    Without schedstat it is taken to have been on a CPU all the time.
     """
     runnable = lanes.inside - delay_inside
     awake = np.where(lanes.is_main, runnable - _main_asleep(lanes, wall_s, outside), runnable)

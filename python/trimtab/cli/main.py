@@ -284,9 +284,10 @@ def _tell_known(command: tuple[str, ...]) -> None:
 
     if not default_path().exists():
         return
+    from trimtab.programs import find_program
     from trimtab.tuning import count_known
 
-    if known := count_known(Path(shutil.which(command[0]) or command[0]), command[1:]):
+    if known := count_known(Path(find_program(command[0])), command[1:]):
         its = "one setting" if known == 1 else f"{known} settings"
         click.echo(
             f"trimtab: earlier runs found {its} for this program and input: --frozen uses what they found",

@@ -117,11 +117,18 @@ TEST(engine_with_events, what_is_refused_or_never_was_neither_appears_nor_goes) 
   now.gone = {2, 3};
   steering.step(now);
   EXPECT_EQ(told, std::vector<std::string>{"appeared 1"});
+  told.clear();
   now = {};
   now.time_s = 1;
+  now.appeared = {{7, "c", {numbers("chunk", 1, 64, 1)}}, {8, "d", {numbers("chunk", 1, 64, 1)}}};
   now.gone = {1, 1};
   steering.step(now);
-  EXPECT_EQ(told, (std::vector<std::string>{"appeared 1", "gone 1"}));
+  EXPECT_EQ(told, (std::vector<std::string>{"appeared 7", "appeared 8", "gone 1"}));
+  told.clear();
+  now = {};
+  now.time_s = 2;
+  steering.step(now);
+  EXPECT_EQ(told, std::vector<std::string>{});
 }
 
 }  // namespace
