@@ -128,7 +128,11 @@ def _started(programs: Sequence[tuple[list[str], dict[str, str], bool]]) -> Iter
         running = []
         for number, (command, more, is_fitted) in enumerate(programs):
             run = folder / f"run-{number}"
-            watched = ["trimtab", "run", "-q", "--threads", "fit", "-o", str(run), "--"] if is_fitted else []
+            watched = (
+                ["trimtab", "run", "-q", "--tune=off", "--threads", "fit", "-o", str(run), "--"]
+                if is_fitted
+                else []
+            )
             process = stack.enter_context(
                 subprocess.Popen(
                     [*watched, *command],

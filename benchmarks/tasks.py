@@ -98,7 +98,10 @@ def _measure(
 def _run(case: TaskCase, programs: Path, system: str) -> dict[str, float]:
     if system == RECORDED:
         with tempfile.TemporaryDirectory() as folder:
-            watched = ["trimtab", "run", "-q", "-o", f"{folder}/run", "--", str(programs / f"tasks-{OURS}")]
+            watched = [
+                *("trimtab", "run", "-q", "--tune=off", "-o", f"{folder}/run", "--"),
+                str(programs / f"tasks-{OURS}"),
+            ]
             return _figures(case, watched)
     return _figures(case, [str(programs / f"tasks-{system}")])
 

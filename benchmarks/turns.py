@@ -14,7 +14,7 @@ from benchmarks.running import BenchError, finished
 
 _TIMEOUT_S = 300
 BARE_NAME, TUNED_NAME = "bare", "`--tune`"
-_LEVELS = {BARE_NAME: (), "run": ("run",), TUNED_NAME: ("run", "--tune")}
+_LEVELS = {BARE_NAME: (), "run": ("run", "--tune=off"), TUNED_NAME: ("run", "--tune")}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,14 @@ def long_enough(first: float, go: Callable[[str], Any], is_enough: Callable[[Any
         if is_enough(found):
             break
     return found
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What the user's own history knows is none of the tests'."""
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        yield
 
 
 def remember(

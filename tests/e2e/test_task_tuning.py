@@ -139,9 +139,10 @@ def test_a_run_begins_with_what_was_found(run: Run, workload: Workload, tmp_path
     program, file = workload("heat_ring"), tmp_path / "history.sqlite"
     arguments = [*RING, "2000", "--trimtab:workers=4", "--trimtab:tune=workers"]
     remember(file, program, arguments, "tasks/heat_ring/runtime 1", {"workers": "2"})
-    tuned = run(program, *arguments, options=("--tune", "--history", str(file)))
-    first = tuned.decisions_but_moves()[0]
-    assert (first["policy"], first["outcome"]) == ("history", "set")
+    for how in (("--tune",), ()):
+        tuned = run(program, *arguments, options=(*how, "--history", str(file)))
+        first = tuned.decisions_but_moves()[0]
+        assert (first["policy"], first["outcome"]) == ("history", "set")
     remember(file, program, arguments, "tasks/heat_ring/runtime 1", {"workers": "99"})
     told = run(program, *arguments, options=("--frozen", "--history", str(file))).report()["unavailable"]
     assert [each for each in told if each["what"] == "what earlier runs found"]
@@ -173,8 +174,8 @@ def test_a_scheduling_policy_that_was_found_is_set_at_the_start(
     # Who says which one it is has that.
     given = run(program, *TREE, options=("--frozen", *history), env={**os.environ, "TRIMTAB_POLICY": "local"})
     assert "policy=local\n" in given.done.stdout and given.decisions_but_moves() == []
-    # Without --tune or --frozen nothing is changed.
-    assert "policy=local-priority" in run(program, *TREE).done.stdout
+    assert "policy=abp-priority" in run(program, *TREE, options=history).done.stdout, "without a word, too"
+    assert "policy=local-priority" in run(program, *TREE, options=("--tune=off",)).done.stdout
     remember(file, program, TREE, PLACE, {"scheduler": "hierarchy"})
     told = run(program, *TREE, options=("--frozen", *history)).report()["unavailable"]
     assert [each for each in told if each["what"] == "what earlier runs found"], "two workers have no tree"

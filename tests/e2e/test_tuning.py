@@ -197,6 +197,11 @@ def test_a_frozen_run_has_the_blocks_that_were_found(
         assert each.done.stdout == answers[0].done.stdout, "bit by bit"
         decided = [(one["outcome"], one["policy"]) for one in each.decisions_but_moves()]
         assert decided == [("set", "history")]
+    unasked = run(program, *arguments, options=file, env=threads(2))
+    assert unasked.done.stdout == answers[0].done.stdout
+    assert "with what earlier runs proved to help; --tune=off runs it as it is written" in unasked.done.stderr
+    written = run(program, *arguments, options=("--tune=off",), env=threads(2))
+    assert written.done.stdout == bare.stdout and written.report()["steering"] is None
     again = run(program, *arguments, options=("--frozen", "--input-class", "another", *file), env=threads(2))
     assert again.done.stdout == bare.stdout
     assert again.decisions_but_moves() == []
@@ -214,7 +219,7 @@ def test_what_cannot_be_known_is_told_and_the_program_runs(
     assert spoilt.read_text().startswith("this is no database")
 
 
-def test_nothing_is_changed_unasked(run: Run, compiled: Compiled) -> None:
+def test_nothing_is_changed_where_nothing_is_known(run: Run, compiled: Compiled) -> None:
     report = run(compiled(SOURCE, "gcc"), "10", env=threads(2)).report()
     assert report["decisions"] == [] and report["steering"] is None
 
@@ -245,21 +250,39 @@ def test_options_that_exclude_each_other(run: Run) -> None:
     assert done.returncode == 2 and "--frozen and --tune=on exclude each other" in done.stderr
 
 
-def test_who_says_nothing_is_told_what_is_known(run: Run, tmp_path: Path) -> None:
+def test_who_says_nothing_gets_what_earlier_runs_proved(run: Run, tmp_path: Path) -> None:
     program = Path(shutil.which("true") or "")
     file = tmp_path / "data" / "trimtab" / "history.sqlite"
+    environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path / "data")}
 
-    def told(*options: str, input_of_it: str = "1") -> bool:
-        environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path / "data")}
-        return "earlier runs found" in run("true", input_of_it, options=options, env=environment).done.stderr
+    def steering(*options: str, input_of_it: str = "1") -> dict[str, Any] | None:
+        watched = run("true", input_of_it, options=options, env=environment)
+        assert watched.done.returncode == 0, watched.done.stderr
+        found: dict[str, Any] | None = json.loads((watched.directory / "run.json").read_text())["steering"]
+        assert ("with what earlier runs proved" in watched.done.stderr) == (
+            found is not None and found["mode"] == "known" and "-q" not in options
+        )
+        return found
 
-    assert not told() and not file.exists()
+    assert steering() is None and not file.exists()
     remember(file, program, ["1"], "a", {"chunk": "8"})
-    assert told()
-    assert not told("--tune=off") and not told("--frozen") and not told("-q")
-    assert not told(input_of_it="2")
+    for options in ((), ("-q",), ("--history", str(file))):
+        known = steering(*options)
+        assert known is not None and (known["mode"], known["known_settings"]) == ("known", 1)
+    assert steering("--tune=off") is None and steering(input_of_it="2") is None
+    assert steering("--input-class", "large") is None
+    remember(file, program, ["2"], "a", {"chunk": "8"}, "large")
+    assert steering("--input-class", "large", input_of_it="3") is not None
+    # What the user must agree to, each time, is not among it.
+    remember(file, program, ["4"], "a", {"blocks": "8"})
+    remember(file, program, ["4"], "b", {"threads": "1"})
+    assert steering(input_of_it="4") is None
+    fitted = steering("--threads", "fit", input_of_it="4")
+    assert fitted is not None and (fitted["mode"], fitted["known_settings"]) == ("known", 1)
     file.write_text("no database")
-    assert not told()
+    told = run("true", "1", env=environment).done
+    assert told.returncode == 0 and "trimtab: nothing known: " in told.stderr
+    assert not run("true", "1", options=("-q",), env=environment).done.stderr
 
 
 def test_settings_are_in_the_run(run: Run, tmp_path: Path, history: tuple[str, str]) -> None:

@@ -135,13 +135,13 @@ def main() -> None:
     is_flag=False,
     flag_value="on",
     type=click.Choice(["on", "off", "shuffle"]),
-    help="Change loops while they run, keep what is proved to help, and remember it. shuffle: turn every knob at random, to "
-    "see whether the answer stays. Default: off.",
+    help="Change loops while they run, keep what is proved to help, and remember it. off: run it as it is written. shuffle: "
+    "turn every knob at random, to see whether the answer stays. Default: use what earlier runs proved to help, and nothing else.",
 )
 @click.option(
     "--frozen",
     is_flag=True,
-    help="Use what earlier runs found, and search for nothing: the same settings each time.",
+    help="Use all that earlier runs found, started as the last one was, and search for nothing: the same settings each time.",
 )
 @click.option(
     "--history",
@@ -201,31 +201,41 @@ def run(
     from trimtab.launcher import Options, Steering, default_directory, launch
     from trimtab.launcher.launch import end_like
 
-    prepared = None
-    is_nothing_said = tune is None and not frozen
-    tune = tune or "off"
-    if frozen and tune != "off":
+    if frozen and tune not in (None, "off"):
         raise click.UsageError(f"--frozen and --tune={tune} exclude each other")
-    if policy is not None and not frozen and tune != "on":
-        raise click.UsageError(f"--policy={policy} wants --tune (or --frozen), found --tune={tune}")
+    mode = "frozen" if frozen else tune or "known"
+    is_asked_for = mode not in ("known", "off")
+    if policy is not None and mode not in ("on", "frozen"):
+        raise click.UsageError(f"--policy={policy} wants --tune (or --frozen), found --tune={tune or 'off'}")
     if threads_even_if_fixed and threads is None:
         raise click.UsageError("--threads-even-if-fixed needs --threads")
-    if threads == "regions" and not frozen and tune == "off":
+    if threads == "regions" and not is_asked_for:
         raise click.UsageError("--threads regions needs --tune or --frozen")
-    if not frozen and tune == "off":
-        _refuse_without_tune(
-            search=search, budget=budget, seed=seed, input_class=input_class, history=history
-        )
-    if virtual_threads and not frozen and tune == "off":
+    if not is_asked_for:
+        _refuse_without_tune(search=search, budget=budget, seed=seed)
+    if mode == "off":
+        _refuse_without_tune(input_class=input_class, history=history)
+    if virtual_threads and not is_asked_for:
         raise click.UsageError("--virtual-threads needs --tune or --frozen")
     directory = (output if output is not None else default_directory(command[0])).absolute()
-    if frozen or tune != "off":
+    prepared = None
+    if is_asked_for or (mode == "known" and _has_history(history)):
         from trimtab.tuning import Tuning
 
         wanted = Tuning(
-            "frozen" if frozen else tune, history, input_class, search, policy, budget, seed, virtual_threads
+            mode,
+            history,
+            input_class,
+            search,
+            policy,
+            budget,
+            seed,
+            virtual_threads,
+            has_threads=threads is not None,
         )
-        prepared = _prepare(wanted, command)
+        prepared = _prepare(wanted, command, is_silent=quiet and not is_asked_for)
+    if prepared is not None and not is_asked_for and not prepared.has_something:
+        prepared = None
     steering = None if prepared is None else prepared.steering
     if threads is not None:
         steering = replace(
@@ -255,8 +265,6 @@ def run(
             click.echo(f"trimtab: not recorded: {result.why}", err=True)
         if result.directory is not None and (not quiet or html is not None or is_learnt_from):
             _verdict(result.directory, html, quiet, prepared)
-        if is_nothing_said and not quiet:
-            _tell_known(command)
     end_like(result)
 
 
@@ -267,32 +275,22 @@ def _refuse_without_tune(**of_tuning: object) -> None:
             raise click.UsageError(f"--{name.replace('_', '-')} needs --tune or --frozen")
 
 
-def _prepare(wanted: Tuning, command: tuple[str, ...]) -> Prepared:
+def _has_history(file: Path | None) -> bool:
+    """Without, nothing need be looked up: a program that nobody tuned starts sooner."""
+    from trimtab.history import default_path
+
+    return file is not None or default_path().exists()
+
+
+def _prepare(wanted: Tuning, command: tuple[str, ...], is_silent: bool) -> Prepared:
     """What the run is started with; a history that cannot be used is told, and the run goes on without."""
     from trimtab.tuning import prepare
 
     program = Path(shutil.which(command[0]) or command[0])
     prepared = prepare(wanted, program, command[1:])
-    if prepared.why:
+    if prepared.why and not is_silent:
         click.echo(f"trimtab: nothing known: {prepared.why}", err=True)
     return prepared
-
-
-def _tell_known(command: tuple[str, ...]) -> None:
-    """Whoever has tuned a program, and runs it without a word of it, may want what was found."""
-    from trimtab.history import default_path
-
-    if not default_path().exists():
-        return
-    from trimtab.programs import find_program
-    from trimtab.tuning import count_known
-
-    if known := count_known(Path(find_program(command[0])), command[1:]):
-        its = "one setting" if known == 1 else f"{known} settings"
-        click.echo(
-            f"trimtab: earlier runs found {its} for this program and input: --frozen uses what they found",
-            err=True,
-        )
 
 
 def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared | None) -> None:

@@ -17,7 +17,8 @@ from trimtab.running import recording_command
 
 def command(how: Observe, directory: Path, argv: Sequence[str]) -> list[str]:
     """What runs argv under observation, with its run in `directory`."""
-    options = ["--trace"] if how.is_trace else []
+    # A measurement is of the program as it is written, whatever the user's history knows of it.
+    options = ["--tune=off", *(["--trace"] if how.is_trace else [])]
     if how.probes is not None:
         options += ["--with", how.probes]
     return recording_command(directory, options, argv)

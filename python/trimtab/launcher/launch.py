@@ -47,7 +47,8 @@ class Steering:
     """How the program is changed while it runs.
 
     Attributes:
-        mode: off, on, frozen or shuffle, as the library has it.
+        mode: off, on, frozen or shuffle, as the library has it; or known: frozen, without being asked, but for
+            task runtimes that tune themselves.
         settings: what earlier runs found, in the library's form; None: nothing.
         environment: variables that the program is started with, and
         reasons: why, by their names.

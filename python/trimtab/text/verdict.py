@@ -73,6 +73,8 @@ def _steering(report: dict[str, Any], console: Console) -> None:
         for missing in report["unavailable"]:
             if missing["what"] == "virtual threads":
                 console.print(f"    not {escape(missing['why'])}")
+    if (report.get("steering") or {}).get("mode") == "known":
+        console.print("  with what earlier runs proved to help; --tune=off runs it as it is written")
     if report["decisions"]:
         console.print(f"  steering: {summary(report['decisions'])}")
         for decided in _latest(lasting(report["decisions"]))[-3:]:
@@ -95,7 +97,7 @@ def _latest(decisions: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _why_nothing(steering: dict[str, Any]) -> str:
-    if steering.get("mode") != "frozen":
+    if steering.get("mode") not in ("frozen", "known"):
         return "nothing was changed"
     known = steering.get("known_settings", 0)
     if known:

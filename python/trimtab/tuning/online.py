@@ -43,11 +43,13 @@ class Tuning:
     """What the user wants.
 
     Attributes:
-        mode: on, frozen (what the history says, and no search) or shuffle (every knob at random).
+        mode: on, frozen (what the history says, and no search), known (the same, where it has something that was proved)
+            or shuffle (every knob at random).
         history: its file; None: the user's.
         input_class: what the input is called in the history; None: the arguments.
         search, policy, budget_percent, seed: of the search; None: the library's own.
         is_virtual: GCC's static loops may be run by virtual threads.
+        has_threads: there may be fewer threads than the program would have.
     """
 
     mode: str
@@ -58,6 +60,7 @@ class Tuning:
     budget_percent: int | None = None
     seed: int | None = None
     is_virtual: bool = False
+    has_threads: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,11 @@ class Prepared:
     chosen: tuple[StartValue, ...] = ()
     then: tuple[int, ...] = ()
     why: str = ""
+
+    @property
+    def has_something(self) -> bool:
+        """Whether the program is changed at all, if nothing is searched."""
+        return self.steering.settings is not None or bool(self.steering.environment)
 
 
 def history_in(file: Path | None) -> History:
@@ -108,11 +116,13 @@ def prepare(
     key = key_of(program, arguments, tuning.input_class)
     known: list[Entry] = []
     why = ""
-    if tuning.mode in ("on", "frozen"):
+    if tuning.mode in ("on", "frozen", "known"):
         try:
             known = history.recall(key)
         except HistoryError as error:
             why = str(error)
+    if tuning.mode == "known":
+        known = [each for each in known if _is_agreed_to(each, tuning)]
     loops = [each for each in known if each.subject not in _STARTS]
     starts = _found_before(known, START, "found by earlier runs", environment)
     given = {**environment, **{each.name: each.value for each in starts}}
@@ -139,6 +149,19 @@ def prepare(
     return Prepared(steering, history, key, program, tuple(chosen), then, why)
 
 
+# Of GCC's static loops, and of regions and their teams: each run must be told that they may be changed.
+_VIRTUAL_KNOB, _THREADS_KNOB = "blocks", "threads"
+
+
+def _is_agreed_to(entry: Entry, tuning: Tuning) -> bool:
+    """Whether a run that was not told to use it may: it was proved, and turns nothing that the user must agree to."""
+    if entry.subject == START_THEN or entry.gain is None or entry.gain <= 0:
+        return False
+    if _VIRTUAL_KNOB in entry.settings and not tuning.is_virtual:
+        return False
+    return _THREADS_KNOB not in entry.settings or tuning.has_threads
+
+
 def _found_before(
     known: Sequence[Entry], subject: str, reason: str, environment: Mapping[str, str]
 ) -> list[StartValue]:
@@ -150,14 +173,6 @@ def _found_before(
         for name, value in each.settings.items()
         if is_left_open(name, environment)
     ]
-
-
-def count_known(program: Path, arguments: Sequence[str]) -> int:
-    """How many settings the user's history has for `program` with these arguments, here. None where it cannot be read."""
-    try:
-        return len(history_in(None).recall(key_of(program, arguments, None)))
-    except (HistoryError, OSError):
-        return 0
 
 
 def remember(prepared: Prepared, report: dict[str, Any], run: Path) -> str:

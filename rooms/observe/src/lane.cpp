@@ -24,13 +24,13 @@ constexpr std::size_t profile_growth = 64 * sizeof(profile_row);
 // has made ready since, or drops (keep first) or wraps (keep last).
 bool lane::make_room() noexcept {
   if (m_events == nullptr) return false;
+  const std::uint64_t ready = m_ready.load(std::memory_order_acquire);
+  if (const auto known = static_cast<std::uint64_t>(m_limit - m_events); ready > known) {
+    if (m_is_ring) m_owner->warm_rest(*this, known);
+    m_limit = m_events + ready;
+    return true;
+  }
   if (!m_is_ring) {
-    const std::uint64_t ready = m_ready.load(std::memory_order_acquire);
-    const auto known = static_cast<std::uint64_t>(m_limit - m_events);
-    if (ready > known) {
-      m_limit = m_events + ready;
-      return true;
-    }
     if (m_owner->trace_is_full() && m_owner->options().kept == keep::last) {
       m_is_ring = true;
       std::atomic_ref(m_events_header->capacity).store(ready, std::memory_order_release);

@@ -32,7 +32,9 @@ constexpr std::uint64_t most_trace_growth = 131072;
 constexpr std::uint64_t keep_ready_events = 262144;
 // How far ahead of a lane its pages are there already, at least. Making one takes 2 us, used or not.
 constexpr std::uint64_t least_warm_events = 4096;
-// The same of a flight recorder, once: a lane that comes further makes the rest of its pages itself, as it does so.
+// The same of a flight recorder, once: a lane that comes further makes the rest of its pages itself, all of them then. One
+// at a time each is a page fault of 5 to 10 us, and beside programs that want the CPUs more than that: whoever waits for
+// this thread at a barrier may yield its CPU, for as long as the scheduler lets others have it.
 constexpr std::uint64_t first_flight_events = 1024;
 // In a period: the room that there is lasts for tens of such periods.
 constexpr std::uint64_t slow_events = 1024;
@@ -183,7 +185,7 @@ bool recorder::prepare_lane(lane& made) noexcept {
   made.m_is_ring = !traces();
   made.m_cursor = made.m_events;
   const std::uint64_t room = (made.m_events_file.size() - header_bytes) / sizeof(event);
-  made.m_limit = made.m_events + room;
+  made.m_limit = made.m_events + (made.m_is_ring ? made.m_warm : room);
   made.m_ready.store(room, std::memory_order_release);
   m_trace_used.fetch_add(room * sizeof(event), std::memory_order_relaxed);
   return true;
@@ -233,6 +235,13 @@ void recorder::warm(lane& which, std::uint64_t written) noexcept {
   const std::uint64_t ready = which.m_ready.load(std::memory_order_relaxed);
   which.m_warm = ready - written < ahead ? ready : written + ahead;
   which.m_events_file.populate(header_bytes + begin * sizeof(event), (which.m_warm - begin) * sizeof(event));
+}
+
+void recorder::warm_rest(lane& which, std::uint64_t begin) noexcept {
+  const int saved = errno;
+  const setup_cost cost(*this);
+  which.m_events_file.populate(header_bytes + begin * sizeof(event), which.m_events_file.size());
+  errno = saved;
 }
 
 bool recorder::take_trace_budget(std::uint64_t bytes) noexcept {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "probes/instances.hpp"
 #include "trimtab/base/background.hpp"
 #include "trimtab/base/signals_held.hpp"
 #include "trimtab/base/topology.hpp"
@@ -20,6 +21,8 @@ constexpr std::size_t stack_bytes = 128 * 1024;
 // Streams must be kept ahead of their lanes.
 constexpr std::uint64_t streams_ns = 5'000'000;
 constexpr std::uint64_t slow_streams_ns = 10'000'000;
+// Also where threads lack CPUs: who makes room for a tick then is waited for by a whole team, whose members may lose their
+// CPUs to others meanwhile, for a slice of the scheduler's. That is 40 times what the tick takes.
 constexpr std::uint32_t longest_period_ms = 250;
 // Of one CPU. Half for the ticks themselves, half for the probes, shared evenly among them.
 constexpr double most_own_share = 0.002;
@@ -125,9 +128,10 @@ double sample_due(recorder& to, base::ticks at, std::uint64_t mono) noexcept {
 
 // Period of the ticks for the next time: cost is the CPU time of one, waking up included, without probes.
 std::uint64_t next_period(std::uint64_t shortest, double cost_ns) noexcept {
+  const std::uint64_t longest = longest_period_ms * ns_per_ms > shortest ? longest_period_ms * ns_per_ms : shortest;
+  if (do_threads_lack_cpus()) return longest;
   const auto affordable = static_cast<std::uint64_t>(cost_ns > 0 ? cost_ns / (most_own_share / 2) : 0);
   const std::uint64_t period = affordable > shortest ? affordable : shortest;
-  const std::uint64_t longest = longest_period_ms * ns_per_ms > shortest ? longest_period_ms * ns_per_ms : shortest;
   return period < longest ? period : longest;
 }
 

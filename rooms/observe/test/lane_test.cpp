@@ -75,15 +75,25 @@ TEST(lane, pages_of_a_trace_are_made_as_fast_as_it_is_written) {
   EXPECT_FALSE(is_mapped(events + 60'000));
 }
 
-TEST(lane, later_pages_of_a_flight_recorder_are_made_by_the_lane_that_comes_to_them) {
+TEST(lane, later_pages_of_a_flight_recorder_are_made_at_once_by_the_lane_that_comes_to_them) {
   scratch_run run;
   open_recorder recorder(run, record_level::profile);
   lane* const mine = recorder->open_lane();
   const event* const events = first_event_of(*mine);
   EXPECT_TRUE(is_mapped(events + 1000)) << "short programs make none themselves";
   EXPECT_FALSE(is_mapped(events + 2000)) << "nobody needs it yet";
-  for (std::uint64_t i = 0; i < 3000; ++i) mine->record(event_kind::mark, 1, 0, i, 0, i);
+  std::uint64_t i = 0;
+  for (; i < 1100; ++i) mine->record(event_kind::mark, 1, 0, i, 0, i);
   EXPECT_TRUE(is_mapped(events + 2000));
+  EXPECT_TRUE(is_mapped(events + 4000)) << "one page fault after the other";
+  for (; i < 6000; ++i) mine->record(event_kind::mark, 1, 0, i, 0, i);
+  const auto bytes = bytes_of(recorder.file("lane-0000.events"));
+  const file_header head = header_of(bytes);
+  EXPECT_EQ(head.written, 6001u);
+  EXPECT_EQ(head.dropped, 0u);
+  const auto found = records_of<event>(bytes);
+  ASSERT_EQ(found.size(), 4096u);
+  for (std::uint64_t at = head.written - 4096; at < head.written; ++at) EXPECT_EQ(found[at % 4096].a + 1, at);
 }
 
 TEST(lane, a_full_trace_that_keeps_the_first_drops_and_counts) {

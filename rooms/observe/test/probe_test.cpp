@@ -7,6 +7,7 @@
 #include "probe_fixture.hpp"
 #include "probes/cgroup.hpp"
 #include "probes/cpu.hpp"
+#include "probes/instances.hpp"
 #include "probes/proc_file.hpp"
 #include "probes/psi.hpp"
 #include "probes/threads.hpp"
@@ -96,6 +97,31 @@ TEST_F(thread_figures_test, are_not_read_through_the_folder_of_the_process) {
   number_as(getpid());
   put("/proc/self/task/7/schedstat", "1000 200 30\n");
   EXPECT_FALSE(read_thread(proc_threads(root().c_str()), 7, thread_detail::times).is_valid);
+}
+
+TEST_F(thread_figures_test, say_whether_the_lanes_threads_lack_cpus) {
+  number_as(getpid());
+  lane* const opened = m_to->open_lane();
+  ASSERT_NE(opened, nullptr);
+  const std::string file = "/proc/" + std::to_string(opened->header().tid) + "/schedstat";
+  put(file, "0 0 1\n");
+  probe* const threads = probe_named("threads");
+  threads->after_fork();
+  ASSERT_TRUE(threads->start(*m_to, root().c_str()));
+  threads->lane_opened(*m_to, *opened);
+  const auto told_with = [&](const char* text) {
+    put(file, text);
+    threads->sample(*m_to, 1);
+    return do_threads_lack_cpus();
+  };
+  EXPECT_FALSE(told_with("2000000 2000000 5\n")) << "too little to say anything";
+  EXPECT_TRUE(told_with("90000000 10000000 5\n"));
+  EXPECT_TRUE(told_with("92000000 10000000 5\n")) << "too little to say anything else";
+  EXPECT_FALSE(told_with("190000000 11000000 6\n"));
+  EXPECT_TRUE(told_with("200000000 21000000 7\n"));
+  threads->lane_closed(*m_to, *opened);
+  threads->after_fork();
+  EXPECT_FALSE(do_threads_lack_cpus());
 }
 
 TEST_F(probe_test, process_delay_is_the_sum_over_its_threads) {

@@ -23,6 +23,8 @@ constexpr double short_below_ns = 4'000;
 constexpr double long_above_ns = 16'000;      // far from both: an instance just above the former is timed soon enough
 constexpr double little_timing_ns = 128'000;  // in so much time, the members of one instance may be timed
 constexpr std::uint32_t weighs_half_after = 2048;
+constexpr ticks unusual =
+    16;  // times the mean, in a region that is known: such an instance lost a CPU, or is of another kind
 constexpr ticks most_untold = 16;  // one part in so many of a region's time
 constexpr double little_untold_ns = 10'000'000;
 
@@ -72,6 +74,12 @@ std::uint16_t timed_one_in(const region_length& known, const void* outlined) noe
 ticks usual_work(const region_length& known, ticks wall) noexcept {
   const double share = known.wall == 0 ? 1 : static_cast<double>(known.work) / static_cast<double>(known.wall);
   return static_cast<ticks>(static_cast<double>(wall) * std::min(share, 1.0) * known.members);
+}
+
+// What an instance counts for in the mean. One that waited for the scheduler would weigh more than thousands.
+ticks weight_of(const region_length& known, ticks wall) noexcept {
+  if (known.streak < short_streak_needed) return wall;
+  return std::min(wall, std::max(long_above, unusual * (known.wall / known.streak)));
 }
 
 // An instance that was stamped is over.
@@ -124,8 +132,9 @@ void learn_length(lane_state& forker, known_region& region, ticks wall, ticks me
   }
   known.short_streak = wall < short_below ? known.short_streak + 1 : 0;
   known.streak += 1;
-  known.wall += wall;
-  known.work += mean_work;
+  const ticks weight = weight_of(known, wall);
+  known.wall += weight;
+  known.work += weight == wall ? mean_work : std::min(mean_work, weight);
   if (wall > known.longest) known.longest = wall;
   if (known.streak == weighs_half_after) {
     known.streak /= 2;

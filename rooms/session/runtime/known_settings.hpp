@@ -1,4 +1,4 @@
-// What earlier runs found, as `trimtab run --tune` and `--frozen` hand it to the processes that they start.
+// What earlier runs found, as `trimtab run` hands it to the processes that it starts.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct known_settings {
   std::string error;       // "FILE: line 3: ..."; then there are no settings
 };
 
-// Whether this process is one of `trimtab run --tune` or `--frozen`: TRIMTAB_TUNE.
+// Whether this process is one of `trimtab run --tune` or `--frozen`, or of one that knows something: TRIMTAB_TUNE.
 bool is_tuned_run();
 // From the environment: TRIMTAB_SETTINGS, TRIMTAB_TUNE.
 known_settings settings_of_earlier_runs();

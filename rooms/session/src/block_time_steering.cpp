@@ -1,5 +1,7 @@
 #include "block_time_steering.hpp"
 
+#include <algorithm>
+
 #include "trimtab/observe/recorder.hpp"
 #include "trimtab/openmp/block_time.hpp"
 #include "trimtab/steer/fitting/figures.hpp"
@@ -15,6 +17,10 @@ constexpr double change_s = 1e-6;
 // Who always has a CPU waits for nobody longer than it must: then it is not looked at how long that is.
 constexpr double crowded_share = steer::wait_policy_options{}.bad_share / 2;
 constexpr unsigned crowded_windows = 2, calm_windows = 4;  // in a row
+// To time waits costs each region. Those of a few us, which nothing would be done about, are looked at now and then only.
+constexpr double short_wait_s = steer::wait_policy_options{}.long_wait_s / 2;
+constexpr unsigned short_windows = 2;
+constexpr double first_rest_s = 1, most_rest_s = 8;
 
 }  // namespace
 
@@ -45,13 +51,24 @@ bool block_time_steering::make_known(steer::snapshot& now) {
 }
 
 // While threads lack CPUs, or wait in another way than the program's.
-bool block_time_steering::is_worth_timing(double delayed) {
+bool block_time_steering::is_worth_timing(double delayed, double now_s) {
   const std::vector<steer::knob_value> values = m_knobs.values(m_id);
   const bool is_own = values.empty() || values.front() == openmp::programs_block_time();
   const bool is_crowded = delayed >= crowded_share;
   m_crowded = is_crowded ? m_crowded + 1 : 0;
   m_calm = is_own && !is_crowded ? m_calm + 1 : 0;
+  if (is_own && now_s < m_rests_until_s) return false;
   return !is_own || m_crowded >= crowded_windows || (m_is_timing && m_calm < calm_windows);
+}
+
+// A window in which waits were timed has ended.
+void block_time_steering::rest_if_short(double wait_s, double now_s) {
+  m_short = wait_s < short_wait_s ? m_short + 1 : 0;
+  if (m_short == 0) m_rest_s = 0;
+  if (m_short < short_windows) return;
+  m_short = 0;
+  m_rest_s = m_rest_s == 0 ? first_rest_s : std::min(2 * m_rest_s, most_rest_s);
+  m_rests_until_s = now_s + m_rest_s;
 }
 
 // Windows are of one setting, and of some regions at least.
@@ -70,7 +87,8 @@ void block_time_steering::add_to(steer::snapshot& now) {
   m_begun_s = now.time_s;
   const std::optional<double> delayed = m_lanes.delay_share();
   if (!delayed) return;
-  m_is_timing = is_worth_timing(*delayed);
+  if (is_of_one && was_timing) rest_if_short(waited_s / regions, now.time_s);
+  m_is_timing = is_worth_timing(*delayed, now.time_s);
   openmp::time_waits(m_is_timing);
   if (!is_of_one || !was_timing) return;
   m_windows += 1;

@@ -17,10 +17,13 @@ class block_time_steering {
   block_time_steering(steer::board& knobs, steer::decision_record& record) : m_knobs(knobs), m_record(record) {}
   // What happened since the last call.
   void add_to(steer::snapshot& now);
+  // There is nothing that it would have to see soon.
+  bool is_at_rest(double now_s) const noexcept { return !m_is_known || now_s < m_rests_until_s; }
 
  private:
   bool make_known(steer::snapshot& now);
-  bool is_worth_timing(double delayed);
+  bool is_worth_timing(double delayed, double now_s);
+  void rest_if_short(double wait_s, double now_s);
 
   steer::board& m_knobs;
   steer::decision_record& m_record;
@@ -29,6 +32,8 @@ class block_time_steering {
   std::atomic<steer::decision_number> m_in_force{0};  // restore() may come from another thread
   bool m_is_timing = false;                           // how long threads wait
   unsigned m_crowded = 0, m_calm = 0;  // windows in a row in which threads lacked CPUs, or nobody need have known
+  unsigned m_short = 0;                // and in which they waited too shortly for anything to be gained
+  double m_rest_s = 0, m_rests_until_s = 0;
   // The window under way.
   double m_begun_s = 0;
   steer::decision_number m_under = 0;

@@ -42,7 +42,8 @@ constexpr word<observe::record_level> levels[] = {{"off", observe::record_level:
                                                   {"idle", observe::record_level::idle},
                                                   {"profile", observe::record_level::profile},
                                                   {"trace", observe::record_level::trace}};
-constexpr word<tune> tunes[] = {{"off", tune::off}, {"on", tune::on}, {"frozen", tune::frozen}, {"shuffle", tune::shuffle}};
+constexpr word<tune> tunes[] = {
+    {"off", tune::off}, {"on", tune::on}, {"frozen", tune::frozen}, {"known", tune::frozen}, {"shuffle", tune::shuffle}};
 constexpr word<thread_policy> thread_policies[] = {{"off", thread_policy::off},
                                                    {"fit", thread_policy::fit},
                                                    {"asat-v1", thread_policy::asat_v1},

@@ -1,8 +1,10 @@
 // How long the steering thread sleeps between two looks. Pure; by that thread.
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <unordered_map>
 
 namespace trimtab::session {
 
@@ -22,31 +24,32 @@ class pace {
  public:
   static constexpr double busy_s = 0.005;
   // While threads lack CPUs: whoever makes room for a look has a team of short regions wait for it, a slice of the
-  // scheduler's. Where there are few measurements, regions are long, and each of them may be what a decision waits for.
+  // scheduler's. Where what is measured takes long, each measurement may be what a decision waits for.
   static constexpr double crowded_s = 0.05;
+  static constexpr double dull_s = 0.25;         // and where nothing is to be seen soon
   static constexpr double crowded_share = 0.05;  // run delay, of the threads' time
-  static constexpr double plenty_per_s = 1000;   // measurements of a subject
-  static constexpr double none_for_s = 0.5;
-  static constexpr double asks_every_s = 0.02;
+  static constexpr double long_s = 1e-3;         // one instance of a subject
+  static constexpr double slow_rise = 1.25, none_for_s = 0.5;
+  static constexpr double asks_every_s = 0.02, asks_while_calm_s = 0.5;
 
   explicit pace(const rhythm& by = of_searches) noexcept : m_rhythm(by) {}
 
   void decided(double now_s) noexcept { m_decided_s = now_s; }
-  void measured(double now_s, std::size_t count) noexcept {
-    m_measured += count;
-    if (count > 0) m_measured_s = now_s;
+  // An instance of that subject took so long. What lost its CPU for once is no longer for that.
+  void measured(double now_s, std::uint32_t subject, double instance_s) {
+    double& known = m_instances_s.try_emplace(subject, instance_s).first->second;
+    known = std::min(instance_s, known * slow_rise);
+    if (known >= long_s) m_long_s = now_s;
   }
-  // Whether it is time to be told the run delay since it was told last. Which takes as long as a look: not while calm.
-  bool asks(double now_s) const noexcept { return !is_calm(now_s) && now_s - m_told_s >= asks_every_s; }
+  // Whether it is time to be told the run delay since it was told last. Which takes as long as a look: rarely while calm.
+  bool asks(double now_s) const noexcept { return now_s - m_told_s >= (is_calm(now_s) ? asks_while_calm_s : asks_every_s); }
   void told(double now_s, std::optional<double> run_delay_share) noexcept {
-    const bool has_plenty = static_cast<double>(m_measured) >= plenty_per_s * (now_s - m_told_s);
-    const bool has_none = now_s - m_measured_s >= none_for_s;
-    m_is_crowded = run_delay_share && *run_delay_share > crowded_share && (has_plenty || has_none);
+    m_is_crowded = run_delay_share && *run_delay_share > crowded_share && now_s - m_long_s >= none_for_s;
     m_told_s = now_s;
-    m_measured = 0;
   }
-  double period_s(double now_s) const noexcept {
-    if (is_calm(now_s)) return m_rhythm.calm_s;
+  // is_dull: nobody waits for anything that the next looks could show.
+  double period_s(double now_s, bool is_dull = false) const noexcept {
+    if (is_calm(now_s)) return m_is_crowded && is_dull ? dull_s : m_rhythm.calm_s;
     return m_is_crowded ? crowded_s : busy_s;
   }
 
@@ -54,8 +57,8 @@ class pace {
   bool is_calm(double now_s) const noexcept { return now_s - m_decided_s >= m_rhythm.busy_for_s; }
 
   rhythm m_rhythm;
-  double m_decided_s = 0, m_told_s = -asks_every_s, m_measured_s = -none_for_s;
-  std::size_t m_measured = 0;
+  double m_decided_s = 0, m_told_s = -asks_every_s, m_long_s = -none_for_s;
+  std::unordered_map<std::uint32_t, double> m_instances_s;
   bool m_is_crowded = false;
 };
 

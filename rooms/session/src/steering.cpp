@@ -124,13 +124,17 @@ struct parts {
   }
   // Where numbers of threads are fitted it is not crowded for long, and whoever fits them must not be late.
   void pace_by(steer::snapshot& now) {
-    std::size_t most = 0;
-    for (const steer::subject_state& each : now.subjects) most = std::max(most, each.measured.size());
-    looks.measured(now.time_s, most);
+    for (const steer::subject_state& each : now.subjects)
+      for (const steer::figure& figure : each.figures)
+        if (figure.name == steer::figures::instance_seconds) looks.measured(now.time_s, each.id, figure.value);
     if (looks.asks(now.time_s)) looks.told(now.time_s, delayed = lanes.delay_share());
     // Of nobody else: loops have no knob against it.
     if ((regions || outside != nullptr) && delayed)
       now.figures.push_back({std::string(steer::figures::run_delay_share), *delayed});
+  }
+  double period_s() const {
+    const double now_s = seconds();
+    return looks.period_s(now_s, outside == nullptr && (!turns_waiting || waits.is_at_rest(now_s)));
   }
   void advance(bool is_last) {
     steer::snapshot now;
@@ -191,7 +195,7 @@ steering_state* state = nullptr;
 bool start_thread() {
   parts* const all = state->all;
   return state->thread.start(
-      "trimtab-steer", {[all] { return all->looks.period_s(parts::seconds()); },
+      "trimtab-steer", {[all] { return all->period_s(); },
                         [all](bool is_last) {
                           if (!is_last || !all->conductor.is_given_up()) all->advance(is_last);
                         },

@@ -48,6 +48,8 @@ namespace {
 constexpr std::uint32_t most_lanes = 4096;
 constexpr unsigned detail_every = 16;               // samples between readings of switches and migrations
 constexpr std::uint64_t least_change_ns = 100'000;  // of run delay, to be worth a sample
+constexpr std::uint64_t least_time_ns = 5'000'000;  // of threads that want to run, to say whether they can
+constexpr std::uint64_t lacking = 20;               // one part in so many of it
 
 struct slot {
   std::uint32_t tid;  // 0: no thread has the lane
@@ -70,6 +72,8 @@ class threads_probe final : public probe {
     m_lock.reset();
     m_main_tid = 0;  // the child's figures begin at 0
     forget_lanes();
+    m_wanted_ns = m_lacked_ns = 0;
+    m_is_lacking.store(false, std::memory_order_relaxed);
   }
 
   bool start(recorder& to, const char* root) noexcept override {
@@ -123,6 +127,8 @@ class threads_probe final : public probe {
     to.sample(m_process_delay, no_lane, static_cast<double>(all - before) * 1e-9, at);
   }
 
+  bool is_lacking() const noexcept { return m_is_lacking.load(std::memory_order_relaxed); }
+
  private:
   void forget_lanes() noexcept {
     for (std::uint32_t i = 0; i < m_slots_used; ++i) slots[i] = {};
@@ -131,6 +137,7 @@ class threads_probe final : public probe {
 
   void sample_lanes(recorder& to, base::ticks at, thread_detail detail) noexcept {
     const proc_threads threads(m_root);
+    std::uint64_t ran = 0, lacked = 0;
     for (std::uint32_t i = 0, n = to.lanes(); i < n && i < most_lanes; ++i) {
       lane* const each = to.lane_at(i);
       if (each == nullptr) continue;
@@ -140,11 +147,23 @@ class threads_probe final : public probe {
         slot& mine = slots[i];
         if (mine.tid != 0) update(*each, mine, threads, detail);
         delay = each->header().run_delay_ns;
+        ran += each->header().run_ns;
+        lacked += delay;
         if (delay < mine.sampled_delay + least_change_ns) continue;
         mine.sampled_delay = delay;
       }
       to.sample(m_lane_delay, i, static_cast<double>(delay) * 1e-9, at);
     }
+    look_at(ran + lacked, lacked);
+  }
+
+  // Sums over all lanes since they began.
+  void look_at(std::uint64_t wanted_ns, std::uint64_t lacked_ns) noexcept {
+    if (wanted_ns < m_wanted_ns + least_time_ns) return;
+    const std::uint64_t wanted = wanted_ns - m_wanted_ns, lacked = lacked_ns > m_lacked_ns ? lacked_ns - m_lacked_ns : 0;
+    m_is_lacking.store(lacked >= wanted / lacking, std::memory_order_relaxed);
+    m_wanted_ns = wanted_ns;
+    m_lacked_ns = lacked_ns;
   }
 
   void update(lane& which, const slot& mine, const proc_threads& among, thread_detail detail) noexcept {
@@ -171,6 +190,8 @@ class threads_probe final : public probe {
   std::uint32_t m_process_delay = 0;
   std::uint32_t m_main_tid = 0;
   unsigned m_samples = 0;
+  std::uint64_t m_wanted_ns = 0, m_lacked_ns = 0;  // at the last look
+  std::atomic<bool> m_is_lacking{false};
   thread_figures m_main_before;
   std::uint32_t m_slots_used = 0;
   base::spin_lock m_lock;  // slots and the figures in lane headers
@@ -181,5 +202,7 @@ constinit threads_probe the_probe;
 }  // namespace
 
 probe* threads_probe_instance() { return &the_probe; }
+
+bool do_threads_lack_cpus() noexcept { return the_probe.is_lacking(); }
 
 }  // namespace trimtab::observe

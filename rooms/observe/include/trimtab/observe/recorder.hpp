@@ -162,6 +162,8 @@ class recorder {
   bool prepare_lane(lane& which) noexcept;
   void lengthen(lane& which, std::uint64_t written) noexcept;
   void warm(lane& which, std::uint64_t written) noexcept;
+  // By the lane itself, of a flight recorder: makes its pages from event `begin` on.
+  void warm_rest(lane& which, std::uint64_t begin) noexcept;
   std::uint32_t module_of(const void* address) noexcept;
   void append_name(name_record* fixed, std::size_t fixed_bytes, const char* const* strings, int count) noexcept;
   bool take_trace_budget(std::uint64_t bytes) noexcept;
