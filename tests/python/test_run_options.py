@@ -25,8 +25,11 @@ ROOT = Path(__file__).parent.parent.parent
         (("--search", "random"), "--search needs --tune or --frozen"),
         (("--budget", "0"), "--budget needs --tune or --frozen"),
         (("--seed", "0"), "--seed needs --tune or --frozen"),
-        (("--input-class", "small"), "--input-class needs --tune or --frozen"),
-        (("--history", "known.sqlite", "--threads", "fit"), "--history needs --tune or --frozen"),
+        (("--tune=off", "--input-class", "small"), "--input-class needs --tune or --frozen"),
+        (
+            ("--tune=off", "--history", "known.sqlite", "--threads", "fit"),
+            "--history needs --tune or --frozen",
+        ),
         (("--threads", "asat-v3"), "expected one of fit, regions, asat-v1, asat-v2, found 'asat-v3'"),
         (
             ("--threads", "asat-v2:bad_tirg=1"),
