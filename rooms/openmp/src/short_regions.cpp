@@ -23,8 +23,8 @@ constexpr double short_below_ns = 4'000;
 constexpr double long_above_ns = 16'000;      // far from both: an instance just above the former is timed soon enough
 constexpr double little_timing_ns = 128'000;  // in so much time, the members of one instance may be timed
 constexpr std::uint32_t weighs_half_after = 2048;
-constexpr ticks unusual =
-    16;  // times the mean, in a region that is known: such an instance lost a CPU, or is of another kind
+// Times the mean, in a region that is known: such an instance lost a CPU, or is of another kind.
+constexpr ticks unusual = 16;
 constexpr ticks most_untold = 16;  // one part in so many of a region's time
 constexpr double little_untold_ns = 10'000'000;
 

@@ -25,8 +25,7 @@ inline constexpr option option_table[] = {
     {"TRIMTAB_SAMPLE_MS", "10", "period of the sampler thread, milliseconds, 1 to 10000"},
     {"TRIMTAB_FOLLOW", "1", "0: children of this process are not watched"},
     {"TRIMTAB_TUNE", "off",
-     "off | on | frozen: only what TRIMTAB_SETTINGS says | known: the same, but task runtimes search | shuffle: every knob "
-     "at random"},
+     "off | on | frozen: TRIMTAB_SETTINGS only | known: so, but task runtimes search | shuffle: all by lot"},
     {"TRIMTAB_SETTINGS", "", "file of settings that earlier runs found"},
     {"TRIMTAB_VIRTUAL_THREADS", "",
      "file of functions of GCC's that were found fit for virtual threads: consent to use them"},
