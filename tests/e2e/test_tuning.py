@@ -278,6 +278,10 @@ def test_who_says_nothing_gets_what_earlier_runs_proved(run: Run, tmp_path: Path
     remember(file, program, ["4"], "b", {"threads": "1"})
     assert steering(input_of_it="4") is None
     fitted = steering("--threads", "fit", input_of_it="4")
+    assert fitted is not None and (fitted["mode"], fitted["known_settings"]) == ("off", 0), (
+        "one number for all"
+    )
+    fitted = steering("--threads", "fit")
     assert fitted is not None and (fitted["mode"], fitted["known_settings"]) == ("known", 1)
     file.write_text("no database")
     told = run("true", "1", env=environment).done

@@ -222,20 +222,10 @@ def run(
     if is_asked_for or (mode == "known" and _has_history(history)):
         from trimtab.tuning import Tuning
 
-        wanted = Tuning(
-            mode,
-            history,
-            input_class,
-            search,
-            policy,
-            budget,
-            seed,
-            virtual_threads,
-            has_threads=threads is not None,
-        )
+        wanted = Tuning(mode, history, input_class, search, policy, budget, seed, virtual_threads)
         prepared = _prepare(wanted, command, is_silent=quiet and not is_asked_for)
-    if prepared is not None and not is_asked_for and not prepared.has_something:
-        prepared = None
+        if not is_asked_for and not prepared.has_something:
+            prepared = None
     steering = None if prepared is None else prepared.steering
     if threads is not None:
         steering = replace(

@@ -49,7 +49,6 @@ class Tuning:
         input_class: what the input is called in the history; None: the arguments.
         search, policy, budget_percent, seed: of the search; None: the library's own.
         is_virtual: GCC's static loops may be run by virtual threads.
-        has_threads: there may be fewer threads than the program would have.
     """
 
     mode: str
@@ -60,7 +59,6 @@ class Tuning:
     budget_percent: int | None = None
     seed: int | None = None
     is_virtual: bool = False
-    has_threads: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,13 +114,13 @@ def prepare(
     key = key_of(program, arguments, tuning.input_class)
     known: list[Entry] = []
     why = ""
-    if tuning.mode in ("on", "frozen", "known"):
+    if tuning.mode != "shuffle":
         try:
             known = history.recall(key)
         except HistoryError as error:
             why = str(error)
     if tuning.mode == "known":
-        known = [each for each in known if _is_agreed_to(each, tuning)]
+        known = [each for each in known if _needs_no_word(each)]
     loops = [each for each in known if each.subject not in _STARTS]
     starts = _found_before(known, START, "found by earlier runs", environment)
     given = {**environment, **{each.name: each.value for each in starts}}
@@ -149,17 +147,14 @@ def prepare(
     return Prepared(steering, history, key, program, tuple(chosen), then, why)
 
 
-# Of GCC's static loops, and of regions and their teams: each run must be told that they may be changed.
-_VIRTUAL_KNOB, _THREADS_KNOB = "blocks", "threads"
+# Of GCC's static loops, and of regions: each run must be told that they may be changed (--virtual-threads, --threads regions).
+_AGREED_TO = {"blocks", "threads"}
 
 
-def _is_agreed_to(entry: Entry, tuning: Tuning) -> bool:
+def _needs_no_word(entry: Entry) -> bool:
     """Whether a run that was not told to use it may: it was proved, and turns nothing that the user must agree to."""
-    if entry.subject == START_THEN or entry.gain is None or entry.gain <= 0:
-        return False
-    if _VIRTUAL_KNOB in entry.settings and not tuning.is_virtual:
-        return False
-    return _THREADS_KNOB not in entry.settings or tuning.has_threads
+    is_proved = entry.gain is not None and entry.gain > 0
+    return is_proved and entry.subject != START_THEN and not _AGREED_TO & entry.settings.keys()
 
 
 def _found_before(
