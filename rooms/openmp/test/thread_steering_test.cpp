@@ -51,12 +51,14 @@ class thread_steering_of_two : public ::testing::Test {
 TEST_F(thread_steering_of_two, tells_how_far_apart_regions_end_where_the_kernel_tells_no_run_delay) {
   thread_steering steering(m_knobs, m_record, options_for("/nowhere"));
   steer::snapshot now;
-  // As long as a window takes.
-  for (fork(); !figure_in(now, figures::skew_seconds); fork()) {
+  for (const double time_s : {0.0, 1.0}) {
+    fork();
     note_skew(static_cast<base::ticks>(observe::the_recorder.ticks_of_ns(8e6)));
     now = {};
+    now.time_s = time_s;
     steering.add_to(now);
   }
+  ASSERT_TRUE(figure_in(now, figures::skew_seconds));
   EXPECT_NEAR(*figure_in(now, figures::skew_seconds), 8e-3, 1e-5);
   EXPECT_EQ(figure_in(now, figures::run_delay_share), std::nullopt);
   EXPECT_EQ(figure_in(now, figures::idle_cpus), std::nullopt);
@@ -88,29 +90,30 @@ TEST_F(thread_steering_of_two, tells_sooner_when_members_have_lost_enough) {
   write_delay(0);
   std::filesystem::create_symlink(std::to_string(getpid()), root.path() + "/proc/self");
   thread_steering steering(m_knobs, m_record, options_for(root.path()));
-  // Lengths of windows, the first of which are short anyhow.
-  const auto shortest_of = [&](int windows, double lost_cpus) {
-    double shortest_s = 1e9, latest = -1;
-    std::uint64_t delay_ns = 0, before_ns = base::monotonic_ns();
-    for (int regions = 0; windows > 0;) {
+  double time_s = 0, delay_s = 0;
+  // Until one ends.
+  const auto length_of_window = [&](double lost_cpus) {
+    constexpr double look_s = 1e-3, too_long_s = 1;
+    std::optional<double> before;
+    const double begun_s = time_s;
+    for (; time_s - begun_s < too_long_s; time_s += look_s, delay_s += look_s * lost_cpus) {
       fork();
-      regions += 1;
-      const std::uint64_t now_ns = base::monotonic_ns();
-      delay_ns += static_cast<std::uint64_t>(static_cast<double>(now_ns - std::exchange(before_ns, now_ns)) * lost_cpus);
-      write_delay(delay_ns);
+      write_delay(static_cast<std::uint64_t>(delay_s * 1e9));
       steer::snapshot now;
+      now.time_s = time_s;
       steering.add_to(now);
-      const double number = *figure_in(now, figures::windows);
-      if (number == latest) continue;
-      const auto region_s = figure_in(now, figures::region_seconds);
-      if (std::exchange(latest, number) > 3 && region_s) shortest_s = std::min(shortest_s, *region_s * regions);
-      if (latest > 3) windows -= 1;
-      regions = 0;
+      const std::optional<double> windows = figure_in(now, figures::windows);
+      if (windows && *windows > before.value_or(*windows)) return time_s - begun_s;
+      before = windows;
     }
-    return shortest_s;
+    return too_long_s;
   };
-  EXPECT_GE(shortest_of(3, 0.4), 0.14);
-  EXPECT_LT(shortest_of(10, 2), 0.14) << "however slow the machine is, not all are late";
+  constexpr double exactly = 2e-3;
+  for (int first = 0; first < 3; ++first) EXPECT_NEAR(length_of_window(0.4), 0.06, exactly);
+  EXPECT_NEAR(length_of_window(0.4), 0.15, exactly);
+  EXPECT_NEAR(length_of_window(2), 0.075, exactly) << "half a window, and more than half of it lost";
+  EXPECT_NEAR(length_of_window(0.7), 0.1125, exactly) << "read twelve times a window";
+  EXPECT_NEAR(length_of_window(0.4), 0.15, exactly);
 }
 
 }  // namespace

@@ -98,14 +98,15 @@ bool thread_steering::is_in_force() const {
   return !values.empty() && static_cast<std::uint32_t>(values[threads_knob]) == the_team_sizes.latest();
 }
 
-void thread_steering::begin_window() {
+void thread_steering::begin_window(double now_s) {
   m_watch.begin();
   m_lanes.since_last();
   take_longest_skew();
-  count_window();
+  count_window(now_s);
 }
 
-void thread_steering::count_window() {
+void thread_steering::count_window(double now_s) {
+  m_begun_s = now_s;
   m_members = the_team_sizes.latest();
   m_forks = the_team_sizes.forks();
   m_tellings = the_team_sizes.tellings();
@@ -114,8 +115,8 @@ void thread_steering::count_window() {
 }
 
 // What members lost is read when it is over, and in its second half now and then.
-bool thread_steering::is_window_over() {
-  const double length_s = m_windows < first_windows ? first_window_s : window_s, so_far_s = m_watch.seconds();
+bool thread_steering::is_window_over(double now_s) {
+  const double length_s = m_windows < first_windows ? first_window_s : window_s, so_far_s = now_s - m_begun_s;
   if (so_far_s < length_s && so_far_s < std::max(m_read_s, length_s / 2)) return false;
   if (const auto since = m_lanes.since_last())
     m_delay_s = m_delay_s.value_or(0) + static_cast<double>(since->run_delay_ns) * 1e-9;
@@ -124,13 +125,13 @@ bool thread_steering::is_window_over() {
 }
 
 // Of regions that all had the size which is in force; otherwise it begins anew.
-void thread_steering::end_window() {
+void thread_steering::end_window(double now_s) {
   const std::uint32_t members = the_team_sizes.latest(), forks = the_team_sizes.forks(),
                       tellings = the_team_sizes.tellings();
   const bool is_valid = is_in_force() && members == m_members;
-  if (is_valid && !is_window_over()) return;
+  if (is_valid && !is_window_over(now_s)) return;
   if (!is_valid || (forks == m_forks && !the_recorder.is_parallel())) {
-    begin_window();
+    begin_window(now_s);
     return;
   }
   const observe::cpu_window ended = m_watch.end(the_team_sizes.own());
@@ -139,7 +140,7 @@ void thread_steering::end_window() {
   const bool can_try = !the_team_sizes.is_promised() || tellings - m_tellings + 1 >= regions;
   m_windows += 1;
   m_figures = steer::figures_of(ended, m_delay_s, members);
-  count_window();
+  count_window(now_s);
   if (regions > 0 && can_try) m_figures.push_back({std::string(figures::region_seconds), ended.seconds / regions});
   const auto skew = static_cast<double>(take_longest_skew());
   m_figures.push_back({std::string(figures::skew_seconds), skew * the_recorder.clock().ns_per_tick * 1e-9});
@@ -198,14 +199,14 @@ void thread_steering::add_to(steer::snapshot& now) {
   if (!m_subject) {
     appear(now);
     if (!m_subject) return;
-    begin_window();
+    begin_window(now.time_s);
     if (const first_share its = taken_share(); its.others > 0) {
       m_windows = 1;
       m_figures = {{std::string(figures::others), static_cast<double>(its.others)},
                    {std::string(figures::registry_share), static_cast<double>(its.cpus)}};
     }
   }
-  end_window();
+  end_window(now.time_s);
   evaluate(now.time_s);
   tell(now);
 }

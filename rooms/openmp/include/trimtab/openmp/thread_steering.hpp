@@ -47,10 +47,11 @@ class thread_steering {
  private:
   void appear(steer::snapshot& now);
   bool is_in_force() const;
-  void begin_window();
-  void count_window();  // what follows the one that has ended
-  bool is_window_over();
-  void end_window();
+  // Times are those of snapshots.
+  void begin_window(double now_s);
+  void count_window(double now_s);  // what follows the one that has ended
+  bool is_window_over(double now_s);
+  void end_window(double now_s);
   void evaluate(double now_s);
   void tell(steer::snapshot& now) const;
   bool is_on() const noexcept;
@@ -63,6 +64,7 @@ class thread_steering {
   observe::cpu_watch m_watch;
   observe::lane_times m_lanes;
   // Of the window under way.
+  double m_begun_s = 0;
   std::uint32_t m_forks = 0, m_tellings = 0;  // when it began
   std::uint32_t m_members = 0;
   std::optional<double> m_delay_s;  // that members had no CPU, until it was read last
