@@ -33,6 +33,7 @@ void detach() noexcept {
 }
 
 void after_fork() noexcept {
+  t_proven = {};
   runtimes_after_fork();
   outermost_after_fork();
 }

@@ -140,15 +140,19 @@ using static_init = void(ident*, std::int32_t, std::int32_t, std::int32_t*, numb
                          signed_number);
 using static_fini = void(ident*, std::int32_t);
 
-// The long ways are functions of their own, so that the short ones need no frame.
-template <class number, class signed_number>
-[[gnu::noinline]] void init_static(const void* place, symbol which, ident* where, std::int32_t thread, std::int32_t kind,
-                                   std::int32_t* is_last, number* lower, number* upper, signed_number* stride,
-                                   signed_number increment, signed_number chunk) {
+// Where the hook returns to, for its long way. That has the hook's arguments and no more: so it is jumped to, and the short
+// way copies nothing on the stack.
+constinit thread_local const void* t_long_way = nullptr;
+
+template <symbol which, short_call call, class number, class signed_number>
+[[gnu::noinline]] void init_static(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last,
+                                   number* lower, number* upper, signed_number* stride, signed_number increment,
+                                   signed_number chunk) {
+  const void* const place = t_long_way;
   const caller from = caller_of(where, place, entry::kmpc);
   auto* const forward = real<static_init<number, signed_number>>(from, which);
   if (forward == nullptr) return;
-  know_way(from, which, place, forward);
+  know_way<call>(from, place, forward);
   const number first = *lower, last = *upper;
   begin_unshared(from);
   const loop_plan* const plan =
@@ -168,7 +172,7 @@ template <class number, class signed_number>
   if (!from.is_internal && find_here(at)) end_loop(at);
   auto* const forward = real<static_fini>(from, symbol::__kmpc_for_static_fini);
   if (forward == nullptr) return;
-  know_way(from, symbol::__kmpc_for_static_fini, place, forward);
+  know_way<short_call::fini>(from, place, forward);
   forward(where, thread);
 }
 
@@ -177,18 +181,20 @@ template <class number, class signed_number>
 
 using namespace trimtab::openmp;
 
-#define TRIMTAB_STATIC_INIT(name, number, signed_number)                                                             \
-  TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number* lower, \
-                         number* upper, signed_number* stride, signed_number increment, signed_number chunk) {       \
-    const void* const place = __builtin_return_address(0);                                                           \
-    if (auto* const known = short_way<static_init<number, signed_number>>(symbol::name, place)) [[likely]]           \
-      return known(where, thread, kind, is_last, lower, upper, stride, increment, chunk);                            \
-    init_static(place, symbol::name, where, thread, kind, is_last, lower, upper, stride, increment, chunk);          \
+#define TRIMTAB_STATIC_INIT(name, call, number, signed_number)                                                        \
+  TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number* lower,  \
+                         number* upper, signed_number* stride, signed_number increment, signed_number chunk) {        \
+    const void* const place = __builtin_return_address(0);                                                            \
+    if (auto* const known = short_way<call, static_init<number, signed_number>>(place)) [[likely]]                    \
+      return known(where, thread, kind, is_last, lower, upper, stride, increment, chunk);                             \
+    t_long_way = place;                                                                                               \
+    return init_static<symbol::name, call, number, signed_number>(where, thread, kind, is_last, lower, upper, stride, \
+                                                                  increment, chunk);                                  \
   }
-TRIMTAB_STATIC_INIT(__kmpc_for_static_init_4, std::int32_t, std::int32_t)
-TRIMTAB_STATIC_INIT(__kmpc_for_static_init_4u, std::uint32_t, std::int32_t)
-TRIMTAB_STATIC_INIT(__kmpc_for_static_init_8, std::int64_t, std::int64_t)
-TRIMTAB_STATIC_INIT(__kmpc_for_static_init_8u, std::uint64_t, std::int64_t)
+TRIMTAB_STATIC_INIT(__kmpc_for_static_init_4, short_call::init_4, std::int32_t, std::int32_t)
+TRIMTAB_STATIC_INIT(__kmpc_for_static_init_4u, short_call::init_4u, std::uint32_t, std::int32_t)
+TRIMTAB_STATIC_INIT(__kmpc_for_static_init_8, short_call::init_8, std::int64_t, std::int64_t)
+TRIMTAB_STATIC_INIT(__kmpc_for_static_init_8u, short_call::init_8u, std::uint64_t, std::int64_t)
 #undef TRIMTAB_STATIC_INIT
 
 // distribute and for in one: the runtime divides between teams, then between the threads of this one.
@@ -213,7 +219,7 @@ TRIMTAB_DIST_INIT(__kmpc_dist_for_static_init_8u, std::uint64_t, std::int64_t)
 
 TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
   const void* const place = __builtin_return_address(0);
-  if (auto* const known = short_way<static_fini>(symbol::__kmpc_for_static_fini, place)) [[likely]]
+  if (auto* const known = short_way<short_call::fini, static_fini>(place)) [[likely]]
     return known(where, thread);
   end_static(place, where, thread);
 }

@@ -2,44 +2,50 @@
 // have: the call is handed on as it is, without asking again whose it is. By the place that the hook returns to.
 #pragma once
 
-#include <iterator>
-
 #include "kmpc_ident.hpp"
 #include "short_regions.hpp"
 
 namespace trimtab::openmp {
 
-struct known_call {
-  const void* place;
-  void* function;
+enum class short_call : std::uint8_t { init_4, init_4u, init_8, init_8u, fini, reduce, reduce_nowait, count };
+
+// What the thread knows: by entry point, direct-mapped.
+struct known_calls {
+  struct call {
+    const void* place;
+    void* function;
+  };
+  static constexpr unsigned bits = 3;
+  call of[static_cast<unsigned>(short_call::count)][1u << bits];
   std::uint32_t generation;
-  symbol which;  // two calls have one place where compilers made them jumps
+
+  template <short_call which>
+  call& at(const void* place) noexcept {
+    constexpr std::uint32_t spreads = 0x9e3779b1;
+    const auto low = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(place));
+    return of[static_cast<unsigned>(which)][(low * spreads) >> (32 - bits)];
+  }
 };
-inline constinit thread_local known_call t_known_calls[8] = {};
+inline constinit thread_local known_calls t_known_calls{};
 
-inline known_call& known_call_at(const void* place) noexcept {
-  return t_known_calls[base::mix_fast(reinterpret_cast<std::uintptr_t>(place)) % std::size(t_known_calls)];
+// nullptr: the long way. As few questions as there can be; and no call is made from here, so that no register has to be
+// kept.
+template <short_call which, class function>
+function* short_way(const void* place) noexcept {
+  const known_calls::call& known = t_known_calls.at<which>(place);
+  return known.place == place && t_proven.is_untimed == places_generation.load(std::memory_order_relaxed)
+             ? reinterpret_cast<function*>(known.function)
+             : nullptr;
 }
 
-// nullptr: the long way. Asks nobody: no call is made from here, so that no register has to be kept.
-template <class function>
-function* short_way(symbol which, const void* place) noexcept {
-  const known_call& known = known_call_at(place);
-  const lane_state* const state = t_state;
-  if (known.place != place || known.which != which || state == nullptr || state->owner != observe::t_lane ||
-      state->innermost != nullptr || t_steered.of != nullptr || t_steered.site != nullptr ||
-      !is_recording.load(std::memory_order_relaxed) || known.generation != places_generation.load(std::memory_order_relaxed))
-    return nullptr;
-  const lane_state* const forker = short_forker.load(std::memory_order_relaxed);
-  const bool is_untimed = forker == state ? state->short_one.subject_1.load(std::memory_order_relaxed) != 0
-                                          : forker != nullptr && t_is_runtimes_own;
-  return is_untimed ? reinterpret_cast<function*>(known.function) : nullptr;
-}
-
-template <class function>
-void know_way(const caller& from, symbol which, const void* place, function* forward) noexcept {
-  if (from.is_internal || t_state == nullptr || t_state->innermost != nullptr) return;
-  known_call_at(place) = {place, reinterpret_cast<void*>(forward), places_generation.load(std::memory_order_relaxed), which};
+template <short_call which, class function>
+void know_way(const caller& from, const void* place, function* forward) noexcept {
+  if (from.is_internal || !prove_untimed()) return;
+  if (t_known_calls.generation != t_proven.is_untimed) {
+    t_known_calls = {};
+    t_known_calls.generation = t_proven.is_untimed;
+  }
+  t_known_calls.at<which>(place) = {place, reinterpret_cast<void*>(forward)};
 }
 
 }  // namespace trimtab::openmp

@@ -10,6 +10,7 @@ using observe::wait_kind;
 using reduce = std::int32_t(ident*, std::int32_t, std::int32_t, std::size_t, void*, void (*)(void*, void*), void*);
 
 // The long way, a function of its own, so that the short one needs no frame.
+template <short_call call>
 [[gnu::noinline]] std::int32_t reduced(const void* place, symbol which, ident* where, std::int32_t thread,
                                        std::int32_t variables, std::size_t bytes, void* data, void (*combine)(void*, void*),
                                        void* lock) {
@@ -17,7 +18,7 @@ using reduce = std::int32_t(ident*, std::int32_t, std::int32_t, std::size_t, voi
   auto* const forward = real<reduce>(from, which);
   if (forward == nullptr) return 1;
   if (from.is_internal) return forward(where, thread, variables, bytes, data, combine, lock);
-  know_way(from, which, place, forward);
+  know_way<call>(from, place, forward);
   const wait waited(subject_kind::barrier, wait_kind::reduction, place_of_call(place), source_of(where));
   return forward(where, thread, variables, bytes, data, combine, lock);
 }
@@ -127,16 +128,16 @@ TRIMTAB_HOOK void __kmpc_doacross_wait(ident* where, std::int32_t thread, const 
 
 // Whichever way the runtime takes, the threads wait here for each other or for their turn. The end of the form that
 // blocks is a barrier; the end of the other one waits for nothing.
-#define TRIMTAB_REDUCE(name)                                                                                               \
+#define TRIMTAB_REDUCE(name, call)                                                                                         \
   TRIMTAB_HOOK std::int32_t name(ident* where, std::int32_t thread, std::int32_t variables, std::size_t bytes, void* data, \
                                  void (*combine)(void*, void*), void* lock) {                                              \
     const void* const place = __builtin_return_address(0);                                                                 \
-    if (auto* const known = short_way<reduce>(symbol::name, place)) [[likely]]                                             \
+    if (auto* const known = short_way<call, reduce>(place)) [[likely]]                                                     \
       return known(where, thread, variables, bytes, data, combine, lock);                                                  \
-    return reduced(place, symbol::name, where, thread, variables, bytes, data, combine, lock);                             \
+    return reduced<call>(place, symbol::name, where, thread, variables, bytes, data, combine, lock);                       \
   }
-TRIMTAB_REDUCE(__kmpc_reduce)
-TRIMTAB_REDUCE(__kmpc_reduce_nowait)
+TRIMTAB_REDUCE(__kmpc_reduce, short_call::reduce)
+TRIMTAB_REDUCE(__kmpc_reduce_nowait, short_call::reduce_nowait)
 #undef TRIMTAB_REDUCE
 
 TRIMTAB_HOOK void __kmpc_end_reduce(ident* where, std::int32_t thread, void* lock) {

@@ -16,6 +16,7 @@ std::atomic<bool> is_recording{false};
 std::atomic<std::uint32_t> places_generation{1};
 constinit thread_local lane_state* t_state = nullptr;
 constinit thread_local bool t_is_runtimes_own = false;
+constinit thread_local proven t_proven{};
 
 namespace {
 
@@ -87,6 +88,7 @@ bool find_here_slowly(here& found) noexcept {
   if (state == nullptr) state = make_state(*on);
   if (state == nullptr) return false;
   begin_thread(*state);
+  t_proven = {};
   t_state = state;
   found = {on, state};
   return true;

@@ -5,6 +5,7 @@
 
 #include "steering/arrival_skew.hpp"
 #include "steering/region_sizes.hpp"
+#include "steering/steered_loops.hpp"
 #include "steering/team_sizes.hpp"
 #include "steering/wait_times.hpp"
 
@@ -147,19 +148,45 @@ void learn_length(lane_state& forker, known_region& region, ticks wall, ticks me
   if (was_timed && known.timed_one_in > 1) claim(forker);
 }
 
-void close_short_region() noexcept {
-  lane_state* const state = t_state;
-  if (state == nullptr || observe::t_lane != state->owner) return;  // in the child of a fork
-  lane& forker = *state->owner;
-  short_region& ended = state->short_one;
+bool prove_untimed() noexcept {
+  const lane_state* const state = t_state;
+  if (state == nullptr || state->owner != observe::t_lane || state->innermost != nullptr || t_steered.of != nullptr ||
+      t_steered.site != nullptr || !is_recording.load(std::memory_order_relaxed))
+    return false;
+  const lane_state* const forker = short_forker.load(std::memory_order_relaxed);
+  if (forker == state ? state->short_one.subject_1.load(std::memory_order_relaxed) == 0
+                      : forker == nullptr || !t_is_runtimes_own)
+    return false;
+  t_proven.is_untimed = t_proven.was_untimed = places_generation.load(std::memory_order_relaxed);
+  return true;
+}
+
+known_region* open_counted_or_drawn(lane_state& state, known_region& region) noexcept {
+  region_length& known = region.length;
+  if (state.unaccounted.instance != 0) [[unlikely]] {
+    account_joined(state);  // which may tell otherwise
+    if (known.timed_one_in <= stamped_one_in) return nullptr;
+  }
+  if (known.counted_next > 0) {
+    open_counted(state, region);
+    return &region;
+  }
+  const std::uint64_t lot = base::mix_fast(known.asked++);
+  // As many in the mean as make this one of `stamped_one_in`.
+  known.counted_next = static_cast<std::uint8_t>((lot >> 32) % (2 * stamped_one_in - 1));
+  if ((lot & (known.timed_one_in / stamped_one_in - 1u)) == 0) return nullptr;
+  open_stamped(state, region);
+  return &region;
+}
+
+void close_short_region_slowly(lane_state& state, bool has_constructs) noexcept {
+  lane& forker = *state.owner;
+  short_region& ended = state.short_one;
   const bool is_stamped = ended.instance != 0;
   const ticks end = is_stamped ? base::now() : 0;
   const std::uint32_t subject = ended.subject_1.load(std::memory_order_relaxed) - 1;
   ended.subject_1.store(0, std::memory_order_relaxed);
-  const bool has_constructs = ended.has_constructs.load(std::memory_order_relaxed);
-  if (!is_stamped && !has_constructs) [[likely]]
-    return;
-  known_region* region = &state->regions[index_of(ended.outlined)];
+  known_region* region = &state.regions[index_of(ended.outlined)];
   known_region again;
   // A region inside has taken its place in the table.
   if (region->outlined != ended.outlined || region->subject != subject || region->outer_region != no_subject) [[unlikely]] {
@@ -174,12 +201,13 @@ void close_short_region() noexcept {
       lane::add(row, end - ended.forked_at);
       add_members(*row, known);
     }
-    take_wall(*state, known, subject, end);
+    take_wall(state, known, subject, end);
   }
   if (has_constructs) [[unlikely]] {
     ended.has_constructs.store(false, std::memory_order_relaxed);
     known.has_constructs = true;
     known.timed_one_in = 1;
+    known.counted_next = 0;
   }
 }
 

@@ -53,16 +53,55 @@ inline void add_members(observe::profile_row& row, const region_length& known) n
   if (known.members > row.x[1]) row.x[1] = known.members;
 }
 
+// Whether the calling thread is in an instance whose members are not timed, and nothing is changed in it; if so, it need
+// not be asked again (proven).
+bool prove_untimed() noexcept;
+
+inline void open_untimed(lane_state& state, known_region& region, std::uint64_t instance) noexcept {
+  thread_uses(region.of);
+  state.requested_threads = 0;
+  short_region& opened = state.short_one;
+  opened.subject_1.store(region.subject + 1, std::memory_order_relaxed);
+  opened.of.store(region.of, std::memory_order_relaxed);
+  opened.outlined = region.outlined;
+  opened.instance = instance;
+  t_proven.is_untimed = t_proven.was_untimed;
+  t_proven.is_outside = 0;
+}
+
+inline void open_counted(lane_state& state, known_region& region) noexcept {
+  region.length.counted_next -= 1;
+  open_untimed(state, region, 0);
+  add_members(*region.untimed_row, region.length);
+  lane::count(region.untimed_row);
+}
+
+inline void open_stamped(lane_state& state, known_region& region) noexcept {
+  const std::uint64_t instance = new_instance(state);
+  open_untimed(state, region, instance);
+  state.short_one.forked_at = base::now();
+  state.owner->record(observe::event_kind::region_begin, region.subject, 1, instance, 0, state.short_one.forked_at);
+}
+// Where most are only counted: this one, or it is drawn what it is, and how many are counted after it.
+known_region* open_counted_or_drawn(lane_state& state, known_region& region) noexcept;
+
 // Begins an instance whose members are not timed. nullptr: this one is timed in full, or not a case for here; nothing
-// was begun. The short way: what was found out before is not asked again.
+// was begun.
 inline known_region* open_short_region(const void* outlined, const void* return_address) noexcept {
   lane* const on = observe::t_lane;
   lane_state* const state = t_state;
   if (on == nullptr || state == nullptr || state->owner != on) return nullptr;
   known_region& region = state->regions[index_of(outlined)];
   region_length& known = region.length;
+  const std::uint32_t generation = places_generation.load(std::memory_order_relaxed);
+  // Most are only counted, and all else was asked when that was decided.
+  if (t_proven.is_outside == generation && known.counted_next != 0 && region.outlined == outlined &&
+      region.generation == generation && !region.of->has(return_address)) {
+    open_counted(*state, region);
+    return &region;
+  }
   if (known.timed_one_in < 2 || region.outlined != outlined || region.outer_region != no_subject ||
-      region.generation != places_generation.load(std::memory_order_relaxed) || state->innermost != nullptr ||
+      region.generation != generation || state->innermost != nullptr ||
       state->is_outermost_open.load(std::memory_order_relaxed) ||
       state->short_one.subject_1.load(std::memory_order_relaxed) != 0 ||
       short_forker.load(std::memory_order_relaxed) != state || region.of->has(return_address) || is_start_timed() ||
@@ -70,32 +109,33 @@ inline known_region* open_short_region(const void* outlined, const void* return_
     return nullptr;
   const bool is_steered = is_steering.load(std::memory_order_relaxed);
   if (is_steered && watching_of(outlined) == watching::always) return nullptr;
-  // The first one is, the others are not in step with anything that the program does.
+  // The first one is timed, the others are not in step with anything that the program does.
+  if (is_steered && known.timed_one_in > stamped_one_in && may_be_counted_only(region))
+    return open_counted_or_drawn(*state, region);
   const std::uint64_t lot = base::mix_fast(known.asked++);
   if ((lot & (known.timed_one_in - 1u)) == 0) return nullptr;
   if (state->unaccounted.instance != 0) [[unlikely]] {
     account_joined(*state);  // which may tell otherwise
     if (known.timed_one_in < 2) return nullptr;
   }
-  thread_uses(region.of);
-  state->requested_threads = 0;
-  short_region& opened = state->short_one;
-  opened.subject_1.store(region.subject + 1, std::memory_order_relaxed);
-  opened.of.store(region.of, std::memory_order_relaxed);
-  opened.outlined = outlined;
-  if (is_steered && lot / (left_alone_fewer * short_timed_one_in) % stamped_one_in != 0 && may_be_counted_only(region)) {
-    opened.instance = 0;
-    add_members(*region.untimed_row, region.length);
-    lane::count(region.untimed_row);
-    return &region;
-  }
-  const std::uint64_t instance = new_instance(*state);
-  opened.instance = instance;
-  opened.forked_at = base::now();
-  on->record(observe::event_kind::region_begin, region.subject, 1, instance, 0, opened.forked_at);
+  open_stamped(*state, region);
   return &region;
 }
 
-void close_short_region() noexcept;
+// One that was stamped, or has met a construct.
+void close_short_region_slowly(lane_state& state, bool has_constructs) noexcept;
+
+inline void close_short_region() noexcept {
+  lane_state* const state = t_state;
+  if (state == nullptr || observe::t_lane != state->owner) return;  // in the child of a fork
+  short_region& ended = state->short_one;
+  const bool has_constructs = ended.has_constructs.load(std::memory_order_relaxed);
+  t_proven.is_untimed = 0;
+  if (ended.instance != 0 || has_constructs) [[unlikely]]
+    close_short_region_slowly(*state, has_constructs);
+  else
+    ended.subject_1.store(0, std::memory_order_relaxed);
+  if (state->innermost == nullptr) t_proven.is_outside = places_generation.load(std::memory_order_relaxed);
+}
 
 }  // namespace trimtab::openmp

@@ -57,6 +57,7 @@ void enter_ended_part(running_task& task, lane_state& state) noexcept {
   task.outer_loop = state.loop;
   state.ended = {};
   state.innermost = task.late.of;
+  t_proven = {};
   state.region = task.late.of->subject;
   state.idle = 0;
   state.loop.row = nullptr;
@@ -66,6 +67,7 @@ void leave_ended_part(running_task& task, lane_state& state, ticks inclusive) no
   task.late.slot->late_work += inclusive > state.idle ? inclusive - state.idle : 0;
   state.ended = task.late;
   state.innermost = task.outer_team;
+  t_proven = {};
   state.region = task.outer_region;
   state.idle = task.outer_idle;
   state.loop = task.outer_loop;

@@ -222,6 +222,7 @@ void enter(member& mine, const here& at, team& of, runtime* with, std::uint32_t 
   if (state.loop.row != nullptr) [[unlikely]]
     mine.outer_loop = state.loop;
   state.innermost = &of;
+  t_proven = {};
   thread_uses(with);
   state.region = region;
   state.number = number;

@@ -205,6 +205,7 @@ struct region_length {
   std::uint32_t members;       // of the last one that was timed in full
   std::uint32_t asked;         // how often it was asked whether the next may go without
   std::uint16_t timed_one_in;  // 0 and 1: all are
+  std::uint8_t counted_next;   // so many more are only counted, before that is asked again
   bool has_constructs;         // ever
   std::uint32_t timed_next;    // so many more are timed, whatever the rest says
   ticks longest;               // this and what follows: of instances that were timed in full, since one had other members
@@ -307,6 +308,15 @@ extern std::atomic<std::uint32_t> places_generation;
 
 // Set while the recorder records; false at level idle. One relaxed load on every hook.
 extern std::atomic<bool> is_recording;
+
+// What a thread of short regions (short_regions.hpp) has found out once and need not ask again, each while it is the number
+// of places_generation. That it enters a region or a task that is recorded is the end of all.
+struct proven {
+  std::uint32_t is_untimed;   // it is in an instance whose members are not timed, and nothing is changed in it
+  std::uint32_t was_untimed;  // of the forker: so it is in all that are not
+  std::uint32_t is_outside;   // of the forker: it is in no region
+};
+extern constinit thread_local proven t_proven;
 
 // The calling thread's lane and state.
 struct here {

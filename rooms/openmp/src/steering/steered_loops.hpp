@@ -146,6 +146,7 @@ inline void steer_member(const team& of, std::uint32_t number) noexcept {
     return;
   if (number == 0 && t_forked.site != nullptr) [[unlikely]]
     region_started(base::now());
+  t_proven = {};
   t_steered.of = &of;
   t_steered.number = number;
   t_steered.claimed_loop = 0;
