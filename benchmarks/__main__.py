@@ -17,7 +17,7 @@ from benchmarks import docs
 from benchmarks.measure import measure, measure_all, measure_command, measure_reading
 from benchmarks.running import BenchError, clean_environment, make
 from benchmarks.searches import SEARCH_BLOCKS, keep_surfaces, run_searches, run_surfaces
-from benchmarks.steering import run_steering
+from benchmarks.steering import run_steering, run_turns_anew
 from benchmarks.steering_tables import STEERING_BLOCKS
 from benchmarks.studies import GRAIN_SIZE, THREADS, Study, keep_figures, runner
 from benchmarks.study_tables import GRAIN_BLOCKS, THREADS_BLOCKS
@@ -64,6 +64,9 @@ def _searches(run: Callable[..., dict[str, Any]], **more: Any) -> Suite:
     return Suite(page, kept, SEARCH_BLOCKS, run, 0, **more)
 
 
+_STEERING_PAGE = ROOT / "docs" / "performance-steering.md"
+_STEERING_KEPT = ROOT / "benchmarks" / "steering-results.json"
+
 SUITES = {
     "tasks": Suite(
         ROOT / "docs" / "performance-tasks.md",
@@ -72,12 +75,9 @@ SUITES = {
         run_tasks,
         FULL.rounds,
     ),
-    "steering": Suite(
-        ROOT / "docs" / "performance-steering.md",
-        ROOT / "benchmarks" / "steering-results.json",
-        STEERING_BLOCKS,
-        run_steering,
-        7,
+    "steering": Suite(_STEERING_PAGE, _STEERING_KEPT, STEERING_BLOCKS, run_steering, 7),
+    "turns": Suite(
+        _STEERING_PAGE, _STEERING_KEPT, STEERING_BLOCKS, run_turns_anew(_STEERING_KEPT), 3, is_alone=True
     ),
     "searches": _searches(run_searches),
     "surfaces": _searches(run_surfaces, is_alone=True, keep=lambda _: keep_surfaces(ROOT, OUT)),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.machine import Patience, Watch
+from benchmarks.machine import Patience, Watch, describe
 from benchmarks.measure import measure_all
 from benchmarks.running import BenchError, finished, make
 from benchmarks.sharing import run_sharing
@@ -161,6 +161,20 @@ def run_steering(
         "turns": run_turns(programs, is_smoke, rounds * _TURNS_OFTEN, tell),
         "sharing": run_sharing(programs, workloads, is_smoke, rounds, tell),
     }
+
+
+def run_turns_anew(kept: Path) -> Callable[..., dict[str, Any]]:
+    """The hooks in turn alone, beside the results of the rest that are kept at `kept`."""
+
+    def run(
+        root: Path, programs: Path, is_smoke: bool, rounds: int, _minutes: float, tell: Callable[[str], None]
+    ) -> dict[str, Any]:
+        make(root, "benchmarks", programs)
+        turns = run_turns(programs, is_smoke, rounds * _TURNS_OFTEN, tell)
+        rest = json.loads(kept.read_text(encoding="utf-8"))
+        return {**rest, "turns": turns, "turns_machine": describe()}
+
+    return run
 
 
 def _measure(case: SteeringCase, rounds: int, patience: Patience, seed: int) -> dict[str, Any]:

@@ -78,7 +78,10 @@ def steering_turns(results: Results) -> str:
                 ]
             )
     head = ["program", "", "region, us", "hooks, ns a region", "with hooks / without", "bar", ""]
-    return markdown(head, rows)
+    # Where they were measured by themselves.
+    apart = results.get("turns_machine")
+    which = f"{apart['date']}, commit {apart['commit']}\n\n" if apart else ""
+    return which + markdown(head, rows)
 
 
 def steering_sharing(results: Results) -> str:

@@ -66,6 +66,8 @@ def test_turns() -> None:
         and "1.050 (1.050-1.050)" in tuned
         and "not met" in tuned
     )
+    apart = {"turns": [case], "turns_machine": {"date": "2026-11-23", "commit": "abc"}}
+    assert steering_turns(apart).splitlines()[:2] == ["2026-11-23, commit abc", ""]
 
 
 def test_sharing() -> None:
