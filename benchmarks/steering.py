@@ -25,7 +25,7 @@ BARE, TUNED, AGAIN, HAND = "bare", "tuned", "again", "hand"
 NAMES = {BARE: BARE_NAME, TUNED: TUNED_NAME, AGAIN: "`--frozen`", HAND: "by hand"}
 _TIMEOUT_S = 300
 _HOG = "while True: pass"
-# What is promised to a percent, of programs of a second: this many times the rounds.
+# What is promised to a percent, of programs of a second, and whose times vary twofold: this many times the rounds.
 _OFTEN = 5
 # Processes of a program that takes turns: a few seconds each.
 _TURNS_OFTEN = 3
@@ -58,8 +58,8 @@ class SteeringCase:
     environment: tuple[tuple[str, str], ...] = ()
 
     def rounds(self, given: int) -> int:
-        """Of this program, where `given` are those of any."""
-        return given * (_OFTEN if self.most >= 1 else 1)
+        """Of this program, where `given` are those of any: more, where little is to be told from much noise."""
+        return given * (_OFTEN if self.most >= 1 or self.hogs else 1)
 
     @property
     def title(self) -> str:
