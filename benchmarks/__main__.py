@@ -17,7 +17,7 @@ from benchmarks import docs
 from benchmarks.measure import measure, measure_all, measure_command, measure_reading
 from benchmarks.running import BenchError, clean_environment, make
 from benchmarks.searches import SEARCH_BLOCKS, keep_surfaces, run_searches, run_surfaces
-from benchmarks.steering import run_steering, run_turns_anew
+from benchmarks.steering import HOGS, TURNS, run_anew, run_steering
 from benchmarks.steering_tables import STEERING_BLOCKS
 from benchmarks.studies import GRAIN_SIZE, THREADS, Study, keep_figures, runner
 from benchmarks.study_tables import GRAIN_BLOCKS, THREADS_BLOCKS
@@ -64,8 +64,13 @@ def _searches(run: Callable[..., dict[str, Any]], **more: Any) -> Suite:
     return Suite(page, kept, SEARCH_BLOCKS, run, 0, **more)
 
 
-_STEERING_PAGE = ROOT / "docs" / "performance-steering.md"
 _STEERING_KEPT = ROOT / "benchmarks" / "steering-results.json"
+
+
+def _steering(run: Callable[..., dict[str, Any]], rounds: int, **more: Any) -> Suite:
+    page = ROOT / "docs" / "performance-steering.md"
+    return Suite(page, _STEERING_KEPT, STEERING_BLOCKS, run, rounds, **more)
+
 
 SUITES = {
     "tasks": Suite(
@@ -75,10 +80,8 @@ SUITES = {
         run_tasks,
         FULL.rounds,
     ),
-    "steering": Suite(_STEERING_PAGE, _STEERING_KEPT, STEERING_BLOCKS, run_steering, 7),
-    "turns": Suite(
-        _STEERING_PAGE, _STEERING_KEPT, STEERING_BLOCKS, run_turns_anew(_STEERING_KEPT), 3, is_alone=True
-    ),
+    "steering": _steering(run_steering, 7),
+    **{part: _steering(run_anew(part, _STEERING_KEPT), 3, is_alone=True) for part in (TURNS, HOGS)},
     "searches": _searches(run_searches),
     "surfaces": _searches(run_surfaces, is_alone=True, keep=lambda _: keep_surfaces(ROOT, OUT)),
     GRAIN_SIZE.word: _study(GRAIN_SIZE, GRAIN_BLOCKS),

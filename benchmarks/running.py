@@ -26,6 +26,10 @@ class BenchError(Exception):
     """A program did not do what it is timed for."""
 
 
+class TooLongError(BenchError):
+    """It had not ended by then."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How a run went. Wall time is from just before the program's start until its end was seen."""
@@ -51,7 +55,9 @@ def finished(command: list[str], timeout_s: float, **more: Any) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, **more)
     except subprocess.TimeoutExpired as error:
-        raise BenchError(f"{' '.join(command)}: expected an end within {timeout_s} s, found none") from error
+        raise TooLongError(
+            f"{' '.join(command)}: expected an end within {timeout_s} s, found none"
+        ) from error
     if done.returncode != 0:
         raise BenchError(
             f"{' '.join(command)}: expected exit code 0, found {done.returncode}: {done.stderr.strip()}"

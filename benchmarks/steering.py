@@ -17,13 +17,17 @@ from typing import Any
 
 from benchmarks.machine import Patience, Watch, describe
 from benchmarks.measure import measure_all
-from benchmarks.running import BenchError, finished, make
+from benchmarks.running import BenchError, TooLongError, finished, make
 from benchmarks.sharing import run_sharing
 from benchmarks.turns import BARE_NAME, TUNED_NAME, run_turns
 
 BARE, TUNED, AGAIN, HAND = "bare", "tuned", "again", "hand"
+# Parts that can be measured by themselves, and under what the results have their machines.
+TURNS, HOGS, APART = "turns", "hogs", "apart"
 NAMES = {BARE: BARE_NAME, TUNED: TUNED_NAME, AGAIN: "`--frozen`", HAND: "by hand"}
 _TIMEOUT_S = 300
+# A bare run beside hogs is stopped then, and counts as that: its threads may be on one CPU, and take a slice for each barrier.
+_MOST_BARE_S = 60
 _HOG = "while True: pass"
 # What is promised to a percent, of programs of a second, and whose times vary twofold: this many times the rounds.
 _OFTEN = 5
@@ -145,36 +149,54 @@ def run_steering(
     root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Callable[[str], None]
 ) -> dict[str, Any]:
     """All cases' results."""
+    found = _run_cases(root, programs, is_smoke, rounds, minutes, tell)
+    return {
+        **found,
+        TURNS: run_turns(programs, is_smoke, rounds * _TURNS_OFTEN, tell),
+        "sharing": run_sharing(programs, root / "build" / "workloads", is_smoke, rounds, tell),
+    }
+
+
+def run_anew(part: str, kept: Path) -> Callable[..., dict[str, Any]]:
+    """TURNS or HOGS alone, beside the results of the rest that are kept at `kept`."""
+
+    def run(
+        root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Callable[[str], None]
+    ) -> dict[str, Any]:
+        rest = json.loads(kept.read_text(encoding="utf-8"))
+        if part == TURNS:
+            make(root, "benchmarks", programs)
+            found: dict[str, Any] = {TURNS: run_turns(programs, is_smoke, rounds * _TURNS_OFTEN, tell)}
+        else:
+            cases = _run_cases(root, programs, is_smoke, rounds, minutes, tell, only_hogs=True)["cases"]
+            by_title = {each["title"]: each for each in [*rest["cases"], *cases]}
+            found = {"cases": list(by_title.values())}
+        return {**rest, **found, APART: {**rest.get(APART, {}), part: describe()}}
+
+    return run
+
+
+def _run_cases(
+    root: Path,
+    programs: Path,
+    is_smoke: bool,
+    rounds: int,
+    minutes: float,
+    tell: Callable[[str], None],
+    *,
+    only_hogs: bool = False,
+) -> dict[str, Any]:
     workloads = root / "build" / "workloads"
     make(root, "benchmarks", programs)
     make(root, "workloads", workloads)
-    found = measure_all(
-        steering_cases(is_smoke, programs, workloads),
+    return measure_all(
+        [each for each in steering_cases(is_smoke, programs, workloads) if each.hogs or not only_hogs],
         lambda case: f"steering: {case.title}",
         lambda case, patience, seed: _measure(case, case.rounds(rounds), patience, seed),
         is_smoke=is_smoke,
         minutes=minutes,
         tell=tell,
     )
-    return {
-        **found,
-        "turns": run_turns(programs, is_smoke, rounds * _TURNS_OFTEN, tell),
-        "sharing": run_sharing(programs, workloads, is_smoke, rounds, tell),
-    }
-
-
-def run_turns_anew(kept: Path) -> Callable[..., dict[str, Any]]:
-    """The hooks in turn alone, beside the results of the rest that are kept at `kept`."""
-
-    def run(
-        root: Path, programs: Path, is_smoke: bool, rounds: int, _minutes: float, tell: Callable[[str], None]
-    ) -> dict[str, Any]:
-        make(root, "benchmarks", programs)
-        turns = run_turns(programs, is_smoke, rounds * _TURNS_OFTEN, tell)
-        rest = json.loads(kept.read_text(encoding="utf-8"))
-        return {**rest, "turns": turns, "turns_machine": describe()}
-
-    return run
 
 
 def _measure(case: SteeringCase, rounds: int, patience: Patience, seed: int) -> dict[str, Any]:
@@ -186,6 +208,7 @@ def _measure(case: SteeringCase, rounds: int, patience: Patience, seed: int) -> 
         "levels": {},
         "others_share": [],
         "run_again": 0,
+        "stopped": 0,
     }
     order, watch = random.Random(seed), Watch()
     patience.next_case()
@@ -203,14 +226,19 @@ def _measure(case: SteeringCase, rounds: int, patience: Patience, seed: int) -> 
             history = Path(folder) / f"{len(entry['others_share'])}-{entry['run_again']}"
             # Frozen is what the tuned run of the same round found.
             levels.insert(levels.index(TUNED) + 1, AGAIN)
+            stopped = 0
             for each in levels:
                 times[each], answer = _run(case, each, history, join)
-                answers.add(answer)
+                if answer is None:
+                    stopped += 1
+                else:
+                    answers.add(answer)
             others = watch.others()
             if case.hogs == 0 and patience.bears(others, time.monotonic() - began):
                 entry["run_again"] += 1
                 continue
             entry["others_share"].append(round(others or 0.0, 4))
+            entry["stopped"] += stopped
             for each, seconds in times.items():
                 found.setdefault(each, []).append(seconds)
     if len(answers) != 1:
@@ -218,8 +246,10 @@ def _measure(case: SteeringCase, rounds: int, patience: Patience, seed: int) -> 
     return {**entry, "levels": found}
 
 
-def _run(case: SteeringCase, level: str, history: Path, join: Callable[[], None] | None) -> tuple[float, str]:
-    """Seconds of the whole process, and what it answered."""
+def _run(
+    case: SteeringCase, level: str, history: Path, join: Callable[[], None] | None
+) -> tuple[float, str | None]:
+    """Seconds of the whole process, and what it answered; None: it was stopped."""
     program = case.hand if level == HAND and case.hand else case.command
     command = list(program)
     if level in (TUNED, AGAIN):
@@ -243,15 +273,24 @@ def _run(case: SteeringCase, level: str, history: Path, join: Callable[[], None]
                 Path(folder) / "run" / "run.json",
                 dict(case.environment),
             )
+    if level == BARE and case.hogs:
+        try:
+            return _timed(command, join, None, dict(case.environment), _MOST_BARE_S)
+        except TooLongError:
+            return _MOST_BARE_S, None
     return _timed(command, join, None, dict(case.environment))
 
 
 def _timed(
-    command: list[str], join: Callable[[], None] | None, info: Path | None, more: dict[str, str]
+    command: list[str],
+    join: Callable[[], None] | None,
+    info: Path | None,
+    more: dict[str, str],
+    most_s: float = _TIMEOUT_S,
 ) -> tuple[float, str]:
     """From the program's start to its end; of a watched one what its launcher says, since that takes time to load."""
     began = time.monotonic()
-    printed = finished(command, _TIMEOUT_S, preexec_fn=join, env={**os.environ, **more})
+    printed = finished(command, most_s, preexec_fn=join, env={**os.environ, **more})
     took = time.monotonic() - began
     if info is not None:
         took = float(json.loads(info.read_text(encoding="utf-8"))["ended"]["wall_s"])

@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.spread import judge, ratios, spread
-from benchmarks.steering import AGAIN, BARE, HAND, NAMES, TUNED
+from benchmarks.steering import AGAIN, APART, BARE, HAND, HOGS, NAMES, TUNED, TURNS
 from benchmarks.tables import Results, machine, markdown
+
+
+def _apart(results: Results, part: str, title: str) -> str:
+    """Of which commit a part is that was measured by itself."""
+    found = results.get(APART, {}).get(part)
+    return f"{title}{found['date']}, commit {found['commit']}\n\n" if found else ""
 
 
 def _ratio(case: dict[str, Any], level: str, to: str) -> str:
@@ -42,7 +48,7 @@ def steering_targets(results: Results) -> str:
             ]
         )
     head = ["program", "`--tune` / bare", "`--frozen` / bare", "`--frozen` / by hand", "bar", ""]
-    return markdown(head, rows)
+    return _apart(results, HOGS, "Beside CPU hogs: ") + markdown(head, rows)
 
 
 def steering_times(results: Results) -> str:
@@ -55,14 +61,15 @@ def steering_times(results: Results) -> str:
         ]
         shares = sorted(case["others_share"])
         others = f"{shares[len(shares) // 2]:.0%}" if shares else ""
-        rows.append([case["title"], *times, str(len(shares)), others])
+        stopped = f", {case['stopped']} stopped" if case.get("stopped") else ""
+        rows.append([case["title"], *times, f"{len(shares)}{stopped}", others])
     return markdown(["program", *(f"{name}, s" for name in NAMES.values()), "rounds", "others"], rows)
 
 
 def steering_turns(results: Results) -> str:
     """What hooks cost within one process; each process is one value."""
     rows = []
-    for case in results["turns"]:
+    for case in results[TURNS]:
         for level, found in case["levels"].items():
             ratio, hooks = spread(found["ratio"]), spread(found["hooks_ns"])
             bar = case["most"] if level == NAMES[TUNED] else None
@@ -78,10 +85,7 @@ def steering_turns(results: Results) -> str:
                 ]
             )
     head = ["program", "", "region, us", "hooks, ns a region", "with hooks / without", "bar", ""]
-    # Where they were measured by themselves.
-    apart = results.get("turns_machine")
-    which = f"{apart['date']}, commit {apart['commit']}\n\n" if apart else ""
-    return which + markdown(head, rows)
+    return _apart(results, TURNS, "") + markdown(head, rows)
 
 
 def steering_sharing(results: Results) -> str:

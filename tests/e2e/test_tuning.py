@@ -283,6 +283,10 @@ def test_who_says_nothing_gets_what_earlier_runs_proved(run: Run, tmp_path: Path
     )
     fitted = steering("--threads", "fit")
     assert fitted is not None and (fitted["mode"], fitted["known_settings"]) == ("known", 1)
+    told = run("true", "1", options=("--history", str(tmp_path / "none"))).done
+    assert (
+        told.returncode == 0 and f"trimtab: nothing known: {tmp_path / 'none'}: no such file" in told.stderr
+    )
     file.write_text("no database")
     told = run("true", "1", env=environment).done
     assert told.returncode == 0 and "trimtab: nothing known: " in told.stderr

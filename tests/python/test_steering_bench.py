@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks import docs
+import pytest
+
+from benchmarks import docs, steering
 from benchmarks.__main__ import SUITES
-from benchmarks.steering import steering_cases
+from benchmarks.steering import SteeringCase, run_anew, steering_cases
 from benchmarks.steering_tables import (
     STEERING_BLOCKS,
     steering_sharing,
@@ -66,7 +68,7 @@ def test_turns() -> None:
         and "1.050 (1.050-1.050)" in tuned
         and "not met" in tuned
     )
-    apart = {"turns": [case], "turns_machine": {"date": "2026-11-23", "commit": "abc"}}
+    apart = {"turns": [case], "apart": {"turns": {"date": "2026-11-23", "commit": "abc"}}}
     assert steering_turns(apart).splitlines()[:2] == ["2026-11-23, commit abc", ""]
 
 
@@ -92,8 +94,41 @@ def test_cases_are_shorter_in_a_smoke_run() -> None:
 
 def test_what_is_promised_to_a_percent_has_more_rounds() -> None:
     cases = steering_cases(False, Path("bin"), Path("work"))
-    assert {each.rounds(3) for each in cases if each.most < 1} == {3}
-    assert {each.rounds(3) for each in cases if each.most >= 1} == {15}
+    assert {each.rounds(3) for each in cases if each.most < 1 and not each.hogs} == {3}
+    assert {each.rounds(3) for each in cases if each.most >= 1 or each.hogs} == {15}
+
+
+def test_a_bare_run_beside_hogs_is_stopped_and_counted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(steering, "_MOST_BARE_S", 0.2)
+    stuck = SteeringCase("stuck", "gcc", ("sleep", "60"), 0.1, ("true",), hogs=1)
+    assert steering._run(stuck, "bare", tmp_path, None) == (0.2, None)
+    assert steering._run(stuck, "hand", tmp_path, None)[1] == ""
+
+
+def test_programs_beside_hogs_are_measured_beside_the_results_of_the_rest(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept.json"
+    rest = {"cases": [{"title": "a", "n": 1}, {"title": "b", "n": 1}], "turns": [2], "apart": {"turns": {}}}
+    kept.write_text(json.dumps(rest))
+    anew = {"cases": [{"title": "b", "n": 2}, {"title": "c", "n": 2}]}
+    monkeypatch.setattr(steering, "_run_cases", lambda *_, only_hogs: anew if only_hogs else {})
+    found = run_anew("hogs", kept)(tmp_path, tmp_path, False, 1, 0.0, print)
+    assert [(each["title"], each["n"]) for each in found["cases"]] == [("a", 1), ("b", 2), ("c", 2)]
+    assert (
+        found["turns"] == [2] and set(found["apart"]) == {"turns", "hogs"} and found["apart"]["hogs"]["cpus"]
+    )
+
+
+def test_what_was_measured_by_itself_says_so() -> None:
+    case = _case("x", 0.1, bare=[2.0] * 6, tuned=[1.0] * 6)
+    results: dict[str, Any] = {"cases": [{**case, "stopped": 2}]}
+    assert "Beside CPU hogs" not in steering_targets(results)
+    results["apart"] = {"hogs": {"date": "2026-11-23", "commit": "abc"}}
+    assert steering_targets(results).startswith("Beside CPU hogs: 2026-11-23, commit abc\n\n")
+    assert "| 6, 2 stopped |" in steering_times(results)
 
 
 def test_the_page_shows_the_results_that_are_kept() -> None:

@@ -117,6 +117,9 @@ def prepare(
     if tuning.mode != "shuffle":
         try:
             known = history.recall(key)
+            # A run that is to be learnt from makes it.
+            if tuning.mode != "on" and tuning.history is not None and not tuning.history.exists():
+                why = f"{tuning.history}: no such file"
         except HistoryError as error:
             why = str(error)
     if tuning.mode == "known":

@@ -41,6 +41,7 @@ TEST(options, of_steering_are_read) {
   EXPECT_EQ(all.steering.budget_percent, 10u);
   EXPECT_EQ(all.steering.seed, ~std::uint64_t{0});
   EXPECT_EQ(read({{"TRIMTAB_TUNE", "shuffle"}}).steering.how, tune::shuffle);
+  EXPECT_EQ(read({{"TRIMTAB_TUNE", "known"}}).steering.how, tune::frozen);
 }
 
 TEST(options, snapshots_are_recorded_only_when_asked_for) {
