@@ -55,6 +55,12 @@ def test_targets() -> None:
     assert "2.00" in steering_times(results).splitlines()[2]
 
 
+def test_a_run_that_takes_minutes_counts_in_all_rounds_time() -> None:
+    stuck = _case("stuck", 0.1, bare=[1.0] * 6 + [54.0], tuned=[1.0] * 6 + [0.0])
+    row = steering_targets({"cases": [stuck]}).splitlines()[2]
+    assert "| 1.00 (1.00-1.00) |" in row and "| 0.10 |" in row
+
+
 def test_turns() -> None:
     def level(ratio: float) -> dict[str, list[float]]:
         return {"ratio": [ratio] * 9, "hooks_ns": [40.0, 50.0, 60.0] * 3, "region_ns": [2000.0] * 9}
