@@ -17,7 +17,7 @@ from benchmarks import docs
 from benchmarks.measure import measure, measure_all, measure_command, measure_reading
 from benchmarks.running import BenchError, clean_environment, make
 from benchmarks.searches import SEARCH_BLOCKS, keep_surfaces, run_searches, run_surfaces
-from benchmarks.steering import HOGS, TURNS, run_anew, run_steering
+from benchmarks.steering import HOGS, SHARING, TURNS, run_anew, run_steering
 from benchmarks.steering_tables import STEERING_BLOCKS
 from benchmarks.studies import GRAIN_SIZE, THREADS, Study, keep_figures, runner
 from benchmarks.study_tables import GRAIN_BLOCKS, THREADS_BLOCKS
@@ -81,7 +81,7 @@ SUITES = {
         FULL.rounds,
     ),
     "steering": _steering(run_steering, 7),
-    **{part: _steering(run_anew(part, _STEERING_KEPT), 3, is_alone=True) for part in (TURNS, HOGS)},
+    **{part: _steering(run_anew(part, _STEERING_KEPT), 3, is_alone=True) for part in (TURNS, HOGS, SHARING)},
     "searches": _searches(run_searches),
     "surfaces": _searches(run_surfaces, is_alone=True, keep=lambda _: keep_surfaces(ROOT, OUT)),
     GRAIN_SIZE.word: _study(GRAIN_SIZE, GRAIN_BLOCKS),

@@ -23,7 +23,7 @@ from benchmarks.turns import BARE_NAME, TUNED_NAME, run_turns
 
 BARE, TUNED, AGAIN, HAND = "bare", "tuned", "again", "hand"
 # Parts that can be measured by themselves, and under what the results have their machines.
-TURNS, HOGS, APART = "turns", "hogs", "apart"
+TURNS, HOGS, SHARING, APART = "turns", "hogs", "sharing", "apart"
 NAMES = {BARE: BARE_NAME, TUNED: TUNED_NAME, AGAIN: "`--frozen`", HAND: "by hand"}
 _TIMEOUT_S = 300
 # A bare run beside hogs is stopped then, and counts as that: its threads may be on one CPU, and take a slice for each barrier.
@@ -153,20 +153,23 @@ def run_steering(
     return {
         **found,
         TURNS: run_turns(programs, is_smoke, rounds * _TURNS_OFTEN, tell),
-        "sharing": run_sharing(programs, root / "build" / "workloads", is_smoke, rounds, tell),
+        SHARING: run_sharing(programs, root / "build" / "workloads", is_smoke, rounds, tell),
     }
 
 
 def run_anew(part: str, kept: Path) -> Callable[..., dict[str, Any]]:
-    """TURNS or HOGS alone, beside the results of the rest that are kept at `kept`."""
+    """TURNS, HOGS or SHARING alone, beside the results of the rest that are kept at `kept`."""
 
     def run(
         root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Callable[[str], None]
     ) -> dict[str, Any]:
         rest = json.loads(kept.read_text(encoding="utf-8"))
+        workloads = _made(root, programs)
+        found: dict[str, Any]
         if part == TURNS:
-            make(root, "benchmarks", programs)
-            found: dict[str, Any] = {TURNS: run_turns(programs, is_smoke, rounds * _TURNS_OFTEN, tell)}
+            found = {TURNS: run_turns(programs, is_smoke, rounds * _TURNS_OFTEN, tell)}
+        elif part == SHARING:
+            found = {SHARING: run_sharing(programs, workloads, is_smoke, rounds, tell)}
         else:
             cases = _run_cases(root, programs, is_smoke, rounds, minutes, tell, only_hogs=True)["cases"]
             by_title = {each["title"]: each for each in [*rest["cases"], *cases]}
@@ -174,6 +177,14 @@ def run_anew(part: str, kept: Path) -> Callable[..., dict[str, Any]]:
         return {**rest, **found, APART: {**rest.get(APART, {}), part: describe()}}
 
     return run
+
+
+def _made(root: Path, programs: Path) -> Path:
+    """Makes the benchmarks' programs and the workloads, and says where the latter are."""
+    workloads = root / "build" / "workloads"
+    make(root, "benchmarks", programs)
+    make(root, "workloads", workloads)
+    return workloads
 
 
 def _run_cases(
@@ -186,9 +197,7 @@ def _run_cases(
     *,
     only_hogs: bool = False,
 ) -> dict[str, Any]:
-    workloads = root / "build" / "workloads"
-    make(root, "benchmarks", programs)
-    make(root, "workloads", workloads)
+    workloads = _made(root, programs)
     return measure_all(
         [each for each in steering_cases(is_smoke, programs, workloads) if each.hogs or not only_hogs],
         lambda case: f"steering: {case.title}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.spread import judge, ratios, spread
-from benchmarks.steering import AGAIN, APART, BARE, HAND, HOGS, NAMES, TUNED, TURNS
+from benchmarks.steering import AGAIN, APART, BARE, HAND, HOGS, NAMES, SHARING, TUNED, TURNS
 from benchmarks.tables import Results, machine, markdown
 
 
@@ -54,7 +54,15 @@ def steering_targets(results: Results) -> str:
                 ", ".join(verdicts),
             ]
         )
-    head = ["program", "`--tune` / bare", "of all rounds' time", "`--frozen` / bare", "`--frozen` / by hand", "bar", ""]
+    head = [
+        "program",
+        "`--tune` / bare",
+        "of all rounds' time",
+        "`--frozen` / bare",
+        "`--frozen` / by hand",
+        "bar",
+        "",
+    ]
     return _apart(results, HOGS, "Beside CPU hogs: ") + markdown(head, rows)
 
 
@@ -98,7 +106,7 @@ def steering_turns(results: Results) -> str:
 def steering_sharing(results: Results) -> str:
     """What is promised of programs that share CPUs."""
     rows = []
-    for case in results["sharing"]:
+    for case in results[SHARING]:
         ratio = spread(case["ratio"])
         found = sorted({*case["notes"]})
         rows.append(
@@ -109,7 +117,7 @@ def steering_sharing(results: Results) -> str:
                 judge(ratio, case["bar"]),
             ]
         )
-    return markdown(["what", "found", "bar", ""], rows)
+    return _apart(results, SHARING, "") + markdown(["what", "found", "bar", ""], rows)
 
 
 STEERING_BLOCKS = {

@@ -57,8 +57,8 @@ def test_targets() -> None:
 
 def test_a_run_that_takes_minutes_counts_in_all_rounds_time() -> None:
     stuck = _case("stuck", 0.1, bare=[1.0] * 6 + [54.0], tuned=[1.0] * 6 + [0.0])
-    row = steering_targets({"cases": [stuck]}).splitlines()[2]
-    assert "| 1.00 (1.00-1.00) |" in row and "| 0.10 |" in row
+    cells = [each.strip() for each in steering_targets({"cases": [stuck]}).splitlines()[2].split("|")]
+    assert cells[2:4] == ["1.00 (1.00-1.00)", "0.10"]
 
 
 def test_turns() -> None:
@@ -113,7 +113,7 @@ def test_a_bare_run_beside_hogs_is_stopped_and_counted(
     assert steering._run(stuck, "hand", tmp_path, None)[1] == ""
 
 
-def test_programs_beside_hogs_are_measured_beside_the_results_of_the_rest(
+def test_a_part_is_measured_beside_the_results_of_the_rest(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     kept = tmp_path / "kept.json"
@@ -121,11 +121,16 @@ def test_programs_beside_hogs_are_measured_beside_the_results_of_the_rest(
     kept.write_text(json.dumps(rest))
     anew = {"cases": [{"title": "b", "n": 2}, {"title": "c", "n": 2}]}
     monkeypatch.setattr(steering, "_run_cases", lambda *_, only_hogs: anew if only_hogs else {})
+    monkeypatch.setattr(steering, "_made", lambda *_: tmp_path)
     found = run_anew("hogs", kept)(tmp_path, tmp_path, False, 1, 0.0, print)
     assert [(each["title"], each["n"]) for each in found["cases"]] == [("a", 1), ("b", 2), ("c", 2)]
     assert (
         found["turns"] == [2] and set(found["apart"]) == {"turns", "hogs"} and found["apart"]["hogs"]["cpus"]
     )
+    monkeypatch.setattr(steering, "run_sharing", lambda *_: [3])
+    found = run_anew("sharing", kept)(tmp_path, tmp_path, False, 1, 0.0, print)
+    assert (found["cases"], found["sharing"]) == (rest["cases"], [3])
+    assert set(found["apart"]) == {"turns", "sharing"}
 
 
 def test_what_was_measured_by_itself_says_so() -> None:
