@@ -16,7 +16,7 @@ namespace {
 using observe::the_recorder;
 
 char short_region, long_region, uneven_region, mixed_region, alone_region, sized_region, slow_region, early_region,
-    restless_region, known_region, brief_region, unlucky_region;
+    restless_region, known_region, brief_region, unlucky_region, mended_region;
 bool rests(const void* outlined) { return watching_of(outlined) == watching::rarely; }
 
 class loops_to_watch : public ::testing::Test {
@@ -37,9 +37,9 @@ class loops_to_watch : public ::testing::Test {
     return *openmp::site_of({outlined, trip, 0, observe::schedule::static_});
   }
   // As a team's first thread does: as many instances as are told together.
-  static void passes(loop_site& of, double seconds_each) {
+  static void passes(loop_site& of, double seconds_each, std::uint64_t under = 0) {
     const auto took = static_cast<ticks>(the_recorder.ticks_of_ns(seconds_each * 1e9));
-    for (double all = 0; all < 150e-6; all += seconds_each) add_time(of, {0, 0, took, 1000, 1, 0});
+    for (double all = 0; all < 150e-6; all += seconds_each) add_time(of, {under, 0, took, 1000, 1, 0});
   }
   void look(loop_steering& steering, double at_s) {
     steer::snapshot now;
@@ -103,6 +103,27 @@ TEST_F(loops_to_watch, are_those_that_are_changed_for_good_and_not_for_a_trial) 
   EXPECT_FALSE(rests(&uneven_region));
   decided(steer::outcome::set, 6, 1, 0);
   EXPECT_TRUE(rests(&uneven_region));
+}
+
+// What is tried is measured as soon as it can be, also where it makes a long loop short.
+TEST_F(loops_to_watch, are_those_that_are_long_as_they_were_written) {
+  loop_steering steering(knobs, record, {}, true, true);
+  loop_site& lengthy = site(&mended_region);
+  lengthy.members.store(2);
+  lengthy.subject_1.store(the_recorder.subject(observe::subject_kind::loop, &mended_region, false) + 1);
+  for (int i = 0; i < 4; ++i) passes(lengthy, 400e-6);
+  look(steering, 0.1);
+  const auto decided = [&](steer::outcome what, std::uint64_t number, steer::knob_value from, steer::knob_value to) {
+    ASSERT_TRUE(knobs.apply({number, 0, lengthy.subject_1 - 1, what, {{0, from, to}}, "", "", {}, {}}));
+  };
+  decided(steer::outcome::trial, 2, 0, 1);
+  passes(lengthy, 20e-6, 2);
+  look(steering, 0.2);
+  EXPECT_FALSE(rests(&mended_region));
+  decided(steer::outcome::undone, 3, 1, 0);
+  passes(lengthy, 20e-6, 3);
+  look(steering, 0.3);
+  EXPECT_TRUE(rests(&mended_region)) << "it has become short by itself";
 }
 
 TEST_F(loops_to_watch, take_less_where_they_are_left_alone) {

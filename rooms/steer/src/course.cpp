@@ -29,7 +29,8 @@ course::course(const subject_info& of, const tuner_options& options)
     : m_options(options),
       m_random(options.seed ^ base::mix(of.id)),
       m_recheck_s(options.recheck_s),
-      m_drift_after_s(options.drift_after_s) {
+      m_drift_after_s(options.drift_after_s),
+      m_retry_s(options.retry_s) {
   for (const knob& each : of.knobs) {
     m_settle = std::max(m_settle, each.settle);
     m_change_s += each.change_cost_s;
@@ -92,7 +93,9 @@ double course::promise(const subject_view& it, const view& now) const {
   if (m_phase != phase::settled) return share * promise_of_search(it, now);
   const bool is_changed = m_accepted != own_values(it.info);
   if (has_drifted(now)) return is_changed || promise_of_search(it, now) > 0 ? share : 0;
-  return is_changed && now.time_s - m_settled_s > m_recheck_s ? share : 0;
+  if (is_changed) return now.time_s - m_settled_s > m_recheck_s ? share : 0;
+  const bool is_to_retry = m_has_found_nothing && m_options.kind == search_kind::diagnosed;
+  return is_to_retry && now.time_s - m_settled_s > m_retry_s ? share * promise_of_search(it, now) : 0;
 }
 
 // 0: there is nothing to try.
@@ -103,9 +106,15 @@ double course::promise_of_search(const subject_view& it, const view& now) const 
   return hints_of(findings, it.info.knobs, start).empty() ? 0 : findings.front().strength;
 }
 
+std::optional<double> course::left() const noexcept {
+  return m_phase == phase::exploring && !m_is_candidate_leg ? m_left : std::nullopt;
+}
+
 void course::begin(const subject_view& it, const view& now) {
   const bool is_again = m_phase == phase::settled, is_after_drift = is_again && has_drifted(now);
-  m_is_rechecking = is_again && !(is_after_drift && promise_of_search(it, now) > 0);
+  const bool is_changed = m_accepted != own_values(it.info);
+  m_is_rechecking = is_again && is_changed && !(is_after_drift && promise_of_search(it, now) > 0);
+  if (is_again && !is_changed && !is_after_drift) m_retry_s *= 2;
   m_scale = 1;
   if (is_after_drift) m_drift_after_s *= 2;
   if (m_is_rechecking) return begin_proof(own_values(it.info));
@@ -116,6 +125,7 @@ void course::begin(const subject_view& it, const view& now) {
   within.hints = hints_of(m_findings, it.info.knobs, over.start);
   const point start = over.start;
   m_disproved.clear();
+  m_left.reset();
   m_search = make_search(m_options.kind, std::move(over), std::move(within));
   m_search->tell(start, 1);
   m_phase = phase::exploring;
@@ -157,6 +167,7 @@ void course::go_on(const subject_view& it, const view& now, std::vector<proposal
     kept.gain = m_trial.gain();
     out.push_back(std::move(kept));
     m_scale *= 1 - m_trial.gain().gain;
+    m_left = m_seconds / now.time_s * m_scale;
     if (m_search) {
       m_phase = phase::exploring;
       begin_leg(m_candidate, m_options.per_reference);
@@ -194,6 +205,7 @@ void course::settle(const view& now) {
   m_settled_s = now.time_s;
   m_settled_level = 0;  // taken when it is known
   m_recheck_s *= m_is_rechecking ? 2 : 1;
+  m_has_found_nothing = m_search != nullptr && !m_left;
   m_search.reset();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -27,6 +28,8 @@ class course {
   void go_on(const subject_view& it, const view& now, std::vector<proposal>& out);
   bool is_under_way() const noexcept { return m_phase != phase::watching && m_phase != phase::settled; }
   bool is_stalled(const view& now) const noexcept { return now.time_s - m_last_measured_s > m_options.patience_s; }
+  // Share of the run's time that it may still take after what it has kept; nothing: it has kept nothing, or tries more.
+  std::optional<double> left() const noexcept;
   // Makes room for others: back to the incumbent, and from the beginning when its turn comes again.
   void interrupt(const subject_view& it, std::vector<proposal>& out);
 
@@ -77,6 +80,7 @@ class course {
   bool m_is_candidate_leg = false;
   double m_scale = 1;  // level of the incumbent, as a share of that when the search began
   std::set<values> m_disproved;
+  std::optional<double> m_left;
 
   paired_trial m_trial;
   values m_candidate;
@@ -86,7 +90,8 @@ class course {
 
   double m_settled_s = 0;
   double m_settled_level = 0;
-  double m_recheck_s = 0, m_drift_after_s = 0;
+  double m_recheck_s = 0, m_drift_after_s = 0, m_retry_s = 0;
+  bool m_has_found_nothing = false;
   bool m_is_rechecking = false;
 };
 

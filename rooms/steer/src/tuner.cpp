@@ -28,23 +28,34 @@ void tuner::observe(const view& now, std::vector<proposal>& out) {
     m_active->interrupt(*active, out);
     m_active = nullptr;
   }
+  // Little may be left to gain where most of it has been gained.
+  if (const auto left = m_active == nullptr ? std::nullopt : m_active->left();
+      left && most_promising(now, *left) != nullptr) {
+    m_active->interrupt(*active, out);
+    m_active = nullptr;
+  }
   if (m_active == nullptr) active = choose(now);
   if (active == nullptr) return;
   m_active->go_on(*active, now, out);
   if (!m_active->is_under_way()) m_active = nullptr;
 }
 
-const subject_view* tuner::choose(const view& now) {
-  double most = 0;
+const subject_view* tuner::most_promising(const view& now, double most) const {
   const subject_view* chosen = nullptr;
   for (const subject_view& each : now.subjects) {
     const auto found = m_courses.find(each.info.id);
-    if (found == m_courses.end() || each.is_others || found->second->is_stalled(now)) continue;
+    if (found == m_courses.end() || each.is_others || found->second.get() == m_active || found->second->is_stalled(now))
+      continue;
     const double promise = found->second->promise(each, now);
     if (promise <= most) continue;
     most = promise;
     chosen = &each;
   }
+  return chosen;
+}
+
+const subject_view* tuner::choose(const view& now) {
+  const subject_view* const chosen = most_promising(now, 0);
   if (chosen == nullptr) return nullptr;
   m_active = m_courses[chosen->info.id].get();
   m_active->begin(*chosen, now);

@@ -222,6 +222,83 @@ TEST(tuner, is_not_misled_by_instances_that_differ_in_turn) {
   EXPECT_LE(accepted, 2);
 }
 
+// Two loops, of which the second takes half as long as the first at its beginning; there a grain below 10 saves so much.
+struct one_after_the_other : scenario {
+  explicit one_after_the_other(double gain) : scenario(with_all()) {
+    steering.add(std::make_unique<tuner>(by(search_kind::random)));
+    for (const subject_id each : {1u, 2u}) {
+      subject_info info = loop_of(flat(), each);
+      info.knobs = {numbers("grain", 0, 20, 10)};
+      add(info, [each, gain](const std::vector<knob_value>& values, double) {
+        return each == 2 ? 0.01 : values[0] < 10 ? 0.02 * (1 - gain) : 0.02;
+      });
+    }
+  }
+  static engine_options with_all() {
+    engine_options options;
+    options.budget_share = 1;
+    options.allowance_s = 100;
+    return options;
+  }
+  // Tried after the first change that was kept.
+  subject_id next_tried() {
+    while (time_s < 60) {
+      run();
+      const auto kept =
+          std::find_if(log.begin(), log.end(), [](const decision& each) { return each.what == outcome::kept; });
+      const auto tried = std::find_if(kept, log.end(), [](const decision& each) { return each.what == outcome::trial; });
+      if (tried != log.end()) return tried->subject;
+    }
+    return 0;
+  }
+};
+
+TEST(tuner, makes_room_for_what_promises_more_than_is_left) {
+  EXPECT_EQ(one_after_the_other(0.9).next_tried(), 2u);
+  EXPECT_EQ(one_after_the_other(0.2).next_tried(), 1u);
+}
+
+// Diagnosed as uneven all the time; the remedy helps from `helps_from_s` on, and is no better before.
+struct remedied_late : scenario {
+  explicit remedied_late(double helps_from_s) {
+    steering.add(std::make_unique<tuner>());
+    subject_info info = loop_of(flat());
+    info.knobs = {numbers("grain", 0, 20, 10)};
+    info.knobs[0].remedies = {{std::string(causes::imbalance), {3}}};
+    add(info,
+        [helps_from_s](const std::vector<knob_value>& values, double now_s) {
+          if (values[0] == 10) return 0.01;
+          return values[0] == 3 && now_s > helps_from_s ? 0.005 : 0.011;
+        },
+        {{std::string(figures::imbalance), 1.9}});
+  }
+};
+
+TEST(tuner, tries_once_more_what_is_still_diagnosed) {
+  remedied_late here(1);
+  while (here.time_s < 1) here.run();
+  ASSERT_EQ(here.values(1)[0], 10);
+  ASSERT_GT(count(here.log, outcome::trial), 0u);
+  here.run_until(6);
+  EXPECT_EQ(here.knobs.accepted(1)[0], 3);
+}
+
+TEST(tuner, tries_ever_more_seldom_what_does_not_help) {
+  remedied_late here(1e9);
+  std::size_t before = 0;
+  std::vector<double> tried;
+  while (here.time_s < 100) {
+    here.run();
+    const std::size_t trials = count(here.log, outcome::trial);
+    if (trials > before && (tried.empty() || here.time_s - tried.back() > 0.5)) tried.push_back(here.time_s);
+    before = trials;
+  }
+  ASSERT_GE(tried.size(), 5u);
+  EXPECT_LE(tried.size(), 8u);
+  for (std::size_t i = 2; i < tried.size(); ++i)
+    EXPECT_GT(tried[i] - tried[i - 1], 1.5 * (tried[i - 1] - tried[i - 2])) << tried[i];
+}
+
 // Three loops alike, the first with twice the time, of which the last is of its group.
 struct two_and_a_mate : scenario {
   explicit two_and_a_mate(scripted::script of_another) : scenario(with_all()) {

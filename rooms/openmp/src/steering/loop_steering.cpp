@@ -49,6 +49,7 @@ struct loop_steering::entry {
   double iteration_s = 0;
   double instance_s = 0;
   double short_s = 0;  // the same, but slow to rise: what lost its CPU for once is no longer loop for that
+  double own_s = 0;    // likewise, of instances as the program has them
   double lately = 0;   // instances that were measured, those of long ago weigh less
   std::vector<steer::measurement> measured;
 
@@ -73,6 +74,12 @@ struct loop_steering::entry {
 
   std::vector<std::uint64_t> ticks_before, instances_before;
   const loop_plan* loads_of = nullptr;
+
+  // Whether what was measured under this decision ran as the program has it; false as well if another is in force by now.
+  bool is_as_written(std::uint64_t decision) {
+    const std::lock_guard guard(lock);
+    return decision != under_what_was_known && decision == under && values == own;
+  }
 
   void publish_values() {
     auto* const plan = new loop_plan(plan_of(family_of(site->key), values, costs, under));
@@ -159,7 +166,11 @@ void loop_steering::measure(entry& of, steer::subject_state& state) {
     const double seconds = std::max(took_s - watched_s, took_s / 2);
     of.iteration_s = seconds / static_cast<double>(taken.iterations);
     of.instance_s = seconds / static_cast<double>(taken.instances);
-    of.short_s = of.short_s > 0 ? std::min(of.instance_s, of.short_s * slow_rise) : of.instance_s;
+    const auto slow_to_rise = [&](double before) {
+      return before > 0 ? std::min(of.instance_s, before * slow_rise) : of.instance_s;
+    };
+    of.short_s = slow_to_rise(of.short_s);
+    if (of.is_as_written(taken.under)) of.own_s = slow_to_rise(of.own_s);
     if (of.site->key.trip != any_trip)
       of.site->longest_part.store(static_cast<ticks>(the_recorder.ticks_of_ns(longest_parts * of.short_s * 1e9)),
                                   std::memory_order_relaxed);
@@ -234,8 +245,8 @@ bool loop_steering::is_changed(const entry& its) const {
   return its.is_known && m_knobs.accepted(its.id) != its.own;
 }
 
-// Regions whose loops are short in the mean and stay as they were written are watched now and then, also while another way
-// is tried: the instances between run as they were written.
+// Regions whose loops are short in the mean as they were written, and stay so, are watched now and then, also while another
+// way is tried: the instances between run as they were written.
 void loop_steering::watch_regions() {
   struct region {
     bool may_rest = true;
@@ -245,10 +256,10 @@ void loop_steering::watch_regions() {
   for (const auto& each : m_entries) {
     const entry& its = *each;
     region& its_region = found[region_place_of(its.site->key.outlined)];
-    its_region.may_rest &= !is_changed(its) && (its.is_ignored || its.short_s > 0);
+    its_region.may_rest &= !is_changed(its) && (its.is_ignored || its.own_s > 0);
     if (its.is_ignored) continue;
     its_region.instances += its.lately;
-    its_region.seconds += its.lately * its.short_s;
+    its_region.seconds += its.lately * its.own_s;
   }
   for (const auto& each : m_entries) {
     entry& its = *each;

@@ -1,9 +1,10 @@
-// The policy that searches better values for the knobs of subjects, one subject at a time, the most promising first:
+// The policy that searches better values for the knobs of subjects, one subject at a time, the most promising first; what
+// has been gained makes room for others that promise more than what is left:
 //   watch     until the incumbent's level is known and it is worth it
 //   explore   what the search asks for, against the incumbent, a few measurements each
 //   prove     the best on fresh pairs (trial.hpp); kept, or undone
 //   settled   now and then the program's own values are tried against what was kept; when the level drifts, all begins anew,
-//             ever later where it does so again and again
+//             ever later where it does so again and again; and where nothing was found what was diagnosed may still be there
 #pragma once
 
 #include <functional>
@@ -30,6 +31,7 @@ struct tuner_options {
   double least_share = 0.01;        // of the run's time: a subject with less is left alone
   double least_changes = 20;        // and one whose measurements are shorter than so many changes of its knobs
   double recheck_s = 30;            // doubles each time
+  double retry_s = 1;               // after a search that found nothing, while the diagnosis is the same; likewise
   double drift = 0.25;
   double drift_after_s = 2;  // since it settled; doubles each time
   double patience_s = 2;     // a subject that is not measured so long makes room for others
@@ -50,6 +52,8 @@ class tuner : public policy {
 
  private:
   const subject_view* choose(const view& now);
+  // Of those that are not under way, if it promises more than that share of the run's time.
+  const subject_view* most_promising(const view& now, double share) const;
 
   tuner_options m_options;
   std::string m_name;
