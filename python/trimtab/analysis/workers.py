@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trimtab.model import CAUSES, METRICS, TASKS_COUNTED, TASKS_INCLUSIVE, WORKER_STATES, Process, Records
 from trimtab.readers.layout import ROW
@@ -149,17 +150,18 @@ def _task_rows(rows: Records) -> Records:
     return chosen
 
 
-def _estimate(process: Process, rows: Records) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _estimate(process: Process, rows: Records) -> NDArray[np.float64]:
     """Ticks of all tasks of each row, from those that were timed.
 
-    The time of a clock read lies between two of them: of tasks that were only counted, which may take less than
+    The time of a clock read lies between two of them: of tasks of which a sample was timed, which may take less than
     that, it is taken off.
     """
     counted = (rows["flags"] & TASKS_COUNTED) != 0
     scaled = rows["sum"] * (rows["count"] / np.maximum(rows["timed"], 1))
-    read = float(process.header["clock_read_ns"]) / process.ns_per_tick
+    read = np.where(rows["timed"] > 0, float(process.header["clock_read_ns"]) / process.ns_per_tick, 0.0)
     alone = np.maximum(rows["x"][:, 3].astype(float) - rows["count"].astype(float) * read, 0.0)
-    return np.where(counted, alone, scaled)
+    ticks: NDArray[np.float64] = np.where(counted, alone, scaled)
+    return ticks
 
 
 def task_table(process: Process, places: Places) -> list[dict[str, Any]]:

@@ -22,16 +22,17 @@ lane::part lane::end_part(base::ticks at) noexcept {
   return {true, inclusive, inclusive - ended.inner};
 }
 
-base::ticks lane::task_end(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept {
+base::ticks lane::task_end(std::uint32_t subject, std::uint64_t task, base::ticks at, bool has_counted) noexcept {
   if (m_task_depth == 0) return 0;
   const part ended = end_part(at);
   record(event_kind::task_end, subject, 0, task, 0, at);
-  profile_row* const row = own_row(subject, metric::task);
+  profile_row* const row = own_row(subject, metric::task, no_subject, has_counted ? task_flags::counted : std::uint16_t{0});
   if (row == nullptr) return ended.inclusive;
-  if (ended.is_timed)
+  if (ended.is_timed && !has_counted)
     add(row, ended.own);
   else
     row->count += 1;
+  if (has_counted) row->x[3] += ended.own;
   row->x[1] += ended.inclusive;
   return ended.inclusive;
 }

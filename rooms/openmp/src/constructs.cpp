@@ -22,6 +22,12 @@ wait::wait(subject_kind kind, observe::wait_kind why, const void* place, const c
       m_place(place),
       m_source(source) {
   if (!m_is_on) return;
+  if (why == observe::wait_kind::taskwait && m_here.state->inner.is_in_counted) {
+    m_is_on = false;
+    count_wait(m_here, kind, why, place, source);
+    return;
+  }
+  m_counted_before = m_here.state->inner.counted;
   m_credit = m_here.state->task_credit;
   m_here.state->task_credit = 0;
   m_begin = base::now();
@@ -30,8 +36,9 @@ wait::wait(subject_kind kind, observe::wait_kind why, const void* place, const c
 wait::~wait() {
   if (m_kind == subject_kind::barrier) barrier_passed();
   if (!m_is_on || observe::t_lane != m_here.on) return;
-  const ticks took = base::now() - m_begin;
+  const ticks now = base::now(), took = now - m_begin;
   lane_state& state = *m_here.state;
+  if (state.inner.counted != m_counted_before) state.task_credit += state.inner.work_until(now);
   const ticks waited = took > state.task_credit ? took - state.task_credit : 0;
   state.task_credit = m_credit;
   const bool is_in_known_region = state.innermost != nullptr && is_sampled(m_why);
@@ -42,6 +49,13 @@ wait::~wait() {
   lane::add(m_here.on->own_row(subject, metric::wait, region, static_cast<std::uint16_t>(m_why)), waited);
   m_here.on->record(event_kind::wait, subject, static_cast<std::uint16_t>(m_why), waited, instance, m_begin);
   m_here.on->count_hook(2);
+}
+
+void count_wait(const here& at, subject_kind kind, observe::wait_kind why, const void* place, const char* source) noexcept {
+  const std::uint32_t region = region_of_construct(*at.state);
+  const auto flags = static_cast<std::uint16_t>(why);
+  profile_row* const row = row_of(at, {kind, place, true, region, metric::wait, region, flags}, source);
+  if (row != nullptr) lane::count(row);
 }
 
 bool is_sampled(observe::schedule how) noexcept {

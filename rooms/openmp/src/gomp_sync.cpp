@@ -107,6 +107,11 @@ TRIMTAB_HOOK void omp_set_lock(void* lock) {
   auto* const forward = real<void(void*)>(from, symbol::omp_set_lock);
   if (forward == nullptr) return;
   if (from.is_internal) return forward(lock);
+  // Of one that is free nobody waits: it is only counted.
+  auto* const test = real<int(void*)>(from, symbol::omp_test_lock);
+  here at;
+  if (test != nullptr && find_here(at) && !trimtab::observe::the_recorder.traces() && test(lock) != 0)
+    return count_wait(at, subject_kind::lock, wait_kind::lock, TRIMTAB_PLACE, nullptr);
   const wait waited(subject_kind::lock, wait_kind::lock, TRIMTAB_PLACE);
   forward(lock);
 }
@@ -161,12 +166,15 @@ TRIMTAB_HOOK void GOMP_task(gomp_function fn, void* data, void (*copy)(void*, vo
       real<void(gomp_function, void*, void (*)(void*, void*), long, long, bool, unsigned, void**, int, void*)>(
           from, symbol::GOMP_task);
   if (forward == nullptr) return;
-  gomp_function run = fn;
-  if (!from.is_internal && is_recording.load(std::memory_order_relaxed)) {
-    task_created(reinterpret_cast<const void*>(fn), from.of);
-    run = task_thunk(fn);
+  here at;
+  if (from.is_internal || !find_here(at))
+    return forward(fn, data, copy, bytes, alignment, is_deferred, flags, depend, priority, detach);
+  if (!is_deferred && at.state->inner.is_next_counted()) {
+    const counted_task counted(at, reinterpret_cast<const void*>(fn));
+    return forward(fn, data, copy, bytes, alignment, is_deferred, flags, depend, priority, detach);
   }
-  forward(run, data, copy, bytes, alignment, is_deferred, flags, depend, priority, detach);
+  task_created(reinterpret_cast<const void*>(fn), from.of);
+  forward(task_thunk(fn), data, copy, bytes, alignment, is_deferred, flags, depend, priority, detach);
 }
 
 #define TRIMTAB_TASKLOOP(name, number)                                                                                      \

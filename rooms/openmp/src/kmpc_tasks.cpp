@@ -1,5 +1,7 @@
 // Hooks of clang's task entry points. A task's function is replaced where the task is allocated; where the program
 // itself runs the task (a false `if`), the calls around it tell.
+#include <array>
+
 #include "kmpc_ident.hpp"
 
 namespace trimtab::openmp {
@@ -10,14 +12,15 @@ using observe::wait_kind;
 
 const void* entry_of(const void* task) noexcept {
   const auto run = static_cast<const kmp_task*>(task)->routine;
-  // A program asks for the same function again and again.
+  // A program asks for the same few functions again and again.
   struct known_thunk {
     kmp_task_function thunk;
     const void* function;
   };
-  static constinit thread_local known_thunk t_known{nullptr, nullptr};
-  if (t_known.thunk != run) t_known = {run, function_of_thunk(run)};
-  return t_known.function;
+  static constinit thread_local std::array<known_thunk, 8> t_known{};
+  known_thunk& known = t_known[base::mix_fast(reinterpret_cast<std::uintptr_t>(run)) % t_known.size()];
+  if (known.thunk != run) known = {run, function_of_thunk(run)};
+  return known.function;
 }
 
 void undeferred_begins(const here& at, const void* task) noexcept {

@@ -53,6 +53,7 @@ void begin_thread(lane_state& state) noexcept {
   state.scheduled_task = 0;
   state.left_task = 0;
   state.begun_task = 0;
+  state.inner = {};
   state.teams_asked = 0;
   state.slots_used = 0;
   state.short_one.subject_1.store(0, std::memory_order_relaxed);
@@ -94,32 +95,56 @@ bool find_here_slowly(here& found) noexcept {
   return true;
 }
 
-std::uint32_t subject_at(lane_state& state, subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
-                         std::uint32_t parent, const char* source) noexcept {
+namespace {
+known_place* place_at(lane_state& state, subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
+                      std::uint32_t parent, const char* source) noexcept {
   // A call that became a jump: the construct ends its region's function, which is the best place there is.
   if (place == nullptr) {
     if (state.innermost != nullptr) place = state.innermost->outlined;
     is_call = false;
   }
-  known_place& known = state.places[index_of(place)];
   const std::uint32_t generation = places_generation.load(std::memory_order_relaxed);
-  if (known.place == place && known.kind == kind && known.generation == generation) [[likely]]
-    return known.subject;
+  const auto is_it = [=](const known_place& each) {
+    return each.place == place && each.kind == kind && each.generation == generation;
+  };
+  if (known_place* const known = state.places.find(place, is_it)) [[likely]]
+    return known;
   const std::uint32_t subject = subject_with_source(kind, place, is_call, runtime, parent, source);
-  if (subject != no_subject) known = {place, kind, generation, subject};
-  return subject;
+  if (subject == no_subject) return nullptr;
+  known_place& known = state.places.free_for(place, generation);
+  known = {place, kind, generation, subject, no_subject, nullptr};
+  return &known;
+}
+}  // namespace
+
+std::uint32_t subject_at(lane_state& state, subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
+                         std::uint32_t parent, const char* source) noexcept {
+  const known_place* const known = place_at(state, kind, place, is_call, runtime, parent, source);
+  return known == nullptr ? no_subject : known->subject;
+}
+
+observe::profile_row* row_of(const here& at, const counted_rows& of, const char* source) noexcept {
+  known_place* const known = place_at(*at.state, of.kind, of.place, of.is_call, 0, of.parent, source);
+  if (known == nullptr) return nullptr;
+  if (known->row == nullptr || known->row_region != of.in_region) [[unlikely]] {
+    known->row = at.on->own_row(known->subject, of.what, of.in_region, of.flags);
+    known->row_region = of.in_region;
+  }
+  return known->row;
 }
 
 known_region* region_at(lane_state& state, runtime* of, const void* outlined, std::uint32_t outer_region,
                         const char* source) noexcept {
-  known_region& known = state.regions[index_of(outlined)];
   const std::uint32_t generation = places_generation.load(std::memory_order_relaxed);
-  if (known.outlined == outlined && known.of == of && known.outer_region == outer_region && known.generation == generation)
-      [[likely]]
-    return &known;
+  const auto is_it = [=](const known_region& each) {
+    return each.outlined == outlined && each.of == of && each.outer_region == outer_region && each.generation == generation;
+  };
+  if (known_region* const known = state.regions.find(outlined, is_it)) [[likely]]
+    return known;
   const std::uint32_t subject = subject_at(state, subject_kind::region, outlined, false,
                                            of == nullptr ? std::uint16_t{0} : runtime_id(*of), outer_region, source);
   if (subject == no_subject) return nullptr;
+  known_region& known = state.regions.free_for(outlined, generation);
   known = {};
   known.outlined = outlined;
   known.of = of;

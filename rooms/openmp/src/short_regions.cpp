@@ -186,10 +186,12 @@ void close_short_region_slowly(lane_state& state, bool has_constructs) noexcept 
   const ticks end = is_stamped ? base::now() : 0;
   const std::uint32_t subject = ended.subject_1.load(std::memory_order_relaxed) - 1;
   ended.subject_1.store(0, std::memory_order_relaxed);
-  known_region* region = &state.regions[index_of(ended.outlined)];
+  known_region* region = state.regions.find(ended.outlined, [&](const known_region& each) {
+    return each.outlined == ended.outlined && each.subject == subject && each.outer_region == no_subject;
+  });
   known_region again;
   // A region inside has taken its place in the table.
-  if (region->outlined != ended.outlined || region->subject != subject || region->outer_region != no_subject) [[unlikely]] {
+  if (region == nullptr) [[unlikely]] {
     again = {};
     region = &again;
   }

@@ -91,18 +91,19 @@ inline known_region* open_short_region(const void* outlined, const void* return_
   lane* const on = observe::t_lane;
   lane_state* const state = t_state;
   if (on == nullptr || state == nullptr || state->owner != on) return nullptr;
-  known_region& region = state->regions[index_of(outlined)];
-  region_length& known = region.length;
   const std::uint32_t generation = places_generation.load(std::memory_order_relaxed);
+  known_region* const found = state->regions.find(outlined, [=](const known_region& each) {
+    return each.outlined == outlined && each.generation == generation && each.outer_region == no_subject;
+  });
+  if (found == nullptr) return nullptr;
+  known_region& region = *found;
+  region_length& known = region.length;
   // Most are only counted, and all else was asked when that was decided.
-  if (t_proven.is_outside == generation && known.counted_next != 0 && region.outlined == outlined &&
-      region.generation == generation && !region.of->has(return_address)) {
+  if (t_proven.is_outside == generation && known.counted_next != 0 && !region.of->has(return_address)) {
     open_counted(*state, region);
     return &region;
   }
-  if (known.timed_one_in < 2 || region.outlined != outlined || region.outer_region != no_subject ||
-      region.generation != generation || state->innermost != nullptr ||
-      state->is_outermost_open.load(std::memory_order_relaxed) ||
+  if (known.timed_one_in < 2 || state->innermost != nullptr || state->is_outermost_open.load(std::memory_order_relaxed) ||
       state->short_one.subject_1.load(std::memory_order_relaxed) != 0 ||
       short_forker.load(std::memory_order_relaxed) != state || region.of->has(return_address) || is_start_timed() ||
       observe::the_recorder.is_parallel())

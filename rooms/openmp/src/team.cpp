@@ -54,11 +54,12 @@ const member_slot* part_of(lane_state& state, const joined_team& joined, std::ui
 // Writes the rows of all members. Returns the forker's work.
 ticks account(lane_state& state, const joined_team& joined) noexcept {
   lane& forker = *state.owner;
-  known_region* region = &state.regions[index_of(joined.outlined)];
+  known_region* region = state.regions.find(joined.outlined, [&](const known_region& each) {
+    return each.outlined == joined.outlined && each.subject == joined.subject && each.outer_region == joined.outer_region;
+  });
   known_region again;
   // Another region has taken its place in the table, or its code was unloaded.
-  if (region->outlined != joined.outlined || region->subject != joined.subject ||
-      region->outer_region != joined.outer_region) {
+  if (region == nullptr) {
     again = {};
     again.subject = joined.subject;
     again.outer_region = joined.outer_region;

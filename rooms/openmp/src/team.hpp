@@ -163,6 +163,9 @@ struct running_task {
   lane* on = nullptr;  // nullptr: not recorded
   std::uint32_t subject;
   bool is_continued;  // a later part of an untied task
+  bool is_counted;    // this and what follows: see inner_tasks
+  bool was_in_counted;
+  std::uint64_t counted_before;
   std::uint64_t id;
   std::uint64_t outer_id;
   std::uint64_t left_task;  // see lane_state
@@ -172,6 +175,32 @@ struct running_task {
   std::uint32_t outer_region;
   ticks outer_idle;
   open_loop outer_loop;
+};
+
+// Tasks that a lane runs inside others that it times. In a program that is steered most of the quick ones are only
+// counted, and so are the waits inside them: their time is that of the timed task around them. Every so many the clock is
+// read: what they took then is work as far as they were quick, and else of the timed wait around them.
+struct inner_tasks {
+  static constexpr std::uint32_t timed_at_once = 512;
+  static constexpr std::uint32_t counted_at_once = 64 * timed_at_once;
+  static constexpr std::uint32_t looked_at_one_in = 64;
+  static constexpr double quick_ns = 3000;  // from one to the next, on the average
+
+  bool is_in_counted;        // the innermost task of this lane is only counted
+  std::uint32_t open;        // timed tasks under way
+  std::uint32_t left;        // so many more are only counted
+  std::uint32_t timed;       // of those that are timed at once
+  ticks timed_since;         // the first of these
+  std::uint64_t counted;     // ever
+  std::uint64_t looked_for;  // of `counted`, when the clock was read last
+  ticks looked_at;
+
+  // The next one is.
+  bool is_next_counted() const noexcept { return left > 0 && open > 0; }
+  // One more that is timed begins.
+  void begin_timed(ticks now) noexcept;
+  // The time of those counted since the clock was last read, as far as it was work.
+  ticks work_until(ticks now) noexcept;
 };
 
 // A region that its thread runs alone and in place, between two calls of the compiler's.
@@ -215,12 +244,40 @@ struct region_length {
   ticks untold;                // wall of those that were not timed, and longer by far than all that were
 };
 
-// What a lane has found at a place before; direct-mapped tables, anything that does not match is looked up again.
+// A lane's table of what it has found at places before. What is known of a place stands in one of a few entries from where
+// its address points to; what finds none of them free takes the first. An entry of another generation is free.
+template <class known, std::uint32_t size>
+struct known_table {
+  static constexpr std::uint32_t near = 4;
+  known entries[size + near - 1];
+
+  known* first_for(const void* place) noexcept {
+    return &entries[base::mix_fast(reinterpret_cast<std::uintptr_t>(place)) % size];
+  }
+  // nullptr: none.
+  template <class predicate>
+  known* find(const void* place, predicate is_it) noexcept {
+    known* const first = first_for(place);
+    if (is_it(*first)) [[likely]]
+      return first;
+    for (known* each = first + 1; each != first + near; ++each)
+      if (is_it(*each)) return each;
+    return nullptr;
+  }
+  known& free_for(const void* place, std::uint32_t generation) noexcept {
+    known* const first = first_for(place);
+    for (known* each = first; each != first + near; ++each)
+      if (each->generation != generation) return *each;
+    return *first;
+  }
+};
 struct known_place {
   const void* place;
   observe::subject_kind kind;
   std::uint32_t generation;
   std::uint32_t subject;
+  std::uint32_t row_region;
+  observe::profile_row* row;  // of those that are only counted there, in row_region; nullptr: not asked for yet
 };
 struct alignas(64) known_region {  // the first line is all that an instance without timed members needs
   static constexpr std::uint32_t max_members = 8;
@@ -245,7 +302,7 @@ struct alignas(64) known_region {  // the first line is all that an instance wit
 struct lane_state {
   static constexpr std::uint32_t max_slots = 8192;
   static constexpr std::uint32_t max_rings = 1024;
-  static constexpr std::uint32_t max_known = 32;
+  static constexpr std::uint32_t max_known = 128;
   static constexpr std::uint32_t max_locks = 16;
   static constexpr std::uint32_t max_serialized = 16;
   static constexpr std::uint32_t max_unbundled = 8;
@@ -283,13 +340,14 @@ struct lane_state {
   std::uint64_t left_task = 0;                  // what ran before it
   std::uint64_t begun_task = 0;                 // of the innermost task that begin_task has seen
   std::uint64_t tasks = 0;                      // identities that this lane gave
+  inner_tasks inner = {};
   ticks lock_taken[max_locks] = {};
   ticks lock_waited[max_locks] = {};
   serialized_region serialized_regions[max_serialized];
   unbundled_region unbundled_regions[max_unbundled];
   running_task undeferred_tasks[max_undeferred];
-  known_place places[max_known];
-  known_region regions[max_known];
+  known_table<known_place, max_known> places;
+  known_table<known_region, max_known> regions;
   team outermost;                      // if is_outermost_open
   part_ring rings[max_rings];          // by number
   std::uint8_t ring_turns[max_rings];  // where the forker expects the next part
@@ -349,11 +407,6 @@ inline std::uint32_t region_of_construct(lane_state& state) noexcept {
   return state.innermost != nullptr ? state.region : untimed_region_of(state);
 }
 
-// Where a place stands in a lane's tables of what it knows.
-inline std::size_t index_of(const void* place) noexcept {
-  return base::mix_fast(reinterpret_cast<std::uintptr_t>(place)) % lane_state::max_known;
-}
-
 // What a lane knows of a region; nullptr: no room for another subject.
 known_region* region_at(lane_state& state, runtime* of, const void* outlined, std::uint32_t outer_region,
                         const char* source) noexcept;
@@ -399,7 +452,11 @@ class wait {
   const char* m_source;
   ticks m_begin = 0;
   ticks m_credit = 0;
+  std::uint64_t m_counted_before = 0;  // of inner_tasks
 };
+// One that is not timed.
+void count_wait(const here& at, observe::subject_kind kind, observe::wait_kind why, const void* place,
+                const char* source) noexcept;
 
 // Static loops and reductions are no constructs that a short region must be timed for.
 bool is_sampled(observe::schedule how) noexcept;
@@ -449,9 +506,35 @@ class taskloop_call {
   std::uint32_t m_outer;
 };
 
+// While it lives the calling thread runs a task that it has made and runs at once, and that is only counted.
+class counted_task {
+ public:
+  counted_task(const here& at, const void* function) noexcept;
+  ~counted_task();
+  counted_task(const counted_task&) = delete;
+  counted_task& operator=(const counted_task&) = delete;
+
+ private:
+  here m_at;
+  bool m_was_in_counted;
+};
+
 // Between the two the calling thread runs a task. is_continued: a later part of an untied task.
 void begin_task(running_task& task, const void* function, bool is_continued) noexcept;
 void end_task(running_task& task) noexcept;
+
+// Where what is only counted at a place goes: a row of the place's subject, which the lane remembers.
+struct counted_rows {
+  observe::subject_kind kind;
+  const void* place;
+  bool is_call;
+  std::uint32_t parent;
+  observe::metric what;
+  std::uint32_t in_region;
+  std::uint16_t flags;
+};
+// nullptr: none, counted as dropped.
+observe::profile_row* row_of(const here& at, const counted_rows& of, const char* source) noexcept;
 
 // The subject at a place. source: clang's ";file;function;line;column;;", or nullptr.
 std::uint32_t subject_at(lane_state& state, observe::subject_kind kind, const void* place, bool is_call,

@@ -256,7 +256,7 @@ enum class metric : std::uint16_t {
   wait = 4,  // ticks = time waited. flags: wait_kind
   lock = 5,  // ticks = time waited to enter; x[0]: time held, x[1]: entries that waited over 1 us
   // ticks = time executing, inner tasks not included; x[0]: created by this lane, x[1]: inclusive time, x[2]: times
-  // suspended. flags: task_flags
+  // suspended, x[3] (counted): ticks in all of count, inner ones that were timed not included. flags: task_flags
   task = 6,
   scope = 7,   // ticks = time inside
   single = 8,  // count = passages; x[0]: executed by this lane
@@ -274,7 +274,7 @@ inline constexpr std::uint16_t sample = 2;   // instances between those, timed i
 
 // Of rows of metric task.
 namespace task_flags {
-inline constexpr std::uint16_t counted = 1;    // in batches: count is exact, some of them were timed
+inline constexpr std::uint16_t counted = 1;    // count is exact, some of them were timed, or all inside others: timed is 0
 inline constexpr std::uint16_t inclusive = 2;  // ticks include inner tasks
 }  // namespace task_flags
 

@@ -84,9 +84,10 @@ class alignas(64) lane {
   void scope_end(std::uint32_t subject) noexcept;
 
   // A task starts or ends on this lane; tasks nest (a task that waits may run others). Time of inner tasks is
-  // taken out of the outer one's row. Returns, at the end, the ticks that the task took, inner ones included.
+  // taken out of the outer one's row; has_counted: not of all, since some were only counted. Returns, at the end, the ticks
+  // that the task took, inner ones included.
   void task_begin(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept;
-  base::ticks task_end(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept;
+  base::ticks task_end(std::uint32_t subject, std::uint64_t task, base::ticks at, bool has_counted = false) noexcept;
   // A task leaves this lane's stack, and goes on, there or on another lane. waited: 0: not known.
   void task_suspended(std::uint32_t subject, std::uint64_t task, wait_cause why, std::uint64_t awaited,
                       base::ticks at) noexcept;
