@@ -5,6 +5,8 @@
  *   spin   short regions, whose threads wait for each other some 10,000 times a second
  *   sum    short regions with a reduction, in which clang's code calls the runtime once more
  *   levels regions of one function that take from 1 us to 50, as those of a multigrid
+ *   many   40 different regions, each as short as spin's
+ *   tree   no loop, but a tree of tasks whose leaves take 1 us
  */
 #ifndef BENCHMARKS_LOOPS_H
 #define BENCHMARKS_LOOPS_H
@@ -86,6 +88,54 @@ static double levels(int steps) {
   return sum_of(y, finest);
 }
 
+#define OF_TEN(what, tens)                                                                                        \
+  what(tens##0) what(tens##1) what(tens##2) what(tens##3) what(tens##4) what(tens##5) what(tens##6) what(tens##7) \
+      what(tens##8) what(tens##9)
+#define OF_FORTY(what) OF_TEN(what, 1) OF_TEN(what, 2) OF_TEN(what, 3) OF_TEN(what, 4)
+#define REGION(number)                                                                                             \
+  static void region_##number(double* y, int step) {                                                               \
+    _Pragma("omp parallel for schedule(static)") for (int i = 0; i < 2000; ++i) y[i] += 1.0 / (number + i + step); \
+  }
+OF_FORTY(REGION)
+
+static double many(int steps) {
+  static double y[2000];
+  memset(y, 0, sizeof y);
+  for (int step = 0; step < steps; ++step) {
+#define RUN(number) region_##number(y, step);
+    OF_FORTY(RUN)
+#undef RUN
+  }
+  return sum_of(y, 2000);
+}
+#undef REGION
+#undef OF_FORTY
+#undef OF_TEN
+
+static double subtree(int depth, int number) {
+  if (depth == 0) {
+    double x = 0;
+    for (int i = 0; i < 130; ++i) x += some_20_ns(number + i);
+    return x;
+  }
+  double left, right;
+#pragma omp task shared(left)
+  left = subtree(depth - 1, 2 * number);
+#pragma omp task shared(right)
+  right = subtree(depth - 1, 2 * number + 1);
+#pragma omp taskwait
+  return left + right;
+}
+
+static double tree(int steps) {
+  double total = 0;
+  for (int step = 0; step < steps; ++step)
+#pragma omp parallel
+#pragma omp single
+    total += subtree(8, 1);
+  return total;
+}
+
 /* The sum that the loop makes, which must not change; -1: there is none of that name. */
 static double run_loop(const char* name, int steps, int chunk) {
   if (strcmp(name, "tiny") == 0) return tiny(steps, chunk);
@@ -94,6 +144,8 @@ static double run_loop(const char* name, int steps, int chunk) {
   if (strcmp(name, "spin") == 0) return spin(steps);
   if (strcmp(name, "sum") == 0) return sum(steps);
   if (strcmp(name, "levels") == 0) return levels(steps);
+  if (strcmp(name, "many") == 0) return many(steps);
+  if (strcmp(name, "tree") == 0) return tree(steps);
   return -1;
 }
 
