@@ -6,7 +6,7 @@
  *   sum    short regions with a reduction, in which clang's code calls the runtime once more
  *   levels regions of one function that take from 1 us to 50, as those of a multigrid
  *   many   40 different regions, each as short as spin's
- *   tree   no loop, but a tree of tasks whose leaves take 1 us
+ *   tree   no loop, but a tree of tasks whose leaves take less than 1 us
  */
 #ifndef BENCHMARKS_LOOPS_H
 #define BENCHMARKS_LOOPS_H

@@ -9,21 +9,21 @@ namespace trimtab::openmp {
 
 enum class short_call : std::uint8_t { init_4, init_4u, init_8, init_8u, fini, reduce, reduce_nowait, count };
 
-// What the thread knows: by entry point, direct-mapped.
+// What the thread knows: by entry point; a place stands in one of two entries.
 struct known_calls {
   struct call {
     const void* place;
     void* function;
   };
-  static constexpr unsigned bits = 3;
-  call of[static_cast<unsigned>(short_call::count)][1u << bits];
+  static constexpr unsigned bits = 7;
+  call of[static_cast<unsigned>(short_call::count)][(1u << bits) + 1];
   std::uint32_t generation;
 
   template <short_call which>
-  call& at(const void* place) noexcept {
+  call* first_for(const void* place) noexcept {
     constexpr std::uint32_t spreads = 0x9e3779b1;
     const auto low = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(place));
-    return of[static_cast<unsigned>(which)][(low * spreads) >> (32 - bits)];
+    return &of[static_cast<unsigned>(which)][(low * spreads) >> (32 - bits)];
   }
 };
 inline constinit thread_local known_calls t_known_calls{};
@@ -32,9 +32,11 @@ inline constinit thread_local known_calls t_known_calls{};
 // kept.
 template <short_call which, class function>
 function* short_way(const void* place) noexcept {
-  const known_calls::call& known = t_known_calls.at<which>(place);
-  return known.place == place && t_proven.is_untimed == places_generation.load(std::memory_order_relaxed)
-             ? reinterpret_cast<function*>(known.function)
+  const known_calls::call* known = t_known_calls.first_for<which>(place);
+  if (known->place != place) [[unlikely]]
+    known += 1;
+  return known->place == place && t_proven.is_untimed == places_generation.load(std::memory_order_relaxed)
+             ? reinterpret_cast<function*>(known->function)
              : nullptr;
 }
 
@@ -45,7 +47,9 @@ void know_way(const caller& from, const void* place, function* forward) noexcept
     t_known_calls = {};
     t_known_calls.generation = t_proven.is_untimed;
   }
-  t_known_calls.at<which>(place) = {place, reinterpret_cast<void*>(forward)};
+  known_calls::call* const first = t_known_calls.first_for<which>(place);
+  const auto is_its = [place](const known_calls::call& each) { return each.place == nullptr || each.place == place; };
+  first[!is_its(first[0]) && is_its(first[1]) ? 1 : 0] = {place, reinterpret_cast<void*>(forward)};
 }
 
 }  // namespace trimtab::openmp

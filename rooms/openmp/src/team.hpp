@@ -248,7 +248,7 @@ struct region_length {
 // its address points to; what finds none of them free takes the first. An entry of another generation is free.
 template <class known, std::uint32_t size>
 struct known_table {
-  static constexpr std::uint32_t near = 4;
+  static constexpr std::uint32_t near = 8;
   known entries[size + near - 1];
 
   known* first_for(const void* place) noexcept {
@@ -302,7 +302,7 @@ struct alignas(64) known_region {  // the first line is all that an instance wit
 struct lane_state {
   static constexpr std::uint32_t max_slots = 8192;
   static constexpr std::uint32_t max_rings = 1024;
-  static constexpr std::uint32_t max_known = 128;
+  static constexpr std::uint32_t max_known = 256;
   static constexpr std::uint32_t max_locks = 16;
   static constexpr std::uint32_t max_serialized = 16;
   static constexpr std::uint32_t max_unbundled = 8;

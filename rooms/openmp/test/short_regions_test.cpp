@@ -7,6 +7,7 @@
 #include <functional>
 #include <thread>
 
+#include "kmpc_short_way.hpp"
 #include "trimtab/openmp/block_time.hpp"
 
 namespace trimtab::openmp {
@@ -463,6 +464,23 @@ TEST_F(short_regions, where_most_are_only_counted_as_many_are_timed) {
   is_steering.store(false);
   EXPECT_GT(timed, 200 * 7 / 10);
   EXPECT_LT(timed, 200 * 13 / 10);
+}
+
+TEST_F(short_regions, two_calls_whose_places_fall_together_both_go_the_short_way) {
+  static char calls[1 << 16];
+  constexpr auto fini = short_call::fini;
+  const char* const first = &calls[0];
+  const char* second = first + 1;
+  while (t_known_calls.first_for<fini>(second) != t_known_calls.first_for<fini>(first)) ++second;
+  known_region& region = make_short<22>();
+  for (int time = 0; time < 2; ++time) {
+    t_proven = {};
+    run_untimed<22>(region, [&] {
+      for (const char* const call : {first, second}) know_way<fini>({&numbering(), false}, call, nothing);
+      for (const char* const call : {first, second}) EXPECT_EQ((short_way<fini, void()>(call)), &nothing) << time;
+    });
+    EXPECT_EQ((short_way<fini, void()>(first)), nullptr) << "in no region";
+  }
 }
 
 TEST_F(short_regions, what_was_found_out_holds_in_an_instance_without_timed_members_only) {
