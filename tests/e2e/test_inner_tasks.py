@@ -81,8 +81,8 @@ int main(void) {
 )
 
 
-def _source(text: str, cut: int) -> str:
-    return f"#define CUT {cut}\n#define DEPTH {DEPTH}\n#define REPEATED {REPEATED}\n{text}"
+def _source(text: str, cut: int, repeated: int = REPEATED) -> str:
+    return f"#define CUT {cut}\n#define DEPTH {DEPTH}\n#define REPEATED {repeated}\n{text}"
 
 
 def _watched(run: Run, program: Path, tmp_path: Path, threads: int, tune: str) -> Any:
@@ -112,11 +112,13 @@ def test_all_are_counted_and_some_are_timed(
             assert 512 <= timed < REPEATED * TASKS
 
 
+# A thread that has lost its CPU in the midst of them seems to wait.
+@pytest.mark.alone
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_their_time_is_that_of_the_tasks_around_them(
     run: Run, compiled: Compiled, tmp_path: Path, compiler: str
 ) -> None:
-    watched = _watched(run, compiled(_source(MANY, 0), compiler), tmp_path, 1, "--tune")
+    watched = _watched(run, compiled(_source(MANY, 0, 20 * REPEATED), compiler), tmp_path, 1, "--tune")
     report = watched.report()
     region = report["regions"][0]
     total = sum(each["total_s"] for each in report["tasks"])
