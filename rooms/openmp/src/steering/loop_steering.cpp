@@ -38,6 +38,10 @@ double seconds_of(std::uint64_t took) noexcept {
   return static_cast<double>(took) * the_recorder.clock().ns_per_tick * 1e-9;
 }
 
+bool is_changed_by(const loop_plan& plan) noexcept {
+  return plan.how != sharing::as_written || plan.is_weighted || plan.chunk != 0;
+}
+
 }  // namespace
 
 struct loop_steering::entry {
@@ -83,8 +87,7 @@ struct loop_steering::entry {
 
   void publish_values() {
     auto* const plan = new loop_plan(plan_of(family_of(site->key), values, costs, under));
-    const bool is_changed = plan->how != sharing::as_written || plan->is_weighted || plan->chunk != 0;
-    in_force = is_changed ? plan : nullptr;
+    in_force = is_changed_by(*plan) ? plan : nullptr;
     publish(*site, *plan);
   }
 };
@@ -92,7 +95,7 @@ struct loop_steering::entry {
 bool begin_steering(const std::vector<steer::setting>& known) {
   auto* const plans = new std::vector<known_plan>;
   for (const steer::setting& each : known)
-    if (auto plan = plan_of(each)) plans->push_back({each.key, std::move(*plan)});
+    if (auto plan = plan_of(each); plan && is_changed_by(*plan)) plans->push_back({each.key, std::move(*plan)});
   if (!prepare_sites(plans)) return false;
   is_steering.store(true, std::memory_order_release);
   return true;
