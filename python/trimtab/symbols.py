@@ -14,6 +14,7 @@ import json
 import os
 import re
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,12 @@ _OUTLINED = re.compile(
     r"^(?P<function>.+?)(\._omp_fn\.\d+|\.omp_outlined.*|_omp_outlined.*|\.omp_task_entry.*|\.cold.*"
     r"|\.constprop.*|\.isra.*|\.part\.\d+)$"
 )
+_MAY_HOLD_FUNCTIONS = {
+    f"DW_TAG_{each}" for each in ("subprogram", "lexical_block", "namespace", "class_type", "structure_type")
+}
+# What gfortran calls a procedure of a module.
+_FORTRAN = re.compile(r"__(?P<module>[a-z]\w*?)_MOD_(?P<procedure>[a-z]\w*)")
+_FORTRAN_SOURCE = re.compile(r"\.(f|for|ftn|f\d\d)$", re.IGNORECASE)
 _DEBUG_ROOT = Path("/usr/lib/debug")
 # Headers whose templates are compiled into the program: a task that begins there is known by the user's first line in it.
 _TEMPLATES = re.compile(r"/trimtab/(tasks|session)/[\w/]+\.hpp$|/include/c\+\+/")
@@ -113,7 +120,9 @@ class Binary:
         dwarf = self.elf.get_dwarf_info()
         if self._units is None:
             self._units = [
-                (low, high, unit) for unit in dwarf.iter_CUs() for low, high in _ranges_of(dwarf, unit)
+                (low, high, unit)
+                for unit in dwarf.iter_CUs()
+                for low, high in _ranges_of(dwarf, unit, unit.get_top_DIE())
             ]
         for low, high, unit in self._units:
             if low <= address < high:
@@ -125,6 +134,9 @@ class Binary:
                     end = bisect.bisect_left(addresses, self._end_of(address))
                     users = (each for each in places[at:end] if not _TEMPLATES.search(each[0]))
                     return next(users, places[at])
+                if at >= 0 and _TEMPLATES.search(places[at][0]):
+                    # A loop over iterators begins with code of the C++ library: the loop is where that was called.
+                    return _call_site(dwarf, unit, addresses[at]) or places[at]
                 if at >= 0:
                     return places[at]
         return "", 0
@@ -146,18 +158,50 @@ class Binary:
         return self._lines[unit.cu_offset]
 
 
-def _ranges_of(dwarf: Any, unit: Any) -> list[tuple[int, int]]:
-    top = unit.get_top_DIE()
-    low = top.attributes.get("DW_AT_low_pc")
-    high = top.attributes.get("DW_AT_high_pc")
+def _call_site(dwarf: Any, unit: Any, address: int) -> tuple[str, int] | None:
+    """Where the function that has the code at `address` calls what was inlined there; None if nothing was."""
+
+    def at_address(die: Any) -> bool:
+        return any(low <= address < high for low, high in _ranges_of(dwarf, unit, die))
+
+    def functions(die: Any) -> Iterator[Any]:
+        """GCC describes an outlined function inside the function it was written in."""
+        for each in die.iter_children():
+            if each.tag in _MAY_HOLD_FUNCTIONS:
+                yield each
+                yield from functions(each)
+
+    inside = (die for die in functions(unit.get_top_DIE()) if die.tag == "DW_TAG_subprogram")
+    die = next((each for each in inside if at_address(each)), None)
+    while die is not None:
+        blocks = (
+            each
+            for each in die.iter_children()
+            if each.tag in ("DW_TAG_inlined_subroutine", "DW_TAG_lexical_block") and at_address(each)
+        )
+        die = next(blocks, None)
+        if die is not None and die.tag == "DW_TAG_inlined_subroutine":
+            line = die.attributes.get("DW_AT_call_line")
+            file = die.attributes.get("DW_AT_call_file")
+            if line is None or file is None:
+                return None
+            return _file_name(unit, dwarf.line_program_for_CU(unit), file.value), line.value
+    return None
+
+
+def _ranges_of(dwarf: Any, unit: Any, die: Any) -> list[tuple[int, int]]:
+    """Addresses of the code of a unit, function or block, each from low to below high."""
+    low = die.attributes.get("DW_AT_low_pc")
+    high = die.attributes.get("DW_AT_high_pc")
     if low is not None and high is not None:
         end = high.value if high.form == "DW_FORM_addr" else low.value + high.value
         return [(low.value, end)]
-    ranges = top.attributes.get("DW_AT_ranges")
+    ranges = die.attributes.get("DW_AT_ranges")
     lists = dwarf.range_lists()
     if ranges is None or lists is None:
         return []
-    base = low.value if low is not None else 0
+    base = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
+    base = base.value if base is not None else 0
     found = []
     for entry in lists.get_range_list_at_offset(ranges.value, cu=unit):
         if hasattr(entry, "base_address"):
@@ -227,13 +271,19 @@ def _demangler() -> Any:
 
 
 def readable(symbol: str) -> str:
-    """A C++ function's name as it is written, without its parameters; a closure's without its call operator.
+    """A C++ or Fortran function's name as it is written, without its parameters; a closure's without its call operator.
 
     >>> readable("_ZN4heat5solveEPdi"), readable("solve"), readable("_ZZ4mainENKUlvE0_clEv")
     ('heat::solve', 'solve', 'main::{lambda#2}')
     >>> readable("_ZN4heat3fibEi.resume"), readable("_ZN4heat3fibEPZNS_3fibEiE20_ZN4heat3fibEi.Frame.actor")
     ('heat::fib', 'heat::fib')
+    >>> readable("__physics_MOD_solve"), readable("MAIN__")
+    ('physics::solve', 'main program')
     """
+    if fortran := _FORTRAN.fullmatch(symbol):
+        return "::".join(part for part in fortran.group("module", "procedure") if part)
+    if symbol == "MAIN__":
+        return "main program"
     demangle = _demangler()
     if not symbol.startswith("_Z") or demangle is None:
         return symbol
@@ -313,6 +363,8 @@ class Symbols:
             self._known[key] = [found.function, found.file, found.line]
             self._is_new = True
         function, file, line = self._known[key]
+        if _FORTRAN_SOURCE.search(file):
+            function = function.removesuffix("_")  # that every Fortran compiler on Linux adds
         if subject.line:
             return Place(subject.function or function, subject.file or file, subject.line)
         return Place(function, file, line)

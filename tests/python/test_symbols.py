@@ -254,7 +254,9 @@ def test_user_function(symbol: str, function: str) -> None:
         ("_ZZN12_GLOBAL__N_16workerEjjlENKUlvE_clEv", "(anonymous)::worker::{lambda#1}"),
         ("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back"),
         ("_Znot_one", "_Znot_one"),
+        ("__physics_MOD_solve", "physics::solve"),
+        ("MAIN__", "main program"),
     ],
 )
-def test_names_of_cxx_are_readable(symbol: str, name: str) -> None:
+def test_names_are_readable(symbol: str, name: str) -> None:
     assert readable(symbol) == name
