@@ -10,7 +10,7 @@ from typing import Protocol
 from rich.markup import escape
 
 from trimtab.text.console import output, table
-from trimtab.text.units import percent
+from trimtab.text.units import with_uncertainty
 
 
 class _Entry(Protocol):
@@ -34,7 +34,7 @@ def history_table(entries: Iterable[_Entry]) -> None:
     """A row an entry."""
     rows = table("subject", "id", "program", "settings", "gain", "found")
     for each in entries:
-        gain = "" if each.gain is None else f"{percent(each.gain)} ± {percent(each.spread or 0.0)}"
+        gain = "" if each.gain is None else with_uncertainty(each.gain, each.spread)
         settings = " ".join(f"{knob}={value}" for knob, value in each.settings.items())
         found = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.at))
         rows.add_row(

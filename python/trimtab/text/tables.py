@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from trimtab.counted import counted
 from trimtab.text.console import output, table
-from trimtab.text.decisions import decision_line, lasting, summary
+from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.system import system_line
 from trimtab.text.units import NAMES, percent, seconds
 from trimtab.text.workers import task_table, worker_table
@@ -68,6 +68,8 @@ def tables(report: dict[str, Any], directory: Path) -> None:
         console.print(f"[bold]steering[/]: {summary(report['decisions'])} (--json has all)")
         for each in lasting(report["decisions"])[:40]:
             console.print("  " + escape(decision_line(each)))
+        for each in rejected(report["decisions"])[:40]:
+            console.print("  " + escape(rejected_line(each)))
     console.print(system_line(report))
     for missing in report["unavailable"]:
         console.print(

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from trimtab.counted import counted
-from trimtab.text.decisions import decision_line, lasting, summary
+from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.system import system_line
 from trimtab.text.units import NAMES, percent, seconds
 from trimtab.text.workers import task_lines, workers_line
@@ -79,6 +79,8 @@ def _steering(report: dict[str, Any], console: Console) -> None:
         console.print(f"  steering: {summary(report['decisions'])}")
         for decided in _latest(lasting(report["decisions"]))[-3:]:
             console.print("    " + escape(decision_line(decided)))
+        for undone in rejected(report["decisions"])[-3:]:
+            console.print("    " + escape(rejected_line(undone)))
     elif report.get("steering"):
         console.print("  steering: " + _why_nothing(report["steering"]))
     for missing in report["unavailable"]:
