@@ -120,10 +120,13 @@ def test_what_is_turned_all_the_time_hides_no_other_change(report: dict[str, Any
 @pytest.mark.parametrize(
     ("steering", "told"),
     [
-        ({"mode": "frozen", "known_settings": 0}, "nothing is known of this program with these arguments"),
+        (
+            {"mode": "frozen", "known_settings": 0},
+            "no settings are known for this program with these arguments",
+        ),
         (
             {"mode": "frozen", "known_settings": 1},
-            "nothing was changed, although 1 setting of its loops was found earlier",
+            "nothing was changed, although earlier runs found 1 setting for its loops",
         ),
         ({"mode": "off", "threads": "fit"}, "nothing was changed"),
     ],

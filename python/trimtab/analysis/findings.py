@@ -248,9 +248,9 @@ def _other_load(account: Account, threads: int, throttled_s: float) -> list[dict
         return []
     return [
         finding(
-            "another program's load",
+            "CPU contention",
             None,
-            f"threads were runnable without a CPU for {account.run_delay_s:.3g} s although "
+            f"threads were ready to run but had no CPU for {account.run_delay_s:.3g} s, although "
             f"{counted(threads, 'thread')} {'has' if threads == 1 else 'have'} {counted(account.cpus, 'CPU')}",
             "run when the machine is free, or give this program CPUs of its own (taskset, cpuset), "
             "or fewer threads than CPUs",

@@ -69,7 +69,7 @@ _NONE = click.FloatRange(min=0)
     type=click.Path(path_type=Path),
     help="Keep what each run printed and wrote, and its run directory, in this folder (new).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Everything, as JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
 @click.pass_context
 def run_check(

@@ -30,7 +30,11 @@ class ProbeList(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         for each in str(value).split(","):
             if each.removeprefix("+") not in ("", "none", *PROBES):
-                self.fail(f"{each!r} is no probe; expected {', '.join(PROBES)}, or none", param, ctx)
+                self.fail(
+                    f"unknown probe {each.removeprefix('+')!r}; choose from {', '.join(PROBES)}, or none",
+                    param,
+                    ctx,
+                )
         return str(value)
 
 
@@ -44,13 +48,15 @@ class NewFile(click.ParamType[Path]):
         if path.is_dir():
             self.fail(f"{value}: is a folder; expected the name of a file", param, ctx)
         if not path.absolute().parent.is_dir():
-            self.fail(f"{value}: there is no folder {path.parent}", param, ctx)
+            self.fail(f"{value}: folder {path.parent} does not exist", param, ctx)
         return path
 
 
 # Of commands that tune.
 input_class_option = click.option(
-    "--input-class", metavar="NAME", help="Name of the input in the history. Default: the arguments."
+    "--input-class",
+    metavar="NAME",
+    help="Name under which the history keeps settings for this input. Default: the program's arguments.",
 )
 search_option = click.option(
     "--search",
@@ -65,7 +71,7 @@ search_option = click.option(
             "exhaustive",
         ]
     ),
-    help="How to search within a run. Default: diagnosed.",
+    help="Search method within a run. Default: diagnosed.",
 )
 
 # Of the policies behind --threads; the library has them, too.
@@ -128,18 +134,18 @@ threads_option = click.option(
 region_threads_option = click.option(
     "--threads",
     type=click.Choice(["regions"]),
-    help="Consent to fewer threads than the program would have: another number for each parallel region.",
+    help="Allow fewer threads than the program asks for; regions: search a number for each parallel region.",
 )
 fixed_threads_option = click.option(
     "--threads-even-if-fixed",
     is_flag=True,
-    help="With --threads: also where the program itself says how many (num_threads, omp_set_num_threads). It must be right with fewer.",
+    help="With --threads: also where the program sets the number itself (num_threads, omp_set_num_threads). Its answer must be right with fewer threads.",
 )
 
 virtual_threads_option = click.option(
     "--virtual-threads",
     is_flag=True,
-    help="Also share out static loops that GCC compiled, where a check of their code says that this changes no result.",
+    help="Also change static loops compiled by GCC, where a check of their machine code shows that this is safe.",
 )
 
 
@@ -169,8 +175,8 @@ class _Policy(click.ParamType[str]):
 policy_option = click.option(
     "--policy",
     type=_Policy(),
-    help="Who searches within a run: tuner (default); arcs-online or arcs-offline, as published, without guard or proof, for "
-    "comparison; FILE.py: a policy of yours (docs/policies.md).",
+    help="Policy that decides within a run: tuner (default); arcs-online or arcs-offline, as published, without guard or "
+    "proof, for comparison; FILE.py: your own policy (docs/policies.md).",
 )
 
 
@@ -180,7 +186,7 @@ def find_run(name: str) -> Path:
         return Path(name)
     runs = sorted(Path("trimtab-runs").glob("*/run.json"), key=lambda path: path.stat().st_mtime)
     if not runs:
-        fail("no run below trimtab-runs/ here; give a run directory")
+        fail("no runs below trimtab-runs/ in this folder; name a run directory")
     return runs[-1].parent
 
 

@@ -15,9 +15,9 @@ from trimtab.cli.common import fail, find_run
 @click.command("compare")
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
-@click.option("--json", "as_json", is_flag=True, help="Everything, as JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def compare_runs(before: str, after: str, as_json: bool) -> None:
-    """What differs between two sides of runs, and whether it is more than their noise.
+    """Compare two sets of runs: what differs, and whether by more than their noise.
 
     A side is a run directory, `last`, a folder of run directories, or several of these with commas between. With
     four runs a side and more, each difference has a 95 % interval.

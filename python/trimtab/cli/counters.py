@@ -32,9 +32,9 @@ def read_counters() -> list[Counter]:
 
 @click.command("counters")
 @click.argument("pattern", required=False)
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def run_counters(pattern: str | None, as_json: bool) -> None:
-    """List the counters of the task runtime, those whose path contains PATTERN."""
+    """List the counters of the task runtime: all, or those whose path contains PATTERN."""
     found = [each for each in read_counters() if pattern is None or pattern in each.path]
     if not found:
         fail(f"no counter's path contains {pattern!r}; `trimtab counters` lists all")

@@ -9,9 +9,9 @@ import click
 
 
 @click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def run_doctor(as_json: bool) -> None:
-    """What can be observed on this machine, what each lack costs, and how to remedy it.
+    """Say what can be observed on this machine, what is missing, and how to get it.
 
     Exits with 0, or with 1 if no program can be observed at all.
     """

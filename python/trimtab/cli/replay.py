@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 @click.option(
     "--process", "wanted", metavar="PID", help="Only this process: PID, or PID-N as its folder is called."
 )
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def run_replay(run_directory: str, wanted: str | None, as_json: bool) -> None:
-    """Make the decisions of RUN again, from what its engines were told, and compare them.
+    """Make the decisions of RUN again from their recorded input, and compare them.
 
     RUN was recorded with --record-snapshots. Ends with 0 if all are as recorded, with 1 if one is not.
     """

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 )
 @click.option("--stop-on-failure", is_flag=True, help="Stop at the first run that fails.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
-@click.option("--json", "as_json", is_flag=True, help="All tables, as JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print all tables as JSON.")
 def run_sweep(
     file: Path,
     output: Path | None,

@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     type=click.IntRange(1),
     default=2,
     show_default=True,
-    help="Runs with search within them, to begin with.",
+    help="Runs that search for better settings, at the beginning.",
 )
 @click.option(
     "--pairs",
     type=click.IntRange(5),
     default=5,
     show_default=True,
-    help="Pairs of runs that prove one thing.",
+    help="Pairs of runs, with and without a change, that prove one change.",
 )
-@click.option("--thorough", is_flag=True, help="Try also at the start what nothing speaks for.")
+@click.option("--thorough", is_flag=True, help="Also try start-up values that no measurement suggests.")
 @search_option
 @virtual_threads_option
 @region_threads_option
@@ -53,23 +53,23 @@ if TYPE_CHECKING:
     default=10,
     show_default=True,
     metavar="PERCENT",
-    help="Most of a run's time that search may cost.",
+    help="Largest share of a run's time that the search may cost.",
 )
 @click.option(
     "--input",
     "source",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="The program's standard input. Default: none.",
+    help="File for the program's standard input. Default: none.",
 )
 @click.option(
     "--history",
     "file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Where to keep what is proved. Default: yours.",
+    help="File for the settings that are proved to help. Default: trimtab/history.sqlite in your data folder.",
 )
 @input_class_option
-@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
 def run_tune(
     runs: int,
@@ -86,10 +86,11 @@ def run_tune(
     as_json: bool,
     command: tuple[str, ...],
 ) -> None:
-    """Run PROGRAM some times, with changes to its loops, its task runtimes' scheduling policies and what it is started
-    with; keep what is proved to help.
+    """Run PROGRAM several times, try changes of its loops, scheduling policies and start-up values, and keep what is
+    proved to help.
 
-    Its output goes nowhere, and each run must end with code 0. `trimtab run --frozen` then uses what was found.
+    The program's output is discarded, and each run must end with exit code 0. `trimtab run --frozen` then uses the settings
+    that were kept.
     """
     from trimtab.history import History, HistoryError
     from trimtab.programs import find_program

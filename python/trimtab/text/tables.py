@@ -35,8 +35,9 @@ def tables(report: dict[str, Any], directory: Path) -> None:
     console = output()
     console.print(f"[bold]{escape(' '.join(report['command']))}[/]  {escape(str(directory))}")
     end = report["exit"]
-    how = f"killed by {end['signal']}" if end["signal"] else f"exit code {end['code']}"
-    console.print(f"{seconds(report['wall_s'])}, {how}{'' if report['complete'] else ' (incomplete)'}")
+    console.print(
+        f"{seconds(report['wall_s'])}, {_how_it_ended(end)}{'' if report['complete'] else ' (incomplete)'}"
+    )
     if report["time"] is not None:
         rows = table(
             "share of core time",
@@ -79,6 +80,14 @@ def tables(report: dict[str, Any], directory: Path) -> None:
     console.print(
         f"own cost {percent(own['share'])} of core time; {own['events']} events, {own['dropped']} dropped"
     )
+
+
+def _how_it_ended(end: dict[str, Any]) -> str:
+    if end["signal"]:
+        return f"killed by {end['signal']}"
+    if end["code"] is None:
+        return "exit status unknown: the launcher was killed"
+    return f"exit code {end['code']}"
 
 
 def run_list(runs: list[dict[str, Any]]) -> None:
