@@ -101,7 +101,7 @@ def export_entries(program: str | None, to: str, file: Path | None) -> None:
     if to == "json":
         click.echo(json.dumps([each.as_json() for each in found], indent=1))
     else:
-        click.echo(settings_text(found), nl=False)
+        click.echo(settings_text(each for each in found if each.is_usable), nl=False)
 
 
 @run_history.command("forget")

@@ -275,12 +275,19 @@ def _has_history(file: Path | None) -> bool:
 
 def _prepare(wanted: Tuning, command: tuple[str, ...], is_silent: bool) -> Prepared:
     """What the run is started with; a history that cannot be used is told, and the run goes on without."""
+    from trimtab.counted import counted
     from trimtab.tuning import prepare
 
     program = Path(shutil.which(command[0]) or command[0])
     prepared = prepare(wanted, program, command[1:])
     if prepared.why and not is_silent:
         click.echo(f"trimtab: {prepared.why}", err=True)
+    if prepared.outdated and not is_silent:
+        click.echo(
+            f"trimtab: not used: {counted(prepared.outdated, 'setting')} of earlier runs, because an older version measured "
+            "loops wrongly; `trimtab run --tune` searches anew, `trimtab history list` shows what is not used",
+            err=True,
+        )
     return prepared
 
 

@@ -107,6 +107,7 @@ def run_tune(
     history, key = history_in(file), key_of(Path(program), command[1:], input_class)
     try:
         history.check_writable()
+        known = history.recall(key)
     except HistoryError as error:
         fail(f"{error}: nothing that is found could be kept; --history FILE names another place")
     options = ["--budget", str(budget)]
@@ -115,7 +116,10 @@ def run_tune(
     options += ["--virtual-threads"] if virtual_threads else []
     options += [] if threads is None else ["--threads", threads]
     with tempfile.TemporaryDirectory(prefix="trimtab-tune-") as folder:
+        # The runs begin with what is kept: only what beats it may take its place.
         found = History(Path(folder) / "history.sqlite")
+        if known:
+            found.remember(known)
         runner = ProgramRunner(command, Path(folder), found.path, options, source, input_class=input_class)
         try:
             with stopped_by_signals():
@@ -166,10 +170,10 @@ def _tell(trial: Trial) -> None:
 
 def _keep(outcome: Outcome, entries: list[Entry], history: History, key: Key, program: Path) -> int:
     """What the runs found, and what the program is to be started with; how many settings."""
-    from trimtab.tuning.online import entries_of_start
+    from trimtab.tuning.online import START, entries_of_start
 
     kept = {each.subject: each for each in entries}
-    environment: dict[str, str] = {}
+    environment: dict[str, str] = dict(kept[START].settings) if START in kept else {}
     for start, pairs in outcome.starts:
         if pairs.verdict != "better":
             continue

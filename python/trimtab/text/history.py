@@ -28,13 +28,17 @@ class _Entry(Protocol):
     def spread(self) -> float | None: ...
     @property
     def at(self) -> float: ...
+    @property
+    def is_usable(self) -> bool: ...
 
 
 def history_table(entries: Iterable[_Entry]) -> None:
-    """A row an entry."""
+    """A row an entry; those that are not used any more say so."""
     rows = table("subject", "id", "program", "settings", "gain", "found")
     for each in entries:
         gain = "" if each.gain is None else with_uncertainty(each.gain, each.spread)
+        if not each.is_usable:
+            gain = "not used: measured by an older version"
         settings = " ".join(f"{knob}={value}" for knob, value in each.settings.items())
         found = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.at))
         rows.add_row(
