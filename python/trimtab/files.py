@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import stat
 from dataclasses import dataclass
@@ -106,7 +107,9 @@ def read_json(path: Path, kind: FileKind) -> Any:
     """
     text = read_text(path, kind)
     try:
-        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object)
+        return json.loads(
+            text, parse_float=_finite, parse_constant=_refuse_constant, object_pairs_hook=_object
+        )
     except (ValueError, RecursionError) as error:
         raise kind.error(f"{path}: not JSON: {error}") from error
 
@@ -150,6 +153,12 @@ def _said(error: OSError | ValueError) -> str:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    if math.isinf(number := float(text)):
+        raise ValueError(f"{text[:40]} is no number of 64 bits")
+    return number
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def tables(report: dict[str, Any], directory: Path) -> None:
     console = output()
     console.print(f"[bold]{escape(' '.join(report['command']))}[/]  {escape(str(directory))}")
     end = report["exit"]
-    how = f"killed by {end['signal']}" if end["signal"] else f"exit code {end['code']}"
+    how = f"killed by {escape(end['signal'])}" if end["signal"] else f"exit code {end['code']}"
     console.print(f"{seconds(report['wall_s'])}, {how}{'' if report['complete'] else ' (incomplete)'}")
     if report["time"] is not None:
         rows = table(
@@ -63,7 +63,8 @@ def tables(report: dict[str, Any], directory: Path) -> None:
         console.print(
             f"[bold]{escape(finding['cause'])}{escape(subject)}[/] (up to {seconds(finding['gain_s'])})"
         )
-        console.print(f"  {escape(finding['evidence'])}\n  -> {escape(finding['action'])}")
+        console.print(f"  {escape(finding['evidence'])}")
+        console.print(f"  -> {escape(finding['action'])}")
     if report["decisions"]:
         console.print(f"[bold]steering[/]: {summary(report['decisions'])} (--json has all)")
         for each in lasting(report["decisions"])[:40]:
@@ -85,5 +86,5 @@ def run_list(runs: list[dict[str, Any]]) -> None:
     for each in runs:
         ended = each["signal"] or ("" if each["code"] is None else str(each["code"]))
         wall = seconds(each["wall_s"]) if each["wall_s"] is not None else "not ended"
-        rows.add_row(escape(each["run"]), escape(str(each["program"])), wall, ended)
+        rows.add_row(escape(each["run"]), escape(str(each["program"])), wall, escape(ended))
     output().print(rows)
