@@ -13,7 +13,6 @@ import functools
 import json
 import os
 import re
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +21,9 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection, SymbolTableSection
 
+from trimtab.files import FileKind, open_regular, read_json
 from trimtab.model import Module, Process, Subject
-from trimtab.whole_files import write_whole
+from trimtab.whole_files import write_private
 
 # What compilers call the functions they outline: the user's function stands before.
 _OUTLINED = re.compile(
@@ -37,6 +37,17 @@ _MAY_HOLD_FUNCTIONS = {
 _FORTRAN = re.compile(r"__(?P<module>[a-z]\w*?)_MOD_(?P<procedure>[a-z]\w*)")
 _FORTRAN_SOURCE = re.compile(r"\.(f|for|ftn|f\d\d)$", re.IGNORECASE)
 _DEBUG_ROOT = Path("/usr/lib/debug")
+_CACHE = "symbols.json"
+_MOST_LINES = 1 << 31
+
+
+class _NoFile(Exception):
+    """A cache or a program that is none."""
+
+
+_CACHE_FILE = FileKind("a cache of symbols", 64 << 20, _NoFile)
+# The run says where programs are: what is no regular file is not opened. A link is as good as what it leads to.
+_PROGRAM = FileKind("a program or library", 16 << 30, _NoFile, follows_links=True)
 # Headers whose templates are compiled into the program: a task that begins there is known by the user's first line in it.
 _TEMPLATES = re.compile(r"/trimtab/(tasks|session)/[\w/]+\.hpp$|/include/c\+\+/")
 
@@ -54,9 +65,7 @@ class Binary:
     """One ELF file, opened as long as this object lives."""
 
     def __init__(self, path: Path) -> None:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise OSError(f"{path}: not a regular file")
-        self._stream = path.open("rb")
+        self._stream = open_regular(path, _PROGRAM)
         self.elf = ELFFile(self._stream)
         self._symbols: tuple[list[int], list[tuple[int, str]]] | None = None
         self._units: list[tuple[int, int, Any]] | None = None
@@ -305,13 +314,16 @@ def readable(symbol: str) -> str:
 class Symbols:
     """Looks subjects up; keeps opened files and what it found. Use as a context manager.
 
+    What it found is kept in `run_directory`, if that is this user's and nobody else may write in it: a run of somebody
+    else is left as it is.
+
     Attributes:
         changed: paths of modules that are not the build that ran any more; nothing is looked up in them.
     """
 
-    def __init__(self, cache: Path | None = None) -> None:
-        self._cache = cache
-        self._known: dict[str, list[Any]] = _read_cache(cache)
+    def __init__(self, run_directory: Path | None = None) -> None:
+        self._run_directory = run_directory
+        self._known: dict[str, list[Any]] = _read_cache(run_directory)
         self._is_new = False
         self._binaries: dict[tuple[str, str], tuple[Binary, ...]] = {}
         self.changed: set[str] = set()
@@ -323,8 +335,8 @@ class Symbols:
         for binaries in self._binaries.values():
             for binary in binaries:
                 binary.close()
-        if self._cache is not None and self._is_new:
-            _write_cache(self._cache, self._known)
+        if self._run_directory is not None and self._is_new:
+            _write_cache(self._run_directory, self._known)
 
     def _open(self, module: Module) -> tuple[Binary, ...]:
         """The module's file and, where that has no debug information, its debug file."""
@@ -382,24 +394,34 @@ class Symbols:
         return Place(function, file, line)
 
 
-def _read_cache(path: Path | None) -> dict[str, list[Any]]:
-    if path is None:
+def _read_cache(run_directory: Path | None) -> dict[str, list[Any]]:
+    """What an earlier report found; nothing if that cannot be read, or is not what this program writes."""
+    if run_directory is None:
         return {}
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return {
-            str(key): [str(value[0]), str(value[1]), int(value[2])]
-            for key, value in found["places"].items()
-            if found["format"] == 1
-        }
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
+        found = read_json(run_directory / _CACHE, _CACHE_FILE)
+    except _NoFile:
         return {}
+    places = found.get("places") if isinstance(found, dict) and found.get("format") == 1 else None
+    if not isinstance(places, dict) or not all(map(_is_place, places.values())):
+        return {}
+    return places
 
 
-def _write_cache(path: Path, known: dict[str, list[Any]]) -> None:
-    """Whole or not at all; a run directory that may not be written stays without."""
+def _is_place(value: Any) -> bool:
+    """Function, file and line."""
+    return (
+        isinstance(value, list)
+        and [type(each) for each in value] == [str, str, int]
+        and 0 <= value[2] < _MOST_LINES
+    )
+
+
+def _write_cache(run_directory: Path, known: dict[str, list[Any]]) -> None:
+    """A run directory that is not ours alone, or may not be written, stays without."""
+    text = json.dumps({"format": 1, "places": known}, indent=0, sort_keys=True)
     with contextlib.suppress(OSError):
-        write_whole(path, json.dumps({"format": 1, "places": known}, indent=0, sort_keys=True).encode())
+        write_private(run_directory, _CACHE, text.encode())
 
 
 def label(process: Process, subject: Subject, place: Place) -> str:

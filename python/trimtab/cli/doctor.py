@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
+
+from trimtab.cli.common import echo_json
 
 
 @click.command("doctor")
@@ -27,7 +28,7 @@ def run_doctor(as_json: bool) -> None:
             "checks": [check.as_json() for check in found.checks],
             "runtimes": [runtime.as_json() for runtime in found.runtimes],
         }
-        click.echo(json.dumps(parts, indent=1))
+        echo_json(parts)
     else:
         diagnosis(found.checks)
     sys.exit(0 if found.observes else 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trimtab.cli.common import fail
+from trimtab.cli.common import (
+    echo,
+    echo_json,
+    fail,
+)
 
 if TYPE_CHECKING:
     from trimtab.history import Entry, History
@@ -58,10 +61,10 @@ def list_entries(program: str | None, as_json: bool, file: Path | None) -> None:
     history = _open(file)
     found = [each for each in _entries(history) if program is None or program in each.program]
     if as_json:
-        click.echo(json.dumps([each.as_json() for each in found], indent=1))
+        echo_json([each.as_json() for each in found])
         return
     if not found:
-        click.echo(f"no settings{f' of {program}' if program else ''} in {history.path}", err=True)
+        echo(f"no settings{f' of {program}' if program else ''} in {history.path}", err=True)
         return
     from trimtab.text.history import history_table
 
@@ -82,7 +85,7 @@ def show_entry(number: int, file: Path | None) -> None:
         found["settings"] = " ".join(f"{knob}={value}" for knob, value in each.settings.items())
         found["at"] = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(each.at))
         for name, value in found.items():
-            click.echo(f"{name.replace('_', ' '):<12} {'-' if value is None else value}")
+            echo(f"{name.replace('_', ' '):<12} {'-' if value is None else value}")
         return
     fail(f"no entry {number} in {history.path}; `trimtab history list` shows all")
 
@@ -99,9 +102,10 @@ def export_entries(program: str | None, to: str, file: Path | None) -> None:
 
     found = [each for each in _entries(_open(file)) if program is None or program in each.program]
     if to == "json":
-        click.echo(json.dumps([each.as_json() for each in found], indent=1))
+        echo_json([each.as_json() for each in found])
     else:
-        click.echo(settings_text(each for each in found if each.is_usable), nl=False)
+        for line in settings_text(each for each in found if each.is_usable).splitlines():
+            echo(line)
 
 
 @run_history.command("forget")
@@ -121,4 +125,4 @@ def forget_entries(numbers: tuple[int, ...], is_all: bool, file: Path | None) ->
         fail(str(error))
     if removed < len(set(numbers)):
         fail(f"removed {removed} of {len(set(numbers))}: {history.path} has no more of these")
-    click.echo(f"trimtab: removed {removed} from {history.path}", err=True)
+    echo(f"trimtab: removed {removed} from {history.path}", err=True)

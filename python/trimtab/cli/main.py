@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import shutil
 import sys
@@ -19,11 +18,15 @@ from trimtab.cli.common import (
     PROBES,
     NewFile,
     ProbeList,
+    default_folder,
+    echo,
+    echo_json,
     fail,
     find_run,
     fixed_threads_option,
     input_class_option,
     policy_option,
+    runs_below,
     search_option,
     threads_option,
     virtual_threads_option,
@@ -73,13 +76,13 @@ class _Commands(click.Group):
 
 def _show_cmake_dir(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
-        click.echo(paths.cmake_dir())
+        echo(paths.cmake_dir())
         ctx.exit()
 
 
 def _show_include_dir(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
-        click.echo(paths.include_dir())
+        echo(paths.include_dir())
         ctx.exit()
 
 
@@ -253,7 +256,7 @@ def run(
     # That nobody can be told is no reason to end in another way than the program; rich exits where a pipe is closed.
     with contextlib.suppress(OSError, SystemExit):
         if result.why:
-            click.echo(f"trimtab: not recorded: {result.why}", err=True)
+            echo(f"trimtab: not recorded: {result.why}", err=True)
         if result.directory is not None and (not quiet or html is not None or is_learnt_from):
             _verdict(result.directory, html, quiet, prepared)
     end_like(result)
@@ -281,9 +284,9 @@ def _prepare(wanted: Tuning, command: tuple[str, ...], is_silent: bool) -> Prepa
     program = Path(shutil.which(command[0]) or command[0])
     prepared = prepare(wanted, program, command[1:])
     if prepared.why and not is_silent:
-        click.echo(f"trimtab: {prepared.why}", err=True)
+        echo(f"trimtab: {prepared.why}", err=True)
     if prepared.outdated and not is_silent:
-        click.echo(
+        echo(
             f"trimtab: not used: {counted(prepared.outdated, 'setting')} of earlier runs, because an older version measured "
             "loops wrongly; `trimtab run --tune` searches anew, `trimtab history list` shows what is not used",
             err=True,
@@ -301,7 +304,7 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
             from trimtab.tuning import remember
 
             if why := remember(prepared, report, directory):
-                click.echo(f"trimtab: settings not saved: {why}", err=True)
+                echo(f"trimtab: settings not saved: {why}", err=True)
         if not quiet:
             from trimtab.text import verdict
 
@@ -310,11 +313,11 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
             from trimtab.report import write_html
 
             write_html(report, html)
-            click.echo(f"trimtab: report page: {html}", err=True)
+            echo(f"trimtab: report page: {html}", err=True)
     except RunError as error:
-        click.echo(f"trimtab: {error}", err=True)
+        echo(f"trimtab: {error}", err=True)
     except OSError as error:
-        click.echo(f"trimtab: {error.filename}: {error.strerror}", err=True)
+        echo(f"trimtab: {error.filename}: {error.strerror}", err=True)
 
 
 def _build(directory: Path) -> dict[str, Any]:
@@ -338,13 +341,12 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
     try:
         built = _build(directory)
         if as_json:
-            json.dump(built, sys.stdout, indent=1)
-            sys.stdout.write("\n")
+            echo_json(built)
         elif html is not None:
             from trimtab.report import write_html
 
             write_html(built, html)
-            click.echo(f"trimtab: report page: {html}", err=True)
+            echo(f"trimtab: report page: {html}", err=True)
         else:
             from trimtab.text import tables
 
@@ -358,37 +360,36 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
 
 
 @main.command("list")
-@click.argument("directory", type=click.Path(path_type=Path), default=Path("trimtab-runs"))
+@click.argument("directory", type=click.Path(path_type=Path), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def list_runs(directory: Path, as_json: bool) -> None:
-    """List the recorded runs below DIRECTORY, newest first."""
+def list_runs(directory: Path | None, as_json: bool) -> None:
+    """List the recorded runs below DIRECTORY, newest first. Default: where `trimtab run` leaves them."""
+    from trimtab.model import RunError
+    from trimtab.readers.run import read_info
+
+    directory = default_folder() if directory is None else directory
     found = []
-    for path in directory.glob("*/run.json"):
+    for run in runs_below(directory):
         try:
-            info = json.loads(path.read_text(encoding="utf-8"))
-            ended = info.get("ended") or {}
-            found.append(
-                {
-                    "run": str(path.parent),
-                    "program": info.get("program"),
-                    "started_real_ns": info["started_real_ns"],
-                    "wall_s": ended.get("wall_s"),
-                    "code": ended.get("code"),
-                    "signal": ended.get("signal"),
-                }
-            )
-        except (OSError, ValueError, KeyError, AttributeError):
-            click.echo(f"trimtab: {path}: cannot be read, left out", err=True)
-    found.sort(key=lambda each: -int(each["started_real_ns"]))
+            found.append(_summary(run, read_info(run)))
+        except RunError as error:
+            echo(f"trimtab: {error}; left out", err=True)
+    found.sort(key=lambda each: -int(each["started_real_ns"] or 0))
     if as_json:
-        click.echo(json.dumps(found, indent=1))
+        echo_json(found)
         return
     if not found:
-        click.echo(f"no runs below {directory}", err=True)
+        echo(f"no runs below {directory}", err=True)
         return
     from trimtab.text import run_list
 
     run_list(found)
+
+
+def _summary(run: Path, info: dict[str, Any]) -> dict[str, Any]:
+    ended = info.get("ended") or {}
+    about = {"run": str(run), "program": info.get("program"), "started_real_ns": info.get("started_real_ns")}
+    return about | {key: ended.get(key) for key in ("wall_s", "code", "signal")}
 
 
 @main.command()
@@ -401,4 +402,5 @@ def completion(shell: str) -> None:
     if kind is None:
         fail(f"no completion for {shell}")
     else:
-        click.echo(kind(main, {}, "trimtab", "_TRIMTAB_COMPLETE").source())
+        for line in kind(main, {}, "trimtab", "_TRIMTAB_COMPLETE").source().splitlines():
+            echo(line)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from dataclasses import replace
@@ -13,6 +12,8 @@ import click
 
 from trimtab.cli.common import (
     Stopped,
+    echo,
+    echo_json,
     fail,
     input_class_option,
     policy_option,
@@ -123,7 +124,7 @@ def run_tune(
         runner = ProgramRunner(command, Path(folder), found.path, options, source, input_class=input_class)
         try:
             with stopped_by_signals():
-                click.echo(f"trimtab: {' '.join(command)}: {runner.bare():.3g} s as it is", err=True)
+                echo(f"trimtab: {' '.join(command)}: {runner.bare():.3g} s as it is", err=True)
                 outcome = tune(
                     runner,
                     learning_runs=runs,
@@ -136,7 +137,7 @@ def run_tune(
         except RunFailed as error:
             fail(str(error))
         except Stopped as stopped:
-            click.echo("trimtab: stopped; nothing was kept", err=True)
+            echo("trimtab: stopped; nothing was kept", err=True)
             sys.exit(128 + stopped.number)
         kept, why_not = 0, ""
         if outcome.is_proved:
@@ -146,7 +147,7 @@ def run_tune(
                 why_not = str(error)
     rows = rows_of(outcome)
     if as_json:
-        click.echo(json.dumps({"proved": outcome.is_proved, "kept": kept, "rows": rows}, indent=1))
+        echo_json({"proved": outcome.is_proved, "kept": kept, "rows": rows})
     else:
         from trimtab.text.tune import tuned_table
 
@@ -156,16 +157,16 @@ def run_tune(
     if as_json:
         return
     if outcome.is_proved:
-        click.echo(f"kept: {kept} settings in {history.path}; trimtab run --frozen uses them", err=True)
+        echo(f"kept: {kept} settings in {history.path}; trimtab run --frozen uses them", err=True)
     elif rows:
-        click.echo("nothing kept: the whole program is not faster with it", err=True)
+        echo("nothing kept: the whole program is not faster with it", err=True)
     else:
-        click.echo("nothing was found that helps; trimtab run says where the time goes", err=True)
+        echo("nothing was found that helps; trimtab run says where the time goes", err=True)
 
 
 def _tell(trial: Trial) -> None:
     left = f"; at most {trial.left_s:.0f} s left" if trial.left_s else ""
-    click.echo(f"trimtab: {trial.what}: {trial.seconds:.3g} s, {trial.note}{left}", err=True)
+    echo(f"trimtab: {trial.what}: {trial.seconds:.3g} s, {trial.note}{left}", err=True)
 
 
 def _keep(outcome: Outcome, entries: list[Entry], history: History, key: Key, program: Path) -> int:

@@ -64,7 +64,8 @@ def tables(report: dict[str, Any], directory: Path) -> None:
         console.print(
             f"[bold]{escape(finding['cause'])}{escape(subject)}[/] (up to {seconds(finding['gain_s'])})"
         )
-        console.print(f"  {escape(finding['evidence'])}\n  -> {escape(finding['action'])}")
+        console.print(f"  {escape(finding['evidence'])}")
+        console.print(f"  -> {escape(finding['action'])}")
     if report["decisions"]:
         console.print(f"[bold]steering[/]: {summary(report['decisions'])} (--json has all)")
         for each in lasting(report["decisions"])[:40]:
@@ -84,7 +85,7 @@ def tables(report: dict[str, Any], directory: Path) -> None:
 
 def _how_it_ended(end: dict[str, Any]) -> str:
     if end["signal"]:
-        return f"killed by {end['signal']}"
+        return f"killed by {escape(end['signal'])}"
     if end["code"] is None:
         return "exit status unknown: the launcher was killed"
     return f"exit code {end['code']}"
@@ -96,5 +97,5 @@ def run_list(runs: list[dict[str, Any]]) -> None:
     for each in runs:
         ended = each["signal"] or ("" if each["code"] is None else str(each["code"]))
         wall = seconds(each["wall_s"]) if each["wall_s"] is not None else "not ended"
-        rows.add_row(escape(each["run"]), escape(str(each["program"])), wall, ended)
+        rows.add_row(escape(each["run"]), escape(str(each["program"])), wall, escape(ended))
     output().print(rows)

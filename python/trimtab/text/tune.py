@@ -17,7 +17,9 @@ def tuned_table(found: Iterable[Mapping[str, Any]]) -> None:
     for each in found:
         gain = "" if each["gain"] is None else with_uncertainty(each["gain"], each["spread"])
         rows.add_row(
-            *(escape(str(each[name])) for name in ("subject", "before", "after")), gain, each["verdict"]
+            *(escape(str(each[name])) for name in ("subject", "before", "after")),
+            gain,
+            escape(each["verdict"]),
         )
     if rows.row_count:
         output().print(rows)

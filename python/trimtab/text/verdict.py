@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TextIO
 
-from rich.console import Console
 from rich.markup import escape
 
 from trimtab.counted import counted
+from trimtab.text.console import Console
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.system import system_line
 from trimtab.text.units import NAMES, percent, seconds
