@@ -46,6 +46,14 @@ void sort_unique(std::vector<knob_value>& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
+// Loops that are measured together and searched alone take turns.
+bool is_beside_trial(const view& now, const subject_view& which) {
+  return which.info.group != 0 && std::any_of(now.subjects.begin(), now.subjects.end(), [&](const subject_view& other) {
+           return &other != &which && other.info.group == which.info.group &&
+                  !std::equal(other.in_force.begin(), other.in_force.end(), other.accepted.begin());
+         });
+}
+
 }  // namespace
 
 // The search of one region. The first of its members is the one whose time counts.
@@ -204,6 +212,7 @@ std::vector<arcs::members> arcs::regions_of(const view& now) {
       if (all.front() != &each) all.push_back(&each);
       continue;
     }
+    if (is_beside_trial(now, each)) continue;
     std::size_t& waiting = m_waiting.emplace(each.info.id, each.info.group == 0 ? 0 : measured_alone).first->second;
     waiting -= std::min(waiting, each.measured.size());
     if (waiting == 0) found.push_back({&each});
