@@ -58,7 +58,8 @@ def summary(decisions: list[dict[str, Any]]) -> str | None:
     tried = {(each["subject"], _setting(each)) for each in decisions if each["outcome"] == "trial"}
     known = sum(each["outcome"] == "set" and each["policy"] == _HISTORY for each in decisions)
     by_rules = outcomes["set"] - known
-    text = f"{counted(outcomes['kept'], 'change')} kept, {len(tried)} tried"
+    kept = sum(each["outcome"] == "kept" for each in lasting(decisions))
+    text = f"{counted(kept, 'change')} kept, {len(tried)} tried"
     text += f", {known} from earlier runs" if known else ""
     return text + (f", {by_rules} set by rules" if by_rules else "")
 
