@@ -46,14 +46,6 @@ void sort_unique(std::vector<knob_value>& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-// Loops that are measured together and searched alone take turns.
-bool is_beside_trial(const view& now, const subject_view& which) {
-  return which.info.group != 0 && std::any_of(now.subjects.begin(), now.subjects.end(), [&](const subject_view& other) {
-           return &other != &which && other.info.group == which.info.group &&
-                  !std::equal(other.in_force.begin(), other.in_force.end(), other.accepted.begin());
-         });
-}
-
 }  // namespace
 
 // The search of one region. The first of its members is the one whose time counts.
@@ -74,6 +66,8 @@ class arcs::region {
     return std::equal(all.begin(), all.end(), m_ids.begin(), m_ids.end(),
                       [](const subject_view* each, subject_id id) { return each->info.id == id; });
   }
+
+  bool is_over() const noexcept { return m_search == nullptr; }
 
   void go_on(const members& all, std::vector<proposal>& out) {
     const auto is_others = [](const subject_view* each) { return each->is_others; };
@@ -200,6 +194,14 @@ bool arcs::is_known(const members& of) const {
   });
 }
 
+// Loops that are measured together and searched alone take turns.
+bool arcs::has_turn(const subject_view& which) {
+  if (which.info.group == 0) return true;
+  subject_id& turn = m_turns.emplace(which.info.group, which.info.id).first->second;
+  if (const auto before = m_regions.find(turn); before != m_regions.end() && before->second->is_over()) turn = which.info.id;
+  return turn == which.info.id;
+}
+
 // A region that has threads, with its loops; otherwise each loop by itself, once it is clear that its region has none.
 std::vector<arcs::members> arcs::regions_of(const view& now) {
   std::vector<members> found;
@@ -214,10 +216,9 @@ std::vector<arcs::members> arcs::regions_of(const view& now) {
       if (all.front() != &each) all.push_back(&each);
       continue;
     }
-    if (is_beside_trial(now, each)) continue;
     std::size_t& waiting = m_waiting.emplace(each.info.id, each.info.group == 0 ? 0 : measured_alone).first->second;
     waiting -= std::min(waiting, each.measured.size());
-    if (waiting == 0) found.push_back({&each});
+    if (waiting == 0 && has_turn(each)) found.push_back({&each});
   }
   return found;
 }
@@ -226,6 +227,7 @@ void arcs::observe(const view& now, std::vector<proposal>& out) {
   for (const subject_id each : now.gone) {
     m_regions.erase(each);
     m_waiting.erase(each);
+    std::erase_if(m_turns, [each](const auto& of) { return of.second == each; });
   }
   for (const members& all : regions_of(now)) {
     std::unique_ptr<region>& its = m_regions[all.front()->info.id];

@@ -122,8 +122,9 @@ TEST(tasks, queue_length_has_no_more_workers_than_cpus_whose_queues_say_nothing)
       runtime.queue_length = [&](knob_value count) { return measured[count]; };
       runtime.run(10);
       EXPECT_EQ(runtime.value(), tells_cpus ? std::min<knob_value>(workers, 2) : workers) << workers;
-      if (tells_cpus && workers > 2)
+      if (tells_cpus && workers > 2) {
         EXPECT_EQ(runtime.log.front().reason, "queues say nothing with more workers than CPUs");
+      }
       const std::size_t settled = runtime.log.size();
       runtime.run(10);
       EXPECT_EQ(runtime.log.size(), settled);

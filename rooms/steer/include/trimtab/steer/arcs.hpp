@@ -38,11 +38,13 @@ class arcs : public policy {
   using members = std::vector<const subject_view*>;
   std::vector<members> regions_of(const view& now);
   bool is_known(const members& of) const;
+  bool has_turn(const subject_view& which);
 
   arcs_kind m_kind;
   std::uint64_t m_seed;
   std::function<bool(const subject_info&)> m_is_known;
   std::map<subject_id, std::unique_ptr<region>> m_regions;  // by their first member
+  std::map<std::uint64_t, subject_id> m_turns;              // of loops of a group that are searched alone
   std::map<subject_id, std::size_t> m_waiting;              // measurements of a loop until it is searched alone
 };
 
