@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from trimtab.files import FileKind, open_regular
+
 # /usr/include/elf.h
 _ELF64_LITTLE = b"\x7fELF\x02\x01"
 _HEAD_BYTES = 64
@@ -15,12 +17,13 @@ _SEGMENT = struct.Struct("<IIQQQQQQ")  # Elf64_Phdr
 _NOTE = struct.Struct("<III")
 _PT_NOTE, _NT_GNU_BUILD_ID = 4, 3
 _MOST_NOTES = 1 << 16
+_PROGRAM = FileKind("a program", 64 << 30, OSError, follows_links=True)
 
 
 def build_of(program: Path) -> str:
     """The program's build id; of files that have none (scripts), a hash of the content; "" for what cannot be read."""
     try:
-        with program.open("rb") as stream:
+        with open_regular(program, _PROGRAM) as stream:
             found = _build_id(stream)
             if found:
                 return found
