@@ -213,8 +213,13 @@ class Process:
 
 @dataclass(frozen=True)
 class Run:
-    """One observed execution."""
+    """One observed execution.
+
+    Attributes:
+        left_out: processes that could not be read, each with what is wrong with it.
+    """
 
     directory: Path
     info: dict[str, Any]
     processes: tuple[Process, ...]
+    left_out: tuple[Unavailable, ...] = ()

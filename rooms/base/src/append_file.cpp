@@ -5,6 +5,9 @@
 
 #include <cerrno>
 
+#include "trimtab/base/file_size_limit.hpp"
+#include "trimtab/base/system_calls.hpp"
+
 namespace trimtab::base {
 
 namespace {
@@ -22,7 +25,10 @@ int write_all(int file, std::string_view text) noexcept {
 }  // namespace
 
 int append_file(const char* path, std::string_view text) noexcept {
+  const system_call_section section;
+  if (!section.is_permitted()) return EPERM;
   const int before = errno;
+  const file_size_signal_held held;
   const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
   int error = file < 0 ? errno : write_all(file, text);
   if (file >= 0 && close(file) != 0 && error == 0) error = errno;

@@ -5,9 +5,13 @@
 
 #include <cerrno>
 
+#include "trimtab/base/system_calls.hpp"
+
 namespace trimtab::base {
 
 long read_file(const char* path, char* into, std::size_t bytes) noexcept {
+  const system_call_section section;
+  if (!section.is_permitted()) return -EPERM;
   const int saved = errno;
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
@@ -30,6 +34,8 @@ long read_file(const char* path, char* into, std::size_t bytes) noexcept {
 }
 
 int read_whole_file(const char* path, std::string& into, std::size_t most) {
+  const system_call_section section;
+  if (!section.is_permitted()) return EPERM;
   const owned_file file(std::fopen(path, "re"));
   if (!file) return errno;
   char buffer[4096];
