@@ -71,7 +71,12 @@ def _build_id_among(notes: bytes, alignment: int) -> str:
 
 def input_class_of(arguments: Sequence[str], named: str | None = None) -> str:
     """What the user calls the input; otherwise the arguments themselves: others may want other settings."""
-    return named if named is not None else "\0".join(arguments)
+    return storable(named if named is not None else "\0".join(arguments))
+
+
+def storable(text: str) -> str:
+    """As a database can keep it: bytes of an argument that are no text, which Python carries along, are written as \\udcNN."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def machine_of(described: Mapping[str, Any]) -> str:

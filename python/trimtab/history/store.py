@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from trimtab.history.entry import Entry, HistoryError, Key
+from trimtab.history.keys import storable
 from trimtab.history.method import current_method
 from trimtab.paths import user_home
 from trimtab.whole_files import make_private_folder
@@ -269,7 +270,7 @@ def _row_of(entry: Entry) -> tuple[object, ...]:
     knobs = json.dumps(entry.settings, sort_keys=True)
     return (
         *(key.build, entry.subject, key.cpus, key.input_class, key.machine),
-        *(entry.name, entry.program, knobs, entry.policy, entry.reason),
-        *(entry.gain, entry.spread, entry.pairs, entry.at, entry.run),
+        *(storable(each) for each in (entry.name, entry.program, knobs, entry.policy, entry.reason)),
+        *(entry.gain, entry.spread, entry.pairs, entry.at, storable(entry.run)),
         current_method(entry.settings),
     )
