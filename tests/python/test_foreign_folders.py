@@ -162,7 +162,7 @@ def test_a_link_of_somebody_else_is_not_followed(tmp_path: Path, monkeypatch: py
         ensure_private_folder(tmp_path / "link")
 
 
-EXPERIMENT = '[experiment]\nname = "a"\ncommand = ["true", "{n}"]\n[factors]\nn = [1]\n'
+EXPERIMENT = 'name = "a"\ncommand = ["true", "{n}"]\n[factors]\nn = [1]\n'
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o666])
@@ -268,8 +268,8 @@ def test_one_bad_run_hides_no_other(tmp_path: Path) -> None:
         assert f"{name}/run.json: " in done.output
 
 
-HOSTILE = "a\x1b[2J\u202eb\u200b\x9b\x07[/x]\nc"
-ESCAPED = r"a\x1b[2J\u202eb\u200b\x9b\x07[/x]\nc"
+HOSTILE = "a\x1b[2J\u202eb\u200b\x9b\x07[bold]\nc"
+ESCAPED = r"a\x1b[2J\u202eb\u200b\x9b\x07[bold]\nc"
 
 
 def test_names_move_no_cursor(tmp_path: Path) -> None:
