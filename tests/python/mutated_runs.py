@@ -157,7 +157,7 @@ class Mutated:
             change(self, path, chance)
 
     def content(self, path: Path) -> bytearray:
-        is_file = path.is_file() and not path.is_symlink()
+        is_file = path.is_file() and not path.is_symlink() and path.stat().st_size < 1 << 20
         return bytearray(path.read_bytes() if is_file else self._contents[path])
 
     def write(self, path: Path, content: bytes) -> None:

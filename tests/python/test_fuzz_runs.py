@@ -150,9 +150,9 @@ def compared_by_command(run: Path, scratch: Path) -> None:
 
 # With how many of a thousand cases each is tried.
 LOOKS: list[tuple[Callable[[Path, Path], None], int]] = [
-    *((read, 500), (a_report, 280), (only_info, 110), (on_a_terminal, 25), (a_page, 10), (listed, 20)),
-    *((compared, 10), (compared_by_command, 5)),
-    *((exported("csv"), 12), (exported("chrome"), 12), (exported("perfetto"), 12), (exported("parquet"), 4)),
+    *((read, 600), (a_report, 170), (only_info, 150), (on_a_terminal, 20), (a_page, 8), (listed, 15)),
+    *((compared, 8), (compared_by_command, 4)),
+    *((exported("csv"), 8), (exported("chrome"), 8), (exported("perfetto"), 7), (exported("parquet"), 2)),
 ]
 
 
