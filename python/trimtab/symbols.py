@@ -36,6 +36,9 @@ _FORTRAN_SOURCE = re.compile(r"\.(f|for|ftn|f\d\d)$", re.IGNORECASE)
 _DEBUG_ROOT = Path("/usr/lib/debug")
 _CACHE = "symbols.json"
 _MOST_LINES = 1 << 31
+_MOST_DEBUG_BYTES = 2 << 30
+# Of zlib, which sections of the older kind (.zdebug) are compressed by without saying how far.
+_MOST_EXPANSION = 1032
 
 
 class _NoFile(Exception):
@@ -68,6 +71,7 @@ class Binary:
         self._stream = open_regular(path, _PROGRAM)
         self.elf = ELFFile(self._stream)
         self._symbols: tuple[list[int], list[tuple[int, str]]] | None = None
+        self._has_lines: bool | None = None
         self._units: list[tuple[int, int, Any]] | None = None
         self._lines: dict[int, tuple[list[int], list[tuple[str, int]]]] = {}
 
@@ -85,8 +89,19 @@ class Binary:
         return ""
 
     def has_lines(self) -> bool:
-        """Whether there is debug information in this file itself."""
-        return bool(self.elf.has_dwarf_info(strict=True))
+        """Whether there is debug information in this file itself, of a size that can be read."""
+        if self._has_lines is None:
+            is_there = bool(self.elf.has_dwarf_info(strict=True))
+            self._has_lines = is_there and self._debug_bytes() <= _MOST_DEBUG_BYTES
+        return self._has_lines
+
+    def _debug_bytes(self) -> int:
+        """What the debug information takes in memory: a compressed section may say far more than the file has."""
+        return sum(
+            section["sh_size"] * _MOST_EXPANSION if section.name.startswith(".zdebug") else section.data_size
+            for section in self.elf.iter_sections()
+            if section.name.startswith((".debug", ".zdebug"))
+        )
 
     def function_at(self, address: int) -> str:
         """The symbol that covers `address`, or ""."""
@@ -364,7 +379,7 @@ class Symbols:
 
     def place(self, process: Process, subject: Subject) -> Place:
         """Where `subject` is, from what its runtime said, debug information, or symbols, in this order."""
-        module = next((each for each in process.modules if each.id == subject.module), None)
+        module = process.modules_by_id.get(subject.module)
         if module is None:
             return Place(subject.function, subject.file, subject.line)
         if subject.line and subject.file and subject.function:
@@ -433,7 +448,7 @@ def label(process: Process, subject: Subject, place: Place) -> str:
     if place.line:
         where = f"{Path(place.file).name}:{place.line}"
         return f"{where} ({place.function})" if place.function else where
-    module = next((each for each in process.modules if each.id == subject.module), None)
+    module = process.modules_by_id.get(subject.module)
     where = f"0x{subject.offset:x}"
     if module is not None:
         where = f"{Path(module.path).name}+{where}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -12,6 +13,8 @@ from trimtab.text.system import system_line
 from trimtab.text.units import NAMES, percent, seconds
 from trimtab.text.workers import task_lines, workers_line
 
+_MOST_LEFT_OUT = 3
+
 
 def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
     """A few lines: efficiency, shares, worst regions, findings."""
@@ -20,6 +23,7 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
         lines.print(Bold("trimtab"), f": {seconds(report['wall_s'])}; {_why_no_regions(report)}")
         lines.print("  " + system_line(report))
         _steering(report, lines)
+        _left_out(report, lines)
         lines.print(f"  run: {directory} (trimtab report RUN, --html FILE)")
         return
     lines.print(
@@ -51,6 +55,7 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
         lines.print(f"    -> {finding['action']}")
     if not report["regions"] and (why := _why_no_regions(report)):
         lines.print(f"  no regions: {why}")
+    _left_out(report, lines)
     lines.print(
         f"  own cost {percent(report['overhead']['share'])}; run: {directory} "
         "(trimtab report RUN, --html FILE)"
@@ -60,6 +65,16 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
 def _why_no_regions(report: dict[str, Any]) -> str:
     """The first reason: the launcher's come before what the library in the program makes of it."""
     return next((each["why"] for each in report["unavailable"] if each["what"] == "OpenMP regions"), "")
+
+
+def _left_out(report: dict[str, Any], lines: Lines) -> None:
+    """Processes that could not be read; those that were killed in their first milliseconds are in the tables alone."""
+    found = [each for each in report["unavailable"] if re.fullmatch(r"process \d+-\d+", each["what"])]
+    damaged = [each for each in found if each["why"].startswith("left out: ")]
+    for each in damaged[:_MOST_LEFT_OUT]:
+        lines.print(f"  {each['what']} {each['why']}")
+    if len(damaged) > _MOST_LEFT_OUT:
+        lines.print(f"  and {len(damaged) - _MOST_LEFT_OUT} more processes")
 
 
 def _steering(report: dict[str, Any], lines: Lines) -> None:
