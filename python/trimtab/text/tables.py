@@ -12,7 +12,7 @@ from trimtab.counted import counted
 from trimtab.text.console import output, table
 from trimtab.text.decisions import decision_line, lasting, summary
 from trimtab.text.system import system_line
-from trimtab.text.units import NAMES, percent, seconds
+from trimtab.text.units import NAMES, ending, percent, seconds
 from trimtab.text.workers import task_table, worker_table
 
 _Cell = Callable[[dict[str, Any]], str]
@@ -34,8 +34,7 @@ def tables(report: dict[str, Any], directory: Path) -> None:
     """The whole report as tables on standard output."""
     console = output()
     console.print(f"[bold]{escape(' '.join(report['command']))}[/]  {escape(str(directory))}")
-    end = report["exit"]
-    how = f"killed by {end['signal']}" if end["signal"] else f"exit code {end['code']}"
+    how = ending(report["exit"])
     console.print(f"{seconds(report['wall_s'])}, {how}{'' if report['complete'] else ' (incomplete)'}")
     if report["time"] is not None:
         rows = table(

@@ -11,13 +11,15 @@ from rich.markup import escape
 from trimtab.counted import counted
 from trimtab.text.decisions import decision_line, lasting, summary
 from trimtab.text.system import system_line
-from trimtab.text.units import NAMES, percent, seconds
+from trimtab.text.units import NAMES, ending, percent, seconds
 from trimtab.text.workers import task_lines, workers_line
 
 
 def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
     """A few lines: efficiency, shares, worst regions, findings."""
     console = Console(file=stream, highlight=False, soft_wrap=True)
+    if report["exit"]["signal"]:
+        console.print(f"[bold]trimtab[/]: the program was {ending(report['exit'])}")
     if report["efficiency"] is None:
         console.print(f"[bold]trimtab[/]: {seconds(report['wall_s'])}; {escape(_why_no_regions(report))}")
         console.print("  " + system_line(report))
