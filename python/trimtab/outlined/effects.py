@@ -195,7 +195,7 @@ def _sum(state: State, instruction: Any) -> None:
 def _added(state: State, one: Value, other: Value, is_difference: bool) -> Value:
     """Like any sum, but of what reductions make."""
     if partial.is_start(one) and (
-        state.is_usable(other) and other.kind is not Kind.TERMS or other.is_constant
+        (state.is_usable(other) and other.kind is not Kind.TERMS) or other.is_constant
     ):
         gathered = vector_values.operated(state, "difference" if is_difference else "sum", one, other)
         if gathered != CLEAN:
