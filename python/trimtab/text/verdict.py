@@ -8,6 +8,7 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.markup import escape
 
+from trimtab.analysis.without_knob import WHAT
 from trimtab.counted import counted
 from trimtab.text.decisions import decision_line, lasting, summary
 from trimtab.text.system import system_line
@@ -81,6 +82,11 @@ def _steering(report: dict[str, Any], console: Console) -> None:
             console.print("    " + escape(decision_line(decided)))
     elif report.get("steering"):
         console.print("  steering: " + _why_nothing(report["steering"]))
+    for missing in [each for each in report["unavailable"] if each["what"].startswith(WHAT)][:3]:
+        remedy = f"; {missing['remedy']}" if missing["remedy"] else ""
+        console.print(
+            f"    not tuned: {escape(missing['what'][len(WHAT) :] + ': ' + missing['why'] + remedy)}"
+        )
     for missing in report["unavailable"]:
         if missing["what"].startswith("policy "):
             console.print(f"    {escape(missing['what'])} was disabled: {escape(missing['why'])}")
