@@ -7,7 +7,6 @@ so those are ignored here; what is sent to us alone is passed on.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import resource
 import shutil
@@ -21,7 +20,8 @@ from typing import Any
 from trimtab import __version__, machine
 from trimtab.launcher.inspect_program import inspect
 from trimtab.launcher.perf_events import perf_events_kept_ready
-from trimtab.paths import preload_library, user_home
+from trimtab.launcher.run_folder import RunFolder
+from trimtab.paths import current_folder, preload_library
 from trimtab.programs import find_program, not_started, signal_name, started
 
 _PASSED_ON = (
@@ -95,44 +95,6 @@ class Launch:
     directory: Path | None
     why: str = ""
     unavailable: list[dict[str, str]] = field(default_factory=list)
-
-
-def default_directory(program: str) -> Path:
-    """A new name below ./trimtab-runs, or below the user's state folder where this one cannot be written."""
-    name = f"{Path(program).name}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-    bases = [
-        Path(os.environ.get("XDG_STATE_HOME") or user_home() / ".local/state") / "trimtab",
-        Path(os.environ.get("TMPDIR", "/tmp")) / f"trimtab-{os.getuid()}",
-    ]
-    if here := _here():
-        bases.insert(0, here / "trimtab-runs")
-    for base in bases:
-        try:
-            base.mkdir(parents=True, exist_ok=True)
-            if os.access(base, os.W_OK | os.X_OK):
-                return base / name
-        except OSError:
-            continue
-    return bases[0] / name
-
-
-def _here() -> Path | None:
-    """The current folder; None where it was removed."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return None
-
-
-def _write_info(directory: Path, info: dict[str, Any]) -> None:
-    """Write run.json whole or not at all."""
-    part = directory / ".run.json.part"
-    try:
-        part.write_text(json.dumps(info, indent=1), encoding="utf-8")
-        part.replace(directory / "run.json")
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
 
 
 def _environment(options: Options, library: Path) -> dict[str, str]:
@@ -211,6 +173,7 @@ def launch(argv: list[str], options: Options) -> Launch:
     unavailable = inspect(Path(program)) + ([] if options.steering is None else options.steering.unavailable)
     directory: Path | None = options.directory.absolute()
     info: dict[str, Any] = {}
+    folder: RunFolder | None = None
     if not library.exists():
         directory, why = None, f"{library} is missing: install trimtab anew"
     else:
@@ -219,7 +182,7 @@ def launch(argv: list[str], options: Options) -> Launch:
             "trimtab": __version__,
             "program": argv[0],
             "argv": argv,
-            "cwd": str(_here() or ""),
+            "cwd": str(current_folder() or ""),
             "level": options.level,
             "started_real_ns": time.time_ns(),
             "started_mono_ns": time.monotonic_ns(),
@@ -230,13 +193,7 @@ def launch(argv: list[str], options: Options) -> Launch:
             "steering": _describe(options.steering),
         }
         try:
-            options.directory.mkdir(parents=True, exist_ok=False)
-            if options.steering is not None and options.steering.settings is not None:
-                (options.directory / _SETTINGS).write_text(options.steering.settings, encoding="utf-8")
-            if options.steering is not None and options.steering.virtual_threads:
-                text = "".join(f"{each}\n" for each in options.steering.virtual_threads)
-                (options.directory / _VIRTUAL_THREADS).write_text(text, encoding="utf-8")
-            _write_info(options.directory, info)
+            folder = _begin(options, info)
         except OSError as error:
             directory, why = None, f"{options.directory}: {error.strerror}"
     environment = dict(os.environ) if directory is None else _environment(options, library)
@@ -255,7 +212,7 @@ def launch(argv: list[str], options: Options) -> Launch:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
     killed_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
-    if directory is not None:
+    if directory is not None and folder is not None:
         info["ended"] = {
             "mono_ns": ended,
             "code": code,
@@ -271,10 +228,27 @@ def launch(argv: list[str], options: Options) -> Launch:
         }
         info["unavailable"] = [*_without_room(directory), *unavailable]
         try:
-            _write_info(directory, info)
+            folder.write_info(info)
         except OSError as error:
             directory, why = None, f"{directory}/run.json: {error.strerror}"
+        folder.close()
     return Launch(code, killed_by, directory, why, unavailable)
+
+
+def _begin(options: Options, info: dict[str, Any]) -> RunFolder:
+    """The run directory, with what the library is told."""
+    folder = RunFolder(options.directory)
+    try:
+        steering = options.steering
+        if steering is not None and steering.settings is not None:
+            folder.write(_SETTINGS, steering.settings)
+        if steering is not None and steering.virtual_threads:
+            folder.write(_VIRTUAL_THREADS, "".join(f"{each}\n" for each in steering.virtual_threads))
+        folder.write_info(info)
+    except BaseException:
+        folder.close()
+        raise
+    return folder
 
 
 def _without_room(directory: Path) -> list[dict[str, str]]:
