@@ -64,15 +64,30 @@ def region_lines(source: str, name: str) -> list[int]:
     return [at + 1 for at in range(begin, end) if lines[at].startswith(_PARALLEL)]
 
 
-def build(folder: Path, compiler: str, patterns: Sequence[Pattern], *, by_hand: bool = False) -> Path:
-    """Write and compile the program of these patterns; gives the executable, whose source lies beside it."""
+def build(
+    folder: Path,
+    compiler: str,
+    patterns: Sequence[Pattern],
+    *,
+    by_hand: bool = False,
+    has_marks: bool = False,
+) -> Path:
+    """Write and compile the program of these patterns; gives the executable, whose source lies beside it.
+
+    Args:
+        folder: for both.
+        compiler: one of COMPILERS.
+        patterns: rows that this compiler builds.
+        by_hand: with another schedule, see source_of.
+        has_marks: each iteration takes the time, so that the program's clock knows when the last one has finished.
+    """
     language = COMPILERS[compiler]
     program = folder / f"patterns-{compiler}{'-by-hand' if by_hand else ''}"
     source = program.with_name(program.name + _SUFFIXES[language])
     source.write_text(source_of(patterns, language, by_hand=by_hand), encoding="utf-8")
     flags = ["-g", "-O2", "-fopenmp", "-Wno-pass-failed"]
     if language == CPP:
-        sources = ["-I", str(HERE), str(source)]
+        sources = ["-I", str(HERE), *(["-DPATTERNS_MARKS"] if has_marks else []), str(source)]
     else:
         sources = ["-J", str(folder), str(HERE / "patterns.f90"), str(source)]
     subprocess.run([compiler, *flags, *sources, "-o", str(program)], check=True)

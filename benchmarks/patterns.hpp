@@ -1,12 +1,14 @@
 // What the programs of pattern_rows.py have in common: the work of an iteration, its serial answer, and a clock of their
 // own.
 //   PROGRAM SHAPE INSTANCES [PATTERN [SCALE]]: runs the patterns, says of each whether its answer is right.
-// With PATTERNS_CLOCK=FILE it writes there how long each construct took until its last member had finished.
+// With PATTERNS_CLOCK=FILE in the environment it writes there how long each construct took: PATTERN ITERATIONS, then the
+// least and the most for each instance, seconds. The least is known only if it is built with PATTERNS_MARKS.
 #pragma once
 
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -27,35 +29,55 @@ static word answer[trip];  // what it gives, by the program's own serial computa
 static word cell[trip];    // what the pattern under test has made of it
 static word least_answer, most_answer, sum_of_answers;
 
+static double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+static thread_local bool is_primary = false;
+static double begun, primary_began;
+static std::atomic<double> last_finished;
+
+// With marks, what a construct takes is known from both sides. It lasts at least from the primary thread's first iteration
+// until any thread's last one has finished, and at most from before it until the primary thread has left it.
+#ifdef PATTERNS_MARKS
+static inline void iteration_begins() {
+  if (is_primary && primary_began == 0) primary_began = now();
+}
+static inline void iteration_ended() { last_finished.store(now(), std::memory_order_relaxed); }
+#else
+static inline void iteration_begins() {}
+static inline void iteration_ended() {}
+#endif
+
 // Steps that wait for each other, without a call. The empty assembly keeps compilers from taking several at once.
 static inline word work(long i) {
+  iteration_begins();
   word x = static_cast<word>(i) + 1;
   for (int k = steps[i]; k > 0; --k) {
     x = x * 6364136223846793005u + 1442695040888963407u;
     asm volatile("" : "+r"(x));
   }
+  iteration_ended();
   return x >> 33;
 }
 
-static double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-static thread_local bool is_primary = false;
-static double begun;
+struct bounds {
+  double least, most;  // seconds
+};
 static std::string running;
-static std::map<std::string, std::vector<double>> clocks;
+static std::map<std::string, std::vector<bounds>> clocks;
 static bool is_right;
 
 // Around a construct behind which all members wait for each other; by the primary thread, whoever else comes by.
 #define START \
-  if (is_primary) begun = now()
+  if (is_primary) primary_began = 0, begun = now()
 #define STOP(iterations) \
-  if (is_primary) took(iterations, now() - begun)
+  if (is_primary) took(iterations, 1)
 // Around two equal loops without a barrier between them.
 #define STOP_EACH_OF_TWO(iterations) \
-  if (is_primary) took(iterations, (now() - begun) / 2)
+  if (is_primary) took(iterations, 0.5)
 
-static inline void took(int iterations, double seconds) {
-  clocks[running + ' ' + std::to_string(iterations)].push_back(seconds);
+static inline void took(int iterations, double share) {
+  const double end = now(), least = primary_began > 0 ? last_finished - primary_began : 0;
+  clocks[running + ' ' + std::to_string(iterations)].push_back({share * least, share * (end - begun)});
 }
 
 static inline void expect(bool is_so) { is_right = is_right && is_so; }
@@ -102,7 +124,7 @@ static int run_patterns(const pattern* all, std::size_t count, int argc, char** 
     if (out == nullptr) return 2;
     for (const auto& [name, times] : clocks) {
       std::fprintf(out, "%s", name.c_str());
-      for (const double each : times) std::fprintf(out, " %.9f", each);
+      for (const auto& [least, most] : times) std::fprintf(out, " %.9f %.9f", least, most);
       std::fprintf(out, "\n");
     }
     std::fclose(out);

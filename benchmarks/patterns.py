@@ -152,8 +152,10 @@ def run_patterns(
 def run_part(part: str, kept: Path) -> Callable[..., dict[str, Any]]:
     """The cases of one compiler alone, beside the results of the others that are kept at `kept`."""
 
-    def run(*arguments: Any) -> dict[str, Any]:
-        found = run_patterns(*arguments, part=part)
+    def run(
+        root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Callable[[str], None]
+    ) -> dict[str, Any]:
+        found = run_patterns(root, programs, is_smoke, rounds, minutes, tell, part)
         rest = json.loads(kept.read_text(encoding="utf-8"))["cases"] if kept.exists() else []
         by_title = {each["title"]: each for each in [*rest, *found["cases"]]}
         order = [case.title for case in pattern_cases(is_smoke=False)]

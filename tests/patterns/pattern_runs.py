@@ -18,10 +18,10 @@ from benchmarks.pattern_programs import build, patterns_of, region_lines
 from benchmarks.pattern_rows import SHAPES, Loop, Pattern
 
 INSTANCES = 24
-# Two clocks around the same loop differ by what a fork takes, and by a switch to another program between them.
-TOLERANCE = 0.15
-# So much of the measurements agrees with the program's clock at least. Of a wrong objective next to none does.
-LEAST_SHARE = 0.4
+# A measurement lies between the bounds of the program's clock, but for what two clocks differ by.
+TOLERANCE, TOLERANCE_S = 0.03, 10e-6
+# So many of the measurements do. Those of a wrong objective do not, with one shape of costs at least.
+LEAST_SHARE = 0.8
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,13 @@ class Program:
     def arguments(self) -> tuple[str, ...]:
         return (self._shape, str(INSTANCES))
 
-    def clock(self, mode: str) -> dict[tuple[str, int], list[float]]:
-        """What the program measured itself in that mode, by pattern and iterations."""
-        found: dict[tuple[str, int], list[float]] = {}
+    def clock(self, mode: str) -> dict[tuple[str, int], list[tuple[float, float]]]:
+        """What each instance took at least and at most, by pattern and iterations; from the program in that mode."""
+        found: dict[tuple[str, int], list[tuple[float, float]]] = {}
         for line in (self._folder / f"{mode}.clock").read_text(encoding="utf-8").splitlines():
             name, iterations, *times = line.split()
-            found.setdefault((name, int(iterations)), []).extend(map(float, times))
+            bounds = list(map(float, times))
+            found.setdefault((name, int(iterations)), []).extend(zip(bounds[::2], bounds[1::2], strict=True))
         return found
 
     def done(self, mode: str, *options: str) -> subprocess.CompletedProcess[str]:
@@ -114,7 +115,7 @@ class Program:
 
 def programs(trimtab: str, folder: Path, compiler: str) -> dict[str, Program]:
     """The compiler's program with each shape."""
-    program = build(folder, compiler, patterns_of(compiler))
+    program = build(folder, compiler, patterns_of(compiler), has_marks=True)
     found = {}
     for shape in SHAPES:
         (folder / shape).mkdir()
@@ -205,26 +206,23 @@ def check_objective(program: Program, row: Pattern, compiler: str) -> None:
     for trip in tuned:
         ours, theirs = measured[trip].seconds, clock[row.name, trip]
         assert len(ours) >= 3, f"measured {ours}"
-        agreeing = _in_common(ours, theirs)
+        agreeing = in_common(ours, theirs)
         assert agreeing >= LEAST_SHARE * len(ours), (
-            f"{trip} iterations: {agreeing} of {len(ours)} measurements agree\n"
-            f"measured {_microseconds(ours)}\nclock    {_microseconds(theirs)}"
+            f"{trip} iterations: {agreeing} of {len(ours)} measurements agree, us\n"
+            f"measured {' '.join(f'{each * 1e6:.0f}' for each in ours)}\n"
+            f"clock    {' '.join(f'{least * 1e6:.0f}-{most * 1e6:.0f}' for least, most in theirs)}"
         )
 
 
-def _in_common(ours: list[float], theirs: list[float]) -> int:
+def in_common(ours: list[float], theirs: list[tuple[float, float]]) -> int:
     """The most measurements that can be instances of the program's clock, in the same order."""
     best = [0] * (len(theirs) + 1)
     for one in ours:
         before = best[:]
-        for at, other in enumerate(theirs):
-            is_same = abs(one - other) <= TOLERANCE * other
+        for at, (least, most) in enumerate(theirs):
+            is_same = (1 - TOLERANCE) * least - TOLERANCE_S <= one <= (1 + TOLERANCE) * most + TOLERANCE_S
             best[at + 1] = max(before[at + 1], best[at], before[at] + is_same)
     return best[-1]
-
-
-def _microseconds(times: list[float]) -> str:
-    return " ".join(f"{each * 1e6:.0f}" for each in times)
 
 
 def check_frozen(program: Program) -> None:
@@ -238,7 +236,7 @@ def check_frozen(program: Program) -> None:
         found = set_to.get(each.key, wanted)
         assert found == wanted, f"{each.function}: set to {found}, expected {wanted}"
     # Of the last patterns it may be told no more before the program ends.
-    assert len(set_to) >= 0.9 * len(program.measured())
+    assert len(set_to) >= 0.5 * len(program.measured()), f"{len(set_to)} of {len(program.measured())}"
 
 
 __all__ = [

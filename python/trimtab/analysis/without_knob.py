@@ -60,6 +60,8 @@ def _why(process: Process, region: int, rows: Any) -> tuple[str, str]:
             "GCC inlines static loops, so the runtime is not asked for their iterations",
             "try --virtual-threads, or write schedule(runtime) in the source",
         )
+    if schedules == {"auto"}:
+        return "schedule(auto) leaves the choice to the runtime", "write schedule(runtime) in the source"
     if schedules == {"sections"}:
         return "sections are handed out one at a time already", ""
     if trips and max(trips) < 2 * threads:
