@@ -209,7 +209,9 @@ _REDUCTIONS = (
         + _combined(
             "reduction(inscan, + : sum)",
             "{\nsum += work(i);\n#pragma omp scan inclusive(sum)\nprefix[i] = sum;\n}",
-        ).replace("STOP(", "STOP_EACH_OF_TWO(")
+        )
+        .replace("STOP(", "STOP_EACH_OF_TWO(")
+        .replace(SCHEDULE, "")
         + "\nfor (int i = 0; i < trip; ++i) expect(prefix[i] == (i > 0 ? prefix[i - 1] : 0) + answer[i]);",
         (STATIC, STATIC),
         before="static word prefix[trip];",
@@ -364,12 +366,12 @@ _NOWAIT = (
     Pattern(
         "nowait_chain",
         _nowait(
-            f"#pragma omp for {SCHEDULE} nowait\n{_UP} passed[i] = work(i);\n"
-            f"#pragma omp for {SCHEDULE} nowait\n{_UP} cell[i] += passed[i] + work(i) - answer[i];\n",
+            f"#pragma omp for {BLOCKS} nowait\n{_UP} passed[i] = work(i);\n"
+            f"#pragma omp for {BLOCKS} nowait\n{_UP} cell[i] += passed[i] + work(i) - answer[i];\n",
             "STOP_EACH_OF_TWO(trip);",
         ),
         (STATIC, STATIC),
-        BLOCKS,
+        "",
         "static word passed[trip];",
         by=_INLINED_ONCE,
     ),

@@ -12,7 +12,7 @@ module patterns
   integer :: instances_given, scale, wrong = 0, taken = 0
   integer :: clock_of(most_times)
   character(32) :: clock_name(most_times)
-  real(real64) :: least(most_times), most(most_times)
+  real(real64) :: clock_least(most_times), clock_most(most_times)
   !$omp threadprivate(is_primary)
 contains
   function work(i) result(x)
@@ -48,8 +48,8 @@ contains
     taken = taken + 1
     clock_name(taken) = running
     clock_of(taken) = iterations
-    least(taken) = merge(last_finished - primary_began, 0.0_real64, primary_began > 0)
-    most(taken) = end - begun
+    clock_least(taken) = merge(last_finished - primary_began, 0.0_real64, primary_began > 0)
+    clock_most(taken) = end - begun
   end subroutine
 
   subroutine expect(is_so)
@@ -114,7 +114,7 @@ contains
     if (file /= '') then
       open (newunit=out, file=file, status='replace')
       do i = 1, taken
-        write (out, '(a, 1x, i0, 2(1x, f0.9))') trim(clock_name(i)), clock_of(i), least(i), most(i)
+        write (out, '(a, 1x, i0, 2(1x, f0.9))') trim(clock_name(i)), clock_of(i), clock_least(i), clock_most(i)
       end do
       close (out)
     end if

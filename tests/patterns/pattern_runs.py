@@ -17,7 +17,7 @@ from trimtab.symbols import Binary
 from benchmarks.pattern_programs import build, patterns_of, region_lines
 from benchmarks.pattern_rows import SHAPES, Loop, Pattern
 
-INSTANCES = 24
+INSTANCES = 16
 # A measurement lies between the bounds of the program's clock, but for what two clocks differ by.
 TOLERANCE, TOLERANCE_S = 0.03, 10e-6
 # So many of the measurements do. Those of a wrong objective do not, with one shape of costs at least.
