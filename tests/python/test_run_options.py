@@ -18,9 +18,9 @@ ROOT = Path(__file__).parent.parent.parent
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--with", "cpu,speed"), "'speed' is no probe; expected threads, switches, cpu"),
-        (("--with", "+hwcounter"), "'+hwcounter' is no probe"),
-        (("--html", "no-such-folder/page.html"), "there is no folder no-such-folder"),
+        (("--with", "cpu,speed"), "unknown probe 'speed'; choose from threads, switches, cpu"),
+        (("--with", "+hwcounter"), "unknown probe 'hwcounter'; choose from"),
+        (("--html", "no-such-folder/page.html"), "folder no-such-folder does not exist"),
         (("--html", "."), ".: is a folder"),
         (("--search", "random"), "--search needs --tune or --frozen"),
         (("--budget", "0"), "--budget needs --tune or --frozen"),

@@ -93,6 +93,7 @@ def region_table(process: Process, places: Places) -> list[dict[str, Any]]:
                 "schedule": SCHEDULES.get(main_loop["kind"]) if main_loop else None,
                 "chunk": (main_loop["chunk"] or None) if main_loop else None,
                 "iterations": main_loop["trip"] if main_loop else None,
+                "constructs": _constructs(process, number),
                 "loops": [
                     {
                         "name": places[entry["subject"]][0],
@@ -118,6 +119,11 @@ def region_table(process: Process, places: Places) -> list[dict[str, Any]]:
         )
     table.sort(key=lambda entry: -entry["wall_s"])
     return table
+
+
+def _constructs(process: Process, region: int) -> list[str]:
+    """Kinds of what lies directly in a region: loops, tasks, other regions, ..."""
+    return sorted({subject.kind for subject in process.subjects.values() if subject.parent == region})
 
 
 def _waits(waits: Any, region: int, s: float) -> dict[str, float]:

@@ -48,7 +48,7 @@ def build(run: Run) -> dict[str, Any]:
     end_ticks = int(main.header["start_ticks"] + span.wall_s * 1e9 / main.ns_per_tick)
     main = with_untimed_members(with_open_states(with_unfinished(main, end_ticks), end_ticks))
     spent = account(main, span.wall_s)
-    with Symbols(run.directory / "symbols.json") as symbols:
+    with Symbols(run.directory) as symbols:
         places = places_of(main, symbols)
         unavailable += [_changed(path) for path in sorted(symbols.changed)]
     regions = region_table(main, places)

@@ -12,9 +12,12 @@ from pathlib import Path
 
 from trimtab.history.entry import Entry, HistoryError, Key
 from trimtab.history.keys import storable
+from trimtab.history.method import current_method
 from trimtab.paths import user_home
 
-VERSION = 1
+# 1: without `method`; such a file is read as it is, and becomes one of today's version when something is remembered.
+VERSION = 2
+_FIRST_VERSION, _FIRST_METHOD = 1, 1
 # "TRMT": tells our files from others' databases.
 _APPLICATION = 0x54524D54
 # A run must not be held up by another's: the writer's transactions take milliseconds.
@@ -30,13 +33,14 @@ CREATE TABLE settings (
   id INTEGER PRIMARY KEY,
   build TEXT NOT NULL, subject TEXT NOT NULL, cpus TEXT NOT NULL, input TEXT NOT NULL, machine TEXT NOT NULL,
   name TEXT NOT NULL, program TEXT NOT NULL, knobs TEXT NOT NULL, policy TEXT NOT NULL, reason TEXT NOT NULL,
-  gain REAL, spread REAL, pairs INTEGER NOT NULL, at REAL NOT NULL, run TEXT NOT NULL,
-  UNIQUE (build, subject, cpus, input, machine)
+  gain REAL, spread REAL, pairs INTEGER NOT NULL, at REAL NOT NULL, run TEXT NOT NULL, method INTEGER NOT NULL,
+  UNIQUE (build, subject, cpus, input, machine, method)
 )
 """
-_COLUMNS = (
+_FIRST_COLUMNS = (
     "build, subject, cpus, input, machine, name, program, knobs, policy, reason, gain, spread, pairs, at, run"
 )
+_COLUMNS = f"{_FIRST_COLUMNS}, method"
 
 
 def default_path() -> Path:
@@ -52,7 +56,16 @@ class History:
         self.path = path
 
     def recall(self, key: Key) -> list[Entry]:
-        """What is known under this key, by subject."""
+        """What is known under this key and was measured as today, by subject."""
+        return [each for each in self._entries_of(key) if each.is_usable]
+
+    def outdated(self, key: Key) -> list[Entry]:
+        """What was measured in another way than today and not found anew since, by subject. It is not used."""
+        entries = self._entries_of(key)
+        found_anew = {each.subject for each in entries if each.is_usable}
+        return [each for each in entries if not each.is_usable and each.subject not in found_anew]
+
+    def _entries_of(self, key: Key) -> list[Entry]:
         where = "WHERE build = ? AND cpus = ? AND input = ? AND machine = ? ORDER BY subject"
         return self._read(where, (key.build, key.cpus, key.input_class, key.machine))
 
@@ -61,14 +74,16 @@ class History:
         return self._read("ORDER BY at DESC, id DESC", ())
 
     def remember(self, entries: Iterable[Entry]) -> None:
-        """Add or replace: what was found last counts."""
+        """Add or replace: what was found last counts. What was measured in another way stays beside it."""
         places = ", ".join("?" * len(_COLUMNS.split(", ")))
         with self._open(is_writing=True) as database:
+            _upgrade(database)
             for each in entries:
                 row = _row_of(each)
                 database.execute(
-                    "DELETE FROM settings WHERE build = ? AND subject = ? AND cpus = ? AND input = ? AND machine = ?",
-                    row[:5],
+                    "DELETE FROM settings WHERE build = ? AND subject = ? AND cpus = ? AND input = ? AND machine = ? "
+                    "AND method = ?",
+                    (*row[:5], row[-1]),
                 )
                 database.execute(f"INSERT INTO settings ({_COLUMNS}) VALUES ({places})", row)
 
@@ -115,14 +130,16 @@ class History:
         if not self._has_content():
             return []
         with self._open(is_writing=False) as database:
+            is_first = _version_of(database) == _FIRST_VERSION
+            columns = f"{_FIRST_COLUMNS}, {_FIRST_METHOD}" if is_first else _COLUMNS
             return [
                 self._entry_of(row)
-                for row in database.execute(f"SELECT id, {_COLUMNS} FROM settings {where}", values)
+                for row in database.execute(f"SELECT id, {columns} FROM settings {where}", values)
             ]
 
     def _entry_of(self, row: tuple[object, ...]) -> Entry:
         number, build, subject, cpus, named, machine, name, program, knobs, policy, reason, *rest = row
-        gain, spread, pairs, at, run = rest
+        gain, spread, pairs, at, run, method = rest
         try:
             settings = json.loads(str(knobs))
             if not isinstance(settings, dict) or not all(isinstance(each, str) for each in settings.values()):
@@ -141,6 +158,7 @@ class History:
                 float(str(at)),
                 str(run),
                 int(str(number)),
+                int(str(method)),
             )
         except ValueError as error:
             raise HistoryError(f"{self.path}: entry {number}: {error}") from error
@@ -180,11 +198,28 @@ class History:
             database.execute(_TABLE)
             return
         (application,) = database.execute("PRAGMA application_id").fetchone()
-        (version,) = database.execute("PRAGMA user_version").fetchone()
+        version = _version_of(database)
         if application != _APPLICATION:
             raise HistoryError(f"{self.path}: expected a history of trimtab, found another database")
-        if version != VERSION:
+        if version not in (_FIRST_VERSION, VERSION):
             raise HistoryError(f"{self.path}: expected version {VERSION} of the history, found {version}")
+
+
+def _version_of(database: sqlite3.Connection) -> int:
+    return int(database.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _upgrade(database: sqlite3.Connection) -> None:
+    """To the version of today, within the writer's transaction. Nothing is lost."""
+    if _version_of(database) != _FIRST_VERSION:
+        return
+    database.execute("ALTER TABLE settings RENAME TO first_settings")
+    database.execute(_TABLE)
+    database.execute(
+        f"INSERT INTO settings (id, {_COLUMNS}) SELECT id, {_FIRST_COLUMNS}, {_FIRST_METHOD} FROM first_settings"
+    )
+    database.execute("DROP TABLE first_settings")
+    database.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def _row_of(entry: Entry) -> tuple[object, ...]:
@@ -194,4 +229,5 @@ def _row_of(entry: Entry) -> tuple[object, ...]:
         *(key.build, entry.subject, key.cpus, key.input_class, key.machine),
         *(storable(each) for each in (entry.name, entry.program, knobs, entry.policy, entry.reason)),
         *(entry.gain, entry.spread, entry.pairs, entry.at, storable(entry.run)),
+        current_method(entry.settings),
     )

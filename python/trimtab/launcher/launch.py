@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import resource
 import shutil
@@ -26,9 +25,9 @@ from trimtab.bare import IGNORED_BY_PYTHON, NotPrepared, reason_of, users_enviro
 from trimtab.launcher.inspect_library import library_problem
 from trimtab.launcher.inspect_program import inspect
 from trimtab.launcher.perf_events import perf_events_kept_ready
-from trimtab.launcher.run_name import new_name
+from trimtab.launcher.run_folder import RunFolder
 from trimtab.launcher.witness import GroupWitness, group_witness
-from trimtab.paths import preload_library, user_home
+from trimtab.paths import current_folder, preload_library
 from trimtab.programs import NotStarted, find_program, not_started, signal_name, started
 
 _PASSED_ON = (
@@ -107,44 +106,6 @@ class Launch:
     unavailable: list[dict[str, str]] = field(default_factory=list)
 
 
-def default_directory(program: str) -> Path:
-    """A new name below ./trimtab-runs, or below the user's state folder where this one cannot be written."""
-    name = new_name(program)
-    bases = [
-        Path(os.environ.get("XDG_STATE_HOME") or user_home() / ".local/state") / "trimtab",
-        Path(os.environ.get("TMPDIR", "/tmp")) / f"trimtab-{os.getuid()}",
-    ]
-    if here := _here():
-        bases.insert(0, here / "trimtab-runs")
-    for base in bases:
-        try:
-            base.mkdir(parents=True, exist_ok=True)
-            if os.access(base, os.W_OK | os.X_OK):
-                return base / name
-        except OSError:
-            continue
-    return bases[0] / name
-
-
-def _here() -> Path | None:
-    """The current folder; None where it was removed."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return None
-
-
-def _write_info(directory: Path, info: dict[str, Any]) -> None:
-    """Write run.json whole or not at all."""
-    part = directory / ".run.json.part"
-    try:
-        part.write_text(json.dumps(info, indent=1), encoding="utf-8")
-        part.replace(directory / "run.json")
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
-
-
 def _environment(options: Options, library: Path) -> dict[str, str]:
     environment = users_environment()
     before = environment.get("LD_PRELOAD", "")
@@ -214,6 +175,7 @@ class _Prepared:
     """What a program is started with, and what run.json says of that."""
 
     directory: Path
+    folder: RunFolder
     environment: dict[str, str]
     info: dict[str, Any]
 
@@ -268,7 +230,8 @@ def launch(argv: list[str], options: Options) -> Launch:
     }
     try:
         prepared.info["unavailable"] = [*_without_room(directory), *result.unavailable]
-        _write_info(directory, prepared.info)
+        prepared.folder.write_info(prepared.info)
+        prepared.folder.close()
     except Exception as error:
         return replace(result, directory=None, why=f"{directory}/run.json: {reason_of(error)}")
     return result
@@ -289,7 +252,7 @@ def _prepare(program: str, argv: list[str], options: Options) -> _Prepared:
         "trimtab": __version__,
         "program": argv[0],
         "argv": argv,
-        "cwd": str(_here() or ""),
+        "cwd": str(current_folder() or ""),
         "level": options.level,
         "started_real_ns": time.time_ns(),
         "started_mono_ns": time.monotonic_ns(),
@@ -300,21 +263,29 @@ def _prepare(program: str, argv: list[str], options: Options) -> _Prepared:
         "steering": _describe(steering),
     }
     environment = _environment(options, library)
-    is_made = False
     try:
-        options.directory.mkdir(parents=True, exist_ok=False)
-        is_made = True
-        if steering is not None and steering.settings is not None:
-            (options.directory / _SETTINGS).write_text(steering.settings, encoding="utf-8")
-        if steering is not None and steering.virtual_threads:
-            text = "".join(f"{each}\n" for each in steering.virtual_threads)
-            (options.directory / _VIRTUAL_THREADS).write_text(text, encoding="utf-8")
-        _write_info(options.directory, info)
+        folder = _begin(options, info)
     except OSError as error:
-        if is_made:
-            shutil.rmtree(options.directory, ignore_errors=True)
         raise NotPrepared(f"{options.directory}: {error.strerror}") from error
-    return _Prepared(options.directory, environment, info)
+    return _Prepared(options.directory, folder, environment, info)
+
+
+def _begin(options: Options, info: dict[str, Any]) -> RunFolder:
+    """The run directory, with what the library is told."""
+    folder = RunFolder(options.directory)
+    try:
+        steering = options.steering
+        if steering is not None and steering.settings is not None:
+            folder.write(_SETTINGS, steering.settings)
+        if steering is not None and steering.virtual_threads:
+            folder.write(_VIRTUAL_THREADS, "".join(f"{each}\n" for each in steering.virtual_threads))
+        folder.write_info(info)
+    except BaseException:
+        folder.close()
+        # Made here, just now: what could not be written leaves no half of a run.
+        shutil.rmtree(options.directory, ignore_errors=True)
+        raise
+    return folder
 
 
 def _without_room(directory: Path) -> list[dict[str, str]]:

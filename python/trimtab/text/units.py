@@ -17,7 +17,13 @@ NAMES = {
 
 def percent(share: float) -> str:
     """A share of 0 to 1; 0 % and 100 % only for what is as good as that."""
-    return f"{share * 100:.1f} %" if 0.0005 <= share < 0.9995 else f"{share * 100:.0f} %"
+    return f"{share * 100:.1f} %" if 0.0005 <= abs(share) < 0.9995 else f"{share * 100:.0f} %"
+
+
+def with_uncertainty(gain: float, uncertainty: float | None) -> str:
+    """A gain and the half-width of its interval, both shares: `22.0 % ± 3.0 %`; no interval is exactly 0."""
+    width = uncertainty or 0.0
+    return f"{percent(gain)} ± {percent(width) if width >= 0.0005 else 'less than 0.1 %'}"
 
 
 def seconds(value: float) -> str:

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from typing import Any, TextIO
 
-from rich.console import Console
 from rich.markup import escape
 
 from trimtab.counted import counted
-from trimtab.text.decisions import decision_line, lasting, summary
+from trimtab.text.console import Console
+from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.system import system_line
 from trimtab.text.units import NAMES, percent, seconds
 from trimtab.text.workers import task_lines, workers_line
@@ -89,11 +89,15 @@ def _steering(report: dict[str, Any], console: Console) -> None:
             if missing["what"] == "virtual threads":
                 console.print(f"    not {escape(missing['why'])}")
     if (report.get("steering") or {}).get("mode") == "known":
-        console.print("  with what earlier runs proved to help; --tune=off runs it as it is written")
+        console.print(
+            "  used the settings that earlier runs proved to help; --tune=off runs the program without them"
+        )
     if report["decisions"]:
         console.print(f"  steering: {summary(report['decisions'])}")
         for decided in _latest(lasting(report["decisions"]))[-3:]:
             console.print("    " + escape(decision_line(decided)))
+        for undone in rejected(report["decisions"])[-3:]:
+            console.print("    " + escape(rejected_line(undone)))
     elif report.get("steering"):
         console.print("  steering: " + _why_nothing(report["steering"]))
     for missing in report["unavailable"]:
@@ -116,7 +120,7 @@ def _why_nothing(steering: dict[str, Any]) -> str:
         return "nothing was changed"
     known = steering.get("known_settings", 0)
     if known:
-        return f"nothing was changed, although {counted(known, 'setting')} of its loops {'was' if known == 1 else 'were'} found earlier"
+        return f"nothing was changed, although earlier runs found {counted(known, 'setting')} for its loops"
     if steering.get("start_values"):
-        return "nothing else is known"
-    return "nothing is known of this program with these arguments; --tune finds out"
+        return "no other settings are known"
+    return "no settings are known for this program with these arguments; --tune searches for them"

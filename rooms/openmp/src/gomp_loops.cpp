@@ -211,7 +211,8 @@ TRIMTAB_HOOK void GOMP_loop_end() {
   if (forward == nullptr) return;
   if (from.is_internal) return forward();
   ended(from);
-  const wait barrier(trimtab::observe::subject_kind::barrier, trimtab::observe::wait_kind::barrier, TRIMTAB_PLACE);
+  const team_barrier barrier(from, trimtab::observe::subject_kind::barrier, trimtab::observe::wait_kind::barrier,
+                             TRIMTAB_PLACE);
   forward();
 }
 
@@ -221,7 +222,8 @@ TRIMTAB_HOOK bool GOMP_loop_end_cancel() {
   if (forward == nullptr) return false;
   if (from.is_internal) return forward();
   ended(from);
-  const wait barrier(trimtab::observe::subject_kind::barrier, trimtab::observe::wait_kind::barrier, TRIMTAB_PLACE);
+  const team_barrier barrier(from, trimtab::observe::subject_kind::barrier, trimtab::observe::wait_kind::barrier,
+                             TRIMTAB_PLACE);
   return forward();
 }
 
@@ -266,7 +268,8 @@ TRIMTAB_HOOK void GOMP_sections_end() {
   if (forward == nullptr) return;
   if (from.is_internal) return forward();
   ended(from);
-  const wait barrier(trimtab::observe::subject_kind::barrier, trimtab::observe::wait_kind::barrier, TRIMTAB_PLACE);
+  const team_barrier barrier(from, trimtab::observe::subject_kind::barrier, trimtab::observe::wait_kind::barrier,
+                             TRIMTAB_PLACE);
   forward();
 }
 

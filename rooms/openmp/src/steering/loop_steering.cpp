@@ -38,6 +38,12 @@ double seconds_of(std::uint64_t took) noexcept {
   return static_cast<double>(took) * the_recorder.clock().ns_per_tick * 1e-9;
 }
 
+// Loops that are measured together are tried one at a time, as are those of a region whose size is tried.
+std::uint64_t group_of_site(const loop_site& site) noexcept {
+  return site.has_company.load(std::memory_order_relaxed) ? reinterpret_cast<std::uintptr_t>(site.key.outlined)
+                                                          : group_of(site.key.outlined);
+}
+
 }  // namespace
 
 struct loop_steering::entry {
@@ -128,7 +134,7 @@ bool loop_steering::make_known(entry& fresh, steer::snapshot& now) {
   }
   steer::subject_info info{fresh.id, fresh.key,
                            knobs_of(site.key, site.members.load(std::memory_order_relaxed), fresh.iteration_s),
-                           group_of(site.key.outlined)};
+                           group_of_site(site)};
   for (const steer::knob& each : info.knobs) fresh.own.push_back(each.initial);
   fresh.values = fresh.own;
   if (known != m_known.end())
