@@ -308,3 +308,17 @@ def test_a_run_folder_that_becomes_read_only(compiled_once: Path, tmp_path: Path
         assert (done.returncode, done.stdout, done.stderr) == (0, bare.stdout, "")
     finally:
         subprocess.run(["umount", str(directory)], check=True)
+
+
+@pytest.mark.parametrize("hidden", ["/proc", "/sys", "/dev"])
+def test_without_what_the_system_tells(
+    compiled_once: Path, trimtab: str, tmp_path: Path, hidden: str
+) -> None:
+    hide = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs none {hidden} && exec "$@"', "sh"]
+    if subprocess.run([*hide, "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("mounting is not allowed here")
+    done = limited([*hide, trimtab, "run", "-o", str(tmp_path / "run"), "--", str(compiled_once), "7"], {})
+    bare = subprocess.run([compiled_once, "7"], capture_output=True, text=True, check=True)
+    assert (done.returncode, done.stdout) == (0, bare.stdout), done.stderr
+    assert "Traceback" not in done.stderr
+    assert build(open_run(tmp_path / "run"))["regions"][0]["calls"] == 7
