@@ -11,8 +11,9 @@ from synthetic import LaneFile, ProcessFiles, decision, knob, policy, subject, t
 from trimtab.analysis import build
 from trimtab.model import RunError
 from trimtab.readers import open_run
-from trimtab.text import tables, verdict
 from trimtab.text.decisions import decision_line, summary
+from trimtab.text.tables import tables
+from trimtab.text.verdict import verdict
 
 NAMES = [
     subject(1, name="mandel.c:48"),

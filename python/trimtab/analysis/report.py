@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import trimtab
@@ -29,6 +30,7 @@ def build(run: Run) -> dict[str, Any]:
     unavailable = [
         Unavailable(each["what"], each["why"], each["remedy"]) for each in run.info.get("unavailable") or []
     ]
+    unavailable += run.left_out
     base: dict[str, Any] = {
         "trimtab": trimtab.__version__,
         "program": run.info.get("program") or (main.command[0] if main else ""),
@@ -42,7 +44,7 @@ def build(run: Run) -> dict[str, Any]:
         "steering": run.info.get("steering"),
     }
     if main is None:
-        return {**base, **_without_process(ended, unavailable)}
+        return {**base, **_without_process(ended, unavailable, run.left_out)}
     span = span_of(main, ended.get("mono_ns"))
     end_ticks = int(main.header["start_ticks"] + span.wall_s * 1e9 / main.ns_per_tick)
     main = with_untimed_members(with_open_states(with_unfinished(main, end_ticks), end_ticks))
@@ -119,10 +121,14 @@ def _main_process(run: Run) -> Process | None:
     return max(run.processes, key=weight, default=None)
 
 
-def _without_process(ended: dict[str, Any], unavailable: list[Unavailable]) -> dict[str, Any]:
+def _without_process(
+    ended: dict[str, Any], unavailable: list[Unavailable], left_out: tuple[Unavailable, ...]
+) -> dict[str, Any]:
     """Nothing was recorded inside the program: what the launcher saw is all there is."""
     usage = ended.get("rusage") or {}
-    if not any(each.what == "OpenMP regions" for each in unavailable):
+    if left_out:
+        unavailable = [*unavailable, replace(left_out[0], what="OpenMP regions")]
+    elif not any(each.what == "OpenMP regions" for each in unavailable):
         unavailable = [
             *unavailable,
             Unavailable(

@@ -305,11 +305,11 @@ TEST(switch_ring, reports_what_did_not_fit) {
   for (int i = 0; i < 3000; ++i) usleep(1);
   std::uint64_t records = 0, lost = 0;
   switch_ring::record each;
-  while (ring.next(each, lost)) records += 1;
+  while (ring.next(each, lost, ring.end())) records += 1;
   EXPECT_GE(records, 100u);
   // The kernel tells of a loss with the next record that fits again.
   for (int i = 0; i < 3; ++i) usleep(1);
-  while (ring.next(each, lost)) records += 1;
+  while (ring.next(each, lost, ring.end())) records += 1;
   const std::uint64_t expected = 2 * (switches() - before);  // out and in
   EXPECT_GE(expected, 4000u);
   EXPECT_GE(lost + records + 8, expected);

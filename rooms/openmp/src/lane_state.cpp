@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "team.hpp"
+#include "trimtab/base/system_calls.hpp"
 
 namespace trimtab::openmp {
 
@@ -21,6 +22,8 @@ constinit thread_local proven t_proven{};
 namespace {
 
 lane_state* make_state(lane& on) noexcept {
+  const base::system_call_section section;
+  if (!section.is_permitted()) return nullptr;
   void* const memory =
       mmap(nullptr, sizeof(lane_state), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
