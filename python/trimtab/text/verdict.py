@@ -11,7 +11,7 @@ from trimtab.model import TUNING_OF
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.lines import Bold, Lines
 from trimtab.text.system import system_line
-from trimtab.text.units import NAMES, percent, seconds
+from trimtab.text.units import NAMES, ending, percent, seconds
 from trimtab.text.workers import task_lines, workers_line
 
 _MOST_LEFT_OUT = 3
@@ -20,6 +20,8 @@ _MOST_LEFT_OUT = 3
 def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
     """A few lines: efficiency, shares, worst regions, findings."""
     lines = Lines(stream)
+    if report["exit"]["signal"]:
+        lines.print(Bold("trimtab"), f": the program was {ending(report['exit'])}")
     if report["efficiency"] is None:
         lines.print(Bold("trimtab"), f": {seconds(report['wall_s'])}; {_why_no_regions(report)}")
         lines.print("  " + system_line(report))
