@@ -168,6 +168,7 @@ def run_part(part: str, kept: Path) -> Callable[..., dict[str, Any]]:
 
 
 def _built(programs: Path, compiler: str, rows: list[Pattern]) -> dict[str, Path]:
+    rows = list({row.name: row for row in rows}.values())
     found = {BARE: build(programs, compiler, rows)}
     by_hand = [row for row in rows if row.has_schedule]
     if by_hand:
