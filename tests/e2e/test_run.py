@@ -83,6 +83,8 @@ def test_exit_codes(run: Run, code: int) -> None:
 def test_deaths_by_signal(run: Run, name: str) -> None:
     watched = run("sh", "-c", f"kill -{name[3:]} $$")
     assert watched.done.returncode == -signal.Signals[name]
+    told = f"the program was killed by signal {int(signal.Signals[name])} ({name})"
+    assert told in watched.done.stderr
     report = watched.report()
     assert report["exit"] == {"code": None, "signal": name} and not report["complete"]
 
@@ -90,6 +92,7 @@ def test_deaths_by_signal(run: Run, name: str) -> None:
 def test_death_by_a_signal_that_has_no_name(run: Run) -> None:
     watched = run("bash", "-c", "kill -37 $$")
     assert watched.done.returncode == -37
+    assert "the program was killed by signal 37\n" in watched.done.stderr
     assert watched.report()["exit"] == {"code": None, "signal": "signal 37"}
 
 

@@ -17,6 +17,7 @@ from trimtab.analysis.task_findings import task_findings
 from trimtab.analysis.timeline import timeline
 from trimtab.analysis.unfinished import with_unfinished
 from trimtab.analysis.untimed import with_untimed_members
+from trimtab.analysis.without_knob import without_knob
 from trimtab.analysis.workers import task_table, with_open_states, worker_table, workers_of
 from trimtab.model import Process, Run, Unavailable
 from trimtab.symbols import Symbols
@@ -78,6 +79,7 @@ def build(run: Run) -> dict[str, Any]:
                 "each has its own threads: limit both, or load libraries built with the same one",
             )
         )
+    unavailable += without_knob(main, places, (run.info.get("steering") or {}).get("mode"))
     return {
         **base,
         "wall_s": span.wall_s if ended.get("wall_s") is None else ended["wall_s"],

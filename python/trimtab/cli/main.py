@@ -306,7 +306,7 @@ def _launched_or_bare(
         except NotStarted:
             raise
         except Exception as error:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(Exception):
                 echo(f"trimtab: not recorded: {reason_of(error)}", err=True)
         run_bare(command)
     except NotStarted as error:
@@ -361,7 +361,7 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
             if why := remember(prepared, report, directory):
                 echo(f"trimtab: settings not saved: {why}", err=True)
         if not quiet:
-            from trimtab.text import verdict
+            from trimtab.text.verdict import verdict
 
             verdict(report, directory, sys.stderr)
         if html is not None:
@@ -378,7 +378,7 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
 
 
 def _build(directory: Path) -> dict[str, Any]:
-    from trimtab.analysis import build
+    from trimtab.analysis.report import build
     from trimtab.readers import open_run
     from trimtab.text.progress import progress
 
@@ -405,7 +405,7 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
             write_html(built, html)
             echo(f"trimtab: report page: {html}", err=True)
         else:
-            from trimtab.text import tables
+            from trimtab.text.tables import tables
 
             tables(built, directory)
     except RunError as error:
@@ -438,7 +438,7 @@ def list_runs(directory: Path | None, as_json: bool) -> None:
     if not found:
         echo(f"no runs below {directory}", err=True)
         return
-    from trimtab.text import run_list
+    from trimtab.text.tables import run_list
 
     run_list(found)
 

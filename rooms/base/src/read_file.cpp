@@ -38,26 +38,36 @@ int read_whole_file(const char* path, std::string& into, std::size_t most) {
   const system_call_section section;
   if (!section.is_permitted()) return EPERM;
   // O_NONBLOCK: nothing waits for whoever writes into a pipe that somebody has put there.
-  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (fd < 0) return errno;
+  const owned_descriptor file(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (file.get() < 0) return errno;
   struct stat found;
-  if (fstat(fd, &found) != 0 || !S_ISREG(found.st_mode)) {
-    close(fd);
-    return S_ISDIR(found.st_mode) ? EISDIR : EINVAL;
-  }
-  const owned_file file(fdopen(fd, "r"));
-  if (!file) {
-    close(fd);
-    return ENOMEM;
-  }
+  if (fstat(file.get(), &found) != 0) return errno;
+  if (!S_ISREG(found.st_mode)) return S_ISDIR(found.st_mode) ? EISDIR : EINVAL;
   char buffer[4096];
   std::size_t used = 0;
-  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, file.get())) {
-    used += got;
+  for (;;) {
+    const ssize_t got = read(file.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got < 0 ? errno : 0;
+    used += static_cast<std::size_t>(got);
     if (used > most) return EFBIG;
-    into.append(buffer, got);
+    into.append(buffer, static_cast<std::size_t>(got));
   }
-  return std::ferror(file.get()) != 0 ? errno : 0;
+}
+
+int write_whole_file(const char* path, const std::string& text) noexcept {
+  const system_call_section section;
+  if (!section.is_permitted()) return EPERM;
+  // What a process that was killed has left; a link that somebody has put there is not followed.
+  unlink(path);
+  const owned_descriptor file(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (file.get() < 0) return errno;
+  for (std::size_t written = 0; written < text.size();) {
+    const ssize_t got = write(file.get(), text.data() + written, text.size() - written);
+    if (got < 0 && errno != EINTR) return errno;
+    if (got > 0) written += static_cast<std::size_t>(got);
+  }
+  return 0;
 }
 
 }  // namespace trimtab::base
