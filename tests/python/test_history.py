@@ -345,7 +345,7 @@ def command(*arguments: str) -> Result:
 
 def test_the_command(history: History) -> None:
     file = ("--history", str(history.path))
-    assert "nothing known" in command("list", *file).output
+    assert "no settings in" in command("list", *file).output
     history.remember([ENTRY, replace(ENTRY, subject="b", name="loop.c:7", program="/opt/other", gain=None)])
     listed = command("list", *file).output
     assert "mandel.c:48" in listed

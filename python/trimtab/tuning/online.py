@@ -123,7 +123,7 @@ def prepare(
             outdated = len(history.outdated(key))
             # A run that is to be learnt from makes it.
             if tuning.mode != "on" and tuning.history is not None and not tuning.history.exists():
-                why = f"{tuning.history}: no such file"
+                why = f"no history yet at {tuning.history}"
         except HistoryError as error:
             why = str(error)
     if tuning.mode == "known":

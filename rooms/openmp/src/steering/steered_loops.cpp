@@ -158,7 +158,7 @@ void begin_serving(const team& of, loop_site& site, const loop_plan* plan, const
 
 ticket_chunks tickets_of(const loop_plan& plan, const loop_to_share& loop, std::uint32_t members) noexcept {
   if (!has_tickets(plan.how)) return {};
-  return {plan.how, loop.trip, members, least_chunk(plan)};
+  return {plan.how, loop.trip, members, least_chunk(plan), plan.first_percent};
 }
 
 runtime_loop runtime_loop_of(const loop_plan& plan, const loop_to_share& loop, std::uint32_t members,

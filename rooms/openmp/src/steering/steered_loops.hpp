@@ -33,6 +33,7 @@ struct loop_plan {
   bool is_weighted;     // blocks of a static loop by `costs`
   std::uint64_t chunk;  // 0: as written
   cost_profile costs;
+  std::uint32_t first_percent = first_percent_of_scheme;  // of a sharing that has a first chunk
 };
 
 // What the runtime is asked for in a loop's place: iterations of the program's numbering, or tickets from 0 before `last`.
