@@ -65,6 +65,13 @@ def test_imbalance_is_found_and_named(run: Run, workload: Callable[[str], Path])
     assert 1.1 < report["regions"][0]["imbalance"] < 1.9
 
 
+def test_a_run_is_the_users_alone(run: Run, workload: Callable[[str], Path]) -> None:
+    directory = run(workload("mandelbrot-gcc"), options=("--with", "threads")).directory
+    found = [directory, *directory.rglob("*")]
+    assert {each.suffix for each in found} >= {".tt", ".json", ".events", ".profile"}
+    assert [each for each in found if each.stat().st_mode & 0o077] == []
+
+
 @pytest.mark.parametrize("code", [0, 1, 7, 255])
 def test_exit_codes(run: Run, code: int) -> None:
     watched = run("sh", "-c", f"exit {code}")

@@ -20,7 +20,13 @@ NAMES = {
 
 def percent(share: float) -> str:
     """A share of 0 to 1; 0 % and 100 % only for what is as good as that."""
-    return f"{share * 100:.1f} %" if 0.0005 <= share < 0.9995 else f"{share * 100:.0f} %"
+    return f"{share * 100:.1f} %" if 0.0005 <= abs(share) < 0.9995 else f"{share * 100:.0f} %"
+
+
+def with_uncertainty(gain: float, uncertainty: float | None) -> str:
+    """A gain and the half-width of its interval, both shares: `22.0 % ± 3.0 %`; no interval is exactly 0."""
+    width = uncertainty or 0.0
+    return f"{percent(gain)} ± {percent(width) if width >= 0.0005 else 'less than 0.1 %'}"
 
 
 def seconds(value: float) -> str:
@@ -41,7 +47,8 @@ def ending(exit_of: dict[str, Any]) -> str:
     """
     name = exit_of["signal"]
     if not name:
-        return f"exit code {exit_of['code']}"
+        known = exit_of["code"] is not None
+        return f"exit code {exit_of['code']}" if known else "exit status unknown: the launcher was killed"
     # One without a name is called by its number already.
     number = getattr(signal, name, None)
     return f"killed by {name}" if number is None else f"killed by signal {int(number)} ({name})"

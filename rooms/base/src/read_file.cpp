@@ -1,12 +1,18 @@
 #include "trimtab/base/read_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+
+#include "trimtab/base/system_calls.hpp"
 
 namespace trimtab::base {
 
 long read_file(const char* path, char* into, std::size_t bytes) noexcept {
+  const system_call_section section;
+  if (!section.is_permitted()) return -EPERM;
   const int saved = errno;
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
@@ -29,8 +35,14 @@ long read_file(const char* path, char* into, std::size_t bytes) noexcept {
 }
 
 int read_whole_file(const char* path, std::string& into, std::size_t most) {
-  const owned_descriptor file(open(path, O_RDONLY | O_CLOEXEC));
+  const system_call_section section;
+  if (!section.is_permitted()) return EPERM;
+  // O_NONBLOCK: nothing waits for whoever writes into a pipe that somebody has put there.
+  const owned_descriptor file(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file.get() < 0) return errno;
+  struct stat found;
+  if (fstat(file.get(), &found) != 0) return errno;
+  if (!S_ISREG(found.st_mode)) return S_ISDIR(found.st_mode) ? EISDIR : EINVAL;
   char buffer[4096];
   std::size_t used = 0;
   for (;;) {
@@ -44,7 +56,11 @@ int read_whole_file(const char* path, std::string& into, std::size_t most) {
 }
 
 int write_whole_file(const char* path, const std::string& text) noexcept {
-  const owned_descriptor file(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  const system_call_section section;
+  if (!section.is_permitted()) return EPERM;
+  // What a process that was killed has left; a link that somebody has put there is not followed.
+  unlink(path);
+  const owned_descriptor file(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (file.get() < 0) return errno;
   for (std::size_t written = 0; written < text.size();) {
     const ssize_t got = write(file.get(), text.data() + written, text.size() - written);

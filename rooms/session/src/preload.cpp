@@ -50,10 +50,11 @@ void child_after_fork() noexcept {
 }
 
 [[gnu::constructor]] void attach() noexcept {
-  base::keep_allowed_cpus();
   options chosen = read_options(environment);
   const bool is_wanted = chosen.recorder.run_directory != nullptr && chosen.recorder.level != observe::record_level::off;
+  // Where nothing is to be recorded no system call is made, either: the program may be under a filter (preload_seccomp.cpp).
   if (is_wanted) {
+    base::keep_allowed_cpus();
     if (chosen.steering.is_on()) chosen.sampler.ticked = steering_ticked;
     observe::sampler_configure(chosen.sampler);
     chosen.recorder.lane_opened = lane_opened;

@@ -12,11 +12,11 @@ namespace trimtab::base {
 // Bytes read (the text is NUL-terminated and cut off when too long), or -errno.
 long read_file(const char* path, char* into, std::size_t bytes) noexcept;
 
-// A file of any length, appended to `into`, which allocates: 0, or what errno calls the mistake; EFBIG: longer than `most`
-// bytes.
+// A regular file of any length (EINVAL: a pipe or a device), appended to `into`, which allocates: 0, or what errno calls the
+// mistake; EFBIG: longer than `most` bytes.
 int read_whole_file(const char* path, std::string& into, std::size_t most = ~std::size_t{0});
 
-// Replaces what the file holds: 0, or what errno calls the mistake.
+// Replaces the file (a link is replaced, not followed): 0, or what errno calls the mistake.
 int write_whole_file(const char* path, const std::string& text) noexcept;
 
 // A file descriptor, closed with its owner. Not a FILE, which the C library allocates from the program's heap.
