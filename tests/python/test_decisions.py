@@ -12,8 +12,9 @@ from trimtab.analysis import build
 from trimtab.history import Key, entries_of
 from trimtab.model import RunError
 from trimtab.readers import open_run
-from trimtab.text import tables, verdict
 from trimtab.text.decisions import decision_line, lasting, summary
+from trimtab.text.tables import tables
+from trimtab.text.verdict import verdict
 
 NAMES = [
     subject(1, name="mandel.c:48"),
