@@ -306,7 +306,7 @@ def _launched_or_bare(
         except NotStarted:
             raise
         except Exception as error:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(Exception):
                 echo(f"trimtab: not recorded: {reason_of(error)}", err=True)
         run_bare(command)
     except NotStarted as error:

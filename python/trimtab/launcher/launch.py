@@ -264,30 +264,33 @@ def _prepare(program: str, argv: list[str], options: Options) -> _Prepared:
         "steering": _describe(steering),
     }
     environment = _environment(options, library)
-    return _Prepared(options.directory, _begin(options, info), environment, info)
+    try:
+        folder = _begin(options, info)
+    except OSError as error:
+        raise NotPrepared(f"{options.directory}: {error.strerror}") from error
+    return _Prepared(options.directory, folder, environment, info)
 
 
 def _begin(options: Options, info: dict[str, Any]) -> RunFolder:
     """The run directory, with what the library is told.
 
     Raises:
-        NotPrepared: it cannot be made, and is not there.
+        OSError: it cannot be made, and is not there.
     """
-    folder = None
+    folder = RunFolder(options.directory)
     try:
-        folder = RunFolder(options.directory)
         steering = options.steering
         if steering is not None and steering.settings is not None:
             folder.write(_SETTINGS, steering.settings)
         if steering is not None and steering.virtual_threads:
             folder.write(_VIRTUAL_THREADS, "".join(f"{each}\n" for each in steering.virtual_threads))
         folder.write_info(info)
-        return folder
-    except OSError as error:
-        if folder is not None:
-            folder.close()
-            shutil.rmtree(options.directory, ignore_errors=True)
-        raise NotPrepared(f"{options.directory}: {error.strerror}") from error
+    except BaseException:
+        folder.close()
+        # Made here, just now: what could not be written leaves no half of a run.
+        shutil.rmtree(options.directory, ignore_errors=True)
+        raise
+    return folder
 
 
 def _without_room(directory: Path) -> list[dict[str, str]]:
@@ -308,16 +311,27 @@ def _run(
 ) -> int:
     """Start it, pass signals on, stop and go on with it; its wait status."""
     child = 0
-    # That came when it may have run already, but its number was not known yet.
-    early: list[int] = []
+    # That came when it may have run already, but its number was not known yet; then those that are to be passed on.
+    waiting: list[int] = []
+    is_passing_on = False
 
     def pass_on(number: int, _: Any = None) -> None:
-        if not child:
-            early.append(number)
-        elif witness is None or not witness.has_received(number):
-            # It may be over, or another user's by now (set-uid).
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(child, number)
+        # One handler may interrupt another, which waits for an answer about its own signal.
+        nonlocal is_passing_on
+        waiting.append(number)
+        if not child or is_passing_on:
+            return
+        is_passing_on = True
+        while waiting:
+            each = waiting.pop(0)
+            if witness is None or not witness.has_received(each):
+                send(each)
+        is_passing_on = False
+
+    def send(number: int) -> None:
+        # It may be over, or another user's by now (set-uid).
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(child, number)
 
     # Signals that were ignored when we were started stay ignored for the program (nohup).
     ours = (*_PASSED_ON, *_FROM_TERMINAL, *_IGNORED)
@@ -334,9 +348,8 @@ def _run(
         ]
         child = _start(program, argv, environment, defaults)
         # Whether it was there already, and had them from whoever sent them to the group, nobody knows.
-        for each in early:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(child, each)
+        while waiting:
+            send(waiting.pop(0))
         status = os.waitpid(child, os.WUNTRACED)[1]
         while os.WIFSTOPPED(status):
             if os.WSTOPSIG(status) == signal.SIGSTOP:

@@ -8,8 +8,8 @@ import select
 import signal
 from collections.abc import Iterator
 
-# Of a process that has nothing to do but to answer.
-_PATIENCE_S = 1.0
+# Of a process that has nothing to do but to answer; on a crowded machine it may have to wait for a CPU.
+_PATIENCE_S = 20.0
 
 
 class GroupWitness:
@@ -26,6 +26,7 @@ class GroupWitness:
         """
         questions, self._questions = os.pipe()
         self._answers, answers = os.pipe()
+        self._is_lost = False
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
             self._pid = os.fork()
@@ -41,11 +42,15 @@ class GroupWitness:
             os.close(answers)
 
     def has_received(self, number: int) -> bool:
-        """Whether this signal was sent to the group since the last question. False where the witness is gone."""
+        """Whether this signal was sent to the group since the last question. False where the witness is gone or stopped."""
+        if self._is_lost:
+            return False
         with contextlib.suppress(OSError):
             os.write(self._questions, bytes([number]))
             if select.select([self._answers], [], [], _PATIENCE_S)[0]:
                 return os.read(self._answers, 1) == b"\1"
+        # An answer that comes later would be taken for that to another question.
+        self._is_lost = True
         return False
 
     def close(self) -> None:
@@ -81,9 +86,8 @@ def _answer_all(questions: int, answers: int) -> None:
         os.closerange(first + 1, second)
         os.closerange(second + 1, os.sysconf("SC_OPEN_MAX"))
         while question := os.read(questions, 1):
-            was_pending = question[0] in signal.sigpending()
-            while signal.sigtimedwait(signal.valid_signals(), 0) is not None:
-                pass
+            # That one alone: others that are pending will be asked about.
+            was_pending = signal.sigtimedwait([question[0]], 0) is not None
             os.write(answers, b"\1" if was_pending else b"\0")
     finally:
         os._exit(0)

@@ -165,10 +165,8 @@ def _read_process(directory: Path) -> Process:
 def _read_lane_or_leave_out(events_path: Path, lost: list[Unavailable]) -> Lane | None:
     """The lane; None where its files were not complete when the process died, or are damaged: that is added to `lost`."""
     try:
-        if not (
-            _is_finished(events_path, "events")
-            and _is_finished(events_path.with_suffix(".profile"), "profile")
-        ):
+        profile_path = events_path.with_suffix(".profile")
+        if not (_is_finished(events_path, "events") and _is_finished(profile_path, "profile")):
             return None
         return _read_lane(events_path)
     except RunError as error:

@@ -84,11 +84,16 @@ bool lane::grow_profile() noexcept {
   return !m_is_profile_full;
 }
 
+// Tried once, too.
 bool lane::grow_index() noexcept {
+  if (m_is_index_full) return false;
   const std::uint64_t slots = (m_index_mask + 1) * 4;
   if (!base::may_call_system()) return false;
   void* fresh = mmap(nullptr, slots * sizeof(index_entry), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (fresh == MAP_FAILED) return false;
+  if (fresh == MAP_FAILED) {
+    m_is_index_full = true;
+    return false;
+  }
   auto* table = static_cast<index_entry*>(fresh);
   for (std::uint64_t old = 0; old <= m_index_mask; ++old) {
     if (m_index[old].row == nullptr) continue;

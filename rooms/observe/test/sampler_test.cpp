@@ -318,6 +318,24 @@ TEST(switch_ring, reports_what_did_not_fit) {
   ring.close();
 }
 
+// A record that cannot be written may cause the next switch: without an end that is fixed before, this went on for as long
+// as the program ran.
+TEST(switch_ring, is_read_to_an_end_although_reading_makes_switches) {
+  switch_ring ring;
+  if (const int error = ring.open(static_cast<std::uint32_t>(gettid()))) GTEST_SKIP() << explain_perf(error, "").why;
+  for (int i = 0; i < 20; ++i) usleep(1);
+  std::uint64_t records = 0, lost = 0;
+  switch_ring::record each;
+  const std::uint64_t end = ring.end();
+  while (ring.next(each, lost, end) && records < 100'000) {
+    records += 1;
+    usleep(1);
+  }
+  EXPECT_GE(records, 20u);
+  EXPECT_LT(records, 1000u);
+  ring.close();
+}
+
 TEST(switch_ring, holds_no_descriptor_and_is_not_inherited) {
   const auto descriptors = [] {
     int count = 0;

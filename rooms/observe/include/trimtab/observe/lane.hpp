@@ -172,6 +172,7 @@ class alignas(64) lane {
   std::uint32_t m_index_used = 0;
   bool m_is_ring = true;
   bool m_is_profile_full = false;
+  bool m_is_index_full = false;
   base::ticks m_thread_start = 0;
   profile_row* m_state_row = nullptr;  // of the worker's present state; nullptr: no worker
   worker_state m_state = worker_state::none;
