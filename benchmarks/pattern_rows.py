@@ -51,6 +51,7 @@ class Pattern:
         calls: of each of its regions in one instance, in order of lines.
         only: the compilers it is for; empty: all of its language.
         by: its loops where a compiler makes others of them.
+        has_clock: START and STOP stand around one loop, or around loops without a barrier between them.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Pattern:
     language: str = CPP
     only: tuple[str, ...] = ()
     by: tuple[tuple[str, tuple[Loop, ...]], ...] = ()
+    has_clock: bool = True
 
     @property
     def has_schedule(self) -> bool:
@@ -209,14 +211,14 @@ _REDUCTIONS = (
         + _combined(
             "reduction(inscan, + : sum)",
             "{\nsum += work(i);\n#pragma omp scan inclusive(sum)\nprefix[i] = sum;\n}",
-        )
-        .replace("STOP(", "STOP_EACH_OF_TWO(")
-        .replace(SCHEDULE, "")
+        ).replace(SCHEDULE, "")
         + "\nfor (int i = 0; i < trip; ++i) expect(prefix[i] == (i > 0 ? prefix[i - 1] : 0) + answer[i]);",
         (STATIC, STATIC),
         before="static word prefix[trip];",
         after="",
         by=_INLINED_ONCE,
+        # clang makes two loops of it, with a barrier between them that nobody can stand at.
+        has_clock=False,
     ),
 )
 
