@@ -185,6 +185,14 @@ def test_truncated_anywhere(tmp_path: Path, name: str) -> None:
         assert str(whole) in told.why
 
 
+def test_a_lane_with_the_number_of_another_is_left_out(tmp_path: Path) -> None:
+    run = damaged(tmp_path, "lane-0001.events", 64, b"\0")
+    (process,) = open_run(run).processes
+    assert [lane.id for lane in process.lanes] == [0]
+    assert any("lane-0001.events: byte 64: expected the lane" in each.why for each in process.unavailable)
+    build(open_run(run))
+
+
 def test_process_that_died_while_it_began_is_passed_over(tmp_path: Path) -> None:
     a_run(tmp_path)
     (tmp_path / "101-0").mkdir()

@@ -178,6 +178,9 @@ def _read_lane(events_path: Path) -> Lane:
     events = open_file(events_path, "events")
     profile = open_file(events_path.with_suffix(".profile"), "profile")
     head = second_header(events, layout.LANE_HEADER)
+    # So that no two lanes of a process have the same number.
+    if events_path.name != f"lane-{head['lane']:04}.events":
+        raise RunError(f"{events_path}: byte 64: expected the lane of the file's name, found {head['lane']}")
     head["name"] = text(head["name"])
     head["title"] = text(head["title"])
     return Lane(
