@@ -19,6 +19,7 @@ SOURCE = (Path(__file__).parent / "loop_times.c").read_text(encoding="utf-8")
 # Of loops from fork to join, and of loops between barriers. GCC's static loops are inlined: large chunks are handed out there.
 SCHEDULES = {"clang-19": ("static", "static"), "gcc": ("dynamic,512", "dynamic,64")}
 THREADS = 2
+BETWEEN_BARRIERS = 1006  # trip counts of loops between two barriers, from there on
 
 
 def environment(threads: int = THREADS) -> dict[str, str]:
@@ -82,7 +83,9 @@ def test_a_loop_takes_until_its_last_thread_has_finished(
         measured = measured_seconds(watched.directory)
         assert clocked.keys() == measured.keys()
         assert all(len(each) > 10 for each in measured.values())
-        return {trip: round(share_in_order(measured[trip], clocked[trip]), 2) for trip in measured}
+        # clang puts a barrier of its own behind that of a reduction: with more threads than CPUs it takes long, too, and is no loop.
+        compared = [trip for trip in measured if threads == THREADS or trip < BETWEEN_BARRIERS]
+        return {trip: round(share_in_order(measured[trip], clocked[trip]), 2) for trip in compared}
 
     def are_all(found: dict[int, float]) -> bool:
         return all(each > 0.8 for each in found.values())
