@@ -50,9 +50,7 @@ def test_nothing_changes_without_trimtab(built: Path) -> None:
     assert _checked(built / "plain") == "not watched\n"
 
 
-def test_the_header_and_the_task_runtime_go_into_one_program(
-    run: Callable[..., Any], built: Path
-) -> None:
+def test_the_header_and_the_task_runtime_go_into_one_program(run: Callable[..., Any], built: Path) -> None:
     watched = run(built / "both")
     assert (watched.done.returncode, watched.done.stdout) == (0, "tasks are counted\n")
     report = watched.report()

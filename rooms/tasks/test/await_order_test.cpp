@@ -44,7 +44,7 @@ co_task<long> coroutine_tree(int levels, const places& order) {
   co_return sum;
 }
 
-std::uint64_t sum_of(const runtime& of, tally worker_counters::*count) {
+std::uint64_t sum_of(const runtime& of, tally worker_counters::* count) {
   std::uint64_t sum = 0;
   for (std::uint32_t i = 0; i < of.workers(); ++i) sum += (of.counters(i).*count).get();
   return sum;
@@ -69,14 +69,14 @@ TEST_P(await_orders, stacks_stay_few) {
   }
 }
 
-TEST(await_orders, tasks_of_high_priority_are_run_in_place_too) {
+TEST(await_order, tasks_of_high_priority_are_run_in_place_too) {
   runtime here({.workers = 1});
   EXPECT_EQ(here.run([&] { return tree(depth, oldest_first, priority::high); }), leaves);
   EXPECT_EQ(sum_of(here, &worker_counters::suspended), 0u);
 }
 
 // A window of tasks over many: what was taken out of it takes no room.
-TEST(await_orders, a_window_that_moves_on) {
+TEST(await_order, a_window_that_moves_on) {
   runtime here({.workers = 1});
   here.run([&] {
     future<int> stays = async([] { return 1; });
