@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 _NATIVE = Path(__file__).resolve().parent / "native"
@@ -33,3 +34,24 @@ def user_home() -> Path:
         return Path.home()
     except RuntimeError:
         return Path("/")
+
+
+def current_folder() -> Path | None:
+    """None where it was removed."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+def run_folders() -> list[Path]:
+    """Where runs go that the user gives no directory for: the first of these in which only this user can write.
+
+    Beside the user, or in the user's state folder, or in the folder for temporary files.
+    """
+    folders = [
+        Path(os.environ.get("XDG_STATE_HOME") or user_home() / ".local/state") / "trimtab",
+        Path(os.environ.get("TMPDIR", "/tmp")) / f"trimtab-{os.getuid()}",
+    ]
+    here = current_folder()
+    return folders if here is None else [here / "trimtab-runs", *folders]

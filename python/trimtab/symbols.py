@@ -13,23 +13,41 @@ import functools
 import json
 import os
 import re
-import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import NoteSection, SymbolTableSection
-
+from trimtab.files import FileKind, open_regular, read_json
 from trimtab.model import Module, Process, Subject
-from trimtab.whole_files import write_whole
+from trimtab.whole_files import write_private
 
 # What compilers call the functions they outline: the user's function stands before.
 _OUTLINED = re.compile(
     r"^(?P<function>.+?)(\._omp_fn\.\d+|\.omp_outlined.*|_omp_outlined.*|\.omp_task_entry.*|\.cold.*"
     r"|\.constprop.*|\.isra.*|\.part\.\d+)$"
 )
+_MAY_HOLD_FUNCTIONS = {
+    f"DW_TAG_{each}" for each in ("subprogram", "lexical_block", "namespace", "class_type", "structure_type")
+}
+# What gfortran calls a procedure of a module.
+_FORTRAN = re.compile(r"__(?P<module>[a-z]\w*?)_MOD_(?P<procedure>[a-z]\w*)")
+_FORTRAN_SOURCE = re.compile(r"\.(f|for|ftn|f\d\d)$", re.IGNORECASE)
 _DEBUG_ROOT = Path("/usr/lib/debug")
+_CACHE = "symbols.json"
+_MOST_LINES = 1 << 31
+_MOST_DEBUG_BYTES = 2 << 30
+# Of zlib, which sections of the older kind (.zdebug) are compressed by without saying how far.
+_MOST_EXPANSION = 1032
+
+
+class _NoFile(Exception):
+    """A cache or a program that is none."""
+
+
+_CACHE_FILE = FileKind("a cache of symbols", 64 << 20, _NoFile)
+# The run says where programs are: what is no regular file is not opened. A link is as good as what it leads to.
+_PROGRAM = FileKind("a program or library", 16 << 30, _NoFile, follows_links=True)
 # Headers whose templates are compiled into the program: a task that begins there is known by the user's first line in it.
 _TEMPLATES = re.compile(r"/trimtab/(tasks|session)/[\w/]+\.hpp$|/include/c\+\+/")
 
@@ -47,11 +65,13 @@ class Binary:
     """One ELF file, opened as long as this object lives."""
 
     def __init__(self, path: Path) -> None:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise OSError(f"{path}: not a regular file")
-        self._stream = path.open("rb")
+        # Here, as a report whose places are all known needs no ELF reader.
+        from elftools.elf.elffile import ELFFile
+
+        self._stream = open_regular(path, _PROGRAM)
         self.elf = ELFFile(self._stream)
         self._symbols: tuple[list[int], list[tuple[int, str]]] | None = None
+        self._has_lines: bool | None = None
         self._units: list[tuple[int, int, Any]] | None = None
         self._lines: dict[int, tuple[list[int], list[tuple[str, int]]]] = {}
 
@@ -62,15 +82,26 @@ class Binary:
     def build_id(self) -> str:
         """In hex; "" if there is none."""
         for section in self.elf.iter_sections():
-            if isinstance(section, NoteSection):
+            if hasattr(section, "iter_notes"):
                 for note in section.iter_notes():
                     if note["n_type"] == "NT_GNU_BUILD_ID":
                         return str(note["n_desc"])
         return ""
 
     def has_lines(self) -> bool:
-        """Whether there is debug information in this file itself."""
-        return bool(self.elf.has_dwarf_info(strict=True))
+        """Whether there is debug information in this file itself, of a size that can be read."""
+        if self._has_lines is None:
+            is_there = bool(self.elf.has_dwarf_info(strict=True))
+            self._has_lines = is_there and self._debug_bytes() <= _MOST_DEBUG_BYTES
+        return self._has_lines
+
+    def _debug_bytes(self) -> int:
+        """What the debug information takes in memory: a compressed section may say far more than the file has."""
+        return sum(
+            section["sh_size"] * _MOST_EXPANSION if section.name.startswith(".zdebug") else section.data_size
+            for section in self.elf.iter_sections()
+            if section.name.startswith((".debug", ".zdebug"))
+        )
 
     def function_at(self, address: int) -> str:
         """The symbol that covers `address`, or ""."""
@@ -94,7 +125,7 @@ class Binary:
         found: dict[int, tuple[int, str]] = {}
         for name in (".dynsym", ".symtab"):
             section = self.elf.get_section_by_name(name)
-            if not isinstance(section, SymbolTableSection):
+            if section is None or not hasattr(section, "iter_symbols"):
                 continue
             for symbol in section.iter_symbols():
                 if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_value"]:
@@ -113,7 +144,9 @@ class Binary:
         dwarf = self.elf.get_dwarf_info()
         if self._units is None:
             self._units = [
-                (low, high, unit) for unit in dwarf.iter_CUs() for low, high in _ranges_of(dwarf, unit)
+                (low, high, unit)
+                for unit in dwarf.iter_CUs()
+                for low, high in _ranges_of(dwarf, unit, unit.get_top_DIE())
             ]
         for low, high, unit in self._units:
             if low <= address < high:
@@ -125,6 +158,9 @@ class Binary:
                     end = bisect.bisect_left(addresses, self._end_of(address))
                     users = (each for each in places[at:end] if not _TEMPLATES.search(each[0]))
                     return next(users, places[at])
+                if at >= 0 and _TEMPLATES.search(places[at][0]):
+                    # A loop over iterators begins with code of the C++ library: the loop is where that was called.
+                    return _call_site(dwarf, unit, addresses[at]) or places[at]
                 if at >= 0:
                     return places[at]
         return "", 0
@@ -146,18 +182,50 @@ class Binary:
         return self._lines[unit.cu_offset]
 
 
-def _ranges_of(dwarf: Any, unit: Any) -> list[tuple[int, int]]:
-    top = unit.get_top_DIE()
-    low = top.attributes.get("DW_AT_low_pc")
-    high = top.attributes.get("DW_AT_high_pc")
+def _call_site(dwarf: Any, unit: Any, address: int) -> tuple[str, int] | None:
+    """Where the function that has the code at `address` calls what was inlined there; None if nothing was."""
+
+    def at_address(die: Any) -> bool:
+        return any(low <= address < high for low, high in _ranges_of(dwarf, unit, die))
+
+    def functions(die: Any) -> Iterator[Any]:
+        """GCC describes an outlined function inside the function it was written in."""
+        for each in die.iter_children():
+            if each.tag in _MAY_HOLD_FUNCTIONS:
+                yield each
+                yield from functions(each)
+
+    inside = (die for die in functions(unit.get_top_DIE()) if die.tag == "DW_TAG_subprogram")
+    die = next((each for each in inside if at_address(each)), None)
+    while die is not None:
+        blocks = (
+            each
+            for each in die.iter_children()
+            if each.tag in ("DW_TAG_inlined_subroutine", "DW_TAG_lexical_block") and at_address(each)
+        )
+        die = next(blocks, None)
+        if die is not None and die.tag == "DW_TAG_inlined_subroutine":
+            line = die.attributes.get("DW_AT_call_line")
+            file = die.attributes.get("DW_AT_call_file")
+            if line is None or file is None:
+                return None
+            return _file_name(unit, dwarf.line_program_for_CU(unit), file.value), line.value
+    return None
+
+
+def _ranges_of(dwarf: Any, unit: Any, die: Any) -> list[tuple[int, int]]:
+    """Addresses of the code of a unit, function or block, each from low to below high."""
+    low = die.attributes.get("DW_AT_low_pc")
+    high = die.attributes.get("DW_AT_high_pc")
     if low is not None and high is not None:
         end = high.value if high.form == "DW_FORM_addr" else low.value + high.value
         return [(low.value, end)]
-    ranges = top.attributes.get("DW_AT_ranges")
+    ranges = die.attributes.get("DW_AT_ranges")
     lists = dwarf.range_lists()
     if ranges is None or lists is None:
         return []
-    base = low.value if low is not None else 0
+    base = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
+    base = base.value if base is not None else 0
     found = []
     for entry in lists.get_range_list_at_offset(ranges.value, cu=unit):
         if hasattr(entry, "base_address"):
@@ -227,13 +295,19 @@ def _demangler() -> Any:
 
 
 def readable(symbol: str) -> str:
-    """A C++ function's name as it is written, without its parameters; a closure's without its call operator.
+    """A C++ or Fortran function's name as it is written, without its parameters; a closure's without its call operator.
 
     >>> readable("_ZN4heat5solveEPdi"), readable("solve"), readable("_ZZ4mainENKUlvE0_clEv")
     ('heat::solve', 'solve', 'main::{lambda#2}')
     >>> readable("_ZN4heat3fibEi.resume"), readable("_ZN4heat3fibEPZNS_3fibEiE20_ZN4heat3fibEi.Frame.actor")
     ('heat::fib', 'heat::fib')
+    >>> readable("__physics_MOD_solve"), readable("MAIN__")
+    ('physics::solve', 'main program')
     """
+    if fortran := _FORTRAN.fullmatch(symbol):
+        return "::".join(part for part in fortran.group("module", "procedure") if part)
+    if symbol == "MAIN__":
+        return "main program"
     demangle = _demangler()
     if not symbol.startswith("_Z") or demangle is None:
         return symbol
@@ -255,13 +329,16 @@ def readable(symbol: str) -> str:
 class Symbols:
     """Looks subjects up; keeps opened files and what it found. Use as a context manager.
 
+    What it found is kept in `run_directory`, if that is this user's and nobody else may write in it: a run of somebody
+    else is left as it is.
+
     Attributes:
         changed: paths of modules that are not the build that ran any more; nothing is looked up in them.
     """
 
-    def __init__(self, cache: Path | None = None) -> None:
-        self._cache = cache
-        self._known: dict[str, list[Any]] = _read_cache(cache)
+    def __init__(self, run_directory: Path | None = None) -> None:
+        self._run_directory = run_directory
+        self._known: dict[str, list[Any]] = _read_cache(run_directory)
         self._is_new = False
         self._binaries: dict[tuple[str, str], tuple[Binary, ...]] = {}
         self.changed: set[str] = set()
@@ -273,8 +350,8 @@ class Symbols:
         for binaries in self._binaries.values():
             for binary in binaries:
                 binary.close()
-        if self._cache is not None and self._is_new:
-            _write_cache(self._cache, self._known)
+        if self._run_directory is not None and self._is_new:
+            _write_cache(self._run_directory, self._known)
 
     def _open(self, module: Module) -> tuple[Binary, ...]:
         """The module's file and, where that has no debug information, its debug file."""
@@ -302,9 +379,11 @@ class Symbols:
 
     def place(self, process: Process, subject: Subject) -> Place:
         """Where `subject` is, from what its runtime said, debug information, or symbols, in this order."""
-        module = next((each for each in process.modules if each.id == subject.module), None)
+        module = process.modules_by_id.get(subject.module)
         if module is None:
             return Place(subject.function, subject.file, subject.line)
+        if subject.line and subject.file and subject.function:
+            return Place(subject.function, subject.file, subject.line)  # clang tells all of it
         key = f"{module.path}|{module.build_id}|{subject.offset:x}|{int(subject.is_call)}"
         if key not in self._known:
             found = self._look_up(module, subject)
@@ -313,6 +392,8 @@ class Symbols:
             self._known[key] = [found.function, found.file, found.line]
             self._is_new = True
         function, file, line = self._known[key]
+        if _FORTRAN_SOURCE.search(file):
+            function = function.removesuffix("_")  # that every Fortran compiler on Linux adds
         if subject.line:
             return Place(subject.function or function, subject.file or file, subject.line)
         return Place(function, file, line)
@@ -330,24 +411,34 @@ class Symbols:
         return Place(function, file, line)
 
 
-def _read_cache(path: Path | None) -> dict[str, list[Any]]:
-    if path is None:
+def _read_cache(run_directory: Path | None) -> dict[str, list[Any]]:
+    """What an earlier report found; nothing if that cannot be read, or is not what this program writes."""
+    if run_directory is None:
         return {}
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return {
-            str(key): [str(value[0]), str(value[1]), int(value[2])]
-            for key, value in found["places"].items()
-            if found["format"] == 1
-        }
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
+        found = read_json(run_directory / _CACHE, _CACHE_FILE)
+    except _NoFile:
         return {}
+    places = found.get("places") if isinstance(found, dict) and found.get("format") == 1 else None
+    if not isinstance(places, dict) or not all(map(_is_place, places.values())):
+        return {}
+    return places
 
 
-def _write_cache(path: Path, known: dict[str, list[Any]]) -> None:
-    """Whole or not at all; a run directory that may not be written stays without."""
+def _is_place(value: Any) -> bool:
+    """Function, file and line."""
+    return (
+        isinstance(value, list)
+        and [type(each) for each in value] == [str, str, int]
+        and 0 <= value[2] < _MOST_LINES
+    )
+
+
+def _write_cache(run_directory: Path, known: dict[str, list[Any]]) -> None:
+    """A run directory that is not ours alone, or may not be written, stays without."""
+    text = json.dumps({"format": 1, "places": known}, indent=0, sort_keys=True)
     with contextlib.suppress(OSError):
-        write_whole(path, json.dumps({"format": 1, "places": known}, indent=0, sort_keys=True).encode())
+        write_private(run_directory, _CACHE, text.encode())
 
 
 def label(process: Process, subject: Subject, place: Place) -> str:
@@ -357,7 +448,7 @@ def label(process: Process, subject: Subject, place: Place) -> str:
     if place.line:
         where = f"{Path(place.file).name}:{place.line}"
         return f"{where} ({place.function})" if place.function else where
-    module = next((each for each in process.modules if each.id == subject.module), None)
+    module = process.modules_by_id.get(subject.module)
     where = f"0x{subject.offset:x}"
     if module is not None:
         where = f"{Path(module.path).name}+{where}"

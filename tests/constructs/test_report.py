@@ -116,3 +116,51 @@ end program
     (region,) = _report(tmp_path, compiler, source, "-O2", suffix=".f90")["regions"]
     found = (region["line"], region["schedule"], region["chunk"], region["iterations"])
     assert found == (4, "dynamic", 10, 1000)
+    assert region["function"] == "main program"
+
+
+_CXX = """#include <vector>
+namespace heat {
+template <class T> struct grid {
+  std::vector<T> points = std::vector<T>(1000);
+  void step() {
+#pragma omp parallel for schedule(dynamic, 16)
+    for (auto it = points.begin(); it < points.end(); ++it) *it += 1;
+  }
+};
+}
+int main() {
+  heat::grid<double> g;
+  g.step();
+  auto scale = [&] {
+#pragma omp parallel for schedule(static, 4)
+    for (auto it = g.points.rbegin(); it < g.points.rend(); it++) *it *= 2;
+  };
+  scale();
+#pragma omp parallel
+  {
+#pragma omp for schedule(dynamic, 8) nowait
+    for (auto it = g.points.begin(); it < g.points.end(); ++it) *it += 1;
+#pragma omp for schedule(guided)
+    for (std::size_t i = 0; i < g.points.size(); i++) g.points.at(i) += 1;
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("optimize", ["-O0", "-O1", "-O3"])
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_loops_over_iterators_are_in_the_program(tmp_path: Path, compiler: str, optimize: str) -> None:
+    """Not in the header of the C++ library whose code a loop begins with; and two loops of one region are told apart."""
+    regions = _report(tmp_path, compiler, _CXX, optimize, suffix=".cpp")["regions"]
+    assert [region["line"] for region in regions] == [6, 15, 19]
+    assert all(region["file"].endswith("program.cpp") for region in regions)
+    functions = [region["function"] for region in regions]
+    assert functions[0] == "heat::grid<double>::step" and functions[2] == "main"
+    # A compiler gives the line of the directive, or of the loop behind it.
+    directives = [[6], [15], [21, 23]]
+    for region, lines in zip(regions, directives, strict=True):
+        names = sorted(loop["name"] for loop in region["loops"])
+        assert len(names) == len(lines)
+        for name, line in zip(names, lines, strict=True):
+            assert name.startswith((f"program.cpp:{line} ", f"program.cpp:{line + 1} ")), names

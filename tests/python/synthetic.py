@@ -170,6 +170,7 @@ class ProcessFiles:
     names: list[bytes] = field(default_factory=list)
     samples: list[tuple[float, int, float]] = field(default_factory=list)
     decisions: list[bytes] = field(default_factory=list)
+    switches: list[bytes] = field(default_factory=list)
     pid: int = 100
     wall: float = 10.0
     parallel: float = 0.0
@@ -207,6 +208,9 @@ class ProcessFiles:
         if self.decisions:
             head = page(file_header(7, 256, len(self.decisions), len(self.decisions)))
             (home / "decisions.tt").write_bytes(head + b"".join(self.decisions))
+        if self.switches:
+            head = page(file_header(6, 32, len(self.switches), len(self.switches)))
+            (home / "switches.tt").write_bytes(head + b"".join(self.switches))
         for number, lane in enumerate(self.lanes):
             self._write_lane(home, number, lane)
         return home

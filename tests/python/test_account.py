@@ -117,7 +117,7 @@ def test_run_delay_is_taken_from_the_lane_that_had_it(tmp_path: Path) -> None:
     lanes[1].run_s = lanes[1].delay_s = 5.0
     report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0, cpus=2.0))
     check(report, work=14 / 20, barrier_wait=1 / 20, run_delay=5 / 20)
-    assert report["findings"][0]["cause"] == "another program's load"
+    assert report["findings"][0]["cause"] == "CPU contention"
     assert report["os"]["run_delay_s"] == pytest.approx(5.0)
 
 
@@ -225,7 +225,7 @@ def test_nested_teams_that_are_more_than_the_cpus_are_no_other_program(tmp_path:
     )
     assert report["threads"] == 2
     causes = [each["cause"] for each in report["findings"]]
-    assert "another program's load" not in causes
+    assert "CPU contention" not in causes
     crowded = report["findings"][causes.index("more threads than CPUs")]
     assert "4.0 threads at a time" in crowded["evidence"] and "OMP_MAX_ACTIVE_LEVELS=1" in crowded["action"]
 

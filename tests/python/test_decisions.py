@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from synthetic import LaneFile, ProcessFiles, decision, knob, policy, subject, team_of, write_run
 from trimtab.analysis import build
+from trimtab.history import Key, entries_of
 from trimtab.model import RunError
 from trimtab.readers import open_run
-from trimtab.text import tables, verdict
-from trimtab.text.decisions import decision_line, summary
+from trimtab.text.decisions import decision_line, lasting, summary
+from trimtab.text.tables import tables
+from trimtab.text.verdict import verdict
 
 NAMES = [
     subject(1, name="mandel.c:48"),
@@ -120,10 +122,13 @@ def test_what_is_turned_all_the_time_hides_no_other_change(report: dict[str, Any
 @pytest.mark.parametrize(
     ("steering", "told"),
     [
-        ({"mode": "frozen", "known_settings": 0}, "nothing is known of this program with these arguments"),
+        (
+            {"mode": "frozen", "known_settings": 0},
+            "no settings are known for this program with these arguments",
+        ),
         (
             {"mode": "frozen", "known_settings": 1},
-            "nothing was changed, although 1 setting of its loops was found earlier",
+            "nothing was changed, although earlier runs found 1 setting for its loops",
         ),
         ({"mode": "off", "threads": "fit"}, "nothing was changed"),
     ],
@@ -143,3 +148,61 @@ def test_a_file_that_was_cut_off_is_told(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(RunError, match=r"decisions\.tt: byte 24"):
         open_run(run)
+
+
+def test_what_a_search_confirmed_is_no_change_of_the_program(tmp_path: Path) -> None:
+    confirmed = [
+        decision(1.0, 1, 1, 1, (4, 4), 2, b"the best"),
+        decision(1.0, 1, 1, 2, (0, 0), 2, b"the best"),
+    ]
+    (made,) = build(open_run(run_with(tmp_path, confirmed)))["decisions"]
+    assert decision_line(made) == "at 1.00 s threads of mandel.c:48 stays 4, schedule stays static: the best"
+    assert lasting([made]) == []
+    remembered = {"decisions": [made], "started_real_ns": 0, "program": "app"}
+    assert entries_of(remembered, Key("abc", "2", "", "Processor, 2 CPUs"), "run")[0].settings == {
+        "threads": "4",
+        "schedule": "static",
+    }
+
+
+def _decided(outcome: str, setting: tuple[str, str], reason: str = "", **other: Any) -> dict[str, Any]:
+    change = {"knob": "schedule", "from": setting[0], "to": setting[1]}
+    known = {"subject": "loop.c:8", "policy": "tuner", "gain": None, "uncertainty": None, "time_s": 1.0}
+    return {"outcome": outcome, "changes": [change], "reason": reason, **known, **other}
+
+
+REJECTED = [
+    _decided("trial", ("as-written", "fac2"), "imbalance"),
+    _decided("undone", ("fac2", "as-written"), "the incumbent's turn"),
+    _decided("trial", ("as-written", "fac2"), "imbalance"),
+    _decided("undone", ("fac2", "as-written"), "no better", gain=-0.012, uncertainty=0.004),
+    _decided("trial", ("as-written", "dynamic"), "imbalance"),
+    _decided("undone", ("dynamic", "as-written"), "the incumbent's turn"),
+]
+
+
+def test_what_was_tried_without_success_is_said_with_the_reason(report: dict[str, Any]) -> None:
+    stream = io.StringIO()
+    verdict(report | {"decisions": REJECTED}, Path("run"), stream)
+    # A setting that was tried in several turns counts once.
+    assert "0 changes kept, 2 tried\n" in stream.getvalue()
+    lines = [line.strip() for line in stream.getvalue().splitlines() if "tried schedule" in line]
+    assert lines == [
+        "tried schedule fac2 at loop.c:8, undone: no better; gain -1.2 % ± 0.4 %",
+        "tried schedule dynamic at loop.c:8, undone: the run ended before a gain was proved",
+    ]
+
+
+def test_what_was_tried_before_something_better_was_kept_is_left_out(report: dict[str, Any]) -> None:
+    kept = _decided("kept", ("as-written", "guided"), "imbalance", gain=0.68, uncertainty=0.0002)
+    stream = io.StringIO()
+    verdict(report | {"decisions": [*REJECTED, kept]}, Path("run"), stream)
+    assert "tried schedule" not in stream.getvalue()
+    assert "gain 68.0 % ± less than 0.1 %" in stream.getvalue()
+
+
+def test_settings_from_earlier_runs_are_not_set_by_rules() -> None:
+    known = _decided("set", ("as-written", "fac2"), "found by an earlier run", policy="history")
+    rule = _decided("set", ("as-written", "static"), "overhead")
+    assert summary([known]) == "0 changes kept, 0 tried, 1 from earlier runs"
+    assert summary([known, rule]) == "0 changes kept, 0 tried, 1 from earlier runs, 1 set by rules"

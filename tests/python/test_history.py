@@ -60,7 +60,7 @@ def test_what_was_remembered_is_recalled(history: History) -> None:
     assert not history.path.exists(), "asking makes no file"
     other = replace(ENTRY, subject="app+0x80", gain=None, spread=None, pairs=0)
     history.remember([ENTRY, other])
-    assert [replace(each, id=0) for each in history.recall(KEY)] == [ENTRY, other]
+    assert [replace(each, id=0, method=None) for each in history.recall(KEY)] == [ENTRY, other]
 
 
 @pytest.mark.parametrize("part", ["build", "cpus", "input_class", "machine"])
@@ -86,6 +86,47 @@ def test_forgetting(history: History) -> None:
     assert history.entries() == []
 
 
+def make_first_version(path: Path) -> None:
+    """As versions before the measuring method was written down left it."""
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.executescript(
+            "ALTER TABLE settings RENAME TO new; CREATE TABLE settings (id INTEGER PRIMARY KEY, "
+            "build TEXT NOT NULL, subject TEXT NOT NULL, cpus TEXT NOT NULL, input TEXT NOT NULL, machine TEXT NOT NULL, "
+            "name TEXT NOT NULL, program TEXT NOT NULL, knobs TEXT NOT NULL, policy TEXT NOT NULL, reason TEXT NOT NULL, "
+            "gain REAL, spread REAL, pairs INTEGER NOT NULL, at REAL NOT NULL, run TEXT NOT NULL, "
+            "UNIQUE (build, subject, cpus, input, machine)); INSERT INTO settings SELECT id, build, subject, cpus, input, "
+            "machine, name, program, knobs, policy, reason, gain, spread, pairs, at, run FROM new; DROP TABLE new; "
+            "PRAGMA user_version = 1"
+        )
+
+
+def test_loops_that_were_measured_in_another_way_are_not_used_and_not_lost(history: History) -> None:
+    """Until version 2 a loop's time ended where its first thread left a reduction."""
+    region = replace(ENTRY, subject="app/threads", settings={"threads": "2"})
+    start = replace(ENTRY, subject="start", settings={"OMP_WAIT_POLICY": "passive"})
+    other_loop = replace(
+        ENTRY, subject="app+0x99", settings={"partition": "weighted", "partition.costs": "even"}
+    )
+    history.remember([ENTRY, other_loop, region, start])
+    make_first_version(history.path)
+    for _ in range(2):  # of the first version, and then of today's
+        assert {each.subject for each in history.recall(KEY)} == {"app/threads", "start"}
+        assert {each.subject for each in history.outdated(KEY)} == {"app+0x40", "app+0x99"}
+        assert len(history.entries()) == 4
+        history.remember([region])
+    listed = " ".join(command("list", "--history", str(history.path)).output.split())
+    assert listed.count("not used") == 2
+    assert "app+0x40" not in command("export", "--to", "settings", "--history", str(history.path)).output
+    # Found anew, it is used; what the older version found stays until it is forgotten.
+    anew = replace(ENTRY, settings={"chunk": "8"})
+    history.remember([anew])
+    assert {"chunk": "8"} in [each.settings for each in history.recall(KEY)]
+    assert {each.subject for each in history.outdated(KEY)} == {"app+0x99"}
+    assert len(history.entries()) == 5
+    history.remember([anew])
+    assert len(history.entries()) == 5
+
+
 def make_corrupted(path: Path) -> None:
     path.write_bytes(b"SQLite format 3\0" + b"x" * 5000)
 
@@ -100,7 +141,7 @@ def make_cut_off(path: Path) -> None:
 
 def make_newer(path: Path) -> None:
     with sqlite3.connect(path) as database:
-        database.execute("PRAGMA user_version = 2")
+        database.execute("PRAGMA user_version = 3")
 
 
 def make_anothers(path: Path) -> None:
@@ -125,7 +166,7 @@ def make_folder(path: Path) -> None:
         (make_corrupted, "not a database|malformed"),
         (make_text, "expected a history of trimtab, found what is not a database"),
         (make_cut_off, "malformed|disk I/O"),
-        (make_newer, "expected version 1 of the history, found 2"),
+        (make_newer, "expected version 2 of the history, found 3"),
         (make_anothers, "found another database"),
         (make_nonsense, "expected texts by knob"),
         (make_folder, "expected a file, found a folder"),
@@ -167,7 +208,7 @@ def test_whether_it_could_be_written_is_known_before(
     history.check_writable()
     assert len(history.entries()) == 1
     make_newer(history.path)
-    with pytest.raises(HistoryError, match="expected version 1 of the history, found 2"):
+    with pytest.raises(HistoryError, match="expected version 2 of the history, found 3"):
         history.check_writable()
 
 
@@ -304,7 +345,7 @@ def command(*arguments: str) -> Result:
 
 def test_the_command(history: History) -> None:
     file = ("--history", str(history.path))
-    assert "nothing known" in command("list", *file).output
+    assert "no settings in" in command("list", *file).output
     history.remember([ENTRY, replace(ENTRY, subject="b", name="loop.c:7", program="/opt/other", gain=None)])
     listed = command("list", *file).output
     assert "mandel.c:48" in listed
@@ -350,7 +391,7 @@ def test_the_command_tells_of_damage(history: History) -> None:
     make_newer(history.path)
     result = command("list", "--history", str(history.path))
     assert result.exit_code == 2
-    assert "expected version 1" in result.output
+    assert "expected version 2" in result.output
     assert result.output.count("\n") == 1
 
 

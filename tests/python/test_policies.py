@@ -58,19 +58,33 @@ def snapshot(number: int = 1, **more: Any) -> str:
     )
 
 
-def test_a_snapshot_is_read() -> None:
-    now = read_snapshot(snapshot())
+def kept(folder: Path, text: str) -> Path:
+    """As the library leaves it in the folder of a process."""
+    (folder / SNAPSHOT).write_text(text)
+    return folder
+
+
+def test_a_snapshot_is_read(tmp_path: Path) -> None:
+    now = read_snapshot(kept(tmp_path, snapshot()))
     (loop,) = now.subjects
     assert (now.time_s, loop.id, loop.knobs["schedule"].in_force) == (1.5, 17, "fac2")
     assert loop.measured_now() == [1e-6], "only what is of the values in force"
     assert loop.knobs["schedule"].values == ("as-written", "fac2")
     assert now.events == (Event("drifted", 17, 1.5),)
     with pytest.raises(ExchangeError, match="format 2, expected 1"):
-        read_snapshot(snapshot(format=2))
+        read_snapshot(kept(tmp_path, snapshot(format=2)))
 
 
-def test_proposals_are_lines_of_words() -> None:
-    (loop,) = read_snapshot(snapshot()).subjects
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"format": 1}', snapshot(subjects=[5]), snapshot(events=[{"a": 1}])]
+)
+def test_what_is_no_snapshot_is_refused_by_name(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ExchangeError, match=SNAPSHOT):
+        read_snapshot(kept(tmp_path, text))
+
+
+def test_proposals_are_lines_of_words(tmp_path: Path) -> None:
+    (loop,) = read_snapshot(kept(tmp_path, snapshot())).subjects
     made = [
         loop.trial("50 %, they say", schedule="fac2", chunk=8),
         loop.keep(""),

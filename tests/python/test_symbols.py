@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -195,7 +196,7 @@ def test_places_stay_when_the_program_is_gone(tmp_path: Path) -> None:
     process = process_of(tmp_path, program, offsets)
     build(open_run(tmp_path / "run"))
     program.unlink()
-    with Symbols(tmp_path / "run" / "symbols.json") as symbols:
+    with Symbols(tmp_path / "run") as symbols:
         function = next(iter(offsets))
         assert symbols.place(process, process.subjects[1]).line == DIRECTIVES[function]
 
@@ -208,10 +209,31 @@ def test_damaged_cache_is_made_anew(tmp_path: Path, content: str) -> None:
     process = process_of(tmp_path, program, outlined(program))
     cache = tmp_path / "symbols.json"
     cache.write_text(content)
-    with Symbols(cache) as symbols:
+    with Symbols(tmp_path) as symbols:
         assert symbols.place(process, process.subjects[1]).line
     assert '"places"' in cache.read_text()
     assert "app.c" in cache.read_text()
+
+
+@pytest.mark.parametrize("most", [1 << 30, 100])
+def test_compressed_debug_information_is_read_up_to_a_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    program = build_program(tmp_path, "gcc", "-O2", "-g", "-gz=zlib")
+    process = process_of(tmp_path, program, outlined(program))
+    monkeypatch.setattr("trimtab.symbols._MOST_DEBUG_BYTES", most)
+    with Symbols() as symbols:
+        place = symbols.place(process, process.subjects[1])
+    assert place.function
+    assert bool(place.line) == (most > 100)
+
+
+def test_a_program_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    program = tmp_path / "app"
+    os.mkfifo(program)
+    process = process_of(tmp_path, program, {"f": 0x40}, "ab12")
+    with Symbols() as symbols:
+        assert symbols.place(process, process.subjects[1]) == Place()
 
 
 @pytest.mark.parametrize("size", [0, 3, 64, 200, 1000, 5000])
@@ -254,7 +276,9 @@ def test_user_function(symbol: str, function: str) -> None:
         ("_ZZN12_GLOBAL__N_16workerEjjlENKUlvE_clEv", "(anonymous)::worker::{lambda#1}"),
         ("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back"),
         ("_Znot_one", "_Znot_one"),
+        ("__physics_MOD_solve", "physics::solve"),
+        ("MAIN__", "main program"),
     ],
 )
-def test_names_of_cxx_are_readable(symbol: str, name: str) -> None:
+def test_names_are_readable(symbol: str, name: str) -> None:
     assert readable(symbol) == name

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 from trimtab.cli.main import main
 from trimtab.cli.tune import _keep
-from trimtab.history import History, HistoryError, Key
+from trimtab.history import Entry, History, HistoryError, Key
 from trimtab.tuning.across import Outcome, Pairs, RunFailed, Start, Trial, rows_of, starts_for, tune
-from trimtab.tuning.online import START, entries_of_start
+from trimtab.tuning.online import START, entries_of_start, key_of
 from trimtab.tuning.runner import ProgramRunner
 
 QUIET = {"run_delay": 0.0, "barrier_wait": 0.0, "runtime": 0.0, "arrival": 0.0, "work": 1.0}
@@ -225,6 +227,43 @@ def test_what_is_kept_is_an_entry_for_each_thing(tmp_path: Path) -> None:
         5,
     )
     assert (start.subject, start.settings) == (START, {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"})
+    # What was proved on top of a kept start value is kept together with it.
+    more = Outcome(starts=[(Start({"OMP_PROC_BIND": "close"}, "moves"), pairs)])
+    _keep(more, history.recall(key), history, key, Path("app"))
+    (start,) = (each for each in history.recall(key) if each.subject == START)
+    assert start.settings == {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "OMP_PROC_BIND": "close"}
+
+
+@pytest.mark.parametrize(("saved", "is_replaced"), [(0.2, True), (0.0, False)])
+def test_its_runs_begin_with_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, saved: float, is_replaced: bool
+) -> None:
+    """So what is found in them has won against it, and not only against the program as it is written."""
+    key = key_of(Path(shutil.which("true") or ""), [], None)
+    history = History(tmp_path / "history.sqlite")
+    kept = Entry(key, "a", "a.c:1", "true", {"chunk": "256"}, "tuner", "before", 0.5, 0.1, 9, 1.0, "run")
+    untouched = replace(kept, subject="b")
+    history.remember([kept, untouched])
+    begun_with: list[list[dict[str, str]]] = []
+
+    class Made(MadeUp):
+        def __init__(self, _command: object, _folder: object, found: Path, *_: object, **__: object) -> None:
+            super().__init__(saved)
+            self.environment: dict[str, str] = {}
+            self.found = History(found)
+
+        def learn(self, environment: Mapping[str, str]) -> dict[str, Any]:
+            begun_with.append([each.settings for each in self.found.recall(key)])
+            if saved > 0:
+                self.found.remember([replace(kept, settings={"chunk": "64"})])
+            return super().learn(environment)
+
+    monkeypatch.setattr("trimtab.tuning.runner.ProgramRunner", Made)
+    done = CliRunner().invoke(main, ["tune", "--runs", "1", "--history", str(history.path), "--", "true"])
+    assert done.exit_code == 0, done.output
+    assert begun_with == [[{"chunk": "256"}, {"chunk": "256"}]]
+    found = {each.subject: each.settings["chunk"] for each in history.recall(key)}
+    assert found == {"a": "64" if is_replaced else "256", "b": "256"}
 
 
 def test_a_program_that_fails_is_told(tmp_path: Path) -> None:

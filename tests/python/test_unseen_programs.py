@@ -11,7 +11,8 @@ from synthetic import write_run
 from trimtab.analysis import build
 from trimtab.launcher.inspect_program import inspect
 from trimtab.readers import open_run
-from trimtab.text import tables, verdict
+from trimtab.text.tables import tables
+from trimtab.text.verdict import verdict
 
 RUSAGE = {"user_s": 1.5, "system_s": 0.5, "voluntary": 3, "involuntary": 4, "max_rss_kb": 5000}
 
@@ -68,6 +69,6 @@ def test_one_reason_and_what_the_operating_system_saw(
     assert f"trimtab: 1 s; {regions[0]}\n" in stream.getvalue()
     assert "  steering: nothing was changed\n" in stream.getvalue()
     tables(report, Path("run"))
-    line = "operating system: 2 s of CPU time (2.00 CPUs in the mean), 3 switches of its own will, 4 forced\n"
+    line = "operating system: 2 s of CPU time (2.00 CPUs on average), 3 voluntary and 4 involuntary context switches\n"
     assert line in stream.getvalue()
     assert line in capsys.readouterr().out

@@ -14,17 +14,24 @@ const MEANING: Record<string, string> = {
 
 const change = (each: Decision): string =>
   each.changes.map(({ knob, from, to }) => `${knob} ${from} \u2192 ${to}`).join(", ");
+const to = (each: Decision): string => each.changes.map((turned) => `${turned.knob} ${turned.to}`).join(", ");
+// The policy that applies what earlier runs found.
+const HISTORY = "history";
 const gain = (each: Decision): string =>
   each.gain === null ? "" : `${percent(each.gain)} \u00b1 ${percent(each.uncertainty ?? 0)}`;
 
 export function steering(report: Report): HTMLElement {
   const count = (outcome: string): number => report.decisions.filter((each) => each.outcome === outcome).length;
-  const byRules = count("set");
+  const tried = new Set(
+    report.decisions.filter((each) => each.outcome === "trial").map((each) => `${each.subject} ${to(each)}`),
+  );
+  const known = report.decisions.filter((each) => each.outcome === "set" && each.policy === HISTORY).length;
+  const byRules = count("set") - known;
   return section(
     "steering",
     "Steering",
     note(
-      `${count("kept")} kept, ${count("trial")} tried${byRules ? `, ${byRules} set by rules` : ""}. A change that did not help was undone.`,
+      `${count("kept")} kept, ${tried.size} tried${known ? `, ${known} from earlier runs` : ""}${byRules ? `, ${byRules} set by rules` : ""}. A change that did not help was undone.`,
     ),
     new Table<Decision>({
       caption: "Decisions",

@@ -13,7 +13,7 @@ const MEANING: Record<Share, [name: string, meaning: string]> = {
   serial: ["serial", "cores for which the program had no thread at work"],
   run_delay: ["run delay", "threads wanted a CPU and got none"],
   runtime: ["runtime and tool", "forking, joining, handing out or looking for work, and Trimtab\u2019s own cost"],
-  unattributed: ["unattributed", "the rest: blocked, asleep, or not seen"],
+  unattributed: ["unattributed", "blocked, sleeping, or not observed"],
 };
 const LONGEST_COMMAND = 600;
 
@@ -23,7 +23,9 @@ export function heading(report: Report): HTMLElement {
   facts.push(
     report.signal
       ? ["killed by", report.signal]
-      : ["exit code", report.code === null ? "not known" : String(report.code)],
+      : report.code === null
+        ? ["exit status", "unknown: the launcher was killed"]
+        : ["exit code", String(report.code)],
   );
   if (report.threads !== null) facts.push(["threads", count(report.threads)]);
   if (report.cpus !== null) facts.push(["CPUs", count(report.cpus)]);

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from trimtab.analysis.blocked import blocked_share_outside
 from trimtab.analysis.counters import samples_of
 from trimtab.analysis.overhead import own_cost
 from trimtab.analysis.workers import Worker, beside_tasks_s, workers_of
@@ -57,6 +58,8 @@ class _Lanes:
     delay: Figures
     is_main: NDArray[np.bool_]
     is_worker: NDArray[np.bool_]
+    blocked_share_outside: float | None = None
+    """Of the first lane's blocked time, the share outside regions, where it was measured."""
 
     @property
     def inside(self) -> Figures:
@@ -114,6 +117,7 @@ def account(process: Process, wall_s: float) -> Account:
     lanes = _lanes_of(process, regions, rows_of(process, "team"))
     in_regions = float(lanes.inside.sum())
     lanes = _with_workers(process, lanes, workers, regions)
+    lanes = replace(lanes, blocked_share_outside=blocked_share_outside(process))
     parallel = min(float(process.header["parallel_ticks"]) * process.ns_per_tick * 1e-9, wall_s)
     outside = wall_s - parallel
     inside = lanes.inside
@@ -294,6 +298,8 @@ def _fit(parts: dict[str, float], off_cpu: dict[str, float], starved: float, roo
 def _main_asleep(lanes: _Lanes, wall_s: float, outside: float) -> Figures:
     """Seconds in regions in which the first lane neither ran nor waited for a CPU; of the others nothing is said here."""
     blocked = np.maximum(wall_s - lanes.run - lanes.delay, 0.0)
+    if lanes.blocked_share_outside is not None:
+        return np.minimum(blocked * (1.0 - lanes.blocked_share_outside), lanes.inside)
     # In waits of regions or outside, in proportion to their lengths.
     lengths = lanes.waiting + outside
     return np.divide(blocked * lanes.waiting, lengths, out=np.zeros_like(blocked), where=lengths > 0)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from trimtab.analysis.account import Account
+from trimtab.analysis.advice import balance_advice, ordered_advice
 from trimtab.counted import counted
 
 # Below these a cause is noise: share of the program's wall time, and imbalance as slowest over mean.
@@ -38,6 +39,7 @@ def findings(
         *_imbalance(regions, account.run_delay_s),
         *_too_small(regions),
         *_locks(regions),
+        *ordered_findings(regions),
         *_oversubscribed(account, threads, quota, bool(regions)),
         *_other_load(account, threads, throttled),
         *_throttled(account, threads, throttled, quota),
@@ -75,20 +77,6 @@ def _imbalance(regions: list[dict[str, Any]], run_delay_s: float) -> list[dict[s
         busy = sorted(lane["work_s"] for lane in region["lanes"])
         steady = min(busy[-1] - sum(busy) / max(len(busy), region["threads"]), gain)
         delayed = min(delay_s * (1 - 1 / region["threads"]), gain - steady)
-        few = region["iterations"] is not None and region["iterations"] < 4 * region["threads"]
-        if few:
-            action = (
-                f"the loop has only {region['iterations']} iterations for {region['threads']} threads: "
-                "collapse it with an inner loop (collapse(2)), or parallelise the inner one"
-            )
-        elif region["schedule"] in ("dynamic", "guided"):
-            smaller = "iterations" if (region["chunk"] or 0) == 1 else "chunks"
-            action = f"make the {smaller} smaller, or order the long iterations first"
-        else:
-            action = (
-                "write schedule(dynamic, C) or schedule(guided) at the loop, "
-                "C about iterations / (threads * 16)"
-            )
         found.append(
             finding(
                 "imbalance",
@@ -97,7 +85,7 @@ def _imbalance(regions: list[dict[str, Any]], run_delay_s: float) -> list[dict[s
                 f"({busy[0]:.3g} s to {busy[-1]:.3g} s over {region['calls']} calls)"
                 + (f", schedule {region['schedule']}" if region["schedule"] else "")
                 + (f"; {delayed:.3g} s of it may be waits for a CPU" if delayed >= 0.05 * gain else ""),
-                action,
+                balance_advice(region),
                 gain - delayed,
             )
         )
@@ -139,6 +127,25 @@ def _locks(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 f"which were held {region['lock_held_s']:.3g} s",
                 "use a reduction or an atomic, or a private copy merged once per thread",
                 region["lock_wait_s"] / region["threads"],
+            )
+        )
+    return found
+
+
+def ordered_findings(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """gain = time waited for one's turn in ordered parts / threads."""
+    found = []
+    for region in regions:
+        waited_s = region["waits"].get("ordered", 0.0)
+        if waited_s <= 0 or region["threads"] < 2:
+            continue
+        found.append(
+            finding(
+                "ordered part",
+                region["name"],
+                f"threads waited {waited_s:.3g} s for their turn in the ordered part of the loop",
+                ordered_advice(region),
+                waited_s / region["threads"],
             )
         )
     return found
@@ -241,9 +248,9 @@ def _other_load(account: Account, threads: int, throttled_s: float) -> list[dict
         return []
     return [
         finding(
-            "another program's load",
+            "CPU contention",
             None,
-            f"threads were runnable without a CPU for {account.run_delay_s:.3g} s although "
+            f"threads were ready to run but had no CPU for {account.run_delay_s:.3g} s, although "
             f"{counted(threads, 'thread')} {'has' if threads == 1 else 'have'} {counted(account.cpus, 'CPU')}",
             "run when the machine is free, or give this program CPUs of its own (taskset, cpuset), "
             "or fewer threads than CPUs",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import sys
@@ -14,7 +13,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trimtab.cli.common import Stopped, fail, stopped_by_signals
+from trimtab.cli.common import (
+    Stopped,
+    echo,
+    echo_json,
+    fail,
+    stopped_by_signals,
+)
 
 if TYPE_CHECKING:
     from trimtab.checking import Checked, Options, Rules
@@ -69,7 +74,7 @@ _NONE = click.FloatRange(min=0)
     type=click.Path(path_type=Path),
     help="Keep what each run printed and wrote, and its run directory, in this folder (new).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Everything, as JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
 @click.pass_context
 def run_check(
@@ -111,8 +116,7 @@ def run_check(
         checked = _check(options, rules, folder)
     told = checked.as_json()
     if as_json:
-        json.dump(told, sys.stdout, indent=1)
-        sys.stdout.write("\n")
+        echo_json(told)
     else:
         from trimtab.text.check import check_table
 
@@ -171,5 +175,5 @@ def _check(options: Options, rules: Rules, folder: Path) -> Checked:
     except OSError as error:
         fail(f"{error.filename}: {error.strerror}")
     except Stopped as stopped:
-        click.echo("trimtab: stopped", err=True)
+        echo("trimtab: stopped", err=True)
         sys.exit(128 + stopped.number)

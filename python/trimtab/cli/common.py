@@ -2,19 +2,49 @@
 
 from __future__ import annotations
 
+import json
+import math
+import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
+from trimtab.escapes import printable
+from trimtab.files import FileKind, read_bytes
+from trimtab.paths import current_folder, run_folders
+from trimtab.whole_files import open_private_folder
+
+
+def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
+    """A line on standard output or error: texts of others in it (names, files, what a run says) move no cursor."""
+    click.echo(printable(str(text), also="\t"), err=err, nl=nl)
+
+
+def echo_json(value: object, indent: int = 1) -> None:
+    """`value` as it is, for machines: JSON in ASCII, null for what JSON has no number for."""
+    try:
+        text = json.dumps(value, indent=indent, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_with_numbers(value), indent=indent, allow_nan=False)
+    click.echo(text)
+
+
+def _with_numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_numbers(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_numbers(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
 
 def fail(message: str, code: int = 2) -> NoReturn:
     """One line on standard error, and out."""
-    click.echo(f"trimtab: {message}", err=True)
+    echo(f"trimtab: {message}", err=True)
     sys.exit(code)
 
 
@@ -30,7 +60,11 @@ class ProbeList(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         for each in str(value).split(","):
             if each.removeprefix("+") not in ("", "none", *PROBES):
-                self.fail(f"{each!r} is no probe; expected {', '.join(PROBES)}, or none", param, ctx)
+                self.fail(
+                    f"unknown probe {each.removeprefix('+')!r}; choose from {', '.join(PROBES)}, or none",
+                    param,
+                    ctx,
+                )
         return str(value)
 
 
@@ -44,13 +78,15 @@ class NewFile(click.ParamType[Path]):
         if path.is_dir():
             self.fail(f"{value}: is a folder; expected the name of a file", param, ctx)
         if not path.absolute().parent.is_dir():
-            self.fail(f"{value}: there is no folder {path.parent}", param, ctx)
+            self.fail(f"{value}: folder {path.parent} does not exist", param, ctx)
         return path
 
 
 # Of commands that tune.
 input_class_option = click.option(
-    "--input-class", metavar="NAME", help="Name of the input in the history. Default: the arguments."
+    "--input-class",
+    metavar="NAME",
+    help="Name under which the history keeps settings for this input. Default: the program's arguments.",
 )
 search_option = click.option(
     "--search",
@@ -65,7 +101,7 @@ search_option = click.option(
             "exhaustive",
         ]
     ),
-    help="How to search within a run. Default: diagnosed.",
+    help="Search method within a run. Default: diagnosed.",
 )
 
 # Of the policies behind --threads; the library has them, too.
@@ -77,9 +113,13 @@ TUNABLES = {
         *("bad_skew_s", "skew_ratio"),
     ),
     "regions": (),
-    "asat-v1": ("eval_time_s", "bad_spread", "bad_trig", "good_trig"),
-    "asat-v2": ("eval_time_s", "bad_time_s", "bad_trig", "good_trig"),
+    "asat-v1": ("bad_spread", "bad_trig", "load_time_s", "nice"),
+    "asat-v2": ("eval_time_s", "bad_time_s", "bad_trig", "good_trig", "nice", "dip_below"),
+    "asat-v1-timed": ("eval_time_s", "bad_spread", "bad_trig", "good_trig"),
+    "asat-v2-reset": ("eval_time_s", "bad_time_s", "bad_trig", "good_trig"),
 }
+# The tunables whose values are words.
+TUNABLE_WORDS = {"flag": ("on", "off"), "dip_below": ("bad_time", "eval_time")}
 
 
 class _Threads(click.ParamType[str]):
@@ -94,21 +134,26 @@ class _Threads(click.ParamType[str]):
             self.fail(f"expected one of {', '.join(TUNABLES)}, found {policy!r}", param, ctx)
         for each in tunables.split(",") if tunables else []:
             name, _, number = each.partition("=")
-            if name == "flag" and TUNABLES[policy]:
-                if number not in ("on", "off"):
-                    self.fail(f"{each!r}: expected on or off", param, ctx)
-                continue
-            if name not in TUNABLES[policy]:
-                known = ", ".join((*TUNABLES[policy], "flag") if TUNABLES[policy] else ("none",))
+            tunables_of_policy = (*TUNABLES[policy], "flag") if TUNABLES[policy] else ()
+            if name not in tunables_of_policy:
+                known = ", ".join(tunables_of_policy or ("none",))
                 self.fail(f"{each!r}: expected a tunable of {policy}: {known}", param, ctx)
-            is_whole = name.endswith("_trig")
-            if not _is_number(number, is_whole):
-                self.fail(
-                    f"{each!r}: expected {'a whole' if is_whole else 'a'} number above 0, up to 1e9",
-                    param,
-                    ctx,
-                )
+            expected = _expected_of(name, number)
+            if expected is not None:
+                self.fail(f"{each!r}: expected {expected}", param, ctx)
         return text
+
+
+def _expected_of(name: str, text: str) -> str | None:
+    """What a tunable's value must be; None where it is that."""
+    if words := TUNABLE_WORDS.get(name):
+        return None if text in words else " or ".join(words)
+    if name == "nice":
+        return None if text.isdigit() and int(text) <= 19 else "a whole number from 0 to 19"
+    is_whole = name.endswith("_trig")
+    if _is_number(text, is_whole):
+        return None
+    return f"{'a whole' if is_whole else 'a'} number above 0, up to 1e9"
 
 
 def _is_number(text: str, is_whole: bool) -> bool:
@@ -123,24 +168,29 @@ threads_option = click.option(
     "--threads",
     type=_Threads(),
     help="Consent to fewer threads than the program would have. fit: one number for all, by what others leave of the CPUs; "
-    "regions: one for each parallel region, searched as --tune does; asat-v1, asat-v2: as published, for comparison. Behind a colon tunables may be set: asat-v2:bad_trig=1,good_trig=10; flag=off: the program switches it on.",
+    "regions: one for each parallel region, searched as --tune does; asat-v1, asat-v2: ASAT exactly as published, for comparison; they raise the nice value of the team's threads except the primary "
+    "thread, which only a privileged process can undo; asat-v1-timed, asat-v2-reset: variants of them that keep the priority. "
+    "Behind a colon tunables may be set: asat-v2:bad_trig=1,good_trig=10; flag=off: the program switches it on.",
 )
 region_threads_option = click.option(
     "--threads",
     type=click.Choice(["regions"]),
-    help="Consent to fewer threads than the program would have: another number for each parallel region.",
+    help="Allow fewer threads than the program asks for; regions: search a number for each parallel region.",
 )
 fixed_threads_option = click.option(
     "--threads-even-if-fixed",
     is_flag=True,
-    help="With --threads: also where the program itself says how many (num_threads, omp_set_num_threads). It must be right with fewer.",
+    help="With --threads: also where the program sets the number itself (num_threads, omp_set_num_threads). Its answer must be right with fewer threads.",
 )
 
 virtual_threads_option = click.option(
     "--virtual-threads",
     is_flag=True,
-    help="Also share out static loops that GCC compiled, where a check of their code says that this changes no result.",
+    help="Also change static loops compiled by GCC, where a check of their machine code shows that this is safe.",
 )
+
+
+_POLICY_FILE = FileKind("a policy in Python", 16 << 20, click.ClickException, follows_links=True)
 
 
 class _Policy(click.ParamType[str]):
@@ -158,9 +208,9 @@ class _Policy(click.ParamType[str]):
             )
         path = Path(text).absolute()
         try:
-            compile(path.read_bytes(), str(path), "exec")
-        except OSError as error:
-            self.fail(f"{text}: {error.strerror}", param, ctx)
+            compile(read_bytes(path, _POLICY_FILE), str(path), "exec")
+        except click.ClickException as error:
+            self.fail(error.message, param, ctx)
         except (SyntaxError, ValueError) as error:
             self.fail(f"{text}: {error}", param, ctx)
         return str(path)
@@ -169,8 +219,8 @@ class _Policy(click.ParamType[str]):
 policy_option = click.option(
     "--policy",
     type=_Policy(),
-    help="Who searches within a run: tuner (default); arcs-online or arcs-offline, as published, without guard or proof, for "
-    "comparison; FILE.py: a policy of yours (docs/policies.md).",
+    help="Policy that decides within a run: tuner (default); arcs-online or arcs-offline, as published, without guard or "
+    "proof, for comparison; FILE.py: your own policy (docs/policies.md).",
 )
 
 
@@ -178,10 +228,35 @@ def find_run(name: str) -> Path:
     """The run directory that the user means: a path, or `last`."""
     if name != "last":
         return Path(name)
-    runs = sorted(Path("trimtab-runs").glob("*/run.json"), key=lambda path: path.stat().st_mtime)
+    runs = runs_below(default_folder())
     if not runs:
-        fail("no run below trimtab-runs/ here; give a run directory")
-    return runs[-1].parent
+        fail("no runs below trimtab-runs/ in this folder; name a run directory")
+    return max(runs, key=lambda each: _changed_at(each / "run.json"))
+
+
+def default_folder() -> Path:
+    """Where `trimtab run` leaves its runs: see `run_folders`. What is there of another user is read as well."""
+    beside = Path("trimtab-runs")
+    for folder in run_folders():
+        with suppress(OSError), open_private_folder(folder):
+            is_beside = current_folder() == folder.parent and folder.name == beside.name
+            return beside if is_beside or not runs_below(folder) else folder
+    return beside
+
+
+def runs_below(folder: Path) -> list[Path]:
+    """Folders in `folder` that have a run.json, whatever it is, by name."""
+    try:
+        return sorted(each for each in folder.iterdir() if os.path.lexists(each / "run.json"))
+    except OSError:
+        return []
+
+
+def _changed_at(path: Path) -> int:
+    try:
+        return os.lstat(path).st_mtime_ns
+    except OSError:
+        return 0
 
 
 class Stopped(BaseException):

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import sys
+import os
 from pathlib import Path
 from typing import Any
 
 import click
 
-from trimtab.cli.common import fail, find_run
+from trimtab.cli.common import echo_json, fail, find_run, runs_below
 
 
 @click.command("compare")
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
-@click.option("--json", "as_json", is_flag=True, help="Everything, as JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def compare_runs(before: str, after: str, as_json: bool) -> None:
-    """What differs between two sides of runs, and whether it is more than their noise.
+    """Compare two sets of runs: what differs, and whether by more than their noise.
 
     A side is a run directory, `last`, a folder of run directories, or several of these with commas between. With
     four runs a side and more, each difference has a 95 % interval.
     """
-    from trimtab.analysis import build, compare
+    from trimtab.analysis.compare import compare
+    from trimtab.analysis.report import build
     from trimtab.model import RunError
     from trimtab.readers import open_run
-    from trimtab.text import comparison
+    from trimtab.text.comparison import comparison
     from trimtab.text.progress import progress
 
     sides = [_runs_of(before), _runs_of(after)]
@@ -42,8 +42,7 @@ def compare_runs(before: str, after: str, as_json: bool) -> None:
         fail(f"{error.filename}: {error.strerror}")
     differences = compare(*reports)
     if as_json:
-        json.dump(differences, sys.stdout, indent=1)
-        sys.stdout.write("\n")
+        echo_json(differences)
     else:
         comparison(differences)
 
@@ -53,7 +52,7 @@ def _runs_of(side: str) -> list[Path]:
     found: list[Path] = []
     for part in side.split(","):
         directory = find_run(part)
-        inside = sorted(path.parent for path in directory.glob("*/run.json"))
+        inside = runs_below(directory)
         # A folder of runs has no run.json itself; what has neither gets the reader's own error.
-        found.extend([directory] if (directory / "run.json").exists() or not inside else inside)
+        found.extend([directory] if os.path.lexists(directory / "run.json") or not inside else inside)
     return found

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import asdict, dataclass
 
 import click
 
 from trimtab import paths
-from trimtab.cli.common import fail
+from trimtab.cli.common import (
+    echo,
+    echo_json,
+    fail,
+)
 
 _ROW = re.compile(r'COUNTER\(\w+, "([^"]+)", "([^"]+)", (exact|estimated), "([^"]+)"\)')
 
@@ -32,19 +35,19 @@ def read_counters() -> list[Counter]:
 
 @click.command("counters")
 @click.argument("pattern", required=False)
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def run_counters(pattern: str | None, as_json: bool) -> None:
-    """List the counters of the task runtime, those whose path contains PATTERN."""
+    """List the counters of the task runtime: all, or those whose path contains PATTERN."""
     found = [each for each in read_counters() if pattern is None or pattern in each.path]
     if not found:
         fail(f"no counter's path contains {pattern!r}; `trimtab counters` lists all")
     if as_json:
-        click.echo(json.dumps([asdict(each) for each in found], indent=2))
+        echo_json([asdict(each) for each in found], indent=2)
         return
     width = max(len(each.path) for each in found)
     for each in found:
-        click.echo(f"{each.path:<{width}}  {each.unit:<3} {each.how:<9}  {each.meaning}")
-    click.echo(
+        echo(f"{each.path:<{width}}  {each.unit:<3} {each.how:<9}  {each.meaning}")
+    echo(
         "\nOf one worker: /threads{locality#0/worker-thread#1}/idle-rate; of each: worker-thread#*; without {}: of all."
         "\nA program prints them with --trimtab:print-counter=PATH, and reads them with trimtab::find_counters."
     )

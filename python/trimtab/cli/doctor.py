@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
 
+from trimtab.cli.common import echo_json
+
 
 @click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def run_doctor(as_json: bool) -> None:
-    """What can be observed on this machine, what each lack costs, and how to remedy it.
+    """Say what can be observed on this machine, what is missing, and how to get it.
 
     Exits with 0, or with 1 if no program can be observed at all.
     """
     from trimtab.doctor.diagnosis import diagnose
-    from trimtab.text import diagnosis
+    from trimtab.text.diagnosis import diagnosis
     from trimtab.text.progress import progress
 
     with progress("looking"):
@@ -27,7 +28,7 @@ def run_doctor(as_json: bool) -> None:
             "checks": [check.as_json() for check in found.checks],
             "runtimes": [runtime.as_json() for runtime in found.runtimes],
         }
-        click.echo(json.dumps(parts, indent=1))
+        echo_json(parts)
     else:
         diagnosis(found.checks)
     sys.exit(0 if found.observes else 1)

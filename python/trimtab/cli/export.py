@@ -6,7 +6,11 @@ from pathlib import Path
 
 import click
 
-from trimtab.cli.common import fail, find_run
+from trimtab.cli.common import (
+    echo,
+    fail,
+    find_run,
+)
 
 # As in trimtab.export, which is imported when it is needed.
 _FORMATS = ("perfetto", "chrome", "csv", "parquet")
@@ -43,6 +47,6 @@ def export_run(run_directory: str, to: str, output: Path | None) -> None:
     except OSError as error:
         fail(f"{error.filename or path}: {error.strerror or error}")
     for note in done.notes:
-        click.echo(f"trimtab: {note}", err=True)
+        echo(f"trimtab: {note}", err=True)
     what = "tables" if len(done.files) > 1 else "trace"
-    click.echo(f"trimtab: {what}: {path}", err=True)
+    echo(f"trimtab: {what}: {path}", err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trimtab.cli.common import fail
+from trimtab.cli.common import (
+    echo,
+    echo_json,
+    fail,
+)
 
 if TYPE_CHECKING:
     from trimtab.history import Entry, History
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group("history")
 def run_history() -> None:
-    """Settings that earlier runs found: list, show, export, forget them.
+    """List, show, export or forget the settings that earlier runs found.
 
     A setting is used again for the same build of the program, subject, CPUs, input class and kind of machine.
     """
@@ -30,7 +33,7 @@ def _with_file(command: Callable[..., Any]) -> Callable[..., Any]:
         "file",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="The history. Default: trimtab/history.sqlite in your folder of data.",
+        help="File of the history. Default: trimtab/history.sqlite in your data folder.",
     )(command)
 
 
@@ -51,17 +54,17 @@ def _entries(history: History) -> list[Entry]:
 
 @run_history.command("list")
 @click.argument("program", required=False)
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @_with_file
 def list_entries(program: str | None, as_json: bool, file: Path | None) -> None:
-    """What is known, newest first; of PROGRAM, of which a part of the name is enough."""
+    """List the settings, newest first: all, or those of programs whose name contains PROGRAM."""
     history = _open(file)
     found = [each for each in _entries(history) if program is None or program in each.program]
     if as_json:
-        click.echo(json.dumps([each.as_json() for each in found], indent=1))
+        echo_json([each.as_json() for each in found])
         return
     if not found:
-        click.echo(f"nothing known{f' of {program}' if program else ''} in {history.path}", err=True)
+        echo(f"no settings{f' of {program}' if program else ''} in {history.path}", err=True)
         return
     from trimtab.text.history import history_table
 
@@ -72,7 +75,7 @@ def list_entries(program: str | None, as_json: bool, file: Path | None) -> None:
 @click.argument("number", type=int, metavar="ID")
 @_with_file
 def show_entry(number: int, file: Path | None) -> None:
-    """Everything about one setting."""
+    """Show everything about one setting."""
     history = _open(file)
     for each in _entries(history):
         if each.id != number:
@@ -82,7 +85,7 @@ def show_entry(number: int, file: Path | None) -> None:
         found["settings"] = " ".join(f"{knob}={value}" for knob, value in each.settings.items())
         found["at"] = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(each.at))
         for name, value in found.items():
-            click.echo(f"{name.replace('_', ' '):<12} {'-' if value is None else value}")
+            echo(f"{name.replace('_', ' '):<12} {'-' if value is None else value}")
         return
     fail(f"no entry {number} in {history.path}; `trimtab history list` shows all")
 
@@ -94,14 +97,15 @@ def show_entry(number: int, file: Path | None) -> None:
 )
 @_with_file
 def export_entries(program: str | None, to: str, file: Path | None) -> None:
-    """Everything, or what is known of PROGRAM, on standard output: as JSON, or as the settings that its library reads."""
+    """Print all settings, or those of PROGRAM, as JSON, or in the form that the library reads."""
     from trimtab.history import settings_text
 
     found = [each for each in _entries(_open(file)) if program is None or program in each.program]
     if to == "json":
-        click.echo(json.dumps([each.as_json() for each in found], indent=1))
+        echo_json([each.as_json() for each in found])
     else:
-        click.echo(settings_text(found), nl=False)
+        for line in settings_text(each for each in found if each.is_usable).splitlines():
+            echo(line)
 
 
 @run_history.command("forget")
@@ -109,7 +113,7 @@ def export_entries(program: str | None, to: str, file: Path | None) -> None:
 @click.option("--all", "is_all", is_flag=True, help="Everything.")
 @_with_file
 def forget_entries(numbers: tuple[int, ...], is_all: bool, file: Path | None) -> None:
-    """Remove settings, by their ids or all: the next run searches anew."""
+    """Remove settings, by their ids or all of them: the next run with --tune searches again."""
     from trimtab.history import HistoryError
 
     if is_all == bool(numbers):
@@ -121,4 +125,4 @@ def forget_entries(numbers: tuple[int, ...], is_all: bool, file: Path | None) ->
         fail(str(error))
     if removed < len(set(numbers)):
         fail(f"removed {removed} of {len(set(numbers))}: {history.path} has no more of these")
-    click.echo(f"trimtab: removed {removed} from {history.path}", err=True)
+    echo(f"trimtab: removed {removed} from {history.path}", err=True)

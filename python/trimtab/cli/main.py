@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import os
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,21 +17,28 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trimtab import __version__, paths
+from trimtab.bare import reason_of, run_bare
 from trimtab.cli.common import (
     PROBES,
     NewFile,
     ProbeList,
+    default_folder,
+    echo,
+    echo_json,
     fail,
     find_run,
     fixed_threads_option,
     input_class_option,
     policy_option,
+    runs_below,
     search_option,
     threads_option,
     virtual_threads_option,
 )
+from trimtab.programs import NotStarted
 
 if TYPE_CHECKING:
+    from trimtab.launcher import Launch
     from trimtab.tuning import Prepared, Tuning
 
 # Commands with a module of their own, of the same name, and what they are called there.
@@ -55,7 +64,7 @@ class _Size(click.ParamType[int]):
             return value
         match = re.fullmatch(r"(\d+)([KMGT]?)i?B?", str(value), re.IGNORECASE)
         if match is None:
-            self.fail(f"{value!r} is no size; write for example 200M or 2G", param, ctx)
+            self.fail(f"invalid size {value!r}; write for example 200M or 2G", param, ctx)
         return int(match[1]) * _UNITS[match[2].upper()]
 
 
@@ -73,13 +82,13 @@ class _Commands(click.Group):
 
 def _show_cmake_dir(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
-        click.echo(paths.cmake_dir())
+        echo(paths.cmake_dir())
         ctx.exit()
 
 
 def _show_include_dir(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
-        click.echo(paths.include_dir())
+        echo(paths.include_dir())
         ctx.exit()
 
 
@@ -115,40 +124,41 @@ def main() -> None:
     help="Run directory (new). Default: below trimtab-runs/.",
 )
 @click.option("--trace", is_flag=True, help="Record every event, not only profiles and the last events.")
+@click.option("--max-trace", type=_Size(), help="Largest trace of a process, for example 500M. Default 1G.")
 @click.option(
-    "--max-trace", type=_Size(), help="Most that a process's trace may take, e.g. 500M. Default 1G."
-)
-@click.option(
-    "--keep", type=click.Choice(["first", "last"]), default="first", help="Which end of a full trace stays."
+    "--keep",
+    type=click.Choice(["first", "last"]),
+    default="first",
+    help="Which events to keep when the trace is full.",
 )
 @click.option(
     "--with",
     "probes",
     type=ProbeList(),
-    help=f"Probes, comma separated; +NAME adds to the defaults; none. They are: {', '.join(PROBES)}.",
+    help=f"Sources of counters, separated by commas: {', '.join(PROBES)}; or none. +NAME adds to the defaults.",
 )
 @click.option("--level", type=click.Choice(["off", "idle", "profile", "trace"]), hidden=True)
 @click.option("--html", type=NewFile(), help="Also write the report page to this file.")
-@click.option("--no-follow", is_flag=True, help="Do not watch the program's children.")
+@click.option("--no-follow", is_flag=True, help="Do not record the programs that this one starts.")
 @click.option(
     "--tune",
     is_flag=False,
     flag_value="on",
     type=click.Choice(["on", "off", "shuffle"]),
-    help="Change loops while they run, keep what is proved to help, and remember it. off: run it as it is written. shuffle: "
-    "turn every knob at random, to see whether the answer stays. Default: use what earlier runs proved to help, and nothing else.",
+    help="on: change loops while they run, keep and remember what is proved to help. off: change nothing. shuffle: change every "
+    "setting at random, to see whether the answer stays the same. Default: use only what earlier runs proved to help.",
 )
 @click.option(
     "--frozen",
     is_flag=True,
-    help="Use all that earlier runs found, started as the last one was, and search for nothing: the same settings each time.",
+    help="Use the settings and start-up values of earlier runs and search for nothing: the same settings in each run.",
 )
 @click.option(
     "--history",
     "history",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="What earlier runs found. Default: yours.",
+    help="File with the settings that earlier runs found. Default: trimtab/history.sqlite in your data folder.",
 )
 @input_class_option
 @search_option
@@ -157,18 +167,18 @@ def main() -> None:
     "--budget",
     type=click.IntRange(0, 100),
     metavar="PERCENT",
-    help="Most of the run's time that search may cost. Default 3.",
+    help="Largest share of the run's time that the search may cost. Default 3.",
 )
-@click.option("--seed", type=click.IntRange(0), help="Of what search draws by lot. Default 1.")
+@click.option("--seed", type=click.IntRange(0), help="Random seed of the search. Default 1.")
 @threads_option
 @fixed_threads_option
 @virtual_threads_option
 @click.option(
     "--record-snapshots",
     is_flag=True,
-    help="Write down all that steering is told, so that `trimtab replay` can make its decisions again.",
+    help="Record the input of every decision, so that `trimtab replay` can make the decisions again.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No verdict at the end.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no verdict at the end.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
 def run(
     output: Path | None,
@@ -196,17 +206,14 @@ def run(
 ) -> None:
     """Run PROGRAM, record it, and say at the end where its cores' time went.
 
-    The program's output, input, signals and exit code stay its own; the verdict goes to standard error.
+    The program keeps its output, input, signals and exit code. The verdict goes to standard error.
     """
-    from trimtab.launcher import Options, Steering, default_directory, launch
-    from trimtab.launcher.launch import end_like
-
     if frozen and tune not in (None, "off"):
-        raise click.UsageError(f"--frozen and --tune={tune} exclude each other")
+        raise click.UsageError(f"--frozen and --tune={tune} cannot be used together")
     mode = "frozen" if frozen else tune or "known"
     is_asked_for = mode not in ("known", "off")
     if policy is not None and mode not in ("on", "frozen"):
-        raise click.UsageError(f"--policy={policy} wants --tune (or --frozen), found --tune={tune or 'off'}")
+        raise click.UsageError(f"--policy={policy} needs --tune or --frozen")
     if threads_even_if_fixed and threads is None:
         raise click.UsageError("--threads-even-if-fixed needs --threads")
     if threads == "regions" and not is_asked_for:
@@ -217,45 +224,93 @@ def run(
         _refuse_without_tune(input_class=input_class, history=history)
     if virtual_threads and not is_asked_for:
         raise click.UsageError("--virtual-threads needs --tune or --frozen")
-    directory = (output if output is not None else default_directory(command[0])).absolute()
-    prepared = None
-    if is_asked_for or (mode == "known" and _has_history(history)):
-        from trimtab.tuning import Tuning
+    if output is not None and os.path.lexists(output):
+        fail(f"-o {output}: exists already; expected the name of a new directory")
 
-        wanted = Tuning(mode, history, input_class, search, policy, budget, seed, virtual_threads)
-        prepared = _prepare(wanted, command, is_silent=quiet and not is_asked_for)
-        if not is_asked_for and not prepared.has_something:
-            prepared = None
-    steering = None if prepared is None else prepared.steering
-    if threads is not None:
-        steering = replace(
-            steering or Steering("off"), threads=threads, is_even_if_fixed=threads_even_if_fixed
+    def prepare_and_launch() -> tuple[Launch, Prepared | None]:
+        from trimtab.launcher import Options, Steering, default_directory, launch
+
+        directory = (output if output is not None else default_directory(command[0])).absolute()
+        prepared = None
+        if is_asked_for or (mode == "known" and _has_history(history)):
+            from trimtab.tuning import Tuning
+
+            wanted = Tuning(mode, history, input_class, search, policy, budget, seed, virtual_threads)
+            prepared = _prepare(wanted, command, is_silent=quiet and not is_asked_for)
+            if not is_asked_for and not prepared.has_something:
+                prepared = None
+        steering = None if prepared is None else prepared.steering
+        if threads is not None:
+            steering = replace(
+                steering or Steering("off"), threads=threads, is_even_if_fixed=threads_even_if_fixed
+            )
+        options = Options(
+            directory,
+            level or ("trace" if trace else "profile"),
+            max_trace,
+            keep,
+            probes,
+            not no_follow,
+            steering,
+            record_snapshots,
         )
-    options = Options(
-        directory,
-        level or ("trace" if trace else "profile"),
-        max_trace,
-        keep,
-        probes,
-        not no_follow,
-        steering,
-        record_snapshots,
-    )
-    try:
-        result = launch(list(command), options)
-    except FileNotFoundError as error:
-        fail(str(error), 127)
-    except PermissionError as error:
-        fail(str(error), 126)
+        return launch(list(command), options), prepared
+
+    result, prepared = _launched_or_bare(prepare_and_launch, command)
     quiet = quiet or sys.stderr is None
     is_learnt_from = prepared is not None and prepared.steering.mode == "on"
-    # That nobody can be told is no reason to end in another way than the program; rich exits where a pipe is closed.
-    with contextlib.suppress(OSError, SystemExit):
+    try:
         if result.why:
-            click.echo(f"trimtab: not recorded: {result.why}", err=True)
+            echo(f"trimtab: not recorded: {result.why}", err=True)
         if result.directory is not None and (not quiet or html is not None or is_learnt_from):
-            _verdict(result.directory, html, quiet, prepared)
+            _aside(partial(_verdict, result.directory, html, quiet, prepared))
+    except (OSError, SystemExit):
+        # That nobody can be told is no reason to end in another way than the program; rich exits where a pipe is closed.
+        pass
+    from trimtab.launcher.launch import end_like
+
     end_like(result)
+
+
+def _aside(work: Callable[[], None]) -> None:
+    """Do it in a process of its own: libraries that find no memory end theirs, and ours has to end as the program did."""
+    # Nothing there is worth a thread per CPU, and where the user may have no more threads that is told for each.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    try:
+        child = os.fork()
+    except OSError:
+        work()
+        return
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        work()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    finally:
+        os._exit(0)
+
+
+def _launched_or_bare(
+    prepare_and_launch: Callable[[], tuple[Launch, Prepared | None]], command: tuple[str, ...]
+) -> tuple[Launch, Prepared | None]:
+    """The one guard of all that prepares a run: whatever fails there is told in one line, and the program runs without us."""
+    try:
+        try:
+            return prepare_and_launch()
+        except NotStarted:
+            raise
+        except Exception as error:
+            with contextlib.suppress(Exception):
+                echo(f"trimtab: not recorded: {reason_of(error)}", err=True)
+        run_bare(command)
+    except NotStarted as error:
+        fail(str(error), error.code)
 
 
 def _refuse_without_tune(**of_tuning: object) -> None:
@@ -269,17 +324,28 @@ def _has_history(file: Path | None) -> bool:
     """Without, nothing need be looked up: a program that nobody tuned starts sooner."""
     from trimtab.history import default_path
 
-    return file is not None or default_path().exists()
+    try:
+        return file is not None or default_path().exists()
+    except OSError:
+        # A folder that may not be entered: that is told when the history is read.
+        return True
 
 
 def _prepare(wanted: Tuning, command: tuple[str, ...], is_silent: bool) -> Prepared:
     """What the run is started with; a history that cannot be used is told, and the run goes on without."""
+    from trimtab.counted import counted
     from trimtab.tuning import prepare
 
     program = Path(shutil.which(command[0]) or command[0])
     prepared = prepare(wanted, program, command[1:])
     if prepared.why and not is_silent:
-        click.echo(f"trimtab: nothing known: {prepared.why}", err=True)
+        echo(f"trimtab: {prepared.why}", err=True)
+    if prepared.outdated and not is_silent:
+        echo(
+            f"trimtab: not used: {counted(prepared.outdated, 'setting')} of earlier runs, because an older version measured "
+            "loops wrongly; `trimtab run --tune` searches anew, `trimtab history list` shows what is not used",
+            err=True,
+        )
     return prepared
 
 
@@ -293,24 +359,26 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
             from trimtab.tuning import remember
 
             if why := remember(prepared, report, directory):
-                click.echo(f"trimtab: not remembered: {why}", err=True)
+                echo(f"trimtab: settings not saved: {why}", err=True)
         if not quiet:
-            from trimtab.text import verdict
+            from trimtab.text.verdict import verdict
 
             verdict(report, directory, sys.stderr)
         if html is not None:
             from trimtab.report import write_html
 
             write_html(report, html)
-            click.echo(f"trimtab: report page: {html}", err=True)
+            echo(f"trimtab: report page: {html}", err=True)
     except RunError as error:
-        click.echo(f"trimtab: {error}", err=True)
+        echo(f"trimtab: {error}", err=True)
     except OSError as error:
-        click.echo(f"trimtab: {error.filename}: {error.strerror}", err=True)
+        echo(f"trimtab: {error.filename}: {error.strerror}", err=True)
+    except Exception as error:
+        echo(f"trimtab: no verdict: {reason_of(error)}; trimtab report {directory}", err=True)
 
 
 def _build(directory: Path) -> dict[str, Any]:
-    from trimtab.analysis import build
+    from trimtab.analysis.report import build
     from trimtab.readers import open_run
     from trimtab.text.progress import progress
 
@@ -320,25 +388,24 @@ def _build(directory: Path) -> dict[str, Any]:
 
 @main.command()
 @click.argument("run_directory", metavar="RUN")
-@click.option("--json", "as_json", is_flag=True, help="Everything, as JSON on standard output.")
-@click.option("--html", type=NewFile(), help="Write one page that opens without a server.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--html", type=NewFile(), help="Write a page that opens without a server.")
 def report(run_directory: str, as_json: bool, html: Path | None) -> None:
-    """Tables of a recorded run. RUN is a run directory, or `last`."""
+    """Show a recorded run as tables. RUN is a run directory, or `last`."""
     from trimtab.model import RunError
 
     directory = find_run(run_directory)
     try:
         built = _build(directory)
         if as_json:
-            json.dump(built, sys.stdout, indent=1)
-            sys.stdout.write("\n")
+            echo_json(built)
         elif html is not None:
             from trimtab.report import write_html
 
             write_html(built, html)
-            click.echo(f"trimtab: report page: {html}", err=True)
+            echo(f"trimtab: report page: {html}", err=True)
         else:
-            from trimtab.text import tables
+            from trimtab.text.tables import tables
 
             tables(built, directory)
     except RunError as error:
@@ -350,37 +417,36 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
 
 
 @main.command("list")
-@click.argument("directory", type=click.Path(path_type=Path), default=Path("trimtab-runs"))
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
-def list_runs(directory: Path, as_json: bool) -> None:
-    """Runs below DIRECTORY, newest first."""
+@click.argument("directory", type=click.Path(path_type=Path), required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def list_runs(directory: Path | None, as_json: bool) -> None:
+    """List the recorded runs below DIRECTORY, newest first. Default: where `trimtab run` leaves them."""
+    from trimtab.model import RunError
+    from trimtab.readers.run import read_info
+
+    directory = default_folder() if directory is None else directory
     found = []
-    for path in directory.glob("*/run.json"):
+    for run in runs_below(directory):
         try:
-            info = json.loads(path.read_text(encoding="utf-8"))
-            ended = info.get("ended") or {}
-            found.append(
-                {
-                    "run": str(path.parent),
-                    "program": info.get("program"),
-                    "started_real_ns": info["started_real_ns"],
-                    "wall_s": ended.get("wall_s"),
-                    "code": ended.get("code"),
-                    "signal": ended.get("signal"),
-                }
-            )
-        except (OSError, ValueError, KeyError, AttributeError):
-            click.echo(f"trimtab: {path}: not readable, left out", err=True)
-    found.sort(key=lambda each: -int(each["started_real_ns"]))
+            found.append(_summary(run, read_info(run)))
+        except RunError as error:
+            echo(f"trimtab: {error}; left out", err=True)
+    found.sort(key=lambda each: -int(each["started_real_ns"] or 0))
     if as_json:
-        click.echo(json.dumps(found, indent=1))
+        echo_json(found)
         return
     if not found:
-        click.echo(f"no runs below {directory}", err=True)
+        echo(f"no runs below {directory}", err=True)
         return
-    from trimtab.text import run_list
+    from trimtab.text.tables import run_list
 
     run_list(found)
+
+
+def _summary(run: Path, info: dict[str, Any]) -> dict[str, Any]:
+    ended = info.get("ended") or {}
+    about = {"run": str(run), "program": info.get("program"), "started_real_ns": info.get("started_real_ns")}
+    return about | {key: ended.get(key) for key in ("wall_s", "code", "signal")}
 
 
 @main.command()
@@ -393,4 +459,5 @@ def completion(shell: str) -> None:
     if kind is None:
         fail(f"no completion for {shell}")
     else:
-        click.echo(kind(main, {}, "trimtab", "_TRIMTAB_COMPLETE").source())
+        for line in kind(main, {}, "trimtab", "_TRIMTAB_COMPLETE").source().splitlines():
+            echo(line)

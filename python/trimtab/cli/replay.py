@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from trimtab import __version__
-from trimtab.cli.common import fail, find_run
+from trimtab.cli.common import (
+    echo,
+    echo_json,
+    fail,
+    find_run,
+)
 from trimtab.counted import counted
 from trimtab.model import Process, Run, RunError
 
@@ -22,9 +26,9 @@ if TYPE_CHECKING:
 @click.option(
     "--process", "wanted", metavar="PID", help="Only this process: PID, or PID-N as its folder is called."
 )
-@click.option("--json", "as_json", is_flag=True, help="As JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def run_replay(run_directory: str, wanted: str | None, as_json: bool) -> None:
-    """Make the decisions of RUN again, from what its engines were told, and compare them.
+    """Make the decisions of RUN again from their recorded input, and compare them.
 
     RUN was recorded with --record-snapshots. Ends with 0 if all are as recorded, with 1 if one is not.
     """
@@ -40,13 +44,13 @@ def run_replay(run_directory: str, wanted: str | None, as_json: bool) -> None:
     except OSError as error:
         fail(f"{error.filename}: {error.strerror}")
     if as_json:
-        click.echo(json.dumps([each.as_json() for _, each in found], indent=1))
+        echo_json([each.as_json() for _, each in found])
     else:
         for process, each in found:
             _tell(process, each)
         by = run.info.get("trimtab")
         if any(each.difference for _, each in found) and by not in (None, __version__):
-            click.echo(f"recorded by trimtab {by}, replayed by {__version__}")
+            echo(f"recorded by trimtab {by}, replayed by {__version__}")
     if any(each.difference for _, each in found):
         raise click.exceptions.Exit(1)
 
@@ -82,10 +86,8 @@ def _tell(process: Process, of: Replayed) -> None:
         until = "" if of.is_whole else f"; the snapshots end at {of.end_s:.2f} s"
         if of.not_compared:
             until += f", {counted(of.not_compared, 'decision')} there not compared"
-        click.echo(f"{who}: {decisions} from {snapshots}, all as recorded{until}")
+        echo(f"{who}: {decisions} from {snapshots}, all as recorded{until}")
         return
-    click.echo(
-        f"{who}: {decisions} as recorded, then decision {of.difference.number & 0xFFFFFFFF} is another"
-    )
+    echo(f"{who}: {decisions} as recorded, then decision {of.difference.number & 0xFFFFFFFF} is another")
     for name, each in (("recorded", of.difference.recorded), ("replayed", of.difference.replayed)):
-        click.echo(f"  {name}: {'none' if each is None else each.text(process)}")
+        echo(f"  {name}: {'none' if each is None else each.text(process)}")

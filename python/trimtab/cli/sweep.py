@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trimtab.cli.common import ProbeList, Stopped, fail, stopped_by_signals
+from trimtab.cli.common import ProbeList, Stopped, echo, echo_json, fail, stopped_by_signals
 
 if TYPE_CHECKING:
     from trimtab.experiments import Experiment, Options, Planned, Progress, Swept
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 )
 @click.option("--stop-on-failure", is_flag=True, help="Stop at the first run that fails.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
-@click.option("--json", "as_json", is_flag=True, help="All tables, as JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print all tables as JSON.")
 def run_sweep(
     file: Path,
     output: Path | None,
@@ -129,7 +128,7 @@ def _show_plan(experiment: Experiment, configurations: int, runs: list[Planned],
         "commands": [shlex.join(command_of(experiment, each)) for each in runs],
     }
     if as_json:
-        click.echo(json.dumps(told, indent=1))
+        echo_json(told)
     else:
         plan_table(told)
 
@@ -147,13 +146,13 @@ def _run(experiment: Experiment, directory: Path, options: Options, configuratio
             def tell(at: Progress) -> None:
                 nonlocal done
                 if at.record.failure is not None:
-                    click.echo(_failure(at), err=True)
+                    echo(_failure(at), err=True)
                 advance(at.done - done, f"run {at.done} of {at.total}, {time_left(at.left_s)} left", at.total)
                 done = at.done
 
             return sweep(experiment, directory, options, tell)
     except Stopped as stopped:
-        click.echo(f"trimtab: stopped; the same command goes on from {directory}", err=True)
+        echo(f"trimtab: stopped; the same command goes on from {directory}", err=True)
         sys.exit(128 + stopped.number)
 
 
@@ -173,18 +172,18 @@ def _finish(swept: Swept, as_json: bool) -> None:
         written = write_outputs(swept, summary)
     told = json_of(swept, summary)
     for note in (*swept.notes, *written.notes):
-        click.echo(f"trimtab: {note}", err=True)
+        echo(f"trimtab: {note}", err=True)
     if as_json:
         files = [*written.tables, *written.figures, written.page]
-        click.echo(json.dumps({**told, "files": list(map(str, files)), "notes": written.notes}, indent=1))
+        echo_json({**told, "files": list(map(str, files)), "notes": written.notes})
     else:
         sweep_tables(told)
     counts = told["runs"]
-    click.echo(
+    echo(
         f"trimtab: {counts['done']} of {counts['planned']} runs done{_also(counts)}: {written.page}", err=True
     )
     if counts["failed"]:
-        click.echo("trimtab: --retry-failed runs again what failed", err=True)
+        echo("trimtab: --retry-failed runs again what failed", err=True)
 
 
 def _also(counts: dict[str, int]) -> str:

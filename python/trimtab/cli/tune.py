@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from dataclasses import replace
@@ -13,6 +12,8 @@ import click
 
 from trimtab.cli.common import (
     Stopped,
+    echo,
+    echo_json,
     fail,
     input_class_option,
     policy_option,
@@ -33,16 +34,16 @@ if TYPE_CHECKING:
     type=click.IntRange(1),
     default=2,
     show_default=True,
-    help="Runs with search within them, to begin with.",
+    help="Runs that search for better settings, at the beginning.",
 )
 @click.option(
     "--pairs",
     type=click.IntRange(5),
     default=5,
     show_default=True,
-    help="Pairs of runs that prove one thing.",
+    help="Pairs of runs, with and without a change, that prove one change.",
 )
-@click.option("--thorough", is_flag=True, help="Try also at the start what nothing speaks for.")
+@click.option("--thorough", is_flag=True, help="Also try start-up values that no measurement suggests.")
 @search_option
 @virtual_threads_option
 @region_threads_option
@@ -53,23 +54,23 @@ if TYPE_CHECKING:
     default=10,
     show_default=True,
     metavar="PERCENT",
-    help="Most of a run's time that search may cost.",
+    help="Largest share of a run's time that the search may cost.",
 )
 @click.option(
     "--input",
     "source",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="The program's standard input. Default: none.",
+    help="File for the program's standard input. Default: none.",
 )
 @click.option(
     "--history",
     "file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Where to keep what is proved. Default: yours.",
+    help="File for the settings that are proved to help. Default: trimtab/history.sqlite in your data folder.",
 )
 @input_class_option
-@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGS]...")
 def run_tune(
     runs: int,
@@ -86,10 +87,11 @@ def run_tune(
     as_json: bool,
     command: tuple[str, ...],
 ) -> None:
-    """Run PROGRAM some times, with changes to its loops, its task runtimes' scheduling policies and what it is started
-    with; keep what is proved to help.
+    """Run PROGRAM several times, try changes of its loops, scheduling policies and start-up values, and keep what is
+    proved to help.
 
-    Its output goes nowhere, and each run must end with code 0. `trimtab run --frozen` then uses what was found.
+    The program's output is discarded, and each run must end with exit code 0. `trimtab run --frozen` then uses the settings
+    that were kept.
     """
     from trimtab.history import History, HistoryError
     from trimtab.programs import find_program
@@ -106,6 +108,7 @@ def run_tune(
     history, key = history_in(file), key_of(Path(program), command[1:], input_class)
     try:
         history.check_writable()
+        known = history.recall(key)
     except HistoryError as error:
         fail(f"{error}: nothing that is found could be kept; --history FILE names another place")
     options = ["--budget", str(budget)]
@@ -114,11 +117,14 @@ def run_tune(
     options += ["--virtual-threads"] if virtual_threads else []
     options += [] if threads is None else ["--threads", threads]
     with tempfile.TemporaryDirectory(prefix="trimtab-tune-") as folder:
+        # The runs begin with what is kept: only what beats it may take its place.
         found = History(Path(folder) / "history.sqlite")
+        if known:
+            found.remember(known)
         runner = ProgramRunner(command, Path(folder), found.path, options, source, input_class=input_class)
         try:
             with stopped_by_signals():
-                click.echo(f"trimtab: {' '.join(command)}: {runner.bare():.3g} s as it is", err=True)
+                echo(f"trimtab: {' '.join(command)}: {runner.bare():.3g} s as it is", err=True)
                 outcome = tune(
                     runner,
                     learning_runs=runs,
@@ -131,7 +137,7 @@ def run_tune(
         except RunFailed as error:
             fail(str(error))
         except Stopped as stopped:
-            click.echo("trimtab: stopped; nothing was kept", err=True)
+            echo("trimtab: stopped; nothing was kept", err=True)
             sys.exit(128 + stopped.number)
         kept, why_not = 0, ""
         if outcome.is_proved:
@@ -141,7 +147,7 @@ def run_tune(
                 why_not = str(error)
     rows = rows_of(outcome)
     if as_json:
-        click.echo(json.dumps({"proved": outcome.is_proved, "kept": kept, "rows": rows}, indent=1))
+        echo_json({"proved": outcome.is_proved, "kept": kept, "rows": rows})
     else:
         from trimtab.text.tune import tuned_table
 
@@ -151,24 +157,24 @@ def run_tune(
     if as_json:
         return
     if outcome.is_proved:
-        click.echo(f"kept: {kept} settings in {history.path}; trimtab run --frozen uses them", err=True)
+        echo(f"kept: {kept} settings in {history.path}; trimtab run --frozen uses them", err=True)
     elif rows:
-        click.echo("nothing kept: the whole program is not faster with it", err=True)
+        echo("nothing kept: the whole program is not faster with it", err=True)
     else:
-        click.echo("nothing was found that helps; trimtab run says where the time goes", err=True)
+        echo("nothing was found that helps; trimtab run says where the time goes", err=True)
 
 
 def _tell(trial: Trial) -> None:
     left = f"; at most {trial.left_s:.0f} s left" if trial.left_s else ""
-    click.echo(f"trimtab: {trial.what}: {trial.seconds:.3g} s, {trial.note}{left}", err=True)
+    echo(f"trimtab: {trial.what}: {trial.seconds:.3g} s, {trial.note}{left}", err=True)
 
 
 def _keep(outcome: Outcome, entries: list[Entry], history: History, key: Key, program: Path) -> int:
     """What the runs found, and what the program is to be started with; how many settings."""
-    from trimtab.tuning.online import entries_of_start
+    from trimtab.tuning.online import START, entries_of_start
 
     kept = {each.subject: each for each in entries}
-    environment: dict[str, str] = {}
+    environment: dict[str, str] = dict(kept[START].settings) if START in kept else {}
     for start, pairs in outcome.starts:
         if pairs.verdict != "better":
             continue

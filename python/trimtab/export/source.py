@@ -143,7 +143,7 @@ def views_of(run: Run) -> list[View]:
 
     origin = min((start_ns(process) for process in run.processes), default=0.0)
     found = []
-    with Symbols(run.directory / "symbols.json") as symbols:
+    with Symbols(run.directory) as symbols:
         for process in run.processes:
             pid, image = (int(part) for part in process.directory.name.split("-"))
             start = int(process.header["start_ticks"])

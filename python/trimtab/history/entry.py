@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from trimtab.history.method import current_method
+
 
 class HistoryError(Exception):
     """A history that cannot be used: says the file, what was expected and what was found. The program runs untuned."""
@@ -31,6 +33,7 @@ class Entry:
         spread: half the width of the gain's 95 % interval.
         at: when it was found, seconds since 1970.
         id: in the history; 0 before it is there.
+        method: how it was measured (method.py); None before it is in the history, which enters the current one.
     """
 
     key: Key
@@ -46,6 +49,12 @@ class Entry:
     at: float
     run: str
     id: int = field(default=0)
+    method: int | None = None
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it was measured as settings of its knobs are measured today."""
+        return self.method in (None, current_method(self.settings))
 
     def as_json(self) -> dict[str, Any]:
         """Everything, the key's parts among the rest."""

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from trimtab.whole_files import open_folder, open_new
+
 # The folder of the program could hold a `trimtab` of its own: Python is not to look there.
 _HOST = "import sys; sys.path[0] or sys.path.pop(0); from trimtab.policies.host import main; main()"
 _END_S = 1.0
@@ -23,7 +25,8 @@ def policy_beside(policy: str, directory: Path) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         process = None
         with contextlib.suppress(OSError):
-            log = stack.enter_context((directory / "policy.log").open("wb"))
+            folder = stack.enter_context(open_folder(directory))
+            log = stack.enter_context(open_new(folder, "policy.log"))
             process = subprocess.Popen(
                 [sys.executable, "-c", _HOST, policy, str(directory)],
                 stdin=subprocess.DEVNULL,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from trimtab.files import FileKind, read_json
 from trimtab.policies.policy import EVENTS, Event, Knob, Measurement, Policy, Proposal, Snapshot, Subject
+from trimtab.whole_files import open_folder, write_in
 
 SNAPSHOT = "policy-snapshot.json"
 ANSWER = "policy-answer.txt"
@@ -19,13 +20,23 @@ class ExchangeError(Exception):
     """A snapshot that cannot be read, or a proposal that cannot be written."""
 
 
-def read_snapshot(text: str) -> Snapshot:
-    """A snapshot as the library writes it.
+_SNAPSHOT_FILE = FileKind("a snapshot for a policy", 256 << 20, ExchangeError)
+
+
+def read_snapshot(folder: Path) -> Snapshot:
+    """The snapshot in the folder of a process, as the library writes it.
 
     Raises:
-        ExchangeError: it is of another version.
+        ExchangeError: it cannot be read, or it is of another version.
     """
-    all_of_it: dict[str, Any] = json.loads(text)
+    path = folder / SNAPSHOT
+    try:
+        return _snapshot(read_json(path, _SNAPSHOT_FILE))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ExchangeError(f"{path}: expected a snapshot, found another thing: {error!r}") from error
+
+
+def _snapshot(all_of_it: Any) -> Snapshot:
     if all_of_it["format"] != FORMAT:
         raise ExchangeError(f"snapshot of format {all_of_it['format']}, expected {FORMAT}")
     return Snapshot(
@@ -101,6 +112,5 @@ def failure_text(number: int, why: str) -> str:
 
 def write_answer(folder: Path, text: str) -> None:
     """Whole: whoever reads sees it or the one before."""
-    part = folder / f"{ANSWER}.part"
-    part.write_text(text, encoding="utf-8")
-    part.replace(folder / ANSWER)
+    with open_folder(folder) as opened:
+        write_in(opened, ANSWER, text.encode())

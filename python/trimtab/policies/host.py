@@ -73,7 +73,7 @@ class Host:
                 self._answer(snapshot.parent)
 
     def _answer(self, folder: Path) -> None:
-        now = read_snapshot((folder / SNAPSHOT).read_text(encoding="utf-8"))
+        now = read_snapshot(folder)
         if self._answered.get(folder) == now.number:
             return
         self._answered[folder] = now.number

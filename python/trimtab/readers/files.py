@@ -9,11 +9,19 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from trimtab.files import FileKind, check_is_stored, open_regular
 from trimtab.model import Records, RunError
 from trimtab.readers import layout
 
 # Files that hold less are read whole, others mapped.
 _READ_WHOLE = 256 * 1024
+# run.json has the program's arguments, which the system bounds by a few megabytes.
+RUN_INFO = FileKind("a description of a run (run.json)", 16 << 20, RunError)
+# The recorder reserves at most 1 GiB for each of them, but for events, whose bound is the user's (--max-trace).
+RUN_FILES = {
+    kind: FileKind(f"a file of {kind}", (256 << 30) if kind == "events" else (2 << 30), RunError)
+    for kind in layout.KINDS.values()
+}
 
 
 @dataclass(frozen=True)
@@ -40,14 +48,17 @@ def open_file(path: Path, kind: str) -> File:
         RunError: the file cannot be read or its header is not what it should be.
     """
     try:
-        with path.open("rb") as stream:
+        with open_regular(path, RUN_FILES[kind]) as stream:
             # The header first, then the size: a file that is being written may grow in between, not shrink.
             page = stream.read(layout.HEADER_BYTES)
-            size = os.fstat(stream.fileno()).st_size
+            about = os.fstat(stream.fileno())
+            size = about.st_size
             if len(page) < layout.HEADER_BYTES:
                 raise RunError(f"{path}: expected a header of {layout.HEADER_BYTES} bytes, found {len(page)}")
             header = as_dict(np.frombuffer(page, dtype=layout.FILE_HEADER, count=1)[0])
-            data = _contents(stream, page, size, header)
+            used = layout.HEADER_BYTES + int(header["written"]) * max(int(header["record_bytes"]), 1)
+            check_is_stored(path, about, min(used, size), RUN_FILES[kind])
+            data = _contents(stream, page, size, used)
     except OSError as error:
         raise RunError(f"{path}: {error.strerror or error}") from error
     magic = page[:8]
@@ -67,9 +78,8 @@ def open_file(path: Path, kind: str) -> File:
     return File(path, size, header, data)
 
 
-def _contents(stream: BinaryIO, page: bytes, size: int, header: dict[str, Any]) -> Any:
+def _contents(stream: BinaryIO, page: bytes, size: int, used: int) -> Any:
     """All bytes; short ones read rather than mapped, since a run may have very many processes."""
-    used = layout.HEADER_BYTES + int(header["written"]) * max(int(header["record_bytes"]), 1)
     if size <= layout.HEADER_BYTES:
         return np.frombuffer(page, dtype=np.uint8)
     if used <= min(_READ_WHOLE, size):

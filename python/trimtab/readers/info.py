@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from trimtab.model import RunError
 
 _NUMBER = (int, float)
-# Place in run.json, types it may have, whether it may be missing or null.
+# Place in run.json and types it may have; it may be missing or null.
 _EXPECTED: tuple[tuple[tuple[str, ...], tuple[type, ...]], ...] = (
+    (("trimtab",), (str,)),
     (("program",), (str,)),
     (("argv",), (list,)),
     (("level",), (str,)),
@@ -22,8 +24,19 @@ _EXPECTED: tuple[tuple[tuple[str, ...], tuple[type, ...]], ...] = (
     (("ended", "signal"), (str,)),
     (("ended", "wall_s"), _NUMBER),
     (("ended", "rusage"), (dict,)),
-    *((("ended", "rusage", name), _NUMBER) for name in ("user_s", "system_s", "voluntary", "involuntary")),
+    *(
+        (("ended", "rusage", name), _NUMBER)
+        for name in ("user_s", "system_s", "voluntary", "involuntary", "max_rss_kb")
+    ),
+    (("steering",), (dict,)),
+    (("steering", "mode"), (str,)),
+    (("steering", "known_settings"), (int,)),
+    (("steering", "virtual_threads"), (int,)),
+    (("steering", "threads"), (str,)),
+    (("steering", "start_values"), (list,)),
 )
+# Nanoseconds of 292 years: what is not less is no time, and no count.
+_MOST = 1 << 63
 
 
 def check_info(path: Path, info: Any) -> None:
@@ -32,9 +45,9 @@ def check_info(path: Path, info: Any) -> None:
     Raises:
         RunError: it has not.
     """
-    if not isinstance(info, dict) or info.get("format") != 1:
+    if not isinstance(info, dict) or isinstance(info.get("format"), bool) or info.get("format") != 1:
         found = info.get("format") if isinstance(info, dict) else type(info).__name__
-        raise RunError(f"{path}: expected format 1, found {found}")
+        raise RunError(f"{path}: expected format 1, found {str(found)[:40]}")
     for place, types in _EXPECTED:
         value: Any = info
         for key in place:
@@ -42,8 +55,26 @@ def check_info(path: Path, info: Any) -> None:
         if value is not None and (not isinstance(value, types) or isinstance(value, bool)):
             expected = " or ".join(each.__name__ for each in types)
             raise RunError(f"{path}: {'.'.join(place)}: expected {expected}, found {type(value).__name__}")
-    for at, each in enumerate(info.get("unavailable") or []):
-        if not isinstance(each, dict) or not all(
-            isinstance(each.get(k), str) for k in ("what", "why", "remedy")
-        ):
-            raise RunError(f"{path}: unavailable.{at}: expected the strings what, why and remedy")
+        if isinstance(value, _NUMBER) and not -_MOST < value < _MOST:
+            raise RunError(f"{path}: {'.'.join(place)}: expected a number of 64 bits, found a larger one")
+    _check_each(path, info, "argv", "a string", lambda each: isinstance(each, str))
+    _check_each(
+        path, info, "unavailable", "the strings what, why and remedy", _has_strings("what", "why", "remedy")
+    )
+    _check_each(
+        path,
+        info.get("steering") or {},
+        "start_values",
+        "the strings name, value and reason",
+        _has_strings("name", "value", "reason"),
+    )
+
+
+def _check_each(path: Path, holder: Any, key: str, expected: str, is_right: Callable[[Any], bool]) -> None:
+    for at, each in enumerate(holder.get(key) or []):
+        if not is_right(each):
+            raise RunError(f"{path}: {key}.{at}: expected {expected}")
+
+
+def _has_strings(*keys: str) -> Callable[[Any], bool]:
+    return lambda each: isinstance(each, dict) and all(isinstance(each.get(key), str) for key in keys)

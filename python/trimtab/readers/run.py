@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from trimtab.model import Lane, Process, Records, Run, RunError
+from trimtab.files import is_missing, open_regular, read_json
+from trimtab.model import Lane, Process, Records, Run, RunError, Unavailable
 from trimtab.readers import layout
-from trimtab.readers.files import open_file, records, second_header, text
+from trimtab.readers.files import RUN_FILES, RUN_INFO, open_file, records, second_header, text
 from trimtab.readers.info import check_info
 from trimtab.readers.names import read_names
 
@@ -28,53 +28,97 @@ _PLAUSIBLE = (
 def open_run(path: str | Path) -> Run:
     """Read the run in directory `path`. Events stay mapped; nothing large is copied.
 
+    A process that cannot be read is left out, and named. Of one whose lanes or samples are damaged the rest is read.
+
     Raises:
-        RunError: it is no run, or a file of it is damaged.
+        RunError: it is no run, or its run.json is damaged.
     """
     directory = Path(path)
     if not directory.is_dir():
         raise RunError(f"{directory}: no such run directory")
-    info_path = directory / "run.json"
-    try:
-        info: Any = json.loads(info_path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise RunError(f"{info_path}: {error.strerror}: this is not a run directory") from error
-    except (ValueError, RecursionError) as error:
-        raise RunError(f"{info_path}: not JSON: {error}") from error
-    check_info(info_path, info)
+    info = read_info(directory)
     try:
         found_processes = sorted(
-            (entry for entry in directory.iterdir() if _PROCESS.match(entry.name) and entry.is_dir()),
+            (entry for entry in directory.iterdir() if _PROCESS.match(entry.name) and _is_folder(entry)),
             key=lambda entry: [int(part) for part in entry.name.split("-")],
         )
+        read = [_read_or_leave_out(entry) for entry in found_processes]
         return Run(
-            directory, info, tuple(_read_process(entry) for entry in found_processes if _is_begun(entry))
+            directory,
+            info,
+            tuple(each for each in read if isinstance(each, Process)),
+            tuple(each for each in read if isinstance(each, Unavailable)),
         )
     except OSError as error:
         raise RunError(f"{error.filename or directory}: {error.strerror}") from error
 
 
+def read_info(directory: Path) -> dict[str, Any]:
+    """What run.json in `directory` says, checked.
+
+    Raises:
+        RunError: it is no run, or its run.json is damaged.
+    """
+    path = directory / "run.json"
+    try:
+        info = read_json(path, RUN_INFO)
+    except RunError as error:
+        if is_missing(error):
+            raise RunError(f"{error}: this is not a run directory") from error
+        raise
+    check_info(path, info)
+    return dict(info)
+
+
+def _is_folder(path: Path) -> bool:
+    """A link to a folder is none: it leads out of the run."""
+    return path.is_dir() and not path.is_symlink()
+
+
+def _read_or_leave_out(directory: Path) -> Process | Unavailable:
+    """The process in `directory`, or why there is none: a run does not become unreadable through one of its processes."""
+    what = f"process {directory.name}"
+    try:
+        if not _is_begun(directory):
+            why = "it ended, or was killed, before its files were complete"
+            return Unavailable(what, why, "none needed if it was killed in its first milliseconds")
+        return _read_process(directory)
+    except (RunError, OSError) as error:
+        return Unavailable(what, f"left out: {error}", "the other processes are in this report")
+
+
 def _is_begun(directory: Path) -> bool:
     """False for a process that died while it made its directory: there is nothing to read."""
-    return all(_is_finished(directory / name) for name in ("process.tt", "names.tt"))
+    return all(_is_finished(directory / f"{kind}.tt", kind) for kind in ("process", "names"))
 
 
-def _is_finished(path: Path) -> bool:
+def _is_finished(path: Path, kind: str) -> bool:
     """False for a file that is not there, or whose header was not complete when its writer died."""
     try:
-        with path.open("rb") as stream:
+        with open_regular(path, RUN_FILES[kind]) as stream:
             # The magic is written last.
             return stream.read(8) not in (b"", bytes(8))
-    except FileNotFoundError:
-        return False
+    except RunError as error:
+        if is_missing(error):
+            return False
+        raise
 
 
 def _empty(kind: str) -> Records:
     return np.empty(0, dtype=layout.RECORDS[kind])
 
 
-def _read_optional(path: Path, kind: str) -> Records:
-    return records(open_file(path, kind), kind) if _is_finished(path) else _empty(kind)
+def _read_optional(path: Path, kind: str, lost: list[Unavailable]) -> Records:
+    """Its records; none where there is no such file, or where it is damaged, which is added to `lost`."""
+    try:
+        return records(open_file(path, kind), kind) if _is_finished(path, kind) else _empty(kind)
+    except RunError as error:
+        lost.append(_lost(f"{kind} of process {path.parent.name}", error))
+        return _empty(kind)
+
+
+def _lost(what: str, error: RunError) -> Unavailable:
+    return Unavailable(what, f"left out: {error}", "the rest of the process is in this report")
 
 
 def _read_process(directory: Path) -> Process:
@@ -90,10 +134,14 @@ def _read_process(directory: Path) -> Process:
     command = tuple(
         part.decode("utf-8", "replace") for part in bytes(head.pop("command")).rstrip(b"\0").split(b"\0")
     )
+    lost: list[Unavailable] = []
     lanes = tuple(
-        _read_lane(path)
+        lane
         for path in sorted(directory.glob("lane-*.events"))
-        if _is_finished(path) and _is_finished(path.with_suffix(".profile"))
+        if (lane := _read_lane_or_leave_out(path, lost)) is not None
+    )
+    samples, switches, decisions = (
+        _read_optional(directory / f"{kind}.tt", kind, lost) for kind in ("counters", "switches", "decisions")
     )
     return Process(
         directory,
@@ -102,16 +150,28 @@ def _read_process(directory: Path) -> Process:
         names.subjects,
         names.counters,
         names.runtimes,
-        tuple(names.unavailable),
+        (*lost, *names.unavailable),
         names.facts,
         lanes,
-        _read_optional(directory / "counters.tt", "counters"),
-        _read_optional(directory / "switches.tt", "switches"),
+        samples,
+        switches,
         command,
         names.knobs,
         names.policies,
-        _read_optional(directory / "decisions.tt", "decisions"),
+        decisions,
     )
+
+
+def _read_lane_or_leave_out(events_path: Path, lost: list[Unavailable]) -> Lane | None:
+    """The lane; None where its files were not complete when the process died, or are damaged: that is added to `lost`."""
+    try:
+        profile_path = events_path.with_suffix(".profile")
+        if not (_is_finished(events_path, "events") and _is_finished(profile_path, "profile")):
+            return None
+        return _read_lane(events_path)
+    except RunError as error:
+        lost.append(_lost(f"{events_path.stem} of process {events_path.parent.name}", error))
+        return None
 
 
 def _read_lane(events_path: Path) -> Lane:

@@ -4,14 +4,34 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
-from rich.console import Console
+from rich import console
+from rich.errors import MarkupError
 from rich.table import Column, Table
+from rich.text import Text
+
+from trimtab.escapes import printable
 
 # Wide enough that nothing is cut or wrapped: what reads a pipe wants names whole.
 _PIPE_WIDTH = 4000
 # Of the first column.
 LEAST_NAME = 12
+
+
+class Console(console.Console):
+    """Shows texts of others as they are: no escape sequence, change of direction or line break in them is obeyed.
+
+    Whoever prints a text of others still escapes its brackets (`rich.markup.escape`), or they are taken for styles. Two
+    texts of which each has a part of a tag make one tag together: where that is none, it is shown as it is.
+    """
+
+    def render_str(self, text: str, **how: Any) -> Text:
+        shown = printable(text)
+        try:
+            return super().render_str(shown, **how)
+        except MarkupError:
+            return super().render_str(shown, **{**how, "markup": False})
 
 
 def output() -> Console:

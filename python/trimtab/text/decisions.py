@@ -7,12 +7,20 @@ from typing import Any
 
 from trimtab.counted import counted
 from trimtab.model import LASTING
-from trimtab.text.units import percent
+from trimtab.text.units import with_uncertainty
+
+# The policy that applies what earlier runs found.
+_HISTORY = "history"
+# A trial alternates with what it is compared to; these end a turn of it, and are the last word only if the run ended there.
+_REASONS = {
+    "the incumbent's turn": "the run ended before a gain was proved",
+    "measured": "measured, and not chosen for a proof",
+}
 
 
 def decision_line(decision: dict[str, Any]) -> str:
     """One decision, without its evidence."""
-    changes = ", ".join(f"{each['knob']} {each['from']} -> {each['to']}" for each in decision["changes"])
+    changes = ", ".join(_change(each) for each in decision["changes"])
     first, _, others = changes.partition(" ")
     subject = decision["subject"]
     where = subject if subject.startswith(f"{first} of ") else f"{first} of {subject}"
@@ -22,19 +30,60 @@ def decision_line(decision: dict[str, Any]) -> str:
     if decision["reason"]:
         line += f": {decision['reason']}"
     if decision["gain"] is not None:
-        line += f"; gain {percent(decision['gain'])} ± {percent(decision['uncertainty'])}"
+        line += f"; {_gain(decision)}"
     return line
+
+
+def _change(change: dict[str, Any]) -> str:
+    """A search that found the program's own value to be best keeps it: from and to are the same then."""
+    if change["from"] == change["to"]:
+        return f"{change['knob']} stays {change['to']}"
+    return f"{change['knob']} {change['from']} -> {change['to']}"
 
 
 def lasting(decisions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those that changed what the program runs with."""
-    return [each for each in decisions if each["outcome"] in LASTING]
+    return [
+        each
+        for each in decisions
+        if each["outcome"] in LASTING and any(change["from"] != change["to"] for change in each["changes"])
+    ]
 
 
 def summary(decisions: list[dict[str, Any]]) -> str | None:
-    """How many there were; None without any."""
+    """How many there were; None without any. A setting that was tried several times counts once."""
     if not decisions:
         return None
     outcomes = Counter(each["outcome"] for each in decisions)
-    text = f"{counted(outcomes['kept'], 'change')} kept, {outcomes['trial']} tried"
-    return text + (f", {outcomes['set']} set by rules" if outcomes["set"] else "")
+    tried = {(each["subject"], _setting(each)) for each in decisions if each["outcome"] == "trial"}
+    known = sum(each["outcome"] == "set" and each["policy"] == _HISTORY for each in decisions)
+    by_rules = outcomes["set"] - known
+    kept = sum(each["outcome"] == "kept" for each in lasting(decisions))
+    text = f"{counted(kept, 'change')} kept, {len(tried)} tried"
+    text += f", {known} from earlier runs" if known else ""
+    return text + (f", {by_rules} set by rules" if by_rules else "")
+
+
+def rejected(decisions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of each subject whose settings were tried without success: the last undone decision of each setting."""
+    changed = {each["subject"] for each in decisions if each["outcome"] in LASTING}
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for each in decisions:
+        if each["outcome"] == "undone" and each["subject"] not in changed:
+            found[each["subject"], _setting(each, "from")] = each
+    return list(found.values())
+
+
+def rejected_line(decision: dict[str, Any]) -> str:
+    """`tried schedule fac2 at mandel.c:48, undone: no better; gain -1.2 % ± 0.4 %`."""
+    line = f"tried {_setting(decision, 'from')} at {decision['subject']}, undone: "
+    line += _REASONS.get(decision["reason"], decision["reason"] or "no reason recorded")
+    return line + (f"; {_gain(decision)}" if decision["gain"] is not None else "")
+
+
+def _setting(decision: dict[str, Any], end: str = "to") -> str:
+    return ", ".join(f"{each['knob']} {each[end]}" for each in decision["changes"])
+
+
+def _gain(decision: dict[str, Any]) -> str:
+    return f"gain {with_uncertainty(decision['gain'], decision['uncertainty'])}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from rich.console import Console
 from rich.markup import escape
+
+from trimtab.text.console import Console
 
 _MARKS = {
     "ok": ("ok", "green"),

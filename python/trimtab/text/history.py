@@ -10,7 +10,7 @@ from typing import Protocol
 from rich.markup import escape
 
 from trimtab.text.console import output, table
-from trimtab.text.units import percent
+from trimtab.text.units import with_uncertainty
 
 
 class _Entry(Protocol):
@@ -28,13 +28,17 @@ class _Entry(Protocol):
     def spread(self) -> float | None: ...
     @property
     def at(self) -> float: ...
+    @property
+    def is_usable(self) -> bool: ...
 
 
 def history_table(entries: Iterable[_Entry]) -> None:
-    """A row an entry."""
+    """A row an entry; those that are not used any more say so."""
     rows = table("subject", "id", "program", "settings", "gain", "found")
     for each in entries:
-        gain = "" if each.gain is None else f"{percent(each.gain)} ± {percent(each.spread or 0.0)}"
+        gain = "" if each.gain is None else with_uncertainty(each.gain, each.spread)
+        if not each.is_usable:
+            gain = "not used: measured by an older version"
         settings = " ".join(f"{knob}={value}" for knob, value in each.settings.items())
         found = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.at))
         rows.add_row(

@@ -53,8 +53,9 @@ class _Bar:
 
     def show(self) -> None:
         # Imported here: what is quick never needs it.
-        from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+        from trimtab.text.console import Console
 
         with self._lock:
             if self._is_closed:

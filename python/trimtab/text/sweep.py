@@ -20,11 +20,11 @@ def sweep_tables(swept: Mapping[str, Any]) -> None:
     for best in swept["best"]:
         groups = best["groups"]
         if not groups:
-            console.print(f"{escape(best['title'])}: no run has '{best['metric']}'")
+            console.print(f"{escape(best['title'])}: no run has '{escape(best['metric'])}'")
             continue
         columns = _columns(swept, best, groups[:_MOST_ROWS])
         shown = fitting(columns, len(groups[0]["configuration"]) + 1, console.width)
-        rows = table(shown[0][0], *(head for head, _ in shown[1:]), title=escape(best["title"]))
+        rows = table(*(escape(head) for head, _ in shown), title=escape(best["title"]))
         for cells in zip(*(cells for _, cells in shown), strict=True):
             rows.add_row(*map(escape, cells))
         console.print(rows)

@@ -13,13 +13,13 @@ def system_line(report: dict[str, Any]) -> str:
     os = report["os"]
     cpu = f"{seconds(os['cpu_s'])} of CPU time"
     if report["wall_s"]:
-        cpu += f" ({os['cpu_s'] / report['wall_s']:.2f} CPUs in the mean)"
+        cpu += f" ({os['cpu_s'] / report['wall_s']:.2f} CPUs on average)"
     parts = [cpu]
     if os["run_delay_s"] is not None:
         parts.append(f"{seconds(os['run_delay_s'])} of run delay")
     if os["switches_voluntary"] is not None:
         parts.append(
-            f"{os['switches_voluntary']} switches of its own will, {os['switches_involuntary']} forced"
+            f"{os['switches_voluntary']} voluntary and {os['switches_involuntary']} involuntary context switches"
         )
     for key, what in (("preemptions", "preemption"), ("migrations", "migration")):
         if os[key] is not None:

@@ -10,9 +10,9 @@ from rich.markup import escape
 
 from trimtab.counted import counted
 from trimtab.text.console import output, table
-from trimtab.text.decisions import decision_line, lasting, summary
+from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.system import system_line
-from trimtab.text.units import NAMES, percent, seconds
+from trimtab.text.units import NAMES, ending, percent, seconds
 from trimtab.text.workers import task_table, worker_table
 
 _Cell = Callable[[dict[str, Any]], str]
@@ -34,8 +34,7 @@ def tables(report: dict[str, Any], directory: Path) -> None:
     """The whole report as tables on standard output."""
     console = output()
     console.print(f"[bold]{escape(' '.join(report['command']))}[/]  {escape(str(directory))}")
-    end = report["exit"]
-    how = f"killed by {end['signal']}" if end["signal"] else f"exit code {end['code']}"
+    how = escape(ending(report["exit"]))
     console.print(f"{seconds(report['wall_s'])}, {how}{'' if report['complete'] else ' (incomplete)'}")
     if report["time"] is not None:
         rows = table(
@@ -63,11 +62,14 @@ def tables(report: dict[str, Any], directory: Path) -> None:
         console.print(
             f"[bold]{escape(finding['cause'])}{escape(subject)}[/] (up to {seconds(finding['gain_s'])})"
         )
-        console.print(f"  {escape(finding['evidence'])}\n  -> {escape(finding['action'])}")
+        console.print(f"  {escape(finding['evidence'])}")
+        console.print(f"  -> {escape(finding['action'])}")
     if report["decisions"]:
         console.print(f"[bold]steering[/]: {summary(report['decisions'])} (--json has all)")
         for each in lasting(report["decisions"])[:40]:
             console.print("  " + escape(decision_line(each)))
+        for each in rejected(report["decisions"])[:40]:
+            console.print("  " + escape(rejected_line(each)))
     console.print(system_line(report))
     for missing in report["unavailable"]:
         console.print(
@@ -85,5 +87,5 @@ def run_list(runs: list[dict[str, Any]]) -> None:
     for each in runs:
         ended = each["signal"] or ("" if each["code"] is None else str(each["code"]))
         wall = seconds(each["wall_s"]) if each["wall_s"] is not None else "not ended"
-        rows.add_row(escape(each["run"]), escape(str(each["program"])), wall, ended)
+        rows.add_row(escape(each["run"]), escape(str(each["program"])), wall, escape(ended))
     output().print(rows)

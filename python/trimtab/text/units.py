@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+from typing import Any
+
 # The shares of the available core time, as people read them.
 NAMES = {
     "work": "work",
@@ -17,7 +20,13 @@ NAMES = {
 
 def percent(share: float) -> str:
     """A share of 0 to 1; 0 % and 100 % only for what is as good as that."""
-    return f"{share * 100:.1f} %" if 0.0005 <= share < 0.9995 else f"{share * 100:.0f} %"
+    return f"{share * 100:.1f} %" if 0.0005 <= abs(share) < 0.9995 else f"{share * 100:.0f} %"
+
+
+def with_uncertainty(gain: float, uncertainty: float | None) -> str:
+    """A gain and the half-width of its interval, both shares: `22.0 % ± 3.0 %`; no interval is exactly 0."""
+    width = uncertainty or 0.0
+    return f"{percent(gain)} ± {percent(width) if width >= 0.0005 else 'less than 0.1 %'}"
 
 
 def seconds(value: float) -> str:
@@ -25,3 +34,21 @@ def seconds(value: float) -> str:
     if value >= 1:
         return f"{value:.3g} s"
     return f"{value * 1e3:.3g} ms" if value >= 1e-3 else f"{value * 1e6:.3g} us"
+
+
+def ending(exit_of: dict[str, Any]) -> str:
+    """How a program ended, from the part `exit` of its report.
+
+    Examples:
+        >>> ending({"code": 3, "signal": None})
+        'exit code 3'
+        >>> ending({"code": None, "signal": "SIGABRT"})
+        'killed by signal 6 (SIGABRT)'
+    """
+    name = exit_of["signal"]
+    if not name:
+        known = exit_of["code"] is not None
+        return f"exit code {exit_of['code']}" if known else "exit status unknown: the launcher was killed"
+    # One without a name is called by its number already.
+    number = getattr(signal, name, None)
+    return f"killed by {name}" if number is None else f"killed by signal {int(number)} ({name})"

@@ -69,6 +69,7 @@ class Prepared:
         chosen: of its start values those that this run chose itself.
         then: entries of the history with those of an earlier run.
         why: what of the history could not be used.
+        outdated: number of settings that are not used because an older version measured them in another way.
     """
 
     steering: Steering
@@ -78,6 +79,7 @@ class Prepared:
     chosen: tuple[StartValue, ...] = ()
     then: tuple[int, ...] = ()
     why: str = ""
+    outdated: int = 0
 
     @property
     def has_something(self) -> bool:
@@ -113,13 +115,15 @@ def prepare(
     history = history_in(tuning.history)
     key = key_of(program, arguments, tuning.input_class)
     known: list[Entry] = []
+    outdated = 0
     why = ""
     if tuning.mode != "shuffle":
         try:
             known = history.recall(key)
+            outdated = len(history.outdated(key))
             # A run that is to be learnt from makes it.
             if tuning.mode != "on" and tuning.history is not None and not tuning.history.exists():
-                why = f"{tuning.history}: no such file"
+                why = f"no history yet at {tuning.history}"
         except HistoryError as error:
             why = str(error)
     if tuning.mode == "known":
@@ -147,7 +151,7 @@ def prepare(
         unavailable=[] if fit is None else fit.unavailable,
     )
     then = tuple(each.id for each in known if each.subject == START_THEN)
-    return Prepared(steering, history, key, program, tuple(chosen), then, why)
+    return Prepared(steering, history, key, program, tuple(chosen), then, why, outdated)
 
 
 # Of GCC's static loops, and of regions: each run must be told that they may be changed (--virtual-threads, --threads regions).

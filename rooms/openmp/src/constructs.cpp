@@ -34,7 +34,6 @@ wait::wait(subject_kind kind, observe::wait_kind why, const void* place, const c
 }
 
 wait::~wait() {
-  if (m_kind == subject_kind::barrier) barrier_passed();
   if (!m_is_on || observe::t_lane != m_here.on) return;
   const ticks now = base::now(), took = now - m_begin;
   lane_state& state = *m_here.state;

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 
 #include "hooks.hpp"
+#include "steering/steered_loops.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -37,18 +38,26 @@ using namespace trimtab::openmp;
     const wait waited(kind, why, TRIMTAB_PLACE);            \
     forward();                                              \
   }
-TRIMTAB_WAIT(GOMP_barrier, subject_kind::barrier, wait_kind::barrier)
 TRIMTAB_WAIT(GOMP_taskwait, subject_kind::taskwait, wait_kind::taskwait)
 TRIMTAB_WAIT(GOMP_taskgroup_end, subject_kind::taskwait, wait_kind::taskwait)
 TRIMTAB_WAIT(GOMP_ordered_start, subject_kind::ordered, wait_kind::ordered)
 #undef TRIMTAB_WAIT
+
+TRIMTAB_HOOK void GOMP_barrier() {
+  const caller from = TRIMTAB_CALLER;
+  auto* const forward = real<void()>(from, symbol::GOMP_barrier);
+  if (forward == nullptr) return;
+  if (from.is_internal) return forward();
+  const team_barrier passed(from, subject_kind::barrier, wait_kind::barrier, TRIMTAB_PLACE);
+  forward();
+}
 
 TRIMTAB_HOOK bool GOMP_barrier_cancel() {
   const caller from = TRIMTAB_CALLER;
   auto* const forward = real<bool()>(from, symbol::GOMP_barrier_cancel);
   if (forward == nullptr) return false;
   if (from.is_internal) return forward();
-  const wait waited(subject_kind::barrier, wait_kind::barrier, TRIMTAB_PLACE);
+  const team_barrier passed(from, subject_kind::barrier, wait_kind::barrier, TRIMTAB_PLACE);
   return forward();
 }
 
@@ -67,7 +76,7 @@ TRIMTAB_HOOK void GOMP_workshare_task_reduction_unregister(bool is_cancelled) {
   auto* const forward = real<void(bool)>(from, symbol::GOMP_workshare_task_reduction_unregister);
   if (forward == nullptr) return;
   if (from.is_internal) return forward(is_cancelled);
-  const wait waited(subject_kind::barrier, wait_kind::reduction, TRIMTAB_PLACE);
+  const team_barrier passed(from, subject_kind::barrier, wait_kind::reduction, TRIMTAB_PLACE);
   forward(is_cancelled);
 }
 
@@ -143,7 +152,8 @@ TRIMTAB_HOOK void* GOMP_single_copy_start() {
   if (from.is_internal || !find_here(at)) return forward();
   const ticks asked = trimtab::base::now();
   void* const copied = forward();
-  // nullptr: this lane executes; otherwise it has waited for the one that did.
+  // nullptr: this lane executes; otherwise it has waited for the one that did, at a barrier.
+  if (copied != nullptr) barrier_passed(from);
   if (copied != nullptr && at.state->innermost != nullptr) at.state->idle += trimtab::base::now() - asked;
   single_passed(at, TRIMTAB_PLACE, copied == nullptr);
   return copied;
@@ -155,7 +165,7 @@ TRIMTAB_HOOK void GOMP_single_copy_end(void* data) {
   auto* const forward = real<void(void*)>(from, symbol::GOMP_single_copy_end);
   if (forward == nullptr) return;
   if (from.is_internal) return forward(data);
-  const wait waited(subject_kind::single, wait_kind::single, TRIMTAB_PLACE);
+  const team_barrier passed(from, subject_kind::single, wait_kind::single, TRIMTAB_PLACE);
   forward(data);
 }
 

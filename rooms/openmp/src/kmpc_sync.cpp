@@ -1,5 +1,6 @@
 // Hooks of clang's synchronisation entry points. master, masked, flush and atomic wait for nothing and need none.
 #include "kmpc_short_way.hpp"
+#include "steering/steered_loops.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -33,7 +34,7 @@ TRIMTAB_HOOK void __kmpc_barrier(ident* where, std::int32_t thread) {
   auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_barrier);
   if (forward == nullptr) return;
   if (from.is_internal) return forward(where, thread);
-  const wait waited(subject_kind::barrier, wait_kind::barrier, TRIMTAB_PLACE, source_of(where));
+  const team_barrier passed(from, subject_kind::barrier, wait_kind::barrier, TRIMTAB_PLACE, source_of(where));
   forward(where, thread);
 }
 
@@ -42,7 +43,7 @@ TRIMTAB_HOOK std::int32_t __kmpc_cancel_barrier(ident* where, std::int32_t threa
   auto* const forward = real<std::int32_t(ident*, std::int32_t)>(from, symbol::__kmpc_cancel_barrier);
   if (forward == nullptr) return 0;
   if (from.is_internal) return forward(where, thread);
-  const wait waited(subject_kind::barrier, wait_kind::barrier, TRIMTAB_PLACE, source_of(where));
+  const team_barrier passed(from, subject_kind::barrier, wait_kind::barrier, TRIMTAB_PLACE, source_of(where));
   return forward(where, thread);
 }
 
@@ -93,7 +94,7 @@ TRIMTAB_HOOK void __kmpc_copyprivate(ident* where, std::int32_t thread, std::siz
       from, symbol::__kmpc_copyprivate);
   if (forward == nullptr) return;
   if (from.is_internal) return forward(where, thread, bytes, data, copy, is_mine);
-  const wait waited(subject_kind::single, wait_kind::single, TRIMTAB_PLACE, source_of(where));
+  const team_barrier passed(from, subject_kind::single, wait_kind::single, TRIMTAB_PLACE, source_of(where));
   forward(where, thread, bytes, data, copy, is_mine);
 }
 
@@ -102,7 +103,7 @@ TRIMTAB_HOOK void* __kmpc_copyprivate_light(ident* where, std::int32_t thread, v
   auto* const forward = real<void*(ident*, std::int32_t, void*)>(from, symbol::__kmpc_copyprivate_light);
   if (forward == nullptr) return data;
   if (from.is_internal) return forward(where, thread, data);
-  const wait waited(subject_kind::single, wait_kind::single, TRIMTAB_PLACE, source_of(where));
+  const team_barrier passed(from, subject_kind::single, wait_kind::single, TRIMTAB_PLACE, source_of(where));
   return forward(where, thread, data);
 }
 
@@ -126,8 +127,8 @@ TRIMTAB_HOOK void __kmpc_doacross_wait(ident* where, std::int32_t thread, const 
   forward(where, thread, iteration);
 }
 
-// Whichever way the runtime takes, the threads wait here for each other or for their turn. The end of the form that
-// blocks is a barrier; the end of the other one waits for nothing.
+// Whichever way the runtime takes, the threads wait here for each other or for their turn: who leaves knows nothing of the
+// others, so no reduction is a team_barrier. The end of the form that blocks is one; the end of the other waits for nothing.
 #define TRIMTAB_REDUCE(name, call)                                                                                         \
   TRIMTAB_HOOK std::int32_t name(ident* where, std::int32_t thread, std::int32_t variables, std::size_t bytes, void* data, \
                                  void (*combine)(void*, void*), void* lock) {                                              \
@@ -145,6 +146,6 @@ TRIMTAB_HOOK void __kmpc_end_reduce(ident* where, std::int32_t thread, void* loc
   auto* const forward = real<void(ident*, std::int32_t, void*)>(from, symbol::__kmpc_end_reduce);
   if (forward == nullptr) return;
   if (from.is_internal) return forward(where, thread, lock);
-  const wait waited(subject_kind::barrier, wait_kind::barrier, TRIMTAB_PLACE, source_of(where));
+  const team_barrier passed(from, subject_kind::barrier, wait_kind::barrier, TRIMTAB_PLACE, source_of(where));
   forward(where, thread, lock);
 }

@@ -158,7 +158,7 @@ void end_region(team& joined, const member_slot* slots) noexcept {
   lane& forker = *joined.forker;
   lane_state& state = *joined.forker_state;
   state.ended = joined.outer_ended;
-  if (joined.level == 1) barrier_passed();
+  team_joined(joined);
   // A child of a fork inside the region: its recorder is another, and the parent joins for the parent.
   if (observe::t_lane != &forker) return;
   const ticks end = base::now();

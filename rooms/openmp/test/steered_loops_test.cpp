@@ -193,7 +193,7 @@ TEST_F(steered_loops, those_that_are_watched_stand_for_those_that_are_not) {
   steer_member(*of, 0);
   begin_shared(us(), loop_of(200));
   end_shared(us());
-  close_measurement(t_steered.measured_begin + took);
+  t_steered.chain.close(t_steered.chain.begin() + took);
   site_measurement found{};
   ASSERT_TRUE(site.measured.take(found));
   EXPECT_EQ(found.took, took);
@@ -202,7 +202,7 @@ TEST_F(steered_loops, those_that_are_watched_stand_for_those_that_are_not) {
   of->epoch = steering_epoch.load(std::memory_order_acquire);
   ASSERT_NE(begin_shared(us(), loop_of(200)), nullptr);
   end_shared(us());
-  close_measurement(t_steered.measured_begin + took);
+  t_steered.chain.close(t_steered.chain.begin() + took);
   ASSERT_TRUE(site.measured.take(found));
   EXPECT_EQ(found.unwatched, 0u) << "the others ran as the program wrote it";
 }
@@ -236,7 +236,7 @@ TEST_F(steered_loops, all_members_of_a_team_do_the_same) {
       steer_member(*of, number);
       got[number] = begin_shared(us(), loop_of(1000));
       end_shared(us());
-      barrier_passed();
+      barrier_passed(us());
       steer_no_member();
       done.arrive_and_wait();
     }

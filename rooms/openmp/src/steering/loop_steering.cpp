@@ -38,6 +38,16 @@ double seconds_of(std::uint64_t took) noexcept {
   return static_cast<double>(took) * the_recorder.clock().ns_per_tick * 1e-9;
 }
 
+bool is_changed_by(const loop_plan& plan) noexcept {
+  return plan.how != sharing::as_written || plan.is_weighted || plan.chunk != 0;
+}
+
+// Loops that are measured together are tried one at a time, as are those of a region whose size is tried.
+std::uint64_t group_of_site(const loop_site& site) noexcept {
+  return site.has_company.load(std::memory_order_relaxed) ? reinterpret_cast<std::uintptr_t>(site.key.outlined)
+                                                          : group_of(site.key.outlined);
+}
+
 }  // namespace
 
 struct loop_steering::entry {
@@ -83,8 +93,7 @@ struct loop_steering::entry {
 
   void publish_values() {
     auto* const plan = new loop_plan(plan_of(family_of(site->key), values, costs, under));
-    const bool is_changed = plan->how != sharing::as_written || plan->is_weighted || plan->chunk != 0;
-    in_force = is_changed ? plan : nullptr;
+    in_force = is_changed_by(*plan) ? plan : nullptr;
     publish(*site, *plan);
   }
 };
@@ -92,7 +101,7 @@ struct loop_steering::entry {
 bool begin_steering(const std::vector<steer::setting>& known) {
   auto* const plans = new std::vector<known_plan>;
   for (const steer::setting& each : known)
-    if (auto plan = plan_of(each)) plans->push_back({each.key, std::move(*plan)});
+    if (auto plan = plan_of(each); plan && is_changed_by(*plan)) plans->push_back({each.key, std::move(*plan)});
   if (!prepare_sites(plans)) return false;
   is_steering.store(true, std::memory_order_release);
   return true;
@@ -128,7 +137,7 @@ bool loop_steering::make_known(entry& fresh, steer::snapshot& now) {
   }
   steer::subject_info info{fresh.id, fresh.key,
                            knobs_of(site.key, site.members.load(std::memory_order_relaxed), fresh.iteration_s),
-                           group_of(site.key.outlined)};
+                           group_of_site(site)};
   for (const steer::knob& each : info.knobs) fresh.own.push_back(each.initial);
   fresh.values = fresh.own;
   if (known != m_known.end())

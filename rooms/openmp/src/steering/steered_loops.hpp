@@ -8,9 +8,8 @@
 //   must be divided alike (static, same trip and chunk: OpenMP 5.2, 11.5.3) are one site, too.
 // - Only of teams whose members all came through a function of ours, and at nesting level 1 as the runtime itself says.
 //
-// A site's time is measured by the team's first thread, from its start of the loop to the end of the barrier or join
-// after it; loops without either are not measured, and then never changed. Those of short regions are in a sample while
-// nothing is changed (watching.hpp).
+// A site's time is measured by the team's first thread, until the last member has finished (loop_chain.hpp). Loops of short
+// regions are in a sample while nothing is changed (watching.hpp).
 #pragma once
 
 #include <atomic>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "steering/cost_profile.hpp"
+#include "steering/loop_chain.hpp"
 #include "steering/loop_shares.hpp"
 #include "steering/region_sizes.hpp"
 #include "team.hpp"
@@ -33,6 +33,7 @@ struct loop_plan {
   bool is_weighted;     // blocks of a static loop by `costs`
   std::uint64_t chunk;  // 0: as written
   cost_profile costs;
+  std::uint32_t first_percent = first_percent_of_scheme;  // of a sharing that has a first chunk
 };
 
 // What the runtime is asked for in a loop's place: iterations of the program's numbering, or tickets from 0 before `last`.
@@ -66,6 +67,7 @@ struct alignas(64) member_load {
   std::atomic<std::uint64_t> ticks;
   std::atomic<std::uint64_t> instances;
   std::atomic<double> claimed_iterations, claimed_ticks;  // see claimed_loops.hpp
+  std::atomic<base::ticks> chain_begun;  // of the latest chain that begins with this site, see loop_chain.hpp
 };
 
 struct loop_site {
@@ -77,6 +79,7 @@ struct loop_site {
   std::atomic<std::uint32_t> members;    // of the latest team
   std::atomic<member_load*> loads;       // most_members of them, of a site that is served
   std::atomic<ticks> longest_part;       // a part that takes longer has lost its CPU; 0: not known
+  std::atomic<bool> has_company;         // it was measured together with other sites (loop_chain.hpp)
   // By the first threads of teams, one at a time; the steering thread empties the ring.
   std::atomic<bool> is_being_written;
   measurement_ring measured;
@@ -131,12 +134,7 @@ struct steered_thread {
   std::uint64_t chunk;  // under way; 0: none
   ticks chunk_begin;
   double claimed_iterations, claimed_ticks, others_rate;
-  // The measurement under way, of a team's first thread.
-  loop_site* measured;  // nullptr: none
-  std::uint64_t measured_under, measured_beside;
-  ticks measured_begin;
-  std::uint32_t measured_further;  // instances that were not watched, and are taken to be like this one
-  bool is_measured_loop_over;
+  loop_chain chain;
 };
 extern constinit thread_local steered_thread t_steered;
 
@@ -151,8 +149,13 @@ inline void steer_member(const team& of, std::uint32_t number) noexcept {
   t_steered.number = number;
   t_steered.claimed_loop = 0;
   t_steered.site = nullptr;
+  t_steered.chain.drop();
 }
-inline void steer_no_member() noexcept { t_steered.of = nullptr; }
+// What the first thread measures may go on until its team has joined.
+inline void steer_no_member() noexcept {
+  t_steered.of = nullptr;
+  if (t_steered.number != 0) t_steered.chain.drop();
+}
 
 // The calling thread begins a loop. What is to be done with it; nullptr: what the program wrote.
 const loop_plan* begin_shared(const caller& from, const loop_to_share& loop) noexcept;
@@ -178,11 +181,31 @@ inline void begin_unshared(const caller& from) noexcept {
     t_steered.site = nullptr;
 }
 
-// The first thread has passed the barrier after a loop, or its region has joined.
-void close_measurement(ticks end) noexcept;
-inline void barrier_passed() noexcept {
-  if (t_steered.measured != nullptr) [[unlikely]]
-    close_measurement(base::now());
+// The calling thread has passed a barrier of the team in which it made the call, and so have all its members come to it.
+void barrier_passed_slowly(const caller& from) noexcept;
+inline void barrier_passed(const caller& from) noexcept {
+  if (t_steered.chain.is_open()) [[unlikely]]
+    barrier_passed_slowly(from);
 }
+// The team that the calling thread forked has joined.
+inline void team_joined(const team& joined) noexcept {
+  if (t_steered.chain.is_open_in(joined)) [[unlikely]]
+    t_steered.chain.close(base::now());
+}
+
+// Around the real call of a barrier: a wait of the calling lane, and the end of what its team measures.
+class team_barrier {
+ public:
+  team_barrier(const caller& from, observe::subject_kind kind, observe::wait_kind why, const void* place,
+               const char* source = nullptr) noexcept
+      : m_wait(kind, why, place, source), m_from(from) {}
+  ~team_barrier() { barrier_passed(m_from); }
+  team_barrier(const team_barrier&) = delete;
+  team_barrier& operator=(const team_barrier&) = delete;
+
+ private:
+  wait m_wait;
+  caller m_from;
+};
 
 }  // namespace trimtab::openmp

@@ -1,0 +1,43 @@
+"""The advice for an imbalanced region fits the construct that shares its work out, whoever compiled it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from probe_run import record
+from trimtab.analysis import build
+from trimtab.analysis.advice import balance_advice
+from trimtab.analysis.findings import ordered_findings
+from trimtab.readers import open_run
+
+SOURCE = (Path(__file__).parent / "advice.c").read_text(encoding="utf-8")
+COMPILERS = ("gcc", "clang-19")
+# What the advice must speak of; and what of other constructs it must not say.
+ADVICE = {
+    "static": ("schedule(dynamic, C)", ()),
+    "dynamic": ("make the chunks smaller", ("schedule(",)),
+    "few": ("only 3 iterations for 2 threads", ("schedule(",)),
+    "sections": ("2 sections for 2 threads", ("collapse", "schedule(")),
+    "single": ("single construct", ("schedule(", "loop")),
+    "taskloop": ("grainsize", ("schedule(",)),
+    "tasks": ("longest tasks", ("schedule(",)),
+    "ordered": ("ordered part", ("dynamic",)),
+    "nested": ("nested regions", ("schedule(",)),
+    "by_thread_number": ("instead of by the thread's number", ()),
+}
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("construct", ADVICE)
+def test_advice_fits_the_construct(compiler: str, construct: str, tmp_path: Path) -> None:
+    flags = ("-O1", "-g", "-fopenmp", f'-DCONSTRUCT="{construct}"')
+    record(tmp_path, compiler, SOURCE, flags, threads=2)
+    (region,) = [each for each in build(open_run(tmp_path / "run"))["regions"] if not each["nested"]]
+    wanted, unwanted = ADVICE[construct]
+    advice = balance_advice(region)
+    assert wanted in advice, region
+    assert not [each for each in unwanted if each in advice], advice
+    if construct == "ordered":
+        (found,) = ordered_findings([region])
+        assert found["cause"] == "ordered part" and "ordered" in found["evidence"]
