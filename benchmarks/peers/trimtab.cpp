@@ -63,8 +63,8 @@ std::int64_t awaited(std::int64_t first, std::int64_t leaves) {
 template <bool oldest_first>
 void await_case(const bench::arguments& with) {
   trimtab::runtime runtime(bench::with_workers(with));
-  bench::time_skynet(
-      with, [&](std::int64_t leaves) { return runtime.run([&] { return awaited<oldest_first>(0, leaves); }); });
+  bench::time_skynet(with,
+                     [&](std::int64_t leaves) { return runtime.run([&] { return awaited<oldest_first>(0, leaves); }); });
 }
 
 void skynet_case(const bench::arguments& with) {

@@ -1,8 +1,8 @@
 // Subjects and counters of the program's own beside the task runtime, whose counters have another name.
 #include <trimtab.h>
-#include <trimtab/tasks.hpp>
 
 #include <cstdio>
+#include <trimtab/tasks.hpp>
 
 double of_runtime(trimtab::runtime& rt, const trimtab::snapshot& since);
 

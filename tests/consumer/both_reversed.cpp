@@ -1,5 +1,7 @@
+// clang-format off: the order is what is tried here.
 #include <trimtab/tasks.hpp>
 #include <trimtab.h>
+// clang-format on
 
 // Tasks that have ended since then.
 double of_runtime(trimtab::runtime& rt, const trimtab::snapshot& since) {

@@ -73,10 +73,11 @@ def test_times_and_shares_are_what_was_done(trimtab: str, runs: dict[str, Path],
     # Each at least what the CPU was busy for; more where it had to wait for one.
     assert first["work_s"] >= TOGETHER + LONG + WAITED
     assert second["work_s"] >= TOGETHER + GAVE + WAITED
-    assert first["looking_s"] == 0 and second["looking_s"] >= LOOKED
-    # The first was parked while the second gave it what it waited for; the second during the rest of the long task.
+    # The second looked for much longer than finding a task takes: it had none. It was parked during the rest of the long task.
+    # The first was parked while the second gave it what it waited for.
+    assert first["looking_s"] == 0 and second["looking_s"] <= 1e-4
     assert first["starved_s"] >= GAVE
-    assert second["starved_s"] > 0
+    assert second["starved_s"] > LOOKED
     # Nobody worked for 0.1 s, give or take who noticed when.
     assert first["idle_s"] >= 0.09 and second["idle_s"] >= 0.09
     assert (first["parks"], second["parks"]) == (2, 1)
@@ -94,17 +95,18 @@ def test_times_and_shares_are_what_was_done(trimtab: str, runs: dict[str, Path],
 @pytest.mark.parametrize("level", ["profile", "trace"])
 def test_verdict_and_findings(trimtab: str, runs: dict[str, Path], level: str) -> None:
     text = (runs[level] / "verdict.txt").read_text()
-    assert "  2 workers: " in text and "% looking for tasks" in text and "% no task ready" in text
+    assert "  2 workers: " in text and "% no task ready" in text
     assert "  task part: 200, " in text
     assert "no regions" not in text
     report = report_of(trimtab, runs[level])
     assert not any(each["what"] == "OpenMP regions" for each in report["unavailable"])
     findings = {each["cause"]: each for each in report["findings"]}
-    assert {"too few tasks ready", "one long task", "tasks wait for each other"} <= set(findings)
+    assert {"one long task", "tasks wait for each other"} <= set(findings)
     assert findings["one long task"]["subject"] == "critical"
     assert "suspended 1 times" in findings["tasks wait for each other"]["evidence"]
     assert "waiting: mutex" in findings["tasks wait for each other"]["evidence"]
-    assert ("one producer" in findings) == (level == "profile")
+    # One worker made most tasks, but the others did not wait for that.
+    assert "one producer" not in findings
 
 
 def test_parts_and_arrows_in_a_trace(trimtab: str, runs: dict[str, Path], tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from trimtab.analysis.account import Account
 from trimtab.analysis.findings import finding, serial_part
-from trimtab.analysis.workers import Worker, beside_tasks_s, suspensions
-from trimtab.model import METRICS, Process
+from trimtab.analysis.workers import Worker, beside_tasks_s, ran_s, suspensions
+from trimtab.model import METRICS, Lane, Process
 
 # To make a task, queue it and find it, at the least: benchmarks of task runtimes in docs/performance.md.
 _TASK_S = 50e-9
@@ -19,6 +19,12 @@ _GOOD_TASK_S = 20e-6
 _LEAST_OVERHEAD = 0.05
 _LEAST_TASKS = 100
 _ONE_PRODUCER = 0.9
+# Of the time in which tasks ran, one thread spends so much on making tasks if the others have to wait for it.
+_PRODUCER_BUSY = 0.5
+# Another worker gains nothing by taking tasks that are shorter: to hand one over takes about as long.
+_SHARED_TASK_S = 1e-6
+# So many tasks run at a time where each has to wait for the one before it.
+_IN_A_ROW = 1.2
 _LEAST_LOST = 0.1
 _LONG_TASK = 0.1
 _MANY_WAIT = 0.05
@@ -37,12 +43,22 @@ def task_findings(
     """All that apply to the workers of task runtimes, whatever their gain."""
     if not workers:
         return []
-    return [
-        *too_small(process, tasks, workers),
-        *_starved(account, tasks, workers),
+    small = too_small(process, tasks, workers, _lost_s(account) / _at_once(account, workers))
+    why = [
         *_one_producer(process, account, workers),
         *_long_task(account, tasks, workers),
         *_suspended(process, account, tasks, workers),
+    ]
+    if not small and not why:
+        why = _chain(account, tasks, workers)
+    # "Too few tasks ready" says only what happened: it is told for what none of the causes explains.
+    explained = sum(float(each["gain_s"]) for each in why)
+    if _are_tiny(tasks, workers) and small:
+        explained = float("inf")
+    return [
+        *small,
+        *why,
+        *_starved(account, tasks, workers, explained),
         *_nobody_works(process, account),
         *_few_workers(account, workers),
         *_other_policy(process, account, workers),
@@ -65,10 +81,18 @@ def _at_once(account: Account, workers: Sequence[Worker]) -> float:
     return max(min(float(len(workers)), account.cpus), 1.0)
 
 
+def _are_tiny(tasks: list[dict[str, Any]], workers: Sequence[Worker]) -> bool:
+    mean = mean_task_s(tasks, workers)
+    return mean is not None and mean <= _SHARED_TASK_S
+
+
 def too_small(
-    process: Process, tasks: list[dict[str, Any]], workers: Sequence[Worker]
+    process: Process, tasks: list[dict[str, Any]], workers: Sequence[Worker], unshared_s: float
 ) -> list[dict[str, Any]]:
-    """gain = (looking for work + the runtime's share of running tasks) / workers."""
+    """gain = (looking for work + the runtime's share of running tasks) / workers.
+
+    `unshared_s`: what other workers could have taken off, were the tasks not too short to be shared; it counts if they are.
+    """
     mean = mean_task_s(tasks, workers)
     if mean is None or mean > _SMALL_TASK_S:
         return []
@@ -86,15 +110,15 @@ def too_small(
             "of the workers' time",
             f"give each task {max(round(_GOOD_TASK_S / mean), 2)} times as much to do: larger partitions or "
             "chunks, or a size below which the rest is done in place",
-            (looking + handling) / len(workers),
+            (looking + handling) / len(workers) + (unshared_s if _are_tiny(tasks, workers) else 0.0),
         )
     ]
 
 
 def _starved(
-    account: Account, tasks: list[dict[str, Any]], workers: Sequence[Worker]
+    account: Account, tasks: list[dict[str, Any]], workers: Sequence[Worker], explained_s: float
 ) -> list[dict[str, Any]]:
-    """gain = core time without a ready task / workers at a time: what it would take off if all had tasks."""
+    """gain = core time without a ready task / workers at a time - the gains of causes that explain it."""
     starved = sum(each.starved for each in workers)
     lost = _lost_s(account)
     if len(workers) < 2 or lost <= 0:
@@ -115,13 +139,16 @@ def _starved(
             f"workers found no task for {starved:.3g} s while others ran some: "
             f"{busy:.2g} of {len(workers)} had one on average",
             action,
-            lost / _at_once(account, workers),
+            max(lost / _at_once(account, workers) - explained_s, 0.0),
         )
     ]
 
 
 def _one_producer(process: Process, account: Account, workers: Sequence[Worker]) -> list[dict[str, Any]]:
-    """gain = (looking for work + core time without a ready task) / workers at a time."""
+    """gain = (looking for work + core time without a ready task) / workers at a time.
+
+    Only while the producer is the limit: it is busy with making tasks for most of the time in which tasks run.
+    """
     rows = [lane.rows[lane.rows["what"] == METRICS["task"]] for lane in process.lanes]
     made = np.array([float(mine["x"][:, 0].sum(dtype=float)) for mine in rows])
     lost = sum(each.looks_busy for each in workers) + _lost_s(account)
@@ -132,14 +159,49 @@ def _one_producer(process: Process, account: Account, workers: Sequence[Worker])
     if made[most] < _ONE_PRODUCER * made.sum():
         return []
     lane = process.lanes[most]
+    making = _making_s(process, account, lane, workers)
+    if making < _PRODUCER_BUSY * account.parallel_s:
+        return []
     return [
         finding(
             "one producer",
             None,
             f"{made[most] / made.sum():.0%} of {int(made.sum())} tasks were made by one thread "
-            f"({lane.header['title'] or lane.header['name']}), while workers looked for tasks, or had none, "
-            f"for {lost:.3g} s",
+            f"({lane.header['title'] or lane.header['name']}), which took it {making:.3g} s of the "
+            f"{account.parallel_s:.3g} s in which tasks ran; workers looked for tasks, or had none, for {lost:.3g} s",
             "let tasks make tasks: divide the range in halves, or start one producer for each worker",
+            lost / _at_once(account, workers),
+        )
+    ]
+
+
+def _making_s(process: Process, account: Account, lane: Lane, workers: Sequence[Worker]) -> float:
+    """What a lane was busy with besides running the tasks of which there are many, seconds."""
+    runs = [each.runs for each in workers if each.lane == lane.id]
+    busy = sum(runs) if runs else float(lane.header["run_ns"]) * 1e-9
+    return min(busy - ran_s(process, lane, _LEAST_TASKS), account.parallel_s)
+
+
+def _chain(account: Account, tasks: list[dict[str, Any]], workers: Sequence[Worker]) -> list[dict[str, Any]]:
+    """gain = core time without a ready task / workers at a time."""
+    count = sum(int(each["count"]) for each in tasks)
+    inside = sum(float(each["total_s"] or 0.0) for each in tasks if not each["includes_inner"])
+    lost = _lost_s(account)
+    life = sum(each.life for each in workers)
+    if len(workers) < 2 or count < 8 * len(workers) or lost < _LEAST_LOST * life:
+        return []
+    at_a_time = sum(each.runs for each in workers) / account.parallel_s if account.parallel_s > 0 else 0.0
+    # Tasks fill the time, one after the other.
+    if at_a_time > _IN_A_ROW or inside < account.parallel_s / 2:
+        return []
+    return [
+        finding(
+            "a chain of tasks",
+            None,
+            f"{count} tasks ran one after another: {at_a_time:.2g} at a time on average, each ready only when "
+            "the one before it had ended",
+            "break the chain: let steps that do not need each other start from the same input (when_all, dataflow), or "
+            "run several chains side by side",
             lost / _at_once(account, workers),
         )
     ]

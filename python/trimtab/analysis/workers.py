@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.model import CAUSES, METRICS, TASKS_COUNTED, TASKS_INCLUSIVE, WORKER_STATES, Process, Records
+from trimtab.model import (
+    CAUSES,
+    METRICS,
+    TASKS_COUNTED,
+    TASKS_INCLUSIVE,
+    WORKER_STATES,
+    Lane,
+    Process,
+    Records,
+)
 from trimtab.readers.layout import ROW
 
 # Label first, then place, of every subject.
@@ -19,11 +28,17 @@ _STATES = {name: number for number, name in WORKER_STATES.items()}
 _NONE: Records = np.empty(0, dtype=ROW)
 # Fewer timed tasks than this say nothing of the others.
 _LEAST_TIMED = 100
+# To find a task that is there, with the change of state: a worker that looks for longer looks in vain.
+_SEARCH_S = 2e-6
 
 
 @dataclass(frozen=True)
 class Worker:
-    """A lane's time in each state, seconds; `*_busy` is the part of it while any worker ran tasks."""
+    """A lane's time in each state, seconds; `*_busy` is the part of it while any worker ran tasks.
+
+    Whether a worker that finds no task goes on looking or is parked is the runtime's choice: what it looked for longer than
+    finding one takes is `looks_vain`, which is in `starved` and not in `looks_busy`.
+    """
 
     lane: int
     runtime: str
@@ -31,6 +46,7 @@ class Worker:
     runs: float
     looks: float
     looks_busy: float
+    looks_vain: float
     idle: float
     starved: float
     capped: float
@@ -102,6 +118,8 @@ def workers_of(process: Process, places: Places | None = None) -> tuple[Worker, 
         busy = {name: float(rows["x"][rows["flags"] == n, 0].sum()) * s for n, name in WORKER_STATES.items()}
         parked = np.isin(rows["flags"], (_STATES["idle"], _STATES["capped"]))
         runtime = int(rows["subject"][0])
+        searches = int(rows["count"][rows["flags"] == _STATES["looks"]].sum())
+        vain = max(busy["looks"] - searches * _SEARCH_S, 0.0)
         found.append(
             Worker(
                 lane=lane.id,
@@ -109,9 +127,10 @@ def workers_of(process: Process, places: Places | None = None) -> tuple[Worker, 
                 number=int(lane.header["worker"]),
                 runs=total["runs"],
                 looks=total["looks"],
-                looks_busy=busy["looks"],
+                looks_busy=busy["looks"] - vain,
+                looks_vain=vain,
                 idle=total["idle"],
-                starved=busy["idle"],
+                starved=busy["idle"] + vain,
                 capped=total["capped"],
                 capped_busy=busy["capped"],
                 parks=int(rows["count"][parked].sum()),
@@ -131,9 +150,9 @@ def worker_table(process: Process, places: Places) -> list[dict[str, Any]]:
             "runtime": each.runtime,
             "worker": each.number,
             "work_s": each.runs,
-            "looking_s": each.looks,
+            "looking_s": each.looks - each.looks_vain,
             "starved_s": each.starved,
-            "idle_s": each.idle - each.starved,
+            "idle_s": each.idle + each.looks_vain - each.starved,
             "capped_s": each.capped,
             "parks": each.parks,
             "tasks": int(counts[each.lane]["count"].sum()),
@@ -143,6 +162,17 @@ def worker_table(process: Process, places: Places) -> list[dict[str, Any]]:
             workers_of(process, places), key=lambda each: (each.runtime, each.number, each.lane)
         )
     ]
+
+
+def ran_s(process: Process, lane: Lane, least: int) -> float:
+    """How long a lane ran tasks of the kinds of which there were at least so many in all, seconds."""
+    totals: dict[int, int] = {}
+    for each in process.lanes:
+        for row in _task_rows(each.rows):
+            totals[int(row["subject"])] = totals.get(int(row["subject"]), 0) + int(row["count"])
+    rows = _task_rows(lane.rows)
+    many = np.array([totals[int(number)] >= least for number in rows["subject"]], bool)
+    return float(_estimate(process, rows[many]).sum()) * process.ns_per_tick * 1e-9
 
 
 def _task_rows(rows: Records) -> Records:
@@ -167,10 +197,12 @@ def _estimate(process: Process, rows: Records) -> NDArray[np.float64]:
 def task_table(process: Process, places: Places) -> list[dict[str, Any]]:
     """One entry per kind of task, most time first; times in seconds.
 
-    Where other tasks ran inside some of those that were timed, the times include these (`includes_inner`).
+    Times are those on a CPU or ready for one: `suspended_s` is not in them. Where other tasks ran inside some of those that
+    were timed, the times include these (`includes_inner`).
     """
     s = process.ns_per_tick * 1e-9
     rows = _task_rows(np.concatenate([lane.rows for lane in process.lanes]) if process.lanes else _NONE)
+    waited = _suspended_s(process)
     found = []
     for number in sorted({int(n) for n in rows["subject"]}) if len(rows) else []:
         mine = rows[rows["subject"] == number]
@@ -188,9 +220,21 @@ def task_table(process: Process, places: Places) -> list[dict[str, Any]]:
                 "includes_inner": bool(inclusive.any()),
                 "created": int(mine["x"][:, 0].sum()),
                 "suspended": int(mine["x"][:, 2].sum()),
+                "suspended_s": waited.get(number, 0.0),
             }
         )
     found.sort(key=lambda entry: -(float(entry["total_s"] or 0.0)))
+    return found
+
+
+def _suspended_s(process: Process) -> dict[int, float]:
+    """For how long tasks of each kind were suspended, seconds."""
+    found: dict[int, float] = {}
+    for lane in process.lanes:
+        for row in lane.rows[lane.rows["what"] == METRICS["suspended"]]:
+            own = float(row["sum"]) * int(row["count"]) / max(int(row["timed"]), 1)
+            number = int(row["subject"])
+            found[number] = found.get(number, 0.0) + own * process.ns_per_tick * 1e-9
     return found
 
 

@@ -30,22 +30,32 @@ void coroutine_context::enters(worker& here) noexcept {
   if (!m_has_begun) {
     m_has_begun = true;
     if (m_id != 0) return recording::task_begin(m_subject, m_id);
-    if (!here.tally().ran(m_subject)) return;
-    m_timed_at = &here;
-    m_others = here.tally().total();
-    m_suspensions = here.counters().suspended.get();
-    m_since = base::now();
+    m_is_timed = here.tally().ran(m_subject);
   } else if (m_is_away) {
     m_is_away = false;
     recording::task_resumed(m_subject, m_id, recording::cause::other, base::now() - m_since);
+  } else {
+    return;
   }
+  if (!m_is_timed) return;
+  m_timed_at = &here;
+  m_others = here.tally().total();
+  m_suspensions = here.counters().suspended.get();
+  m_since = base::now();
 }
 
 void coroutine_context::leaves(worker& here, recording::cause why, std::uint64_t awaited) noexcept {
   if (m_subject == 0 || m_is_away) return;
   m_is_away = true;
+  const base::ticks now = base::now();
+  if (m_timed_at == &here) {
+    m_active += now - m_since;
+    m_is_inclusive |= here.tally().total() != m_others;
+  } else {
+    m_is_timed = false;
+  }
   m_timed_at = nullptr;
-  m_since = base::now();
+  m_since = now;
   here.tally().suspended(m_subject);
   recording::task_suspended(m_subject, m_id, why, awaited);
 }
@@ -53,9 +63,9 @@ void coroutine_context::leaves(worker& here, recording::cause why, std::uint64_t
 void coroutine_context::ends() noexcept {
   if (m_id != 0) return recording::task_end(m_subject, m_id);
   worker* const here = worker::current();
-  // One that has waited is not timed, nor one in which another has.
+  // Not if another task has waited inside.
   if (m_timed_at == nullptr || m_timed_at != here || here->counters().suspended.get() != m_suspensions) return;
-  here->tally().took(m_subject, base::now() - m_since, here->tally().total() != m_others);
+  here->tally().took(m_subject, m_active + (base::now() - m_since), m_is_inclusive || here->tally().total() != m_others);
 }
 
 void give_context(coroutine_promise& child, worker& here, const void* code) {

@@ -106,6 +106,42 @@ std::optional<policy> policy_of(std::string_view name) noexcept {
   return static_cast<policy>(found - std::begin(policy_names));
 }
 
+namespace {
+
+// The name that it was given, or the type of its function: where that is written, in the end.
+std::string name_of(const running_task& which) {
+  if (which.kind_of_work == nullptr) return "(of runtime::run)";
+  if (which.kind_of_work->name != nullptr)
+    return std::string(which.kind_of_work->name) + " (" + which.kind_of_work->file + ":" +
+           std::to_string(which.kind_of_work->line) + ")";
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> readable(
+      abi::__cxa_demangle(which.kind_of_work->type->name(), nullptr, nullptr, &status), std::free);
+  return readable ? readable.get() : which.kind_of_work->type->name();
+}
+
+// Says in which task the program ends, and leaves the rest to the handler that was there before.
+std::terminate_handler handler_before = nullptr;
+[[noreturn]] void tell_task_and_terminate() noexcept {
+  worker* const here = worker::current();
+  // One that fails here ends the program without a name.
+  std::set_terminate(handler_before);
+  if (here != nullptr && worker_loop::has_running(*here))
+    std::fprintf(stderr, "trimtab: std::terminate was called in task %s\n", name_of(here->running()).c_str());
+  if (handler_before != nullptr) handler_before();
+  std::abort();
+}
+
+// Once: a handler that the program sets later stays in place.
+void watch_terminate() noexcept {
+  [[maybe_unused]] static const bool is_set = [] {
+    handler_before = std::set_terminate(tell_task_and_terminate);
+    return true;
+  }();
+}
+
+}  // namespace
+
 struct runtime::parts {
   parts(std::size_t stack_bytes, void (*entry)(stack&) noexcept) : memory(stack_bytes, entry) {}
   std::vector<std::thread> threads;
@@ -127,11 +163,13 @@ runtime::runtime(const runtime_options& options)
       // With more workers than CPUs, who looks for long keeps those from running that have something to do.
       m_looks(m_options.workers > available_cpus() ? 600 : 2000),
       m_longest_gap(static_cast<base::ticks>(20'000 / ns_per_tick())),
+      m_least_stolen(static_cast<base::ticks>(500 / ns_per_tick())),
       m_process(getpid()),
       m_recorded(recording::attach("runtime")),
       m_parts(std::make_unique<parts>(m_options.stack_bytes, m_table->loop)) {
   for (std::uint32_t i = 0; i < m_options.workers; ++i) m_workers.push_back(std::make_unique<worker>(*this, m_queues[i], i));
   try {
+    watch_terminate();
     m_parts->counters =
         std::make_unique<monitor>(*this, m_options.print_counters, m_options.print_counters_ms, m_recorded != 0);
     start();
@@ -238,7 +276,7 @@ raw_counts runtime::raw(std::uint32_t number) const noexcept {
   made.misses = queue.misses.get();
   made.stolen = queue.stolen.get();
   made.steals = queue.steals.get();
-  made.queued = of.m_queues->length();
+  made.queued = of.m_queues->tasks();
   made.timed = counters.timed_tasks.get();
   made.timed_ticks = counters.timed_ticks.get();
   made.gap_ticks = counters.gap_ticks.get();
@@ -290,6 +328,7 @@ void runtime::put(task& what, std::int32_t hint) noexcept {
   // The task may be the last one, and end before its waker has been here to the end.
   if (is_visitor) m_visitors.fetch_add(1, std::memory_order_relaxed);
   m_table->put(*this, what, hint);
+  m_nap_events.wake_one();
   if (is_visitor) m_visitors.fetch_sub(1, std::memory_order_release);
 }
 
@@ -303,6 +342,7 @@ void runtime::wake(std::uint32_t who) noexcept {
 
 void runtime::wake_all() noexcept {
   m_events.wake_all();
+  m_nap_events.wake_all();
   if (m_table->names_taker)
     for (const auto& each : m_workers) each->m_events.wake_all();
 }
@@ -342,22 +382,6 @@ void runtime::keep_few_unused(worker& here) noexcept {
     m_parts->unused = &given;
   }
 }
-
-namespace {
-
-// The name that it was given, or the type of its function: where that is written, in the end.
-std::string name_of(const running_task& which) {
-  if (which.kind_of_work == nullptr) return "(of runtime::run)";
-  if (which.kind_of_work->name != nullptr)
-    return std::string(which.kind_of_work->name) + " (" + which.kind_of_work->file + ":" +
-           std::to_string(which.kind_of_work->line) + ")";
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> readable(
-      abi::__cxa_demangle(which.kind_of_work->type->name(), nullptr, nullptr, &status), std::free);
-  return readable ? readable.get() : which.kind_of_work->type->name();
-}
-
-}  // namespace
 
 // After a worker has slept for long. Nothing is moving then, so that what waits can be read.
 void runtime::tell_if_stuck() noexcept {

@@ -2,6 +2,8 @@
 
 #include <mutex>
 
+#include "trimtab/tasks/misuse.hpp"
+
 namespace trimtab::tasks {
 
 bool shared_mutex::try_take(bool writer) noexcept {
@@ -68,6 +70,8 @@ waiter* shared_mutex::grant_next() noexcept {
 
 void shared_mutex::unlock() noexcept {
   m_lock.lock();
+  if (!m_has_writer) [[unlikely]]
+    detail::misused("unlock of a shared mutex that no writer has locked", this);
   m_has_writer = false;
   waiter* const granted = grant_next();
   m_lock.unlock();
@@ -76,6 +80,8 @@ void shared_mutex::unlock() noexcept {
 
 void shared_mutex::unlock_shared() noexcept {
   m_lock.lock();
+  if (m_readers == 0) [[unlikely]]
+    detail::misused("unlock_shared of a shared mutex that no reader has locked", this);
   m_readers -= 1;
   waiter* const granted = m_readers == 0 ? grant_next() : nullptr;
   m_lock.unlock();

@@ -23,6 +23,10 @@ struct alignas(64) stack {
   void (*call)(void*) noexcept = nullptr;
   void* argument = nullptr;
   stack* caller = nullptr;
+  // Of the recorded tasks on it, one of which may run in the place of another: how long they have waited, how often, and how
+  // many have begun.
+  base::ticks waited = 0;
+  std::uint64_t waits = 0, runs = 0;
   // While set aside; read by who reports it:
   std::atomic<const char*> waits_for{nullptr};  // nullptr: in use, or unused
   std::atomic<const void*> about{nullptr};

@@ -201,8 +201,14 @@ bool task_deque::remove(const task& what) noexcept {
     m_head.store(position, std::memory_order_relaxed);
     return true;
   }
-  make_hole(position);
-  if (position == m_split && !has_any(bounds)) drop_oldest_holes();
+  if (position != m_split || has_any(bounds)) {
+    make_hole(position);
+    return true;
+  }
+  // The oldest, while nothing is offered.
+  m_split = position + 1;
+  m_bounds.store(pack(m_split + shift(), m_split + shift()), std::memory_order_release);
+  if (at(m_split) == nullptr) drop_oldest_holes();
   return true;
 }
 
@@ -282,8 +288,7 @@ std::size_t task_deque::steal(task** into, std::size_t most) noexcept {
     if (!m_bounds.compare_exchange_strong(bounds, pack(tail_of(bounds) + count, split_of(bounds)), std::memory_order_acq_rel,
                                           std::memory_order_relaxed))
       return 0;
-    if (found != count)
-      m_stolen_holes.fetch_add(count - static_cast<std::uint32_t>(found), std::memory_order_relaxed);
+    if (found != count) m_stolen_holes.fetch_add(count - static_cast<std::uint32_t>(found), std::memory_order_relaxed);
     if (found != 0) return found;
   }
 }

@@ -60,12 +60,17 @@ void worker::run_recorded(task& what, task::place where) noexcept {
     return;
   }
   const bool is_timed = m_tally.ran(subject);
-  const std::uint64_t others = m_tally.total(), suspensions = m_counters.suspended.get();
-  const base::ticks begin = is_timed ? base::now() : 0;
+  const std::uint64_t others = m_tally.total();
+  // A task ends on the stack on which it began, but maybe at another worker.
+  stack& on = *m_stack;
+  const base::ticks waited = on.waited, begin = is_timed ? base::now() : 0;
+  const std::uint64_t waits = on.waits, runs = ++on.runs;
   what.run(what, where);
-  // One that has waited is not timed: it may be another worker's by now.
-  if (is_timed && current() == this && m_counters.suspended.get() == suspensions)
-    m_tally.took(subject, base::now() - begin, m_tally.total() != others);
+  if (!is_timed) return;
+  recording::tally& counts = current()->m_tally;
+  // While it waited, others ran that are not inside it.
+  const bool is_inclusive = on.waits == waits ? counts.total() != others : on.runs != runs;
+  counts.took(subject, base::now() - begin - (on.waited - waited), is_inclusive);
 }
 
 stack& worker::unused_stack() {
@@ -144,8 +149,12 @@ void worker::suspend(const char* what, const void* about, void (*published)(void
       },
       &given);
   left.waits_for.store(nullptr, std::memory_order_relaxed);
-  if (left.running.subject != 0) [[unlikely]]
-    recording::task_resumed(left.running.subject, left.running.id, cause_of(what), base::now() - since);
+  if (!recording::is_on()) [[likely]]
+    return;
+  const base::ticks waited = base::now() - since;
+  left.waited += waited;
+  left.waits += 1;
+  if (left.running.subject != 0) recording::task_resumed(left.running.subject, left.running.id, cause_of(what), waited);
 }
 
 void worker::ready(stack& suspended) noexcept {

@@ -1,5 +1,7 @@
 #include "worker_loop.hpp"
 
+#include <algorithm>
+
 #include "trimtab/tasks/asymmetric_fence.hpp"
 #include "trimtab/tasks/pause.hpp"
 #include "trimtab/tasks/policies/abp_priority.hpp"
@@ -15,6 +17,14 @@ namespace {
 
 // One activation in so many is timed: 36 ns of clock reads then cost less than one a task.
 constexpr std::uint64_t activations_per_timed = 64;
+
+// A steal costs its victim some hundred nanoseconds: it has to fetch its own lines back, and waits for what it would have
+// run in passing. A thief that finds only what is shorter leaves others alone for a while, which doubles each time.
+constexpr std::uint32_t steals_per_judgement = 8;
+constexpr std::uint32_t bad_judgements = 3;  // in a row, before it does so
+constexpr std::uint64_t first_pause_ns = 1000;
+constexpr std::uint32_t most_doublings = 8;
+constexpr std::uint64_t shortest_nap_ns = 30'000;  // what is shorter is waited for awake
 
 }  // namespace
 
@@ -81,7 +91,10 @@ template <scheduling_policy policy>
 task* worker_loop::look(worker& here, policy& how_to) noexcept {
   runtime& owner = *here.m_owner;
   here.m_last_end = 0;
+  const base::ticks busy_since = here.m_since.load(std::memory_order_relaxed);
   here.enter(worker_state::looking);
+  judge_steals(here, here.m_since.load(std::memory_order_relaxed) - busy_since);
+  if (here.m_poor_judgements >= bad_judgements) leave_others_alone(here);
   for (;;) {
     search how;
     for (; how.looks < owner.m_looks && may_work(here); ++how.looks) {
@@ -104,6 +117,57 @@ task* worker_loop::look(worker& here, policy& how_to) noexcept {
     }
     may_work(here) ? sleep(here, how_to) : rest(here);
   }
+}
+
+// busy: how long it took to run what was found since the last time.
+void worker_loop::judge_steals(worker& here, base::ticks busy) noexcept {
+  const std::uint64_t steals = here.m_queues->counts.steals.get(), resumed = here.m_counters.resumed.get();
+  const std::uint64_t made = steals - here.m_judged_steals;
+  const std::uint64_t stolen = here.m_queues->counts.stolen.get() - here.m_judged_stolen;
+  // A task that goes on here would have been busy anywhere: nothing is known then of what was stolen.
+  if (made != 0 && resumed == here.m_judged_resumed) {
+    if (busy >= made * here.m_owner->m_least_stolen) {
+      here.m_poor_judgements = 0;
+    } else {
+      // Who is busy with something long loses nothing, however short what we take: others must run such tasks meanwhile.
+      const std::uint64_t others = run_by_others(here);
+      const bool is_lost = here.m_poor_judgements > 0 && others - here.m_run_by_others >= stolen;
+      here.m_poor_judgements = is_lost ? here.m_poor_judgements + 1 : 1;
+      here.m_run_by_others = others;
+    }
+  }
+  here.m_judged_steals = steals;
+  here.m_judged_stolen += stolen;
+  here.m_judged_resumed = resumed;
+  here.m_queues->most_steals = steals + steals_per_judgement;
+}
+
+std::uint64_t worker_loop::run_by_others(const worker& here) noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& each : here.m_owner->m_workers)
+    if (each.get() != &here) sum += each->m_counters.in_place.get() + each->m_counters.started.get();
+  return sum;
+}
+
+// It is no sleeper: who makes tasks does not wake it for them. What comes from outside does.
+void worker_loop::leave_others_alone(worker& here) noexcept {
+  runtime& owner = *here.m_owner;
+  const std::uint64_t ns = first_pause_ns << std::min(here.m_poor_judgements - bad_judgements, most_doublings);
+  const auto is_wanted = [&] {
+    return owner.m_queues.has_incoming(*here.m_queues) || !may_work(here) ||
+           owner.m_is_ending.load(std::memory_order_seq_cst);
+  };
+  if (ns < shortest_nap_ns) {
+    const base::ticks begin = here.m_since.load(std::memory_order_relaxed);
+    const auto pause_ticks = ns * owner.m_least_stolen / 500;
+    while (base::now() - begin < pause_ticks && !is_wanted()) pause();
+    return;
+  }
+  const std::uint32_t key = owner.m_nap_events.prepare();
+  if (is_wanted()) return owner.m_nap_events.cancel();
+  here.enter(worker_state::parked);
+  owner.m_nap_events.wait(key, ns);
+  here.enter(worker_state::looking);
 }
 
 template <scheduling_policy policy>

@@ -15,6 +15,7 @@ class worker_loop {
   static void run(stack& self) noexcept;
 
   static void set_current(worker* here) noexcept;
+  static bool has_running(const worker& here) noexcept { return here.m_running != nullptr; }
 
  private:
   static void run_call(stack& self) noexcept;
@@ -28,6 +29,9 @@ class worker_loop {
     return here.m_number < here.m_owner->m_queues.active.load(std::memory_order_seq_cst);
   }
   static void rest(worker& here) noexcept;
+  static void judge_steals(worker& here, base::ticks busy) noexcept;
+  static std::uint64_t run_by_others(const worker& here) noexcept;
+  static void leave_others_alone(worker& here) noexcept;
 };
 
 // The functions that differ by policy.

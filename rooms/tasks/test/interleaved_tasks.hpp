@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "interleaved.hpp"
 #include "stack.hpp"
+#include "trimtab/tasks/misuse.hpp"
 #include "trimtab/tasks/worker.hpp"
 
 // The machine's threads are workers if are_workers, each with one stack.
@@ -19,6 +21,8 @@ bool are_workers = false;
 stack stacks[4];
 bool is_set_aside[4];
 }  // namespace
+
+[[noreturn]] void detail::misused(const char*, const void*) noexcept { std::abort(); }
 
 worker* worker::ask_current() noexcept {
   static char any;

@@ -61,6 +61,59 @@ TEST_P(scopes, the_first_exception_is_thrown_by_wait) {
   });
 }
 
+TEST_P(scopes, an_exception_leaves_the_block_of_a_scope_that_nobody_waits_for) {
+  here.run([] {
+    int runs = 0;
+    EXPECT_THROW(
+        {
+          task_scope scope;
+          scope.spawn([] { throw std::runtime_error("x"); });
+          ++runs;
+        },
+        std::runtime_error);
+    EXPECT_EQ(runs, 1);
+  });
+}
+
+TEST_P(scopes, an_exception_that_leaves_the_block_already_goes_on) {
+  here.run([] {
+    EXPECT_THROW(
+        {
+          task_scope scope;
+          scope.spawn([] { throw std::runtime_error("of the member"); });
+          throw std::logic_error("of the block");
+        },
+        std::logic_error);
+    // Also where the block itself runs while another exception is on its way: that is not of the block.
+    struct cleans_up {
+      ~cleans_up() {
+        EXPECT_THROW(
+            {
+              task_scope scope;
+              scope.spawn([] { throw std::runtime_error("x"); });
+            },
+            std::runtime_error);
+      }
+    };
+    EXPECT_THROW(
+        {
+          const cleans_up at_end;
+          throw std::logic_error("x");
+        },
+        std::logic_error);
+  });
+}
+
+TEST_P(scopes, an_exception_after_wait_has_thrown_one_is_thrown_too) {
+  here.run([] {
+    task_scope scope;
+    for (int round = 0; round < 3; ++round) {
+      scope.spawn([] { throw std::runtime_error("x"); });
+      EXPECT_THROW(scope.wait(), std::runtime_error);
+    }
+  });
+}
+
 TEST_P(scopes, members_that_wait_for_each_other) {
   here.run([] {
     for (int round = 0; round < 50; ++round) {

@@ -139,19 +139,42 @@ class adaptive_loop {
     // Of few, each may be long.
     if (cost > 0 ? is_worth_sharing(last - first, cost) : last - first > 1 && last - first <= few * m_workers)
       if (is_somebody_free()) return split(first, last, cost, into);
+    if (cost > 0 && !is_worth_sharing(last - first, cost)) first = run_untimed(first, last, into);
+    if (first == last) return;
+    base::ticks begin = base::now();
     while (!m_state.is_over()) {
       const std::size_t count = std::min(grain, last - first);
-      const base::ticks begin = base::now();
       m_state.guarded([&] { m_call(first, first + count, into); });
-      const auto took = static_cast<double>(base::now() - begin);
+      const base::ticks end = base::now();
+      const auto took = static_cast<double>(end - begin);
+      begin = end;
       first += count;
       // Towards the length wanted, not at once: a piece may have been interrupted, or met cold memory.
-      grain = std::max<std::size_t>(
-          1, static_cast<std::size_t>(static_cast<double>(count) * std::clamp(m_lengths.piece / (took + 1), 0.25, 4.0)));
+      const double most_growth = took * 64 < m_lengths.piece ? 16.0 : 4.0;
+      grain =
+          std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(count) *
+                                                            std::clamp(m_lengths.piece / (took + 1), 0.25, most_growth)));
       cost = took / static_cast<double>(count);
       if (first == last) return learn(cost);
       if (is_worth_sharing(last - first, cost) && is_somebody_free()) return split(first, last, cost, into);
+      // The rest takes hardly longer than a look at the clock.
+      if (grain >= last - first && static_cast<double>(last - first) * cost * 32 < m_lengths.shared) {
+        m_state.guarded([&] { m_call(first, last, into); });
+        return learn(cost);
+      }
     }
+  }
+
+  // Of a loop that was short the last time. As long as nobody could be given a part, the first few are called without a look
+  // at the clock, in growing pieces: a short loop within others is then through. Returns where it has stopped.
+  std::size_t run_untimed(std::size_t first, std::size_t last, result& into) noexcept {
+    const std::size_t end = first + std::min<std::size_t>(last - first, most_untimed);
+    for (std::size_t count = 1; first != end && !is_somebody_free() && !m_state.is_over(); count *= 4) {
+      const std::size_t next = first + std::min(count, end - first);
+      m_state.guarded([&] { m_call(first, next, into); });
+      first = next;
+    }
+    return first;
   }
 
   void split(std::size_t first, std::size_t last, double cost, result& into) noexcept {
@@ -174,6 +197,7 @@ class adaptive_loop {
   }
 
   static constexpr std::size_t few = 8;
+  static constexpr std::size_t most_untimed = 16;
 
   const body& m_call;
   loop_state& m_state;

@@ -214,6 +214,9 @@ class dataflow_state final : public task, public state<value>, private countdown
 // the ready futures; other arguments as they are.
 template <class function, class... arguments>
 auto dataflow(const task_options& options, function&& f, arguments&&... with) {
+  static_assert(std::invocable<std::decay_t<function>, std::decay_t<arguments>...>,
+                "trimtab: dataflow calls f with ready futures. Take future<T> as parameter, or write "
+                "dataflow(unwrapping(f), ...) for an f that takes the values.");
   using value = detail::result_of<function, arguments...>;
   auto& made = detail::make_state<detail::dataflow_state<value, std::decay_t<function>, std::decay_t<arguments>...>>(
       options, std::forward<function>(f), std::forward<arguments>(with)...);

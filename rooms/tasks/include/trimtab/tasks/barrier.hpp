@@ -9,6 +9,7 @@
 
 #include "trimtab/base/spin_lock.hpp"
 #include "trimtab/tasks/early_end.hpp"
+#include "trimtab/tasks/misuse.hpp"
 #include "trimtab/tasks/stoppable.hpp"
 #include "trimtab/tasks/wait_queue.hpp"
 
@@ -86,6 +87,8 @@ class barrier {
     const arrival_token token(m_phase);
     m_expected -= dropped;
     m_left -= count;
+    if (m_left < 0) [[unlikely]]
+      detail::misused("more arrivals at a barrier than it expects", this);
     if (m_left != 0) return token;
     // All have arrived: nobody else can until the phase ends.
     guard.unlock();

@@ -24,6 +24,14 @@ class co_task;
 
 namespace detail {
 
+// A task<T> that has a name.
+template <class>
+inline constexpr bool is_named_task = false;
+template <class value>
+inline constexpr bool is_named_task<co_task<value>&> = true;
+template <class value>
+inline constexpr bool is_named_task<const co_task<value>&> = true;
+
 // From a coroutine that is suspended to `who`. clang goes there by a jump, which leaves nothing on the stack; GCC only from
 // -O2 on, of which it tells nothing. There on_low_stack() is called when the stack is low, so that long chains go through a
 // queue before its end.
@@ -82,6 +90,8 @@ class coroutine_promise : public task {
 
   template <class awaited>
   [[gnu::always_inline]] auto await_transform(awaited&& of) {
+    static_assert(!is_named_task<awaited&&>,
+                  "trimtab: a task is awaited once, and is gone then: write co_await std::move(task).");
     return awaiter_of_ours<decltype(awaiter_of(std::forward<awaited>(of)))>{awaiter_of(std::forward<awaited>(of))};
   }
 

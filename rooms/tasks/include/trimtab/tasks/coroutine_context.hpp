@@ -80,7 +80,10 @@ class coroutine_context final : public task_kind {
   bool m_is_started = false;
   bool m_has_begun = false;  // as told
   bool m_is_away = false;
-  base::ticks m_since = 0;  // suspended; or running, if it is timed
+  base::ticks m_since = 0;   // suspended; or running, if it is timed
+  base::ticks m_active = 0;  // while it is timed, before it was suspended the last time
+  bool m_is_timed = false;
+  bool m_is_inclusive = false;
   // Where it is timed, and what had been counted there.
   worker* m_timed_at = nullptr;
   std::uint64_t m_others = 0, m_suspensions = 0;

@@ -370,6 +370,9 @@ class continuation_state final : public call_state<value, function, comes::when_
 
 template <class antecedent, class function>
 auto continue_with(antecedent from, const task_options& options, function&& f) {
+  static_assert(std::invocable<std::decay_t<function>, antecedent>,
+                "trimtab: then calls f with the ready future. Take future<T> as parameter, or write "
+                "then(unwrapping(f)) for an f that takes the value.");
   using value = std::invoke_result_t<std::decay_t<function>, antecedent>;
   auto& awaited = *access::state_of(from);
   const description as = describe<std::decay_t<function>>(options, f);

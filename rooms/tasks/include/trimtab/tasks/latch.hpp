@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "trimtab/tasks/early_end.hpp"
+#include "trimtab/tasks/misuse.hpp"
 #include "trimtab/tasks/resumer.hpp"
 #include "trimtab/tasks/stoppable.hpp"
 #include "trimtab/tasks/waiting.hpp"
@@ -20,7 +21,10 @@ class latch {
   }
 
   void count_down(std::ptrdiff_t by = 1) noexcept {
-    if (m_left.fetch_sub(by, std::memory_order_acq_rel) == by && by != 0) m_open.complete();
+    const std::ptrdiff_t before = m_left.fetch_sub(by, std::memory_order_acq_rel);
+    if (before < by || by < 0) [[unlikely]]
+      detail::misused("count_down of a latch below zero", this);
+    if (before == by && by != 0) m_open.complete();
   }
   bool try_wait() const noexcept { return m_open.is_ready(); }
   void wait() { m_open.wait("a latch", this); }

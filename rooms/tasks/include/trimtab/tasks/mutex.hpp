@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "trimtab/tasks/misuse.hpp"
 #include "trimtab/tasks/permits.hpp"
 
 namespace trimtab::tasks {
@@ -16,7 +17,10 @@ class mutex {
 
   void lock() { m_free.take("a mutex", this); }
   bool try_lock() noexcept { return m_free.try_take(); }
-  void unlock() noexcept { m_free.give(); }
+  void unlock() noexcept {
+    if (m_free.give() > 0) [[unlikely]]
+      detail::misused("unlock of a mutex that is not locked", this);
+  }
 
   template <class rep, class period>
   bool try_lock_for(const std::chrono::duration<rep, period>& time) {

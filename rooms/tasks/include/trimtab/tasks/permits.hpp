@@ -51,10 +51,12 @@ class permits {
   // True: `who` will not be told, and has none.
   bool remove(waiter& who) noexcept;
 
-  void give(std::int64_t more = 1) noexcept {
+  // Returns how many there were; below 0: so many waited.
+  std::int64_t give(std::int64_t more = 1) noexcept {
     const std::int64_t before = m_count.fetch_add(more, std::memory_order_release);
     if (before < 0) [[unlikely]]
       hand_over(before + more < 0 ? more : -before);
+    return before;
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "trimtab/tasks/misuse.hpp"
 #include "trimtab/tasks/permits.hpp"
 
 namespace trimtab::tasks {
@@ -19,7 +20,10 @@ class counting_semaphore {
 
   void acquire() { m_left.take("a semaphore", this); }
   bool try_acquire() noexcept { return m_left.try_take(); }
-  void release(std::ptrdiff_t more = 1) noexcept { m_left.give(more); }
+  void release(std::ptrdiff_t more = 1) noexcept {
+    if (const std::int64_t before = m_left.give(more); before > largest - more) [[unlikely]]
+      detail::misused("release of a semaphore beyond its maximum", this);
+  }
 
   template <class rep, class period>
   bool try_acquire_for(const std::chrono::duration<rep, period>& time) {

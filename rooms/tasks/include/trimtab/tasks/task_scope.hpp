@@ -18,8 +18,13 @@ class task_scope {
   task_scope() = default;
   task_scope(const task_scope&) = delete;
   task_scope& operator=(const task_scope&) = delete;
-  // Waits; an exception that wait() has not been asked for is dropped.
-  ~task_scope() { await(); }
+  // Waits, and throws what a member threw and wait() has not thrown yet. While another exception leaves the block of the
+  // scope, that one goes on, and the member's is dropped.
+  ~task_scope() noexcept(false) {
+    await();
+    if (m_error && std::uncaught_exceptions() <= m_uncaught) [[unlikely]]
+      std::rethrow_exception(std::move(m_error));
+  }
 
   // f() as a task. From the task that the scope belongs to, or from tasks of the scope.
   template <class function>
@@ -45,7 +50,9 @@ class task_scope {
   // Returns when all have ended. Throws the first exception that one of them threw.
   void wait() {
     await();
-    if (m_error) std::rethrow_exception(std::exchange(m_error, nullptr));
+    if (!m_error) return;
+    m_has_failed.store(false, std::memory_order_relaxed);
+    std::rethrow_exception(std::exchange(m_error, nullptr));
   }
 
   // Tasks that have not begun are dropped; those that run may ask.
@@ -98,6 +105,7 @@ class task_scope {
   // The owner's.
   stack* m_stack = stack_of_caller();
   std::int64_t m_spawned = 0;
+  const int m_uncaught = std::uncaught_exceptions();
   completion* m_waiting = nullptr;
   // Members spawned by others than the owner, less those that have ended; and, while the owner waits, all.
   alignas(64) std::atomic<std::int64_t> m_left{not_waiting};

@@ -249,7 +249,8 @@ class alignas(64) worker {
   base::ticks m_phase_begin = 0;
   base::ticks m_last_end = 0;
   // What it had counted when it last judged its steals, and how many judgements in a row were bad.
-  std::uint64_t m_judged_steals = 0, m_judged_resumed = 0;
+  std::uint64_t m_judged_steals = 0, m_judged_stolen = 0, m_judged_resumed = 0;
+  std::uint64_t m_run_by_others = 0;  // by then, where the judgement was bad
   std::uint32_t m_poor_judgements = 0;
   recording::tally m_tally;
   event_count m_events;  // where it sleeps if others know what it may run

@@ -67,6 +67,9 @@ task* pop(task_deque& from, bool& is_offered) noexcept {
 // Every so many looks, what comes from outside is looked at first, so that work which makes work does not keep it out.
 constexpr std::uint32_t looks_per_incoming = 32;
 
+// False: how worthwhile the last steals were is to be judged first (worker_loop).
+inline bool may_steal(const worker_queues& own) noexcept { return own.counts.steals.get() < own.most_steals; }
+
 // Takes up to half of what `victim` offers. The oldest is returned; keep(task) is called for the others in their order.
 template <class keeper>
 task* steal_batch(task_deque& victim, queue_counts& counts, const search& how, bool& is_offered, keeper&& keep) noexcept {
@@ -104,6 +107,7 @@ inline task* steal(inbox& victim, queue_counts& counts, bool& is_offered) noexce
 // Calls look(victim) for each other worker, near ones first, from a random one on, until one gives a task.
 template <class look>
 task* search_victims(queues& all, worker_queues& own, look&& at) noexcept {
+  if (!may_steal(own)) return nullptr;
   own.random = base::mix(own.random);
   const auto part = [&](std::uint32_t begin, std::uint32_t count) -> task* {
     if (count == 0) return nullptr;

@@ -45,7 +45,7 @@ class hierarchy {
       const std::uint32_t last = std::min(first + here.width, all.size());
       if (task* const found = take_between(height, first, last, is_offered)) return found;
       for (std::uint32_t leaf = first; leaf < last; ++leaf) {
-        if (leaf == worker) continue;
+        if (leaf == worker || !detail::may_steal(own)) continue;
         if (task* const found = pull(all[leaf].normal, node, own.counts, how, is_offered)) return found;
       }
     }
