@@ -15,6 +15,8 @@ from typing import Any
 
 from benchmarks import docs
 from benchmarks.measure import measure, measure_all, measure_command, measure_reading
+from benchmarks.pattern_tables import LEAST_ROUNDS, PATTERN_BLOCKS, pattern_faults
+from benchmarks.patterns import PARTS, run_part, run_patterns
 from benchmarks.running import BenchError, clean_environment, make
 from benchmarks.searches import SEARCH_BLOCKS, keep_surfaces, run_searches, run_surfaces
 from benchmarks.steering import HOGS, SHARING, TURNS, run_anew, run_steering
@@ -43,6 +45,7 @@ class Suite:
         rounds: how often each level is run; 0: as the study's file says.
         is_alone: it takes long, and is run only when it is asked for.
         keep: what else of its results goes into the repository.
+        faults: what its results show to be worse than promised, one line each; then the command fails.
     """
 
     page: Path
@@ -52,6 +55,7 @@ class Suite:
     rounds: int
     is_alone: bool = False
     keep: Callable[[dict[str, Any]], None] | None = None
+    faults: Callable[[dict[str, Any]], list[str]] | None = None
 
 
 def _study(study: Study, blocks: docs.Blocks) -> Suite:
@@ -75,6 +79,14 @@ def _steering(run: Callable[..., dict[str, Any]], rounds: int, **more: Any) -> S
     return Suite(page, _STEERING_KEPT, STEERING_BLOCKS, run, rounds, **more)
 
 
+_PATTERNS_KEPT = ROOT / "benchmarks" / "patterns-results.json"
+
+
+def _patterns(run: Callable[..., dict[str, Any]], **more: Any) -> Suite:
+    page = ROOT / "docs" / "performance-patterns.md"
+    return Suite(page, _PATTERNS_KEPT, PATTERN_BLOCKS, run, LEAST_ROUNDS, faults=pattern_faults, **more)
+
+
 SUITES = {
     "tasks": Suite(
         ROOT / "docs" / "performance-tasks.md",
@@ -92,6 +104,8 @@ SUITES = {
     ),
     "steering": _steering(run_steering, 7),
     **{part: _steering(run_anew(part, _STEERING_KEPT), 3, is_alone=True) for part in (TURNS, HOGS, SHARING)},
+    "patterns": _patterns(run_patterns),
+    **{part: _patterns(run_part(part, _PATTERNS_KEPT), is_alone=True) for part in PARTS},
     "searches": _searches(run_searches),
     "surfaces": _searches(run_surfaces, is_alone=True, keep=lambda _: keep_surfaces(ROOT, OUT)),
     GRAIN_SIZE.word: _study(GRAIN_SIZE, GRAIN_BLOCKS),
@@ -130,6 +144,7 @@ def main() -> int:
         parser.error(f"--rounds: expected 1 or more, found {arguments.rounds}")
     if arguments.write_docs and (arguments.smoke or arguments.only not in (None, PROGRAMS, *SUITES)):
         parser.error("--write-docs needs a whole run")
+    faults: list[str] = []
     try:
         if arguments.only not in SUITES:
             results = json.loads(arguments.results.read_text()) if arguments.results else _run(arguments)
@@ -148,10 +163,14 @@ def main() -> int:
             if arguments.write_docs and suite.keep:
                 suite.keep(results)
             _show(results, suite.blocks, arguments.write_docs, suite.page, suite.kept)
+            if suite.faults and not arguments.smoke:
+                faults += suite.faults(results)
     except (BenchError, ValueError, OSError, subprocess.CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
-    return 0
+    for each in faults:
+        print(f"bench: failed: {each}", file=sys.stderr)
+    return 1 if faults else 0
 
 
 def _show(results: dict[str, Any], blocks: docs.Blocks, writes: bool, page: Path, kept: Path) -> None:

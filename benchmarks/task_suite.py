@@ -84,6 +84,11 @@ def task_cases(is_smoke: bool, rounds: int, workers: int) -> list[TaskCase]:
     add("stencil", "stencil of futures, METG(50 %)", "metg", "us", (two,), (1 << 16, 1 << 9), 3)
     add("ring", "heat ring (1D)", "s", "s", (1, two), (10_000_000, 100_000), 3, (OURS, "libgomp", "libomp"))
     add("skynet", "skynet, 11 M tasks", "peak_kb", "MB", (two,), (7, 3), 1, all_of_them, 3)
+    for order in ("oldest", "newest"):
+        title = f"ten futures a level, awaited {order} first"
+        add(f"await_{order}", title, "ns", "ns/task", (1, two), (6, 3), 3, (OURS,))
+        # By another name: rows are found by name and workers.
+        add(f"await_{order}_memory", f"{title}, 11 M tasks", "peak_kb", "MB", (two,), (7, 3), 1, (OURS,), 3)
     add(
         "suspended",
         "suspended: 1 M that wait",

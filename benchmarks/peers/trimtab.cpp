@@ -48,6 +48,25 @@ std::int64_t skynet(std::int64_t first, std::int64_t leaves) {
   return all;
 }
 
+// Ten futures at each level, awaited in the order in which they were made or in the reverse one.
+template <bool oldest_first>
+std::int64_t awaited(std::int64_t first, std::int64_t leaves) {
+  if (leaves == 1) return first;
+  trimtab::future<std::int64_t> parts[10];
+  for (int i = 0; i < 10; ++i)
+    parts[i] = trimtab::async([=] { return awaited<oldest_first>(first + i * (leaves / 10), leaves / 10); });
+  std::int64_t all = 0;
+  for (int i = 0; i < 10; ++i) all += parts[oldest_first ? i : 9 - i].get();
+  return all;
+}
+
+template <bool oldest_first>
+void await_case(const bench::arguments& with) {
+  trimtab::runtime runtime(bench::with_workers(with));
+  bench::time_skynet(
+      with, [&](std::int64_t leaves) { return runtime.run([&] { return awaited<oldest_first>(0, leaves); }); });
+}
+
 void skynet_case(const bench::arguments& with) {
   trimtab::runtime runtime(bench::with_workers(with));
   bench::time_skynet(with, [&](std::int64_t leaves) { return runtime.run([&] { return skynet(0, leaves); }); });
@@ -124,6 +143,10 @@ int main(int argc, char** argv) {
                       {"futures", fork_join<fib_of_futures>},
                       {"flat", flat},
                       {"skynet", skynet_case},
+                      {"await_oldest", await_case<true>},
+                      {"await_newest", await_case<false>},
+                      {"await_oldest_memory", await_case<true>},
+                      {"await_newest_memory", await_case<false>},
                       {"stencil", stencil},
                       {"ring", ring},
                       {"suspended", suspended},

@@ -15,18 +15,43 @@ T = TypeVar("T")
 _HEAD_BYTES = 256
 
 
+class NotStarted(OSError):
+    """The program was not started, for a reason that it would have without us, too; `code` is what a shell ends with then."""
+
+    code: int
+
+
+class NoSuchProgram(NotStarted, FileNotFoundError):
+    """There is no such program, or none of what it needs to start."""
+
+    code = 127
+
+
+class NotExecutable(NotStarted, PermissionError):
+    """It may not be run, or this machine cannot run it."""
+
+    code = 126
+
+
 def find_program(name: str) -> str:
     """Its file, where a shell would find it.
 
     Raises:
-        FileNotFoundError, PermissionError: there is none, or it may not be run.
+        NotStarted: there is none, or it may not be run.
     """
     found = shutil.which(name)
     if found is not None:
         return found
-    if "/" in name and Path(name).exists():
-        raise PermissionError(f"{name}: not an executable file")
-    raise FileNotFoundError(f"{name}: no such program")
+    if "/" in name:
+        try:
+            Path(name).stat()
+        except PermissionError as error:
+            raise NotExecutable(f"{name}: {error.strerror}") from error
+        except OSError:
+            pass
+        else:
+            raise NotExecutable(f"{name}: not an executable file")
+    raise NoSuchProgram(f"{name}: no such program")
 
 
 def through_shell(program: str, argv: Sequence[str], error: OSError) -> list[str] | None:
@@ -47,7 +72,7 @@ def started(start: Callable[[str, Sequence[str]], T], program: str, argv: Sequen
         return start(script[0], script)
 
 
-def not_started(program: str, error: OSError) -> OSError:
+def not_started(program: str, error: OSError) -> NotStarted:
     """What the user is told of a program that is there, and that the kernel did not start for `error`."""
     if error.errno == errno.ENOENT:
         head = _head(program)
@@ -57,10 +82,10 @@ def not_started(program: str, error: OSError) -> OSError:
             if head[:2] == b"#!" and named
             else "its loader"
         )
-        return FileNotFoundError(f"{program}: {by} is missing")
+        return NoSuchProgram(f"{program}: {by} is missing")
     if error.errno == errno.ENOEXEC:
-        return PermissionError(f"{program}: expected a program for this machine or a script, found neither")
-    return PermissionError(f"{program}: {error.strerror}")
+        return NotExecutable(f"{program}: expected a program for this machine or a script, found neither")
+    return NotExecutable(f"{program}: {error.strerror}")
 
 
 def signal_name(number: int) -> str:

@@ -8,11 +8,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from trimtab.files import FileKind, open_regular
 from trimtab.model import OUTCOMES, Process, RunError
 from trimtab.paths import replay_program
 from trimtab.readers.files import open_file
 
 SNAPSHOTS = "snapshots*.txt"
+# As much as the program that replays it reads.
+_RECORDING = FileKind("a recording of snapshots", 4 << 30, RunError)
 _NOBODY = 0xFFFFFFFF
 
 
@@ -90,6 +93,7 @@ def replay(process: Process, file: Path) -> Replayed:
     program = replay_program()
     if not program.exists():
         raise RunError(f"{program} is missing: install trimtab anew")
+    open_regular(file, _RECORDING).close()
     done = subprocess.run([program, file], capture_output=True, check=False)
     if done.returncode not in (0, 1):
         why = done.stderr.decode("utf-8", "replace").strip()

@@ -18,9 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import NoteSection, SymbolTableSection
-
 from trimtab.files import FileKind, open_regular, read_json
 from trimtab.model import Module, Process, Subject
 from trimtab.whole_files import write_private
@@ -39,6 +36,9 @@ _FORTRAN_SOURCE = re.compile(r"\.(f|for|ftn|f\d\d)$", re.IGNORECASE)
 _DEBUG_ROOT = Path("/usr/lib/debug")
 _CACHE = "symbols.json"
 _MOST_LINES = 1 << 31
+_MOST_DEBUG_BYTES = 2 << 30
+# Of zlib, which sections of the older kind (.zdebug) are compressed by without saying how far.
+_MOST_EXPANSION = 1032
 
 
 class _NoFile(Exception):
@@ -65,9 +65,13 @@ class Binary:
     """One ELF file, opened as long as this object lives."""
 
     def __init__(self, path: Path) -> None:
+        # Here, as a report whose places are all known needs no ELF reader.
+        from elftools.elf.elffile import ELFFile
+
         self._stream = open_regular(path, _PROGRAM)
         self.elf = ELFFile(self._stream)
         self._symbols: tuple[list[int], list[tuple[int, str]]] | None = None
+        self._has_lines: bool | None = None
         self._units: list[tuple[int, int, Any]] | None = None
         self._lines: dict[int, tuple[list[int], list[tuple[str, int]]]] = {}
 
@@ -78,15 +82,26 @@ class Binary:
     def build_id(self) -> str:
         """In hex; "" if there is none."""
         for section in self.elf.iter_sections():
-            if isinstance(section, NoteSection):
+            if hasattr(section, "iter_notes"):
                 for note in section.iter_notes():
                     if note["n_type"] == "NT_GNU_BUILD_ID":
                         return str(note["n_desc"])
         return ""
 
     def has_lines(self) -> bool:
-        """Whether there is debug information in this file itself."""
-        return bool(self.elf.has_dwarf_info(strict=True))
+        """Whether there is debug information in this file itself, of a size that can be read."""
+        if self._has_lines is None:
+            is_there = bool(self.elf.has_dwarf_info(strict=True))
+            self._has_lines = is_there and self._debug_bytes() <= _MOST_DEBUG_BYTES
+        return self._has_lines
+
+    def _debug_bytes(self) -> int:
+        """What the debug information takes in memory: a compressed section may say far more than the file has."""
+        return sum(
+            section["sh_size"] * _MOST_EXPANSION if section.name.startswith(".zdebug") else section.data_size
+            for section in self.elf.iter_sections()
+            if section.name.startswith((".debug", ".zdebug"))
+        )
 
     def function_at(self, address: int) -> str:
         """The symbol that covers `address`, or ""."""
@@ -110,7 +125,7 @@ class Binary:
         found: dict[int, tuple[int, str]] = {}
         for name in (".dynsym", ".symtab"):
             section = self.elf.get_section_by_name(name)
-            if not isinstance(section, SymbolTableSection):
+            if section is None or not hasattr(section, "iter_symbols"):
                 continue
             for symbol in section.iter_symbols():
                 if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_value"]:
@@ -364,9 +379,11 @@ class Symbols:
 
     def place(self, process: Process, subject: Subject) -> Place:
         """Where `subject` is, from what its runtime said, debug information, or symbols, in this order."""
-        module = next((each for each in process.modules if each.id == subject.module), None)
+        module = process.modules_by_id.get(subject.module)
         if module is None:
             return Place(subject.function, subject.file, subject.line)
+        if subject.line and subject.file and subject.function:
+            return Place(subject.function, subject.file, subject.line)  # clang tells all of it
         key = f"{module.path}|{module.build_id}|{subject.offset:x}|{int(subject.is_call)}"
         if key not in self._known:
             found = self._look_up(module, subject)
@@ -431,7 +448,7 @@ def label(process: Process, subject: Subject, place: Place) -> str:
     if place.line:
         where = f"{Path(place.file).name}:{place.line}"
         return f"{where} ({place.function})" if place.function else where
-    module = next((each for each in process.modules if each.id == subject.module), None)
+    module = process.modules_by_id.get(subject.module)
     where = f"0x{subject.offset:x}"
     if module is not None:
         where = f"{Path(module.path).name}+{where}"

@@ -78,6 +78,19 @@ def open_new(folder: int, name: str) -> IO[bytes]:
     return os.fdopen(os.open(name, _NEW_FILE, 0o600, dir_fd=folder), "wb")
 
 
+def open_kept(path: Path, flags: int) -> int:
+    """A descriptor of a file that stays from run to run; made if it is not there, for this user. Never waits, follows no link.
+
+    Raises:
+        OSError: it cannot be opened, or is no regular file.
+    """
+    opened = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        raise OSError(errno.EINVAL, "expected a regular file", str(path))
+    return opened
+
+
 @contextmanager
 def open_folder(path: Path) -> Iterator[int]:
     """A descriptor of the folder `path`."""

@@ -223,6 +223,21 @@ printf("%ld %ld\\n", sum, other);"""
     assert [row.count for row in seen.rows("task")] == [100, 100]
 
 
+def test_a_scan_is_one_inlined_loop(tmp_path: Path) -> None:
+    """GCC starts it with a range of its own, which is none of the loop's."""
+    body = """int sum = 0, prefix[1000];
+#pragma omp parallel for reduction(inscan, +: sum)
+for (int i = 0; i < 1000; i++) {
+sum += i;
+#pragma omp scan inclusive(sum)
+prefix[i] = sum;
+}
+printf("%d\\n", prefix[999]);"""
+    seen = record(tmp_path, "gcc", _c(body))
+    assert seen.output == "499500\n"
+    assert seen.only("loop").schedule == "static (inferred)"
+
+
 def test_orphaned_loop(tmp_path: Path) -> None:
     """A loop in a function that regions call belongs to the region that called it."""
     before = "__attribute__((noinline)) void work(void) {\n#pragma omp for schedule(dynamic, 5)\n"

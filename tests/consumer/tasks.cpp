@@ -259,7 +259,7 @@ int main(int argc, char** argv) try {
   // [counters]
   const trimtab::snapshot before(rt);
   rt.run([] { fib(15); });
-  for (const trimtab::counter& each : trimtab::find_counters(rt, "/threads/count/cumulative"))
+  for (const trimtab::runtime_counter& each : trimtab::find_counters(rt, "/threads/count/cumulative"))
     std::printf("%s %.0f\n", each.path().c_str(), each.value(trimtab::snapshot(rt), before));
   // [end]
   return 0;

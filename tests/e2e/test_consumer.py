@@ -50,5 +50,13 @@ def test_nothing_changes_without_trimtab(built: Path) -> None:
     assert _checked(built / "plain") == "not watched\n"
 
 
+def test_the_header_and_the_task_runtime_go_into_one_program(run: Callable[..., Any], built: Path) -> None:
+    watched = run(built / "both")
+    assert (watched.done.returncode, watched.done.stdout) == (0, "tasks are counted\n")
+    report = watched.report()
+    assert any("work of both" in each["name"] for each in report["scopes"])
+    assert {"answers", "asked"} <= {each["name"] for each in report["counters"]}
+
+
 def test_libraries_of_the_rooms_can_be_linked(built: Path) -> None:
     assert int(_checked(built / "cpus")) == len(os.sched_getaffinity(0))

@@ -74,7 +74,7 @@ def replayed(trimtab: str, directory: Path, *options: str) -> tuple[int, list[di
     [
         *("--tune --budget 100", "--tune --search exhaustive --budget 100", "--tune=shuffle --seed 7"),
         *("--tune --policy=arcs-online", "--tune --threads=regions --budget 100"),
-        *("--tune --threads=fit:calm_s=0.2", "--threads=asat-v1:eval_time_s=0.01", "--frozen"),
+        *("--tune --threads=fit:calm_s=0.2", "--threads=asat-v1:bad_trig=1", "--frozen"),
     ],
 )
 def test_decisions_of_openmp_programs_are_made_again(

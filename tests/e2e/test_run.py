@@ -65,6 +65,13 @@ def test_imbalance_is_found_and_named(run: Run, workload: Callable[[str], Path])
     assert 1.1 < report["regions"][0]["imbalance"] < 1.9
 
 
+def test_a_run_is_the_users_alone(run: Run, workload: Callable[[str], Path]) -> None:
+    directory = run(workload("mandelbrot-gcc"), options=("--with", "threads")).directory
+    found = [directory, *directory.rglob("*")]
+    assert {each.suffix for each in found} >= {".tt", ".json", ".events", ".profile"}
+    assert [each for each in found if each.stat().st_mode & 0o077] == []
+
+
 @pytest.mark.parametrize("code", [0, 1, 7, 255])
 def test_exit_codes(run: Run, code: int) -> None:
     watched = run("sh", "-c", f"exit {code}")
@@ -76,6 +83,8 @@ def test_exit_codes(run: Run, code: int) -> None:
 def test_deaths_by_signal(run: Run, name: str) -> None:
     watched = run("sh", "-c", f"kill -{name[3:]} $$")
     assert watched.done.returncode == -signal.Signals[name]
+    told = f"the program was killed by signal {int(signal.Signals[name])} ({name})"
+    assert told in watched.done.stderr
     report = watched.report()
     assert report["exit"] == {"code": None, "signal": name} and not report["complete"]
 
@@ -83,6 +92,7 @@ def test_deaths_by_signal(run: Run, name: str) -> None:
 def test_death_by_a_signal_that_has_no_name(run: Run) -> None:
     watched = run("bash", "-c", "kill -37 $$")
     assert watched.done.returncode == -37
+    assert "the program was killed by signal 37\n" in watched.done.stderr
     assert watched.report()["exit"] == {"code": None, "signal": "signal 37"}
 
 

@@ -36,7 +36,8 @@ def history(tmp_path: Path) -> tuple[str, str]:
 def test_every_iteration_runs_once_whatever_is_turned(
     run: Run, compiled: Compiled, history: tuple[str, str], compiler: str, count: int
 ) -> None:
-    wanted = {("schedule", to) for to in ("static", "dynamic", "guided", "fac2", "tss", "mfsc", "awf")}
+    wanted = {("schedule", to) for to in ("static", "dynamic", "guided", "fac2", "tss", "mfsc", "awf", "sss")}
+    wanted |= {("first_chunk", percent) for percent in ("25", "50", "75", "90")}
     if compiler == "clang-19":
         wanted.add(("partition", "weighted"))
     turned: set[tuple[str, str]] = set()

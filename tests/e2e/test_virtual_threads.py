@@ -17,6 +17,17 @@ Compiled = Callable[..., Path]
 
 SOURCE = (Path(__file__).parent / "static_loops.c").read_text(encoding="utf-8")
 FIT = {"triangular", "two_in_one", "few", "alone"}
+REDUCTIONS = {
+    "triangular",
+    "integers",
+    "largest",
+    "smallest",
+    "several",
+    "forces",
+    "bits",
+    "by_hand",
+    "two_loops",
+}
 
 
 def threads(count: int) -> dict[str, str]:
@@ -52,6 +63,28 @@ def test_every_iteration_runs_once_whatever_is_turned(
     told = " ".join(each["why"] for each in report["unavailable"] if each["what"] == "virtual threads")
     assert "owned" in told and "summed" in told
     assert not any(name + "." in told for name in FIT)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("level", ["-O0", "-O2", "-O3"])
+def test_reductions_are_right_whatever_is_turned(
+    run: Run, compiled: Compiled, history: tuple[str, str], level: str, count: int
+) -> None:
+    source = (Path(__file__).parent / "static_reductions.c").read_text(encoding="utf-8")
+    program = compiled(source, "gcc", level, "-lm")
+    options = ("--tune=shuffle", "--virtual-threads", "--seed", str(count), *history)
+    watched = long_enough(
+        20,
+        lambda rounds: run(program, rounds, options=options, env=threads(count)),
+        lambda watched: len(functions_of(watched.report()["decisions"])) > (2 if level == "-O0" else 5),
+    )
+    assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
+    report = watched.report()
+    assert functions_of(report["decisions"]) <= REDUCTIONS
+    told = " ".join(each["why"] for each in report["unavailable"] if each["what"] == "virtual threads")
+    assert all(name in told for name in ("threads_counted", "threads_that_found"))
+    if level == "-O2":
+        assert not any(name + "." in told for name in REDUCTIONS)
 
 
 def test_without_consent_nothing_is_turned(run: Run, compiled: Compiled, history: tuple[str, str]) -> None:

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from synthetic import LaneFile, ProcessFiles, decision, knob, policy, subject, team_of, write_run
 from trimtab.analysis import build
+from trimtab.history import Key, entries_of
 from trimtab.model import RunError
 from trimtab.readers import open_run
-from trimtab.text import tables, verdict
-from trimtab.text.decisions import decision_line, summary
+from trimtab.text.decisions import decision_line, lasting, summary
+from trimtab.text.tables import tables
+from trimtab.text.verdict import verdict
 
 NAMES = [
     subject(1, name="mandel.c:48"),
@@ -146,6 +148,21 @@ def test_a_file_that_was_cut_off_is_told(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(RunError, match=r"decisions\.tt: byte 24"):
         open_run(run)
+
+
+def test_what_a_search_confirmed_is_no_change_of_the_program(tmp_path: Path) -> None:
+    confirmed = [
+        decision(1.0, 1, 1, 1, (4, 4), 2, b"the best"),
+        decision(1.0, 1, 1, 2, (0, 0), 2, b"the best"),
+    ]
+    (made,) = build(open_run(run_with(tmp_path, confirmed)))["decisions"]
+    assert decision_line(made) == "at 1.00 s threads of mandel.c:48 stays 4, schedule stays static: the best"
+    assert lasting([made]) == []
+    remembered = {"decisions": [made], "started_real_ns": 0, "program": "app"}
+    assert entries_of(remembered, Key("abc", "2", "", "Processor, 2 CPUs"), "run")[0].settings == {
+        "threads": "4",
+        "schedule": "static",
+    }
 
 
 def _decided(outcome: str, setting: tuple[str, str], reason: str = "", **other: Any) -> dict[str, Any]:

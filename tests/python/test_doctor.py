@@ -13,7 +13,7 @@ from trimtab.cli import main
 from trimtab.doctor import processors, runtimes, sources, trial
 from trimtab.doctor.check import Check, Machine
 from trimtab.model import Unavailable
-from trimtab.text import diagnosis
+from trimtab.text.diagnosis import diagnosis
 
 MOUNTS_1 = "31 30 0:28 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu,cpuacct\n"
 MOUNTS_2 = "31 30 0:28 / /sys/fs/cgroup rw,relatime - cgroup2 cgroup2 rw,nsdelegate\n"

@@ -73,11 +73,66 @@ def test_static_loops_in_templates_are_found_fit(library: Compile, level: str) -
 @pytest.mark.parametrize(
     "level", [*LEVELS, "-O2 -fno-plt", "-O2 -fstack-protector-all", "-Os", "-O2 -funroll-loops"]
 )
-@pytest.mark.parametrize("source", ["unfit.c", "unfit.cpp", "unfit.f90"])
+@pytest.mark.parametrize("source", ["unfit.c", "unfit_reductions.c", "unfit.cpp", "unfit.f90"])
 def test_what_depends_on_its_threads_is_never_fit(library: Compile, source: str, level: str) -> None:
     found = check_file(library(SOURCES / source, level))
     assert [each.name for each in found if not each.why] == []
     assert found
+
+
+# Logical operations end a loop's work early, and GCC asks for the last value (lastprivate) of no iterations as well.
+# Of `simd` loops each thread adds up what its lanes have gathered.
+NEVER_SERVED = {"all_hold", "any_holds", "with_last", "with_simd"}
+# The largest of integers as SSE2 has it: by masks.
+BY_MASKS = {"largest_int", "smallest_int", "product_of_ints"}
+# The iterations that vectors leave over are no loop, so what each counts is not told from what each thread counts.
+LEFT_OVER = {"counted"}
+
+
+@pytest.mark.parametrize(
+    ("level", "refused"),
+    [
+        ("-O1", set()),
+        ("-O2", set()),
+        ("-O3", BY_MASKS | LEFT_OVER),
+        ("-O3 -mavx2", LEFT_OVER),
+        ("-Ofast -mavx2", LEFT_OVER | {"collapsed"}),  # its first iteration is taken for the neutral element
+        ("-Os", set()),
+        ("-O2 -fno-plt -fstack-protector-all", {"forces"}),  # an array beside a guard
+    ],
+)
+def test_loops_with_reductions_are_found_fit(library: Compile, level: str, refused: set[str]) -> None:
+    found = outcomes(library(SOURCES / "reductions.c", level))
+    assert set(found) == written_in(SOURCES / "reductions.c")
+    assert {name for name, why in found.items() if why} == NEVER_SERVED | refused
+
+
+def test_simple_reductions_are_found_fit_without_optimization(library: Compile) -> None:
+    found = outcomes(library(SOURCES / "reductions.c", "-O0"))
+    simple = {
+        "sum_of_ints",
+        "sum_of_doubles",
+        "triangular_sum",
+        "product_of_doubles",
+        "two_loops",
+        "with_simd",
+    }
+    assert {name for name in simple if found[name]} == set()
+
+
+@pytest.mark.parametrize("level", ["-O2", "-Os", "-O2 -fno-plt"])
+def test_reductions_of_cpp_are_found_fit(library: Compile, level: str) -> None:
+    found = outcomes(library(SOURCES / "reductions.cpp", level))
+    refused = {name for name, why in found.items() if why}
+    assert len(found) == 7
+    assert refused == ({"_Z8farthestPKdi"} if level == "-Os" else set()), found
+
+
+@pytest.mark.parametrize("level", ["-O1", "-O2", "-Ofast"])
+def test_reductions_of_fortran_are_found_fit(library: Compile, level: str) -> None:
+    found = outcomes(library(SOURCES / "reductions.f90", level))
+    assert len(found) == 5
+    assert {name for name, why in found.items() if why} == ({"counted_"} if level == "-Ofast" else set())
 
 
 @pytest.mark.parametrize("level", ["-O2 -fno-plt", "-O2 -fstack-protector-all", "-Os", "-O2 -funroll-loops"])

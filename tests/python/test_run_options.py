@@ -30,12 +30,21 @@ ROOT = Path(__file__).parent.parent.parent
             ("--tune=off", "--history", "known.sqlite", "--threads", "fit"),
             "--history needs --tune or --frozen",
         ),
-        (("--threads", "asat-v3"), "expected one of fit, regions, asat-v1, asat-v2, found 'asat-v3'"),
+        (
+            ("--threads", "asat-v3"),
+            "expected one of fit, regions, asat-v1, asat-v2, asat-v1-timed, asat-v2-reset, found 'asat-v3'",
+        ),
         (
             ("--threads", "asat-v2:bad_tirg=1"),
             "'bad_tirg=1': expected a tunable of asat-v2: eval_time_s, bad_",
         ),
         (("--threads", "asat-v2:bad_trig=1.5"), "'bad_trig=1.5': expected a whole number above 0"),
+        (("--threads", "asat-v2:nice=20"), "'nice=20': expected a whole number from 0 to 19"),
+        (("--threads", "asat-v2:dip_below=1"), "'dip_below=1': expected bad_time or eval_time"),
+        (
+            ("--threads", "asat-v1:eval_time_s=1"),
+            "'eval_time_s=1': expected a tunable of asat-v1: bad_spread, bad_",
+        ),
         (("--threads", "fit:calm_s=-1"), "'calm_s=-1': expected a number above 0"),
         (("--threads", "asat-v2:flag=0"), "'flag=0': expected on or off"),
         (("--threads", "regions:flag=off"), "'flag=off': expected a tunable of regions: none"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -212,6 +213,27 @@ def test_damaged_cache_is_made_anew(tmp_path: Path, content: str) -> None:
         assert symbols.place(process, process.subjects[1]).line
     assert '"places"' in cache.read_text()
     assert "app.c" in cache.read_text()
+
+
+@pytest.mark.parametrize("most", [1 << 30, 100])
+def test_compressed_debug_information_is_read_up_to_a_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    program = build_program(tmp_path, "gcc", "-O2", "-g", "-gz=zlib")
+    process = process_of(tmp_path, program, outlined(program))
+    monkeypatch.setattr("trimtab.symbols._MOST_DEBUG_BYTES", most)
+    with Symbols() as symbols:
+        place = symbols.place(process, process.subjects[1])
+    assert place.function
+    assert bool(place.line) == (most > 100)
+
+
+def test_a_program_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    program = tmp_path / "app"
+    os.mkfifo(program)
+    process = process_of(tmp_path, program, {"f": 0x40}, "ab12")
+    with Symbols() as symbols:
+        assert symbols.place(process, process.subjects[1]) == Place()
 
 
 @pytest.mark.parametrize("size", [0, 3, 64, 200, 1000, 5000])

@@ -11,7 +11,8 @@ from synthetic import write_run
 from trimtab.analysis import build
 from trimtab.launcher.inspect_program import inspect
 from trimtab.readers import open_run
-from trimtab.text import tables, verdict
+from trimtab.text.tables import tables
+from trimtab.text.verdict import verdict
 
 RUSAGE = {"user_s": 1.5, "system_s": 0.5, "voluntary": 3, "involuntary": 4, "max_rss_kb": 5000}
 

@@ -14,7 +14,7 @@ from trimtab.analysis import build
 from trimtab.analysis.account import SHARES
 from trimtab.analysis.overhead import COUNTED_TASK_NS, TIMED_TASK_NS
 from trimtab.readers import open_run
-from trimtab.text import verdict
+from trimtab.text.verdict import verdict
 
 RUNTIME, TASK = 8, 9
 RUNS, LOOKS, IDLE, CAPPED = 1, 2, 3, 4

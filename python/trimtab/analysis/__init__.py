@@ -1,6 +1,5 @@
 """From records to accounts: pure functions over arrays. Formulas: docs/metrics.md."""
 
-from trimtab.analysis.compare import compare
 from trimtab.analysis.report import build
 
-__all__ = ["build", "compare"]
+__all__ = ["build"]

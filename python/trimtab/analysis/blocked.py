@@ -15,6 +15,7 @@ _REGION_BEGIN, _REGION_END, _OUTERMOST = 1, 2, 1
 _SWITCH_OUT, _SWITCH_IN, _PREEMPTED = 48, 49, 1
 
 Ticks = NDArray[np.int64]
+_NEVER = int(np.iinfo(np.int64).max)
 
 
 def blocked_share_outside(process: Process) -> float | None:
@@ -30,7 +31,7 @@ def blocked_share_outside(process: Process) -> float | None:
     begins, ends = _regions(lane)
     out, back = _blocked(process, lane.id)
     is_partial = lane.events_written > len(lane.events) and len(lane.events) > 0
-    from_ticks = int(lane.events["ticks"][0]) if is_partial else 0
+    from_ticks = min(int(lane.events["ticks"][0]), _NEVER) if is_partial else 0
     out, back = np.maximum(out, from_ticks), np.maximum(back, from_ticks)
     total = float((back - out).sum())
     if total <= 0:
@@ -55,7 +56,9 @@ def _regions(lane: Lane) -> tuple[Ticks, Ticks]:
     first = int(np.argmax(is_begin)) if is_begin.any() else len(chosen)
     begins = chosen["ticks"][first:][is_begin[first:]].astype(np.int64)
     ends = chosen["ticks"][first:][~is_begin[first:]].astype(np.int64)
-    return begins, np.append(ends, np.full(len(begins) - len(ends), np.iinfo(np.int64).max))
+    # A damaged file may have more ends than begins.
+    ends = ends[: len(begins)]
+    return begins, np.append(ends, np.full(len(begins) - len(ends), _NEVER))
 
 
 def _blocked(process: Process, lane: int) -> tuple[Ticks, Ticks]:

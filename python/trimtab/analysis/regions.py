@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from trimtab.analysis.account import known, rows_of
-from trimtab.model import NO_SUBJECT, SCHEDULES, WAITS, Process
+from trimtab.model import METRICS, NO_SUBJECT, SCHEDULES, WAITS, Process
 from trimtab.symbols import Place, Symbols, label
 
 
@@ -38,6 +39,7 @@ def _loops(process: Process) -> dict[int, list[dict[str, Any]]]:
                 "subject": key[1],
                 "kind": key[2],
                 "count": 0,
+                "all_counts": 0,
                 "taken": 0,
                 "chunks": 0,
                 "chunk": 0,
@@ -46,6 +48,7 @@ def _loops(process: Process) -> dict[int, list[dict[str, Any]]]:
             },
         )
         entry["count"] = max(entry["count"], int(row["count"]))
+        entry["all_counts"] += int(row["count"])
         entry["taken"] += int(row["x"][0])
         entry["chunks"] += int(row["x"][1])
         entry["chunk"] = int(row["x"][2])
@@ -57,12 +60,30 @@ def _loops(process: Process) -> dict[int, list[dict[str, Any]]]:
     return grouped
 
 
+def _executions(loop: dict[str, Any], calls: int, members: int, forkers: int) -> int:
+    """How often teams executed the loop; `members`: of the region's teams, over all its calls.
+
+    The thread that forks a region is in all its teams. Where several threads fork it (nested regions, threads of the
+    program's own), none is: then each execution is counted by as many members as a team has in the mean.
+    """
+    if forkers < 2 or members == 0:
+        return int(loop["count"])
+    return round(int(loop["all_counts"]) * calls / members)
+
+
+def _forkers(process: Process) -> Counter[int]:
+    """How many lanes forked each region."""
+    what = METRICS["region"]
+    lanes = ({int(row["subject"]) for row in lane.rows[lane.rows["what"] == what]} for lane in process.lanes)
+    return Counter(subject for subjects in lanes for subject in subjects)
+
+
 def region_table(process: Process, places: Places) -> list[dict[str, Any]]:
     """One entry per region, most wall time first; times in seconds."""
     s = process.ns_per_tick * 1e-9
     region_rows, team_rows = rows_of(process, "region"), rows_of(process, "team")
     waits, locks = rows_of(process, "wait"), rows_of(process, "lock")
-    loops = _loops(process)
+    loops, forkers = _loops(process), _forkers(process)
     table: list[dict[str, Any]] = []
     for number in sorted({int(n) for n in region_rows["subject"]}) if len(region_rows) else []:
         mine = region_rows[region_rows["subject"] == number]
@@ -102,7 +123,7 @@ def region_table(process: Process, places: Places) -> list[dict[str, Any]]:
                         "iterations": entry["trip"],
                         "executed": entry["taken"],
                         "chunks": entry["chunks"],
-                        "executions": entry["count"],
+                        "executions": _executions(entry, calls, int(mine["x"][:, 0].sum()), forkers[number]),
                     }
                     for entry in inside
                 ],

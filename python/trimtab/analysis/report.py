@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import trimtab
@@ -16,6 +17,7 @@ from trimtab.analysis.task_findings import task_findings
 from trimtab.analysis.timeline import timeline
 from trimtab.analysis.unfinished import with_unfinished
 from trimtab.analysis.untimed import with_untimed_members
+from trimtab.analysis.without_knob import without_knob
 from trimtab.analysis.workers import task_table, with_open_states, worker_table, workers_of
 from trimtab.model import Process, Run, Unavailable
 from trimtab.symbols import Symbols
@@ -28,6 +30,7 @@ def build(run: Run) -> dict[str, Any]:
     unavailable = [
         Unavailable(each["what"], each["why"], each["remedy"]) for each in run.info.get("unavailable") or []
     ]
+    unavailable += run.left_out
     base: dict[str, Any] = {
         "trimtab": trimtab.__version__,
         "program": run.info.get("program") or (main.command[0] if main else ""),
@@ -41,7 +44,7 @@ def build(run: Run) -> dict[str, Any]:
         "steering": run.info.get("steering"),
     }
     if main is None:
-        return {**base, **_without_process(ended, unavailable)}
+        return {**base, **_without_process(ended, unavailable, run.left_out)}
     span = span_of(main, ended.get("mono_ns"))
     end_ticks = int(main.header["start_ticks"] + span.wall_s * 1e9 / main.ns_per_tick)
     main = with_untimed_members(with_open_states(with_unfinished(main, end_ticks), end_ticks))
@@ -76,6 +79,7 @@ def build(run: Run) -> dict[str, Any]:
                 "each has its own threads: limit both, or load libraries built with the same one",
             )
         )
+    unavailable += without_knob(main, places, (run.info.get("steering") or {}).get("mode"))
     return {
         **base,
         "wall_s": span.wall_s if ended.get("wall_s") is None else ended["wall_s"],
@@ -117,10 +121,14 @@ def _main_process(run: Run) -> Process | None:
     return max(run.processes, key=weight, default=None)
 
 
-def _without_process(ended: dict[str, Any], unavailable: list[Unavailable]) -> dict[str, Any]:
+def _without_process(
+    ended: dict[str, Any], unavailable: list[Unavailable], left_out: tuple[Unavailable, ...]
+) -> dict[str, Any]:
     """Nothing was recorded inside the program: what the launcher saw is all there is."""
     usage = ended.get("rusage") or {}
-    if not any(each.what == "OpenMP regions" for each in unavailable):
+    if left_out:
+        unavailable = [*unavailable, replace(left_out[0], what="OpenMP regions")]
+    elif not any(each.what == "OpenMP regions" for each in unavailable):
         unavailable = [
             *unavailable,
             Unavailable(

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.analysis.untimed import stands_for
-from trimtab.model import METRICS, ROWS_UNTIMED, Lane, Process, Records
+from trimtab.model import METRICS, NO_SUBJECT, ROWS_UNTIMED, Lane, Process, Records
 
 _BINS = 1000
 _MOST_SERIES = 12
+# A program has hundreds; a damaged trace may have as many as events, and each has its bins.
+_MOST_SUBJECTS = 4096
 _BLOCK = 1 << 20  # events looked at in one go: bounds the memory for long traces
 _REGION_BEGIN, _REGION_END, _WORK_BEGIN, _WORK_END, _WAIT = 1, 2, 3, 4, 17
 _TRACE = 3
@@ -49,24 +51,28 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> dict
             known_from = max(known_from, (int(lane.events["ticks"][0]) - start) * s)
         ticks, subjects, is_begin = _changes(lane)
         lows, highs, inside = _spans(_seconds(ticks - start, s), subjects, is_begin, end)
+        inside = _few(inside)
         order = np.argsort(inside, kind="stable")
         numbers, firsts = np.unique(inside[order], return_index=True)
         for number, mine in zip(numbers.tolist(), np.split(order, firsts[1:]), strict=False):
             if number >= 0:
-                busy.setdefault(number, np.zeros(_BINS))
-                busy[number] += _spread(lows[mine], highs[mine], width)
+                _bins_of(busy, number)[:] += _spread(lows[mine], highs[mine], width)
         if process.header["level"] != _TRACE:
             for subject, low, high, members in _untimed(lane.events):
-                busy.setdefault(subject, np.zeros(_BINS))
                 spread = _spread(_seconds(low - start, s), _seconds(high - start, s), width)
-                busy[subject] += members * np.minimum(spread * _counted_only(lane, subject), width)
+                _bins_of(busy, subject)[:] += members * np.minimum(
+                    spread * _counted_only(lane, subject), width
+                )
         begins, lengths = _waits(lane.events)
         waiting += _spread(_seconds(begins - start, s), _seconds(begins - start + lengths, s), width)
     if not busy:
         return None
     order_by_time = sorted(busy, key=lambda number: -float(busy[number].sum()))
     series = [
-        {"name": places[number][0], "lanes": _rounded(busy[number] / width)}
+        {
+            "name": "others" if number == NO_SUBJECT else places[number][0],
+            "lanes": _rounded(busy[number] / width),
+        }
         for number in order_by_time[:_MOST_SERIES]
     ]
     others = order_by_time[_MOST_SERIES:]
@@ -81,6 +87,21 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> dict
         "waiting": _rounded(waiting / width),
         "source": "flight recorder" if is_partial else "all events",
     }
+
+
+def _few(numbers: Integers) -> Integers:
+    """At most `_MOST_SUBJECTS` different subjects, the most frequent ones; NO_SUBJECT instead of any other."""
+    different, counts = np.unique(numbers, return_counts=True)
+    if len(different) <= _MOST_SUBJECTS:
+        return numbers
+    kept = different[np.argsort(-counts, kind="stable")[:_MOST_SUBJECTS]]
+    return np.where((numbers < 0) | np.isin(numbers, kept), numbers, NO_SUBJECT)
+
+
+def _bins_of(busy: dict[int, Floats], subject: int) -> Floats:
+    """The bins of a subject; of very many subjects, those of all that have no room share theirs."""
+    kept = subject if subject in busy or len(busy) < _MOST_SUBJECTS else NO_SUBJECT
+    return busy.setdefault(kept, np.zeros(_BINS))
 
 
 def _seconds(ticks: Integers, s: float) -> Floats:

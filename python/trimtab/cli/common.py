@@ -113,9 +113,13 @@ TUNABLES = {
         *("bad_skew_s", "skew_ratio"),
     ),
     "regions": (),
-    "asat-v1": ("eval_time_s", "bad_spread", "bad_trig", "good_trig"),
-    "asat-v2": ("eval_time_s", "bad_time_s", "bad_trig", "good_trig"),
+    "asat-v1": ("bad_spread", "bad_trig", "load_time_s", "nice"),
+    "asat-v2": ("eval_time_s", "bad_time_s", "bad_trig", "good_trig", "nice", "dip_below"),
+    "asat-v1-timed": ("eval_time_s", "bad_spread", "bad_trig", "good_trig"),
+    "asat-v2-reset": ("eval_time_s", "bad_time_s", "bad_trig", "good_trig"),
 }
+# The tunables whose values are words.
+TUNABLE_WORDS = {"flag": ("on", "off"), "dip_below": ("bad_time", "eval_time")}
 
 
 class _Threads(click.ParamType[str]):
@@ -130,21 +134,26 @@ class _Threads(click.ParamType[str]):
             self.fail(f"expected one of {', '.join(TUNABLES)}, found {policy!r}", param, ctx)
         for each in tunables.split(",") if tunables else []:
             name, _, number = each.partition("=")
-            if name == "flag" and TUNABLES[policy]:
-                if number not in ("on", "off"):
-                    self.fail(f"{each!r}: expected on or off", param, ctx)
-                continue
-            if name not in TUNABLES[policy]:
-                known = ", ".join((*TUNABLES[policy], "flag") if TUNABLES[policy] else ("none",))
+            tunables_of_policy = (*TUNABLES[policy], "flag") if TUNABLES[policy] else ()
+            if name not in tunables_of_policy:
+                known = ", ".join(tunables_of_policy or ("none",))
                 self.fail(f"{each!r}: expected a tunable of {policy}: {known}", param, ctx)
-            is_whole = name.endswith("_trig")
-            if not _is_number(number, is_whole):
-                self.fail(
-                    f"{each!r}: expected {'a whole' if is_whole else 'a'} number above 0, up to 1e9",
-                    param,
-                    ctx,
-                )
+            expected = _expected_of(name, number)
+            if expected is not None:
+                self.fail(f"{each!r}: expected {expected}", param, ctx)
         return text
+
+
+def _expected_of(name: str, text: str) -> str | None:
+    """What a tunable's value must be; None where it is that."""
+    if words := TUNABLE_WORDS.get(name):
+        return None if text in words else " or ".join(words)
+    if name == "nice":
+        return None if text.isdigit() and int(text) <= 19 else "a whole number from 0 to 19"
+    is_whole = name.endswith("_trig")
+    if _is_number(text, is_whole):
+        return None
+    return f"{'a whole' if is_whole else 'a'} number above 0, up to 1e9"
 
 
 def _is_number(text: str, is_whole: bool) -> bool:
@@ -159,7 +168,9 @@ threads_option = click.option(
     "--threads",
     type=_Threads(),
     help="Consent to fewer threads than the program would have. fit: one number for all, by what others leave of the CPUs; "
-    "regions: one for each parallel region, searched as --tune does; asat-v1, asat-v2: as published, for comparison. Behind a colon tunables may be set: asat-v2:bad_trig=1,good_trig=10; flag=off: the program switches it on.",
+    "regions: one for each parallel region, searched as --tune does; asat-v1, asat-v2: ASAT exactly as published, for comparison; they raise the nice value of the team's threads except the primary "
+    "thread, which only a privileged process can undo; asat-v1-timed, asat-v2-reset: variants of them that keep the priority. "
+    "Behind a colon tunables may be set: asat-v2:bad_trig=1,good_trig=10; flag=off: the program switches it on.",
 )
 region_threads_option = click.option(
     "--threads",

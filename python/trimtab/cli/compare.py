@@ -21,10 +21,11 @@ def compare_runs(before: str, after: str, as_json: bool) -> None:
     A side is a run directory, `last`, a folder of run directories, or several of these with commas between. With
     four runs a side and more, each difference has a 95 % interval.
     """
-    from trimtab.analysis import build, compare
+    from trimtab.analysis.compare import compare
+    from trimtab.analysis.report import build
     from trimtab.model import RunError
     from trimtab.readers import open_run
-    from trimtab.text import comparison
+    from trimtab.text.comparison import comparison
     from trimtab.text.progress import progress
 
     sides = [_runs_of(before), _runs_of(after)]

@@ -17,7 +17,7 @@ def run_doctor(as_json: bool) -> None:
     Exits with 0, or with 1 if no program can be observed at all.
     """
     from trimtab.doctor.diagnosis import diagnose
-    from trimtab.text import diagnosis
+    from trimtab.text.diagnosis import diagnosis
     from trimtab.text.progress import progress
 
     with progress("looking"):

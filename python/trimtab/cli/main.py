@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trimtab import __version__, paths
+from trimtab.bare import reason_of, run_bare
 from trimtab.cli.common import (
     PROBES,
     NewFile,
@@ -31,8 +35,10 @@ from trimtab.cli.common import (
     threads_option,
     virtual_threads_option,
 )
+from trimtab.programs import NotStarted
 
 if TYPE_CHECKING:
+    from trimtab.launcher import Launch
     from trimtab.tuning import Prepared, Tuning
 
 # Commands with a module of their own, of the same name, and what they are called there.
@@ -202,9 +208,6 @@ def run(
 
     The program keeps its output, input, signals and exit code. The verdict goes to standard error.
     """
-    from trimtab.launcher import Options, Steering, default_directory, launch
-    from trimtab.launcher.launch import end_like
-
     if frozen and tune not in (None, "off"):
         raise click.UsageError(f"--frozen and --tune={tune} cannot be used together")
     mode = "frozen" if frozen else tune or "known"
@@ -221,45 +224,93 @@ def run(
         _refuse_without_tune(input_class=input_class, history=history)
     if virtual_threads and not is_asked_for:
         raise click.UsageError("--virtual-threads needs --tune or --frozen")
-    directory = (output if output is not None else default_directory(command[0])).absolute()
-    prepared = None
-    if is_asked_for or (mode == "known" and _has_history(history)):
-        from trimtab.tuning import Tuning
+    if output is not None and os.path.lexists(output):
+        fail(f"-o {output}: exists already; expected the name of a new directory")
 
-        wanted = Tuning(mode, history, input_class, search, policy, budget, seed, virtual_threads)
-        prepared = _prepare(wanted, command, is_silent=quiet and not is_asked_for)
-        if not is_asked_for and not prepared.has_something:
-            prepared = None
-    steering = None if prepared is None else prepared.steering
-    if threads is not None:
-        steering = replace(
-            steering or Steering("off"), threads=threads, is_even_if_fixed=threads_even_if_fixed
+    def prepare_and_launch() -> tuple[Launch, Prepared | None]:
+        from trimtab.launcher import Options, Steering, default_directory, launch
+
+        directory = (output if output is not None else default_directory(command[0])).absolute()
+        prepared = None
+        if is_asked_for or (mode == "known" and _has_history(history)):
+            from trimtab.tuning import Tuning
+
+            wanted = Tuning(mode, history, input_class, search, policy, budget, seed, virtual_threads)
+            prepared = _prepare(wanted, command, is_silent=quiet and not is_asked_for)
+            if not is_asked_for and not prepared.has_something:
+                prepared = None
+        steering = None if prepared is None else prepared.steering
+        if threads is not None:
+            steering = replace(
+                steering or Steering("off"), threads=threads, is_even_if_fixed=threads_even_if_fixed
+            )
+        options = Options(
+            directory,
+            level or ("trace" if trace else "profile"),
+            max_trace,
+            keep,
+            probes,
+            not no_follow,
+            steering,
+            record_snapshots,
         )
-    options = Options(
-        directory,
-        level or ("trace" if trace else "profile"),
-        max_trace,
-        keep,
-        probes,
-        not no_follow,
-        steering,
-        record_snapshots,
-    )
-    try:
-        result = launch(list(command), options)
-    except FileNotFoundError as error:
-        fail(str(error), 127)
-    except PermissionError as error:
-        fail(str(error), 126)
+        return launch(list(command), options), prepared
+
+    result, prepared = _launched_or_bare(prepare_and_launch, command)
     quiet = quiet or sys.stderr is None
     is_learnt_from = prepared is not None and prepared.steering.mode == "on"
-    # That nobody can be told is no reason to end in another way than the program; rich exits where a pipe is closed.
-    with contextlib.suppress(OSError, SystemExit):
+    try:
         if result.why:
             echo(f"trimtab: not recorded: {result.why}", err=True)
         if result.directory is not None and (not quiet or html is not None or is_learnt_from):
-            _verdict(result.directory, html, quiet, prepared)
+            _aside(partial(_verdict, result.directory, html, quiet, prepared))
+    except (OSError, SystemExit):
+        # That nobody can be told is no reason to end in another way than the program; rich exits where a pipe is closed.
+        pass
+    from trimtab.launcher.launch import end_like
+
     end_like(result)
+
+
+def _aside(work: Callable[[], None]) -> None:
+    """Do it in a process of its own: libraries that find no memory end theirs, and ours has to end as the program did."""
+    # Nothing there is worth a thread per CPU, and where the user may have no more threads that is told for each.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    try:
+        child = os.fork()
+    except OSError:
+        work()
+        return
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        work()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    finally:
+        os._exit(0)
+
+
+def _launched_or_bare(
+    prepare_and_launch: Callable[[], tuple[Launch, Prepared | None]], command: tuple[str, ...]
+) -> tuple[Launch, Prepared | None]:
+    """The one guard of all that prepares a run: whatever fails there is told in one line, and the program runs without us."""
+    try:
+        try:
+            return prepare_and_launch()
+        except NotStarted:
+            raise
+        except Exception as error:
+            with contextlib.suppress(Exception):
+                echo(f"trimtab: not recorded: {reason_of(error)}", err=True)
+        run_bare(command)
+    except NotStarted as error:
+        fail(str(error), error.code)
 
 
 def _refuse_without_tune(**of_tuning: object) -> None:
@@ -273,7 +324,11 @@ def _has_history(file: Path | None) -> bool:
     """Without, nothing need be looked up: a program that nobody tuned starts sooner."""
     from trimtab.history import default_path
 
-    return file is not None or default_path().exists()
+    try:
+        return file is not None or default_path().exists()
+    except OSError:
+        # A folder that may not be entered: that is told when the history is read.
+        return True
 
 
 def _prepare(wanted: Tuning, command: tuple[str, ...], is_silent: bool) -> Prepared:
@@ -306,7 +361,7 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
             if why := remember(prepared, report, directory):
                 echo(f"trimtab: settings not saved: {why}", err=True)
         if not quiet:
-            from trimtab.text import verdict
+            from trimtab.text.verdict import verdict
 
             verdict(report, directory, sys.stderr)
         if html is not None:
@@ -318,10 +373,12 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
         echo(f"trimtab: {error}", err=True)
     except OSError as error:
         echo(f"trimtab: {error.filename}: {error.strerror}", err=True)
+    except Exception as error:
+        echo(f"trimtab: no verdict: {reason_of(error)}; trimtab report {directory}", err=True)
 
 
 def _build(directory: Path) -> dict[str, Any]:
-    from trimtab.analysis import build
+    from trimtab.analysis.report import build
     from trimtab.readers import open_run
     from trimtab.text.progress import progress
 
@@ -348,7 +405,7 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
             write_html(built, html)
             echo(f"trimtab: report page: {html}", err=True)
         else:
-            from trimtab.text import tables
+            from trimtab.text.tables import tables
 
             tables(built, directory)
     except RunError as error:
@@ -381,7 +438,7 @@ def list_runs(directory: Path | None, as_json: bool) -> None:
     if not found:
         echo(f"no runs below {directory}", err=True)
         return
-    from trimtab.text import run_list
+    from trimtab.text.tables import run_list
 
     run_list(found)
 

@@ -16,6 +16,7 @@ from trimtab.experiments.fields import Fields, is_value
 from trimtab.experiments.spec import ORDERS, Experiment, ExperimentError, Factor, Observe, Value
 from trimtab.experiments.templates import EXTRA, TemplateError, filled
 from trimtab.experiments.variants import KEY, overridden, varied
+from trimtab.files import FileKind, read_text
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -46,16 +47,13 @@ def load(
     return experiment_of(file, *varied(file, table, variant, overrides or {}))
 
 
+_FILE = FileKind("an experiment (TOML)", 16 << 20, ExperimentError, follows_links=True)
+
+
 def _table(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ExperimentError(f"{file}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ExperimentError(
-            f"{file}: expected UTF-8, found something else at byte {error.start}"
-        ) from error
-    except tomllib.TOMLDecodeError as error:
+        return tomllib.loads(read_text(file, _FILE))
+    except (ValueError, RecursionError) as error:
         raise ExperimentError(f"{file}: not TOML: {error}") from error
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from html import escape
+from html import escape as html_escape
 
+from trimtab.escapes import printable
 from trimtab.experiments.columns import labelled
 from trimtab.experiments.factors import titled
 from trimtab.experiments.fields import as_word
@@ -26,6 +27,11 @@ th { border-bottom: 2px solid #888 } td.word, th.word { text-align: left }
 pre { background: #f5f5f5; padding: .6rem; overflow-x: auto } .note { color: #7a4a00 }
 """
 _MOST_FAILURES = 50
+
+
+def escape(text: str) -> str:
+    """A text of others as the page shows it: neither a tag, nor what changes the direction of what follows."""
+    return html_escape(printable(text))
 
 
 def page(

@@ -20,12 +20,15 @@ from trimtab.experiments.factors import key_of
 from trimtab.experiments.fields import is_value
 from trimtab.experiments.output import MOST
 from trimtab.experiments.spec import Configuration, Experiment, ExperimentError
-from trimtab.whole_files import write_whole
+from trimtab.files import FileKind, read_bytes, read_json
+from trimtab.whole_files import open_kept, why_not_private, write_whole
 
 RESULTS = "results.jsonl"
 _EXPERIMENT = "experiment.json"
 _LOCK = ".lock"
 _FORMAT = 1
+_EXPERIMENT_FILE = FileKind("what an earlier sweep wrote", 64 << 20, ExperimentError)
+_RESULTS_FILE = FileKind("results of a sweep", 1 << 30, ExperimentError)
 
 
 @dataclass(frozen=True)
@@ -60,14 +63,16 @@ class Results:
         self.directory = directory
         self.notes: list[str] = []
         directory.mkdir(parents=True, exist_ok=True)
-        self._lock = os.open(directory / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._lock = open_kept(directory / _LOCK, os.O_RDWR)
         try:
             self._take_lock()
             self._check(experiment)
-            self.records = self._read()
-            self._stream = os.open(
-                directory / RESULTS, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644
-            )
+            self._stream = open_kept(directory / RESULTS, os.O_WRONLY | os.O_APPEND)
+            try:
+                self.records = self._read()
+            except BaseException:
+                os.close(self._stream)
+                raise
         except BaseException:
             os.close(self._lock)
             raise
@@ -101,10 +106,13 @@ class Results:
             raise ExperimentError(
                 f"{self.directory}: another sweep is at work here; wait for it, or give another folder with -o"
             ) from None
+        # Another user could name any process of ours, and have it killed.
+        if why_not_private(os.fstat(self._lock)):
+            return
         try:
             left = json.loads(os.pread(self._lock, 4096, 0))
             pid, since = int(left["program"]), left["since"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return
         # The start time tells it from another process that has its number by now.
         if since is not None and _start_of(pid) == since:
@@ -133,11 +141,11 @@ class Results:
             }
             write_whole(path, (json.dumps(about, indent=1) + "\n").encode())
             return
+        about = read_json(path, _EXPERIMENT_FILE)
         try:
-            about = json.loads(path.read_text(encoding="utf-8"))
             before = about["what_runs"]
             differ = [key for key in now if before.get(key) != now[key]]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (LookupError, TypeError, AttributeError) as error:
             raise ExperimentError(f"{path}: expected what an earlier sweep wrote, found {error!r}") from error
         if differ:
             key = differ[0]
@@ -149,13 +157,10 @@ class Results:
     def _read(self) -> list[Record]:
         """All whole lines; a last line that was torn when a sweep was killed is cut off, and told."""
         path = self.directory / RESULTS
-        try:
-            content = path.read_bytes()
-        except FileNotFoundError:
-            return []
+        content = read_bytes(path, _RESULTS_FILE)
         whole, _, torn = content.rpartition(b"\n")
         if torn:
-            os.truncate(path, len(content) - len(torn))
+            os.ftruncate(self._stream, len(content) - len(torn))
             self.notes.append(f"{path}: dropped a torn last line of {len(torn)} bytes; its run is made again")
         return [_record(path, at, line) for at, line in enumerate(whole.split(b"\n"), 1) if whole]
 
@@ -173,7 +178,7 @@ def _record(path: Path, number: int, line: bytes) -> Record:
             if not is_right(parsed[name]):
                 raise ValueError(f"'{name}' is {parsed[name]!r}")
         return record
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ExperimentError(
             f"{path}: line {number}: expected the result of a run, found {line[:40]!r} ({error}); "
             "remove the line, and its run is made again"

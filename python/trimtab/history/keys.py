@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from trimtab.files import FileKind, open_regular
+
 # /usr/include/elf.h
 _ELF64_LITTLE = b"\x7fELF\x02\x01"
 _HEAD_BYTES = 64
@@ -15,12 +17,13 @@ _SEGMENT = struct.Struct("<IIQQQQQQ")  # Elf64_Phdr
 _NOTE = struct.Struct("<III")
 _PT_NOTE, _NT_GNU_BUILD_ID = 4, 3
 _MOST_NOTES = 1 << 16
+_PROGRAM = FileKind("a program", 64 << 30, OSError, follows_links=True)
 
 
 def build_of(program: Path) -> str:
     """The program's build id; of files that have none (scripts), a hash of the content; "" for what cannot be read."""
     try:
-        with program.open("rb") as stream:
+        with open_regular(program, _PROGRAM) as stream:
             found = _build_id(stream)
             if found:
                 return found
@@ -68,7 +71,12 @@ def _build_id_among(notes: bytes, alignment: int) -> str:
 
 def input_class_of(arguments: Sequence[str], named: str | None = None) -> str:
     """What the user calls the input; otherwise the arguments themselves: others may want other settings."""
-    return named if named is not None else "\0".join(arguments)
+    return storable(named if named is not None else "\0".join(arguments))
+
+
+def storable(text: str) -> str:
+    """As a database can keep it: bytes of an argument that are no text, which Python carries along, are written as \\udcNN."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def machine_of(described: Mapping[str, Any]) -> str:

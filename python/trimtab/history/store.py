@@ -11,8 +11,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from trimtab.history.entry import Entry, HistoryError, Key
+from trimtab.history.keys import storable
 from trimtab.history.method import current_method
 from trimtab.paths import user_home
+from trimtab.whole_files import make_private_folder
 
 # 1: without `method`; such a file is read as it is, and becomes one of today's version when something is remembered.
 VERSION = 2
@@ -21,9 +23,15 @@ _FIRST_VERSION, _FIRST_METHOD = 1, 1
 _APPLICATION = 0x54524D54
 # A run must not be held up by another's: the writer's transactions take milliseconds.
 _PATIENCE_S = 1.0
+# A file from elsewhere may hold anything: an entry takes less than a thousand bytes, and a look-up less than a second.
+_MOST_BYTES = 256 << 20
+_MOST_TEXT_BYTES = 1 << 20
+_STEPS, _MOST_STEPS = 1 << 20, 1 << 28
+_YEAR_9999 = 253402300799.0
 # What SQLite says, and what that is to a user.
 _SAID = {
     "locked": "locked by another process",
+    "interrupted": "expected a history of trimtab, found a database that takes too long to read",
     "file is not a database": "expected a history of trimtab, found what is not a database",
     "readonly database": "cannot be written",
 }
@@ -123,6 +131,10 @@ class History:
             raise HistoryError(f"{self.path}: {error.strerror}") from error
         if stat.S_ISDIR(status.st_mode):
             raise HistoryError(f"{self.path}: expected a file, found a folder")
+        if not stat.S_ISREG(status.st_mode):
+            raise HistoryError(f"{self.path}: expected a file, found a pipe or a device")
+        if status.st_size > _MOST_BYTES:
+            raise HistoryError(f"{self.path}: expected at most {_MOST_BYTES} bytes, found {status.st_size}")
         return status.st_size > 0
 
     def _read(self, where: str, values: tuple[str, ...]) -> list[Entry]:
@@ -151,23 +163,30 @@ class History:
                 settings,
                 str(policy),
                 str(reason),
-                None if gain is None else float(str(gain)),
-                None if spread is None else float(str(spread)),
+                None if gain is None else _number(gain, 1e9),
+                None if spread is None else _number(spread, 1e9),
                 int(str(pairs)),
-                float(str(at)),
+                _number(at, _YEAR_9999),
                 str(run),
                 int(str(number)),
                 int(str(method)),
             )
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise HistoryError(f"{self.path}: entry {number}: {error}") from error
+
+    def _make_file(self) -> None:
+        """Unless it is there. It holds arguments of programs: only this user may read it, unless the user says otherwise."""
+        if not self.path.parent.is_dir():
+            make_private_folder(self.path.parent)
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
     @contextlib.contextmanager
     def _open(self, *, is_writing: bool) -> Iterator[sqlite3.Connection]:
         """A transaction on a file that is ours."""
         try:
             if is_writing:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self._make_file()
             mode = "rwc" if is_writing else "ro"
             database = sqlite3.connect(
                 f"{self.path.absolute().as_uri()}?mode={mode}",
@@ -176,6 +195,7 @@ class History:
                 isolation_level=None,
             )
             with contextlib.closing(database):
+                _bound(database)
                 # A writer takes the lock at once, so that two that begin together do not both make the table.
                 database.execute("BEGIN IMMEDIATE" if is_writing else "BEGIN")
                 self._check(database, is_writing)
@@ -198,7 +218,9 @@ class History:
             return
         (application,) = database.execute("PRAGMA application_id").fetchone()
         version = _version_of(database)
-        if application != _APPLICATION:
+        # Views and triggers would compute something of their own.
+        others = "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')"
+        if application != _APPLICATION or database.execute(others).fetchone() != (0,):
             raise HistoryError(f"{self.path}: expected a history of trimtab, found another database")
         if version not in (_FIRST_VERSION, VERSION):
             raise HistoryError(f"{self.path}: expected version {VERSION} of the history, found {version}")
@@ -221,12 +243,34 @@ def _upgrade(database: sqlite3.Connection) -> None:
     database.execute(f"PRAGMA user_version = {VERSION}")
 
 
+def _bound(database: sqlite3.Connection) -> None:
+    """Nothing in the file may compute for long, or call what it should not."""
+    steps = 0
+
+    def is_too_long() -> bool:
+        nonlocal steps
+        steps += _STEPS
+        return steps > _MOST_STEPS
+
+    database.set_progress_handler(is_too_long, _STEPS)
+    database.execute("PRAGMA trusted_schema = OFF")
+    if hasattr(database, "setlimit"):  # from Python 3.11 on
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_TEXT_BYTES)
+
+
+def _number(value: object, most: float) -> float:
+    number = float(str(value))
+    if not -most <= number <= most:
+        raise ValueError(f"expected a number up to {most:g}, found {value}")
+    return number
+
+
 def _row_of(entry: Entry) -> tuple[object, ...]:
     key = entry.key
     knobs = json.dumps(entry.settings, sort_keys=True)
     return (
         *(key.build, entry.subject, key.cpus, key.input_class, key.machine),
-        *(entry.name, entry.program, knobs, entry.policy, entry.reason),
-        *(entry.gain, entry.spread, entry.pairs, entry.at, entry.run),
+        *(storable(each) for each in (entry.name, entry.program, knobs, entry.policy, entry.reason)),
+        *(entry.gain, entry.spread, entry.pairs, entry.at, storable(entry.run)),
         current_method(entry.settings),
     )

@@ -1,28 +1,34 @@
 """The launcher. The program keeps its output, input, signals, exit code, folder and environment.
 
-It runs in our process group and with our terminal: what the terminal sends (Ctrl-C, Ctrl-Z) reaches it directly,
-so those are ignored here; what is sent to us alone is passed on.
+It runs in our process group and with our terminal: what the terminal sends (Ctrl-C, Ctrl-Z), or anybody else to the
+whole group, reaches it directly; what is sent to us alone is passed on.
+
+Whatever goes wrong before the program starts is a NotPrepared: whoever gets it runs the program without us.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import resource
 import shutil
 import signal
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from trimtab import __version__, machine
+from trimtab.bare import IGNORED_BY_PYTHON, NotPrepared, reason_of, users_environment
+from trimtab.launcher.inspect_library import library_problem
 from trimtab.launcher.inspect_program import inspect
 from trimtab.launcher.perf_events import perf_events_kept_ready
 from trimtab.launcher.run_folder import RunFolder
+from trimtab.launcher.witness import GroupWitness, group_witness
 from trimtab.paths import current_folder, preload_library
-from trimtab.programs import find_program, not_started, signal_name, started
+from trimtab.programs import NotStarted, find_program, not_started, signal_name, started
 
 _PASSED_ON = (
     signal.SIGTERM,
@@ -32,8 +38,11 @@ _PASSED_ON = (
     signal.SIGALRM,
     signal.SIGWINCH,
 )
-# The terminal sends these to the program, too: we leave what they do to it. That it was stopped we see, and stop.
-_FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+# The terminal sends these to the program, too; where we cannot tell (no witness) we take them for the terminal's. We leave
+# what they do to the program. That it was stopped we see, and stop.
+_FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP)
+# Of reading and writing in the background: about us, not about the program.
+_IGNORED = (signal.SIGTTIN, signal.SIGTTOU)
 
 
 # A thread's files take less; where so little is left, some may have found no room.
@@ -88,7 +97,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Launch:
-    """How the program ended, and where the run is (None: it could not be recorded, for `why`)."""
+    """How the program ended, and where the run is (None: its end could not be recorded, for `why`)."""
 
     code: int | None
     signal: int | None
@@ -98,7 +107,7 @@ class Launch:
 
 
 def _environment(options: Options, library: Path) -> dict[str, str]:
-    environment = dict(os.environ)
+    environment = users_environment()
     before = environment.get("LD_PRELOAD", "")
     environment["LD_PRELOAD"] = f"{library}:{before}" if before else str(library)
     environment["TRIMTAB_RUN"] = str(options.directory)
@@ -161,82 +170,113 @@ def _policy_beside(
     return policy_beside(policy, directory)
 
 
+@dataclass
+class _Prepared:
+    """What a program is started with, and what run.json says of that."""
+
+    directory: Path
+    folder: RunFolder
+    environment: dict[str, str]
+    info: dict[str, Any]
+
+
 def launch(argv: list[str], options: Options) -> Launch:
     """Run argv to its end.
 
     Raises:
-        FileNotFoundError, PermissionError: there is no such program, or it may not be run.
+        NotStarted: there is no such program, or it may not be run.
+        NotPrepared: it was not started, since it could not be recorded.
     """
     program = find_program(argv[0])
-    library = preload_library()
-    why = ""
-    unavailable = inspect(Path(program)) + ([] if options.steering is None else options.steering.unavailable)
-    directory: Path | None = options.directory.absolute()
-    info: dict[str, Any] = {}
-    folder: RunFolder | None = None
-    if not library.exists():
-        directory, why = None, f"{library} is missing: install trimtab anew"
-    else:
-        info = {
-            "format": 1,
-            "trimtab": __version__,
-            "program": argv[0],
-            "argv": argv,
-            "cwd": str(current_folder() or ""),
-            "level": options.level,
-            "started_real_ns": time.time_ns(),
-            "started_mono_ns": time.monotonic_ns(),
-            "ended": None,
-            "machine": machine.describe()
-            | {"cpus_online": os.cpu_count(), "cpus_affinity": len(os.sched_getaffinity(0))},
-            "unavailable": unavailable,
-            "steering": _describe(options.steering),
-        }
+    with contextlib.ExitStack() as beside:
         try:
-            folder = _begin(options, info)
-        except OSError as error:
-            directory, why = None, f"{options.directory}: {error.strerror}"
-    environment = dict(os.environ) if directory is None else _environment(options, library)
-    steering = options.steering
-    with perf_events_kept_ready(), _policy_beside(steering, directory):
+            prepared = _prepare(program, argv, options)
+            directory = prepared.directory
+            beside.enter_context(perf_events_kept_ready())
+            beside.enter_context(_policy_beside(options.steering, directory))
+            witness = beside.enter_context(group_witness())
+        except NotPrepared:
+            raise
+        except Exception as error:
+            raise NotPrepared(reason_of(error)) from error
         began = time.monotonic_ns()
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
-            status = _run(program, argv, environment)
-        except (FileNotFoundError, PermissionError):
+            status = _run(program, argv, prepared.environment, witness)
+        except (NotStarted, NotPrepared):
             # There was no run.
-            if directory is not None:
-                shutil.rmtree(directory, ignore_errors=True)
+            shutil.rmtree(directory, ignore_errors=True)
             raise
         ended = time.monotonic_ns()
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
-    killed_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
-    if directory is not None and folder is not None:
-        info["ended"] = {
-            "mono_ns": ended,
-            "code": code,
-            "signal": signal_name(killed_by) if killed_by is not None else None,
-            "wall_s": (ended - began) * 1e-9,
-            "rusage": {
-                "user_s": after.ru_utime - before.ru_utime,
-                "system_s": after.ru_stime - before.ru_stime,
-                "voluntary": after.ru_nvcsw - before.ru_nvcsw,
-                "involuntary": after.ru_nivcsw - before.ru_nivcsw,
-                "max_rss_kb": after.ru_maxrss,
-            },
-        }
-        info["unavailable"] = [*_without_room(directory), *unavailable]
-        try:
-            folder.write_info(info)
-        except OSError as error:
-            directory, why = None, f"{directory}/run.json: {error.strerror}"
-        folder.close()
-    return Launch(code, killed_by, directory, why, unavailable)
+    result = Launch(
+        os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
+        os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
+        directory,
+        unavailable=prepared.info["unavailable"],
+    )
+    prepared.info["ended"] = {
+        "mono_ns": ended,
+        "code": result.code,
+        "signal": signal_name(result.signal) if result.signal is not None else None,
+        "wall_s": (ended - began) * 1e-9,
+        "rusage": {
+            "user_s": after.ru_utime - before.ru_utime,
+            "system_s": after.ru_stime - before.ru_stime,
+            "voluntary": after.ru_nvcsw - before.ru_nvcsw,
+            "involuntary": after.ru_nivcsw - before.ru_nivcsw,
+            "max_rss_kb": after.ru_maxrss,
+        },
+    }
+    try:
+        prepared.info["unavailable"] = [*_without_room(directory), *result.unavailable]
+        prepared.folder.write_info(prepared.info)
+    except Exception as error:
+        return replace(result, directory=None, why=f"{directory}/run.json: {reason_of(error)}")
+    finally:
+        prepared.folder.close()
+    return result
+
+
+def _prepare(program: str, argv: list[str], options: Options) -> _Prepared:
+    """Everything that must be there before the program starts.
+
+    Raises:
+        NotPrepared, or anything else: it cannot be.
+    """
+    library = preload_library()
+    if problem := library_problem(library):
+        raise NotPrepared(problem)
+    steering = options.steering
+    info: dict[str, Any] = {
+        "format": 1,
+        "trimtab": __version__,
+        "program": argv[0],
+        "argv": argv,
+        "cwd": str(current_folder() or ""),
+        "level": options.level,
+        "started_real_ns": time.time_ns(),
+        "started_mono_ns": time.monotonic_ns(),
+        "ended": None,
+        "machine": machine.describe()
+        | {"cpus_online": os.cpu_count(), "cpus_affinity": len(os.sched_getaffinity(0))},
+        "unavailable": inspect(Path(program)) + ([] if steering is None else steering.unavailable),
+        "steering": _describe(steering),
+    }
+    environment = _environment(options, library)
+    try:
+        folder = _begin(options, info)
+    except OSError as error:
+        raise NotPrepared(f"{options.directory}: {error.strerror}") from error
+    return _Prepared(options.directory, folder, environment, info)
 
 
 def _begin(options: Options, info: dict[str, Any]) -> RunFolder:
-    """The run directory, with what the library is told."""
+    """The run directory, with what the library is told.
+
+    Raises:
+        OSError: it cannot be made, and is not there.
+    """
     folder = RunFolder(options.directory)
     try:
         steering = options.steering
@@ -247,6 +287,8 @@ def _begin(options: Options, info: dict[str, Any]) -> RunFolder:
         folder.write_info(info)
     except BaseException:
         folder.close()
+        # Made here, just now: what could not be written leaves no half of a run.
+        shutil.rmtree(options.directory, ignore_errors=True)
         raise
     return folder
 
@@ -264,37 +306,50 @@ def _without_room(directory: Path) -> list[dict[str, str]]:
     return [{"what": "OpenMP regions", "why": why, "remedy": remedy}]
 
 
-def _run(program: str, argv: list[str], environment: dict[str, str]) -> int:
+def _run(
+    program: str, argv: list[str], environment: dict[str, str], witness: GroupWitness | None = None
+) -> int:
     """Start it, pass signals on, stop and go on with it; its wait status."""
     child = 0
-    # That came when it may have run already, but its number was not known yet.
-    early: list[int] = []
+    # That came when it may have run already, but its number was not known yet; then those that are to be passed on.
+    waiting: list[int] = []
+    is_passing_on = False
 
     def pass_on(number: int, _: Any = None) -> None:
-        if not child:
-            early.append(number)
-        else:
-            # It may be over, or another user's by now (set-uid).
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(child, number)
+        # One handler may interrupt another, which waits for an answer about its own signal.
+        nonlocal is_passing_on
+        waiting.append(number)
+        if not child or is_passing_on:
+            return
+        is_passing_on = True
+        while waiting:
+            each = waiting.pop(0)
+            if witness is None or not witness.has_received(each):
+                send(each)
+        is_passing_on = False
+
+    def send(number: int) -> None:
+        # It may be over, or another user's by now (set-uid).
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(child, number)
 
     # Signals that were ignored when we were started stay ignored for the program (nohup).
-    previous = {number: signal.getsignal(number) for number in (*_PASSED_ON, *_FROM_TERMINAL)}
-    for number in _PASSED_ON:
-        if previous[number] != signal.SIG_IGN:
+    ours = (*_PASSED_ON, *_FROM_TERMINAL, *_IGNORED)
+    previous = {number: signal.getsignal(number) for number in ours}
+    passed_on = _PASSED_ON if witness is None else (*_PASSED_ON, *_FROM_TERMINAL)
+    for number in ours:
+        if number not in passed_on:
+            signal.signal(number, signal.SIG_IGN)
+        elif previous[number] != signal.SIG_IGN:
             signal.signal(number, pass_on)
-    for number in _FROM_TERMINAL:
-        signal.signal(number, signal.SIG_IGN)
     try:
-        # Python ignores SIGPIPE and SIGXFSZ for itself; the program starts with what a shell would give it.
         defaults = [
-            number
-            for number in (signal.SIGPIPE, signal.SIGXFSZ, *_PASSED_ON, *_FROM_TERMINAL)
-            if previous.get(number) != signal.SIG_IGN
+            number for number in (*IGNORED_BY_PYTHON, *ours) if previous.get(number) != signal.SIG_IGN
         ]
         child = _start(program, argv, environment, defaults)
-        for each in early:
-            pass_on(each)
+        # Whether it was there already, and had them from whoever sent them to the group, nobody knows.
+        while waiting:
+            send(waiting.pop(0))
         status = os.waitpid(child, os.WUNTRACED)[1]
         while os.WIFSTOPPED(status):
             if os.WSTOPSIG(status) == signal.SIGSTOP:
@@ -324,6 +379,9 @@ def _start(program: str, argv: list[str], environment: dict[str, str], defaults:
             argv,
         )
     except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.ENOMEM):
+            # For a process beside ours. In our place it needs none.
+            raise NotPrepared(f"no further process could be made: {error.strerror}") from error
         raise not_started(program, error) from error
 
 

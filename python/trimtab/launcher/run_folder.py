@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from pathlib import Path
 from typing import Any
 
+from trimtab.launcher.run_name import new_name
 from trimtab.paths import run_folders
 from trimtab.whole_files import ensure_private_folder, make_private_folder, write_in
 
@@ -52,7 +52,7 @@ class RunFolder:
 
 def default_directory(program: str) -> Path:
     """A new name below the first folder for runs that is the user's alone; see `run_folders`."""
-    name = f"{Path(program).name}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+    name = new_name(program)
     bases = run_folders()
     for base in bases:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -160,6 +161,10 @@ class Knob:
         return self.names[value] if 0 <= value < len(self.names) else str(value)
 
 
+# How `Unavailable.what` begins for a region that has nothing to tune; its name follows.
+TUNING_OF = "tuning of "
+
+
 @dataclass(frozen=True)
 class Unavailable:
     """Something that could not be measured, why, and what to do about it."""
@@ -206,6 +211,11 @@ class Process:
     policies: dict[int, str] = field(default_factory=dict)
     decisions: Records | None = None
 
+    @cached_property
+    def modules_by_id(self) -> dict[int | None, Module]:
+        """Those of `modules`, of which a run may have very many."""
+        return {each.id: each for each in self.modules}
+
     @property
     def ns_per_tick(self) -> float:
         """Nanoseconds of one tick."""
@@ -214,8 +224,13 @@ class Process:
 
 @dataclass(frozen=True)
 class Run:
-    """One observed execution."""
+    """One observed execution.
+
+    Attributes:
+        left_out: processes that could not be read, each with what is wrong with it.
+    """
 
     directory: Path
     info: dict[str, Any]
     processes: tuple[Process, ...]
+    left_out: tuple[Unavailable, ...] = ()

@@ -42,6 +42,11 @@ class Code:
                     for each in elf.iter_segments()
                     if each["p_type"] == "PT_LOAD"
                 ]
+                self._places = [
+                    (each["p_vaddr"], bool(each["p_flags"] & 2), each.data())
+                    for each in elf.iter_segments()
+                    if each["p_type"] == "PT_LOAD"
+                ]
                 self.needed, self.run_paths = _needed(elf)
                 self.build_id = _build_id(elf)
                 self._slots = _slots(elf)
@@ -71,6 +76,13 @@ class Code:
         return any(
             executable and begin <= address < begin + len(data) for begin, executable, data in self._segments
         )
+
+    def read_only(self, address: int, size: int) -> bytes | None:
+        """Bytes that nothing changes while the program runs; None: they may change, or are not there."""
+        for begin, is_writable, data in self._places:
+            if begin <= address and address + size <= begin + len(data):
+                return None if is_writable else bytes(data[address - begin : address - begin + size])
+        return None
 
     def imported(self, slot: int) -> str | None:
         """The name of the function whose address the loader writes there."""

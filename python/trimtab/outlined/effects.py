@@ -9,8 +9,8 @@ from typing import Any
 
 from capstone import x86_const as x86
 
+from trimtab.outlined import choices, combine, partial, vector_values, vectors
 from trimtab.outlined import operands as at
-from trimtab.outlined import vectors
 from trimtab.outlined.state import Refused, State
 from trimtab.outlined.values import (
     CLEAN,
@@ -84,6 +84,8 @@ _NOTHING = {
     "fnop",
     "wait",
 }
+# Whose flags tell whether what they leave is 0, whatever they shift by (GCC does not ask after shifts by 0).
+_SET_ZERO = {"and", "or", "xor", "sar", "shr", "shl"}
 _STRINGS = ("stosb", "stosw", "stosd", "stosq", "movsb", "movsw", "movsq")
 
 
@@ -91,8 +93,11 @@ def apply(state: State, instruction: Any) -> None:
     """One that neither jumps, calls nor returns."""
     name = instruction.mnemonic
     parts = instruction.operands
+    state.site = instruction.address
+    if instruction.eflags:
+        state.compared, state.tested, state.is_outcome = None, 0, False
     if "lock" in name.split() or instruction.prefix[0] == x86.X86_PREFIX_LOCK:
-        raise Refused("it changes memory atomically, as reductions do")
+        return combine.atomic(state, instruction)
     if name.startswith(("rep ", "repe ", "repz ")) or name in _STRINGS:
         return _string(state, instruction)
     if name in _NOTHING or name.startswith("nop"):
@@ -167,7 +172,9 @@ def _move(state: State, instruction: Any) -> None:
     to, source = instruction.operands
     if to.type == x86.X86_OP_REG and at.register_of(instruction, to) is None:
         raise Refused(f"instruction not understood: {instruction.mnemonic} {instruction.op_str}")
-    at.write(state, instruction, to, at.read(state, instruction, source))
+    number = choices.number_of(state, instruction, source)
+    at.write(state, instruction, to, choices.moved(state, instruction, to, source))
+    choices.copy_number(state, instruction, to, number)
     if at.register_of(instruction, to) == "rax" and instruction.mnemonic == "mov" and to.size >= 4:
         if source.type == x86.X86_OP_IMM:
             state.copied = f"{source.imm}"
@@ -181,9 +188,24 @@ def _sum(state: State, instruction: Any) -> None:
     name = instruction.mnemonic
     other = constant(1) if name in ("inc", "dec") else at.read(state, instruction, instruction.operands[1])
     same = name == "sub" and _is_same_register(instruction)
-    result = constant(0) if same else state.sum_of(one, other, -1 if name in ("sub", "dec") else 1)
+    result = constant(0) if same else _added(state, one, other, name in ("sub", "dec"))
     at.write(state, instruction, to, result)
     state.flags = same or all(state.is_usable(each) or each.kind is Kind.FRAME for each in (one, other))
+
+
+def _added(state: State, one: Value, other: Value, is_difference: bool) -> Value:
+    """Like any sum, but of what reductions make."""
+    if partial.is_start(one) and (
+        (state.is_usable(other) and other.kind is not Kind.TERMS) or other.is_constant
+    ):
+        gathered = vector_values.operated(state, "difference" if is_difference else "sum", one, other)
+        if gathered.kind is Kind.PARTIAL:
+            return gathered
+    elif Kind.SHARED in (one.kind, other.kind):
+        gathered = vector_values.operated(state, "difference" if is_difference else "sum", one, other)
+        if gathered.kind is Kind.COMBINED:
+            return gathered
+    return state.sum_of(one, other, -1 if is_difference else 1)
 
 
 def _is_same_register(instruction: Any) -> bool:
@@ -199,7 +221,17 @@ def _product(state: State, instruction: Any) -> None:
         state.set("rdx", CLEAN)
     else:
         one, other = (at.read(state, instruction, each) for each in parts[-2:])
-        at.write(state, instruction, parts[0], state.product_of(one, other))
+        gathered = vector_values.operated(state, "product", one, other)
+        is_known = (
+            gathered.kind in (Kind.PARTIAL, Kind.COMBINED) and state.is_usable(one) and state.is_usable(other)
+        )
+        is_number = one.is_constant and other.is_constant
+        at.write(
+            state,
+            instruction,
+            parts[0],
+            gathered if is_known and not is_number else state.product_of(one, other),
+        )
     state.flags = False
 
 
@@ -209,8 +241,9 @@ def _division(state: State, instruction: Any) -> None:
     state.flags = False
     if divisor != symbol(THREADS) or by.size < 4:
         _use_all(state, instruction, [divisor, low, high])
-        state.set("rax", CLEAN)
-        return state.set("rdx", CLEAN)
+        result = state.mixed(divisor, low, high)
+        state.set("rax", result)
+        return state.set("rdx", result)
     _use_all(state, instruction, [low, high])
     copied = state.copied
     if state.divided is not None and copied and state.divided[1] == copied:
@@ -238,6 +271,13 @@ def _compare(state: State, instruction: Any) -> None:
         state.flags = state.is_usable(one) and state.is_usable(other)
         return
     state.flags = (one, other)
+    if instruction.mnemonic == "cmp":
+        choices.compare(state, instruction)
+        # What was expected with what was found.
+        state.is_outcome = state.registers["rax"] in (one, other) and one.kind is not other.kind
+        state.is_outcome &= state.registers["rax"].kind is Kind.SHARED
+    else:
+        choices.test(state, instruction)
 
 
 def _compute(state: State, instruction: Any) -> None:
@@ -252,13 +292,22 @@ def _compute(state: State, instruction: Any) -> None:
         at.write(state, instruction, parts[0], constant(0) if name == "xor" else CLEAN)
         state.flags = True
         return None
+    if name == "or" and parts[1].type == x86.X86_OP_IMM and parts[1].imm in (-1, 0xFFFFFFFF):
+        at.write(state, instruction, parts[0], constant(-1))
+        state.flags = True
+        return None
     if name in ("adc", "sbb") and not state.are_flags_clean():
         raise Refused("what is compared with the number of the thread goes into a computation")
     values = [at.read(state, instruction, each) for each in parts]
     addresses = [each for each in values if each.kind is Kind.FRAME]
     _use_all(state, instruction, [each for each in values if each.kind is not Kind.FRAME])
-    at.write(state, instruction, parts[0], LOST if addresses else CLEAN)
+    result = LOST if addresses else state.mixed(*values)
+    if name in ("and", "or", "xor") and not addresses:
+        result = vector_values.operated(state, name, *values)
+    at.write(state, instruction, parts[0], result)
     state.flags = not addresses
+    if name in _SET_ZERO:
+        choices.test(state, instruction)
     return None
 
 

@@ -7,10 +7,11 @@ from typing import Any
 from capstone import x86_const as x86
 
 from trimtab.outlined.state import GENERAL, Refused, State
-from trimtab.outlined.values import CLEAN, LOST, Kind, Value, constant
+from trimtab.outlined.values import CLEAN, LOST, OF_BLOCK, Key, Kind, Value, constant, fixed, pointer
 
 _LETTERS = {"a": "rax", "b": "rbx", "c": "rcx", "d": "rdx"}
 _STACK_PROTECTOR = 0x28
+_FILE = ("file",)  # addresses as the file counts
 
 
 def whole_name(name: str) -> str | None:
@@ -46,7 +47,7 @@ def is_vector(instruction: Any) -> bool:
 
 
 def address_of(state: State, instruction: Any, operand: Any) -> Value:
-    """The address of a memory operand: CLEAN outside the frame, else where in it."""
+    """The address of a memory operand: a frame's, or one that others see."""
     memory = operand.mem
     if memory.segment:
         raise Refused("it uses thread-local storage")
@@ -54,9 +55,13 @@ def address_of(state: State, instruction: Any, operand: Any) -> Value:
     base = instruction.reg_name(memory.base) if memory.base else None
     index = instruction.reg_name(memory.index) if memory.index else None
     for name, scale in ((base, 1), (index, memory.scale)):
-        if name is None or name == "rip" or name.startswith(("xmm", "ymm", "zmm")):
-            if name is not None:
-                value = state.sum_of(value, CLEAN)
+        if name is None:
+            continue
+        if name == "rip":
+            value = state.sum_of(value, pointer(_FILE, instruction.address + instruction.size))
+            continue
+        if name.startswith(("xmm", "ymm", "zmm")):
+            value = state.sum_of(value, CLEAN)
             continue
         whole = whole_name(name)
         if whole is None or name != whole:
@@ -101,10 +106,46 @@ def read(state: State, instruction: Any, operand: Any) -> Value:
         return state.truncated(value, operand.size)
     if is_stack_protector(instruction, operand):
         return CLEAN
+    return loaded(state, instruction, operand)
+
+
+def loaded(state: State, instruction: Any, operand: Any) -> Value:
+    """What memory holds."""
     address = checked_address(state, instruction, operand)
     if address.kind is Kind.FRAME:
-        return state.load(address.base, address.offset, operand.size)
-    return CLEAN
+        value = state.load(address.base, address.offset, operand.size)
+        if address.offset is None and value == CLEAN and state.combining and address.key:
+            return state.load_run(address.base, address.key[0])
+        if address.offset is None and value == CLEAN:
+            return state.read_element(text_key(instruction, operand))
+        return value
+    known = address_of(state, instruction, operand)
+    if known.kind is Kind.POINTER and known.key == _FILE and state.code is not None:
+        constants = state.code.read_only(known.offset or 0, operand.size)
+        if constants is not None:
+            return fixed(constants)
+    if state.is_of_block(known) and not state.combining:
+        return OF_BLOCK
+    key = key_of(state, instruction, operand)
+    return CLEAN if key is None or (key[0] == "text" and not state.combining) else state.read_shared(key)
+
+
+def key_of(state: State, instruction: Any, operand: Any) -> Key | None:
+    """The place of a memory operand that others see."""
+    address = address_of(state, instruction, operand)
+    if address.kind is Kind.FRAME:
+        return None
+    if address.kind in (Kind.POINTER, Kind.SHARED):
+        key = address.key if address.kind is Kind.POINTER else ("at", address.key)
+        return ("place", key, address.offset or 0, operand.size)
+    return text_key(instruction, operand)
+
+
+def text_key(instruction: Any, operand: Any) -> Key:
+    """The place, as the instruction addresses it: good until one of the registers changes."""
+    memory = operand.mem
+    names = [instruction.reg_name(each) if each else "" for each in (memory.base, memory.index)]
+    return ("text", *names, memory.scale, memory.disp, operand.size)
 
 
 def write(state: State, instruction: Any, operand: Any, value: Value) -> None:
@@ -117,20 +158,27 @@ def write(state: State, instruction: Any, operand: Any, value: Value) -> None:
             return state.set_top(value)
         if operand.size < 4:  # the rest of the register stays
             before = state.registers[name]
-            value = CLEAN if state.is_usable(before) and state.is_usable(value) else LOST
+            is_usable = state.is_usable(before) and state.is_usable(value)
+            value = state.mixed(before, value) if is_usable else LOST
         state.set(name, value)
         return None
     address = checked_address(state, instruction, operand)
     if address.kind is Kind.FRAME:
+        if address.offset is None and state.store_element(text_key(instruction, operand), value):
+            return None
         return state.store(address.base, address.offset, operand.size, value)
-    store_outside(state, value)
+    store_outside(state, value, key_of(state, instruction, operand))
     return None
 
 
-def store_outside(state: State, value: Value) -> None:
-    """Memory that others may see is written."""
+def store_outside(state: State, value: Value, key: Key | None = None) -> None:
+    """Memory that others may see is written: at this place."""
     if value.kind is Kind.FRAME:
         raise Refused("the address of one of its variables leaves it")
     state.use(value, "memory")
+    if state.combining:
+        if value.kind is Kind.COMBINED and value.key == key:
+            return
+        raise Refused("it stores in a critical section what is no reduction that is understood")
     if not state.is_nonempty:
         raise Refused("it stores what a thread without iterations would store, too")

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
+from trimtab.outlined import partial
+from trimtab.outlined.code import Code
 from trimtab.outlined.values import (
+    AS_CLEAN,
     CLEAN,
     LOST,
+    OF_BLOCK,
+    Key,
     Kind,
     Part,
     Value,
     added,
+    constant,
     frame,
     mentions,
     multiplied,
     parts_of,
+    pointer,
+    shared,
 )
 
 
@@ -37,7 +47,9 @@ SCRATCH = ("rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11")
 class State:
     """Changed in place while instructions are followed; copied where the way forks."""
 
-    registers: dict[str, Value] = field(default_factory=lambda: dict.fromkeys(GENERAL, CLEAN))
+    registers: dict[str, Value] = field(
+        default_factory=lambda: dict.fromkeys(GENERAL, CLEAN) | {"rdi": pointer(("argument",), 0)}
+    )
     slots: _Slots = field(default_factory=dict)
     flags: Flags = True
     facts: Facts = ()
@@ -47,28 +59,143 @@ class State:
     copied: str = ""
     divided: tuple[int, str] | None = None
     is_aliased: bool = False  # an address in the frame may be among what counts as clean
+    # Of reductions
+    vectors: dict[str, Value] = field(
+        default_factory=dict
+    )  # a vector register of which more is known than CLEAN
+    same: dict[str, int] = field(default_factory=dict)  # registers with equal numbers hold the same value
+    compared: tuple[int, int, str] | None = None  # two such numbers and the kind of their comparison
+    tested: int = 0  # the number of a value that is 0 if the flags say "equal"
+    ordered: tuple[int, int, str] | None = None  # the first is surely not below the second
+    combining: int = 0  # where the critical section begins that this is in; 0: in none
+    combined: frozenset[int] = frozenset()  # combinations that were made: each is made once in a call
+    exchanging: int = 0  # where a compare and exchange has not succeeded yet
+    is_retrying: bool = False  # it has failed
+    is_outcome: bool = False  # the flags tell whether it has succeeded
+    has_texts: bool = False  # values may be of places that are known by the registers that address them
+    code: Code | None = field(default=None, compare=False, repr=False)
+    site: int = field(default=0, compare=False)  # the instruction that is followed
+    # Where something is added to a partial result that may not be an iteration's: it must be in a loop. Of the whole walk.
+    added_in: set[int] = field(default_factory=set, compare=False, repr=False)
 
     def copy(self) -> State:
         """To go on in another way."""
-        return State(
-            dict(self.registers),
-            dict(self.slots),
-            self.flags,
-            self.facts,
-            self.is_nonempty,
-            dict(self.lowest),
-            self.copied,
-            self.divided,
-            self.is_aliased,
+        return replace(
+            self,
+            registers=dict(self.registers),
+            slots=dict(self.slots),
+            lowest=dict(self.lowest),
+            vectors=dict(self.vectors),
+            same=dict(self.same),
         )
 
     def set(self, register: str, value: Value) -> None:
         """A register is written."""
+        self._forget_register(register)
         self.registers[register] = value
         if register == "rax":
             self.copied = ""
         if self.divided is not None and self.divided[1] == register:
             self.divided = None
+
+    def set_vector(self, register: str, value: Value) -> None:
+        """A vector register is written."""
+        self._forget_register(register)
+        self.vectors.pop(register, None)
+        if value.kind is not Kind.CLEAN:
+            self.vectors[register] = value
+
+    def of(self, register: str) -> Value:
+        """What a register holds, of either kind."""
+        return self.registers.get(register) or self.vectors.get(register, CLEAN)
+
+    def _forget_register(self, register: str) -> None:
+        self.same.pop(register, None)
+        if self.has_texts:
+            self._forget_shared(lambda key: key[0] == "text" and register in key[1:3])
+
+    def number_of(self, register: str, instruction: int) -> int:
+        """A number that all registers have which hold the same as this one."""
+        if register not in self.same:
+            self.same = {name: each for name, each in self.same.items() if each != instruction}
+            self.same[register] = instruction
+            self.tested = 0 if self.tested == instruction else self.tested
+            for name in ("compared", "ordered"):
+                known = getattr(self, name)
+                if known is not None and instruction in known[:2]:
+                    setattr(self, name, None)
+        return self.same[register]
+
+    def read_shared(self, key: Key) -> Value:
+        """A place that others see is read: what was read there before may be something else."""
+        self._forget_shared(lambda other: other == key)
+        self.has_texts |= key[0] == "text"
+        return shared(key)
+
+    def forget_readings(self) -> None:
+        """What was read of places that others see may be something else by now; pointers that were read are as good as ever."""
+
+        def kept(value: Value) -> Value:
+            if value.kind is Kind.SHARED and value.key[0] != "text":
+                return pointer(("at", value.key), 0)
+            return CLEAN if value.kind in (Kind.SHARED, Kind.COMBINED) else value
+
+        self._replace_all(kept)
+
+    def learn_zero(self) -> None:
+        """What the flags come from is 0."""
+        zeros = [name for name, number in self.same.items() if number == self.tested != 0]
+        for name in zeros:
+            if name in self.registers and self.registers[name].kind in AS_CLEAN:
+                self.registers[name] = constant(0)
+
+    def load_run(self, base: int, offset: int) -> Value:
+        """Any of the parts of the frame that were stored from there on without a gap: all elements of an array are."""
+        values = []
+        while True:
+            found = [
+                (at, length, value)
+                for (part, at), (length, value) in self.slots.items()
+                if part == base and at <= offset < at + length
+            ]
+            if not found:
+                break
+            values += [value for _, _, value in found]
+            offset = max(at + length for at, length, _ in found)
+        if not values or not all(partial.is_same_in_all_lanes(value) for value in values):
+            return CLEAN
+        return functools.reduce(partial.met, values)
+
+    def read_element(self, key: Key) -> Value:
+        """A part of the frame is read that only registers tell: what is made of it may be stored there again."""
+        self.has_texts = True
+        return Value(Kind.PARTIAL, start=shared(key))
+
+    def store_element(self, key: Key, value: Value) -> bool:
+        """What was read there is stored again, changed. False: it is something else."""
+        if value.kind is not Kind.PARTIAL or value.start != shared(key) or not self.is_nonempty:
+            return False
+
+        self.slots = {
+            at: (size, partial.changed(known, value.operations) if self.is_usable(known) else known)
+            for at, (size, known) in self.slots.items()
+        }
+        return True
+
+    def _forget_shared(self, is_gone: Callable[[Key], bool]) -> None:
+        def kept(value: Value) -> Value:
+            place = value.start if value.kind is Kind.PARTIAL and value.start is not None else value
+            is_of_memory = place.kind in (Kind.SHARED, Kind.COMBINED)
+            return CLEAN if is_of_memory and is_gone(place.key) else value
+
+        self._replace_all(kept)
+
+    def _replace_all(self, kept: Callable[[Value], Value]) -> None:
+        self.registers = {name: kept(value) for name, value in self.registers.items()}
+        self.vectors = {
+            name: value for name, each in self.vectors.items() if (value := kept(each)).kind is not Kind.CLEAN
+        }
+        self.slots = {at: (size, kept(value)) for at, (size, value) in self.slots.items()}
 
     def are_flags_clean(self) -> bool:
         """Whether what was compared is the program's own affair."""
@@ -89,7 +216,7 @@ class State:
 
     def is_usable(self, value: Value) -> bool:
         """Whether the program may do anything with it: it depends on T and N only as a block does."""
-        return value.kind is Kind.CLEAN or value.is_constant or self.part_of(value) is not None
+        return value.kind in AS_CLEAN or value.is_constant or self.part_of(value) is not None
 
     def use(self, value: Value, what: str) -> None:
         """The program does something with it that the computation of a block does not."""
@@ -100,6 +227,25 @@ class State:
                 else f"what cannot be followed goes into {what}"
             )
 
+    def is_of_block(self, value: Value) -> bool:
+        """Whether it surely differs from iteration to iteration, so that nothing which is done once a thread gives it."""
+        return value.kind in (Kind.OF_BLOCK, Kind.PARTIAL) or self.part_of(value) is not None
+
+    def mixed(self, *sources: Value) -> Value:
+        """What is computed from usable values."""
+        return OF_BLOCK if any(self.is_of_block(each) for each in sources) else CLEAN
+
+    def fold(self, operation: str, one: Value, other: Value, *, is_first_only: bool = False) -> Value:
+        """What an operation makes of two values, one of which may be a partial result."""
+        result = partial.folded(operation, one, other, self.is_nonempty, is_first_only=is_first_only)
+        if result.kind is not Kind.PARTIAL:
+            return self.mixed(one, other)
+        if partial.adds_once(operation) and not all(
+            self.is_of_block(each) or partial.is_neutral(operation, each) for each in (one, other)
+        ):
+            self.added_in.add(self.site)
+        return result
+
     def simplified(self, result: Value, *sources: Value) -> Value:
         """What is no part of a block any more, but made of such, is as good as any other value."""
         part = self.part_of(result)
@@ -109,7 +255,7 @@ class State:
             return result
         if result.is_constant:
             return result
-        return CLEAN if all(self.is_usable(each) for each in sources) else result
+        return self.mixed(*sources) if all(self.is_usable(each) for each in sources) else result
 
     def sum_of(self, one: Value, other: Value, sign: int = 1) -> Value:
         """one + other, or one - other."""
@@ -118,25 +264,36 @@ class State:
                 if offset.is_constant and address.offset is not None:
                     return frame(address.offset + sign * offset.number, address.base)
                 if self.is_usable(offset):
-                    return frame(None, address.base)
+                    lowest = () if address.offset is None else (address.offset,)
+                    return frame(None, address.base, lowest)
                 return LOST
         if Kind.LOST in (one.kind, other.kind) or Kind.FRAME in (one.kind, other.kind):
             return LOST
-        if Kind.CLEAN in (one.kind, other.kind):
-            return CLEAN if self.is_usable(one) and self.is_usable(other) else LOST
+        if Kind.PARTIAL in (one.kind, other.kind):
+            return self.fold("sum", one, other, is_first_only=sign < 0)
+        for address, offset in ((one, other), (other, one)):
+            if (
+                address.kind in (Kind.POINTER, Kind.SHARED)
+                and offset.is_constant
+                and (sign > 0 or address is one)
+            ):
+                key = address.key if address.kind is Kind.POINTER else ("at", address.key)
+                return pointer(key, (address.offset or 0) + sign * offset.number)
+        if one.kind in AS_CLEAN or other.kind in AS_CLEAN:
+            return self.mixed(one, other) if self.is_usable(one) and self.is_usable(other) else LOST
         return self.simplified(added(one, other, sign), one, other)
 
     def product_of(self, one: Value, other: Value) -> Value:
         """One * other."""
         if one.kind is Kind.TERMS and other.kind is Kind.TERMS:
             return self.simplified(multiplied(one, other), one, other)
-        return CLEAN if self.is_usable(one) and self.is_usable(other) else LOST
+        return self.mixed(one, other) if self.is_usable(one) and self.is_usable(other) else LOST
 
     def truncated(self, value: Value, size: int) -> Value:
         """Its low bytes. T, N and what is made of them need no more than four."""
-        if size >= 8 or value.kind is Kind.CLEAN or (size == 4 and value.kind is Kind.TERMS):
+        if size >= 8 or value.kind in AS_CLEAN or (size == 4 and value.kind is Kind.TERMS):
             return value
-        return CLEAN if self.is_usable(value) else LOST
+        return self.mixed(value) if self.is_usable(value) else LOST
 
     # Divisions
 
@@ -182,14 +339,18 @@ class State:
             return known[1]
         if known is not None and known[0] > size:
             return self.truncated(known[1], size)
-        for (part, begin), (length, value) in self.slots.items():
-            if (
-                part == base
-                and begin < offset + size
-                and offset < begin + length
-                and not self.is_usable(value)
-            ):
-                return LOST
+        parts = [
+            (begin, length, value)
+            for (part, begin), (length, value) in self.slots.items()
+            if part == base and begin < offset + size and offset < begin + length
+        ]
+        if any(not self.is_usable(value) for _, _, value in parts):
+            return LOST
+        # Lanes of a vector: all are partial results, or all are zero.
+        is_whole = sum(min(b + n, offset + size) - max(b, offset) for b, n, _ in parts) == size
+        lanes = {value for _, _, value in parts}
+        if is_whole and all(partial.is_same_in_all_lanes(value) for value in lanes):
+            return functools.reduce(partial.met, lanes)
         return CLEAN
 
     def store(self, base: int, offset: int | None, size: int, value: Value) -> None:
@@ -271,9 +432,35 @@ class State:
         }
         copied = self.copied if self.copied == other.copied else ""
         divided = self.divided if self.divided == other.divided else None
-        is_aliased = self.is_aliased or other.is_aliased
         joined = State(
-            registers, slots, flags, self.facts, self.is_nonempty, lowest, copied, divided, is_aliased
+            registers,
+            slots,
+            flags,
+            self.facts,
+            self.is_nonempty,
+            lowest,
+            copied,
+            divided,
+            self.is_aliased or other.is_aliased,
+            {
+                name: value
+                for name in self.vectors.keys() & other.vectors.keys()
+                if (value := self._joined(self.vectors[name], other, other.vectors[name])).kind
+                is not Kind.CLEAN
+            },
+            {name: each for name, each in self.same.items() if other.same.get(name) == each},
+            self.compared if self.compared == other.compared else None,
+            self.tested if self.tested == other.tested else 0,
+            self.ordered if self.ordered == other.ordered else None,
+            self.combining,
+            self.combined | other.combined,
+            self.exchanging,
+            self.is_retrying,
+            self.is_outcome and other.is_outcome,
+            self.has_texts or other.has_texts,
+            self.code,
+            self.site,
+            self.added_in,
         )
         return None if joined == self else joined
 
@@ -281,7 +468,9 @@ class State:
         if mine == its:
             return mine
         if self.is_usable(mine) and other.is_usable(its):
-            return CLEAN
+            met = partial.met(mine, its)
+            is_of_block = met == CLEAN and self.is_of_block(mine) and other.is_of_block(its)
+            return OF_BLOCK if is_of_block else met
         if mine.kind is Kind.FRAME and its.kind is Kind.FRAME and mine.base == its.base:
             return frame(None, mine.base)
         return LOST

@@ -9,9 +9,10 @@ from typing import Any
 
 from capstone import x86_const as x86
 
+from trimtab.outlined import choices, vector_values
 from trimtab.outlined import operands as at
 from trimtab.outlined.state import State
-from trimtab.outlined.values import CLEAN, Kind
+from trimtab.outlined.values import CLEAN, Kind, Value
 
 # x87 without an operand that would tell.
 _X87 = set(
@@ -115,30 +116,45 @@ def apply(state: State, instruction: Any) -> None:
     name, parts = instruction.mnemonic, instruction.operands
     is_comparing = name in _COMPARE_VECTORS
     is_reading = is_comparing or name.startswith(_READ_FIRST)
+    result = CLEAN if is_reading or not parts else choices.moved_vector(state, instruction)
+    number = choices.number_of(state, instruction, parts[-1]) if len(parts) == 2 and not is_reading else 0
     for position, operand in enumerate(parts):
         if operand.type == x86.X86_OP_MEM:
-            _memory(state, instruction, operand, position == 0 and not is_reading)
+            _memory(state, instruction, operand, position == 0 and not is_reading, result)
         elif (register := at.register_of(instruction, operand)) is not None:
             if position > 0 or is_reading:
                 state.use(state.registers[register], f"a computation ({name} {instruction.op_str})")
             else:
-                at.write(state, instruction, operand, CLEAN)
+                at.write(state, instruction, operand, result)
     if is_comparing:
         state.flags = True
+        choices.compare(state, instruction)
+    elif parts and (vector := vector_values.vector_of(instruction, parts[0])) is not None:
+        state.set_vector(vector, result)
+    if number:
+        choices.copy_number(state, instruction, parts[0], number)
     for number in instruction.regs_write:
         register = at.whole_name(instruction.reg_name(number))
-        if register is not None:
+        if register is not None and not (parts and at.register_of(instruction, parts[0]) == register):
             state.set(register, CLEAN)
 
 
-def _memory(state: State, instruction: Any, operand: Any, is_written: bool) -> None:
+def _memory(state: State, instruction: Any, operand: Any, is_written: bool, value: Value) -> None:
     address = at.checked_address(state, instruction, operand)
     size = operand.size if operand.size > 0 else 64
     if address.kind is not Kind.FRAME:
         if is_written:
-            at.store_outside(state, CLEAN)
+            at.store_outside(state, value, at.key_of(state, instruction, operand))
         return
-    if is_written:
+    if (
+        is_written
+        and address.offset is None
+        and state.store_element(at.text_key(instruction, operand), value)
+    ):
+        return
+    if is_written and address.offset is not None and value.kind is not Kind.CLEAN:
+        state.store(address.base, address.offset, size, value)
+    elif is_written:
         state.blur(address.base, address.offset, size)
     else:
         value = state.load(address.base, address.offset, size)

@@ -6,11 +6,12 @@ iterations; all other knowledge is joined where ways meet, until nothing changes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from capstone import x86_const as x86
 
+from trimtab.outlined import choices, combine
 from trimtab.outlined import operands as at
 from trimtab.outlined.calls import call
 from trimtab.outlined.code import Code
@@ -30,7 +31,19 @@ _CONDITIONS = (
 )
 
 # Where the walk is: return addresses, the instruction, and what keeps ways apart.
-_Place = tuple[tuple[int, ...], int, Facts, bool]
+_Place = tuple[tuple[int, ...], int, Facts, bool, int, int, bool]
+
+
+_Node = tuple[tuple[int, ...], int]
+
+
+@dataclass
+class _Segment:
+    """Instructions that are followed one after the other, and where it goes on."""
+
+    instructions: set[int] = field(default_factory=set)
+    next: set[_Node] = field(default_factory=set)
+    divides: bool = False
 
 
 @dataclass
@@ -41,6 +54,7 @@ class Walk:
     start: int
     has_block: bool = False  # a block with and without iterations was told apart
     steps: int = 0
+    segments: dict[_Node, _Segment] = field(default_factory=dict)
 
     def run(self) -> None:
         """Follow all ways.
@@ -48,13 +62,22 @@ class Walk:
         Raises:
             Refused: something on one of them must not be done by other threads than the program's own, or more often.
         """
-        state = State()
+        state = State(code=self.code)
+        added_in = state.added_in
         state.registers["rsp"] = frame(0)
         known: dict[_Place, State] = {}
         pending: list[tuple[tuple[int, ...], int, State]] = [((), self.start, state)]
         while pending:
             stack, address, state = pending.pop()
-            place = (stack, address, state.facts, state.is_nonempty)
+            place = (
+                stack,
+                address,
+                state.facts,
+                state.is_nonempty,
+                state.combining,
+                state.exchanging,
+                state.is_retrying,
+            )
             before = known.get(place)
             if before is not None:
                 merged = before.joined(state)
@@ -62,12 +85,31 @@ class Walk:
                     continue
                 state = merged
             known[place] = state.copy()
-            pending += self._follow(stack, address, state)
+            segment = self.segments.setdefault((stack, address), _Segment())
+            ways = self._follow(stack, address, state, segment)
+            segment.next |= {way[:2] for way in ways}
+            pending += ways
         if not self.has_block:
             raise Refused("it has no static loop that is understood")
+        if not all(self._is_in_loop(site) for site in added_in):
+            raise Refused("it may add something to a reduction that is no iteration's")
+
+    def _is_in_loop(self, site: int) -> bool:
+        """Whether an instruction is in a loop within a block: one that does not ask for the block again."""
+        for begin in [node for node, each in self.segments.items() if site in each.instructions]:
+            pending, seen = [begin], set[_Node]()
+            while pending:
+                segment = self.segments.get(pending.pop())
+                if segment is None or segment.divides:
+                    continue
+                if begin in segment.next:
+                    return True
+                pending += segment.next - seen
+                seen |= segment.next
+        return False
 
     def _follow(
-        self, stack: tuple[int, ...], address: int, state: State
+        self, stack: tuple[int, ...], address: int, state: State, segment: _Segment
     ) -> list[tuple[tuple[int, ...], int, State]]:
         """From here to where ways part or may meet."""
         while True:
@@ -81,16 +123,18 @@ class Walk:
                 instruction.mnemonic.removeprefix("bnd ").removeprefix("notrack "),
                 address + instruction.size,
             )
+            segment.instructions.add(address)
+            segment.divides |= name in ("div", "idiv")
             if name == "jmp":
                 target, imported = self._target(state, instruction)
                 if imported is None:
                     return [(stack, target, state)]
-                return self._return(stack, state) if call(state, imported) else []
+                return self._return(stack, state) if call(state, imported, address) else []
             if name == "call":
                 target, imported = self._target(state, instruction)
                 if imported is None:
                     return [self._enter(stack, target, after, state)]
-                if not call(state, imported):
+                if not call(state, imported, address):
                     return []
                 address = after
                 continue
@@ -100,11 +144,16 @@ class Walk:
                 return []
             if x86.X86_GRP_JUMP in instruction.groups:
                 target = instruction.operands[0].imm
-                return [
-                    (stack, target if is_taken else after, way)
-                    for is_taken, way in self._ways(state, name[1:], instruction)
-                ]
+                ways = self._ways(state, name[1:], instruction)
+                for is_taken, way in ways:
+                    is_same = is_taken == (name[1:] in _SAME) if name[1:] in _SAME | _OTHER else None
+                    combine.after_exchange(way, is_same)
+                    if is_same:
+                        way.learn_zero()
+                    choices.learn_order(way, name[1:], is_taken)
+                return [(stack, target if is_taken else after, way) for is_taken, way in ways]
             if name.startswith("cmov") or name.startswith("set"):
+                combine.after_exchange(state, None)
                 if state.are_flags_clean():
                     self._choose_either(state, instruction)
                     address = after
@@ -147,6 +196,7 @@ class Walk:
         if not stack:
             if top != frame(0):
                 raise Refused("its stack pointer cannot be followed")
+            combine.at_end(state)
             return []
         state.set_top(state.sum_of(top, constant(8)))
         return [(stack[:-1], stack[-1], state)]
@@ -215,7 +265,10 @@ class Walk:
         values = [at.read(state, instruction, each) for each in parts]
         is_same = len(values) == 2 and values[0] == values[1]
         is_clean = instruction.mnemonic.startswith("set") or all(state.is_usable(each) for each in values)
-        at.write(state, instruction, parts[0], values[0] if is_same else CLEAN if is_clean else LOST)
+        chosen = choices.chosen(state, instruction, *values) if is_clean and len(values) == 2 else CLEAN
+        if instruction.mnemonic.startswith("set") and not isinstance(state.flags, bool):
+            chosen = state.mixed(*state.flags)
+        at.write(state, instruction, parts[0], values[0] if is_same else chosen if is_clean else LOST)
 
     @staticmethod
     def _choose(state: State, instruction: Any, is_true: bool) -> None:

@@ -1,5 +1,5 @@
 """Read run directories. The bytes are those of docs/run-directory.md (format.hpp)."""
 
-from trimtab.readers.run import open_run
+from trimtab.readers.run import open_run, read_info
 
-__all__ = ["open_run"]
+__all__ = ["open_run", "read_info"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from trimtab.files import is_missing, open_regular, read_json
-from trimtab.model import Lane, Process, Records, Run, RunError
+from trimtab.model import Lane, Process, Records, Run, RunError, Unavailable
 from trimtab.readers import layout
 from trimtab.readers.files import RUN_FILES, RUN_INFO, open_file, records, second_header, text
 from trimtab.readers.info import check_info
@@ -28,8 +28,10 @@ _PLAUSIBLE = (
 def open_run(path: str | Path) -> Run:
     """Read the run in directory `path`. Events stay mapped; nothing large is copied.
 
+    A process that cannot be read is left out, and named. Of one whose lanes or samples are damaged the rest is read.
+
     Raises:
-        RunError: it is no run, or a file of it is damaged.
+        RunError: it is no run, or its run.json is damaged.
     """
     directory = Path(path)
     if not directory.is_dir():
@@ -40,8 +42,12 @@ def open_run(path: str | Path) -> Run:
             (entry for entry in directory.iterdir() if _PROCESS.match(entry.name) and _is_folder(entry)),
             key=lambda entry: [int(part) for part in entry.name.split("-")],
         )
+        read = [_read_or_leave_out(entry) for entry in found_processes]
         return Run(
-            directory, info, tuple(_read_process(entry) for entry in found_processes if _is_begun(entry))
+            directory,
+            info,
+            tuple(each for each in read if isinstance(each, Process)),
+            tuple(each for each in read if isinstance(each, Unavailable)),
         )
     except OSError as error:
         raise RunError(f"{error.filename or directory}: {error.strerror}") from error
@@ -69,6 +75,18 @@ def _is_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
+def _read_or_leave_out(directory: Path) -> Process | Unavailable:
+    """The process in `directory`, or why there is none: a run does not become unreadable through one of its processes."""
+    what = f"process {directory.name}"
+    try:
+        if not _is_begun(directory):
+            why = "it ended, or was killed, before its files were complete"
+            return Unavailable(what, why, "none needed if it was killed in its first milliseconds")
+        return _read_process(directory)
+    except (RunError, OSError) as error:
+        return Unavailable(what, f"left out: {error}", "the other processes are in this report")
+
+
 def _is_begun(directory: Path) -> bool:
     """False for a process that died while it made its directory: there is nothing to read."""
     return all(_is_finished(directory / f"{kind}.tt", kind) for kind in ("process", "names"))
@@ -90,8 +108,17 @@ def _empty(kind: str) -> Records:
     return np.empty(0, dtype=layout.RECORDS[kind])
 
 
-def _read_optional(path: Path, kind: str) -> Records:
-    return records(open_file(path, kind), kind) if _is_finished(path, kind) else _empty(kind)
+def _read_optional(path: Path, kind: str, lost: list[Unavailable]) -> Records:
+    """Its records; none where there is no such file, or where it is damaged, which is added to `lost`."""
+    try:
+        return records(open_file(path, kind), kind) if _is_finished(path, kind) else _empty(kind)
+    except RunError as error:
+        lost.append(_lost(f"{kind} of process {path.parent.name}", error))
+        return _empty(kind)
+
+
+def _lost(what: str, error: RunError) -> Unavailable:
+    return Unavailable(what, f"left out: {error}", "the rest of the process is in this report")
 
 
 def _read_process(directory: Path) -> Process:
@@ -107,10 +134,14 @@ def _read_process(directory: Path) -> Process:
     command = tuple(
         part.decode("utf-8", "replace") for part in bytes(head.pop("command")).rstrip(b"\0").split(b"\0")
     )
+    lost: list[Unavailable] = []
     lanes = tuple(
-        _read_lane(path)
+        lane
         for path in sorted(directory.glob("lane-*.events"))
-        if _is_finished(path, "events") and _is_finished(path.with_suffix(".profile"), "profile")
+        if (lane := _read_lane_or_leave_out(path, lost)) is not None
+    )
+    samples, switches, decisions = (
+        _read_optional(directory / f"{kind}.tt", kind, lost) for kind in ("counters", "switches", "decisions")
     )
     return Process(
         directory,
@@ -119,16 +150,28 @@ def _read_process(directory: Path) -> Process:
         names.subjects,
         names.counters,
         names.runtimes,
-        tuple(names.unavailable),
+        (*lost, *names.unavailable),
         names.facts,
         lanes,
-        _read_optional(directory / "counters.tt", "counters"),
-        _read_optional(directory / "switches.tt", "switches"),
+        samples,
+        switches,
         command,
         names.knobs,
         names.policies,
-        _read_optional(directory / "decisions.tt", "decisions"),
+        decisions,
     )
+
+
+def _read_lane_or_leave_out(events_path: Path, lost: list[Unavailable]) -> Lane | None:
+    """The lane; None where its files were not complete when the process died, or are damaged: that is added to `lost`."""
+    try:
+        profile_path = events_path.with_suffix(".profile")
+        if not (_is_finished(events_path, "events") and _is_finished(profile_path, "profile")):
+            return None
+        return _read_lane(events_path)
+    except RunError as error:
+        lost.append(_lost(f"{events_path.stem} of process {events_path.parent.name}", error))
+        return None
 
 
 def _read_lane(events_path: Path) -> Lane:

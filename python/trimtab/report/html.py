@@ -8,6 +8,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from trimtab.escapes import printable
 from trimtab.whole_files import write_whole
 
 _PAGE = Path(__file__).with_name("page.html")
@@ -53,11 +54,13 @@ def _bounded(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rounded(value: Any) -> Any:
-    """`value` with figures as exact as a page needs them, and None for what JSON has no number for."""
+    """`value` with figures as exact as a page needs them, None for what JSON has no number for, and texts as they are shown."""
     if isinstance(value, dict):
-        return {key: _rounded(each) for key, each in value.items()}
+        return {printable(key): _rounded(each) for key, each in value.items()}
     if isinstance(value, list):
         return [_rounded(each) for each in value]
+    if isinstance(value, str):
+        return printable(value)
     if isinstance(value, float):
         return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
     return value

@@ -20,7 +20,7 @@ _REASONS = {
 
 def decision_line(decision: dict[str, Any]) -> str:
     """One decision, without its evidence."""
-    changes = ", ".join(f"{each['knob']} {each['from']} -> {each['to']}" for each in decision["changes"])
+    changes = ", ".join(_change(each) for each in decision["changes"])
     first, _, others = changes.partition(" ")
     subject = decision["subject"]
     where = subject if subject.startswith(f"{first} of ") else f"{first} of {subject}"
@@ -34,9 +34,20 @@ def decision_line(decision: dict[str, Any]) -> str:
     return line
 
 
+def _change(change: dict[str, Any]) -> str:
+    """A search that found the program's own value to be best keeps it: from and to are the same then."""
+    if change["from"] == change["to"]:
+        return f"{change['knob']} stays {change['to']}"
+    return f"{change['knob']} {change['from']} -> {change['to']}"
+
+
 def lasting(decisions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those that changed what the program runs with."""
-    return [each for each in decisions if each["outcome"] in LASTING]
+    return [
+        each
+        for each in decisions
+        if each["outcome"] in LASTING and any(change["from"] != change["to"] for change in each["changes"])
+    ]
 
 
 def summary(decisions: list[dict[str, Any]]) -> str | None:
@@ -47,7 +58,8 @@ def summary(decisions: list[dict[str, Any]]) -> str | None:
     tried = {(each["subject"], _setting(each)) for each in decisions if each["outcome"] == "trial"}
     known = sum(each["outcome"] == "set" and each["policy"] == _HISTORY for each in decisions)
     by_rules = outcomes["set"] - known
-    text = f"{counted(outcomes['kept'], 'change')} kept, {len(tried)} tried"
+    kept = sum(each["outcome"] == "kept" for each in lasting(decisions))
+    text = f"{counted(kept, 'change')} kept, {len(tried)} tried"
     text += f", {known} from earlier runs" if known else ""
     return text + (f", {by_rules} set by rules" if by_rules else "")
 

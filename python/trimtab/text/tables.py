@@ -12,7 +12,7 @@ from trimtab.counted import counted
 from trimtab.text.console import output, table
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.system import system_line
-from trimtab.text.units import NAMES, percent, seconds
+from trimtab.text.units import NAMES, ending, percent, seconds
 from trimtab.text.workers import task_table, worker_table
 
 _Cell = Callable[[dict[str, Any]], str]
@@ -34,10 +34,8 @@ def tables(report: dict[str, Any], directory: Path) -> None:
     """The whole report as tables on standard output."""
     console = output()
     console.print(f"[bold]{escape(' '.join(report['command']))}[/]  {escape(str(directory))}")
-    end = report["exit"]
-    console.print(
-        f"{seconds(report['wall_s'])}, {_how_it_ended(end)}{'' if report['complete'] else ' (incomplete)'}"
-    )
+    how = escape(ending(report["exit"]))
+    console.print(f"{seconds(report['wall_s'])}, {how}{'' if report['complete'] else ' (incomplete)'}")
     if report["time"] is not None:
         rows = table(
             "share of core time",
@@ -81,14 +79,6 @@ def tables(report: dict[str, Any], directory: Path) -> None:
     console.print(
         f"own cost {percent(own['share'])} of core time; {own['events']} events, {own['dropped']} dropped"
     )
-
-
-def _how_it_ended(end: dict[str, Any]) -> str:
-    if end["signal"]:
-        return f"killed by {escape(end['signal'])}"
-    if end["code"] is None:
-        return "exit status unknown: the launcher was killed"
-    return f"exit code {end['code']}"
 
 
 def run_list(runs: list[dict[str, Any]]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+from typing import Any
+
 # The shares of the available core time, as people read them.
 NAMES = {
     "work": "work",
@@ -31,3 +34,21 @@ def seconds(value: float) -> str:
     if value >= 1:
         return f"{value:.3g} s"
     return f"{value * 1e3:.3g} ms" if value >= 1e-3 else f"{value * 1e6:.3g} us"
+
+
+def ending(exit_of: dict[str, Any]) -> str:
+    """How a program ended, from the part `exit` of its report.
+
+    Examples:
+        >>> ending({"code": 3, "signal": None})
+        'exit code 3'
+        >>> ending({"code": None, "signal": "SIGABRT"})
+        'killed by signal 6 (SIGABRT)'
+    """
+    name = exit_of["signal"]
+    if not name:
+        known = exit_of["code"] is not None
+        return f"exit code {exit_of['code']}" if known else "exit status unknown: the launcher was killed"
+    # One without a name is called by its number already.
+    number = getattr(signal, name, None)
+    return f"killed by {name}" if number is None else f"killed by signal {int(number)} ({name})"

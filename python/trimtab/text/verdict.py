@@ -2,57 +2,65 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, TextIO
 
-from rich.markup import escape
-
 from trimtab.counted import counted
-from trimtab.text.console import Console
+from trimtab.model import TUNING_OF
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
+from trimtab.text.lines import Bold, Lines
 from trimtab.text.system import system_line
-from trimtab.text.units import NAMES, percent, seconds
+from trimtab.text.units import NAMES, ending, percent, seconds
 from trimtab.text.workers import task_lines, workers_line
+
+_MOST_LEFT_OUT = 3
 
 
 def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
     """A few lines: efficiency, shares, worst regions, findings."""
-    console = Console(file=stream, highlight=False, soft_wrap=True)
+    lines = Lines(stream)
+    if report["exit"]["signal"]:
+        lines.print(Bold("trimtab"), f": the program was {ending(report['exit'])}")
     if report["efficiency"] is None:
-        console.print(f"[bold]trimtab[/]: {seconds(report['wall_s'])}; {escape(_why_no_regions(report))}")
-        console.print("  " + system_line(report))
-        _steering(report, console)
-        console.print(f"  run: {escape(str(directory))} (trimtab report RUN, --html FILE)")
+        lines.print(Bold("trimtab"), f": {seconds(report['wall_s'])}; {_why_no_regions(report)}")
+        lines.print("  " + system_line(report))
+        _steering(report, lines)
+        _left_out(report, lines)
+        lines.print(f"  run: {directory} (trimtab report RUN, --html FILE)")
         return
-    console.print(
-        f"[bold]trimtab[/]: {percent(report['efficiency'])} of {report['cpus_available']:g} CPUs' time over "
-        f"{seconds(report['wall_s'])} was work ({counted(report['threads'], 'thread')})"
+    lines.print(
+        Bold("trimtab"),
+        f": {percent(report['efficiency'])} of {report['cpus_available']:g} CPUs' time over "
+        f"{seconds(report['wall_s'])} was work ({counted(report['threads'], 'thread')})",
     )
     shares = [f"{NAMES[name]} {percent(share)}" for name, share in report["time"].items() if share >= 0.0005]
-    console.print("  " + ", ".join(shares))
+    lines.print("  " + ", ".join(shares))
     for region in report["regions"][:3]:
         imbalance = f", imbalance {region['imbalance']:.2f}" if region["imbalance"] else ""
-        console.print(
-            f"  region {escape(region['name'])}: {counted(region['calls'], 'call')}, {seconds(region['wall_s'])}, "
+        lines.print(
+            f"  region {region['name']}: {counted(region['calls'], 'call')}, {seconds(region['wall_s'])}, "
             f"waits {seconds(region['wait_s'])}{imbalance}"
         )
     line = workers_line(report)
     if line is not None:
-        console.print("  " + line)
+        lines.print("  " + line)
         for each in task_lines(report, 3):
-            console.print("  " + each)
-    _steering(report, console)
+            lines.print("  " + each)
+    _steering(report, lines)
     for finding in report["findings"][:3]:
         subject = f" at {finding['subject']}" if finding["subject"] else ""
-        console.print(
-            f"  [bold]{escape(finding['cause'])}{escape(subject)}[/] (up to {seconds(finding['gain_s'])}): "
-            f"{escape(finding['evidence'])}"
+        lines.print(
+            "  ",
+            Bold(finding["cause"] + subject),
+            f" (up to {seconds(finding['gain_s'])}): {finding['evidence']}",
         )
-        console.print(f"    -> {escape(finding['action'])}")
+        lines.print(f"    -> {finding['action']}")
     if not report["regions"] and (why := _why_no_regions(report)):
-        console.print(f"  no regions: {escape(why)}")
-    console.print(
-        f"  own cost {percent(report['overhead']['share'])}; run: {escape(str(directory))} "
+        lines.print(f"  no regions: {why}")
+    _left_out(report, lines)
+    lines.print(
+        f"  own cost {percent(report['overhead']['share'])}; run: {directory} "
         "(trimtab report RUN, --html FILE)"
     )
 
@@ -62,32 +70,43 @@ def _why_no_regions(report: dict[str, Any]) -> str:
     return next((each["why"] for each in report["unavailable"] if each["what"] == "OpenMP regions"), "")
 
 
-def _steering(report: dict[str, Any], console: Console) -> None:
+def _left_out(report: dict[str, Any], lines: Lines) -> None:
+    """Processes that could not be read; those that were killed in their first milliseconds are in the tables alone."""
+    found = [each for each in report["unavailable"] if re.fullmatch(r"process \d+-\d+", each["what"])]
+    damaged = [each for each in found if each["why"].startswith("left out: ")]
+    for each in damaged[:_MOST_LEFT_OUT]:
+        lines.print(f"  {each['what']} {each['why']}")
+    if len(damaged) > _MOST_LEFT_OUT:
+        lines.print(f"  and {len(damaged) - _MOST_LEFT_OUT} more processes")
+
+
+def _steering(report: dict[str, Any], lines: Lines) -> None:
     """What was changed, or that nothing was; and policies that had to be disabled."""
     for started in (report.get("steering") or {}).get("start_values", []):
-        console.print(
-            f"  started with {escape(started['name'])}={escape(started['value'])}: {escape(started['reason'])}"
-        )
+        lines.print(f"  started with {started['name']}={started['value']}: {started['reason']}")
     if (fit := (report.get("steering") or {}).get("virtual_threads")) is not None:
-        console.print(f"  virtual threads: {counted(fit, 'function')} fit for them")
+        lines.print(f"  virtual threads: {counted(fit, 'function')} fit for them")
         for missing in report["unavailable"]:
             if missing["what"] == "virtual threads":
-                console.print(f"    not {escape(missing['why'])}")
+                lines.print(f"    not {missing['why']}")
     if (report.get("steering") or {}).get("mode") == "known":
-        console.print(
+        lines.print(
             "  used the settings that earlier runs proved to help; --tune=off runs the program without them"
         )
     if report["decisions"]:
-        console.print(f"  steering: {summary(report['decisions'])}")
+        lines.print(f"  steering: {summary(report['decisions'])}")
         for decided in _latest(lasting(report["decisions"]))[-3:]:
-            console.print("    " + escape(decision_line(decided)))
+            lines.print("    " + decision_line(decided))
         for undone in rejected(report["decisions"])[-3:]:
-            console.print("    " + escape(rejected_line(undone)))
+            lines.print("    " + rejected_line(undone))
     elif report.get("steering"):
-        console.print("  steering: " + _why_nothing(report["steering"]))
+        lines.print("  steering: " + _why_nothing(report["steering"]))
+    for missing in [each for each in report["unavailable"] if each["what"].startswith(TUNING_OF)][:3]:
+        remedy = f"; {missing['remedy']}" if missing["remedy"] else ""
+        lines.print(f"    not tuned: {missing['what'][len(TUNING_OF) :]}: {missing['why']}{remedy}")
     for missing in report["unavailable"]:
         if missing["what"].startswith("policy "):
-            console.print(f"    {escape(missing['what'])} was disabled: {escape(missing['why'])}")
+            lines.print(f"    {missing['what']} was disabled: {missing['why']}")
 
 
 def _latest(decisions: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
-from rich.table import Table
-
-from trimtab.text.console import table
 from trimtab.text.units import percent, seconds
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _STATES = {
     "work_s": "work",
@@ -49,11 +48,15 @@ def task_lines(report: dict[str, Any], most: int) -> Iterator[str]:
     for each in [task for task in report["tasks"] if task["count"]][:most]:
         inner = ", inner tasks included" if each.get("includes_inner") else ""
         times = "" if each["mean_s"] is None else f", {seconds(each['mean_s'])} each{inner}"
-        yield f"task {escape(each['name'])}: {each['count']}{times}"
+        yield f"task {each['name']}: {each['count']}{times}"
 
 
 def worker_table(workers: list[dict[str, Any]]) -> Table:
     """A row a worker."""
+    from rich.markup import escape
+
+    from trimtab.text.console import table
+
     rows = table("worker", "tasks", "work", "looking", "no task", "idle", "parks")
     for each in workers:
         times = (seconds(each[key]) for key in ("work_s", "looking_s", "starved_s", "idle_s"))
@@ -63,6 +66,10 @@ def worker_table(workers: list[dict[str, Any]]) -> Table:
 
 def task_table(tasks: list[dict[str, Any]]) -> Table:
     """A row a kind of task."""
+    from rich.markup import escape
+
+    from trimtab.text.console import table
+
     rows = table("task", "count", "each", "longest", "all", "made", "suspended")
     for each in tasks[:_MOST_TASKS]:
         times = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import Any
 from trimtab.analysis import build
 from trimtab.history import History
 from trimtab.programs import find_program
-from trimtab.readers import open_run
+from trimtab.readers import open_run, read_info
 from trimtab.running import Ended, recording_command, run_to_end
 from trimtab.tuning.across import RunFailed, Start
 from trimtab.tuning.online import entries_of_start, key_of
@@ -56,8 +55,10 @@ class ProgramRunner:
     def frozen(self, start: Start) -> float:
         """Seconds from start to end with what was found, what `start` says on top of it, and no search."""
         directory = self._watched("--frozen", start.environment, self._history_with(start))
-        info = json.loads((directory / "run.json").read_text(encoding="utf-8"))
-        return float(info["ended"]["wall_s"])
+        ended = read_info(directory).get("ended") or {}
+        if ended.get("wall_s") is None:
+            raise RunFailed(f"{directory / 'run.json'}: ended: expected how the run ended, found nothing")
+        return float(ended["wall_s"])
 
     def _history_with(self, start: Start) -> Path:
         """What was found, and the settings of `start` instead where it has some: a file of its own."""

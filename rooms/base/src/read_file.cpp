@@ -1,13 +1,18 @@
 #include "trimtab/base/read_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "trimtab/base/system_calls.hpp"
+
 namespace trimtab::base {
 
 long read_file(const char* path, char* into, std::size_t bytes) noexcept {
+  const system_call_section section;
+  if (!section.is_permitted()) return -EPERM;
   const int saved = errno;
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
@@ -30,16 +35,39 @@ long read_file(const char* path, char* into, std::size_t bytes) noexcept {
 }
 
 int read_whole_file(const char* path, std::string& into, std::size_t most) {
-  const owned_file file(std::fopen(path, "re"));
-  if (!file) return errno;
+  const system_call_section section;
+  if (!section.is_permitted()) return EPERM;
+  // O_NONBLOCK: nothing waits for whoever writes into a pipe that somebody has put there.
+  const owned_descriptor file(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (file.get() < 0) return errno;
+  struct stat found;
+  if (fstat(file.get(), &found) != 0) return errno;
+  if (!S_ISREG(found.st_mode)) return S_ISDIR(found.st_mode) ? EISDIR : EINVAL;
   char buffer[4096];
   std::size_t used = 0;
-  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, file.get())) {
-    used += got;
+  for (;;) {
+    const ssize_t got = read(file.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got < 0 ? errno : 0;
+    used += static_cast<std::size_t>(got);
     if (used > most) return EFBIG;
-    into.append(buffer, got);
+    into.append(buffer, static_cast<std::size_t>(got));
   }
-  return std::ferror(file.get()) != 0 ? errno : 0;
+}
+
+int write_whole_file(const char* path, const std::string& text) noexcept {
+  const system_call_section section;
+  if (!section.is_permitted()) return EPERM;
+  // What a process that was killed has left; a link that somebody has put there is not followed.
+  unlink(path);
+  const owned_descriptor file(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (file.get() < 0) return errno;
+  for (std::size_t written = 0; written < text.size();) {
+    const ssize_t got = write(file.get(), text.data() + written, text.size() - written);
+    if (got < 0 && errno != EINTR) return errno;
+    if (got > 0) written += static_cast<std::size_t>(got);
+  }
+  return 0;
 }
 
 }  // namespace trimtab::base

@@ -10,7 +10,9 @@
 #include <cstring>
 
 #include "cpu_registry_file.hpp"
+#include "trimtab/base/file_size_limit.hpp"
 #include "trimtab/base/read_file.hpp"
+#include "trimtab/base/system_calls.hpp"
 
 namespace trimtab::observe {
 
@@ -63,7 +65,8 @@ int open_registry(const char* path, const char*& why) noexcept {
     return fd;
   }
   why = "";
-  if (fstat(fd, &its) != 0 || !S_ISREG(its.st_mode) || its.st_uid != geteuid() || (its.st_mode & 077) != 0)
+  if (fstat(fd, &its) != 0 || !S_ISREG(its.st_mode) || its.st_uid != geteuid() || (its.st_mode & 077) != 0 ||
+      its.st_nlink != 1)  // a second name: it is also some other file of this user
     why = "the registry is not this user's alone";
   else if (static_cast<std::uint64_t>(its.st_size) > registry_file::bytes)
     why = "the registry is larger than its format";
@@ -122,6 +125,7 @@ void cpu_registry::identify() noexcept {
 
 void cpu_registry::beat(std::uint64_t now_ns, std::uint32_t wanted, double used, const cpu_fold& allowed) noexcept {
   const errno_keeper keeper;
+  const base::file_size_signal_held held;
   identify();
   m_count = 1;
   cpu_member& me = m_members[0];
@@ -194,6 +198,9 @@ bool cpu_registry::take_part(int fd, std::uint64_t now_ns) noexcept {
 
 void cpu_registry::leave() noexcept {
   const errno_keeper keeper;
+  const base::system_call_section section;
+  if (!section.is_permitted()) return;
+  const base::file_size_signal_held held;
   if (m_place == most_members || m_members[0].pid != static_cast<std::uint32_t>(getpid())) return;
   m_count = 1;
   const int fd = open_registry(m_path, m_why_alone);

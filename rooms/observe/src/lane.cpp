@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "trimtab/base/system_calls.hpp"
 #include "trimtab/observe/recorder.hpp"
 
 namespace trimtab::observe {
@@ -53,9 +54,7 @@ profile_row* lane::add_row(std::uint64_t key, std::uint32_t subject, metric what
     return nullptr;
   }
   if (head.written == head.capacity) {
-    const recorder::setup_cost cost(*m_owner);
-    const int error = m_profile_file.grow(m_profile_file.size() + profile_growth);
-    if (error != 0) {
+    if (!grow_profile()) {
       head.dropped += 1;
       return nullptr;
     }
@@ -77,10 +76,24 @@ profile_row* lane::add_row(std::uint64_t key, std::uint32_t subject, metric what
   return added;
 }
 
+// Tried once: whoever asks for a row that finds no room asks at each event.
+bool lane::grow_profile() noexcept {
+  if (m_is_profile_full) return false;
+  const recorder::setup_cost cost(*m_owner);
+  m_is_profile_full = m_profile_file.grow(m_profile_file.size() + profile_growth) != 0;
+  return !m_is_profile_full;
+}
+
+// Tried once, too.
 bool lane::grow_index() noexcept {
+  if (m_is_index_full) return false;
   const std::uint64_t slots = (m_index_mask + 1) * 4;
+  if (!base::may_call_system()) return false;
   void* fresh = mmap(nullptr, slots * sizeof(index_entry), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (fresh == MAP_FAILED) return false;
+  if (fresh == MAP_FAILED) {
+    m_is_index_full = true;
+    return false;
+  }
   auto* table = static_cast<index_entry*>(fresh);
   for (std::uint64_t old = 0; old <= m_index_mask; ++old) {
     if (m_index[old].row == nullptr) continue;

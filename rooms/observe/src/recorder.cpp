@@ -12,6 +12,7 @@
 
 #include "recorder_append.hpp"
 #include "trimtab/base/read_file.hpp"
+#include "trimtab/base/system_calls.hpp"
 #include "trimtab/base/topology.hpp"
 
 namespace trimtab::observe {
@@ -21,9 +22,7 @@ constinit recorder the_recorder;
 namespace {
 
 constexpr std::size_t names_first_bytes = 12 * 1024;
-constexpr std::size_t names_reserve = std::size_t{64} << 20;
 constexpr std::size_t samples_first_bytes = 64 * 1024;
-constexpr std::size_t samples_reserve = std::size_t{1} << 30;
 
 std::uint64_t ns_of(const timeval& t) noexcept {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_usec) * 1000u;
@@ -31,7 +30,7 @@ std::uint64_t ns_of(const timeval& t) noexcept {
 
 void read_usage(process_header& into) noexcept {
   rusage usage;
-  if (getrusage(RUSAGE_SELF, &usage) != 0) return;
+  if (!base::may_call_system() || getrusage(RUSAGE_SELF, &usage) != 0) return;
   into.user_ns = ns_of(usage.ru_utime);
   into.system_ns = ns_of(usage.ru_stime);
   into.voluntary_switches = static_cast<std::uint64_t>(usage.ru_nvcsw);
@@ -76,6 +75,9 @@ int recorder::open(const recorder_options& options) noexcept {
   self.clock_read_ns = base::clock_read_cost_ns(m_clock);
   self.last_ticks = base::now();
   self.setup_ticks = self.last_ticks - self.start_ticks;
+  // Readers take a process for begun once process.tt has its magic: all that they need of it is there by now.
+  publish(m_names_file.data());
+  publish(m_process_file.data());
   m_state.store(state::on, std::memory_order_release);
   errno = saved;
   return 0;
@@ -86,14 +88,15 @@ int recorder::create_directory() noexcept {
   int made = -1;
   for (unsigned n = 0; n < 10'000 && made != 0; ++n) {
     std::snprintf(m_directory, sizeof m_directory, "%s/%u-%u", m_run_directory, pid, n);
-    made = mkdir(m_directory, 0755);
+    made = mkdir(m_directory, 0700);
     if (made != 0 && errno != EEXIST) return errno;
   }
   if (made != 0) return EEXIST;
   int error = create_file(m_process_file, "process.tt", file_kind::process, 0, header_bytes, header_bytes);
-  if (error == 0)
-    error = create_file(m_names_file, "names.tt", file_kind::names, 0, header_bytes + names_first_bytes, names_reserve);
+  if (error == 0) error = create_file(m_names_file, "names.tt", file_kind::names, 0, header_bytes + names_first_bytes);
   if (error != 0) {
+    m_process_file.remove();
+    m_names_file.remove();
     rmdir(m_directory);
     return error;
   }
@@ -105,29 +108,50 @@ int recorder::create_directory() noexcept {
   return 0;
 }
 
+bool recorder::path_of(const char* name, char (&into)[512]) const noexcept {
+  const int length = std::snprintf(into, sizeof into, "%s/%s", m_directory, name);
+  return length >= 0 && static_cast<std::size_t>(length) < sizeof into;
+}
+
 int recorder::create_file(base::mapped_file& file, const char* name, file_kind kind, std::uint32_t record_bytes,
                           std::size_t bytes, std::size_t reserve) noexcept {
   char path[512];
-  const int length = std::snprintf(path, sizeof path, "%s/%s", m_directory, name);
-  if (length < 0 || static_cast<std::size_t>(length) >= sizeof path) return ENAMETOOLONG;
+  if (!path_of(name, path)) return ENAMETOOLONG;
   const int error = file.create(path, bytes, reserve);
-  if (error != 0) return error;
-  auto& head = *reinterpret_cast<file_header*>(file.data());
+  if (error == 0) write_header(file.data(), kind, record_bytes, file.size());
+  return error;
+}
+
+int recorder::create_file(base::appended_file& file, const char* name, file_kind kind, std::uint32_t record_bytes,
+                          std::size_t bytes) noexcept {
+  char path[512];
+  if (!path_of(name, path)) return ENAMETOOLONG;
+  const int error = file.create(path, bytes);
+  if (error == 0) write_header(file.data(), kind, record_bytes, file.size());
+  return error;
+}
+
+void recorder::write_header(std::byte* at, file_kind kind, std::uint32_t record_bytes, std::size_t file_bytes) noexcept {
+  auto& head = *reinterpret_cast<file_header*>(at);
   head.version = format_version;
   head.minor = format_minor;
   head.header_size = header_bytes;
   head.kind = kind;
   head.record_bytes = record_bytes;
-  head.capacity = (file.size() - header_bytes) / (record_bytes == 0 ? 1 : record_bytes);
-  // The magic last, in one store: a file without it was never finished, and readers take it for absent.
+  head.capacity = (file_bytes - header_bytes) / (record_bytes == 0 ? 1 : record_bytes);
+}
+
+// The magic last, in one store: a file without it was never finished, and readers take it for absent. Release: whoever
+// sees it sees both headers, as they were written before.
+void recorder::publish(std::byte* at) noexcept {
+  auto& head = *reinterpret_cast<file_header*>(at);
   std::uint64_t magic;
   std::memcpy(&magic, file_magic, sizeof magic);
   std::atomic_ref(*reinterpret_cast<std::uint64_t*>(head.magic)).store(magic, std::memory_order_release);
-  return 0;
 }
 
 void recorder::heartbeat(base::ticks at) noexcept {
-  m_clock = base::refine(m_clock);
+  if (base::may_call_system()) m_clock = base::refine(m_clock);
   m_process->ns_per_tick = m_clock.ns_per_tick;
   read_usage(*m_process);
   std::atomic_ref(m_process->last_ticks).store(at, std::memory_order_release);
@@ -154,6 +178,7 @@ bool recorder::is_of_this_process() const noexcept {
 }
 
 void recorder::after_fork() noexcept {
+  base::forget_system_call_sections();
   if (is_off()) return;
   if (is_on()) m_forked_from = m_process->pid;
   m_state.store(state::forked, std::memory_order_relaxed);
@@ -179,6 +204,7 @@ void recorder::after_fork() noexcept {
   m_parallel = 0;
   m_trace_used = 0;
   m_trace_full = false;
+  m_has_refused_lanes = false;
   m_subject_count = m_keys = m_counter_count = m_knob_count = m_module_count = 0;
   m_runtime_count = m_policy_count = 0;
   m_open_lock.reset();
@@ -189,10 +215,11 @@ void recorder::after_fork() noexcept {
 }
 
 // By CPU time, not by the clock: with more threads than CPUs most of the time passes without us.
-recorder::setup_cost::setup_cost(recorder& of) noexcept : m_of(of), m_begin(base::nanoseconds_of(CLOCK_THREAD_CPUTIME_ID)) {}
+recorder::setup_cost::setup_cost(recorder& of) noexcept
+    : m_of(of), m_begin(base::may_call_system() ? base::nanoseconds_of(CLOCK_THREAD_CPUTIME_ID) : 0) {}
 
 recorder::setup_cost::~setup_cost() {
-  if (!m_of.is_on()) return;
+  if (!m_of.is_on() || m_begin == 0 || !base::may_call_system()) return;
   const std::uint64_t spent_ns = base::nanoseconds_of(CLOCK_THREAD_CPUTIME_ID) - m_begin;
   const auto spent = static_cast<std::uint64_t>(m_of.ticks_of_ns(static_cast<double>(spent_ns)));
   std::atomic_ref(m_of.m_process->setup_ticks).fetch_add(spent, std::memory_order_relaxed);
@@ -201,12 +228,12 @@ recorder::setup_cost::~setup_cost() {
 // counters.tt and switches.tt come into being with their first record: most processes of a run have neither.
 void recorder::sample(std::uint32_t counter, std::uint32_t lane, double value, base::ticks at) noexcept {
   if (counter == 0) return;
-  append(m_counters_file, "counters.tt", file_kind::counters, samples_first_bytes, samples_reserve,
+  append(m_counters_file, "counters.tt", file_kind::counters, samples_first_bytes,
          observe::sample{at, counter, lane, value, 0});
 }
 
 void recorder::add_switch(const event& record) noexcept {
-  append(m_switches_file, "switches.tt", file_kind::switches, samples_first_bytes, samples_reserve, record);
+  append(m_switches_file, "switches.tt", file_kind::switches, samples_first_bytes, record);
 }
 
 }  // namespace trimtab::observe

@@ -7,7 +7,6 @@ namespace trimtab::observe {
 
 namespace {
 constexpr std::size_t decisions_first_bytes = 16 * 1024;
-constexpr std::size_t decisions_reserve = std::size_t{256} << 20;
 }  // namespace
 
 std::uint32_t recorder::add_knob(std::uint32_t subject, const char* name, const char* key,
@@ -35,7 +34,7 @@ std::uint16_t recorder::add_policy(const char* name) noexcept {
 }
 
 void recorder::decide(const decision& record) noexcept {
-  append(m_decisions_file, "decisions.tt", file_kind::decisions, decisions_first_bytes, decisions_reserve, record);
+  append(m_decisions_file, "decisions.tt", file_kind::decisions, decisions_first_bytes, record);
 }
 
 }  // namespace trimtab::observe

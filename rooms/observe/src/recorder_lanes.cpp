@@ -12,6 +12,8 @@
 #include <mutex>
 #include <new>
 
+#include "file_refusal.hpp"
+#include "trimtab/base/system_calls.hpp"
 #include "trimtab/observe/recorder.hpp"
 
 namespace trimtab::observe {
@@ -36,8 +38,13 @@ constexpr std::uint64_t least_warm_events = 4096;
 // at a time each is a page fault of 5 to 10 us, and beside programs that want the CPUs more than that: whoever waits for
 // this thread at a barrier may yield its CPU, for as long as the scheduler lets others have it.
 constexpr std::uint64_t first_flight_events = 1024;
+// Of a lane for whose usual file there is no room.
+constexpr std::uint64_t least_events = 256;
 // In a period: the room that there is lasts for tens of such periods.
 constexpr std::uint64_t slow_events = 1024;
+
+// Of a thread that was given no lane: the recorder's generation then, plus one.
+constinit thread_local std::uint32_t t_refused = 0;
 
 // True while this thread's destructors for the lane have run: it must not open another.
 constinit thread_local bool t_ended = false;
@@ -61,7 +68,10 @@ void make_key() noexcept {
 }  // namespace
 
 lane* recorder::open_lane() noexcept {
-  if (t_ended) return nullptr;
+  // What was refused once is not asked for at each event.
+  if (t_ended || t_refused == generation + 1 || !base::may_call_system()) return nullptr;
+  const base::system_call_section section;
+  if (!section.is_permitted()) return nullptr;
   const int saved = errno;
   if (!is_on() && !open_in_child()) {
     errno = saved;
@@ -71,13 +81,14 @@ lane* recorder::open_lane() noexcept {
   const base::ticks begin = base::now();
   pthread_once(&lane_key_once, make_key);
   lane* opened = nullptr;
+  int error = 0;
   {
     const std::lock_guard guard(m_lock);
     for (std::uint32_t i = 0, n = lanes(); i < n && opened == nullptr; ++i) {
       lane* const candidate = m_lanes[i].load(std::memory_order_relaxed);
       if (candidate != nullptr && !candidate->m_open.load(std::memory_order_acquire)) opened = candidate;
     }
-    if (opened == nullptr) opened = new_lane();
+    if (opened == nullptr) opened = new_lane(error);
     if (opened != nullptr) {
       opened->m_open.store(true, std::memory_order_relaxed);
       lane_header& head = *opened->m_header;
@@ -91,7 +102,10 @@ lane* recorder::open_lane() noexcept {
       prctl(PR_GET_NAME, head.name);
     }
   }
-  if (opened != nullptr) {
+  if (opened == nullptr) {
+    t_refused = generation + 1;
+    report_refused_lane(error);
+  } else {
     t_lane = opened;
     opened->m_thread_start = begin;
     if (lane_key_made) pthread_setspecific(lane_key, opened);
@@ -100,6 +114,13 @@ lane* recorder::open_lane() noexcept {
   }
   errno = saved;
   return opened;
+}
+
+void recorder::report_refused_lane(int error) noexcept {
+  if (m_has_refused_lanes.exchange(true, std::memory_order_relaxed)) return;
+  const file_refusal refusal = explain_file_error(error);
+  unavailable("some threads", error == E2BIG ? "there are more threads than a run has lanes for" : refusal.why,
+              error == E2BIG ? "use fewer threads at a time" : refusal.remedy);
 }
 
 bool recorder::open_in_child() noexcept {
@@ -113,6 +134,7 @@ bool recorder::open_in_child() noexcept {
 }
 
 void recorder::close_lane(lane& which) noexcept {
+  const base::system_call_section section;
   const int saved = errno;
   if (m_options.lane_closed != nullptr) m_options.lane_closed(*this, which);
   const base::ticks at = base::now();
@@ -127,9 +149,11 @@ void recorder::close_lane(lane& which) noexcept {
   errno = saved;
 }
 
-lane* recorder::new_lane() noexcept {
+lane* recorder::new_lane(int& error) noexcept {
   const std::uint32_t id = lanes();
+  error = E2BIG;
   if (id == max_lanes) return nullptr;
+  error = ENOMEM;
   const std::size_t index_bytes = first_index_slots * sizeof(lane::index_entry);
   void* memory = mmap(nullptr, sizeof(lane), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
@@ -143,7 +167,8 @@ lane* recorder::new_lane() noexcept {
   made->m_id = id;
   made->m_index = static_cast<lane::index_entry*>(index);
   made->m_index_mask = first_index_slots - 1;
-  if (!prepare_lane(*made)) {
+  error = prepare_lane(*made);
+  if (error != 0) {
     munmap(index, index_bytes);
     munmap(memory, sizeof(lane));
     return nullptr;
@@ -154,28 +179,22 @@ lane* recorder::new_lane() noexcept {
   return made;
 }
 
-bool recorder::prepare_lane(lane& made) noexcept {
+int recorder::prepare_lane(lane& made) noexcept {
   char name[32];
   std::snprintf(name, sizeof name, "lane-%04u.profile", made.m_id);
-  if (create_file(made.m_profile_file, name, file_kind::profile, sizeof(profile_row),
-                  header_bytes + first_profile_rows * sizeof(profile_row), profile_reserve) != 0)
-    return false;
-  made.m_profile_header = reinterpret_cast<file_header*>(made.m_profile_file.data());
-
-  const bool is_ample = made.m_id < many_lanes && m_options.max_trace_bytes / 16 > first_trace_events * sizeof(event);
-  const std::uint64_t first_traced = is_ample ? first_trace_events : least_trace_events;
-  const std::uint64_t first = traces() ? first_traced : m_options.flight_events;
-  const std::size_t first_bytes = header_bytes + first * sizeof(event);
-  const std::size_t reserve = traces() ? header_bytes + m_options.max_trace_bytes + first * sizeof(event) : first_bytes;
-  std::snprintf(name, sizeof name, "lane-%04u.events", made.m_id);
-  if (create_file(made.m_events_file, name, file_kind::events, sizeof(event), first_bytes, reserve) != 0) {
-    made.m_profile_file.close();
-    return false;
+  int error = create_file(made.m_profile_file, name, file_kind::profile, sizeof(profile_row),
+                          header_bytes + first_profile_rows * sizeof(profile_row), profile_reserve);
+  if (error == 0) error = create_events(made);
+  if (error != 0) {
+    made.m_profile_file.remove();
+    return error;
   }
-  made.m_warm = std::min(first, traces() ? least_warm_events : first_flight_events);
+  made.m_profile_header = reinterpret_cast<file_header*>(made.m_profile_file.data());
+  made.m_events_header = reinterpret_cast<file_header*>(made.m_events_file.data());
+  const std::uint64_t room = (made.m_events_file.size() - header_bytes) / sizeof(event);
+  made.m_warm = std::min(room, traces() ? least_warm_events : first_flight_events);
   made.m_events_file.populate(0, header_bytes + made.m_warm * sizeof(event));
   made.m_profile_file.populate(0, header_bytes + first_profile_rows * sizeof(profile_row));
-  made.m_events_header = reinterpret_cast<file_header*>(made.m_events_file.data());
   made.m_header = reinterpret_cast<lane_header*>(made.m_events_file.data() + sizeof(file_header));
   made.m_header->lane = made.m_id;
   made.m_header->migrations = unknown;
@@ -184,11 +203,28 @@ bool recorder::prepare_lane(lane& made) noexcept {
   made.m_events = reinterpret_cast<event*>(made.m_events_file.data() + header_bytes);
   made.m_is_ring = !traces();
   made.m_cursor = made.m_events;
-  const std::uint64_t room = (made.m_events_file.size() - header_bytes) / sizeof(event);
   made.m_limit = made.m_events + (made.m_is_ring ? made.m_warm : room);
   made.m_ready.store(room, std::memory_order_release);
   m_trace_used.fetch_add(room * sizeof(event), std::memory_order_relaxed);
-  return true;
+  // Readers take a lane for absent until both of its files have their magic.
+  publish(made.m_profile_file.data());
+  publish(made.m_events_file.data());
+  return 0;
+}
+
+int recorder::create_events(lane& made) noexcept {
+  const bool is_ample = made.m_id < many_lanes && m_options.max_trace_bytes / 16 > first_trace_events * sizeof(event);
+  const std::uint64_t usual = !traces() ? m_options.flight_events : is_ample ? first_trace_events : least_trace_events;
+  char name[32];
+  std::snprintf(name, sizeof name, "lane-%04u.events", made.m_id);
+  int error = 0;
+  for (const std::uint64_t first : {usual, std::min(usual, least_events)}) {
+    const std::size_t first_bytes = header_bytes + first * sizeof(event);
+    const std::size_t reserve = traces() ? first_bytes + m_options.max_trace_bytes : first_bytes;
+    error = create_file(made.m_events_file, name, file_kind::events, sizeof(event), first_bytes, reserve);
+    if (error == 0) break;
+  }
+  return error;
 }
 
 // Called by the sampler thread: keeps each stream's room ahead of its lane by about one period at full speed, so that
@@ -215,10 +251,10 @@ void recorder::lengthen(lane& which, std::uint64_t written) noexcept {
   if (ready - written >= ahead) return;
   const std::uint64_t more = ready < most_trace_growth ? ready : most_trace_growth;
   if (!take_trace_budget(more * sizeof(event))) return;
-  if (which.m_events_file.grow(which.m_events_file.size() + more * sizeof(event)) != 0) {
+  if (const int error = which.m_events_file.grow(which.m_events_file.size() + more * sizeof(event)); error != 0) {
     m_trace_full.store(true, std::memory_order_relaxed);
-    unavailable("rest of the trace", "the file system has no room for more",
-                "free space, or give a directory elsewhere with -o");
+    const file_refusal refusal = explain_file_error(error);
+    unavailable("rest of the trace", refusal.why, refusal.remedy);
     return;
   }
   const std::uint64_t room = (which.m_events_file.size() - header_bytes) / sizeof(event);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "trimtab/base/system_calls.hpp"
 #include "trimtab/observe/recorder.hpp"
 
 namespace trimtab::observe {
@@ -116,7 +117,7 @@ std::uint32_t recorder::module_of(const void* address) noexcept {
   module_search found{};
   found.address = value;
   if (dl_iterate_phdr(match_module, &found) == 0) return no_subject;
-  if (found.path[0] == '\0') {
+  if (found.path[0] == '\0' && base::may_call_system()) {
     const ssize_t got = readlink("/proc/self/exe", found.path, sizeof found.path - 1);
     if (got > 0) found.path[got] = '\0';
   }
@@ -149,15 +150,13 @@ void recorder::append_name(name_record* fixed, std::size_t fixed_bytes, const ch
   }
   bytes = (bytes + 7) / 8 * 8;
   auto& head = *reinterpret_cast<file_header*>(m_names_file.data());
-  if (head.written + bytes > head.capacity) {
-    if (m_names_file.grow(m_names_file.size() * 2) != 0) {
-      head.dropped += 1;
-      return;
-    }
-    head.capacity = m_names_file.size() - header_bytes;
+  auto* to = reinterpret_cast<char*>(m_names_file.place(header_bytes + head.written, bytes));
+  if (to == nullptr) {
+    head.dropped += 1;
+    return;
   }
+  head.capacity = m_names_file.size() - header_bytes;
   fixed->bytes = static_cast<std::uint32_t>(bytes);
-  auto* to = reinterpret_cast<char*>(m_names_file.data() + header_bytes + head.written);
   std::memcpy(to, fixed, fixed_bytes);
   to += fixed_bytes;
   for (int i = 0; i < count; ++i) {

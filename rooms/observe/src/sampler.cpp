@@ -1,8 +1,11 @@
 // The sampler thread: heartbeat, room for the streams, probes. It is the only thread of ours in the program.
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -10,6 +13,7 @@
 #include "probes/instances.hpp"
 #include "trimtab/base/background.hpp"
 #include "trimtab/base/signals_held.hpp"
+#include "trimtab/base/system_calls.hpp"
 #include "trimtab/base/topology.hpp"
 #include "trimtab/observe/probe.hpp"
 
@@ -27,6 +31,8 @@ constexpr std::uint32_t longest_period_ms = 250;
 // Of one CPU. Half for the ticks themselves, half for the probes, shared evenly among them.
 constexpr double most_own_share = 0.002;
 constexpr std::uint64_t longest_stop_ns = 50'000'000;
+// A thread that has been woken is gone after some 0.1 ms, unless the machine is crowded.
+constexpr std::uint64_t longest_end_ns = 2'000'000'000;
 constexpr unsigned max_probes = 16;
 constexpr std::uint64_t ns_per_ms = 1'000'000;
 constexpr std::uint32_t usual_period_ms = sampler_options{}.period_ms;
@@ -47,8 +53,12 @@ struct sampler_state {
   unsigned active_count = 0;
   bool is_started = false;
   std::atomic<bool> is_stopping{false};
-  // A thread of an older generation ends by itself (a child of fork has none of its own to end).
+  // A thread of an older generation ends by itself (a child of fork has none of its own to end). Also the word that the
+  // thread sleeps on: who changes it may wake the thread.
   std::atomic<std::uint32_t> generation{0};
+  std::uint32_t generation_made = 0;  // of the thread, when it was made
+  std::atomic<int> tid{0};            // of the thread; 0: there is none, or it has not begun
+  std::atomic<bool> is_thread_made{false};
   base::spin_lock start_lock;
   base::spin_lock tick_lock;  // held by whoever calls sample, stop, heartbeat or make_streams_ready
 };
@@ -103,9 +113,31 @@ void start_probes(recorder& to) noexcept {
 
 std::uint64_t own_cpu_ns() noexcept { return base::nanoseconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
-void sleep_ns(std::uint64_t ns) noexcept {
+static_assert(sizeof state.generation == sizeof(int), "the kernel looks at an int");
+
+// Until the time is over, or the generation is another.
+void sleep_ns(std::uint64_t ns, std::uint32_t generation) noexcept {
   const timespec time{static_cast<time_t>(ns / 1'000'000'000u), static_cast<long>(ns % 1'000'000'000u)};
-  nanosleep(&time, nullptr);
+  syscall(SYS_futex, &state.generation, FUTEX_WAIT_PRIVATE, generation, &time, nullptr, 0);
+}
+
+bool is_alive(int tid) noexcept { return syscall(SYS_tgkill, getpid(), tid, 0) == 0; }
+
+// The thread of the sampler, if there is one, has ended when this returns true: it makes no more system calls.
+bool end_thread() noexcept {
+  if (!state.is_thread_made.load(std::memory_order_acquire)) return true;
+  state.generation.fetch_add(1, std::memory_order_release);
+  syscall(SYS_futex, &state.generation, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  const std::uint64_t give_up = base::monotonic_ns() + longest_end_ns;
+  for (;;) {
+    const int tid = state.tid.load(std::memory_order_acquire);
+    if (tid != 0 && !is_alive(tid)) break;
+    if (base::monotonic_ns() > give_up) return false;
+    sched_yield();
+  }
+  state.tid.store(0, std::memory_order_relaxed);
+  state.is_thread_made.store(false, std::memory_order_relaxed);
+  return true;
 }
 
 // The probes that are due. An expensive one comes more rarely, so that each keeps to its part of the share.
@@ -137,12 +169,13 @@ std::uint64_t next_period(std::uint64_t shortest, double cost_ns) noexcept {
 
 void* run(void* argument) noexcept {
   auto& to = *static_cast<recorder*>(argument);
-  const std::uint32_t mine = state.generation.load(std::memory_order_acquire);
+  const std::uint32_t mine = state.generation_made;
+  state.tid.store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_release);
   prctl(PR_SET_NAME, "trimtab");
   bool is_placed = false;
   double cost = 0;
   std::uint64_t spent = own_cpu_ns(), due = 0;  // the next heartbeat
-  for (std::uint64_t period = ns_per_ms;; sleep_ns(period)) {
+  for (std::uint64_t period = ns_per_ms;; sleep_ns(period, mine)) {
     // Before the lock, not after: from the moment that the end has begun `to` may be gone.
     if (state.is_stopping.load(std::memory_order_acquire) || state.generation.load(std::memory_order_acquire) != mine)
       return nullptr;
@@ -181,6 +214,7 @@ void start_thread(recorder& to) noexcept {
   pthread_attr_setstacksize(&attributes, stack_bytes);
   const base::signals_held held;  // every signal of the process stays the program's: the thread inherits a full mask
   pthread_t made;
+  state.generation_made = state.generation.load(std::memory_order_relaxed);
   int error = pthread_create(&made, &attributes, run, &to);
   if (error == EINVAL) {
     // The program's thread-local variables are taken out of each stack, and did not fit.
@@ -189,6 +223,7 @@ void start_thread(recorder& to) noexcept {
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     error = pthread_create(&made, &attributes, run, &to);
   }
+  state.is_thread_made.store(error == 0, std::memory_order_release);
   if (error != 0)
     to.unavailable("figures over time", "no further thread could be made", "raise the limit on processes (ulimit -u)");
   pthread_attr_destroy(&attributes);
@@ -230,6 +265,7 @@ void sampler_configure(const sampler_options& options) noexcept {
 }
 
 void sampler_lane_opened(recorder& to, lane& which) noexcept {
+  if (!base::may_call_system()) return;
   const base::signals_held held;
   state.start_lock.lock();
   const bool is_first = !state.is_started && !state.is_stopping.load(std::memory_order_relaxed);
@@ -243,12 +279,13 @@ void sampler_lane_opened(recorder& to, lane& which) noexcept {
 }
 
 void sampler_lane_closed(recorder& to, lane& which) noexcept {
+  if (!base::may_call_system()) return;
   const base::signals_held held;
   for (unsigned i = 0; i < state.active_count; ++i) state.active[i].what->lane_closed(to, which);
 }
 
 void sampler_stop(recorder& to) noexcept {
-  if (state.is_stopping.exchange(true)) return;
+  if (state.is_stopping.exchange(true) || !base::may_call_system()) return;
   const int saved = errno;
   const base::signals_held held;
   // The thread may sleep for a whole period, and is not worth waiting for: what it would do is done here. The
@@ -265,7 +302,7 @@ void sampler_stop(recorder& to) noexcept {
 }
 
 void sampler_flush(recorder& to) noexcept {
-  if (state.is_stopping.load(std::memory_order_acquire) || !state.is_started) return;
+  if (state.is_stopping.load(std::memory_order_acquire) || !state.is_started || !base::may_call_system()) return;
   const int saved = errno;
   const base::signals_held held;
   if (lock_ticks()) {
@@ -276,8 +313,25 @@ void sampler_flush(recorder& to) noexcept {
   errno = saved;
 }
 
+bool sampler_end_thread() noexcept {
+  const int saved = errno;
+  const bool has_ended = end_thread();
+  errno = saved;
+  return has_ended;
+}
+
+void sampler_start_thread_again(recorder& to) noexcept {
+  const int saved = errno;
+  state.start_lock.lock();
+  if (state.is_started && !state.is_thread_made.load(std::memory_order_relaxed)) start_thread(to);
+  state.start_lock.unlock();
+  errno = saved;
+}
+
 void sampler_after_fork() noexcept {
   state.generation.fetch_add(1, std::memory_order_release);
+  state.tid.store(0, std::memory_order_relaxed);
+  state.is_thread_made.store(false, std::memory_order_relaxed);
   for (const probe_row* row = probe_table; row->name != nullptr; ++row)
     if (is_wanted(*row)) row->instance()->after_fork();
   state.is_started = false;

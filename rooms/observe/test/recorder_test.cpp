@@ -1,3 +1,4 @@
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -186,6 +187,37 @@ TEST(recorder, many_threads_at_once_have_a_lane_each) {
     const auto name = "lane-00" + std::string(i < 10 ? "0" : "") + std::to_string(i) + ".profile";
     EXPECT_EQ(records_of<profile_row>(bytes_of(recorder.file(name.c_str()))).at(0).count, 100u);
   }
+}
+
+// Hooks ask for their lane at each construct: a refusal costs system calls once a thread.
+TEST(recorder, a_thread_that_was_given_no_lane_does_not_ask_again) {
+  scratch_run run;
+  open_recorder recorder(run);
+  const std::string names = recorder.file("names.tt");
+  const pid_t child = fork();
+  if (child == 0) {
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit tight{4096, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &tight);
+    int wrong = recorder->open_lane() == nullptr ? 0 : 1;
+    setrlimit(RLIMIT_FSIZE, &before);
+    if (recorder->open_lane() != nullptr) wrong |= 2;
+    std::thread([&] {
+      lane* const other = recorder->open_lane();  // it has not been refused, and there is room now
+      if (other == nullptr) wrong |= 4;
+      if (other != nullptr) recorder->close_lane(*other);
+    }).join();
+    if (access(recorder.file("lane-0001.profile").c_str(), F_OK) == 0) wrong |= 8;  // what was refused left nothing behind
+    _exit(wrong);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  const auto bytes = bytes_of(names);
+  const std::string text(bytes.begin(), bytes.end());
+  EXPECT_NE(text.find("some threads"), std::string::npos);
+  EXPECT_NE(text.find("limit on the size of files"), std::string::npos);
 }
 
 }  // namespace

@@ -305,16 +305,34 @@ TEST(switch_ring, reports_what_did_not_fit) {
   for (int i = 0; i < 3000; ++i) usleep(1);
   std::uint64_t records = 0, lost = 0;
   switch_ring::record each;
-  while (ring.next(each, lost)) records += 1;
+  while (ring.next(each, lost, ring.end())) records += 1;
   EXPECT_GE(records, 100u);
   // The kernel tells of a loss with the next record that fits again.
   for (int i = 0; i < 3; ++i) usleep(1);
-  while (ring.next(each, lost)) records += 1;
+  while (ring.next(each, lost, ring.end())) records += 1;
   const std::uint64_t expected = 2 * (switches() - before);  // out and in
   EXPECT_GE(expected, 4000u);
   EXPECT_GE(lost + records + 8, expected);
   EXPECT_LE(lost + records, expected + 8);
   EXPECT_GE(lost, 1000u);
+  ring.close();
+}
+
+// A record that cannot be written may cause the next switch: without an end that is fixed before, this went on for as long
+// as the program ran.
+TEST(switch_ring, is_read_to_an_end_although_reading_makes_switches) {
+  switch_ring ring;
+  if (const int error = ring.open(static_cast<std::uint32_t>(gettid()))) GTEST_SKIP() << explain_perf(error, "").why;
+  for (int i = 0; i < 20; ++i) usleep(1);
+  std::uint64_t records = 0, lost = 0;
+  switch_ring::record each;
+  const std::uint64_t end = ring.end();
+  while (ring.next(each, lost, end) && records < 100'000) {
+    records += 1;
+    usleep(1);
+  }
+  EXPECT_GE(records, 20u);
+  EXPECT_LT(records, 1000u);
   ring.close();
 }
 

@@ -171,8 +171,9 @@ TRIMTAB_NEXT(GOMP_loop_ull_ordered_guided_next, ull)
 TRIMTAB_NEXT(GOMP_loop_ull_ordered_runtime_next, ull)
 #undef TRIMTAB_NEXT
 
-// OpenMP 5: loops with task reductions or a conditional lastprivate. Without from_ and to, GCC has inlined the
-// static loop, and the call only makes the runtime ready for it.
+// OpenMP 5: loops with task reductions, a conditional lastprivate or a scan. Without from_ and to, GCC has inlined the
+// static loop, and the call only makes the runtime ready for it: first and last are none of the loop's. Such a loop is
+// known by what it asks, as all inlined ones are.
 #define TRIMTAB_GENERAL_START(name)                                                                              \
   TRIMTAB_HOOK bool name(long first, long last, long increment, long sched, long chunk, long* from_, long* to,   \
                          std::uintptr_t* reductions, void** memory) {                                            \
@@ -180,9 +181,13 @@ TRIMTAB_NEXT(GOMP_loop_ull_ordered_runtime_next, ull)
     auto* const forward =                                                                                        \
         real<bool(long, long, long, long, long, long*, long*, std::uintptr_t*, void**)>(from, symbol::name);     \
     if (forward == nullptr) return false;                                                                        \
+    if (from_ == nullptr || to == nullptr) {                                                                     \
+      begin_unshared(from);                                                                                      \
+      return forward(first, last, increment, sched, chunk, from_, to, reductions, memory);                       \
+    }                                                                                                            \
     started(from, TRIMTAB_PLACE, schedule_of(sched), first, last, increment, static_cast<std::uint64_t>(chunk)); \
     const bool is_more = forward(first, last, increment, sched, chunk, from_, to, reductions, memory);           \
-    if (from_ != nullptr && to != nullptr) answered(from, is_more, *from_, *to);                                 \
+    answered(from, is_more, *from_, *to);                                                                        \
     return is_more;                                                                                              \
   }
 TRIMTAB_GENERAL_START(GOMP_loop_start)
@@ -196,9 +201,13 @@ TRIMTAB_GENERAL_START(GOMP_loop_ordered_start)
     auto* const forward =                                                                                            \
         real<bool(bool, ull, ull, ull, long, ull, ull*, ull*, std::uintptr_t*, void**)>(from, symbol::name);         \
     if (forward == nullptr) return false;                                                                            \
+    if (from_ == nullptr || to == nullptr) {                                                                         \
+      begin_unshared(from);                                                                                          \
+      return forward(is_up, first, last, increment, sched, chunk, from_, to, reductions, memory);                    \
+    }                                                                                                                \
     started(from, TRIMTAB_PLACE, schedule_of(sched), first, last, static_cast<std::int64_t>(increment), chunk);      \
     const bool is_more = forward(is_up, first, last, increment, sched, chunk, from_, to, reductions, memory);        \
-    if (from_ != nullptr && to != nullptr) answered(from, is_more, *from_, *to);                                     \
+    answered(from, is_more, *from_, *to);                                                                            \
     return is_more;                                                                                                  \
   }
 TRIMTAB_ULL_GENERAL_START(GOMP_loop_ull_start)

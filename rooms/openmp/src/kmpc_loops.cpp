@@ -140,6 +140,10 @@ using static_init = void(ident*, std::int32_t, std::int32_t, std::int32_t*, numb
                          signed_number);
 using static_fini = void(ident*, std::int32_t);
 
+// Between the calls around a loop whose iterations wait for earlier ones (doacross), which every member makes: such a loop
+// is shared out as written.
+constinit thread_local bool t_is_in_doacross = false;
+
 // Where the hook returns to, for its long way. That has the hook's arguments and no more: so it is jumped to, and the short
 // way copies nothing on the stack.
 constinit thread_local const void* t_long_way = nullptr;
@@ -156,7 +160,7 @@ template <symbol which, short_call call, class number, class signed_number>
   const number first = *lower, last = *upper;
   begin_unshared(from);
   const loop_plan* const plan =
-      is_sharable_static(where, kind)
+      is_sharable_static(where, kind) && !t_is_in_doacross
           ? plan_for(from, schedule_of_llvm(kind), is_chunked_llvm(kind) ? chunk : 0, first, last, increment)
           : nullptr;
   if (plan != nullptr && !plan->is_weighted) chunk = static_cast<signed_number>(plan->chunk);
@@ -234,7 +238,7 @@ TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
     dispatch_started(from, TRIMTAB_PLACE, where, kind, first, last, increment, chunk);                                    \
     const schedule written = schedule_of_llvm(kind);                                                                      \
     const loop_plan* const plan =                                                                                         \
-        is_sharable_dispatch(kind)                                                                                        \
+        is_sharable_dispatch(kind) && !t_is_in_doacross                                                                   \
             ? plan_for(from, written, written == schedule::runtime ? 0 : chunk, first, last, increment)                   \
             : nullptr;                                                                                                    \
     if (plan == nullptr) return forward(where, thread, kind, first, last, increment, chunk);                              \
@@ -263,6 +267,19 @@ TRIMTAB_DISPATCH(4u, std::uint32_t, std::int32_t)
 TRIMTAB_DISPATCH(8, std::int64_t, std::int64_t)
 TRIMTAB_DISPATCH(8u, std::uint64_t, std::int64_t)
 #undef TRIMTAB_DISPATCH
+
+TRIMTAB_HOOK void __kmpc_doacross_init(ident* where, std::int32_t thread, std::int32_t dimensions, const void* bounds) {
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
+  t_is_in_doacross = true;
+  if (auto* const forward = real<void(ident*, std::int32_t, std::int32_t, const void*)>(from, symbol::__kmpc_doacross_init))
+    forward(where, thread, dimensions, bounds);
+}
+
+TRIMTAB_HOOK void __kmpc_doacross_fini(ident* where, std::int32_t thread) {
+  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
+  t_is_in_doacross = false;
+  if (auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_doacross_fini)) forward(where, thread);
+}
 
 #define TRIMTAB_DIST_DISPATCH(name, number, signed_number)                                                           \
   TRIMTAB_HOOK void name(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last, number first,  \

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "team.hpp"
+#include "trimtab/base/system_calls.hpp"
 
 namespace trimtab::openmp {
 
@@ -20,10 +21,19 @@ constinit thread_local proven t_proven{};
 
 namespace {
 
+// Of this thread, for whose state there was no memory: it is not asked for again at each construct.
+constinit thread_local bool t_was_refused = false;
+
 lane_state* make_state(lane& on) noexcept {
+  if (t_was_refused) return nullptr;
+  const base::system_call_section section;
+  if (!section.is_permitted()) return nullptr;
   void* const memory =
       mmap(nullptr, sizeof(lane_state), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
+  if (memory == MAP_FAILED) {
+    t_was_refused = true;
+    return nullptr;
+  }
   // Not constructed member by member: the slots are many pages that should stay untouched. All-zero bytes
   // are right for everything but the fields below.
   auto* const state = static_cast<lane_state*>(memory);

@@ -60,6 +60,43 @@ struct dynamic_tables {
     return hash == nullptr ? 0 : hash[1];
   }
 
+  // The default one of this name, or nullptr.
+  const ElfW(Sym) * definition_of(const char* name) const noexcept {
+    if (symbols == nullptr || strings == nullptr) return nullptr;
+    if (gnu_hash != nullptr) return in_gnu_hash(name);
+    return hash == nullptr ? nullptr : in_hash(name);
+  }
+
+  bool is_definition(std::uint32_t index, const char* name) const noexcept {
+    const ElfW(Sym)& symbol = symbols[index];
+    constexpr unsigned hidden = 0x8000;  // not the default version
+    return symbol.st_shndx != SHN_UNDEF && symbol.st_value != 0 && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
+           (versions == nullptr || (versions[index] & hidden) == 0) && std::strcmp(strings + symbol.st_name, name) == 0;
+  }
+
+  const ElfW(Sym) * in_gnu_hash(const char* name) const noexcept {
+    const std::uint32_t bucket_count = gnu_hash[0], first = gnu_hash[1], filter_words = gnu_hash[2];
+    const auto* const buckets =
+        reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const ElfW(Addr)*>(gnu_hash + 4) + filter_words);
+    const std::uint32_t* const chains = buckets + bucket_count;
+    if (bucket_count == 0) return nullptr;
+    std::uint32_t sum = 5381;
+    for (const char* each = name; *each != '\0'; ++each) sum = sum * 33 + static_cast<unsigned char>(*each);
+    std::uint32_t index = buckets[sum % bucket_count];
+    if (index < first) return nullptr;
+    for (;; ++index) {
+      const std::uint32_t of = chains[index - first];
+      if ((of | 1) == (sum | 1) && is_definition(index, name)) return symbols + index;
+      if ((of & 1) != 0) return nullptr;
+    }
+  }
+
+  const ElfW(Sym) * in_hash(const char* name) const noexcept {
+    for (std::uint32_t i = 1, n = hash[1]; i < n; ++i)
+      if (is_definition(i, name)) return symbols + i;
+    return nullptr;
+  }
+
   const char* version_of(std::uint32_t symbol) const noexcept {
     if (versions == nullptr || needed_versions == nullptr) return nullptr;
     const unsigned wanted = versions[symbol] & 0x7fffu;
@@ -94,14 +131,19 @@ bool has(const dl_phdr_info& object, std::uintptr_t address) noexcept {
   return false;
 }
 
+dynamic_tables tables_of(const dl_phdr_info& object) noexcept {
+  dynamic_tables tables;
+  tables.base = object.dlpi_addr;
+  for (int i = 0; i < object.dlpi_phnum; ++i)
+    if (object.dlpi_phdr[i].p_type == PT_DYNAMIC)
+      tables.read(reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr));
+  return tables;
+}
+
 int look(dl_phdr_info* object, std::size_t, void* data) {
   auto& wanted = *static_cast<search*>(data);
   if (!has(*object, wanted.address)) return 0;
-  dynamic_tables tables;
-  tables.base = object->dlpi_addr;
-  for (int i = 0; i < object->dlpi_phnum; ++i)
-    if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
-      tables.read(reinterpret_cast<const ElfW(Dyn)*>(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr));
+  const dynamic_tables tables = tables_of(*object);
   const std::size_t length = std::strlen(wanted.prefix);
   for (std::uint32_t i = 1, n = tables.undefined_below(); i < n; ++i) {
     const ElfW(Sym)& symbol = tables.symbols[i];
@@ -113,7 +155,34 @@ int look(dl_phdr_info* object, std::size_t, void* data) {
   return 1;
 }
 
+struct definition_search {
+  std::uintptr_t address;
+  const char* name;
+  bool is_any_other;  // any object but the one of the address
+  void* found;
+};
+
+int look_for_definition(dl_phdr_info* object, std::size_t, void* data) {
+  auto& wanted = *static_cast<definition_search*>(data);
+  if (has(*object, wanted.address) == wanted.is_any_other) return 0;
+  const ElfW(Sym)* const symbol = tables_of(*object).definition_of(wanted.name);
+  if (symbol != nullptr) wanted.found = reinterpret_cast<void*>(object->dlpi_addr + symbol->st_value);
+  return !wanted.is_any_other || wanted.found != nullptr;
+}
+
 }  // namespace
+
+void* definition_in(std::uintptr_t address, const char* name) noexcept {
+  definition_search wanted{address, name, false, nullptr};
+  dl_iterate_phdr(look_for_definition, &wanted);
+  return wanted.found;
+}
+
+bool is_defined(const char* name, std::uintptr_t but) noexcept {
+  definition_search wanted{but, name, true, nullptr};
+  dl_iterate_phdr(look_for_definition, &wanted);
+  return wanted.found != nullptr;
+}
 
 reference first_reference(std::uintptr_t address, const char* prefix) noexcept {
   search wanted{address, prefix, {}};

@@ -57,8 +57,19 @@ void real_dlclose(void* handle) noexcept {
 struct object_search {
   std::uintptr_t address;
   std::uintptr_t begin, end;
+  unsigned index;  // in the order in which objects were loaded
   char path[512];
 };
+
+// Objects that the program was started with stand first, and are never unloaded.
+unsigned initial_count = 0;
+[[gnu::constructor]] void count_initial_objects() noexcept {
+  const auto count = [](dl_phdr_info*, std::size_t, void*) {
+    ++initial_count;
+    return 0;
+  };
+  dl_iterate_phdr(count, nullptr);
+}
 
 int match_object(dl_phdr_info* object, std::size_t, void* data) {
   auto& wanted = *static_cast<object_search*>(data);
@@ -69,7 +80,10 @@ int match_object(dl_phdr_info* object, std::size_t, void* data) {
     if (from < begin) begin = from;
     if (from + object->dlpi_phdr[i].p_memsz > end) end = from + object->dlpi_phdr[i].p_memsz;
   }
-  if (wanted.address < begin || wanted.address >= end) return 0;
+  if (wanted.address < begin || wanted.address >= end) {
+    ++wanted.index;
+    return 0;
+  }
   wanted.begin = begin;
   wanted.end = end;
   std::strncpy(wanted.path, object->dlpi_name == nullptr ? "" : object->dlpi_name, sizeof wanted.path - 1);
@@ -103,32 +117,32 @@ bool is_runtime_name(const char* path) noexcept {
 // walk holds a lock of the loader.
 constexpr unsigned most_runtimes_loaded = 8;
 struct loaded_runtimes {
-  char paths[most_runtimes_loaded][512];
+  std::uintptr_t begins[most_runtimes_loaded];
   unsigned count;
 };
 
 int collect_runtime(dl_phdr_info* object, std::size_t, void* data) {
   auto& found = *static_cast<loaded_runtimes*>(data);
   if (object->dlpi_name == nullptr || !is_runtime_name(object->dlpi_name) || found.count == most_runtimes_loaded) return 0;
-  std::strncpy(found.paths[found.count], object->dlpi_name, sizeof found.paths[0] - 1);
-  found.count += 1;
+  for (int i = 0; i < object->dlpi_phnum; ++i)
+    if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
+      found.begins[found.count] = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;
+  if (found.begins[found.count] != 0) found.count += 1;
   return 0;
 }
 
 void* definition_anywhere(const char* name) noexcept {
   loaded_runtimes all{};
   dl_iterate_phdr(collect_runtime, &all);
-  for (unsigned i = 0; i < all.count; ++i) {
-    void* const handle = dlopen(all.paths[i], RTLD_NOLOAD | RTLD_LAZY);
-    if (handle == nullptr) continue;
-    void* const found = dlsym(handle, name);
-    real_dlclose(handle);
-    if (found != nullptr) return found;
-  }
+  for (unsigned i = 0; i < all.count; ++i)
+    if (void* const found = definition_in(all.begins[i], name)) return found;
   return nullptr;
 }
 
 void* unless_ours(void* found) noexcept { return found == nullptr || is_ours(found) ? nullptr : found; }
+
+// dlsym allocates from the program's heap to say that there is nothing: it is asked for what some object defines.
+bool is_anywhere(const char* name) noexcept { return is_defined(name, reinterpret_cast<std::uintptr_t>(&lock)); }
 
 // In the object and what it depends on, which is where the linker looks last. The program's own handle searches the
 // global scope, in which we stand first.
@@ -144,6 +158,7 @@ void* own_definition(const object_search& from, const char* name) noexcept {
 // As the dynamic linker would have bound it without us: the global scope first (the program, what is preloaded, what
 // they depend on), where only a definition of the right version counts.
 void* definition_for(const object_search& from, const reference& wanted) noexcept {
+  if (!is_anywhere(wanted.name)) return nullptr;
   if (wanted.version != nullptr)
     if (void* const global = unless_ours(dlvsym(RTLD_NEXT, wanted.name, wanted.version))) return global;
   if (void* const own = own_definition(from, wanted.name)) return own;
@@ -158,27 +173,23 @@ runtime* known_runtime(std::uintptr_t begin) noexcept {
 
 // Every function at once, by the thread that first came here: a team's worker must never wait for the loader,
 // whose lock the forking thread may hold while it waits for the worker.
-void find_functions(void* handle, runtime& into) noexcept {
-  for (unsigned i = 0; i < static_cast<unsigned>(symbol::count); ++i) {
-    void* found = dlsym(handle, symbol_names[i]);
-    // A program that itself holds the runtime is searched from the global scope, where we stand first.
-    if (found != nullptr && is_ours(found)) found = dlsym(RTLD_NEXT, symbol_names[i]);
-    into.functions[i] = is_ours(found) ? nullptr : found;
-  }
+void find_functions(runtime& into) noexcept {
+  for (unsigned i = 0; i < static_cast<unsigned>(symbol::count); ++i)
+    into.functions[i] = definition_in(into.begin, symbol_names[i]);
 }
 
 runtime* runtime_of(const void* function) noexcept {
   object_search found;
   if (!find_object(function, found)) return nullptr;
   if (runtime* const known = known_runtime(found.begin)) return known;
-  // Kept open for good: a runtime that was once used must not vanish below its callers.
-  void* const handle = dlopen(found.path[0] == '\0' ? nullptr : found.path, RTLD_NOLOAD | RTLD_LAZY);
-  if (handle == nullptr) return nullptr;
+  // Kept open for good: a runtime that was once used must not vanish below its callers. One that cannot is left alone, since
+  // the loader allocates from the program's heap.
+  if (found.index >= initial_count && dlopen(found.path, RTLD_NOLOAD | RTLD_LAZY) == nullptr) return nullptr;
   runtime made;
   made.begin = found.begin;
   made.end = found.end;
   std::memcpy(made.path, found.path, sizeof made.path);
-  find_functions(handle, made);
+  find_functions(made);
   made.family = made.functions[static_cast<unsigned>(symbol::__kmpc_fork_call)] != nullptr ? runtime_family::llvm
                                                                                            : runtime_family::gomp;
   const std::lock_guard guard(lock);

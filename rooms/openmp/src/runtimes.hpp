@@ -55,7 +55,7 @@ namespace trimtab::openmp {
   X(__kmpc_dispatch_next_8) X(__kmpc_dispatch_next_8u) X(__kmpc_critical) X(__kmpc_critical_with_hint)               \
   X(__kmpc_end_critical) X(__kmpc_single) X(__kmpc_end_single) X(__kmpc_copyprivate) X(__kmpc_ordered)               \
   X(__kmpc_reduce) X(__kmpc_omp_taskwait) X(__kmpc_end_taskgroup) X(__kmpc_taskloop) X(__kmpc_taskloop_5)            \
-  X(__kmpc_reduce_nowait) X(__kmpc_end_reduce) X(__kmpc_doacross_wait)                       \
+  X(__kmpc_reduce_nowait) X(__kmpc_end_reduce) X(__kmpc_doacross_wait) X(__kmpc_doacross_init) X(__kmpc_doacross_fini) \
   X(__kmpc_copyprivate_light) X(__kmpc_omp_task_begin_if0) X(__kmpc_omp_task_complete_if0) X(__kmpc_omp_wait_deps)   \
   X(__kmpc_omp_taskwait_deps_51) X(__kmpc_fork_teams) X(__kmpc_push_num_teams) X(__kmpc_push_num_teams_51)           \
   X(__kmpc_dist_for_static_init_4) X(__kmpc_dist_for_static_init_4u) X(__kmpc_dist_for_static_init_8)                \

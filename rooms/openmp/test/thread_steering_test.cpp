@@ -29,6 +29,7 @@ std::optional<double> figure_in(const steer::snapshot& now, std::string_view nam
 
 class thread_steering_of_two : public ::testing::Test {
  protected:
+  thread_steering_of_two() { std::construct_at(&the_team_sizes); }  // other tests leave rules behind
   // The process's rules stay as they are, once it has forked.
   static void TearDownTestSuite() {
     thread_steering::after_fork();
@@ -114,6 +115,55 @@ TEST_F(thread_steering_of_two, tells_sooner_when_members_have_lost_enough) {
   EXPECT_NEAR(length_of_window(2), 0.075, exactly) << "half a window, and more than half of it lost";
   EXPECT_NEAR(length_of_window(0.7), 0.1125, exactly) << "read twelve times a window";
   EXPECT_NEAR(length_of_window(0.4), 0.15, exactly);
+}
+
+TEST_F(thread_steering_of_two, reads_the_load_average_every_so_often_where_a_policy_goes_by_it) {
+  const scratch_folder root;
+  root.put("/proc/loadavg", "3.25 2.00 1.00 2/345 6789\n");
+  thread_steering_options options = options_for(root.path());
+  options.load_time_s = 30;
+  options.evaluates = thread_steering_options::evaluated::iterations;
+  thread_steering steering(m_knobs, m_record, options);
+  const auto look = [&](double time_s) {
+    fork();
+    steer::snapshot now;
+    now.time_s = time_s;
+    steering.add_to(now);
+    return now;
+  };
+  look(1);
+  EXPECT_EQ(figure_in(look(30), figures::load_average), std::nullopt) << "30 s since the first region";
+  root.put("/proc/loadavg", "0.50 2.00 1.00 2/345 6789\n");
+  const steer::snapshot first = look(31);
+  EXPECT_EQ(figure_in(first, figures::load_average), 0.5);
+  EXPECT_EQ(figure_in(first, figures::load_readings), 1.0);
+  EXPECT_GE(figure_in(first, figures::online_cpus).value_or(0), 1.0);
+  EXPECT_EQ(figure_in(look(60), figures::load_readings), 1.0);
+  EXPECT_EQ(figure_in(look(62), figures::load_readings), 2.0);
+}
+
+TEST_F(thread_steering_of_two, has_the_knobs_of_its_policy) {
+  using evaluated = thread_steering_options::evaluated;
+  const std::pair<evaluated, std::vector<std::string>> expected[] = {
+      {evaluated::nothing, {"threads"}},
+      {evaluated::iterations, {"threads", "threads_if_bad"}},
+      {evaluated::barrier, {"threads", "barrier_members", "threads_if_bad"}},
+      {evaluated::asked_barrier, {"threads", "barrier_members"}},
+      {evaluated::iterations_after_barrier, {"threads"}}};
+  for (const auto& [which, names] : expected) {
+    thread_steering_options options = options_for("/nowhere");
+    options.evaluates = which;
+    steer::board knobs;
+    steer::decision_record record{std::make_unique<made_up_record>()};
+    thread_steering steering(knobs, record, options);
+    fork();
+    steer::snapshot now;
+    steering.add_to(now);
+    ASSERT_EQ(now.appeared.size(), 1u);
+    std::vector<std::string> found;
+    for (const steer::knob& each : now.appeared.front().knobs) found.push_back(each.name);
+    EXPECT_EQ(found, names);
+  }
 }
 
 }  // namespace

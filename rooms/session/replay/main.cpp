@@ -8,6 +8,10 @@
 #include "replayed.hpp"
 #include "trimtab/base/read_file.hpp"
 
+namespace {
+constexpr std::size_t longest_recording = std::size_t{4} << 30;
+}
+
 int main(int count, char** arguments) {
   using namespace trimtab;
   if (count != 2 || arguments[1][0] == '-') {
@@ -16,7 +20,7 @@ int main(int count, char** arguments) {
     return 2;
   }
   std::string text;
-  if (const int error = base::read_whole_file(arguments[1], text); error != 0) {
+  if (const int error = base::read_whole_file(arguments[1], text, longest_recording); error != 0) {
     std::fprintf(stderr, "%s: %s\n", arguments[1], std::strerror(error));
     return 2;
   }

@@ -48,6 +48,8 @@ constexpr word<thread_policy> thread_policies[] = {{"off", thread_policy::off},
                                                    {"fit", thread_policy::fit},
                                                    {"asat-v1", thread_policy::asat_v1},
                                                    {"asat-v2", thread_policy::asat_v2},
+                                                   {"asat-v1-timed", thread_policy::asat_v1_timed},
+                                                   {"asat-v2-reset", thread_policy::asat_v2_reset},
                                                    {"regions", thread_policy::regions}};
 constexpr word<steer_policy> policies[] = {{"tuner", steer_policy::tuner},
                                            {"arcs-online", steer_policy::arcs_online},

@@ -34,14 +34,15 @@ inline constexpr option option_table[] = {
     {"TRIMTAB_BUDGET", "3", "percent of the run's time that tuning may cost, 0 to 100"},
     {"TRIMTAB_SEED", "1", "of all that is drawn by lot"},
     {"TRIMTAB_THREADS", "off",
-     "off | fit | asat-v1 | asat-v2 | regions: consent to other numbers of threads; NAME:TUNABLE=NUMBER,... sets some"},
+     "off | fit | asat-v1 | asat-v2 | asat-v1-timed | asat-v2-reset | regions: consent to other numbers of threads; "
+     "NAME:TUNABLE=NUMBER,... sets some"},
     {"TRIMTAB_THREADS_EVEN_IF_FIXED", "0", "1: also where the program says the number (num_threads, omp_set_num_threads)"},
     {"TRIMTAB_RECORD_SNAPSHOTS", "0", "1: all that steering is told is written into the run, to be replayed"},
 };
 
 enum class tune : std::uint8_t { off, on, frozen, shuffle };
 
-enum class thread_policy : std::uint8_t { off, fit, asat_v1, asat_v2, regions };
+enum class thread_policy : std::uint8_t { off, fit, asat_v1, asat_v2, asat_v1_timed, asat_v2_reset, regions };
 
 // Whose searches change loops.
 enum class steer_policy : std::uint8_t { tuner, arcs_online, arcs_offline, outside };

@@ -20,9 +20,10 @@ constexpr std::size_t longest_answer = 1 << 20;
 void replace_file(const std::string& path, const std::string& text) {
   const std::string part = path + ".part";
   const auto fail = [&] { throw std::runtime_error("could not be told anything: " + part + ": " + std::strerror(errno)); };
-  base::owned_file to(std::fopen(part.c_str(), "we"));
-  if (!to || std::fwrite(text.data(), 1, text.size(), to.get()) != text.size() || std::fflush(to.get()) != 0) fail();
-  to.reset();
+  if (const int error = base::write_whole_file(part.c_str(), text); error != 0) {
+    errno = error;
+    fail();
+  }
   if (std::rename(part.c_str(), path.c_str()) != 0) fail();
 }
 

@@ -14,7 +14,18 @@ namespace {
 using description = steer::policy_description;
 
 std::string name_of(thread_policy which) {
-  return which == thread_policy::fit ? "fit" : which == thread_policy::asat_v1 ? "asat-v1" : "asat-v2";
+  switch (which) {
+    case thread_policy::asat_v1:
+      return "asat-v1";
+    case thread_policy::asat_v2:
+      return "asat-v2";
+    case thread_policy::asat_v1_timed:
+      return "asat-v1-timed";
+    case thread_policy::asat_v2_reset:
+      return "asat-v2-reset";
+    default:
+      return "fit";
+  }
 }
 
 description search_of(const steering_options& chosen) {

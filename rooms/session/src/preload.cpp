@@ -9,6 +9,7 @@
 
 #include "options.hpp"
 #include "steering.hpp"
+#include "trimtab/base/own_heap.hpp"
 #include "trimtab/base/topology.hpp"
 #include "trimtab/observe/probe.hpp"
 #include "trimtab/observe/recorder.hpp"
@@ -23,7 +24,7 @@ const char* environment(const char* name) { return std::getenv(name); }
 // With --no-follow the environment becomes again what the user had: no child is watched.
 void forget_in_environment() noexcept {
   for (const option& each : option_table) unsetenv(each.name);
-  const char* const preload = std::getenv("LD_PRELOAD");
+  char* const preload = std::getenv("LD_PRELOAD");
   if (preload == nullptr) return;
   // Ours stands first, put there by the launcher.
   const char* const rest = std::strpbrk(preload, ": ");
@@ -31,11 +32,8 @@ void forget_in_environment() noexcept {
     unsetenv("LD_PRELOAD");
     return;
   }
-  char kept[4096];
-  const std::size_t length = std::strlen(rest + 1);
-  if (length >= sizeof kept) return;
-  std::memcpy(kept, rest + 1, length + 1);
-  setenv("LD_PRELOAD", kept, 1);
+  // In place: setenv would allocate from the program's heap.
+  std::memmove(preload, rest + 1, std::strlen(rest + 1) + 1);
 }
 
 void lane_opened(observe::recorder& owner, observe::lane& which) noexcept {
@@ -44,6 +42,7 @@ void lane_opened(observe::recorder& owner, observe::lane& which) noexcept {
 }
 
 void child_after_fork() noexcept {
+  base::own_heap::after_fork();
   steering_after_fork();
   observe::sampler_after_fork();
   observe::the_recorder.after_fork();
@@ -51,10 +50,11 @@ void child_after_fork() noexcept {
 }
 
 [[gnu::constructor]] void attach() noexcept {
-  base::keep_allowed_cpus();
   options chosen = read_options(environment);
   const bool is_wanted = chosen.recorder.run_directory != nullptr && chosen.recorder.level != observe::record_level::off;
+  // Where nothing is to be recorded no system call is made, either: the program may be under a filter (preload_seccomp.cpp).
   if (is_wanted) {
+    base::keep_allowed_cpus();
     if (chosen.steering.is_on()) chosen.sampler.ticked = steering_ticked;
     observe::sampler_configure(chosen.sampler);
     chosen.recorder.lane_opened = lane_opened;

@@ -33,6 +33,7 @@ using observe::the_recorder;
 constexpr double longest_tick_s = 0.3;
 constexpr double policy_limit_s = 1;  // then the knobs are brought back by the sampler thread
 constexpr double longest_stop_s = 0.1;
+constexpr double longest_end_s = 2;
 
 struct parts {
   explicit parts(const steering_options& chosen, std::vector<steer::setting> known)
@@ -281,19 +282,27 @@ void steering_ticked() noexcept {
   }
 }
 
-void steering_stop() noexcept {
-  if (state == nullptr || !state->is_started || state->is_stopped) return;
+namespace {
+bool stop_within(double patience_s) noexcept {
+  if (state == nullptr || !state->is_started || state->is_stopped) return true;
   state->is_stopped = true;
+  bool has_ended = false;
   try {
-    if (!state->thread.end(longest_stop_s)) {
+    has_ended = state->thread.end(patience_s);
+    if (has_ended)
+      state->all->write_end();
+    else
       state->all->knobs.restore();
-      return;
-    }
-    state->all->write_end();
   } catch (const std::exception&) {
     state->all->knobs.restore();
   }
+  return has_ended;
 }
+}  // namespace
+
+void steering_stop() noexcept { stop_within(longest_stop_s); }
+
+bool steering_end_thread() noexcept { return stop_within(longest_end_s); }
 
 void steering_after_fork() noexcept {
   if (state == nullptr) return;

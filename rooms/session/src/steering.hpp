@@ -12,6 +12,8 @@ void steering_lane_opened() noexcept;  // starts the thread when it is the first
 void steering_ticked() noexcept;       // by another thread, every so often
 // Orderly end: trials are undone, what was learnt is written. Waits for the thread at most 100 ms. Idempotent.
 void steering_stop() noexcept;
+// The same, and waits for up to two seconds: no thread of ours may be left. False: one is.
+bool steering_end_thread() noexcept;
 void steering_after_fork() noexcept;  // in the child, which runs as it would without us
 
 }  // namespace trimtab::session

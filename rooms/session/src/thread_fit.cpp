@@ -14,32 +14,64 @@ options with_tunables(const steering_options& chosen) {
   return made;
 }
 
+using openmp::thread_steering_options;
+using evaluated = thread_steering_options::evaluated;
+
+void add(const steer::asat_v1_options& tunables, thread_steering_options& into) {
+  into.evaluates = evaluated::iterations;
+  into.is_on = tunables.flag;
+  into.bad_spread = tunables.bad_spread;
+  into.load_time_s = tunables.load_time_s;
+  into.nice = static_cast<int>(tunables.nice);
+}
+
+void add(const steer::asat_v2_options& tunables, thread_steering_options& into) {
+  into.evaluates = evaluated::barrier;
+  into.is_on = tunables.flag;
+  into.eval_time_s = tunables.eval_time_s;
+  into.bad_passage_s = tunables.bad_time_s;
+  into.longest_dip_s = tunables.longest_dip_s();
+  into.nice = static_cast<int>(tunables.nice);
+}
+
+void add(const steer::asat_v1_timed_options& tunables, thread_steering_options& into) {
+  into.evaluates = evaluated::iterations_after_barrier;
+  into.is_on = tunables.flag;
+  into.eval_time_s = tunables.eval_time_s;
+}
+
+void add(const steer::asat_v2_reset_options& tunables, thread_steering_options& into) {
+  into.evaluates = evaluated::asked_barrier;
+  into.is_on = tunables.flag;
+  into.eval_time_s = tunables.eval_time_s;
+}
+
 }  // namespace
 
 std::unique_ptr<openmp::thread_steering> steer_threads(const steering_options& chosen, steer::board& knobs,
                                                        steer::decision_record& record) {
   if (chosen.threads == thread_policy::off || chosen.threads == thread_policy::regions) return nullptr;
-  using evaluated = openmp::thread_steering_options::evaluated;
   openmp::thread_steering_options options;
   options.allowed = base::allowed_cpus();
   options.includes_fixed = chosen.is_even_if_fixed;
   // The published policies know nothing of others.
   options.has_trials = chosen.threads == thread_policy::fit && chosen.how != tune::shuffle;
-  if (chosen.threads == thread_policy::fit) {
-    options.registry = observe::cpu_registry::default_path(chosen.runtime_directory);
-    options.is_on = with_tunables<steer::fit_options>(chosen).flag;
-  }
-  if (chosen.threads == thread_policy::asat_v1) {
-    const auto tunables = with_tunables<steer::asat_v1_options>(chosen);
-    options.evaluates = evaluated::iterations;
-    options.eval_time_s = tunables.eval_time_s;
-    options.is_on = tunables.flag;
-  }
-  if (chosen.threads == thread_policy::asat_v2) {
-    const auto tunables = with_tunables<steer::asat_v2_options>(chosen);
-    options.evaluates = evaluated::barrier;
-    options.eval_time_s = tunables.eval_time_s;
-    options.is_on = tunables.flag;
+  switch (chosen.threads) {
+    case thread_policy::asat_v1:
+      add(with_tunables<steer::asat_v1_options>(chosen), options);
+      break;
+    case thread_policy::asat_v2:
+      add(with_tunables<steer::asat_v2_options>(chosen), options);
+      break;
+    case thread_policy::asat_v1_timed:
+      add(with_tunables<steer::asat_v1_timed_options>(chosen), options);
+      break;
+    case thread_policy::asat_v2_reset:
+      add(with_tunables<steer::asat_v2_reset_options>(chosen), options);
+      break;
+    default:
+      options.registry = observe::cpu_registry::default_path(chosen.runtime_directory);
+      options.is_on = with_tunables<steer::fit_options>(chosen).flag;
   }
   return std::make_unique<openmp::thread_steering>(knobs, record, options);
 }

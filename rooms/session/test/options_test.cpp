@@ -61,6 +61,8 @@ TEST(options, of_threads_are_a_consent_of_their_own) {
   EXPECT_EQ(read({{"TRIMTAB_THREADS", "asat-v1"}}).steering.threads, thread_policy::asat_v1);
   EXPECT_EQ(read({{"TRIMTAB_THREADS", "asat-v2"}}).steering.threads, thread_policy::asat_v2);
   EXPECT_EQ(read({{"TRIMTAB_THREADS", "asat-v2"}}).steering.thread_tunables, "");
+  EXPECT_EQ(read({{"TRIMTAB_THREADS", "asat-v1-timed"}}).steering.threads, thread_policy::asat_v1_timed);
+  EXPECT_EQ(read({{"TRIMTAB_THREADS", "asat-v2-reset"}}).steering.threads, thread_policy::asat_v2_reset);
   const options tuned = read({{"TRIMTAB_THREADS", "asat-v2:bad_trig=1,good_trig=10"}});
   EXPECT_EQ(tuned.steering.threads, thread_policy::asat_v2);
   EXPECT_EQ(tuned.steering.thread_tunables, "bad_trig=1,good_trig=10");

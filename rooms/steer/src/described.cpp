@@ -1,5 +1,6 @@
 #include "trimtab/steer/described.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "log_words.hpp"
@@ -69,6 +70,8 @@ std::unique_ptr<policy> made_of(const description& of, const policy_context& wit
   if (of.kind == "fit")
     return fitting_of<fit, fit_options>(of, mistake, std::string(of.find("knob").value_or(knobs::threads)));
   if (of.kind == "asat-v1") return fitting_of<asat_v1, asat_v1_options>(of, mistake);
+  if (of.kind == "asat-v1-timed") return fitting_of<asat_v1_timed, asat_v1_timed_options>(of, mistake);
+  if (of.kind == "asat-v2-reset") return fitting_of<asat_v2_reset, asat_v2_reset_options>(of, mistake);
   if (of.kind == "asat-v2") return fitting_of<asat_v2, asat_v2_options>(of, mistake);
   if (of.kind == "wait-policy") return std::make_unique<wait_policy>();
   if (of.kind == "placement") return std::make_unique<placement>();
@@ -81,7 +84,11 @@ std::unique_ptr<policy> made_of(const description& of, const policy_context& wit
   if (!mistake.empty()) return nullptr;
   if (is_shuffle) return std::make_unique<shuffle>(seed);
   if (is_scheduler) return std::make_unique<scheduler_choice>(scheduler_options{.seed = seed});
-  return std::make_unique<arcs>(is_online ? arcs_kind::online : arcs_kind::offline, seed);
+  const auto is_known = [settings = with.settings, key_of = with.key_of](const subject_info& subject) {
+    const std::string key = key_of ? key_of(subject) : "";
+    return std::any_of(settings.begin(), settings.end(), [&](const setting& each) { return each.key == key; });
+  };
+  return std::make_unique<arcs>(is_online ? arcs_kind::online : arcs_kind::offline, seed, is_known);
 }
 
 }  // namespace

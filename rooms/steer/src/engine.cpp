@@ -52,7 +52,8 @@ void engine::call(int place, const snapshot& now) {
     if (each.is_stuck) continue;
     const std::vector<measurement>& measured = called.measured[id];
     subjects.push_back({each.info, each.in_force, each.accepted, each.since, each.last_trial, measured, each.figures,
-                        (each.holder >= 0 && each.holder != place) || is_beside_trial(each), each.incumbent.is_known()});
+                        (each.holder >= 0 && each.holder != place) || is_beside_trial(each, place),
+                        each.incumbent.is_known()});
   }
   view seen{m_time_s,    m_is_last,    m_budget.left_s(m_time_s), m_options.has_consent, subjects, called.gone,
             now.figures, called.events};
@@ -96,9 +97,11 @@ void engine::disable(int place, std::string why) {
     if (each.holder == place) each.holder = -1;
 }
 
-bool engine::is_beside_trial(const entry& which) const {
+bool engine::is_beside_trial(const entry& which, int place) const {
   return which.info.group != 0 && std::any_of(m_subjects.begin(), m_subjects.end(), [&](const auto& each) {
-           return &each.second != &which && each.second.info.group == which.info.group && each.second.on_trial();
+           const entry& other = each.second;
+           return &other != &which && other.info.group == which.info.group && other.on_trial() &&
+                  (other.holder != place || is_guarded(place));
          });
 }
 
@@ -127,8 +130,10 @@ void engine::carry_out(int place, const proposal& what) {
   } else {
     std::vector<change> changes;
     if (what.what == outcome::kept) {
+      // Of a search that found what the program does by itself to be best, all is told, so that it is remembered.
+      const bool is_confirmed = !on.on_trial();
       for (std::uint32_t i = 0; i < on.in_force.size(); ++i)
-        if (on.in_force[i] != on.accepted[i]) changes.push_back({i, on.accepted[i], on.in_force[i]});
+        if (is_confirmed || on.in_force[i] != on.accepted[i]) changes.push_back({i, on.accepted[i], on.in_force[i]});
     } else {
       for (const proposed_change& each : what.changes)
         if (on.in_force[each.knob] != each.to) changes.push_back({each.knob, on.in_force[each.knob], each.to});
@@ -153,7 +158,7 @@ decision& engine::decide(entry& on, outcome what, std::vector<change> changes, i
   on.since = ++m_last_number;
   if (what == outcome::trial) on.last_trial = on.since;
   // A candidate that is what was accepted is on nobody's account, and disturbs nobody beside it.
-  if (what == outcome::trial && on.on_trial()) m_trials.insert(on.since);
+  if (what == outcome::trial && on.on_trial()) m_trials.emplace(on.since, on.holder);
   if (m_trials.size() > most_trials) m_trials.erase(m_trials.begin());
   decision made;
   made.number = on.since;

@@ -57,7 +57,7 @@ void engine::measure(const subject_state& state) {
       m_counts.bad_measurements += 1;
       continue;
     }
-    if (m_trials.contains(each.beside)) {
+    if (const auto beside = m_trials.find(each.beside); beside != m_trials.end() && is_guarded(beside->second)) {
       m_counts.beside_trials += 1;
       continue;
     }
@@ -109,7 +109,7 @@ engine::judgement engine::judge(int place, const proposal& what, std::string& wh
     return judgement::nonsense;
   }
   const entry& on = found->second;
-  if ((on.holder >= 0 && on.holder != place) || (what.what == outcome::trial && is_beside_trial(on))) {
+  if ((on.holder >= 0 && on.holder != place) || (what.what == outcome::trial && is_beside_trial(on, place))) {
     m_counts.others += 1;
     return judgement::refused;
   }
@@ -122,7 +122,7 @@ engine::judgement engine::judge(int place, const proposal& what, std::string& wh
       why = "proposed changes together with an end of a trial";
       return judgement::nonsense;
     }
-    if (on.on_trial()) return judgement::good;
+    if (on.on_trial() || (what.what == outcome::kept && !is_guarded(place))) return judgement::good;
     m_counts.nothing_to_do += 1;
     return judgement::refused;
   }

@@ -35,17 +35,25 @@ void queue_length_climb::observe(const view& now, std::vector<proposal>& out) {
   }
 }
 
-void queue_length_climb::period(const subject_view& it, std::uint32_t place, double length, std::vector<proposal>& out) {
+void queue_length_climb::begin(const subject_view& it, std::uint32_t place, double length, std::vector<proposal>& out) {
   const domain& values = it.info.knobs[place].values;
+  m_last = values.size() - 1;
+  const double cpus = figure_or({it.figures.begin(), it.figures.end()}, figures::cpus, 0);
+  while (cpus >= 1 && m_last > 0 && static_cast<double>(values.at(m_last)) > cpus) --m_last;
+  m_best_length = length;
+  if (values.nearest_index(it.in_force[place]) > m_last)
+    return go(it, place, m_last, "queues say nothing with more workers than CPUs", out);
+  m_best = m_tried = values.nearest_index(it.in_force[place]);
+  m_step = std::max<std::size_t>(1, (m_last + 1) / 4);
+  m_direction = -1;
+  m_failures = 0;
+  m_phase = phase::climbing;
+  next(it, place, out);
+}
+
+void queue_length_climb::period(const subject_view& it, std::uint32_t place, double length, std::vector<proposal>& out) {
   switch (m_phase) {
-    case phase::begin:
-      m_best = m_tried = values.nearest_index(it.in_force[place]);
-      m_best_length = length;
-      m_step = std::max<std::size_t>(1, values.size() / 4);
-      m_direction = -1;
-      m_failures = 0;
-      m_phase = phase::climbing;
-      return next(it, place, out);
+    case phase::begin: return begin(it, place, length, out);
     case phase::climbing: {
       const double change = ratio(length, m_best_length) - 1;
       const bool is_fewer = m_tried < m_best;
@@ -67,7 +75,6 @@ void queue_length_climb::period(const subject_view& it, std::uint32_t place, dou
 }
 
 void queue_length_climb::next(const subject_view& it, std::uint32_t place, std::vector<proposal>& out) {
-  const std::size_t last = it.info.knobs[place].values.size() - 1;
   for (;;) {
     if (m_failures >= 2) {
       if (m_step == 1) break;
@@ -75,7 +82,7 @@ void queue_length_climb::next(const subject_view& it, std::uint32_t place, std::
       m_failures = 0;
     }
     const bool is_down = m_direction < 0;
-    const std::size_t room = is_down ? m_best : last - m_best;
+    const std::size_t room = is_down ? m_best : m_last - m_best;
     if (room > 0) {
       const std::size_t step = std::min(m_step, room);
       m_tried = is_down ? m_best - step : m_best + step;

@@ -9,7 +9,9 @@
 
 #include "scenario.hpp"
 #include "trimtab/steer/fitting/asat_v1.hpp"
+#include "trimtab/steer/fitting/asat_v1_timed.hpp"
 #include "trimtab/steer/fitting/asat_v2.hpp"
+#include "trimtab/steer/fitting/asat_v2_reset.hpp"
 #include "trimtab/steer/fitting/figures.hpp"
 #include "trimtab/steer/fitting/fit.hpp"
 

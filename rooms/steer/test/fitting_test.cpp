@@ -23,6 +23,11 @@ class every_fitting_policy : public ::testing::TestWithParam<kind> {
     return here.look({{figures::evaluations, evaluation},
                       {figures::passage_seconds, is_bad ? 0.02 : 1e-6},
                       {figures::iterations_spread, is_bad ? 900 : 70},
+                      {figures::dip_seconds, is_bad ? 0.02 : 1e-6},
+                      {figures::dip_members, static_cast<double>(here.threads() + 1)},
+                      {figures::load_readings, evaluation},
+                      {figures::load_average, is_bad ? 8 : 1},
+                      {figures::online_cpus, 8},
                       {figures::run_delay_share, is_bad ? 0.4 : 0},
                       {figures::idle_cpus, is_bad ? 0 : 3}});
   }
@@ -57,6 +62,11 @@ TEST_P(every_fitting_policy, does_nothing_without_figures_and_with_nonsense) {
       here.look({{figures::evaluations, i},
                  {figures::passage_seconds, value},
                  {figures::iterations_spread, value},
+                 {figures::dip_seconds, value},
+                 {figures::dip_members, value},
+                 {figures::load_readings, i},
+                 {figures::load_average, value},
+                 {figures::online_cpus, value},
                  {figures::run_delay_share, value},
                  {figures::idle_cpus, value},
                  {figures::skew_seconds, value},
@@ -83,6 +93,11 @@ TEST_P(every_fitting_policy, stays_within_every_domain_whatever_it_is_told) {
     here.look({{figures::evaluations, i},
                {figures::passage_seconds, maybe(0.0011, 0.01)},
                {figures::passage_members, maybe(9, 9)},
+               {figures::dip_seconds, maybe(0.0011, 0.01)},
+               {figures::dip_members, std::round(maybe(9, 9))},
+               {figures::load_readings, i / 10},
+               {figures::load_average, maybe(9, 12)},
+               {figures::online_cpus, 8},
                {figures::iterations_spread, maybe(420, 1000)},
                {figures::run_delay_share, maybe(0.02, 1)},
                {figures::throttled_share, maybe(0.01, 0.2)},
@@ -190,6 +205,8 @@ TEST(fitting_flag, begins_off_where_its_user_says_so_until_the_program_says_othe
     const knob_value expected = told > 0 ? 1 : 4;
     EXPECT_EQ((threads_of_one_begun_off<asat_v1, asat_v1_options>(told)), expected) << told;
     EXPECT_EQ((threads_of_one_begun_off<asat_v2, asat_v2_options>(told)), expected) << told;
+    EXPECT_EQ((threads_of_one_begun_off<asat_v1_timed, asat_v1_timed_options>(told)), expected) << told;
+    EXPECT_EQ((threads_of_one_begun_off<asat_v2_reset, asat_v2_reset_options>(told)), expected) << told;
     EXPECT_EQ((threads_of_one_begun_off<fit, fit_options>(told)), expected) << told;
   }
 }
@@ -197,6 +214,8 @@ TEST(fitting_flag, begins_off_where_its_user_says_so_until_the_program_says_othe
 INSTANTIATE_TEST_SUITE_P(fitting, every_fitting_policy,
                          ::testing::Values(kind{"asat_v1", [] { return std::make_unique<asat_v1>(); }},
                                            kind{"asat_v2", [] { return std::make_unique<asat_v2>(); }},
+                                           kind{"asat_v1_timed", [] { return std::make_unique<asat_v1_timed>(); }},
+                                           kind{"asat_v2_reset", [] { return std::make_unique<asat_v2_reset>(); }},
                                            kind{"fit", [] { return std::make_unique<fit>(); }}),
                          [](const auto& of) { return of.param.name; });
 
@@ -210,8 +229,8 @@ struct evaluated : fitted_process {
   }
 };
 
-TEST(asat_v1, goes_by_the_spread_of_empty_iterations) {
-  fitted_process here(std::make_unique<asat_v1>());
+TEST(asat_v1_timed, goes_by_the_spread_of_empty_iterations) {
+  fitted_process here(std::make_unique<asat_v1_timed>());
   here.add_process(4);
   here.look({{figures::evaluations, 1}, {figures::iterations_spread, 401}});
   EXPECT_EQ(here.look({{figures::evaluations, 2}, {figures::iterations_spread, 401}}), 3);
@@ -220,8 +239,8 @@ TEST(asat_v1, goes_by_the_spread_of_empty_iterations) {
   EXPECT_EQ(here.look({{figures::evaluations, 17}, {figures::iterations_spread, 399}}), 4);
 }
 
-TEST(asat_v2, drops_one_after_bad_trig_passages_in_a_row) {
-  evaluated here(std::make_unique<asat_v2>());
+TEST(asat_v2_reset, drops_one_after_bad_trig_passages_in_a_row) {
+  evaluated here(std::make_unique<asat_v2_reset>());
   here.add_process(4);
   EXPECT_EQ(here.passes(1, 0.0011), 4);
   EXPECT_EQ(here.passes(1, 0.0009), 4);
@@ -234,8 +253,8 @@ TEST(asat_v2, drops_one_after_bad_trig_passages_in_a_row) {
   EXPECT_EQ(here.passes(1, 0.0011), 2) << "the same evaluation, seen again";
 }
 
-TEST(asat_v2, dips_a_toe_in_before_it_adds) {
-  evaluated here(std::make_unique<asat_v2>());
+TEST(asat_v2_reset, dips_a_toe_in_before_it_adds) {
+  evaluated here(std::make_unique<asat_v2_reset>());
   here.add_process(4, true);
   EXPECT_EQ(here.passes(4, 0.02), 2);
   here.passes(14, 1e-6);
@@ -251,8 +270,8 @@ TEST(asat_v2, dips_a_toe_in_before_it_adds) {
   EXPECT_EQ(here.knobs.values(1), (std::vector<knob_value>{3, 0}));
 }
 
-TEST(asat_v2, has_one_more_for_one_evaluation_where_there_is_no_such_barrier) {
-  evaluated here(std::make_unique<asat_v2>());
+TEST(asat_v2_reset, has_one_more_for_one_evaluation_where_there_is_no_such_barrier) {
+  evaluated here(std::make_unique<asat_v2_reset>());
   here.add_process(4);
   EXPECT_EQ(here.passes(4, 0.02), 2);
   EXPECT_EQ(here.passes(15, 1e-6), 3);
@@ -262,8 +281,8 @@ TEST(asat_v2, has_one_more_for_one_evaluation_where_there_is_no_such_barrier) {
   EXPECT_EQ(here.passes(1, 0.02), 3) << "one bad passage later on";
 }
 
-TEST(asat_v2, takes_the_tunables_of_the_compilers_version) {
-  evaluated here(std::make_unique<asat_v2>(asat_v2_options{.eval_time_s = 1, .bad_trig = 1, .good_trig = 10}));
+TEST(asat_v2_reset, takes_the_tunables_of_the_compilers_version) {
+  evaluated here(std::make_unique<asat_v2_reset>(asat_v2_reset_options{.eval_time_s = 1, .bad_trig = 1, .good_trig = 10}));
   here.add_process(4);
   EXPECT_EQ(here.passes(1, 0.02), 3);
   EXPECT_EQ(here.passes(9, 1e-6), 3);

@@ -1,6 +1,5 @@
 // Subjects whose measurements change with each other's knobs: a region and its loops.
 #include "scenario.hpp"
-#include "trimtab/steer/arcs.hpp"
 
 namespace trimtab::steer::testing {
 namespace {
@@ -145,23 +144,6 @@ TEST(groups, count_what_was_measured_beside_a_candidate_that_is_what_was_accepte
   here.measured(2, here.log[1].number);
   EXPECT_EQ(seen, std::vector<double>{0.5});
   EXPECT_EQ(here.steering.counts().beside_trials, 0u);
-}
-
-TEST(groups, are_searched_by_arcs_one_after_the_other) {
-  scenario here;
-  here.steering.add(std::make_unique<arcs>(arcs_kind::offline));
-  const auto best_at = [](double best) {
-    return [best](const std::vector<knob_value>& values, double) {
-      return 1e-3 * (1 + std::abs(static_cast<double>(values[0]) - best));
-    };
-  };
-  here.add(of_threads, best_at(2));
-  here.add(its_loop, best_at(8));
-  for (int i = 0; i < 50; ++i) here.run();
-  here.run(true);
-  EXPECT_EQ(here.knobs.accepted(1), std::vector<knob_value>{2});
-  EXPECT_EQ(here.knobs.accepted(2), std::vector<knob_value>{8});
-  EXPECT_TRUE(here.steering.reports().front().is_enabled);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "trimtab/steer/fitting/asat_v1.hpp"
-#include "trimtab/steer/fitting/asat_v2.hpp"
+#include "trimtab/steer/fitting/asat_v1_timed.hpp"
+#include "trimtab/steer/fitting/asat_v2_reset.hpp"
 #include "trimtab/steer/fitting/fit.hpp"
 
 namespace trimtab::steer::testing {
@@ -90,7 +90,7 @@ TEST(machine, shows_that_version_2_recovers_in_about_six_bad_iterations) {
     machine here(slow);
     program_options team = region_program(never, 4, 160e-6);
     team.waits = at_barrier::yields;
-    team.fits = with<asat_v2>();
+    team.fits = with<asat_v2_reset>();
     here.add(team);
     here.add(serial_job(never, 2));
     here.run_until(8);
@@ -119,7 +119,7 @@ TEST(machine, shows_that_copies_of_version_2_never_settle) {
   double sum = 0;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     std::size_t late = 0;
-    sum += excess_of_copies<asat_v2>(4, small_grain_s, seed, &late);
+    sum += excess_of_copies<asat_v2_reset>(4, small_grain_s, seed, &late);
     EXPECT_GT(late, 8u) << seed;
   }
   EXPECT_GT(sum / 3, 0.4);

@@ -124,6 +124,11 @@ class made_up_run {
             of(figures::allowed_cpus, 8),
             of(figures::passage_seconds, m_is_crowded ? 4e-3 : 1e-6),
             of(figures::iterations_spread, m_is_crowded ? 900 : 40),
+            of(figures::dip_seconds, 1e-6),
+            of(figures::dip_members, 4),
+            of(figures::load_readings, static_cast<double>(m_step / 12)),
+            of(figures::load_average, m_is_crowded ? 9 : 2),
+            of(figures::online_cpus, 8),
             of(figures::region_seconds, 40e-6),
             of(figures::team_trials, static_cast<double>(m_step / 50)),
             of(figures::trial_ratio, 0.8),
@@ -229,25 +234,29 @@ TEST_P(replayed_policies, decide_what_they_decided) {
   EXPECT_EQ(again.unapplied, here.refused);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    all, replayed_policies,
-    ::testing::Values(policies{{"history"}}, policies{{"tuner", {{"seed", "7"}, {"same-points", "loops"}}}},
-                      policies{{"history"},
-                               {"fit", {{"tunables", "calm_s=0.3"}}},
-                               {"placement"},
-                               {"tuner", {{"search", "hill-climbing"}, {"leaves", "blocktime"}}},
-                               {"wait-policy"}},
-                      policies{{"asat-v1", {{"tunables", "good_trig=4"}}}}, policies{{"asat-v2"}}, policies{{"wait-policy"}},
-                      policies{{"placement"}}, policies{{"queue-length"}}, policies{{"power-limit", {{"watts", "100"}}}},
-                      policies{{"oversubscription"}, {"tuner"}}, policies{{"fit", {{"knob", "workers"}}}},
-                      policies{{"arcs-online"}}, policies{{"arcs-offline", {{"seed", "3"}}}},
-                      policies{{"shuffle", {{"seed", "5"}}}}, policies{{"scheduler", {{"seed", "9"}}}}),
-    [](const auto& of) {
-      std::string name;
-      for (const policy_description& each : of.param) name += (name.empty() ? "" : "_") + each.kind;
-      std::replace(name.begin(), name.end(), '-', '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(all, replayed_policies,
+                         ::testing::Values(policies{{"history"}},
+                                           policies{{"tuner", {{"seed", "7"}, {"same-points", "loops"}}}},
+                                           policies{{"history"},
+                                                    {"fit", {{"tunables", "calm_s=0.3"}}},
+                                                    {"placement"},
+                                                    {"tuner", {{"search", "hill-climbing"}, {"leaves", "blocktime"}}},
+                                                    {"wait-policy"}},
+                                           policies{{"asat-v1", {{"tunables", "bad_trig=1"}}}},
+                                           policies{{"asat-v2", {{"tunables", "good_trig=4"}}}},
+                                           policies{{"asat-v1-timed", {{"tunables", "good_trig=4"}}}},
+                                           policies{{"asat-v2-reset"}}, policies{{"wait-policy"}}, policies{{"placement"}},
+                                           policies{{"queue-length"}}, policies{{"power-limit", {{"watts", "100"}}}},
+                                           policies{{"oversubscription"}, {"tuner"}},
+                                           policies{{"fit", {{"knob", "workers"}}}}, policies{{"arcs-online"}},
+                                           policies{{"arcs-offline", {{"seed", "3"}}}},
+                                           policies{{"shuffle", {{"seed", "5"}}}}, policies{{"scheduler", {{"seed", "9"}}}}),
+                         [](const auto& of) {
+                           std::string name;
+                           for (const policy_description& each : of.param) name += (name.empty() ? "" : "_") + each.kind;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 // What a clock said of a policy is written down.
 TEST(replayed_runs, know_which_policies_were_slow) {
@@ -305,6 +314,8 @@ TEST(replayed_runs, are_by_the_options_that_were_written_down) {
       {{"fit", {{"tunables", "calm_s=1.5"}}}, {"fit"}},
       {{"asat-v1", {{"tunables", "bad_trig=4"}}}, {"asat-v1"}},
       {{"asat-v2", {{"tunables", "bad_trig=1"}}}, {"asat-v2"}},
+      {{"asat-v1-timed", {{"tunables", "bad_trig=4"}}}, {"asat-v1-timed"}},
+      {{"asat-v2-reset", {{"tunables", "bad_trig=1"}}}, {"asat-v2-reset"}},
       {{"power-limit", {{"watts", "100"}}}, {"power-limit", {{"watts", "120"}}}},
       {{"history"}, {"placement"}},
   };

@@ -42,6 +42,7 @@ class simulated {
 
   figure_of queue_length, watts, run_delay, task_s = [](knob_value) { return 1e-4; };
   double work_share = 1, cpu_share = 1, workless_share = 0.3, cpus = 2;
+  bool tells_cpus = false;
 
   void run(double seconds) {
     for (const double end_s = m_time_s + seconds; m_time_s < end_s;) {
@@ -56,7 +57,7 @@ class simulated {
       if (run_delay) state.figures.push_back({std::string(figures::run_delay_share), run_delay(m_value)});
       if (run_delay) state.figures.push_back({std::string(figures::cpu_share), cpu_share});
       if (run_delay) state.figures.push_back({std::string(figures::workless_share), workless_share});
-      if (run_delay) state.figures.push_back({std::string(figures::cpus), cpus});
+      if (run_delay || tells_cpus) state.figures.push_back({std::string(figures::cpus), cpus});
       if (watts) state.figures.push_back({std::string(figures::watts), watts(m_value)});
       now.subjects.push_back(std::move(state));
       for (const decision& made : m_steering.step(now)) {
@@ -108,6 +109,25 @@ TEST(tasks, queue_length_takes_fewer_workers_where_queues_are_as_long) {
   runtime.queue_length = [](knob_value workers) { return workers < 3 ? 40.0 : 5.0; };
   runtime.run(10);
   EXPECT_EQ(runtime.value(), 3);
+}
+
+// As measured on two CPUs (docs/steering.md, "Queue length"): the more workers there are, the shorter are the queues, while the
+// program is slower and slower from two on.
+TEST(tasks, queue_length_has_no_more_workers_than_cpus_whose_queues_say_nothing) {
+  const double measured[] = {0, 196, 123, 77, 45, 38, 31, 22, 15};
+  for (const knob_value workers : {1, 2, 3, 4, 8})
+    for (const bool tells_cpus : {false, true}) {
+      simulated runtime(workers, std::make_unique<queue_length_climb>());
+      runtime.tells_cpus = tells_cpus;
+      runtime.queue_length = [&](knob_value count) { return measured[count]; };
+      runtime.run(10);
+      EXPECT_EQ(runtime.value(), tells_cpus ? std::min<knob_value>(workers, 2) : workers) << workers;
+      if (tells_cpus && workers > 2)
+        EXPECT_EQ(runtime.log.front().reason, "queues say nothing with more workers than CPUs");
+      const std::size_t settled = runtime.log.size();
+      runtime.run(10);
+      EXPECT_EQ(runtime.log.size(), settled);
+    }
 }
 
 TEST(tasks, queue_length_begins_anew_when_the_program_has_changed) {

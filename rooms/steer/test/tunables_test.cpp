@@ -7,9 +7,17 @@ namespace {
 
 TEST(tunables, are_set_by_their_names) {
   asat_v1_options first;
-  EXPECT_EQ(set_tunables("bad_spread=250.5,good_trig=3", first), "");
+  EXPECT_EQ(set_tunables("bad_spread=250.5,load_time_s=3,nice=0", first), "");
   EXPECT_EQ(first.bad_spread, 250.5);
-  EXPECT_EQ(first.good_trig, 3u);
+  EXPECT_EQ(first.load_time_s, 3);
+  EXPECT_EQ(first.nice, 0u);
+  asat_v1_timed_options timed;
+  EXPECT_EQ(set_tunables("good_trig=3", timed), "");
+  EXPECT_EQ(timed.good_trig, 3u);
+  asat_v2_reset_options reset;
+  EXPECT_EQ(set_tunables("eval_time_s=3,flag=off", reset), "");
+  EXPECT_EQ(reset.eval_time_s, 3);
+  EXPECT_FALSE(reset.flag);
   EXPECT_EQ(first.bad_trig, asat_v1_options{}.bad_trig);
   asat_v2_options compilers;
   EXPECT_EQ(set_tunables("eval_time_s=1,bad_trig=1,good_trig=10,bad_time_s=2e-3", compilers), "");
@@ -17,6 +25,12 @@ TEST(tunables, are_set_by_their_names) {
   EXPECT_EQ(compilers.bad_time_s, 2e-3);
   EXPECT_EQ(compilers.bad_trig, 1u);
   EXPECT_EQ(compilers.good_trig, 10u);
+  EXPECT_EQ(compilers.longest_dip_s(), 2e-3);
+  EXPECT_EQ(set_tunables("dip_below=eval_time,nice=19", compilers), "");
+  EXPECT_EQ(compilers.longest_dip_s(), 1);
+  EXPECT_EQ(compilers.nice, 19u);
+  EXPECT_EQ(set_tunables("dip_below=bad_time", compilers), "");
+  EXPECT_EQ(compilers.longest_dip_s(), 2e-3);
   fit_options ours;
   EXPECT_EQ(set_tunables("calm_s=0.5,grain.ratio=0.8", ours), "");
   EXPECT_EQ(ours.calm_s, 0.5);
@@ -33,7 +47,8 @@ TEST(tunables, are_set_by_their_names) {
 TEST(tunables, that_cannot_be_set_are_told_and_change_nothing) {
   asat_v2_options of;
   for (const char* wrong : {"bad_spread=4", "bad_trig", "bad_trig=", "bad_trig=1.5", "bad_trig=0", "bad_trig=-1",
-                            "bad_trig=2x", "bad_time_s=nan", "=3", ",", "bad_trig=1e10", "flag", "flag=0", "flag=offf"}) {
+                            "bad_trig=2x", "bad_time_s=nan", "=3", ",", "bad_trig=1e10", "flag", "flag=0", "flag=offf",
+                            "nice=20", "nice=-1", "nice=1.5", "dip_below=1", "dip_below"}) {
     const std::string told = set_tunables(wrong, of);
     EXPECT_NE(told.find("expected"), std::string::npos) << wrong << ": " << told;
   }

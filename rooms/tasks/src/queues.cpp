@@ -26,4 +26,17 @@ std::uint64_t queues::length() const noexcept {
   return sum;
 }
 
+bool queues::has_incoming(const worker_queues& own) const noexcept {
+  std::uint32_t sum = low.size() + own.incoming_high.size() + own.incoming.size();
+  for (const auto& each : shared) sum += each->size();
+  return sum != 0;
+}
+
+std::uint64_t queues::tasks() const noexcept {
+  std::uint64_t sum = low.size();
+  for (const auto& each : workers) sum += each->tasks();
+  for (const auto& each : shared) sum += each->size();
+  return sum;
+}
+
 }  // namespace trimtab::tasks

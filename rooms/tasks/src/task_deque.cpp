@@ -10,12 +10,10 @@ namespace trimtab::tasks {
 
 namespace {
 
-// How deep `take` looks: what is forked in a row is usually waited for in the same order or the reverse.
-constexpr std::uint32_t deepest_take = 8;
 constexpr int raid_patience = 200;
 // Of offering::periodic, in pushes.
 constexpr std::uint32_t offer_period = 32;
-// At once by its owner: what is offered has to be laid down anew when the owner takes it back.
+// At once by its owner, so that most of what it pushes and takes needs no atomic instruction.
 constexpr std::uint32_t most_offered = 1024;
 // An owner that is in an operation will answer, but not one that was preempted there.
 constexpr std::uint32_t most_spared = 16;
@@ -34,8 +32,13 @@ task_deque::~task_deque() = default;
 
 // The tail has moved since m_end was known, or the ring is full.
 void task_deque::make_room() noexcept {
-  const std::uint32_t tail = tail_of(m_bounds.load(std::memory_order_relaxed));
-  if (m_head.load(std::memory_order_relaxed) - tail > m_mask) grow(tail);
+  const std::uint32_t tail = tail_of(m_bounds.load(std::memory_order_relaxed)) - shift();
+  const auto in_use = [&] { return m_head.load(std::memory_order_relaxed) - tail; };
+  if (in_use() > m_mask) {
+    // So many holes were made since the last time that looking at each slot costs a few steps for each of them.
+    if (m_holes_since > m_mask / 4) close_up();
+    if (in_use() > m_mask - m_mask / 4) grow(tail);
+  }
   m_end = tail + m_mask + 1;
 }
 
@@ -44,22 +47,69 @@ void task_deque::grow(std::uint32_t tail) noexcept {
   m_rings.push_back(std::make_unique<ring>(ring{std::make_unique<slot[]>(capacity), capacity - 1}));
   ring& larger = *m_rings.back();
   const std::uint32_t head = m_head.load(std::memory_order_relaxed);
-  for (std::uint32_t at = tail; at != head; ++at)
-    larger.slots[at & larger.mask].store(m_slots[at & m_mask].load(std::memory_order_relaxed), std::memory_order_relaxed);
+  for (std::uint32_t each = tail; each != head; ++each)
+    larger.slots[each & larger.mask].store(at(each), std::memory_order_relaxed);
   m_slots = larger.slots.get();
   m_mask = larger.mask;
   m_ring.store(&larger, std::memory_order_release);
 }
 
+// Of the owner's part: thieves look at no slot of it.
+void task_deque::close_up() noexcept {
+  const std::uint32_t head = m_head.load(std::memory_order_relaxed);
+  std::uint32_t to = m_split;
+  for (std::uint32_t from = m_split; from != head; ++from) {
+    task* const each = at(from);
+    if (each == nullptr) continue;
+    if (to != from) {
+      m_slots[to & m_mask].store(each, std::memory_order_relaxed);
+      each->queue_place.store(to, std::memory_order_relaxed);
+    }
+    to += 1;
+  }
+  m_holes_since = 0;
+  count_holes(to - head);
+  m_head.store(to, std::memory_order_release);
+}
+
+void task_deque::make_hole(std::uint32_t position) noexcept {
+  m_slots[position & m_mask].store(nullptr, std::memory_order_relaxed);
+  m_holes_since += 1;
+  count_holes(1);
+}
+
+// Also by a raider, in the owner's place.
+void task_deque::drop_newest_holes() noexcept {
+  const std::uint32_t head = m_head.load(std::memory_order_relaxed);
+  std::uint32_t to = head;
+  while (to != m_split && at(to - 1) == nullptr) to -= 1;
+  if (to == head) return;
+  count_holes(to - head);
+  m_head.store(to, std::memory_order_release);
+}
+
+// While nothing is offered, so that no thief can change the bounds.
+void task_deque::drop_oldest_holes() noexcept {
+  const std::uint32_t head = m_head.load(std::memory_order_relaxed), from = m_split;
+  while (m_split != head && at(m_split) == nullptr) m_split += 1;
+  if (m_split == from) return;
+  count_holes(from - m_split);
+  m_bounds.store(pack(m_split + shift(), m_split + shift()), std::memory_order_release);
+}
+
 // Half of the owner's part, rounded up, at most.
 bool task_deque::offer() noexcept {
   m_is_wanted.store(false, std::memory_order_relaxed);
+  std::uint64_t bounds = m_bounds.load(std::memory_order_relaxed);
+  if (!has_any(bounds)) {
+    drop_oldest_holes();
+    bounds = m_bounds.load(std::memory_order_relaxed);
+  }
   const std::uint32_t own = m_head.load(std::memory_order_relaxed) - m_split;
   if (own == 0) return false;
   const std::uint32_t split = m_split + std::min((own + 1) / 2, most_offered);
-  std::uint64_t bounds = m_bounds.load(std::memory_order_relaxed);
   // Thieves move the tail only. seq_cst: who goes to sleep has told so before it looks here (event_count).
-  while (!m_bounds.compare_exchange_weak(bounds, pack(tail_of(bounds), split), std::memory_order_seq_cst,
+  while (!m_bounds.compare_exchange_weak(bounds, pack(tail_of(bounds), split + shift()), std::memory_order_seq_cst,
                                          std::memory_order_relaxed)) {
   }
   m_split = split;
@@ -68,9 +118,8 @@ bool task_deque::offer() noexcept {
 
 bool task_deque::push_slowly(task& what) noexcept {
   if (m_is_raided.load(std::memory_order_acquire)) wait_out_raid();
-  const std::uint32_t head = m_head.load(std::memory_order_relaxed);
-  if (head == m_end) make_room();
-  put(head, what);
+  if (m_head.load(std::memory_order_relaxed) == m_end) make_room();
+  put(m_head.load(std::memory_order_relaxed), what);
   if (may_offer()) return offer_pushed();
   leave();
   return false;
@@ -78,14 +127,7 @@ bool task_deque::push_slowly(task& what) noexcept {
 
 bool task_deque::take_slowly(const task& what) noexcept {
   if (m_is_raided.load(std::memory_order_acquire)) wait_out_raid();
-  const std::uint32_t head = m_head.load(std::memory_order_relaxed);
-  bool is_taken = false;
-  if (m_slots[(head - 1) & m_mask].load(std::memory_order_relaxed) != &what) {
-    is_taken = take_deeper(what);
-  } else if (head != m_split || take_back()) {
-    m_head.store(m_head.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    is_taken = true;
-  }
+  const bool is_taken = remove(what);
   leave();
   return is_taken;
 }
@@ -116,53 +158,78 @@ bool task_deque::maintain() noexcept {
   return is_offered;
 }
 
-// What is offered becomes the owner's again, the older half of it only for a moment. False: all is stolen.
-// The owner takes it as a thief would, and lays it down anew at later positions: so the tail never returns, and what lies
-// at a position that is offered never changes. Else a thief that has read a slot could find the same bounds over another
-// task.
+// The newer half of what is offered becomes the owner's again. False: all is stolen.
 bool task_deque::take_back() noexcept {
   std::uint64_t bounds = m_bounds.load(std::memory_order_relaxed);
   std::uint32_t count = 0;
   do {
-    count = m_split - tail_of(bounds);
-    // Before the tail moves: who goes to sleep must not find the queue empty meanwhile.
-    m_head.store(m_split + count, std::memory_order_release);
+    count = split_of(bounds) - tail_of(bounds);
     if (count == 0) return false;
-  } while (
-      !m_bounds.compare_exchange_weak(bounds, pack(m_split, m_split), std::memory_order_acq_rel, std::memory_order_relaxed));
-  // The owner's part was empty. Where the ring is too short for both places, they overlap such that forward is right.
-  for (std::uint32_t i = 0; i < count; ++i)
-    m_slots[(m_split + i) & m_mask].store(m_slots[(tail_of(bounds) + i) & m_mask].load(std::memory_order_relaxed),
-                                          std::memory_order_relaxed);
-  const std::uint32_t tail = m_split;
-  m_split += count / 2;
-  // The head has moved on, maybe beyond where room was to be made; of the ring no more is in use than before.
-  m_end = tail + m_mask + 1;
-  // Nothing was offered, so no thief can have changed the bounds.
-  m_bounds.store(pack(tail, m_split), std::memory_order_seq_cst);
+  } while (!m_bounds.compare_exchange_weak(bounds, pack(tail_of(bounds), tail_of(bounds)), std::memory_order_acq_rel,
+                                           std::memory_order_relaxed));
+  m_split -= (count + 1) / 2;
+  open_again(tail_of(bounds));
   return true;
 }
 
-bool task_deque::take_deeper(const task& what) noexcept {
+// After the offer was closed. Who goes to sleep meanwhile finds the queue not empty, by its size.
+// Release: a thief that reads these bounds sees the shift and the slots as they are now.
+void task_deque::open_again(std::uint32_t tail_in_bounds) noexcept {
+  m_shift.store(shift() + 1, std::memory_order_release);
+  m_bounds.store(pack(tail_in_bounds + 1, m_split + shift()), std::memory_order_release);
+}
+
+// True: there is a task, and the newest lies below the head.
+bool task_deque::has_newest() noexcept {
+  do {
+    drop_newest_holes();
+    if (m_head.load(std::memory_order_relaxed) != m_split) return true;
+  } while (take_back());
+  return false;
+}
+
+bool task_deque::remove(const task& what) noexcept {
+  drop_newest_holes();
   const std::uint32_t head = m_head.load(std::memory_order_relaxed);
-  const std::uint32_t own = head - m_split;
-  for (std::uint32_t depth = 2; depth <= std::min(own, deepest_take); ++depth) {
-    if (m_slots[(head - depth) & m_mask].load(std::memory_order_relaxed) != &what) continue;
-    for (std::uint32_t at = head - depth; at + 1 != head; ++at)
-      m_slots[at & m_mask].store(m_slots[(at + 1) & m_mask].load(std::memory_order_relaxed), std::memory_order_relaxed);
-    m_head.store(head - 1, std::memory_order_relaxed);
+  const std::uint64_t bounds = m_bounds.load(std::memory_order_relaxed);
+  const std::uint32_t tail = tail_of(bounds) - shift();
+  // Of a task that is not in this queue, the place is any number.
+  const auto position = static_cast<std::uint32_t>(what.queue_place.load(std::memory_order_relaxed));
+  if (position - tail >= head - tail || at(position) != &what) return false;
+  if (position - tail < m_split - tail) return remove_offered(position);
+  if (position + 1 == head) {
+    m_head.store(position, std::memory_order_relaxed);
     return true;
   }
-  return false;
+  make_hole(position);
+  if (position == m_split && !has_any(bounds)) drop_oldest_holes();
+  return true;
+}
+
+// False: a thief was faster.
+bool task_deque::remove_offered(std::uint32_t position) noexcept {
+  const std::uint32_t place = position + shift();
+  std::uint64_t bounds = m_bounds.load(std::memory_order_relaxed);
+  for (;;) {
+    const std::uint32_t tail = tail_of(bounds);
+    if (place - tail >= split_of(bounds) - tail) return false;
+    // The oldest is taken as a thief would take it.
+    const bool is_oldest = place == tail;
+    const std::uint64_t next = is_oldest ? pack(tail + 1, split_of(bounds)) : pack(tail, tail);
+    if (!m_bounds.compare_exchange_weak(bounds, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
+    if (is_oldest) return true;
+    make_hole(position);
+    open_again(tail);
+    return true;
+  }
 }
 
 task* task_deque::pop_newest(bool& is_offered) noexcept {
   enter();
   task* found = nullptr;
-  const std::uint32_t head = m_head.load(std::memory_order_relaxed);
-  if (head != m_split || take_back()) {
+  if (has_newest()) {
     const std::uint32_t newest = m_head.load(std::memory_order_relaxed) - 1;
-    found = m_slots[newest & m_mask].load(std::memory_order_relaxed);
+    found = at(newest);
     m_head.store(newest, std::memory_order_relaxed);
     prefetch(newest - ahead);
     is_offered |= offer_left();
@@ -175,21 +242,25 @@ task* task_deque::pop_oldest(bool& is_offered) noexcept {
   enter();
   task* found = nullptr;
   std::uint64_t bounds = m_bounds.load(std::memory_order_relaxed);
-  while (has_any(bounds)) {
-    found = m_slots[tail_of(bounds) & m_mask].load(std::memory_order_relaxed);
-    prefetch(tail_of(bounds) + ahead);
-    if (m_bounds.compare_exchange_weak(bounds, pack(tail_of(bounds) + 1, m_split), std::memory_order_acq_rel,
-                                       std::memory_order_relaxed))
-      break;
-    found = nullptr;
+  while (found == nullptr && has_any(bounds)) {
+    const std::uint32_t tail = tail_of(bounds) - shift();
+    task* const oldest = at(tail);
+    prefetch(tail + ahead);
+    const std::uint64_t next = pack(tail_of(bounds) + 1, split_of(bounds));
+    if (!m_bounds.compare_exchange_weak(bounds, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
+    bounds = next;
+    found = oldest;
+    if (oldest == nullptr) count_holes(~0u);
   }
-  const std::uint32_t head = m_head.load(std::memory_order_relaxed);
-  if (found == nullptr && head != m_split) {
+  if (found == nullptr) {
     // Nothing is offered, so no thief can change the bounds.
-    found = m_slots[m_split & m_mask].load(std::memory_order_relaxed);
-    prefetch(m_split + ahead);
-    m_split += 1;
-    m_bounds.store(pack(m_split, m_split), std::memory_order_release);
+    drop_oldest_holes();
+    if (m_head.load(std::memory_order_relaxed) != m_split) {
+      found = at(m_split);
+      prefetch(m_split + ahead);
+      m_split += 1;
+      m_bounds.store(pack(m_split + shift(), m_split + shift()), std::memory_order_release);
+    }
   }
   is_offered |= offer_left();
   leave();
@@ -197,18 +268,24 @@ task* task_deque::pop_oldest(bool& is_offered) noexcept {
 }
 
 std::size_t task_deque::steal(task** into, std::size_t most) noexcept {
-  std::uint64_t bounds = m_bounds.load(std::memory_order_acquire);
-  const std::uint32_t offered = split_of(bounds) - tail_of(bounds);
-  if (offered == 0) return 0;
-  const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(most, (offered + 1) / 2));
-  const ring& from = *m_ring.load(std::memory_order_acquire);
-  // What is offered does not change until the tail has passed it, and then the exchange fails: the tail never returns.
-  for (std::uint32_t i = 0; i < count; ++i)
-    into[i] = from.slots[(tail_of(bounds) + i) & from.mask].load(std::memory_order_relaxed);
-  if (!m_bounds.compare_exchange_strong(bounds, pack(tail_of(bounds) + count, split_of(bounds)), std::memory_order_acq_rel,
-                                        std::memory_order_relaxed))
-    return 0;
-  return count;
+  for (;;) {
+    std::uint64_t bounds = m_bounds.load(std::memory_order_acquire);
+    const std::uint32_t offered = split_of(bounds) - tail_of(bounds);
+    if (offered == 0) return 0;
+    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(most, (offered + 1) / 2));
+    const ring& from = *m_ring.load(std::memory_order_acquire);
+    const std::uint32_t tail = tail_of(bounds) - m_shift.load(std::memory_order_relaxed);
+    // If anything of this changes before the exchange, so do the bounds, and it fails.
+    std::size_t found = 0;
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (task* const each = from.slots[(tail + i) & from.mask].load(std::memory_order_relaxed)) into[found++] = each;
+    if (!m_bounds.compare_exchange_strong(bounds, pack(tail_of(bounds) + count, split_of(bounds)), std::memory_order_acq_rel,
+                                          std::memory_order_relaxed))
+      return 0;
+    if (found != count)
+      m_stolen_holes.fetch_add(count - static_cast<std::uint32_t>(found), std::memory_order_relaxed);
+    if (found != 0) return found;
+  }
 }
 
 bool task_deque::raid() noexcept {
@@ -226,12 +303,14 @@ bool task_deque::raid() noexcept {
   for (int look = 0; m_is_busy.load(std::memory_order_acquire) && look < raid_patience; ++look) pause();
   bool is_offered = false;
   if (!m_is_busy.load(std::memory_order_acquire)) {
+    // Who sleeps only if the queue is empty would not sleep for holes that the owner has no time to drop.
+    drop_newest_holes();
     const std::uint32_t head = m_head.load(std::memory_order_relaxed);
     is_offered = head != m_split;
     if (is_offered) {
       const std::uint32_t split = m_split + (head - m_split + 1) / 2;
       std::uint64_t bounds = m_bounds.load(std::memory_order_relaxed);
-      while (!m_bounds.compare_exchange_weak(bounds, pack(tail_of(bounds), split), std::memory_order_seq_cst,
+      while (!m_bounds.compare_exchange_weak(bounds, pack(tail_of(bounds), split + shift()), std::memory_order_seq_cst,
                                              std::memory_order_relaxed)) {
       }
       m_split = split;

@@ -81,6 +81,51 @@ bodies owner_that_takes_back(queue_model& model) {
           }};
 }
 
+// The owner takes what lies in the middle: of its own part and of what is offered, where thieves are.
+bodies owner_that_takes_any(queue_model& model) {
+  for (int i = 0; i < 5; ++i) model.push();
+  model.deque.ask();
+  model.push();  // offers more than one
+  return {[&] {
+            model.take(5);
+            model.take(2);
+            model.take(4);
+            model.push();
+            model.take(3);
+          },
+          [&] {
+            model.steal(2);
+            model.steal(4);
+          }};
+}
+
+// Two thieves, one of which may sleep over everything that the owner does with what it has read.
+bodies owner_that_takes_and_offers_again(queue_model& model) {
+  for (int i = 0; i < 3; ++i) model.push();
+  model.deque.ask();
+  model.push();
+  return {[&] {
+            model.take(3);
+            model.pop_newest();
+            model.push();
+            model.pop_oldest();
+            model.push();
+          },
+          [&] { model.steal(4); }};
+}
+
+bodies owner_and_raider_of_holes(queue_model& model) {
+  for (int i = 0; i < 3; ++i) model.push();
+  return {[&] {
+            model.take(2);
+            model.take(1);
+            model.push();
+          },
+          [&] {
+            if (model.deque.raid()) model.steal(4);
+          }};
+}
+
 bodies owner_and_raider(queue_model& model) {
   model.push();
   model.push();
@@ -117,6 +162,16 @@ TEST_F(interleaved, a_queue_gives_each_task_once_whatever_the_schedule) {
   }
 }
 
+TEST_F(interleaved, a_queue_gives_each_task_once_that_its_owner_takes_from_the_middle) {
+  for (const auto when : {task_deque::offering::on_demand, task_deque::offering::never}) {
+    machine on;
+    EXPECT_EQ(all_schedules(on, 2, when, owner_that_takes_any), "");
+    EXPECT_GT(on.runs(), 500u);
+    EXPECT_EQ(all_schedules(on, 2, when, owner_that_takes_and_offers_again), "");
+    EXPECT_EQ(all_schedules(on, 2, when, owner_and_raider_of_holes), "");
+  }
+}
+
 TEST_F(interleaved, a_raid_without_the_barrier_is_found_out) {
   machine broken({.membarrier_does_nothing = true});
   EXPECT_NE(all_schedules(broken, 3, task_deque::offering::never, owner_and_raider), "");
@@ -134,7 +189,7 @@ TEST_F(interleaved, a_queue_gives_each_task_once_in_random_schedules) {
           if (model->pushed < model->tasks.size()) model->push();
           break;
         case 3:
-          model->take(1 + random() % 3);
+          model->take(1 + random() % 6);
           break;
         case 4:
           model->pop_newest();

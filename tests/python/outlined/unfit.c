@@ -117,25 +117,6 @@ void thread_private(double* a, int n) {
     a[i] = private_one;
   }
 }
-double summed(const double* a, int n) {
-  double sum = 0;
-#pragma omp parallel for reduction(+ : sum)
-  for (int i = 0; i < n; ++i) sum += a[i];
-  return sum;
-}
-long counted(const int* a, int n) {
-  long sum = 0;
-#pragma omp parallel for reduction(+ : sum)
-  for (int i = 0; i < n; ++i) sum += a[i];
-  return sum;
-}
-int largest(const int* a, int n) {
-  int most = 0;
-#pragma omp parallel for reduction(max : most)
-  for (int i = 0; i < n; ++i)
-    if (a[i] > most) most = a[i];
-  return most;
-}
 void atomic_in_loop(const int* a, int* histogram, int n) {
 #pragma omp parallel for
   for (int i = 0; i < n; ++i) {

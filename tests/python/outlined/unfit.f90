@@ -8,14 +8,6 @@ subroutine by_number(a, n)
     a(i) = omp_get_thread_num()
   end do
 end subroutine
-subroutine summed(a, n, total)
-  integer :: n, i
-  real(8) :: a(n), total
-  !$omp parallel do reduction(+:total)
-  do i = 1, n
-    total = total + a(i)
-  end do
-end subroutine
 subroutine printed(a, n)
   integer :: n, i
   real(8) :: a(n)

@@ -89,13 +89,18 @@ void switch_ring::copy(std::uint64_t at, void* into, std::size_t bytes) const no
   std::memcpy(static_cast<char*>(into) + first, data, bytes - first);
 }
 
-bool switch_ring::next(record& into, std::uint64_t& lost) noexcept {
+std::uint64_t switch_ring::end() const noexcept {
+  if (m_page == nullptr) return 0;
+  // Acquire pairs with the kernel's barrier before it raises data_head.
+  return std::atomic_ref(static_cast<perf_event_mmap_page*>(m_page)->data_head).load(std::memory_order_acquire);
+}
+
+bool switch_ring::next(record& into, std::uint64_t& lost, std::uint64_t end) noexcept {
   if (m_page == nullptr) return false;
   auto& control = *static_cast<perf_event_mmap_page*>(m_page);
-  // Acquire pairs with the kernel's barrier before it raises data_head; release gives it the room back.
-  const std::uint64_t head = std::atomic_ref(control.data_head).load(std::memory_order_acquire);
+  // Release gives the kernel the room back.
   const std::atomic_ref tail(control.data_tail);
-  for (std::uint64_t at = tail.load(std::memory_order_relaxed); at < head;) {
+  for (std::uint64_t at = tail.load(std::memory_order_relaxed); at < end;) {
     perf_event_header header;
     copy(at, &header, sizeof header);
     if (header.size < sizeof header) break;  // never, unless the ring is damaged

@@ -24,8 +24,11 @@ class switch_ring {
   void forget() noexcept { m_page = nullptr; }
   bool is_open() const noexcept { return m_page != nullptr; }
 
-  // The next record, oldest first; false when there is none. Adds records that the kernel had no room for to lost.
-  bool next(record& into, std::uint64_t& lost) noexcept;
+  // How far the kernel has written by now. Whoever reads up to there comes to an end, even where reading makes switches.
+  std::uint64_t end() const noexcept;
+  // The next record before `end`, oldest first; false when there is none. Adds records that the kernel had no room for to
+  // lost.
+  bool next(record& into, std::uint64_t& lost, std::uint64_t end) noexcept;
 
  private:
   void copy(std::uint64_t at, void* into, std::size_t bytes) const noexcept;

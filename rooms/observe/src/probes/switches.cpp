@@ -115,7 +115,8 @@ class switches_probe final : public probe {
   void drain(recorder& to, std::uint32_t lane, slot& mine) noexcept {
     switch_ring::record each;
     std::uint64_t lost = 0;
-    while (mine.ring.next(each, lost)) {
+    const std::uint64_t end = mine.ring.end();
+    while (mine.ring.next(each, lost, end)) {
       if (!each.is_out && mine.preempted_since != 0 && each.mono_ns > mine.preempted_since)
         mine.preempted_ns += each.mono_ns - mine.preempted_since;
       mine.preempted_since = each.is_preempted ? each.mono_ns : 0;

@@ -79,7 +79,15 @@ std::vector<steer::knob> knobs_of(const site_key& key, std::uint32_t members, do
                 1,
                 {{imbalance, {value(sharing::fac2), value(sharing::dynamic)}},
                  {too_small, {value(sharing::dynamic), value(sharing::fac2), value(sharing::static_)}}}};
-  return {std::move(schedule), std::move(chunk)};
+  // Of tss and sss: the first chunk, percent of an even share; 0: as the scheme has it.
+  knob first{"first_chunk",
+             certain(domain::set({first_percent_of_scheme, 25, 50, 75, 90})),
+             first_percent_of_scheme,
+             change_s,
+             consent::safe,
+             1,
+             {}};
+  return {std::move(schedule), std::move(chunk), std::move(first)};
 }
 
 loop_plan plan_of(family kind, const std::vector<knob_value>& values, const cost_profile& costs, std::uint64_t under) {
@@ -96,6 +104,7 @@ loop_plan plan_of(family kind, const std::vector<knob_value>& values, const cost
       plan.how = static_cast<sharing>(values[schedule_knob]);
       if (plan.how != sharing::as_written && plan.how != sharing::static_)
         plan.chunk = static_cast<std::uint64_t>(values[chunk_knob]);
+      if (has_first_chunk(plan.how)) plan.first_percent = static_cast<std::uint32_t>(values[first_knob]);
   }
   return plan;
 }
@@ -114,6 +123,9 @@ std::optional<loop_plan> plan_of(const steer::setting& known) {
       const auto found = std::find(std::begin(sharing_names), std::end(sharing_names), its.text);
       if (found == std::end(sharing_names)) return std::nullopt;
       plan.how = static_cast<sharing>(found - std::begin(sharing_names));
+    } else if (kind == family::dynamic && its.knob == "first_chunk") {
+      const char* const end = its.text.data() + its.text.size();
+      if (std::from_chars(its.text.data(), end, plan.first_percent).ptr != end) return std::nullopt;
     } else if (its.knob == (kind == family::inlined ? "blocks" : "chunk") && kind != family::blocks) {
       const auto [rest, error] = std::from_chars(its.text.data(), its.text.data() + its.text.size(), plan.chunk);
       if (error != std::errc{} || *rest != '\0') return std::nullopt;
@@ -126,10 +138,11 @@ std::optional<loop_plan> plan_of(const steer::setting& known) {
 }
 
 std::function<steer::point(steer::point)> same_points(const steer::subject_info& subject) {
-  if (subject.knobs.size() != 2 || subject.knobs[schedule_knob].name != "schedule") return {};
+  if (subject.knobs.size() != 3 || subject.knobs[schedule_knob].name != "schedule") return {};
   return [](steer::point at) {
     const auto how = static_cast<sharing>(at[schedule_knob]);
     if (how == sharing::as_written || how == sharing::static_) at[chunk_knob] = 0;
+    if (!has_first_chunk(how)) at[first_knob] = 0;
     return at;
   };
 }

@@ -14,7 +14,7 @@ enum class family : std::uint8_t { dynamic, blocks, chunks, inlined };
 family family_of(const site_key& key) noexcept;
 
 // Positions among the knobs of the first kind; values of the second's only one.
-enum dynamic_knob : std::uint32_t { schedule_knob, chunk_knob };
+enum dynamic_knob : std::uint32_t { schedule_knob, chunk_knob, first_knob };
 inline constexpr steer::knob_value weighted = 1;
 
 // iteration_s: of one iteration, as far as is known; else 0.

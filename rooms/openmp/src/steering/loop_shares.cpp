@@ -27,10 +27,22 @@ std::uint64_t awf_chunk(std::uint64_t trip, std::uint64_t begun, std::uint32_t t
   return std::min(left, std::max({static_cast<std::uint64_t>(share), least, std::uint64_t{1}}));
 }
 
-ticket_chunks::ticket_chunks(sharing how, std::uint64_t trip, std::uint32_t threads, std::uint64_t least) noexcept
-    : m_how(how), m_trip(trip), m_least(least), m_threads(threads) {
+namespace {
+
+std::uint32_t percent_of(sharing how, std::uint32_t told) noexcept {
+  constexpr std::uint32_t half = 50, of_sss = 75;
+  if (!has_first_chunk(how)) return half;
+  if (told != first_percent_of_scheme) return std::min(told, 100u);
+  return how == sharing::sss ? of_sss : half;
+}
+
+}  // namespace
+
+ticket_chunks::ticket_chunks(sharing how, std::uint64_t trip, std::uint32_t threads, std::uint64_t least,
+                             std::uint32_t first_percent) noexcept
+    : m_how(how), m_trip(trip), m_least(least), m_threads(threads), m_percent(percent_of(how, first_percent)) {
   if (how == sharing::tss) {
-    const std::uint64_t first = std::max(ceil_of(trip, 2 * m_threads), m_least);
+    const std::uint64_t first = std::max(share_of(trip), m_least);
     m_tickets = ceil_of(2 * trip, first + m_least);
     m_first = static_cast<double>(first);
     m_fall = m_tickets > 1 ? static_cast<double>(first - m_least) / static_cast<double>(m_tickets - 1) : 0;
@@ -44,15 +56,17 @@ ticket_chunks::ticket_chunks(sharing how, std::uint64_t trip, std::uint32_t thre
   m_tickets = last.ticket + ceil_of(trip - last.iteration, last.size);
 }
 
-ticket_chunks::batch ticket_chunks::first_batch() const noexcept {
-  return {0, 0, std::max(ceil_of(m_trip, 2 * m_threads), m_least)};
+std::uint64_t ticket_chunks::share_of(std::uint64_t left) const noexcept {
+  return ceil_of(left * m_percent, 100 * m_threads);
 }
 
-// Half of what is left, but chunks of the least size go on to the end.
+ticket_chunks::batch ticket_chunks::first_batch() const noexcept { return {0, 0, std::max(share_of(m_trip), m_least)}; }
+
+// The same share of what is left, but chunks of the least size go on to the end.
 void ticket_chunks::advance(batch& of) const noexcept {
   of.ticket += m_threads;
   of.iteration = std::min(of.iteration + of.size * m_threads, m_trip);
-  of.size = std::max(ceil_of(m_trip - of.iteration, 2 * m_threads), m_least);
+  of.size = std::max(share_of(m_trip - of.iteration), m_least);
 }
 
 std::uint64_t ticket_chunks::begin_of(std::uint64_t ticket) noexcept {

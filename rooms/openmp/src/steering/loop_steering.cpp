@@ -38,6 +38,10 @@ double seconds_of(std::uint64_t took) noexcept {
   return static_cast<double>(took) * the_recorder.clock().ns_per_tick * 1e-9;
 }
 
+bool is_changed_by(const loop_plan& plan) noexcept {
+  return plan.how != sharing::as_written || plan.is_weighted || plan.chunk != 0;
+}
+
 // Loops that are measured together are tried one at a time, as are those of a region whose size is tried.
 std::uint64_t group_of_site(const loop_site& site) noexcept {
   return site.has_company.load(std::memory_order_relaxed) ? reinterpret_cast<std::uintptr_t>(site.key.outlined)
@@ -89,8 +93,7 @@ struct loop_steering::entry {
 
   void publish_values() {
     auto* const plan = new loop_plan(plan_of(family_of(site->key), values, costs, under));
-    const bool is_changed = plan->how != sharing::as_written || plan->is_weighted || plan->chunk != 0;
-    in_force = is_changed ? plan : nullptr;
+    in_force = is_changed_by(*plan) ? plan : nullptr;
     publish(*site, *plan);
   }
 };
@@ -98,7 +101,7 @@ struct loop_steering::entry {
 bool begin_steering(const std::vector<steer::setting>& known) {
   auto* const plans = new std::vector<known_plan>;
   for (const steer::setting& each : known)
-    if (auto plan = plan_of(each)) plans->push_back({each.key, std::move(*plan)});
+    if (auto plan = plan_of(each); plan && is_changed_by(*plan)) plans->push_back({each.key, std::move(*plan)});
   if (!prepare_sites(plans)) return false;
   is_steering.store(true, std::memory_order_release);
   return true;

@@ -25,11 +25,14 @@ double region_seconds(base::ticks took) noexcept {
   return static_cast<double>(took) * the_recorder.clock().ns_per_tick * 1e-9;
 }
 
-// Powers of two and the program's own; 24, which ARCS tries.
+// Powers of two and the program's own; and what ARCS tries (steer/arcs.hpp).
 std::vector<knob_value> sizes_up_to(knob_value own) {
   std::vector<knob_value> sizes;
   for (knob_value each = 1; each < own; each *= 2) sizes.push_back(each);
   if (own > 24) sizes.push_back(24);
+  if (own > 32)
+    for (const knob_value each : {10, 20, 40, 80, 120, 160})
+      if (each < own) sizes.push_back(each);
   sizes.push_back(own);
   return sizes;
 }

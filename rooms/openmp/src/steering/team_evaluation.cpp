@@ -12,13 +12,15 @@ std::atomic<evaluation_kind> evaluation_due{evaluation_kind::none};
 
 namespace {
 
-std::atomic<std::uint32_t> members_asked{0};
+evaluation_rules rules;
+std::atomic<std::uint32_t> barrier_members{0}, threads_if_bad{0};
+base::ticks evaluated_at = 0;  // by the thread that forks
 
 // One writer, the thread that forks; the number is stored last.
 struct {
   std::atomic<std::uint64_t> number{0};
-  std::atomic<std::uint32_t> members{0}, spread{0};
-  std::atomic<std::uint64_t> passage{0};
+  std::atomic<std::uint32_t> members{0}, spread{0}, dip_members{0};
+  std::atomic<double> passage_s{0}, dip_s{0};
 } told;
 
 template <class number>
@@ -34,70 +36,183 @@ void lower_to(std::atomic<number>& least, number value) noexcept {
   }
 }
 
-struct trial_team {
+using fork_function = void(void (*)(void*), void*, unsigned, unsigned);
+using loop_start = bool(long, long, long, long, long*, long*);
+using loop_next = bool(long*, long*);
+
+// Of the calling program's runtime.
+struct runtime_calls {
+  fork_function* fork;
   void (*barrier)();
-  std::atomic<std::uint32_t> members{0};
-  std::atomic<std::uint64_t> first_in{~std::uint64_t{0}}, last_out{0};
-  std::atomic<std::uint32_t> next{0}, most{0}, least{~0u};
+  loop_start* start;
+  loop_next* next;
+  void (*end)();
 };
 
-void pass_barrier(void* data) {
+struct trial_team {
+  const runtime_calls& calls;
+  std::atomic<std::uint32_t> members{0};
+  std::atomic<std::uint64_t> first_in{~std::uint64_t{0}}, last_out{0};
+  std::atomic<std::uint32_t> most{0}, least{~0u};
+};
+
+thread_local bool t_is_primary = false;
+
+trial_team& begin_member(void* data) noexcept {
   trial_team& of = *static_cast<trial_team*>(data);
+  if (!t_is_primary) lower_priority_once(rules.nice);
   of.members.fetch_add(1, std::memory_order_relaxed);
+  return of;
+}
+
+void only_begin(void* data) { begin_member(data); }
+
+void pass_barrier(void* data) {
+  trial_team& of = begin_member(data);
   lower_to(of.first_in, base::now());
-  of.barrier();
+  of.calls.barrier();
   raise_to(of.last_out, base::now());
 }
 
-// 1000 empty iterations, one at a time to whoever comes. From a common start: it is not the fork that is measured.
+// 1000 empty iterations, one at a time to whoever comes, by the runtime's own dynamic schedule.
 void take_iterations(void* data) {
-  constexpr std::uint32_t iterations = 1000;
-  trial_team& of = *static_cast<trial_team*>(data);
-  of.members.fetch_add(1, std::memory_order_relaxed);
-  of.barrier();
+  constexpr long iterations = 1000;
+  trial_team& of = begin_member(data);
   std::uint32_t mine = 0;
-  while (of.next.fetch_add(1, std::memory_order_relaxed) < iterations) mine += 1;
+  long begin = 0, end = 0;
+  for (bool has_more = of.calls.start(0, iterations, 1, 1, &begin, &end); has_more; has_more = of.calls.next(&begin, &end))
+    mine += static_cast<std::uint32_t>(end - begin);
+  of.calls.end();
   raise_to(of.most, mine);
   lower_to(of.least, mine);
 }
 
+void take_iterations_after_barrier(void* data) {
+  static_cast<trial_team*>(data)->calls.barrier();
+  take_iterations(data);
+}
+
+void run_team(trial_team& team, void work(void*), std::uint32_t members) noexcept {
+  t_is_primary = true;
+  team.calls.fork(work, &team, members, 0);
+  t_is_primary = false;
+  pool_has(team.members.load(std::memory_order_relaxed));
+}
+
+double passage_of(const trial_team& team) noexcept {
+  const std::uint64_t passage =
+      team.last_out.load(std::memory_order_relaxed) - team.first_in.load(std::memory_order_relaxed);
+  return static_cast<double>(passage) * observe::the_recorder.clock().ns_per_tick * 1e-9;
+}
+
+void publish(const trial_team& team) noexcept {
+  told.members.store(team.members.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  told.number.store(told.number.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+// From the region on that begins now.
+void have_members(std::uint32_t members, std::uint32_t own) noexcept {
+  if (members != 0) the_team_sizes.want(members >= own ? team_sizes::as_it_is : members);
+}
+
+void measure_barrier(const runtime_calls& calls, std::uint32_t members, std::uint32_t own) noexcept {
+  const std::uint32_t dip = std::min(barrier_members.load(std::memory_order_relaxed), own);
+  trial_team team{calls}, more{calls};
+  run_team(team, pass_barrier, members);
+  const double passage_s = passage_of(team);
+  told.passage_s.store(passage_s, std::memory_order_relaxed);
+  told.dip_members.store(0, std::memory_order_relaxed);
+  if (passage_s > rules.bad_passage_s) {
+    have_members(threads_if_bad.load(std::memory_order_relaxed), own);
+  } else if (dip > members) {
+    run_team(more, pass_barrier, dip);
+    const double dip_s = passage_of(more);
+    told.dip_s.store(dip_s, std::memory_order_relaxed);
+    told.dip_members.store(dip, std::memory_order_relaxed);
+    if (dip_s < rules.longest_dip_s) have_members(dip, own);
+  }
+  publish(team);
+}
+
+// Whether it was bad.
+bool measure_iterations(const runtime_calls& calls, void work(void*), std::uint32_t members, std::uint32_t own) noexcept {
+  trial_team team{calls};
+  run_team(team, work, members);
+  const std::uint32_t spread = team.most.load(std::memory_order_relaxed) - team.least.load(std::memory_order_relaxed);
+  told.spread.store(spread, std::memory_order_relaxed);
+  const bool is_bad = spread > rules.bad_spread;
+  if (is_bad) have_members(threads_if_bad.load(std::memory_order_relaxed), own);
+  publish(team);
+  return is_bad;
+}
+
+bool is_time() noexcept {
+  const base::ticks now = base::now();
+  const auto least = static_cast<base::ticks>(observe::the_recorder.ticks_of_ns(rules.eval_time_s * 1e9));
+  if (evaluated_at == 0) evaluated_at = now;  // the first one follows after that time, too
+  if (now - evaluated_at < least) return false;
+  evaluated_at = now;
+  return true;
+}
+
 }  // namespace
 
-void ask_for_evaluation(evaluation_kind kind, std::uint32_t members) noexcept {
-  members_asked.store(members, std::memory_order_relaxed);
-  evaluation_due.store(kind, std::memory_order_release);
-}
+void set_evaluation_rules(const evaluation_rules& to) noexcept { rules = to; }
+void set_barrier_members(std::uint32_t members) noexcept { barrier_members.store(members, std::memory_order_relaxed); }
+void set_threads_if_bad(std::uint32_t members) noexcept { threads_if_bad.store(members, std::memory_order_relaxed); }
+
+void ask_for_evaluation(evaluation_kind kind) noexcept { evaluation_due.store(kind, std::memory_order_release); }
 
 evaluation latest_evaluation() noexcept {
   evaluation made;
   made.number = told.number.load(std::memory_order_acquire);
   made.members = told.members.load(std::memory_order_relaxed);
   made.spread = told.spread.load(std::memory_order_relaxed);
-  made.passage_s =
-      static_cast<double>(told.passage.load(std::memory_order_relaxed)) * observe::the_recorder.clock().ns_per_tick * 1e-9;
+  made.passage_s = told.passage_s.load(std::memory_order_relaxed);
+  made.dip_members = told.dip_members.load(std::memory_order_relaxed);
+  made.dip_s = told.dip_s.load(std::memory_order_relaxed);
   return made;
 }
 
 void evaluate(const caller& from, std::uint32_t own) noexcept {
-  const evaluation_kind kind = evaluation_due.exchange(evaluation_kind::none, std::memory_order_acq_rel);
-  // Both families of runtimes have these two.
-  auto* const fork = real<void(void (*)(void*), void*, unsigned, unsigned)>(from, symbol::GOMP_parallel);
-  auto* const barrier = real<void()>(from, symbol::GOMP_barrier);
-  if (kind == evaluation_kind::none || fork == nullptr || barrier == nullptr) return;
-  trial_team with;
-  with.barrier = barrier;
-  const std::uint32_t latest = the_team_sizes.latest();
-  const std::uint32_t members = std::max(members_asked.load(std::memory_order_relaxed), latest);
-  fork(kind == evaluation_kind::barrier ? pass_barrier : take_iterations, &with, std::clamp(members, 1u, own), 0);
-  pool_has(with.members.load(std::memory_order_relaxed));
-  told.members.store(with.members.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  if (kind == evaluation_kind::barrier)
-    told.passage.store(with.last_out.load(std::memory_order_relaxed) - with.first_in.load(std::memory_order_relaxed),
-                       std::memory_order_relaxed);
-  else
-    told.spread.store(with.most.load(std::memory_order_relaxed) - with.least.load(std::memory_order_relaxed),
-                      std::memory_order_relaxed);
-  told.number.store(told.number.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  evaluation_kind kind = evaluation_due.load(std::memory_order_acquire);
+  if (kind == evaluation_kind::barrier && !is_time()) return;
+  // Both families of runtimes have all of these.
+  const runtime_calls calls{real<fork_function>(from, symbol::GOMP_parallel), real<void()>(from, symbol::GOMP_barrier),
+                            real<loop_start>(from, symbol::GOMP_loop_dynamic_start),
+                            real<loop_next>(from, symbol::GOMP_loop_dynamic_next),
+                            real<void()>(from, symbol::GOMP_loop_end_nowait)};
+  if (!calls.fork || !calls.barrier || !calls.start || !calls.next || !calls.end) {
+    evaluation_due.store(evaluation_kind::none, std::memory_order_relaxed);
+    return;
+  }
+  const std::uint32_t members = std::clamp(the_team_sizes.latest(), 1u, own);
+  const std::uint32_t asked = std::clamp(barrier_members.load(std::memory_order_relaxed), members, own);
+  trial_team team{calls};
+  bool is_over = true;
+  switch (kind) {
+    case evaluation_kind::none:
+      break;
+    case evaluation_kind::priority:
+      run_team(team, only_begin, own);
+      break;
+    case evaluation_kind::barrier:
+      measure_barrier(calls, members, own);
+      break;
+    case evaluation_kind::iterations:
+      is_over = measure_iterations(calls, take_iterations, members, own);
+      break;
+    case evaluation_kind::iterations_after_barrier:
+      measure_iterations(calls, take_iterations_after_barrier, members, own);
+      break;
+    case evaluation_kind::asked_barrier:
+      run_team(team, pass_barrier, asked);
+      told.passage_s.store(passage_of(team), std::memory_order_relaxed);
+      publish(team);
+      break;
+  }
+  // The steering thread may have asked for another one, or for none, since.
+  if (is_over) evaluation_due.compare_exchange_strong(kind, evaluation_kind::none, std::memory_order_acq_rel);
 }
 
 }  // namespace trimtab::openmp

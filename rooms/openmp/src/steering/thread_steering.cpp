@@ -1,12 +1,17 @@
 #include "trimtab/openmp/thread_steering.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <charconv>
+#include <utility>
 
 #include "steering/arrival_skew.hpp"
 #include "steering/first_share.hpp"
 #include "steering/team_evaluation.hpp"
 #include "steering/team_sizes.hpp"
 #include "steering/tried_teams.hpp"
+#include "trimtab/base/read_file.hpp"
 #include "trimtab/observe/recorder.hpp"
 #include "trimtab/observe/wishes.hpp"
 #include "trimtab/steer/fitting/figures.hpp"
@@ -28,19 +33,36 @@ constexpr double reads_of_window = 12;
 constexpr double change_cost_s = 100e-6;
 constexpr std::uint32_t threads_knob = 0;
 
-std::atomic<std::uint32_t> barrier_members{0};
-void set_barrier_members(std::uint32_t members) noexcept { barrier_members.store(members, std::memory_order_relaxed); }
+using evaluated = thread_steering_options::evaluated;
 
-// The first knob, or the one that a policy has besides.
-template <void other(std::uint32_t) noexcept>
-bool turn(std::uint32_t knob, knob_value to) {
+// The first knob, or one that a policy has besides; nullptr: there is none.
+using turn_function = void(std::uint32_t) noexcept;
+bool turn(std::uint32_t knob, knob_value to, turn_function* second, turn_function* third) {
   if (to < 0) return false;
   const auto members = static_cast<std::uint32_t>(to);
-  if (knob != threads_knob)
-    other(members);
-  else
+  if (knob == threads_knob) {
     the_team_sizes.want(members >= the_team_sizes.own() ? team_sizes::as_it_is : members);
-  return true;
+    return true;
+  }
+  turn_function* const other = knob == threads_knob + 1 ? second : third;
+  if (other != nullptr) other(members);
+  return other != nullptr;
+}
+
+evaluation_kind kind_of(evaluated which) noexcept {
+  switch (which) {
+    case evaluated::iterations:
+      return evaluation_kind::iterations;
+    case evaluated::barrier:
+      return evaluation_kind::barrier;
+    case evaluated::iterations_after_barrier:
+      return evaluation_kind::iterations_after_barrier;
+    case evaluated::asked_barrier:
+      return evaluation_kind::asked_barrier;
+    case evaluated::nothing:
+      break;
+  }
+  return evaluation_kind::none;
 }
 
 }  // namespace
@@ -54,40 +76,55 @@ thread_steering::thread_steering(steer::board& knobs, steer::decision_record& re
   // One more than there are CPUs, so that what is fitted to the CPUs holds for every clause.
   if (options.includes_fixed) the_team_sizes.include_fixed(options.allowed.count() + 1);
   if (options.is_on) announce(options.registry, options.allowed);
+  set_evaluation_rules(
+      {options.eval_time_s, options.bad_passage_s, options.longest_dip_s, options.bad_spread, options.nice});
   is_fitting_teams.store(true, std::memory_order_release);
 }
 
 void thread_steering::after_fork() noexcept {
   if (!is_fitting_teams.load(std::memory_order_relaxed)) return;
   evaluation_due.store(evaluation_kind::none, std::memory_order_relaxed);
+  restore_priority();
   is_fitting_teams.store(the_team_sizes.leave_as_told(), std::memory_order_relaxed);
+}
+
+bool thread_steering::has_published_rule() const noexcept {
+  return m_options.evaluates == evaluated::iterations || m_options.evaluates == evaluated::barrier;
+}
+
+// Safe, since without consent there is no such subject.
+steer::subject_info thread_steering::describe(steer::subject_id id) const {
+  const auto own = static_cast<knob_value>(the_team_sizes.own());
+  steer::subject_info info{id, "threads of teams", {}};
+  const auto add = [&info, own](std::string_view name, knob_value least, knob_value initial, double cost_s) {
+    info.knobs.push_back(
+        {std::string(name), steer::certain(steer::domain::range(least, own)), initial, cost_s, steer::consent::safe, 0, {}});
+  };
+  add(steer::knobs::threads, 1, own, change_cost_s);
+  if (m_options.evaluates == evaluated::barrier || m_options.evaluates == evaluated::asked_barrier)
+    add(steer::knobs::barrier_members, 0, 0, 0);
+  if (has_published_rule()) add(steer::knobs::threads_if_bad, 0, 0, 0);
+  if (m_options.has_trials) add(steer::knobs::trial_members, 0, 0, 0);
+  return info;
 }
 
 void thread_steering::appear(steer::snapshot& now) {
   const std::uint32_t id = the_recorder.named_subject(observe::subject_kind::mark, "threads of teams", "", 0);
   if (id == observe::no_subject) return;
-  const auto own = static_cast<knob_value>(the_team_sizes.own());
-  // Safe, since without consent there is no such subject.
-  steer::subject_info info{id, "threads of teams", {}};
-  info.knobs.push_back({std::string(steer::knobs::threads),
-                        steer::certain(steer::domain::range(1, own)),
-                        own,
-                        change_cost_s,
-                        steer::consent::safe,
-                        0,
-                        {}});
-  const bool has_barrier = m_options.evaluates == thread_steering_options::evaluated::barrier;
-  if (has_barrier || m_options.has_trials)
-    info.knobs.push_back({std::string(has_barrier ? steer::knobs::barrier_members : steer::knobs::trial_members),
-                          steer::certain(steer::domain::range(0, own)),
-                          0,
-                          0,
-                          steer::consent::safe,
-                          0,
-                          {}});
+  steer::subject_info info = describe(id);
   m_subject = id;
   m_record.add(info, "");
-  m_knobs.add(info, has_barrier ? turn<set_barrier_members> : turn<try_members>);
+  turn_function* others[2] = {nullptr, nullptr};
+  for (std::size_t i = 1; i < info.knobs.size(); ++i) {
+    const std::string& name = info.knobs[i].name;
+    others[i - 1] = name == steer::knobs::barrier_members  ? set_barrier_members
+                    : name == steer::knobs::threads_if_bad ? set_threads_if_bad
+                                                           : try_members;
+  }
+  m_knobs.add(info, [second = others[0], third = others[1]](std::uint32_t knob, knob_value to) {
+    return turn(knob, to, second, third);
+  });
+  m_load_read_s = now.time_s;
   now.appeared.push_back(std::move(info));
 }
 
@@ -151,15 +188,59 @@ bool thread_steering::is_on() const noexcept {
   return its == observe::wish::open ? m_options.is_on : its == observe::wish::on;
 }
 
+// An evaluation is asked for once the policy has seen the one before, and what it changed is in force. A published rule is
+// asked for all the time: the thread that forks sees to the least time between two, and measures iterations at each region.
 void thread_steering::evaluate(double now_s) {
-  using evaluated = thread_steering_options::evaluated;
-  if (!is_on()) return;
-  if (m_options.evaluates == evaluated::nothing || now_s - m_evaluated_s < m_options.eval_time_s || !is_in_force()) return;
+  if (m_options.evaluates == evaluated::nothing) return;
+  if (!is_on()) {
+    ask_for_evaluation(evaluation_kind::none);
+    return;
+  }
+  if (m_options.nice > 0 && !std::exchange(m_has_lower_priority, true)) {
+    ask_for_evaluation(evaluation_kind::priority);
+    return;
+  }
+  const std::uint64_t latest = latest_evaluation().number;
+  const bool was_judged = std::exchange(m_seen, latest) == latest;
+  if (!is_in_force()) return;
+  if (has_published_rule()) {
+    const bool is_free = evaluation_due.load(std::memory_order_acquire) == evaluation_kind::none;
+    if (is_free && was_judged) ask_for_evaluation(kind_of(m_options.evaluates));
+    return;
+  }
+  if (now_s - m_evaluated_s < m_options.eval_time_s) return;
   m_evaluated_s = now_s;
-  if (m_options.evaluates == evaluated::iterations)
-    ask_for_evaluation(evaluation_kind::iterations, 0);
-  else
-    ask_for_evaluation(evaluation_kind::barrier, barrier_members.load(std::memory_order_relaxed));
+  ask_for_evaluation(kind_of(m_options.evaluates));
+}
+
+void thread_steering::read_load(double now_s) {
+  if (m_options.load_time_s <= 0 || now_s - m_load_read_s < m_options.load_time_s) return;
+  m_load_read_s = now_s;
+  std::string text;
+  if (base::read_whole_file((m_options.root + "/proc/loadavg").c_str(), text) != 0) return;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), m_load);
+  if (error == std::errc{}) m_load_readings += 1;
+}
+
+void thread_steering::tell_evaluation(steer::snapshot& now) const {
+  const auto add = [&now](std::string_view name, double value) { now.figures.push_back({std::string(name), value}); };
+  if (m_load_readings > 0) {
+    add(figures::load_average, m_load);
+    add(figures::load_readings, m_load_readings);
+    add(figures::online_cpus, static_cast<double>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L)));
+  }
+  const evaluation latest = latest_evaluation();
+  if (latest.number == 0) return;
+  add(figures::evaluations, static_cast<double>(latest.number));
+  if (m_options.evaluates == evaluated::iterations || m_options.evaluates == evaluated::iterations_after_barrier) {
+    add(figures::iterations_spread, latest.spread);
+    return;
+  }
+  add(figures::passage_seconds, latest.passage_s);
+  add(figures::passage_members, latest.members);
+  if (latest.dip_members == 0) return;
+  add(figures::dip_seconds, latest.dip_s);
+  add(figures::dip_members, latest.dip_members);
 }
 
 void thread_steering::tell(steer::snapshot& now) const {
@@ -171,16 +252,7 @@ void thread_steering::tell(steer::snapshot& now) const {
     add(figures::team_trials, static_cast<double>(tried.number));
     add(figures::trial_ratio, tried.ratio);
   }
-  if (m_options.evaluates == thread_steering_options::evaluated::nothing) return;
-  const evaluation latest = latest_evaluation();
-  if (latest.number == 0) return;
-  add(figures::evaluations, static_cast<double>(latest.number));
-  if (m_options.evaluates == thread_steering_options::evaluated::iterations) {
-    add(figures::iterations_spread, latest.spread);
-  } else {
-    add(figures::passage_seconds, latest.passage_s);
-    add(figures::passage_members, latest.members);
-  }
+  if (m_options.evaluates != evaluated::nothing) tell_evaluation(now);
 }
 
 void thread_steering::add_to(steer::snapshot& now) {
@@ -207,6 +279,7 @@ void thread_steering::add_to(steer::snapshot& now) {
     }
   }
   end_window(now.time_s);
+  read_load(now.time_s);
   evaluate(now.time_s);
   tell(now);
 }

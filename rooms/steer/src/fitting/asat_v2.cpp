@@ -1,50 +1,57 @@
 #include "trimtab/steer/fitting/asat_v2.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "trimtab/steer/fitting/figures.hpp"
 
 namespace trimtab::steer {
 
-namespace {
-
-bool has_barrier_knob(std::span<const subject_view* const> subjects) {
-  return std::any_of(subjects.begin(), subjects.end(),
-                     [](const subject_view* each) { return each->info.place_of(knobs::barrier_members).has_value(); });
+void asat_v2::begin_anew(double) {
+  m_bad = m_good = 0;
+  m_planned = {};
 }
 
-}  // namespace
-
-std::optional<thread_fitting::verdict> asat_v2::judge(const situation& now) {
+std::optional<thread_fitting::verdict> asat_v2::judge_passage(const situation& now) {
   const auto number = now.figure_of(figures::evaluations), passage = now.figure_of(figures::passage_seconds);
   if (!number || !passage || *number == m_evaluated) return std::nullopt;
   m_evaluated = *number;
   const bool is_bad = *passage > m_options.bad_time_s;
-  if (const knob_value tried = std::exchange(m_dips, 0); tried > 0) {
-    const auto members = static_cast<knob_value>(now.figure_of(figures::passage_members).value_or(0));
-    if (std::max(members, now.threads) >= tried) return after_dip(now, is_bad, tried);
-    m_good = m_options.good_trig;  // the barrier was under way already when it was asked for
-  }
   m_bad = is_bad ? m_bad + 1 : 0;
   m_good = is_bad ? 0 : m_good + 1;
-  const std::vector<figure> evidence = now.evidence({figures::passage_seconds});
   if (m_bad >= m_options.bad_trig && now.fewer) {
-    m_bad = 0;
-    return verdict{*now.fewer, "barrier passages take long", evidence};
+    m_planned = {};
+    return verdict{*now.fewer, "barrier passages take long", now.evidence({figures::passage_seconds})};
   }
-  if (m_good < m_options.good_trig || !now.more) return std::nullopt;
-  m_good = 0;
-  m_dips = *now.more;
-  if (has_barrier_knob(now.subjects)) return verdict{now.threads, "tries a barrier with one more", evidence, m_dips};
-  return verdict{m_dips, "tries one more", evidence};
+  if (m_good >= m_options.good_trig && now.more) return judge_dip(now);
+  return std::nullopt;
 }
 
-std::optional<thread_fitting::verdict> asat_v2::after_dip(const situation& now, bool is_bad, knob_value tried) const {
-  const std::vector<figure> evidence = now.evidence({figures::passage_seconds});
-  if (!is_bad) return verdict{tried, "barrier passages are short with one more", evidence};
-  const bool is_in_force = now.threads >= tried && now.fewer;
-  return verdict{is_in_force ? *now.fewer : now.threads, "barrier passages take long with one more", evidence};
+std::optional<thread_fitting::verdict> asat_v2::judge_dip(const situation& now) {
+  const auto dip = now.figure_of(figures::dip_seconds);
+  const auto members = static_cast<knob_value>(now.figure_of(figures::dip_members).value_or(0));
+  if (!dip || members != *now.more || *dip >= m_options.longest_dip_s()) return std::nullopt;
+  m_planned = {};
+  return verdict{*now.more, "barrier passages are short with one more",
+                 now.evidence({figures::passage_seconds, figures::dip_seconds})};
+}
+
+std::optional<thread_fitting::verdict> asat_v2::plan(const situation& now) {
+  next_step next;
+  if (m_bad + 1 >= m_options.bad_trig && now.fewer) next.drop = *now.fewer;
+  if (m_good + 1 >= m_options.good_trig && now.more) next.dip = *now.more;
+  if (next == m_planned) return std::nullopt;
+  m_planned = next;
+  verdict planned{now.threads,
+                  next.dip > 0    ? "after the next short passage it tries a barrier with one more"
+                  : next.drop > 0 ? "the next long passage takes a thread"
+                                  : "one more passage changes nothing",
+                  now.evidence({figures::passage_seconds})};
+  planned.threads_if_bad = next.drop;
+  planned.barrier_members = next.dip;
+  return planned;
+}
+
+std::optional<thread_fitting::verdict> asat_v2::judge(const situation& now) {
+  if (auto changed = judge_passage(now)) return changed;
+  return plan(now);
 }
 
 }  // namespace trimtab::steer

@@ -118,6 +118,7 @@ void thread_fitting::observe(const view& now, std::vector<proposal>& out) {
     };
     bring(knobs::barrier_members, m_latest.barrier_members);
     bring(knobs::trial_members, m_latest.trial_members);
+    bring(knobs::threads_if_bad, m_latest.threads_if_bad);
     if (made.changes.empty()) continue;
     made.reason = m_latest.reason;
     made.evidence = m_latest.evidence;

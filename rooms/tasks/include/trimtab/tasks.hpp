@@ -37,7 +37,6 @@ using tasks::chunking;
 using tasks::condition_variable;
 using tasks::condition_variable_any;
 using tasks::constant;
-using tasks::counter;
 using tasks::counting_semaphore;
 using tasks::dataflow;
 using tasks::dynamic_chunks;
@@ -92,6 +91,9 @@ using tasks::when_any;
 using tasks::when_some;
 
 namespace this_task = tasks::this_task;
+
+// One of find_counters. trimtab::counter is that of trimtab.h, a counter of the program's own.
+using runtime_counter = tasks::counter;
 
 // A coroutine.
 template <class value = void>

@@ -6,7 +6,7 @@
 
 namespace trimtab::base {
 
-// Makes the file if there is none. 0, or what errno calls the mistake.
+// Makes the file, for this user only, if there is none; follows no link. 0, or what errno calls the mistake.
 int append_file(const char* path, std::string_view text) noexcept;
 
 }  // namespace trimtab::base

@@ -7,11 +7,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "trimtab/base/file_identity.hpp"
+
 namespace trimtab::base {
 
 class mapped_file {
  public:
-  // Creates `path` (must not exist) with `bytes` now and room to grow up to `reserve`. Returns 0 or an errno.
+  // Creates `path` (must not exist), for this user only, with `bytes` now and room to grow up to `reserve`, or less where
+  // address space is limited (address_space.hpp). Returns 0 or an errno; EPERM: no system calls may be made
+  // (system_calls.hpp).
   int create(const char* path, std::size_t bytes, std::size_t reserve) noexcept;
 
   // Makes the file at least `bytes` long. Returns 0 or an errno; the old size stands on failure.
@@ -26,6 +30,8 @@ class mapped_file {
 
   // Unmaps. For owners that know that nobody uses the memory any more.
   void close() noexcept;
+  // The same, and deletes the file.
+  void remove() noexcept;
 
   std::byte* data() const noexcept { return m_data; }
   std::size_t size() const noexcept { return m_size; }
@@ -33,11 +39,14 @@ class mapped_file {
   explicit operator bool() const noexcept { return m_data != nullptr; }
 
  private:
+  int reserve_range(std::size_t bytes, std::size_t reserve) noexcept;
+
   static constexpr std::size_t path_bytes = 512;
   std::byte* m_data = nullptr;
   std::size_t m_size = 0;
   std::size_t m_reserve = 0;
   char m_path[path_bytes] = {};
+  file_identity m_identity;
 };
 
 }  // namespace trimtab::base

@@ -6,12 +6,15 @@
 
 #include <atomic>
 
+#include "trimtab/base/system_calls.hpp"
+
 namespace trimtab::base {
 
 class spin_lock {
  public:
   void lock() noexcept {
-    while (m_held.exchange(true, std::memory_order_acquire)) sched_yield();
+    while (m_held.exchange(true, std::memory_order_acquire))
+      if (may_call_system()) sched_yield();
   }
   bool try_lock() noexcept { return !m_held.exchange(true, std::memory_order_acquire); }
   void unlock() noexcept { m_held.store(false, std::memory_order_release); }

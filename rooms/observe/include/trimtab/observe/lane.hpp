@@ -158,6 +158,7 @@ class alignas(64) lane {
   profile_row* add_row(std::uint64_t key, std::uint32_t subject, metric what, std::uint32_t about, std::uint32_t in_region,
                        std::uint16_t flags) noexcept;
   bool grow_index() noexcept;
+  bool grow_profile() noexcept;
 
   // Hot: one cache line.
   event* m_cursor = nullptr;
@@ -174,6 +175,8 @@ class alignas(64) lane {
   std::uint32_t m_task_depth = 0;
   std::uint32_t m_index_used = 0;
   bool m_is_ring = true;
+  bool m_is_profile_full = false;
+  bool m_is_index_full = false;
   base::ticks m_thread_start = 0;
   profile_row* m_state_row = nullptr;  // of the worker's present state; nullptr: no worker
   worker_state m_state = worker_state::none;

@@ -58,6 +58,11 @@ void sampler_lane_closed(recorder& to, lane& which) noexcept;
 void sampler_stop(recorder& to) noexcept;
 // The same samples without an end: before exec or _exit, which may fail or not be orderly. Waits as above.
 void sampler_flush(recorder& to) noexcept;
+// When no system calls may be made any more (base/system_calls.hpp), so that nobody starts the thread meanwhile: ends it.
+// False: it has not ended within two seconds.
+bool sampler_end_thread() noexcept;
+// When they may be made again.
+void sampler_start_thread_again(recorder& to) noexcept;
 void sampler_after_fork() noexcept;  // in the child: no thread
 
 }  // namespace trimtab::observe

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "trimtab/base/appended_file.hpp"
 #include "trimtab/base/clock.hpp"
 #include "trimtab/base/mapped_file.hpp"
 #include "trimtab/base/spin_lock.hpp"
@@ -154,12 +155,27 @@ class recorder {
   int create_directory() noexcept;
   int create_file(base::mapped_file& file, const char* name, file_kind kind, std::uint32_t record_bytes, std::size_t bytes,
                   std::size_t reserve) noexcept;
+  int create_file(base::appended_file& file, const char* name, file_kind kind, std::uint32_t record_bytes,
+                  std::size_t bytes) noexcept;
+  // False: too long a path.
+  bool path_of(const char* name, char (&into)[512]) const noexcept;
+  // A new file has no magic, so that readers take it for absent, until it is published.
+  static void write_header(std::byte* at, file_kind kind, std::uint32_t record_bytes, std::size_t file_bytes) noexcept;
+  static void publish(std::byte* at) noexcept;
   template <class record_type>
-  void append(base::mapped_file& file, const char* name, file_kind kind, std::size_t first_bytes, std::size_t reserve,
+  void append(base::appended_file& file, const char* name, file_kind kind, std::size_t first_bytes,
               const record_type& record) noexcept;
+  // Under m_sample_lock. False: dropped.
+  template <class record_type>
+  bool append_under_lock(base::appended_file& file, const char* name, file_kind kind, std::size_t first_bytes,
+                         const record_type& record) noexcept;
   bool open_in_child() noexcept;
-  lane* new_lane() noexcept;
-  bool prepare_lane(lane& which) noexcept;
+  // nullptr, and why: what errno calls it.
+  lane* new_lane(int& error) noexcept;
+  // 0 or an errno.
+  int prepare_lane(lane& which) noexcept;
+  int create_events(lane& which) noexcept;
+  void report_refused_lane(int error) noexcept;
   void lengthen(lane& which, std::uint64_t written) noexcept;
   void warm(lane& which, std::uint64_t written) noexcept;
   // By the lane itself, of a flight recorder: makes its pages from event `begin` on.
@@ -177,7 +193,8 @@ class recorder {
   char m_directory[448] = {};
   base::clock_calibration m_clock;
   process_header* m_process = nullptr;
-  base::mapped_file m_process_file, m_names_file, m_counters_file, m_switches_file, m_decisions_file;
+  base::mapped_file m_process_file;
+  base::appended_file m_names_file, m_counters_file, m_switches_file, m_decisions_file;
   std::atomic<std::uint32_t> m_lane_count{0};
   std::atomic<lane*> m_lanes[max_lanes] = {};
   std::atomic<std::uint32_t> m_parallel{0};
@@ -185,6 +202,7 @@ class recorder {
   std::atomic<std::uint64_t> m_instances{0};
   std::atomic<std::uint64_t> m_trace_used{0};
   std::atomic<bool> m_trace_full{false};
+  std::atomic<bool> m_has_refused_lanes{false};
   subject_slot m_subjects[subject_slots];
   std::uint32_t m_subject_count = 0;
   std::uint32_t m_keys = 0;  // slots in use, forgotten ones too

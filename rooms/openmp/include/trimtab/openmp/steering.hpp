@@ -1,6 +1,7 @@
 // Loops of unmodified programs as subjects with knobs. Knobs of a loop, all safe (every iteration is executed once, by one
 // thread, whatever they say):
-//   dynamic, guided, runtime   schedule: as-written, static, dynamic, guided, fac2, tss, mfsc; chunk: the (least) chunk
+//   dynamic, guided, runtime   schedule: as-written, static, dynamic, guided, fac2, tss, mfsc, awf, sss; chunk: the (least)
+//                              chunk; first_chunk: of tss and sss, percent of an even share
 //   clang's static             partition: even, or weighted by what the parts of the loop cost, as learnt while it runs
 //   clang's static,c           chunk; 0 is the program's own
 //   GCC's static               blocks: how many a thread; 0 is the program's own way. Only where allow_virtual_threads says

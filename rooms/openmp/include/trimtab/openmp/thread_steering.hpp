@@ -1,7 +1,7 @@
 // The number of threads of the process's teams as a subject with a knob, where the user consents to fewer than the program
-// would have: "threads", from 1 to the program's own number, and for asat-v2 "barrier_members". With the figures that
-// policies of steer/fitting need, a window of them every 0.15 s, or sooner where members lose their CPUs. The rules are in
-// team_sizes.hpp.
+// would have: "threads", from 1 to the program's own number, and for the published policies "barrier_members" and
+// "threads_if_bad". With the figures that policies of steer/fitting need, a window of them every 0.15 s, or sooner where
+// members lose their CPUs. The rules are in team_sizes.hpp.
 #pragma once
 
 #include <optional>
@@ -17,9 +17,15 @@
 namespace trimtab::openmp {
 
 struct thread_steering_options {
-  // What is measured between regions: for asat-v1 1000 iterations, for asat-v2 a barrier.
-  enum class evaluated { nothing, iterations, barrier } evaluates = evaluated::nothing;
+  // What is measured between regions (team_evaluation.hpp): asat-v1: iterations; asat-v2: barrier; the others for the
+  // variants asat-v1-timed and asat-v2-reset.
+  enum class evaluated { nothing, iterations, barrier, iterations_after_barrier, asked_barrier };
+  evaluated evaluates = evaluated::nothing;
   double eval_time_s = 0.5;
+  // More than that is bad: barrier passages, and the spread of iterations; a shorter second barrier adds a thread.
+  double bad_passage_s = 0, longest_dip_s = 0, bad_spread = 0;
+  double load_time_s = 0;    // between two readings of the load average; 0: it is not read
+  int nice = 0;              // added to the nice value of each member but the primary thread
   bool is_on = true;         // until the program says otherwise (observe/wishes.hpp)
   bool has_trials = false;   // a policy may try other numbers for some regions: the knob trial_members, for fit
   base::cpu_mask allowed{};  // CPUs of the process
@@ -55,6 +61,10 @@ class thread_steering {
   void evaluate(double now_s);
   void tell(steer::snapshot& now) const;
   bool is_on() const noexcept;
+  bool has_published_rule() const noexcept;
+  steer::subject_info describe(steer::subject_id id) const;
+  void read_load(double now_s);
+  void tell_evaluation(steer::snapshot& now) const;
 
   steer::board& m_knobs;
   steer::decision_record& m_record;
@@ -70,7 +80,10 @@ class thread_steering {
   std::optional<double> m_delay_s;  // that members had no CPU, until it was read last
   double m_read_s = 0;              // when that is read again, since it began
   std::uint64_t m_windows = 0;
-  double m_evaluated_s = 0;
+  double m_evaluated_s = 0;           // when an evaluation was asked for
+  std::uint64_t m_seen = 0;           // number of the latest evaluation that the policy was told
+  bool m_has_lower_priority = false;  // was asked for
+  double m_load_read_s = 0, m_load = 0, m_load_readings = 0;
   std::vector<steer::figure> m_figures;  // of the latest window
 };
 

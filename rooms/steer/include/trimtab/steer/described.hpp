@@ -21,7 +21,8 @@ namespace trimtab::steer {
 //   tuner                        search, seed, leaves (subjects with this knob are a rule's), same-points
 //   arcs-online, arcs-offline,
 //   shuffle, scheduler           seed
-//   fit, asat-v1, asat-v2        tunables (tunables.hpp); of fit: knob
+//   fit, asat-v1, asat-v2,
+//   asat-v1-timed, asat-v2-reset tunables (tunables.hpp); of fit: knob
 //   power-limit                  watts
 //   queue-length, oversubscription, wait-policy, placement
 // Other kinds are of who builds the engine.

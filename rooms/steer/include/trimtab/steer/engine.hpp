@@ -92,7 +92,8 @@ class engine {
   void disable(int place, std::string why);
   void undo(entry& on, std::string why, int place);
   bool is_guarded(int place) const;
-  bool is_beside_trial(const entry& which) const;       // of another of its group
+  // Another of its group is on trial. A policy that is not guarded may have several of a group on trial together.
+  bool is_beside_trial(const entry& which, int place) const;
   void undo_trials(const std::string& why, int place);  // place -1: of all policies
   decision& decide(entry& on, outcome what, std::vector<change> changes, int place, std::string reason);
 
@@ -103,7 +104,7 @@ class engine {
   std::vector<member> m_members;
   std::map<subject_id, entry> m_subjects;
   std::set<subject_id> m_gone;
-  std::set<decision_number> m_trials;  // the latest
+  std::map<decision_number, int> m_trials;  // the latest, and the place of their policy
   event_source m_event_source;
   std::vector<event> m_events;  // of this step: told, and what follows from the snapshot
   std::vector<decision> m_decisions;

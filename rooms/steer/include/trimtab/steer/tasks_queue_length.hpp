@@ -2,6 +2,11 @@
 // a stencil of 48 workers settled at 13, where 12 were best. A rule: it does not prove that a cap is faster, and changes it
 // at once; the tuner is the one that proves.
 //
+// Never more workers than CPUs (figure `cpus`, where it is told). Among those, longer queues are workers that are missing.
+// With more workers than CPUs queues get shorter and shorter while the program gets slower: workers without a CPU hold the
+// tasks that others wait for, so that nothing is ready (docs/steering.md, "Queue length"). The publication had a CPU for
+// each.
+//
 // From all workers down, first far, then near; of caps whose queues are as long the smaller one. It begins anew when the
 // queues' length has changed.
 #pragma once
@@ -35,6 +40,7 @@ class queue_length_climb : public policy {
  private:
   enum class phase { begin, climbing, settled };
   void period(const subject_view& it, std::uint32_t place, double length, std::vector<proposal>& out);
+  void begin(const subject_view& it, std::uint32_t place, double length, std::vector<proposal>& out);
   void next(const subject_view& it, std::uint32_t place, std::vector<proposal>& out);
   void go(const subject_view& it, std::uint32_t place, std::size_t to, std::string reason, std::vector<proposal>& out);
 
@@ -43,7 +49,8 @@ class queue_length_climb : public policy {
   phase m_phase = phase::begin;
   double m_time_s = -1, m_worked_s = 0, m_sum = 0;
   bool m_skips = false;    // the first snapshot after a change is of the cap before
-  std::size_t m_best = 0;  // index in the domain
+  std::size_t m_last = 0;  // indices in the domain: the most workers that are tried
+  std::size_t m_best = 0;
   std::size_t m_tried = 0;
   double m_best_length = 0;
   std::size_t m_step = 1;

@@ -13,14 +13,30 @@ namespace trimtab::tasks {
 class inbox {
  public:
   void put(task& what) noexcept {
-    what.next = nullptr;
+    what.queue_place.store(0, std::memory_order_relaxed);
     m_lock.lock();
-    *m_end = &what;
-    m_end = &what.next;
+    if (m_last == nullptr)
+      m_first = &what;
+    else
+      m_last->queue_place.store(reinterpret_cast<std::uintptr_t>(&what), std::memory_order_relaxed);
+    m_last = &what;
     // seq_cst: who goes to sleep has told so before it looks here (event_count).
     m_size.store(m_size.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
     m_lock.unlock();
   }
+
+  // The same, but while more than so many wait the newest comes first: what runs first then ends, with all that it makes,
+  // before what has waited longer begins, so that memory stays bounded where each task makes more of them.
+  void put_bounded(task& what) noexcept {
+    if (m_size.load(std::memory_order_relaxed) <= most_in_turn) return put(what);
+    m_lock.lock();
+    what.queue_place.store(reinterpret_cast<std::uintptr_t>(m_first), std::memory_order_relaxed);
+    m_first = &what;
+    if (m_last == nullptr) m_last = &what;
+    m_size.store(m_size.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
+    m_lock.unlock();
+  }
+  static constexpr std::uint32_t most_in_turn = 1024;
 
   // The oldest, nullptr when there is none.
   task* take() noexcept {
@@ -28,8 +44,8 @@ class inbox {
     m_lock.lock();
     task* const first = m_first;
     if (first != nullptr) {
-      m_first = first->next;
-      if (m_first == nullptr) m_end = &m_first;
+      m_first = reinterpret_cast<task*>(first->queue_place.load(std::memory_order_relaxed));
+      if (m_first == nullptr) m_last = nullptr;
       m_size.store(m_size.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     }
     m_lock.unlock();
@@ -42,7 +58,7 @@ class inbox {
   alignas(64) std::atomic<std::uint32_t> m_size{0};
   base::spin_lock m_lock;
   task* m_first = nullptr;
-  task** m_end = &m_first;
+  task* m_last = nullptr;
 };
 
 }  // namespace trimtab::tasks

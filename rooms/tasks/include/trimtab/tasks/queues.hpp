@@ -46,11 +46,15 @@ struct alignas(64) worker_queues {
   std::uint32_t number;
   std::uint32_t domain;  // of memory (NUMA)
   std::uint32_t looks = 0;
+  // Of counts.steals: the worker steals no more before it has asked itself whether the last ones were worth it.
+  std::uint64_t most_steals = ~std::uint64_t{0};
   std::uint64_t random;
   std::vector<std::uint32_t> victims;  // all others, those of the same domain first
   std::uint32_t near_victims = 0;      // how many of them are of the same domain
 
+  // As task_deque::size(): never 0 too early, but with holes.
   std::uint32_t length() const noexcept { return normal.size() + high.size() + incoming_high.size() + incoming.size(); }
+  std::uint32_t tasks() const noexcept { return normal.tasks() + high.tasks() + incoming_high.size() + incoming.size(); }
 };
 
 // The queues of a runtime.
@@ -68,7 +72,10 @@ struct queues {
   std::uint32_t target_of(std::int32_t hint) noexcept {
     return hint < 0 ? next_in_turn() : static_cast<std::uint32_t>(hint) % active.load(std::memory_order_relaxed);
   }
-  std::uint64_t length() const noexcept;
+  std::uint64_t length() const noexcept;  // as that of worker_queues
+  std::uint64_t tasks() const noexcept;
+  // Something has come from outside that this worker may take.
+  bool has_incoming(const worker_queues& own) const noexcept;
 
   std::vector<std::unique_ptr<worker_queues>> workers;
   inbox low;

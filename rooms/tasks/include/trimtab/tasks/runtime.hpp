@@ -93,7 +93,7 @@ class runtime {
 
   const worker_counters& counters(std::uint32_t number) const { return m_workers.at(number)->counters(); }
   const queue_counts& queue_counters(std::uint32_t number) const { return m_queues.workers.at(number)->counts; }
-  std::uint64_t queue_length() const noexcept { return m_queues.length(); }
+  std::uint64_t queue_length() const noexcept { return m_queues.tasks(); }
   // As counted and timed so far by one worker, its present state included (counters.hpp).
   raw_counts raw(std::uint32_t number) const noexcept;
   std::uint64_t made_outside() const noexcept { return m_made_outside.load(std::memory_order_relaxed); }
@@ -136,12 +136,14 @@ class runtime {
   std::vector<std::unique_ptr<worker>> m_workers;
   event_count m_events;         // workers that find nothing; each has its own where the policy names who is to be woken
   event_count m_capped_events;  // workers above the cap
+  event_count m_nap_events;     // workers that leave others alone for a while, because what they steal is too short
   std::atomic<bool> m_is_ending{false};
   std::atomic<std::uint64_t> m_made_outside{0};
   std::atomic<std::uint32_t> m_visitors{0};     // threads that are no workers of this runtime, in put()
   std::atomic<std::uint64_t> m_told_before{0};  // of no less progress has a deadlock been told
   std::uint32_t m_looks;
   base::ticks m_longest_gap;  // between activations that follow each other
+  base::ticks m_least_stolen;  // what a steal has to bring in to be worth what it costs the victim
   int m_process;
   std::uint32_t m_recorded;
   struct parts;  // threads, memory of stacks

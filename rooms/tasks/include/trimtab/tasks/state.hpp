@@ -36,7 +36,8 @@ class state_base {
   completion& done() noexcept { return m_done; }
   std::exception_ptr& error() noexcept { return m_error; }
 
-  // Returns when the value is there. A task that would give it and lies in the worker's own queue is run in place.
+  // Returns when the value is there. A task that would give it, has not begun and lies in the
+  // worker's own queue is run in place.
   void wait() {
     if (m_done.is_ready()) return;
     if (m_producer != nullptr && run_producer()) return;
@@ -71,7 +72,7 @@ class state_base {
  private:
   bool run_producer() {
     worker* const here = worker::current();
-    if (here == nullptr || !here->take(*m_producer)) return false;
+    if (here == nullptr || !here->take_by_level(*m_producer)) return false;
     if (here->is_stack_low()) [[unlikely]]
       worker::run_on_new_stack([](void* what) noexcept { worker::current()->run_in_place(*static_cast<task*>(what)); },
                                m_producer);

@@ -1,6 +1,7 @@
 // What a queue holds: something to be run once, by whoever takes it out.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <typeinfo>
 
@@ -30,7 +31,9 @@ struct task {
   // Of the three that follow, the second is not read soon: compilers clear them and the subject by two stores that overlap
   // there, and a processor reads what two stores have made only when both have left for the cache.
   const task_kind* kind_of_work = nullptr;
-  task* next = nullptr;       // in an inbox
+  // Where it waits. In an inbox: the address of the next task. In a task_deque: its position, for its owner; others may read
+  // it at any time, and find out from the queue whether it holds.
+  std::atomic<std::uintptr_t> queue_place{0};
   std::uint64_t id = 0;       // in a traced run; 0: not recorded
   std::uint32_t subject = 0;  // in a recorded run
   priority level = priority::normal;

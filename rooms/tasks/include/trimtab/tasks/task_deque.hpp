@@ -7,6 +7,15 @@
 // The owner offers half of its own part when nothing is offered, or when a thief has asked. Does it not answer, because
 // what it runs takes long, a thief may force the offer (raid): owners mark their operations as busy by plain stores, and
 // a raider makes sure by heavy_fence that the owner is in none and will see it. One owner; any number of thieves.
+//
+// The owner may take any task out again (take), wherever it lies: each task knows its position. What is taken out in the
+// middle leaves a hole, an empty slot that everybody skips. Holes at either end go at once or with the next operation
+// there, and when the ring is full the owner closes up the others before it lets the ring grow.
+//
+// The owner changes what is offered in three steps: it closes the offer (tail and split are equal), changes the slots and
+// the split, and opens the offer again with a tail that is one higher than before. Thieves count positions from there, by
+// m_shift. The pair of tail and split never has the same value twice while something is offered, so no thief can
+// mistake the new offer for the one that it has read.
 #pragma once
 
 #include <atomic>
@@ -47,7 +56,7 @@ class task_deque {
     return false;
   }
 
-  // True: `what` was among the newest of the owner's, and is the caller's again. The usual case is that it is the newest.
+  // True: `what` was in the queue, and is the caller's again. The usual case is that it is the newest.
   bool take(const task& what) noexcept {
     const bool is_raided = begin();
     const std::uint32_t head = m_head.load(std::memory_order_relaxed);
@@ -63,7 +72,7 @@ class task_deque {
   task* take_newest_if(predicate&& is_wanted, bool& is_offered) noexcept {
     enter();
     task* found = nullptr;
-    if (m_head.load(std::memory_order_relaxed) != m_split || take_back()) {
+    if (has_newest()) {
       const std::uint32_t newest = m_head.load(std::memory_order_relaxed) - 1;
       found = m_slots[newest & m_mask].load(std::memory_order_relaxed);
       prefetch(newest - ahead);
@@ -89,7 +98,7 @@ class task_deque {
 
   // The thieves' part.
 
-  // Takes the oldest, at most `most` and about half of what is offered. 0: nothing is offered, or another was quicker.
+  // Takes the oldest, at most `most` and about half of what is offered. 0: nothing is offered, or another was faster.
   std::size_t steal(task** into, std::size_t most) noexcept;
 
   bool is_offering() const noexcept { return has_any(m_bounds.load(std::memory_order_seq_cst)); }
@@ -103,17 +112,27 @@ class task_deque {
   // is in an operation answers by itself, and is left alone a few times.
   bool raid() noexcept;
 
-  // About how many, offered or not. Exact for the owner.
+  // About how many slots are in use, offered or not, with the holes among them. Never 0 while there is a task in it that was
+  // pushed before. The order of the loads: m_shift is changed before the tail.
   std::uint32_t size() const noexcept {
     const std::uint32_t tail = tail_of(m_bounds.load(std::memory_order_acquire));
-    const auto length = static_cast<std::int32_t>(m_head.load(std::memory_order_acquire) - tail);
+    const std::uint32_t shift = m_shift.load(std::memory_order_acquire);
+    const auto length = static_cast<std::int32_t>(m_head.load(std::memory_order_acquire) + shift - tail);
     return length < 0 ? 0 : static_cast<std::uint32_t>(length);
   }
+  // About how many tasks; exact while nothing changes. For reports: unlike size() it may be 0 for a moment too early.
+  std::uint32_t tasks() const noexcept {
+    const std::uint32_t length = size();
+    const std::uint32_t holes = m_holes.load(std::memory_order_relaxed) - m_stolen_holes.load(std::memory_order_relaxed);
+    return length < holes ? 0 : length - holes;
+  }
+  // For tests.
+  std::uint32_t capacity() const noexcept { return m_mask + 1; }
 
  private:
   using slot = std::atomic<task*>;
 
-  // Positions grow for ever and wrap.
+  // Positions grow without end and wrap. Those in m_bounds are higher by m_shift than all others.
   static constexpr std::uint32_t tail_of(std::uint64_t bounds) noexcept { return static_cast<std::uint32_t>(bounds >> 32); }
   static constexpr std::uint32_t split_of(std::uint64_t bounds) noexcept { return static_cast<std::uint32_t>(bounds); }
   static constexpr bool has_any(std::uint64_t bounds) noexcept { return tail_of(bounds) != split_of(bounds); }
@@ -143,6 +162,7 @@ class task_deque {
   }
 
   void put(std::uint32_t head, task& what) noexcept {
+    what.queue_place.store(head, std::memory_order_relaxed);
     m_slots[head & m_mask].store(&what, std::memory_order_relaxed);
     m_head.store(head + 1, std::memory_order_release);
     light_fence();
@@ -164,7 +184,19 @@ class task_deque {
   bool offer_left() noexcept;
   bool offer_asked() noexcept;
   bool take_back() noexcept;
-  bool take_deeper(const task& what) noexcept;
+  bool has_newest() noexcept;
+  bool remove(const task& what) noexcept;
+  bool remove_offered(std::uint32_t position) noexcept;
+  void open_again(std::uint32_t tail_in_bounds) noexcept;
+  void make_hole(std::uint32_t position) noexcept;
+  void count_holes(std::uint32_t more) noexcept {
+    m_holes.store(m_holes.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+  void drop_newest_holes() noexcept;
+  void drop_oldest_holes() noexcept;
+  void close_up() noexcept;
+  std::uint32_t shift() const noexcept { return m_shift.load(std::memory_order_relaxed); }
+  task* at(std::uint32_t position) const noexcept { return m_slots[position & m_mask].load(std::memory_order_relaxed); }
 
   // The owner's line.
   slot* m_slots;
@@ -174,8 +206,12 @@ class task_deque {
   std::atomic<std::uint32_t> m_head{0};
   std::atomic<bool> m_is_busy{false};
   const offering m_offering;
+  std::uint32_t m_holes_since = 0;        // the holes that were made since they were last closed up
+  std::atomic<std::uint32_t> m_holes{0};  // made, less those that the owner or a raider has dropped
   // What all change.
   alignas(64) std::atomic<std::uint64_t> m_bounds{0};
+  std::atomic<std::uint32_t> m_shift{0};         // changed while nothing is offered
+  std::atomic<std::uint32_t> m_stolen_holes{0};  // dropped by thieves
   alignas(64) std::atomic<bool> m_is_wanted{false};
   std::atomic<bool> m_is_raided{false};
   std::atomic<std::uint32_t> m_spared{0};  // raids in a row that left a busy owner alone, about

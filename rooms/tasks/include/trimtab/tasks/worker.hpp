@@ -94,6 +94,15 @@ class alignas(64) worker {
     return true;
   }
 
+  // The same for a task that may be of high priority, which has a queue of its own.
+  bool take_by_level(const task& what) noexcept {
+    if (what.level != priority::high) [[likely]]
+      return take(what);
+    if (!m_queues->high.take(what)) return false;
+    m_counters.in_place.add();
+    return true;
+  }
+
   // The newest task of the worker's own queue if is_wanted(task), else nullptr: the caller's to run.
   template <class predicate>
   task* take_newest_if(predicate&& is_wanted) noexcept {
@@ -239,6 +248,9 @@ class alignas(64) worker {
   // Of the activation that is being timed, 0: none.
   base::ticks m_phase_begin = 0;
   base::ticks m_last_end = 0;
+  // What it had counted when it last judged its steals, and how many judgements in a row were bad.
+  std::uint64_t m_judged_steals = 0, m_judged_resumed = 0;
+  std::uint32_t m_poor_judgements = 0;
   recording::tally m_tally;
   event_count m_events;  // where it sleeps if others know what it may run
 };

@@ -42,12 +42,19 @@ inline constexpr std::string_view region_seconds = "region_seconds";
 inline constexpr std::string_view team_trials = "team_trials";
 inline constexpr std::string_view trial_ratio = "trial_ratio";  // of the latest: time of a region on trial / as it was
 
-// Of the published policies, which measure between two regions of the program, at the beginning of the next, at most once
-// per evaluation time. `evaluations` counts them from 1: what comes with the same number again is no new evaluation.
+// Of the published policies, which measure between two regions of the program, at the start of the next. `evaluations` is
+// the number of the latest one, from 1.
 inline constexpr std::string_view evaluations = "evaluations";
 inline constexpr std::string_view passage_seconds = "passage_seconds";      // a barrier: last member out - first in
 inline constexpr std::string_view passage_members = "passage_members";      // how many members it had; not told: as threads
 inline constexpr std::string_view iterations_spread = "iterations_spread";  // of 1000 empty ones: most - least a thread
+// Of the second barrier of the same evaluation (knob `barrier_members`); left out when there was none.
+inline constexpr std::string_view dip_seconds = "dip_seconds";
+inline constexpr std::string_view dip_members = "dip_members";
+// The machine's load average over one minute (/proc/loadavg), its CPUs that are online, and the number of the reading.
+inline constexpr std::string_view load_average = "load_average";
+inline constexpr std::string_view online_cpus = "online_cpus";
+inline constexpr std::string_view load_readings = "load_readings";
 
 }  // namespace trimtab::steer::figures
 
@@ -55,9 +62,13 @@ namespace trimtab::steer::knobs {
 
 // Members that a team has: a range from 1 to what the program itself would have, or less.
 inline constexpr std::string_view threads = "threads";
-// Members of the next timed barrier, more than of the program's teams ("dip a toe in"); 0: as many. Of the subject that has
-// `threads`; only ASAT version 2 turns it.
+// Members of another timed barrier, more than of the program's teams ("dip a toe in"); 0: none. For asat-v2 it follows a
+// short passage within the same evaluation, and when it is short, too, teams have so many members from that region on. For
+// asat-v2-reset the next evaluation is made with so many members. Of the subject that has `threads`.
 inline constexpr std::string_view barrier_members = "barrier_members";
+// Members that teams have from the region on whose evaluation is bad, before the policy has seen it; 0: as before. Of the
+// subject that has `threads`; only the published policies turn it.
+inline constexpr std::string_view threads_if_bad = "threads_if_bad";
 // Members of some of the next regions, in turn with others, to see whether they take less time; 0: no trial. Of the subject
 // that has `threads`; only `fit` turns it. The program is never told of these members.
 inline constexpr std::string_view trial_members = "trial_members";

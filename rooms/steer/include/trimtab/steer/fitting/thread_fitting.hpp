@@ -42,7 +42,7 @@ class thread_fitting : public policy {
     knob_value threads = 1;  // rounded down to a count that there is
     std::string reason;
     std::vector<figure> evidence;
-    knob_value barrier_members = 0, trial_members = 0;
+    knob_value barrier_members = 0, trial_members = 0, threads_if_bad = 0;
   };
   // What is to be from now on; nothing: as it is.
   virtual std::optional<verdict> judge(const situation& now) = 0;

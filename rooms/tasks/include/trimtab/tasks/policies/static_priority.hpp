@@ -1,5 +1,6 @@
 // static-priority: each task is given to the next worker in turn, and stays there: nothing is stolen. Priorities as in
-// local-priority, with a queue of low priority for all. Forks of `invoke` stay with their forker. What workers above the
+// local-priority, with a queue of low priority for all; of more than 1,024 tasks that wait for one worker the newest comes
+// first. Forks of `invoke` stay with their forker. What workers above the
 // cap have left is shared out among the others.
 #pragma once
 
@@ -25,7 +26,8 @@ class static_priority {
     }
     const std::uint32_t target = all.target_of(hint);
     inbox& into = what.level == priority::high ? all[target].incoming_high : all[target].incoming;
-    into.put(what);
+    // Nothing is taken back from here, so that who waits for what it has made sets its stack aside.
+    into.put_bounded(what);
     // As `next` shares out what workers above the cap have. seq_cst, and after it is there: whoever lowers the cap later
     // wakes all.
     return target % all.active.load(std::memory_order_seq_cst);

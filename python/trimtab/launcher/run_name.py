@@ -1,0 +1,24 @@
+"""Names of runs. In containers each program is process 1, and several hosts may share a folder: so both are in a name."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import time
+from pathlib import Path
+
+_MOST_CHARACTERS = 64
+_RANDOM_BYTES = 4
+
+
+def new_name(program: str) -> str:
+    """A name that no other run has: program, time, host, process, and a random part."""
+    host = os.uname().nodename.partition(".")[0]
+    parts = (_plain(Path(program).name), time.strftime("%Y%m%d-%H%M%S"), _plain(host), str(os.getpid()))
+    return "-".join((*parts, secrets.token_hex(_RANDOM_BYTES)))
+
+
+def _plain(text: str) -> str:
+    """For a file name on any system: letters, digits and a few signs, not too long."""
+    return re.sub(r"[^A-Za-z0-9._+-]", "_", text)[:_MOST_CHARACTERS].lstrip(".-") or "_"

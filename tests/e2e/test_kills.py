@@ -1,0 +1,164 @@
+"""Killed at any instant, a program leaves a run that can be read, and the report says what of it is left out.
+
+Most of the kills are in the first milliseconds, while the library makes its files. TRIMTAB_FUZZ=10000 makes so many kills, others
+each time.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import re
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from trimtab.analysis import build
+from trimtab.launcher.launch import Options, _environment
+from trimtab.paths import preload_library
+from trimtab.readers import open_run
+from trimtab.text import tables, verdict
+
+Compiled = Callable[..., Path]
+
+KILLS = int(os.environ.get("TRIMTAB_FUZZ", "500"))
+SEED = random.randrange(1 << 30) if "TRIMTAB_FUZZ" in os.environ else 20261125
+
+# Regions, and children that are forked, that have regions, and that execute the program again.
+WORK = """
+#include <math.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile double sink;
+static void work(int rounds) { for (int r = 0; r < rounds; r++) {
+#pragma omp parallel for schedule(dynamic,4) num_threads(2)
+for (int i = 0; i < 200; i++) sink = sin(i);
+} }
+int main(int n, char** v) {
+alarm(60);
+if (n > 1) work(1);
+for (int i = 0; ; i++) {
+if (i % 2 == 0) work(3);
+pid_t child = fork();
+if (child == 0) { work(2); if (i % 3 == 0) execl(v[0], v[0], "again", (char*)0); _exit(0); }
+if (n > 1 || i > 3) { work(1000000); }
+if (i % 3 != 0) waitpid(child, 0, 0);
+} }
+"""
+
+
+class Killer:
+    """Starts programs, and kills each with all that it started."""
+
+    def __init__(self, folder: Path, chance: random.Random) -> None:
+        self._folder = folder
+        self._chance = chance
+        self._count = 0
+
+    def killed(self, program: Path, delay: Callable[[Path], None]) -> Path:
+        """The run of `program`, killed after `delay`, which is given the run directory."""
+        self._count += 1
+        run = self._folder / f"run-{self._count}"
+        run.mkdir()
+        options = Options(run, self._chance.choice(["profile", "profile", "trace"]), max_trace_bytes=1 << 24)
+        pid = os.posix_spawn(program, [str(program)], _environment(options, preload_library()), setpgroup=0)
+        try:
+            delay(run)
+            # The program alone, or its children at the same instant.
+            if self._chance.random() < 0.3:
+                os.kill(pid, signal.SIGKILL)
+        finally:
+            os.killpg(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        info = {"format": 1, "program": program.name, "argv": [str(program)], "ended": {"signal": "SIGKILL"}}
+        (run / "run.json").write_text(json.dumps(info))
+        return run
+
+
+def problems_of(path: Path) -> list[str]:
+    """What is wrong with how a run reads; nothing is expected."""
+    run = open_run(path)
+    report = build(run)
+    json.dumps(report, allow_nan=False)
+    verdict(report, path, io.StringIO())
+    tables(report, path)
+    found = []
+    read = {each.directory.name for each in run.processes}
+    named = {each.what.removeprefix("process ") for each in run.left_out}
+    there = {each.name for each in path.iterdir() if re.fullmatch(r"\d+-\d+", each.name)}
+    if read | named != there or read & named:
+        found.append(f"read {read}, left out {named}, there {there}")
+    # What was killed is incomplete, not damaged.
+    found += [each.why for each in run.left_out if "before its files were complete" not in each.why]
+    found += [m.why for each in run.processes for m in each.unavailable if m.why.startswith("left out: ")]
+    shown = {each["what"] for each in report["unavailable"]}
+    found += [f"{each.what} is not named in the report" for each in run.left_out if each.what not in shown]
+    if report["time"] is not None and sum(report["time"].values()) != pytest.approx(1.0):
+        found.append(f"the shares of time are {report['time']}")
+    return found
+
+
+def _busy_wait(seconds: float) -> None:
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        pass
+
+
+def _has_begun(run: Path) -> bool:
+    """Whether the library has made a process's directory."""
+    with os.scandir(run) as entries:
+        return next(entries, None) is not None
+
+
+def _delay(chance: random.Random) -> Callable[[Path], None]:
+    kind = chance.random()
+    if kind < 0.7:
+        # From when the library makes its directory: its files take about a millisecond, the first lanes come then.
+        after = chance.uniform(0, 0.001) if kind < 0.5 else chance.uniform(0, 0.004)
+
+        def soon(run: Path) -> None:
+            give_up = time.perf_counter() + 30
+            while not _has_begun(run) and time.perf_counter() < give_up:
+                pass
+            _busy_wait(after)
+
+        return soon
+    if kind < 0.9:
+        return lambda _: _busy_wait(chance.uniform(0, 0.01))
+    return lambda _: time.sleep(chance.uniform(0, 0.08))
+
+
+@pytest.mark.timeout(max(900, KILLS))
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+def test_killed_at_random_instants(
+    compiled: Compiled, tmp_path: Path, compiler: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chance = random.Random(f"{SEED} {compiler}")
+    program = compiled(WORK, compiler)
+    killer = Killer(tmp_path, chance)
+    bad: list[Any] = []
+    left_out = empty = 0
+    for kill in range(KILLS // 2):
+        run = killer.killed(program, _delay(chance))
+        try:
+            problems = problems_of(run)
+        except Exception as error:
+            problems = [f"{type(error).__name__}: {error}"]
+        if problems:
+            bad.append((kill, problems))
+        else:
+            recorded = open_run(run)
+            left_out += bool(recorded.left_out)
+            empty += not recorded.processes
+            for path in sorted(run.rglob("*"), reverse=True):
+                path.rmdir() if path.is_dir() else path.unlink()
+    capsys.readouterr()  # the tables
+    assert not bad, f"seed {SEED}: {len(bad)} of {KILLS // 2} kills, the first ones {bad[:5]}"
+    # Some of the kills have come while files were made: others would test nothing.
+    assert left_out > KILLS // 100, (left_out, empty)

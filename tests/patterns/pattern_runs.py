@@ -1,0 +1,250 @@
+"""Runs the programs of the matrix of patterns in every mode, and compares what Trimtab says with what was written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import urllib.parse
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conftest import finished, remember
+from trimtab.analysis import build as report_of
+from trimtab.readers import open_run
+from trimtab.symbols import Binary
+
+from benchmarks.pattern_programs import build, patterns_of, region_lines
+from benchmarks.pattern_rows import SHAPES, Loop, Pattern
+
+INSTANCES = 16
+# A measurement lies between the bounds of the program's clock, but for what two clocks differ by.
+TOLERANCE, TOLERANCE_S = 0.03, 10e-6
+# So many of the measurements do. Those of a wrong objective do not, with one shape of costs at least.
+LEAST_SHARE = 0.8
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A loop of one region as a run's snapshots tell of it."""
+
+    function: str
+    trip: int
+    key: str
+    knobs: dict[str, tuple[str, ...]]
+    seconds: list[float] = field(default_factory=list)  # of one execution, each time that it was measured
+
+
+class Program:
+    """The program of one compiler, with one shape of costs; each mode is run once."""
+
+    def __init__(self, trimtab: str, folder: Path, program: Path, shape: str) -> None:
+        self._trimtab, self._folder, self._program, self._shape = trimtab, folder, program, shape
+        self._history = folder / "history.sqlite"
+        self._done: dict[str, subprocess.CompletedProcess[str]] = {}
+        self._report: dict[str, Any] = {}
+        self._measured: list[Measured] | None = None
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return (self._shape, str(INSTANCES))
+
+    def clock(self, mode: str) -> dict[tuple[str, int], list[tuple[float, float]]]:
+        """What each instance took at least and at most, by pattern and iterations; from the program in that mode."""
+        found: dict[tuple[str, int], list[tuple[float, float]]] = {}
+        for line in (self._folder / f"{mode}.clock").read_text(encoding="utf-8").splitlines():
+            name, iterations, *times = line.split()
+            bounds = list(map(float, times))
+            found.setdefault((name, int(iterations)), []).extend(zip(bounds[::2], bounds[1::2], strict=True))
+        return found
+
+    def done(self, mode: str, *options: str) -> subprocess.CompletedProcess[str]:
+        """The program's end in that mode; "bare" is without Trimtab."""
+        if mode not in self._done:
+            environment = {
+                **os.environ,
+                "OMP_NUM_THREADS": "2",
+                "OMP_WAIT_POLICY": "passive",
+                # Two threads on one CPU run after each other: then a loop has no time that all clocks agree on.
+                "OMP_PROC_BIND": "true",
+                "OMP_CANCELLATION": "true",
+                "PATTERNS_CLOCK": str(self._folder / f"{mode}.clock"),
+            }
+            watched = [self._trimtab, "run", "-q", *options, "-o", str(self._folder / mode), "--"]
+            command = [*([] if mode == "bare" else watched), str(self._program), *self.arguments]
+            self._done[mode] = finished(command, env=environment)
+        return self._done[mode]
+
+    def run(self) -> subprocess.CompletedProcess[str]:
+        return self.done("run", "--tune=off")
+
+    def tuned(self) -> subprocess.CompletedProcess[str]:
+        return self.done("tuned", "--tune", "--record-snapshots", "--history", str(self._history))
+
+    def frozen(self) -> subprocess.CompletedProcess[str]:
+        """With another setting of each loop that has knobs, as if the tuned run had kept that."""
+        if "frozen" not in self._done:
+            for number, each in enumerate(self.measured()):
+                remember(self._history, self._program, self.arguments, each.key, _setting(each, number))
+        return self.done("frozen", "--frozen", "--history", str(self._history))
+
+    def report(self, mode: str = "run") -> dict[str, Any]:
+        if mode not in self._report:
+            assert mode in self._done, f"the mode {mode} was not run"
+            self._report[mode] = report_of(open_run(self._folder / mode))
+        return self._report[mode]
+
+    def measured(self) -> list[Measured]:
+        """All loops with knobs, and how long they took by Trimtab's own measurement."""
+        if self._measured is None:
+            assert self.tuned().returncode == 0, self.tuned().stderr
+            (file,) = (self._folder / "tuned").glob("*/snapshots.txt")
+            self._measured = _measured(file.read_text(encoding="utf-8"), self._program)
+        return self._measured
+
+    @property
+    def source(self) -> Path:
+        """Where the program was made from."""
+        (found,) = self._program.parent.glob(f"{self._program.name}.*")
+        return found
+
+    def lines_of(self, row: Pattern) -> list[int]:
+        """Lines of its parallel directives."""
+        return region_lines(self.source.read_text(encoding="utf-8"), row.name)
+
+
+def programs(trimtab: str, folder: Path, compiler: str) -> dict[str, Program]:
+    """The compiler's program with each shape."""
+    program = build(folder, compiler, patterns_of(compiler), has_marks=True)
+    found = {}
+    for shape in SHAPES:
+        (folder / shape).mkdir()
+        found[shape] = Program(trimtab, folder / shape, program, shape)
+    return found
+
+
+def _measured(snapshots: str, program: Path) -> list[Measured]:
+    found: dict[str, Measured] = {}
+    binary = Binary(program)
+    at: Measured | None = None
+    for line in snapshots.splitlines():
+        tag, _, rest = line.partition(" ")
+        words = [urllib.parse.unquote(word) for word in rest.split()]
+        if tag == "appeared":
+            at = None
+            if len(words) > 1 and "+0x" in words[1]:
+                place, _, trip = words[1].split("/")
+                function = binary.function_at(int(place.partition("+")[2], 16)).split(".")[0].rstrip("_")
+                at = found[words[0]] = Measured(function, int(trip), words[1], {})
+        elif tag == "knob" and at is not None:
+            at.knobs[words[0]] = tuple(words[6:])
+        elif tag == "subject":
+            at = found.get(words[0])
+        elif tag == "measured" and at is not None:
+            at.seconds.append(float.fromhex(words[1]) * at.trip)
+    binary.close()
+    return list(found.values())
+
+
+def _setting(of: Measured, number: int) -> dict[str, str]:
+    """Another one than the program's; which one is by turns."""
+    if "partition" in of.knobs:
+        return {"partition": "weighted", "partition.costs": "0.500000000/0.250000000"}
+    chunks = of.knobs["chunk"]
+    chunk = chunks[1 + number % (len(chunks) - 1)]
+    if "schedule" not in of.knobs:
+        return {"chunk": chunk}
+    schedules = of.knobs["schedule"][1:]
+    return {"schedule": schedules[number % len(schedules)], "chunk": chunk}
+
+
+def check_answers(program: Program, row: Pattern) -> None:
+    """The same answer as the program's own serial computation in every mode."""
+    for done in (program.done("bare"), program.run(), program.tuned(), program.frozen()):
+        assert f"{row.name} right" in done.stdout.splitlines(), f"{done.args}\n{done.stdout}{done.stderr}"
+
+
+def check_report(program: Program, row: Pattern, compiler: str) -> None:
+    """Names, lines, calls, threads and loops are what was written."""
+    assert program.run().returncode == 0, program.run().stderr
+    regions = [each for each in program.report()["regions"] if each["function"].rstrip("_") == row.name]
+    regions.sort(key=lambda each: each["line"])
+    source = program.source.name
+    found = [(each["line"], each["calls"]) for each in regions]
+    expected = [
+        (line, calls * INSTANCES) for line, calls in zip(program.lines_of(row), row.calls, strict=True)
+    ]
+    assert found == expected, f"lines and calls {found}, expected {expected}"
+    assert {each["name"] for each in regions} == {
+        f"{source}:{each['line']} ({each['function']})" for each in regions
+    }
+    assert regions[0]["threads"] == row.threads
+    loops = sorted(
+        (_loop(each) for each in (loop for region in regions for loop in region["loops"])), key=str
+    )
+    expected = sorted((_expected(each) for each in row.loops_of(compiler)), key=str)
+    assert loops == expected, f"found {loops}, expected {expected}"
+
+
+def _loop(of: dict[str, Any]) -> tuple[Any, ...]:
+    executed = of["executed"] if of["iterations"] is not None else None
+    return of["schedule"], of["chunk"], of["iterations"], of["executions"], executed
+
+
+def _expected(loop: Loop) -> tuple[Any, ...]:
+    iterations = loop.iterations or None
+    executions = loop.executions * INSTANCES
+    return loop.schedule, loop.chunk, iterations, executions, executions * iterations if iterations else None
+
+
+def check_objective(program: Program, row: Pattern, compiler: str) -> None:
+    """What the tuner took for a loop's time is what the program's clock says; loops without a knob are not measured."""
+    clock = program.clock("tuned") if program.measured() is not None else {}
+    measured = {each.trip: each for each in program.measured() if each.function == row.name}
+    tuned = {each.iterations for each in row.loops_of(compiler) if each.is_tuned}
+    assert set(measured) == tuned, f"measured {set(measured)}, expected {tuned}"
+    for trip in tuned:
+        ours, theirs = measured[trip].seconds, clock[row.name, trip]
+        assert len(ours) >= 3, f"measured {ours}"
+        agreeing = in_common(ours, theirs)
+        assert agreeing >= LEAST_SHARE * len(ours), (
+            f"{trip} iterations: {agreeing} of {len(ours)} measurements agree, us\n"
+            f"measured {' '.join(f'{each * 1e6:.0f}' for each in ours)}\n"
+            f"clock    {' '.join(f'{least * 1e6:.0f}-{most * 1e6:.0f}' for least, most in theirs)}"
+        )
+
+
+def in_common(ours: list[float], theirs: list[tuple[float, float]]) -> int:
+    """The most measurements that can be instances of the program's clock, in the same order."""
+    best = [0] * (len(theirs) + 1)
+    for one in ours:
+        before = best[:]
+        for at, (least, most) in enumerate(theirs):
+            is_same = (1 - TOLERANCE) * least - TOLERANCE_S <= one <= (1 + TOLERANCE) * most + TOLERANCE_S
+            best[at + 1] = max(before[at + 1], best[at], before[at] + is_same)
+    return best[-1]
+
+
+def check_frozen(program: Program) -> None:
+    """Loops that have knobs ran with the setting that was remembered of them."""
+    assert program.frozen().returncode == 0, program.frozen().stderr
+    decided = program.report("frozen")["decisions"]
+    assert {each["policy"] for each in decided} == {"history"}
+    set_to = {each["key"]: {change["knob"]: change["to"] for change in each["changes"]} for each in decided}
+    for number, each in enumerate(program.measured()):
+        wanted = {knob: value for knob, value in _setting(each, number).items() if "." not in knob}
+        found = set_to.get(each.key, wanted)
+        assert found == wanted, f"{each.function}: set to {found}, expected {wanted}"
+    # Of the last patterns it may be told no more before the program ends.
+    assert len(set_to) >= 0.5 * len(program.measured()), f"{len(set_to)} of {len(program.measured())}"
+
+
+__all__ = [
+    "SHAPES",
+    "Program",
+    "check_answers",
+    "check_frozen",
+    "check_objective",
+    "check_report",
+    "programs",
+]
