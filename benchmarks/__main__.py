@@ -24,6 +24,9 @@ from benchmarks.steering_tables import STEERING_BLOCKS
 from benchmarks.studies import GRAIN_SIZE, THREADS, Study, keep_figures, runner
 from benchmarks.study_tables import GRAIN_BLOCKS, THREADS_BLOCKS
 from benchmarks.suite import FULL, SMOKE, Case, Size, cases, program_cases
+from benchmarks.task_program_tables import TASK_PROGRAM_BLOCKS
+from benchmarks.task_programs import WORD as TASK_PROGRAMS
+from benchmarks.task_programs import run_task_programs
 from benchmarks.task_tables import TASK_BLOCKS
 from benchmarks.tasks import run_tasks
 
@@ -91,6 +94,13 @@ SUITES = {
         TASK_BLOCKS,
         run_tasks,
         FULL.rounds,
+    ),
+    TASK_PROGRAMS: Suite(
+        ROOT / "docs" / "performance-task-programs.md",
+        ROOT / "benchmarks" / "task-programs-results.json",
+        TASK_PROGRAM_BLOCKS,
+        run_task_programs,
+        9,
     ),
     "steering": _steering(run_steering, 7),
     **{part: _steering(run_anew(part, _STEERING_KEPT), 3, is_alone=True) for part in (TURNS, HOGS, SHARING)},

@@ -13,6 +13,7 @@ from trimtab.model import (
     STATIC_INFERRED,
     STATIC_SCHEDULES,
     TASKS_COUNTED,
+    TASKS_SAMPLED,
     Process,
     Records,
 )
@@ -43,8 +44,8 @@ UNTIMED_WAIT_NS = 15.0
 # that were timed beside its clock reads.
 COUNTED_TASK_NS = 10.0
 TIMED_TASK_NS = 15.0
-# Of a task that was only counted inside another one, where a program is steered.
-INNER_TASK_NS = 25.0
+# Of each of OpenMP's tasks of a kind of which a sample is timed.
+SAMPLED_TASK_NS = 20.0
 # Who waits for a lock waits for the hooks inside the section, too: this part of the wait, but at most so much an entry,
 # of those that waited for so long.
 LOCK_WAIT_PART = 0.5
@@ -131,9 +132,14 @@ class _Costs:
         alone += _scopes_ns(by_metric["scope"], read_ns)
         alone += sum(_count(by_metric[name]) * COST_NS[name] for name in ("worker", "suspended"))
         counted = by_metric["task"][(by_metric["task"]["flags"] & TASKS_COUNTED) != 0]
-        alone += float(counted["timed"].sum(dtype=float)) * TIMED_TASK_NS
-        is_inner = counted["timed"] == 0
-        alone += _count(counted[~is_inner]) * COUNTED_TASK_NS + _count(counted[is_inner]) * INNER_TASK_NS
+        is_sampled = (counted["flags"] & TASKS_SAMPLED) != 0
+        by_count, sampled = counted[~is_sampled], counted[is_sampled]
+        alone += (
+            float(by_count["timed"].sum(dtype=float)) * TIMED_TASK_NS + _count(by_count) * COUNTED_TASK_NS
+        )
+        alone += (
+            float(sampled["timed"].sum(dtype=float)) * COST_NS["task"] + _count(sampled) * SAMPLED_TASK_NS
+        )
         among = sum(_count(by_metric[name]) * COST_NS[name] for name in ("single", "task"))
         among -= _count(counted) * COST_NS["task"]
         among += _loops_ns(by_metric["loop"]) + _waits_ns(by_metric["wait"])

@@ -64,6 +64,7 @@ ROWS_SAMPLE = 2
 # Flags of rows of metric task.
 TASKS_COUNTED = 1
 TASKS_INCLUSIVE = 2
+TASKS_SAMPLED = 4
 # What the worker of a task runtime does.
 WORKER_STATES = {0: "none", 1: "runs", 2: "looks", 3: "idle", 4: "capped"}
 # What a task waits for, or what one task gives another.

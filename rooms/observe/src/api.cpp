@@ -79,7 +79,7 @@ void api_task_end(std::uint32_t subject, std::uint64_t task) {
   lane* const here = this_lane();
   if (here == nullptr) return;
   here->count_hook(1);
-  here->task_end(subject - 1, task, base::now());
+  here->task_ends(subject - 1, task, base::now());
 }
 
 void api_task_edge(std::uint64_t before, std::uint64_t after, std::uint32_t cause) {

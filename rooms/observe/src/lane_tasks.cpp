@@ -13,7 +13,7 @@ void lane::task_begin(std::uint32_t subject, std::uint64_t task, base::ticks at)
   record(event_kind::task_begin, subject, 0, task, 0, at);
 }
 
-lane::part lane::end_part(base::ticks at) noexcept {
+lane::task_time lane::end_part(base::ticks at) noexcept {
   const std::uint32_t depth = --m_task_depth;
   if (depth >= max_tasks) return {};
   const open_task& ended = m_tasks[depth];
@@ -22,26 +22,40 @@ lane::part lane::end_part(base::ticks at) noexcept {
   return {true, inclusive, inclusive - ended.inner};
 }
 
-base::ticks lane::task_end(std::uint32_t subject, std::uint64_t task, base::ticks at, bool has_counted) noexcept {
-  if (m_task_depth == 0) return 0;
-  const part ended = end_part(at);
+lane::task_time lane::task_end(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept {
+  if (m_task_depth == 0) return {};
+  const task_time ended = end_part(at);
   record(event_kind::task_end, subject, 0, task, 0, at);
-  profile_row* const row = own_row(subject, metric::task, no_subject, has_counted ? task_flags::counted : std::uint16_t{0});
+  return ended;
+}
+
+base::ticks lane::task_ends(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept {
+  if (m_task_depth == 0) return 0;
+  const task_time ended = task_end(subject, task, at);
+  profile_row* const row = own_row(subject, metric::task);
   if (row == nullptr) return ended.inclusive;
-  if (ended.is_timed && !has_counted)
+  if (ended.is_known)
     add(row, ended.own);
   else
     row->count += 1;
-  if (has_counted) row->x[3] += ended.own;
   row->x[1] += ended.inclusive;
   return ended.inclusive;
+}
+
+void lane::task_inside_begins(base::ticks at) noexcept {
+  const std::uint32_t depth = m_task_depth++;
+  if (depth < max_tasks) m_tasks[depth] = {0, no_subject, at, 0};
+}
+
+void lane::task_inside_ends(base::ticks at) noexcept {
+  if (m_task_depth != 0) end_part(at);
 }
 
 void lane::task_suspended(std::uint32_t subject, std::uint64_t task, wait_cause why, std::uint64_t awaited,
                           base::ticks at) noexcept {
   record(event_kind::task_suspended, subject, static_cast<std::uint16_t>(why), task, awaited, at);
   if (m_task_depth == 0) return;
-  const part ended = end_part(at);
+  const task_time ended = end_part(at);
   profile_row* const row = own_row(subject, metric::task);
   if (row == nullptr) return;
   row->sum += ended.own;

@@ -27,7 +27,7 @@ TEST(lane_tasks, a_suspended_task_is_one_task_in_two_parts) {
   EXPECT_EQ(mine->task_here(), 0u);
   mine->task_resumed(task, 7, wait_cause::future, 50, 200);
   EXPECT_EQ(mine->task_here(), 7u);
-  EXPECT_EQ(mine->task_end(task, 7, 230), 30u);
+  EXPECT_EQ(mine->task_ends(task, 7, 230), 30u);
   const profile_row tasks = row_of(recorder, metric::task);
   EXPECT_EQ(tasks.count, 1u);
   EXPECT_EQ(tasks.sum, 80u);
@@ -50,10 +50,10 @@ TEST(lane_tasks, time_of_what_ran_inside_is_taken_out_of_each_part) {
   lane* const mine = recorder->open_lane();
   mine->task_begin(task, 1, 0);
   mine->task_begin(task + 1, 2, 10);
-  mine->task_end(task + 1, 2, 40);
+  mine->task_ends(task + 1, 2, 40);
   mine->task_suspended(task, 1, wait_cause::mutex, 0, 60);
   mine->task_resumed(task, 1, wait_cause::mutex, 0, 100);
-  mine->task_end(task, 1, 105);
+  mine->task_ends(task, 1, 105);
   const profile_row outer = row_of(recorder, metric::task);
   EXPECT_EQ(outer.subject, task + 1);  // made first, by the inner one's end
   EXPECT_EQ(outer.sum, 30u);

@@ -232,8 +232,8 @@ TEST(lane, time_of_inner_tasks_is_taken_out_of_the_outer_one) {
   lane* const mine = recorder->open_lane();
   mine->task_begin(1, 10, 100);
   mine->task_begin(2, 11, 150);
-  EXPECT_EQ(mine->task_end(2, 11, 180), 30u);
-  EXPECT_EQ(mine->task_end(1, 10, 200), 100u);
+  EXPECT_EQ(mine->task_ends(2, 11, 180), 30u);
+  EXPECT_EQ(mine->task_ends(1, 10, 200), 100u);
   EXPECT_EQ(mine->own_row(1, metric::task)->sum, 70u);
   EXPECT_EQ(mine->own_row(1, metric::task)->x[1], 100u);
   EXPECT_EQ(mine->own_row(2, metric::task)->sum, 30u);

@@ -22,24 +22,31 @@ wait::wait(subject_kind kind, observe::wait_kind why, const void* place, const c
       m_place(place),
       m_source(source) {
   if (!m_is_on) return;
-  if (why == observe::wait_kind::taskwait && m_here.state->inner.is_in_counted) {
-    m_is_on = false;
-    count_wait(m_here, kind, why, place, source);
-    return;
+  task_sampling& sampling = m_here.state->sampling;
+  if (why == observe::wait_kind::taskwait && sampling.now.is_inside) {
+    m_is_in_stretch = sampling.has_waits = true;
+    sampling.open_waits += 1;
+    sampling.wait_row = count_wait(m_here, kind, why, place, source);
+    m_is_on = !sampling.now.is_untimed;
+    if (!m_is_on) return;
   }
-  m_counted_before = m_here.state->inner.counted;
   m_credit = m_here.state->task_credit;
   m_here.state->task_credit = 0;
   m_begin = base::now();
 }
 
 wait::~wait() {
+  if (m_is_in_stretch && observe::t_lane == m_here.on) m_here.state->sampling.open_waits -= 1;
   if (!m_is_on || observe::t_lane != m_here.on) return;
   const ticks now = base::now(), took = now - m_begin;
   lane_state& state = *m_here.state;
-  if (state.inner.counted != m_counted_before) state.task_credit += state.inner.work_until(now);
   const ticks waited = took > state.task_credit ? took - state.task_credit : 0;
   state.task_credit = m_credit;
+  if (m_why == observe::wait_kind::taskwait) state.sampling.now.waited += waited;
+  if (m_is_in_stretch) {  // which is divided as a whole
+    m_here.on->count_hook(2);
+    return;
+  }
   const bool is_in_known_region = state.innermost != nullptr && is_sampled(m_why);
   const std::uint32_t region = is_in_known_region ? state.region : region_of_construct(state);
   const std::uint32_t subject = subject_at(state, m_kind, m_place, true, 0, region, m_source);
@@ -50,11 +57,13 @@ wait::~wait() {
   m_here.on->count_hook(2);
 }
 
-void count_wait(const here& at, subject_kind kind, observe::wait_kind why, const void* place, const char* source) noexcept {
+profile_row* count_wait(const here& at, subject_kind kind, observe::wait_kind why, const void* place,
+                        const char* source) noexcept {
   const std::uint32_t region = region_of_construct(*at.state);
   const auto flags = static_cast<std::uint16_t>(why);
   profile_row* const row = row_of(at, {kind, place, true, region, metric::wait, region, flags}, source);
   if (row != nullptr) lane::count(row);
+  return row;
 }
 
 bool is_sampled(observe::schedule how) noexcept {

@@ -119,8 +119,10 @@ TRIMTAB_HOOK void omp_set_lock(void* lock) {
   // Of one that is free nobody waits: it is only counted.
   auto* const test = real<int(void*)>(from, symbol::omp_test_lock);
   here at;
-  if (test != nullptr && find_here(at) && !trimtab::observe::the_recorder.traces() && test(lock) != 0)
-    return count_wait(at, subject_kind::lock, wait_kind::lock, TRIMTAB_PLACE, nullptr);
+  if (test != nullptr && find_here(at) && !trimtab::observe::the_recorder.traces() && test(lock) != 0) {
+    count_wait(at, subject_kind::lock, wait_kind::lock, TRIMTAB_PLACE, nullptr);
+    return;
+  }
   const wait waited(subject_kind::lock, wait_kind::lock, TRIMTAB_PLACE);
   forward(lock);
 }
@@ -179,12 +181,9 @@ TRIMTAB_HOOK void GOMP_task(gomp_function fn, void* data, void (*copy)(void*, vo
   here at;
   if (from.is_internal || !find_here(at))
     return forward(fn, data, copy, bytes, alignment, is_deferred, flags, depend, priority, detach);
-  if (!is_deferred && at.state->inner.is_next_counted()) {
-    const counted_task counted(at, reinterpret_cast<const void*>(fn));
-    return forward(fn, data, copy, bytes, alignment, is_deferred, flags, depend, priority, detach);
-  }
-  task_created(reinterpret_cast<const void*>(fn), from.of);
-  forward(task_thunk(fn), data, copy, bytes, alignment, is_deferred, flags, depend, priority, detach);
+  const auto thunk = thunk_of(fn);
+  task_created(thunk.slot, reinterpret_cast<const void*>(fn), from.of);
+  forward(thunk.run, data, copy, bytes, alignment, is_deferred, flags, depend, priority, detach);
 }
 
 #define TRIMTAB_TASKLOOP(name, number)                                                                                      \
@@ -199,7 +198,7 @@ TRIMTAB_HOOK void GOMP_task(gomp_function fn, void* data, void (*copy)(void*, vo
       return forward(fn, data, copy, bytes, alignment, flags, tasks, priority, first, last, step);                          \
     const taskloop_call making(at, reinterpret_cast<const void*>(fn));                                                      \
     const wait waited(subject_kind::taskloop, wait_kind::taskwait, TRIMTAB_PLACE);                                          \
-    forward(task_thunk(fn), data, copy, bytes, alignment, flags, tasks, priority, first, last, step);                       \
+    forward(thunk_of(fn).run, data, copy, bytes, alignment, flags, tasks, priority, first, last, step);                     \
   }
 TRIMTAB_TASKLOOP(GOMP_taskloop, long)
 TRIMTAB_TASKLOOP(GOMP_taskloop_ull, unsigned long long)

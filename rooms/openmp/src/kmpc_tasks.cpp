@@ -10,23 +10,30 @@ namespace {
 using observe::subject_kind;
 using observe::wait_kind;
 
-const void* entry_of(const void* task) noexcept {
+std::uint32_t slot_of(const void* task) noexcept {
   const auto run = static_cast<const kmp_task*>(task)->routine;
   // A program asks for the same few functions again and again.
   struct known_thunk {
     kmp_task_function thunk;
-    const void* function;
+    std::uint32_t slot;
   };
   static constinit thread_local std::array<known_thunk, 8> t_known{};
   known_thunk& known = t_known[base::mix_fast(reinterpret_cast<std::uintptr_t>(run)) % t_known.size()];
-  if (known.thunk != run) known = {run, function_of_thunk(run)};
-  return known.function;
+  if (known.thunk != run) known = {run, slot_of_thunk(run)};
+  return known.slot;
+}
+
+// The program's function that the task runs.
+const void* entry_of(const void* task) noexcept {
+  const std::uint32_t slot = slot_of(task);
+  return slot != no_slot ? function_of_slot(slot)
+                         : reinterpret_cast<const void*>(static_cast<const kmp_task*>(task)->routine);
 }
 
 void undeferred_begins(const here& at, const void* task) noexcept {
   lane_state& state = *at.state;
   if (state.undeferred < lane_state::max_undeferred)
-    begin_task(state.undeferred_tasks[state.undeferred], entry_of(task), false);
+    begin_task(state.undeferred_tasks[state.undeferred], slot_of(task), false);
   state.undeferred += 1;
 }
 
@@ -63,8 +70,9 @@ TRIMTAB_HOOK void* __kmpc_omp_task_alloc(ident* where, std::int32_t thread, std:
   if (forward == nullptr) return nullptr;
   kmp_task_function run = entry;
   if (!from.is_internal && entry != nullptr && is_recording.load(std::memory_order_relaxed)) {
-    task_created(reinterpret_cast<const void*>(entry), from.of, source_of(where));
-    run = task_thunk(entry);
+    const auto thunk = thunk_of(entry);
+    task_created(thunk.slot, reinterpret_cast<const void*>(entry), from.of, source_of(where));
+    run = thunk.run;
   }
   return forward(where, thread, flags, task_bytes, shared_bytes, run);
 }

@@ -63,7 +63,7 @@ void begin_thread(lane_state& state) noexcept {
   state.scheduled_task = 0;
   state.left_task = 0;
   state.begun_task = 0;
-  state.inner = {};
+  state.sampling = {};
   state.teams_asked = 0;
   state.slots_used = 0;
   state.short_one.subject_1.store(0, std::memory_order_relaxed);

@@ -11,16 +11,18 @@ namespace trimtab::openmp {
 
 namespace {
 
-constexpr std::size_t thunks = 256;
+constexpr std::size_t thunks = lane_state::task_slots / 2;
 
+// Slots 0 .. 255 are GCC's functions, the others clang's.
 std::atomic<void*> gomp_functions[thunks];
 std::atomic<void*> kmp_functions[thunks];
+constexpr std::size_t first_kmp = thunks;
 
 // Not noexcept: pthread_exit and cancellation unwind through a task.
 class execution {
  public:
-  explicit execution(const void* function, bool is_continued = false) noexcept {
-    begin_task(m_task, function, is_continued);
+  explicit execution(std::size_t slot, bool is_continued = false) noexcept {
+    begin_task(m_task, static_cast<std::uint32_t>(slot), is_continued);
   }
   ~execution() { end_task(m_task); }
   execution(const execution&) = delete;
@@ -33,14 +35,14 @@ class execution {
 template <std::size_t index>
 void gomp_thunk(void* data) {
   const auto function = reinterpret_cast<gomp_function>(gomp_functions[index].load(std::memory_order_relaxed));
-  execution timed(reinterpret_cast<const void*>(function));
+  execution recorded(index);
   function(data);
 }
 
 template <std::size_t index>
 std::int32_t kmp_thunk(std::int32_t thread, void* task) {
   const auto function = reinterpret_cast<kmp_task_function>(kmp_functions[index].load(std::memory_order_relaxed));
-  execution timed(reinterpret_cast<const void*>(function), static_cast<const kmp_task*>(task)->part > 0);
+  execution recorded(first_kmp + index, static_cast<const kmp_task*>(task)->part > 0);
   return function(thread, task);
 }
 
@@ -70,20 +72,27 @@ std::size_t place_of(std::atomic<void*>* table, void* function) noexcept {
 
 }  // namespace
 
-gomp_function task_thunk(gomp_function function) noexcept {
+task_thunk<gomp_function> thunk_of(gomp_function function) noexcept {
   const std::size_t at = place_of(gomp_functions, reinterpret_cast<void*>(function));
-  return at < thunks ? gomp_table[at] : function;
+  if (at == thunks) return {no_slot, function};
+  return {static_cast<std::uint32_t>(at), gomp_table[at]};
 }
 
-kmp_task_function task_thunk(kmp_task_function function) noexcept {
+task_thunk<kmp_task_function> thunk_of(kmp_task_function function) noexcept {
   const std::size_t at = place_of(kmp_functions, reinterpret_cast<void*>(function));
-  return at < thunks ? kmp_table[at] : function;
+  if (at == thunks) return {no_slot, function};
+  return {static_cast<std::uint32_t>(first_kmp + at), kmp_table[at]};
 }
 
-const void* function_of_thunk(kmp_task_function thunk) noexcept {
+std::uint32_t slot_of_thunk(kmp_task_function thunk) noexcept {
   for (std::size_t i = 0; i < thunks; ++i)
-    if (kmp_table[i] == thunk) return kmp_functions[i].load(std::memory_order_relaxed);
-  return reinterpret_cast<const void*>(thunk);
+    if (kmp_table[i] == thunk) return static_cast<std::uint32_t>(first_kmp + i);
+  return no_slot;
+}
+
+const void* function_of_slot(std::uint32_t slot) noexcept {
+  const auto& functions = slot < first_kmp ? gomp_functions : kmp_functions;
+  return functions[slot % thunks].load(std::memory_order_relaxed);
 }
 
 }  // namespace trimtab::openmp

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "ompt.hpp"
-#include "steering/steered_loops.hpp"
+#include "team.hpp"
 
 namespace trimtab::openmp {
 
@@ -13,31 +13,7 @@ using observe::subject_kind;
 using observe::the_recorder;
 namespace task_flags = observe::task_flags;
 
-void inner_tasks::begin_timed(ticks now) noexcept {
-  const bool is_outer = open++ == 0;
-  if (!is_steering.load(std::memory_order_relaxed) || the_recorder.traces()) return;
-  if (is_outer) {
-    looked_at = now;
-    looked_for = counted;
-    return;
-  }
-  if (timed == 0) timed_since = now;
-  if (++timed < timed_at_once) return;
-  timed = 0;
-  if (static_cast<double>(now - timed_since) > the_recorder.ticks_of_ns(quick_ns * timed_at_once)) return;
-  left = counted_at_once;
-  looked_at = now;
-  looked_for = counted;
-}
-
-ticks inner_tasks::work_until(ticks now) noexcept {
-  const auto ticks_of = [](double tasks) { return static_cast<ticks>(the_recorder.ticks_of_ns(quick_ns * tasks)); };
-  const ticks took = now - looked_at, most = ticks_of(static_cast<double>(counted - looked_for));
-  looked_at = now;
-  looked_for = counted;
-  if (took > ticks_of(looked_at_one_in)) left = 0;  // they have become longer, or one of them waited
-  return took < most ? took : most;
-}
+using treatment = running_task::treatment;
 
 namespace {
 
@@ -45,50 +21,51 @@ std::uint32_t task_subject(const here& at, const void* function, const char* sou
   return subject_at(*at.state, subject_kind::task, function, false, 0, region_of_construct(*at.state), source);
 }
 
-profile_row* counted_row(const here& at, const void* function, const char* source = nullptr) noexcept {
-  const std::uint32_t region = region_of_construct(*at.state);
-  return row_of(at, {subject_kind::task, function, false, region, metric::task, no_subject, task_flags::counted}, source);
+// nullptr: no room for another subject.
+task_kind* meet_kind(const here& at, std::uint32_t slot, const char* source) noexcept {
+  task_kind& kind = at.state->task_kinds[slot];
+  const void* const function = function_of_slot(slot);
+  const std::uint32_t subject = task_subject(at, function, source);
+  if (subject == no_subject) return nullptr;
+  kind = {};
+  kind.function = function;
+  kind.generation = places_generation.load(std::memory_order_relaxed);
+  kind.subject = subject;
+  kind.exact_row = at.on->own_row(subject, metric::task);
+  return kind.exact_row == nullptr ? nullptr : &kind;
 }
 
-// The lane is in a task that is only counted; returns whether it was in one before.
-bool enter_counted(const here& at) noexcept {
-  inner_tasks& inner = at.state->inner;
-  inner.left -= 1;
-  inner.counted += 1;
-  if (inner.counted % inner_tasks::looked_at_one_in == 0) at.state->task_credit += inner.work_until(base::now());
-  return std::exchange(inner.is_in_counted, true);
+task_kind* kind_at(const here& at, std::uint32_t slot, const char* source = nullptr) noexcept {
+  task_kind& kind = at.state->task_kinds[slot];
+  if (kind.exact_row != nullptr && kind.generation == places_generation.load(std::memory_order_relaxed)) [[likely]]
+    return &kind;
+  return meet_kind(at, slot, source);
 }
 
-void begin_counted(running_task& task, const here& at, const void* function) noexcept {
-  task.on = at.on;
-  task.is_counted = true;
-  task.was_in_counted = enter_counted(at);
-  if (task.is_continued) return;  // one task, though in several parts
-  if (profile_row* const row = counted_row(at, function)) lane::count(row);
+profile_row* sampled_row(const here& at, task_kind& kind) noexcept {
+  if (kind.sampled_row == nullptr) [[unlikely]] {
+    constexpr auto flags = static_cast<std::uint16_t>(task_flags::counted | task_flags::sampled);
+    kind.sampled_row = at.on->own_row(kind.subject, metric::task, no_subject, flags);
+  }
+  return kind.sampled_row;
 }
 
 }  // namespace
 
-counted_task::counted_task(const here& at, const void* function) noexcept : m_at(at), m_was_in_counted(enter_counted(at)) {
-  profile_row* const row = counted_row(at, function);
-  if (row == nullptr) return;
-  lane::count(row);
-  row->x[0] += 1;
-}
-
-counted_task::~counted_task() {
-  if (observe::t_lane == m_at.on) m_at.state->inner.is_in_counted = m_was_in_counted;
-}
-
-void task_created(const void* function, const runtime* of, const char* source) noexcept {
+void task_created(std::uint32_t slot, const void* function, const runtime* of, const char* source) noexcept {
   here at;
   if (!find_here(at)) return;
-  if (at.state->inner.is_next_counted()) {
-    if (profile_row* const row = counted_row(at, function, source)) row->x[0] += 1;
-    return;
+  region_of_construct(*at.state);  // the region has a construct
+  std::uint32_t subject = no_subject;
+  if (slot != no_slot) {
+    const task_kind* const kind = kind_at(at, slot, source);
+    if (kind == nullptr) return;
+    kind->exact_row->x[0] += 1;
+    subject = kind->subject;
+  } else {
+    subject = task_subject(at, function, source);
+    if (profile_row* const row = at.on->own_row(subject, metric::task)) row->x[0] += 1;
   }
-  const std::uint32_t subject = task_subject(at, function, source);
-  if (profile_row* const row = at.on->own_row(subject, metric::task)) row->x[0] += 1;
   if (!the_recorder.traces()) return;
   if (has_identities(of)) {
     at.state->created_subject = subject;  // the runtime is about to tell its identity
@@ -116,77 +93,153 @@ namespace {
 
 // In a join's barrier the lane enters the part again that it has just ended, for as long as the task runs.
 void enter_ended_part(running_task& task, lane_state& state) noexcept {
-  task.late = state.ended;
-  task.outer_team = state.innermost;
-  task.outer_region = state.region;
-  task.outer_idle = state.idle;
-  task.outer_loop = state.loop;
+  task_outside& outside = task.outside;
+  outside.late = state.ended;
+  outside.outer_team = state.innermost;
+  outside.outer_region = state.region;
+  outside.outer_idle = state.idle;
+  outside.outer_loop = state.loop;
   state.ended = {};
-  state.innermost = task.late.of;
+  state.innermost = outside.late.of;
   t_proven = {};
-  state.region = task.late.of->subject;
+  state.region = outside.late.of->subject;
   state.idle = 0;
   state.loop.row = nullptr;
 }
 
 void leave_ended_part(running_task& task, lane_state& state, ticks inclusive) noexcept {
-  task.late.slot->late_work += inclusive > state.idle ? inclusive - state.idle : 0;
-  state.ended = task.late;
-  state.innermost = task.outer_team;
+  const task_outside& outside = task.outside;
+  outside.late.slot->late_work += inclusive > state.idle ? inclusive - state.idle : 0;
+  state.ended = outside.late;
+  state.innermost = outside.outer_team;
   t_proven = {};
-  state.region = task.outer_region;
-  state.idle = task.outer_idle;
-  state.loop = task.outer_loop;
+  state.region = outside.outer_region;
+  state.idle = outside.outer_idle;
+  state.loop = outside.outer_loop;
+}
+
+treatment treatment_of(running_task& task, task_sampling& sampling) noexcept {
+  if (the_recorder.traces() || sampling.is_next_timed(*task.kind, task.weight)) return treatment::timed;
+  return sampling.now.is_untimed ? treatment::counted : treatment::stamped;
+}
+
+ticks longest_quick() noexcept { return static_cast<ticks>(the_recorder.ticks_of_ns(task_sampling::longest_quick_ns)); }
+
+// What was in the stretch since the last look and is longer than the sample's tasks stand for.
+ticks gap_until(const lane_state& state, ticks now) noexcept {
+  const task_sampling& sampling = state.sampling;
+  const ticks known = now - sampling.looked_at < state.idle - sampling.idle_at_look ? 0 : state.idle - sampling.idle_at_look;
+  const ticks took = now - sampling.looked_at - known;
+  const double each = the_recorder.ticks_of_ns(task_sampling::quick_ns);
+  const auto quick = static_cast<ticks>(each * (sampling.since_look > 1 ? sampling.since_look : 1));
+  return took > quick + longest_quick() ? took - quick : 0;
+}
+
+// Divides what passed in the stretch since the last look. Long work goes to the kind whose task began last.
+void look(lane_state& state, ticks now, profile_row* kind) noexcept {
+  task_sampling& sampling = state.sampling;
+  const ticks gap = gap_until(state, now);
+  const ticks waiting = sampling.waiting_until(now, state.idle);
+  if (gap > waiting && kind != nullptr) kind->x[3] += gap - waiting;
+  if (waiting == 0) return;
+  if (state.innermost != nullptr) state.idle += waiting;
+  sampling.idle_at_look = state.idle;
+  if (sampling.wait_row != nullptr) sampling.wait_row->sum += waiting;
+}
+
+void count_in_stretch(const here& at, task_kind& kind) noexcept {
+  if (++at.state->sampling.since_look < task_sampling::looked_at_one_in) return;
+  look(*at.state, base::now(), sampled_row(at, kind));
+  at.on->count_hook(1);
+}
+
+// Its time counts as work: of the wait that runs it, or, in a join's barrier, of the part just ended. Tasks
+// inside it count with it.
+void begin_with_clock(running_task& task, const here& at) noexcept {
+  lane_state& state = *at.state;
+  task.outer_credit = state.task_credit;
+  task.is_late = state.ended.is_unjoined();
+  if (task.is_late) enter_ended_part(task, state);
+  task.begin = base::now();
+}
+
+void begin_timed(running_task& task, const here& at) noexcept {
+  lane_state& state = *at.state;
+  task.id = state.scheduled_task == state.begun_task ? 0 : state.scheduled_task;  // the former: of another runtime
+  task.outer_id = std::exchange(state.begun_task, task.id);
+  task.left_task = state.left_task;
+  begin_with_clock(task, at);
+  state.sampling.now = {false, task.around.is_inside, 0};
+  at.on->task_begin(task.kind->subject, task.id, task.begin);
+}
+
+void begin_stamped(running_task& task, const here& at) noexcept {
+  lane_state& state = *at.state;
+  begin_with_clock(task, at);
+  if (!task.around.is_inside) state.sampling.begin_stretch(task.begin, state.idle);
+  state.sampling.now = {true, true, task.around.waited};
+  at.on->task_inside_begins(task.begin);
+}
+
+void end_timed(running_task& task, lane_state& state, ticks now) noexcept {
+  const ticks waited = state.sampling.now.waited;
+  task_kind& kind = *task.kind;
+  const bool is_alone = the_recorder.traces() || task.weight.is_alone();
+  profile_row* const row = is_alone ? kind.exact_row : sampled_row({task.on, &state}, kind);
+  const lane::task_time took = task.on->task_end(kind.subject, task.id, now);
+  const ticks own = took.own > waited ? took.own - waited : 0;
+  state.begun_task = task.outer_id;
+  // Not told by libomp of the last part of an untied task, if the part before it is still about to leave its thread.
+  if (task.id != 0) state.scheduled_task = task.left_task;
+  if (!the_recorder.traces()) state.sampling.learn(kind, own, waited, task.weight);
+  if (row == nullptr) return;
+  if (took.is_known)
+    lane::add(row, own);
+  else
+    lane::count(row);
+  if (task.is_continued) row->count -= 1;  // one task, though in several parts
+  if (is_alone)
+    row->x[1] += took.inclusive;
+  else  // a long one stands for itself: those that were not timed are found by looking at the clock
+    row->x[3] += own > longest_quick() ? own : own * task.weight.halves / 2;
 }
 
 }  // namespace
 
-// Its time counts as work: of the wait that runs it, or, in a join's barrier, of the part just ended. Tasks
-// inside it count with it.
-void begin_task(running_task& task, const void* function, bool is_continued) noexcept {
+void begin_task(running_task& task, std::uint32_t slot, bool is_continued) noexcept {
   task.on = nullptr;
   here at;
-  if (!find_here(at)) return;
+  if (slot == no_slot || !find_here(at)) return;
   lane_state& state = *at.state;
-  task.is_continued = is_continued;
-  if (state.inner.is_next_counted()) return begin_counted(task, at, function);
-  task.subject = task_subject(at, function);
-  if (task.subject == no_subject) return;
+  region_of_construct(state);  // the region has a construct
+  task.kind = kind_at(at, slot);
+  if (task.kind == nullptr) return;
   task.on = at.on;
-  task.is_counted = false;
-  task.was_in_counted = std::exchange(state.inner.is_in_counted, false);
-  task.counted_before = state.inner.counted;
-  task.id = state.scheduled_task == state.begun_task ? 0 : state.scheduled_task;  // the former: of another runtime
-  task.outer_id = std::exchange(state.begun_task, task.id);
-  task.left_task = state.left_task;
-  task.outer_credit = state.task_credit;
-  task.late = {};
-  if (state.ended.is_unjoined()) enter_ended_part(task, state);
-  const ticks now = base::now();
-  state.inner.begin_timed(now);
-  at.on->task_begin(task.subject, task.id, now);
+  task.is_continued = is_continued;
+  task.around = state.sampling.now;
+  task.how = treatment_of(task, state.sampling);
+  if (task.around.is_inside) count_in_stretch(at, *task.kind);
+  if (task.how == treatment::timed) return begin_timed(task, at);
+  if (!is_continued)
+    if (profile_row* const row = sampled_row(at, *task.kind)) lane::count(row);
+  if (task.how == treatment::stamped) begin_stamped(task, at);
 }
 
 void end_task(running_task& task) noexcept {
-  if (task.on == nullptr || observe::t_lane != task.on) return;
+  if (task.on == nullptr || observe::t_lane != task.on || task.how == treatment::counted) return;
   auto& state = *static_cast<lane_state*>(task.on->adapter);
-  state.inner.is_in_counted = task.was_in_counted;
-  if (task.is_counted) return;
-  const bool has_counted = state.inner.counted != task.counted_before;
-  const ticks inclusive = task.on->task_end(task.subject, task.id, base::now(), has_counted);
-  if (state.inner.open > 0) state.inner.open -= 1;
+  const ticks now = base::now(), inclusive = now - task.begin;
+  if (task.how == treatment::timed) {
+    end_timed(task, state, now);
+  } else {
+    task.on->task_inside_ends(now);
+    if (!task.around.is_inside) look(state, now, sampled_row({task.on, &state}, *task.kind));
+  }
+  state.sampling.now = task.around;
   task.on->count_hook(2);
-  state.begun_task = task.outer_id;
-  // Not told by libomp of the last part of an untied task, if the part before it is still about to leave its thread.
-  if (task.id != 0) state.scheduled_task = task.left_task;
-  // One task, though in several parts.
-  if (task.is_continued)
-    if (profile_row* const row =
-            task.on->own_row(task.subject, metric::task, no_subject, has_counted ? task_flags::counted : std::uint16_t{0}))
-      row->count -= 1;
   // Waits inside the task were already taken off the part's work.
   state.task_credit = task.outer_credit + inclusive;
-  if (task.late.slot != nullptr) leave_ended_part(task, state, inclusive);
+  if (task.is_late) leave_ended_part(task, state, inclusive);
 }
 
 }  // namespace trimtab::openmp

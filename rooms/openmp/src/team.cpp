@@ -222,6 +222,8 @@ void enter(member& mine, const here& at, team& of, runtime* with, std::uint32_t 
   mine.outer_loop.row = state.loop.row;
   if (state.loop.row != nullptr) [[unlikely]]
     mine.outer_loop = state.loop;
+  mine.outer_task = state.sampling.now;
+  state.sampling.now = {};
   state.innermost = &of;
   t_proven = {};
   thread_uses(with);
@@ -242,6 +244,10 @@ void leave(member& mine) noexcept {
   if (mine.outer_loop.row != nullptr) [[unlikely]]
     state.loop = mine.outer_loop;
   state.task_credit = 0;
+  state.sampling.now = mine.outer_task;
+  // The time of a nested region is no part of the stretch around it.
+  if (mine.outer_task.is_inside) [[unlikely]]
+    state.sampling.begin_stretch(base::now(), state.idle);
 }
 
 void begin_member(member& mine, team& of, std::uint32_t number) noexcept {

@@ -13,6 +13,7 @@
 #include <cstddef>
 
 #include "runtimes.hpp"
+#include "task_sampling.hpp"
 #include "trimtab/observe/recorder.hpp"
 
 namespace trimtab::openmp {
@@ -156,20 +157,11 @@ struct member {
   std::uint32_t outer_number;
   ticks outer_idle;
   open_loop outer_loop;
+  task_context outer_task;
 };
 
-// One execution of an explicit task, kept by whoever runs it.
-struct running_task {
-  lane* on = nullptr;  // nullptr: not recorded
-  std::uint32_t subject;
-  bool is_continued;  // a later part of an untied task
-  bool is_counted;    // this and what follows: see inner_tasks
-  bool was_in_counted;
-  std::uint64_t counted_before;
-  std::uint64_t id;
-  std::uint64_t outer_id;
-  std::uint64_t left_task;  // see lane_state
-  ticks outer_credit;
+// Where a task begins that a lane runs in a join's barrier: what it must come back to.
+struct task_outside {
   ended_part late;
   team* outer_team;
   std::uint32_t outer_region;
@@ -177,30 +169,28 @@ struct running_task {
   open_loop outer_loop;
 };
 
-// Tasks that a lane runs inside others that it times. In a program that is steered most of the quick ones are only
-// counted, and so are the waits inside them: their time is that of the timed task around them. Every so many the clock is
-// read: what they took then is work as far as they were quick, and else of the timed wait around them.
-struct inner_tasks {
-  static constexpr std::uint32_t timed_at_once = 512;
-  static constexpr std::uint32_t counted_at_once = 64 * timed_at_once;
-  static constexpr std::uint32_t looked_at_one_in = 64;
-  static constexpr double quick_ns = 3000;  // from one to the next, on the average
+// One execution of an explicit task, kept by whoever runs it.
+struct running_task {
+  enum class treatment : std::uint8_t { none, timed, stamped, counted };
 
-  bool is_in_counted;        // the innermost task of this lane is only counted
-  std::uint32_t open;        // timed tasks under way
-  std::uint32_t left;        // so many more are only counted
-  std::uint32_t timed;       // of those that are timed at once
-  ticks timed_since;         // the first of these
-  std::uint64_t counted;     // ever
-  std::uint64_t looked_for;  // of `counted`, when the clock was read last
-  ticks looked_at;
+  // What a counted task does not need is left as it is: to clear it would cost more than all the rest.
+  running_task() noexcept {}
 
-  // The next one is.
-  bool is_next_counted() const noexcept { return left > 0 && open > 0; }
-  // One more that is timed begins.
-  void begin_timed(ticks now) noexcept;
-  // The time of those counted since the clock was last read, as far as it was work.
-  ticks work_until(ticks now) noexcept;
+  lane* on = nullptr;  // nullptr: not recorded
+  treatment how = treatment::none;
+  bool is_continued;  // a later part of an untied task
+  bool is_late;       // in a join's barrier
+  task_weight weight;
+  task_context around;
+  task_kind* kind;
+  std::uint64_t id;
+  std::uint64_t outer_id;
+  std::uint64_t left_task;  // see lane_state
+  ticks begin;
+  ticks outer_credit;
+  union {
+    task_outside outside;  // if is_late
+  };
 };
 
 // A region that its thread runs alone and in place, between two calls of the compiler's.
@@ -307,6 +297,7 @@ struct lane_state {
   static constexpr std::uint32_t max_serialized = 16;
   static constexpr std::uint32_t max_unbundled = 8;
   static constexpr std::uint32_t max_undeferred = 64;
+  static constexpr std::uint32_t task_slots = 2 * 256;  // see task_thunk
 
   lane* owner = nullptr;
   team* innermost = nullptr;
@@ -340,7 +331,7 @@ struct lane_state {
   std::uint64_t left_task = 0;                  // what ran before it
   std::uint64_t begun_task = 0;                 // of the innermost task that begin_task has seen
   std::uint64_t tasks = 0;                      // identities that this lane gave
-  inner_tasks inner = {};
+  task_sampling sampling = {};
   ticks lock_taken[max_locks] = {};
   ticks lock_waited[max_locks] = {};
   serialized_region serialized_regions[max_serialized];
@@ -348,6 +339,7 @@ struct lane_state {
   running_task undeferred_tasks[max_undeferred];
   known_table<known_place, max_known> places;
   known_table<known_region, max_known> regions;
+  task_kind task_kinds[task_slots];
   team outermost;                      // if is_outermost_open
   part_ring rings[max_rings];          // by number
   std::uint8_t ring_turns[max_rings];  // where the forker expects the next part
@@ -446,17 +438,17 @@ class wait {
  private:
   here m_here{};
   bool m_is_on;
+  bool m_is_in_stretch = false;  // see task_sampling
   observe::subject_kind m_kind;
   observe::wait_kind m_why;
   const void* m_place;
   const char* m_source;
   ticks m_begin = 0;
   ticks m_credit = 0;
-  std::uint64_t m_counted_before = 0;  // of inner_tasks
 };
-// One that is not timed.
-void count_wait(const here& at, observe::subject_kind kind, observe::wait_kind why, const void* place,
-                const char* source) noexcept;
+// One that is not timed. Returns the row that it went to; nullptr: none.
+observe::profile_row* count_wait(const here& at, observe::subject_kind kind, observe::wait_kind why, const void* place,
+                                 const char* source) noexcept;
 
 // Static loops and reductions are no constructs that a short region must be timed for.
 bool is_sampled(observe::schedule how) noexcept;
@@ -475,7 +467,7 @@ void lock_entered(const here& at, ticks asked) noexcept;
 void lock_left(const here& at, const void* place, observe::subject_kind kind) noexcept;
 void single_passed(const here& at, const void* place, bool is_executed) noexcept;
 
-// Explicit tasks: a function that stands for `function`, or `function` itself when there is no room for another.
+// Explicit tasks.
 using gomp_function = void (*)(void*);
 using kmp_task_function = std::int32_t (*)(std::int32_t, void*);
 // How clang lays a task out. An untied one is entered anew for each of its parts.
@@ -484,12 +476,21 @@ struct kmp_task {
   kmp_task_function routine;
   std::int32_t part;
 };
-gomp_function task_thunk(gomp_function function) noexcept;
-kmp_task_function task_thunk(kmp_task_function function) noexcept;
-const void* function_of_thunk(kmp_task_function thunk) noexcept;
+// A task function's number in the process, and the function that stands for it: itself if there is no room for another.
+inline constexpr std::uint32_t no_slot = 0xffffffffu;
+template <class function>
+struct task_thunk {
+  std::uint32_t slot;
+  function run;
+};
+task_thunk<gomp_function> thunk_of(gomp_function function) noexcept;
+task_thunk<kmp_task_function> thunk_of(kmp_task_function function) noexcept;
+// The slot of a function's thunk; no_slot: it is none.
+std::uint32_t slot_of_thunk(kmp_task_function thunk) noexcept;
+const void* function_of_slot(std::uint32_t slot) noexcept;
 
-// `of` is the runtime that the task is given to, `source` as in subject_at.
-void task_created(const void* function, const runtime* of, const char* source = nullptr) noexcept;
+// `of` is the runtime that the task is given to, `source` as in subject_at. slot: of its function.
+void task_created(std::uint32_t slot, const void* function, const runtime* of, const char* source = nullptr) noexcept;
 // The task created last was no task, but the pattern of a taskloop's pieces.
 void pattern_created(const here& at, const void* function) noexcept;
 
@@ -506,21 +507,8 @@ class taskloop_call {
   std::uint32_t m_outer;
 };
 
-// While it lives the calling thread runs a task that it has made and runs at once, and that is only counted.
-class counted_task {
- public:
-  counted_task(const here& at, const void* function) noexcept;
-  ~counted_task();
-  counted_task(const counted_task&) = delete;
-  counted_task& operator=(const counted_task&) = delete;
-
- private:
-  here m_at;
-  bool m_was_in_counted;
-};
-
 // Between the two the calling thread runs a task. is_continued: a later part of an untied task.
-void begin_task(running_task& task, const void* function, bool is_continued) noexcept;
+void begin_task(running_task& task, std::uint32_t slot, bool is_continued) noexcept;
 void end_task(running_task& task) noexcept;
 
 // Where what is only counted at a place goes: a row of the place's subject, which the lane remembers.

@@ -192,9 +192,9 @@ TEST(tasks, of_the_joins_barrier_are_work_and_their_waits_are_not) {
   member mine;
   begin_member(mine, shared, 0);
   end_member(mine, shared);
-  task_thunk(gomp_function{a_task})(nullptr);
-  task_thunk(gomp_function{a_task_with_a_region})(nullptr);
-  task_thunk(gomp_function{a_task})(nullptr);
+  thunk_of(gomp_function{a_task}).run(nullptr);
+  thunk_of(gomp_function{a_task_with_a_region}).run(nullptr);
+  thunk_of(gomp_function{a_task}).run(nullptr);
   join_team(shared);
   EXPECT_TRUE(task_has_region);
   const profile_row& row = team_row(shared, shared.forker->id());
@@ -204,7 +204,7 @@ TEST(tasks, of_the_joins_barrier_are_work_and_their_waits_are_not) {
 
   // After the join the team is gone: a task of another region is nothing of its.
   const ticks known = row.sum;
-  task_thunk(gomp_function{a_task})(nullptr);
+  thunk_of(gomp_function{a_task}).run(nullptr);
   EXPECT_EQ(row.sum, known);
 }
 
@@ -217,7 +217,7 @@ TEST(tasks, inside_a_barrier_are_taken_off_the_wait) {
   const ticks before = base::now();
   {
     const wait barrier(observe::subject_kind::barrier, observe::wait_kind::barrier, &place);
-    task_thunk(gomp_function{a_task})(nullptr);
+    thunk_of(gomp_function{a_task}).run(nullptr);
   }
   const ticks in_barrier = base::now() - before;
   end_member(mine, shared);
@@ -229,8 +229,8 @@ TEST(tasks, inside_a_barrier_are_taken_off_the_wait) {
 }
 
 TEST(tasks, keep_their_thunk) {
-  EXPECT_EQ(task_thunk(gomp_function{a_task}), task_thunk(gomp_function{a_task}));
-  EXPECT_NE(task_thunk(gomp_function{a_task}), task_thunk(gomp_function{a_task_with_a_region}));
+  EXPECT_EQ(thunk_of(gomp_function{a_task}).run, thunk_of(gomp_function{a_task}).run);
+  EXPECT_NE(thunk_of(gomp_function{a_task}).run, thunk_of(gomp_function{a_task_with_a_region}).run);
 }
 
 TEST(lane, is_fresh_for_the_next_thread_after_one_that_ended_inside_a_region) {

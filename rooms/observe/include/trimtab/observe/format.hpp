@@ -255,8 +255,8 @@ enum class metric : std::uint16_t {
   loop = 3,
   wait = 4,  // ticks = time waited. flags: wait_kind
   lock = 5,  // ticks = time waited to enter; x[0]: time held, x[1]: entries that waited over 1 us
-  // ticks = time executing, inner tasks not included; x[0]: created by this lane, x[1]: inclusive time, x[2]: times
-  // suspended, x[3] (counted): ticks in all of count, inner ones that were timed not included. flags: task_flags
+  // ticks = time executing, without inner tasks and what OpenMP's waited; x[0]: created by this lane, x[1]: inclusive time
+  // (not of sampled), x[2]: times suspended, x[3] (counted): estimate of the ticks of all of count. flags: task_flags
   task = 6,
   scope = 7,   // ticks = time inside
   single = 8,  // count = passages; x[0]: executed by this lane
@@ -274,8 +274,9 @@ inline constexpr std::uint16_t sample = 2;   // instances between those, timed i
 
 // Of rows of metric task.
 namespace task_flags {
-inline constexpr std::uint16_t counted = 1;    // count is exact, some of them were timed, or all inside others: timed is 0
+inline constexpr std::uint16_t counted = 1;    // count is exact, and some of them were timed
 inline constexpr std::uint16_t inclusive = 2;  // ticks include inner tasks
+inline constexpr std::uint16_t sampled = 4;    // of counted: OpenMP's tasks, which were picked at random
 }  // namespace task_flags
 
 inline constexpr std::size_t histogram_buckets = 42;

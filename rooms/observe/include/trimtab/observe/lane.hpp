@@ -84,10 +84,19 @@ class alignas(64) lane {
   void scope_end(std::uint32_t subject) noexcept;
 
   // A task starts or ends on this lane; tasks nest (a task that waits may run others). Time of inner tasks is
-  // taken out of the outer one's row; has_counted: not of all, since some were only counted. Returns, at the end, the ticks
-  // that the task took, inner ones included.
+  // taken out of the outer one's row. task_end leaves it to the caller which row the time goes to.
+  struct task_time {
+    bool is_known = false;
+    base::ticks inclusive = 0;
+    base::ticks own = 0;  // without inner tasks
+  };
   void task_begin(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept;
-  base::ticks task_end(std::uint32_t subject, std::uint64_t task, base::ticks at, bool has_counted = false) noexcept;
+  task_time task_end(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept;
+  // The same, and it goes to the subject's row. Returns the ticks that the task took, inner ones included.
+  base::ticks task_ends(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept;
+  // A task that no row and no event tells of: its time is taken out of the outer one's.
+  void task_inside_begins(base::ticks at) noexcept;
+  void task_inside_ends(base::ticks at) noexcept;
   // A task leaves this lane's stack, and goes on, there or on another lane. waited: 0: not known.
   void task_suspended(std::uint32_t subject, std::uint64_t task, wait_cause why, std::uint64_t awaited,
                       base::ticks at) noexcept;
@@ -144,12 +153,7 @@ class alignas(64) lane {
   }
 
   // Takes the innermost task off the stack.
-  struct part {
-    bool is_timed = false;
-    base::ticks inclusive = 0;
-    base::ticks own = 0;  // without inner tasks
-  };
-  part end_part(base::ticks at) noexcept;
+  task_time end_part(base::ticks at) noexcept;
   bool make_room() noexcept;
   profile_row* add_row(std::uint64_t key, std::uint32_t subject, metric what, std::uint32_t about, std::uint32_t in_region,
                        std::uint16_t flags) noexcept;

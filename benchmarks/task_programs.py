@@ -1,0 +1,186 @@
+"""Task programs with and without `trimtab run`, in turn: what recording costs those whose tasks are small."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import bots
+from benchmarks.machine import Patience, Watch
+from benchmarks.measure import measure_all
+from benchmarks.running import BenchError, finished
+
+WORD = "task-programs"
+# The folder of the Barcelona OpenMP Tasks Suite's sources; its programs are left out where it is not set.
+SUITE = "BOTS"
+BARE, WATCHED = "bare", "run"
+THREADS = 2
+_TIMEOUT_S = 300
+_TIME = re.compile(r"^time_s=([\d.e+-]+)$", re.MULTILINE)
+
+# Of workloads/tasks/programs, with the size of a run that only shows that they work.
+ASYNC_PROGRAMS = {
+    "alignment": 10,
+    "fft": 12,
+    "fib": 16,
+    "floorplan": 5,
+    "health": 5,
+    "intersim": 4,
+    "nqueens": 8,
+    "pyramids": 100,
+    "qap": 7,
+    "round": 4,
+    "sort": 50_000,
+    "sparselu": 6,
+    "strassen": 8,
+    "uts": 200,
+}
+_SMOKE = ("fib", "round", "sort")
+
+
+@dataclass(frozen=True)
+class TaskProgram:
+    """A program and how its output is read.
+
+    Attributes:
+        kind: what its tasks are: "gcc" or "clang" for OpenMP's, else "async".
+        check: more arguments, with which it compares its answer.
+    """
+
+    name: str
+    kind: str
+    command: tuple[str, ...]
+    check: tuple[str, ...]
+    seconds: Callable[[str], float]
+    is_right: Callable[[str], bool]
+
+    @property
+    def title(self) -> str:
+        """For progress, tables and errors."""
+        return f"{self.name}, {self.kind}"
+
+
+def run_task_programs(
+    root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Callable[[str], None]
+) -> dict[str, Any]:
+    """All programs' results; without the suite's where its folder is not known."""
+    cases = async_programs(root, is_smoke)
+    suite = os.environ.get(SUITE)
+    if suite and not is_smoke:
+        cases += suite_programs(Path(suite), programs / "bots")
+    else:
+        tell(f"the Barcelona OpenMP Tasks Suite is left out: set {SUITE} to the folder of its sources")
+    results = measure_all(
+        cases,
+        lambda case: case.title,
+        lambda case, patience, seed: _measure(case, rounds, patience, seed),
+        is_smoke=is_smoke,
+        minutes=minutes,
+        tell=tell,
+    )
+    return {**results, "has_suite": bool(suite) and not is_smoke}
+
+
+def async_programs(root: Path, is_smoke: bool) -> list[TaskProgram]:
+    """Those of workloads/tasks/programs, as `./x build` leaves them."""
+    program = root / "build" / "workloads" / "task_programs"
+    if not program.exists():
+        raise BenchError(f"{program}: expected a program, found none: ./x build makes it")
+
+    def command(name: str) -> tuple[str, ...]:
+        size = ("--size", str(ASYNC_PROGRAMS[name])) if is_smoke else ()
+        return (str(program), name, *size, f"--trimtab:workers={THREADS}")
+
+    return [
+        TaskProgram(name, "async", (*command(name), "--no-check"), (), _seconds, lambda _: True)
+        for name in (_SMOKE if is_smoke else ASYNC_PROGRAMS)
+    ]
+
+
+def suite_programs(suite: Path, out: Path) -> list[TaskProgram]:
+    """The suite's, built by each compiler."""
+    return [
+        TaskProgram(
+            each.name,
+            compiler,
+            tuple(bots.build(each, compiler, suite, out)),
+            ("-c",),
+            bots.seconds,
+            bots.is_right,
+        )
+        for each in bots.PROGRAMS
+        for compiler in bots.COMPILERS
+    ]
+
+
+def _seconds(printed: str) -> float:
+    found = _TIME.search(printed)
+    if found is None:
+        raise BenchError(f"expected a line 'time_s=...', found {printed[-200:]!r}")
+    return float(found[1])
+
+
+def _measure(case: TaskProgram, rounds: int, patience: Patience, seed: int) -> dict[str, Any]:
+    order = random.Random(seed)
+    watch = Watch()
+    patience.next_case()
+    times: dict[str, list[float]] = {BARE: [], WATCHED: []}
+    disturbed: list[float] = []
+    again = 0
+    known = _check(case)
+    while len(disturbed) < rounds:
+        levels = [BARE, WATCHED]
+        order.shuffle(levels)
+        watch.again()
+        began = time.monotonic()
+        found = {level: case.seconds(_run(case.command, level)) for level in levels}
+        others = watch.others()
+        if patience.bears(others, time.monotonic() - began):
+            again += 1
+            continue
+        disturbed.append(others or 0.0)
+        for level, each in found.items():
+            times[level].append(round(each, 6))
+    return {
+        "name": case.name,
+        "kind": case.kind,
+        "command": " ".join([Path(case.command[0]).name, *case.command[1:]]),
+        "rounds": rounds,
+        "run_again": again,
+        "others_share": [round(each, 4) for each in disturbed],
+        **known,
+        "times": times,
+    }
+
+
+def _check(case: TaskProgram) -> dict[str, Any]:
+    """One run that compares the answer: how many tasks ran, and what one took in the mean, us."""
+    command = tuple(each for each in case.command if each != "--no-check")
+    with tempfile.TemporaryDirectory() as folder:
+        printed = _run((*command, *case.check), WATCHED, f"{folder}/run")
+        if not case.is_right(printed):
+            raise BenchError(f"{case.title}: under `trimtab run` the answer is wrong: {printed[-300:]!r}")
+        report = json.loads(finished(["trimtab", "report", "--json", f"{folder}/run"], _TIMEOUT_S))
+    tasks = [each for each in report["tasks"] if each["count"]]
+    count = sum(each["count"] for each in tasks)
+    timed = [each for each in tasks if each["total_s"] is not None]
+    total = sum(each["total_s"] for each in timed)
+    counted = sum(each["count"] for each in timed)
+    return {"tasks": count, "task_us": round(1e6 * total / counted, 3) if counted else None}
+
+
+def _run(command: tuple[str, ...], level: str, directory: str | None = None) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        kept = directory or f"{folder}/run"
+        watched = ("trimtab", "run", "--tune=off", "-q", "-o", kept, "--") if level == WATCHED else ()
+        # Where the system puts two new threads is else most of the difference between two runs.
+        environment = {**os.environ, "OMP_NUM_THREADS": str(THREADS), "OMP_PROC_BIND": "true"}
+        return finished([*watched, *command], _TIMEOUT_S, env=environment)
