@@ -1,6 +1,6 @@
-// Preloaded beside Trimtab: who calls the program's malloc? Of each call, the object that the nearest frame outside of the C library and the
-// loader lies in; how often each object did is written to the file that ALLOCATIONS names. Threads that an object starts are counted apart: the C
-// library allocates a table for each.
+// Preloaded beside Trimtab: who calls the program's malloc? Of each call, the object that the nearest frame outside of the C
+// library and the loader lies in; how often each object did is written to the file that ALLOCATIONS names. Threads that an
+// object starts are counted apart: the C library allocates a table for each.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>

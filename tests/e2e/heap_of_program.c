@@ -1,4 +1,5 @@
-// Where do the program's own blocks lie? Each is told by its distance from the begin of the heap, which does not depend on where that is.
+// Where do the program's own blocks lie? Each is told by its distance from the begin of the heap, which does not depend on
+// where that is.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

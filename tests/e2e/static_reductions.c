@@ -1,5 +1,6 @@
-// Static loops of GCC's with reductions, in whatever number of calls they are run. Every answer is compared with the serial one: that of integers, of the
-// largest and of bits must be the same, sums of floating point within what rounding makes of them.
+// Static loops of GCC's with reductions, in whatever number of calls they are run. Every answer is compared with the serial
+// one: that of integers, of the largest and of bits must be the same, sums of floating point within what rounding makes of
+// them.
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>

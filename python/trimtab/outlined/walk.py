@@ -53,6 +53,7 @@ class Walk:
     code: Code
     start: int
     has_block: bool = False  # a block with and without iterations was told apart
+    has_reduction: bool = False  # partial results were combined with those of others
     steps: int = 0
     segments: dict[_Node, _Segment] = field(default_factory=dict)
 
@@ -91,7 +92,7 @@ class Walk:
             pending += ways
         if not self.has_block:
             raise Refused("it has no static loop that is understood")
-        if not all(self._is_in_loop(site) for site in added_in):
+        if self.has_reduction and not all(self._is_in_loop(site) for site in added_in):
             raise Refused("it may add something to a reduction that is no iteration's")
 
     def _is_in_loop(self, site: int) -> bool:
@@ -197,6 +198,7 @@ class Walk:
             if top != frame(0):
                 raise Refused("its stack pointer cannot be followed")
             combine.at_end(state)
+            self.has_reduction |= bool(state.combined)
             return []
         state.set_top(state.sum_of(top, constant(8)))
         return [(stack[:-1], stack[-1], state)]

@@ -13,7 +13,7 @@ struct point {
 };
 #pragma omp declare reduction(+ : point : omp_out += omp_in)
 #pragma omp declare reduction(+ : std::complex<double> : omp_out += omp_in)
-#pragma omp declare reduction(far : double : omp_out = std::max(omp_out, omp_in)) initializer(omp_priv = -1)
+#pragma omp declare reduction(far:double : omp_out = std::max(omp_out, omp_in)) initializer(omp_priv = -1)
 
 point center(const std::vector<point>& points) {
   point sum;

@@ -1,4 +1,5 @@
-// Regions that combine something which depends on how the iterations are divided among threads. None of these may be found fit.
+// Regions that combine something which depends on how the iterations are divided among threads. None of these may be found
+// fit.
 #include <omp.h>
 
 void threads_counted(double* a, int n, int* threads) {

@@ -3,8 +3,9 @@
 // threads, by whichever threads there are: smaller blocks, which members take one after the other.
 //
 // Only functions that the launcher has checked, by their code, are run so (python/trimtab/outlined): they call nothing else
-// that could ask, depend on the two answers only by their blocks, and do nothing when a block is empty. A reduction's partial result is
-// combined once in each call, by the function itself: the check has seen that any number of calls gives the same.
+// that could ask, depend on the two answers only by their blocks, and do nothing when a block is empty. A reduction's
+// partial result is combined once in each call, by the function itself: the check has seen that any number of calls gives
+// the same.
 // - The forker decides, and tells its members by what it hands to them: nobody needs an epoch.
 // - Only teams that are forked outside of all regions.
 // - Only after both questions of a function have been seen to reach our hooks, in a run of it as it was written: they may be
