@@ -143,7 +143,7 @@ def test_size_of_files(compiled_once: Path, trimtab: str, tmp_path: Path, limit:
             str(tmp_path / "run"),
             "--",
             str(compiled_once),
-            "2000",
+            "100",
         ],
         {resource.RLIMIT_FSIZE: limit},
     )
