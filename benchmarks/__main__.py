@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks import docs
 from benchmarks.measure import measure, measure_all, measure_command, measure_reading
-from benchmarks.pattern_tables import PATTERN_BLOCKS, pattern_faults
+from benchmarks.pattern_tables import LEAST_ROUNDS, PATTERN_BLOCKS, pattern_faults
 from benchmarks.patterns import PARTS, run_part, run_patterns
 from benchmarks.running import BenchError, clean_environment, make
 from benchmarks.searches import SEARCH_BLOCKS, keep_surfaces, run_searches, run_surfaces
@@ -77,13 +77,11 @@ def _steering(run: Callable[..., dict[str, Any]], rounds: int, **more: Any) -> S
 
 
 _PATTERNS_KEPT = ROOT / "benchmarks" / "patterns-results.json"
-# Fewer rounds have no 95 % interval.
-_PATTERN_ROUNDS = 6
 
 
 def _patterns(run: Callable[..., dict[str, Any]], **more: Any) -> Suite:
     page = ROOT / "docs" / "performance-patterns.md"
-    return Suite(page, _PATTERNS_KEPT, PATTERN_BLOCKS, run, _PATTERN_ROUNDS, faults=pattern_faults, **more)
+    return Suite(page, _PATTERNS_KEPT, PATTERN_BLOCKS, run, LEAST_ROUNDS, faults=pattern_faults, **more)
 
 
 SUITES = {

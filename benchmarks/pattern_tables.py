@@ -14,6 +14,14 @@ def _ratio(case: dict[str, Any], level: str, to: str) -> Spread | None:
     return spread(ratios(levels[level], levels[to])) if level in levels and to in levels else None
 
 
+# Of fewer rounds not even the range from least to most holds the median with 95 %.
+LEAST_ROUNDS = 6
+
+
+def _is_above(ratio: Spread | None, most: float) -> bool:
+    return ratio is not None and ratio.count >= LEAST_ROUNDS and judge(ratio, most) == "not met"
+
+
 def _text(ratio: Spread | None) -> str:
     return "" if ratio is None else f"{ratio.median:.2f} ({ratio.low:.2f}-{ratio.high:.2f})"
 
@@ -23,14 +31,10 @@ def faults(case: dict[str, Any]) -> list[str]:
     found = [
         f"{level} above {MOST_OF_BARE:g} of bare"
         for level in (TUNED, FROZEN)
-        if (ratio := _ratio(case, level, BARE)) is not None and judge(ratio, MOST_OF_BARE) == "not met"
+        if _is_above(_ratio(case, level, BARE), MOST_OF_BARE)
     ]
     most = case["most_of_hand"]
-    if (
-        most is not None
-        and (ratio := _ratio(case, FROZEN, HAND)) is not None
-        and judge(ratio, most) == "not met"
-    ):
+    if most is not None and _is_above(_ratio(case, FROZEN, HAND), most):
         found.append(f"frozen above {most:g} of by hand")
     if not case["has_knob"] and not case["why_no_knob"]:
         found.append("no knob, and no reason was printed")
@@ -50,7 +54,8 @@ def patterns(results: Results) -> str:
                 _text(_ratio(case, FROZEN, BARE)),
                 _text(_ratio(case, FROZEN, HAND)),
                 "yes" if case["has_knob"] else f"no: {case['why_no_knob']}",
-                ", ".join(shown) or "passed",
+                ", ".join(shown)
+                or ("passed" if len(case["others_share"]) >= LEAST_ROUNDS else "too few rounds"),
             ]
         )
     head = [

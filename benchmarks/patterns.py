@@ -134,7 +134,10 @@ def run_patterns(
     """All cases' results, or those of one compiler. A run that was stopped goes on behind its last whole case."""
     cases = pattern_cases(is_smoke, part)
     programs.mkdir(parents=True, exist_ok=True)
-    built = {compiler: _built(programs, compiler) for compiler in {case.compiler for case in cases}}
+    built = {
+        compiler: _built(programs, compiler, [case.row for case in cases if case.compiler == compiler])
+        for compiler in {case.compiler for case in cases}
+    }
     progress = _Progress(root / "build" / "bench" / "patterns-progress.json", rounds, is_smoke)
 
     def one(case: PatternCase, patience: Patience, seed: int) -> dict[str, Any]:
@@ -164,14 +167,13 @@ def run_part(part: str, kept: Path) -> Callable[..., dict[str, Any]]:
     return run
 
 
-def _built(programs: Path, compiler: str) -> dict[str, Path]:
-    rows = patterns_of(compiler)
-    written = build(programs, compiler, rows)
-    # What has no place for a schedule is the same by hand, and may be wrong with another one.
-    return {
-        BARE: written,
-        HAND: build(programs, compiler, [row for row in rows if row.has_schedule], by_hand=True),
-    }
+def _built(programs: Path, compiler: str, rows: list[Pattern]) -> dict[str, Path]:
+    rows = list({row.name: row for row in rows}.values())
+    found = {BARE: build(programs, compiler, rows)}
+    by_hand = [row for row in rows if row.has_schedule]
+    if by_hand:
+        found[HAND] = build(programs, compiler, by_hand, by_hand=True)
+    return found
 
 
 class _Progress:

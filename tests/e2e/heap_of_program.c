@@ -12,7 +12,7 @@ static uintptr_t begin_of_heap(void) {
   fclose(file);
   text[length] = '\0';
   const char* at = strrchr(text, ')') + 1;
-  for (int field = 2; field < 47; ++field) at = strchr(at + 1, ' ');
+  for (int field = 3; field < 47; ++field) at = strchr(at + 1, ' ');
   return strtoull(at, NULL, 10);
 }
 

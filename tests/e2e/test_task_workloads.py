@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import finished
 
 POLICIES = ("local", "local-priority", "abp-priority", "hierarchy", "static-priority", "periodic-priority")
 Workload = Callable[[str], Path]
+Run = Callable[..., Any]
 
 # Small, but with more tasks than workers.
 SMALL = {
@@ -26,6 +28,24 @@ SMALL = {
     "sparse_lu": ["--blocks", "8", "--block", "5"],
     "heat_ghost": ["--blocks", "3", "--block", "5", "--steps", "6"],
     "cg": ["--size", "40", "--grain", "3", "--steps", "20"],
+}
+
+# Fourteen in one program, by name.
+PROGRAMS = {
+    "alignment": 10,
+    "fft": 12,
+    "fib": 16,
+    "floorplan": 5,
+    "health": 5,
+    "intersim": 4,
+    "nqueens": 8,
+    "pyramids": 200,
+    "qap": 7,
+    "round": 4,
+    "sort": 50_000,
+    "sparselu": 6,
+    "strassen": 8,
+    "uts": 200,
 }
 
 
@@ -133,3 +153,19 @@ def test_the_grain_size_study_takes_what_the_ring_prints(
     )
     # 160, 506, 1600 and 2000 points a partition, under two policies.
     assert len(rows) == 8
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_task_programs_complete_under_run_with_the_right_answer(
+    run: Run, workload: Workload, name: str
+) -> None:
+    program = (workload("task_programs"), name, "--size", str(PROGRAMS[name]), "--trimtab:workers=2")
+    done = run(*program, options=("--tune=off",)).done
+    assert done.returncode == 0, done.stderr
+    assert "check=right" in done.stdout.splitlines()
+
+
+def test_a_task_program_that_is_not_there_is_named(workload: Workload) -> None:
+    done = finished([str(workload("task_programs")), "fob"], timeout=60)
+    assert done.returncode == 2
+    assert "expected a program (alignment, fft, " in done.stderr and "found 'fob'" in done.stderr

@@ -22,7 +22,8 @@ import pytest
 from click.testing import CliRunner
 from mutated_runs import Mutated, bases
 from synthetic import LaneFile, ProcessFiles, subject, team_of, write_run
-from trimtab.analysis import build, compare
+from trimtab.analysis.compare import compare
+from trimtab.analysis.report import build
 from trimtab.cli.compare import compare_runs
 from trimtab.cli.main import list_runs
 from trimtab.export import export
@@ -30,7 +31,8 @@ from trimtab.model import RunError
 from trimtab.readers import open_run
 from trimtab.readers.run import read_info
 from trimtab.report.html import page
-from trimtab.text import tables, verdict
+from trimtab.text.tables import tables
+from trimtab.text.verdict import verdict
 
 LONG = int(os.environ.get("TRIMTAB_FUZZ", "0"))
 CASES = LONG or 20_000

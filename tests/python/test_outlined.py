@@ -81,9 +81,12 @@ def test_what_depends_on_its_threads_is_never_fit(library: Compile, source: str,
 
 
 # Logical operations end a loop's work early, and GCC asks for the last value (lastprivate) of no iterations as well.
-NEVER_SERVED = {"all_hold", "any_holds", "with_last"}
+# Of `simd` loops each thread adds up what its lanes have gathered.
+NEVER_SERVED = {"all_hold", "any_holds", "with_last", "with_simd"}
 # The largest of integers as SSE2 has it: by masks.
 BY_MASKS = {"largest_int", "smallest_int", "product_of_ints"}
+# The iterations that vectors leave over are no loop, so what each counts is not told from what each thread counts.
+LEFT_OVER = {"counted"}
 
 
 @pytest.mark.parametrize(
@@ -91,10 +94,9 @@ BY_MASKS = {"largest_int", "smallest_int", "product_of_ints"}
     [
         ("-O1", set()),
         ("-O2", set()),
-        ("-O3", BY_MASKS),
-        ("-O3 -mavx2", set()),
-        ("-O3 -march=native", set()),
-        ("-Ofast -mavx2", {"collapsed"}),  # its first iteration is taken for the neutral element
+        ("-O3", BY_MASKS | LEFT_OVER),
+        ("-O3 -mavx2", LEFT_OVER),
+        ("-Ofast -mavx2", LEFT_OVER | {"collapsed"}),  # its first iteration is taken for the neutral element
         ("-Os", set()),
         ("-O2 -fno-plt -fstack-protector-all", {"forces"}),  # an array beside a guard
     ],
@@ -126,10 +128,11 @@ def test_reductions_of_cpp_are_found_fit(library: Compile, level: str) -> None:
     assert refused == ({"_Z8farthestPKdi"} if level == "-Os" else set()), found
 
 
-@pytest.mark.parametrize("level", ["-O1", "-O2", "-O3 -march=native", "-Ofast"])
+@pytest.mark.parametrize("level", ["-O1", "-O2", "-Ofast"])
 def test_reductions_of_fortran_are_found_fit(library: Compile, level: str) -> None:
     found = outcomes(library(SOURCES / "reductions.f90", level))
-    assert len(found) == 5 and not any(found.values()), found
+    assert len(found) == 5
+    assert {name for name, why in found.items() if why} == ({"counted_"} if level == "-Ofast" else set())
 
 
 @pytest.mark.parametrize("level", ["-O2 -fno-plt", "-O2 -fstack-protector-all", "-Os", "-O2 -funroll-loops"])

@@ -34,6 +34,10 @@ def test_only_a_whole_interval_above_the_bar_fails() -> None:
     assert faults(_with(frozen=[1.04] * 5 + [1.2])) == ["frozen above 1.03 of bare"]
     assert faults(_with(hand=[0.9] * 6)) == ["frozen above 1.1 of by hand"]
     assert faults(_with(hand=[0.9] * 5 + [0.95])) == []
+    few = _case(
+        levels={level: [2.0 if level == "tuned" else 1.0] * 5 for level in ("bare", "tuned", "frozen")}
+    )
+    assert faults(few) == [], "five rounds have no 95 % interval"
 
 
 def test_no_knob_needs_a_reason_and_no_schedule_by_hand() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import report_samples as samples
+from trimtab.escapes import all_printable
 from trimtab.report import html, page, write_html
 
 
@@ -46,7 +47,9 @@ def test_no_text_of_the_program_is_markup() -> None:
     assert data.isascii() and not set(data) & set("<>&")
     told = json.loads(data)
     assert told["regions"][1]["name"] == report["regions"][1]["name"]
-    assert told["machine"] == report["machine"]
+    # A page shows what a terminal would: no change of direction, no control character.
+    assert told["machine"] == all_printable(report["machine"])
+    assert all(each.isprintable() for text in told["machine"].items() for each in text)
     # The markup around it is that of any other report.
     assert text.replace(data, "") == page(samples.report()).replace(data_of(page(samples.report())), "")
 

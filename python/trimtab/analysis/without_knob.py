@@ -6,9 +6,8 @@ from typing import Any
 
 from trimtab.analysis.account import rows_of
 from trimtab.analysis.regions import Places
-from trimtab.model import NO_SUBJECT, SCHEDULES, UNKNOWN, WAITS, Process, Unavailable
+from trimtab.model import NO_SUBJECT, SCHEDULES, TUNING_OF, UNKNOWN, WAITS, Process, Unavailable
 
-WHAT = "tuning of "
 # Of the time of all regions: what takes less is not worth a line.
 _LEAST_SHARE = 0.05
 # The library in the program makes a loop tunable when it has measured so many executions.
@@ -28,7 +27,7 @@ def without_knob(process: Process, places: Places, mode: str | None) -> list[Una
         share = float(mine["sum"].sum(dtype=float)) / outermost if outermost > 0 else 0.0
         if share >= _LEAST_SHARE:
             why, remedy = _why(process, number, mine)
-            found.append((share, Unavailable(WHAT + places[number][0], why, remedy)))
+            found.append((share, Unavailable(TUNING_OF + places[number][0], why, remedy)))
     return [each for _, each in sorted(found, key=lambda pair: -pair[0])]
 
 
@@ -74,4 +73,4 @@ def _why(process: Process, region: int, rows: Any) -> tuple[str, str]:
     return "its loops could not be measured: they were cancelled, or their team is another one each time", ""
 
 
-__all__ = ["WHAT", "without_knob"]
+__all__ = ["without_knob"]

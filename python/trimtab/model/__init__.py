@@ -160,6 +160,10 @@ class Knob:
         return self.names[value] if 0 <= value < len(self.names) else str(value)
 
 
+# How `Unavailable.what` begins for a region that has nothing to tune; its name follows.
+TUNING_OF = "tuning of "
+
+
 @dataclass(frozen=True)
 class Unavailable:
     """Something that could not be measured, why, and what to do about it."""

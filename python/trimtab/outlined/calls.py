@@ -7,7 +7,7 @@ import re
 from trimtab.outlined import combine
 from trimtab.outlined.operands import store_outside
 from trimtab.outlined.state import SCRATCH, Refused, State
-from trimtab.outlined.values import CLEAN, THREAD, THREADS, Kind, symbol
+from trimtab.outlined.values import CLEAN, OF_BLOCK, THREAD, THREADS, Kind, symbol
 
 _NAMES = (
     "acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp2 exp10 expm1 fabs floor log log10 log1p log2 "
@@ -51,8 +51,11 @@ def call(state: State, name: str, address: int) -> bool:
         raise Refused(f"it calls {name}")
     for register in SCRATCH:
         state.set(register, CLEAN)
+    is_of_block = state.is_of_block(state.of("v0"))
     for number in range(32):
         state.set_vector(f"v{number}", CLEAN)
+    if is_of_block and name not in _FILL:
+        state.set_vector("v0", OF_BLOCK)
     state.set("rax", result)
     state.flags = False
     state.compared = None

@@ -67,7 +67,10 @@ def learn_order(state: State, condition: str, outcome: bool) -> None:
 def chosen(state: State, instruction: Any, one: Value, other: Value) -> Value:
     """What a conditional move leaves: the larger or smaller of two values, or any of both."""
     extreme = _chosen_extreme(state, instruction, one, other)
-    return partial.met(one, other) if extreme == CLEAN else extreme
+    if extreme.kind in (Kind.PARTIAL, Kind.COMBINED):
+        return extreme
+    met = partial.met(one, other)
+    return state.mixed(one, other) if met == CLEAN else met
 
 
 def _chosen_extreme(state: State, instruction: Any, one: Value, other: Value) -> Value:
@@ -93,7 +96,7 @@ def moved(state: State, instruction: Any, to: Any, source: Any) -> Value:
     extreme = _extreme(
         state, numbers[1] == state.ordered[0], state.ordered[2], value_of(state, instruction, to), value
     )
-    return value if extreme == CLEAN else extreme
+    return extreme if extreme.kind in (Kind.PARTIAL, Kind.COMBINED) else value
 
 
 def moved_vector(state: State, instruction: Any) -> Value:
@@ -109,4 +112,4 @@ def moved_vector(state: State, instruction: Any) -> Value:
 def _extreme(state: State, is_maximum: bool, how: str, one: Value, other: Value) -> Value:
     operation = how + ("max" if is_maximum else "min")
     both = partial.combined(operation, one, other)
-    return both if both is not None else partial.folded(operation, one, other, state.is_nonempty)
+    return both if both is not None else state.fold(operation, one, other)

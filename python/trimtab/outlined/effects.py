@@ -93,6 +93,7 @@ def apply(state: State, instruction: Any) -> None:
     """One that neither jumps, calls nor returns."""
     name = instruction.mnemonic
     parts = instruction.operands
+    state.site = instruction.address
     if instruction.eflags:
         state.compared, state.tested, state.is_outcome = None, 0, False
     if "lock" in name.split() or instruction.prefix[0] == x86.X86_PREFIX_LOCK:
@@ -198,7 +199,7 @@ def _added(state: State, one: Value, other: Value, is_difference: bool) -> Value
         (state.is_usable(other) and other.kind is not Kind.TERMS) or other.is_constant
     ):
         gathered = vector_values.operated(state, "difference" if is_difference else "sum", one, other)
-        if gathered != CLEAN:
+        if gathered.kind is Kind.PARTIAL:
             return gathered
     elif Kind.SHARED in (one.kind, other.kind):
         gathered = vector_values.operated(state, "difference" if is_difference else "sum", one, other)
@@ -221,7 +222,9 @@ def _product(state: State, instruction: Any) -> None:
     else:
         one, other = (at.read(state, instruction, each) for each in parts[-2:])
         gathered = vector_values.operated(state, "product", one, other)
-        is_known = gathered != CLEAN and state.is_usable(one) and state.is_usable(other)
+        is_known = (
+            gathered.kind in (Kind.PARTIAL, Kind.COMBINED) and state.is_usable(one) and state.is_usable(other)
+        )
         is_number = one.is_constant and other.is_constant
         at.write(
             state,
@@ -238,8 +241,9 @@ def _division(state: State, instruction: Any) -> None:
     state.flags = False
     if divisor != symbol(THREADS) or by.size < 4:
         _use_all(state, instruction, [divisor, low, high])
-        state.set("rax", CLEAN)
-        return state.set("rdx", CLEAN)
+        result = state.mixed(divisor, low, high)
+        state.set("rax", result)
+        return state.set("rdx", result)
     _use_all(state, instruction, [low, high])
     copied = state.copied
     if state.divided is not None and copied and state.divided[1] == copied:
@@ -297,7 +301,7 @@ def _compute(state: State, instruction: Any) -> None:
     values = [at.read(state, instruction, each) for each in parts]
     addresses = [each for each in values if each.kind is Kind.FRAME]
     _use_all(state, instruction, [each for each in values if each.kind is not Kind.FRAME])
-    result = LOST if addresses else CLEAN
+    result = LOST if addresses else state.mixed(*values)
     if name in ("and", "or", "xor") and not addresses:
         result = vector_values.operated(state, name, *values)
     at.write(state, instruction, parts[0], result)

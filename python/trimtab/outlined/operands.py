@@ -7,7 +7,7 @@ from typing import Any
 from capstone import x86_const as x86
 
 from trimtab.outlined.state import GENERAL, Refused, State
-from trimtab.outlined.values import CLEAN, LOST, Key, Kind, Value, constant, fixed, pointer
+from trimtab.outlined.values import CLEAN, LOST, OF_BLOCK, Key, Kind, Value, constant, fixed, pointer
 
 _LETTERS = {"a": "rax", "b": "rbx", "c": "rcx", "d": "rdx"}
 _STACK_PROTECTOR = 0x28
@@ -124,6 +124,8 @@ def loaded(state: State, instruction: Any, operand: Any) -> Value:
         constants = state.code.read_only(known.offset or 0, operand.size)
         if constants is not None:
             return fixed(constants)
+    if state.is_of_block(known) and not state.combining:
+        return OF_BLOCK
     key = key_of(state, instruction, operand)
     return CLEAN if key is None or (key[0] == "text" and not state.combining) else state.read_shared(key)
 
@@ -156,7 +158,8 @@ def write(state: State, instruction: Any, operand: Any, value: Value) -> None:
             return state.set_top(value)
         if operand.size < 4:  # the rest of the register stays
             before = state.registers[name]
-            value = CLEAN if state.is_usable(before) and state.is_usable(value) else LOST
+            is_usable = state.is_usable(before) and state.is_usable(value)
+            value = state.mixed(before, value) if is_usable else LOST
         state.set(name, value)
         return None
     address = checked_address(state, instruction, operand)

@@ -49,6 +49,16 @@ def folded(
     return Value(Kind.PARTIAL, operations=frozenset({operation}), start=starts.pop())
 
 
+def adds_once(operation: str) -> bool:
+    """Whether it matters how often a value is added."""
+    return operation not in _IDEMPOTENT
+
+
+def is_neutral(operation: str, value: Value) -> bool:
+    """Whether adding it changes nothing."""
+    return is_start(value) and _may_start(operation, value)
+
+
 def changed(value: Value, operations: frozenset[str]) -> Value:
     """What these operations make of a value and of what an iteration gives."""
     for operation in operations:

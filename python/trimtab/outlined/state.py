@@ -12,6 +12,7 @@ from trimtab.outlined.values import (
     AS_CLEAN,
     CLEAN,
     LOST,
+    OF_BLOCK,
     Key,
     Kind,
     Part,
@@ -73,6 +74,9 @@ class State:
     is_outcome: bool = False  # the flags tell whether it has succeeded
     has_texts: bool = False  # values may be of places that are known by the registers that address them
     code: Code | None = field(default=None, compare=False, repr=False)
+    site: int = field(default=0, compare=False)  # the instruction that is followed
+    # Where something is added to a partial result that may not be an iteration's: it must be in a loop. Of the whole walk.
+    added_in: set[int] = field(default_factory=set, compare=False, repr=False)
 
     def copy(self) -> State:
         """To go on in another way."""
@@ -223,6 +227,25 @@ class State:
                 else f"what cannot be followed goes into {what}"
             )
 
+    def is_of_block(self, value: Value) -> bool:
+        """Whether it surely differs from iteration to iteration, so that nothing which is done once a thread gives it."""
+        return value.kind in (Kind.OF_BLOCK, Kind.PARTIAL) or self.part_of(value) is not None
+
+    def mixed(self, *sources: Value) -> Value:
+        """What is computed from usable values."""
+        return OF_BLOCK if any(self.is_of_block(each) for each in sources) else CLEAN
+
+    def fold(self, operation: str, one: Value, other: Value, *, is_first_only: bool = False) -> Value:
+        """What an operation makes of two values, one of which may be a partial result."""
+        result = partial.folded(operation, one, other, self.is_nonempty, is_first_only=is_first_only)
+        if result.kind is not Kind.PARTIAL:
+            return self.mixed(one, other)
+        if partial.adds_once(operation) and not all(
+            self.is_of_block(each) or partial.is_neutral(operation, each) for each in (one, other)
+        ):
+            self.added_in.add(self.site)
+        return result
+
     def simplified(self, result: Value, *sources: Value) -> Value:
         """What is no part of a block any more, but made of such, is as good as any other value."""
         part = self.part_of(result)
@@ -232,7 +255,7 @@ class State:
             return result
         if result.is_constant:
             return result
-        return CLEAN if all(self.is_usable(each) for each in sources) else result
+        return self.mixed(*sources) if all(self.is_usable(each) for each in sources) else result
 
     def sum_of(self, one: Value, other: Value, sign: int = 1) -> Value:
         """one + other, or one - other."""
@@ -247,7 +270,7 @@ class State:
         if Kind.LOST in (one.kind, other.kind) or Kind.FRAME in (one.kind, other.kind):
             return LOST
         if Kind.PARTIAL in (one.kind, other.kind):
-            return partial.folded("sum", one, other, self.is_nonempty, is_first_only=sign < 0)
+            return self.fold("sum", one, other, is_first_only=sign < 0)
         for address, offset in ((one, other), (other, one)):
             if (
                 address.kind in (Kind.POINTER, Kind.SHARED)
@@ -257,20 +280,20 @@ class State:
                 key = address.key if address.kind is Kind.POINTER else ("at", address.key)
                 return pointer(key, (address.offset or 0) + sign * offset.number)
         if one.kind in AS_CLEAN or other.kind in AS_CLEAN:
-            return CLEAN if self.is_usable(one) and self.is_usable(other) else LOST
+            return self.mixed(one, other) if self.is_usable(one) and self.is_usable(other) else LOST
         return self.simplified(added(one, other, sign), one, other)
 
     def product_of(self, one: Value, other: Value) -> Value:
         """One * other."""
         if one.kind is Kind.TERMS and other.kind is Kind.TERMS:
             return self.simplified(multiplied(one, other), one, other)
-        return CLEAN if self.is_usable(one) and self.is_usable(other) else LOST
+        return self.mixed(one, other) if self.is_usable(one) and self.is_usable(other) else LOST
 
     def truncated(self, value: Value, size: int) -> Value:
         """Its low bytes. T, N and what is made of them need no more than four."""
         if size >= 8 or value.kind in AS_CLEAN or (size == 4 and value.kind is Kind.TERMS):
             return value
-        return CLEAN if self.is_usable(value) else LOST
+        return self.mixed(value) if self.is_usable(value) else LOST
 
     # Divisions
 
@@ -422,7 +445,8 @@ class State:
             {
                 name: value
                 for name in self.vectors.keys() & other.vectors.keys()
-                if (value := partial.met(self.vectors[name], other.vectors[name])).kind is not Kind.CLEAN
+                if (value := self._joined(self.vectors[name], other, other.vectors[name])).kind
+                is not Kind.CLEAN
             },
             {name: each for name, each in self.same.items() if other.same.get(name) == each},
             self.compared if self.compared == other.compared else None,
@@ -435,6 +459,8 @@ class State:
             self.is_outcome and other.is_outcome,
             self.has_texts or other.has_texts,
             self.code,
+            self.site,
+            self.added_in,
         )
         return None if joined == self else joined
 
@@ -442,7 +468,9 @@ class State:
         if mine == its:
             return mine
         if self.is_usable(mine) and other.is_usable(its):
-            return partial.met(mine, its)
+            met = partial.met(mine, its)
+            is_of_block = met == CLEAN and self.is_of_block(mine) and other.is_of_block(its)
+            return OF_BLOCK if is_of_block else met
         if mine.kind is Kind.FRAME and its.kind is Kind.FRAME and mine.base == its.base:
             return frame(None, mine.base)
         return LOST

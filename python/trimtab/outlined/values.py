@@ -9,6 +9,7 @@ A value is one of
 - POINTER: an address outside the frame that is the same in all calls: `key` and `offset`,
 - SHARED: what was last read from the place `key` in memory that others see,
 - COMBINED: a SHARED value, combined with a partial result by one of `operations`,
+- OF_BLOCK: as CLEAN, but computed from the start or end of the block, or loaded from an address that is: it is one iteration's,
 - LOST: not known any more, and perhaps dependent on T or N: fine as long as nothing uses it.
 """
 
@@ -38,6 +39,7 @@ class Kind(Enum):
     POINTER = auto()
     SHARED = auto()
     COMBINED = auto()
+    OF_BLOCK = auto()
     LOST = auto()
 
 
@@ -74,9 +76,12 @@ class Value:
 
 
 # Usable as any other value; what more is known of them matters to reductions only.
-AS_CLEAN = frozenset({Kind.CLEAN, Kind.FIXED, Kind.PARTIAL, Kind.POINTER, Kind.SHARED, Kind.COMBINED})
+AS_CLEAN = frozenset(
+    {Kind.CLEAN, Kind.FIXED, Kind.PARTIAL, Kind.POINTER, Kind.SHARED, Kind.COMBINED, Kind.OF_BLOCK}
+)
 CLEAN = Value(Kind.CLEAN)
 LOST = Value(Kind.LOST)
+OF_BLOCK = Value(Kind.OF_BLOCK)
 
 
 def terms_of(counted: dict[tuple[str, ...], int]) -> Value:

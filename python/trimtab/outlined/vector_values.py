@@ -74,14 +74,17 @@ def result_of(state: State, instruction: Any) -> Value:
         is_same = len(parts) == 3 or vector_of(instruction, parts[0]) == vector_of(instruction, parts[1])
         return constant(-1) if is_same else CLEAN
     if _SHUFFLES.fullmatch(name):
-        return _uniform([value_of(state, instruction, each) for each in sources or parts])
+        values = [value_of(state, instruction, each) for each in sources or parts]
+        uniform = _uniform(values)
+        return state.mixed(*values) if uniform == CLEAN else uniform
     if _SPREADS.fullmatch(name):
         return value_of(state, instruction, parts[1])
     if _FUSED.fullmatch(name):
         return _fused(state, instruction, parts)
     operation = _operation(name)
     if operation is None or len(parts) < 2:
-        return CLEAN
+        read = sources if len(parts) > 2 else parts
+        return state.mixed(*(value_of(state, instruction, each) for each in read))
     one, other = parts[-2:]
     if operation == "xor" and vector_of(instruction, one) == vector_of(instruction, other) is not None:
         return constant(0)
@@ -96,7 +99,7 @@ def operated(state: State, operation: str, one: Value, other: Value) -> Value:
         both = partial.combined(name, one, other)
         if both is not None:
             return both
-    return partial.folded(name, one, other, state.is_nonempty, is_first_only=is_difference)
+    return state.fold(name, one, other, is_first_only=is_difference)
 
 
 def _operation(name: str) -> str | None:
@@ -143,4 +146,4 @@ def _fused(state: State, instruction: Any, parts: list[Any]) -> Value:
     factors = [value for position, value in enumerate(values) if position != addend]
     if not is_added or any(each.kind is Kind.PARTIAL for each in factors):
         return CLEAN
-    return partial.folded("sum", values[addend], CLEAN, state.is_nonempty)
+    return state.fold("sum", values[addend], state.mixed(*factors))

@@ -6,7 +6,7 @@ iterations; all other knowledge is joined where ways meet, until nothing changes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from capstone import x86_const as x86
@@ -34,6 +34,18 @@ _CONDITIONS = (
 _Place = tuple[tuple[int, ...], int, Facts, bool, int, int, bool]
 
 
+_Node = tuple[tuple[int, ...], int]
+
+
+@dataclass
+class _Segment:
+    """Instructions that are followed one after the other, and where it goes on."""
+
+    instructions: set[int] = field(default_factory=set)
+    next: set[_Node] = field(default_factory=set)
+    divides: bool = False
+
+
 @dataclass
 class Walk:
     """One walk from `start`."""
@@ -42,6 +54,7 @@ class Walk:
     start: int
     has_block: bool = False  # a block with and without iterations was told apart
     steps: int = 0
+    segments: dict[_Node, _Segment] = field(default_factory=dict)
 
     def run(self) -> None:
         """Follow all ways.
@@ -50,6 +63,7 @@ class Walk:
             Refused: something on one of them must not be done by other threads than the program's own, or more often.
         """
         state = State(code=self.code)
+        added_in = state.added_in
         state.registers["rsp"] = frame(0)
         known: dict[_Place, State] = {}
         pending: list[tuple[tuple[int, ...], int, State]] = [((), self.start, state)]
@@ -71,12 +85,31 @@ class Walk:
                     continue
                 state = merged
             known[place] = state.copy()
-            pending += self._follow(stack, address, state)
+            segment = self.segments.setdefault((stack, address), _Segment())
+            ways = self._follow(stack, address, state, segment)
+            segment.next |= {way[:2] for way in ways}
+            pending += ways
         if not self.has_block:
             raise Refused("it has no static loop that is understood")
+        if not all(self._is_in_loop(site) for site in added_in):
+            raise Refused("it may add something to a reduction that is no iteration's")
+
+    def _is_in_loop(self, site: int) -> bool:
+        """Whether an instruction is in a loop within a block: one that does not ask for the block again."""
+        for begin in [node for node, each in self.segments.items() if site in each.instructions]:
+            pending, seen = [begin], set[_Node]()
+            while pending:
+                segment = self.segments.get(pending.pop())
+                if segment is None or segment.divides:
+                    continue
+                if begin in segment.next:
+                    return True
+                pending += segment.next - seen
+                seen |= segment.next
+        return False
 
     def _follow(
-        self, stack: tuple[int, ...], address: int, state: State
+        self, stack: tuple[int, ...], address: int, state: State, segment: _Segment
     ) -> list[tuple[tuple[int, ...], int, State]]:
         """From here to where ways part or may meet."""
         while True:
@@ -90,6 +123,8 @@ class Walk:
                 instruction.mnemonic.removeprefix("bnd ").removeprefix("notrack "),
                 address + instruction.size,
             )
+            segment.instructions.add(address)
+            segment.divides |= name in ("div", "idiv")
             if name == "jmp":
                 target, imported = self._target(state, instruction)
                 if imported is None:
@@ -231,6 +266,8 @@ class Walk:
         is_same = len(values) == 2 and values[0] == values[1]
         is_clean = instruction.mnemonic.startswith("set") or all(state.is_usable(each) for each in values)
         chosen = choices.chosen(state, instruction, *values) if is_clean and len(values) == 2 else CLEAN
+        if instruction.mnemonic.startswith("set") and not isinstance(state.flags, bool):
+            chosen = state.mixed(*state.flags)
         at.write(state, instruction, parts[0], values[0] if is_same else chosen if is_clean else LOST)
 
     @staticmethod

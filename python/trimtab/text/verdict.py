@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any, TextIO
 
-from trimtab.analysis.without_knob import WHAT
 from trimtab.counted import counted
+from trimtab.model import TUNING_OF
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.lines import Bold, Lines
 from trimtab.text.system import system_line
@@ -101,9 +101,9 @@ def _steering(report: dict[str, Any], lines: Lines) -> None:
             lines.print("    " + rejected_line(undone))
     elif report.get("steering"):
         lines.print("  steering: " + _why_nothing(report["steering"]))
-    for missing in [each for each in report["unavailable"] if each["what"].startswith(WHAT)][:3]:
+    for missing in [each for each in report["unavailable"] if each["what"].startswith(TUNING_OF)][:3]:
         remedy = f"; {missing['remedy']}" if missing["remedy"] else ""
-        lines.print(f"    not tuned: {missing['what'][len(WHAT) :]}: {missing['why']}{remedy}")
+        lines.print(f"    not tuned: {missing['what'][len(TUNING_OF) :]}: {missing['why']}{remedy}")
     for missing in report["unavailable"]:
         if missing["what"].startswith("policy "):
             lines.print(f"    {missing['what']} was disabled: {missing['why']}")

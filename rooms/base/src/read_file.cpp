@@ -60,7 +60,7 @@ int write_whole_file(const char* path, const std::string& text) noexcept {
   if (!section.is_permitted()) return EPERM;
   // What a process that was killed has left; a link that somebody has put there is not followed.
   unlink(path);
-  const owned_descriptor file(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  const owned_descriptor file(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file.get() < 0) return errno;
   for (std::size_t written = 0; written < text.size();) {
     const ssize_t got = write(file.get(), text.data() + written, text.size() - written);

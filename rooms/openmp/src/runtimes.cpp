@@ -57,8 +57,19 @@ void real_dlclose(void* handle) noexcept {
 struct object_search {
   std::uintptr_t address;
   std::uintptr_t begin, end;
+  unsigned index;  // in the order in which objects were loaded
   char path[512];
 };
+
+// Objects that the program was started with stand first, and are never unloaded.
+unsigned initial_count = 0;
+[[gnu::constructor]] void count_initial_objects() noexcept {
+  const auto count = [](dl_phdr_info*, std::size_t, void*) {
+    ++initial_count;
+    return 0;
+  };
+  dl_iterate_phdr(count, nullptr);
+}
 
 int match_object(dl_phdr_info* object, std::size_t, void* data) {
   auto& wanted = *static_cast<object_search*>(data);
@@ -69,7 +80,10 @@ int match_object(dl_phdr_info* object, std::size_t, void* data) {
     if (from < begin) begin = from;
     if (from + object->dlpi_phdr[i].p_memsz > end) end = from + object->dlpi_phdr[i].p_memsz;
   }
-  if (wanted.address < begin || wanted.address >= end) return 0;
+  if (wanted.address < begin || wanted.address >= end) {
+    ++wanted.index;
+    return 0;
+  }
   wanted.begin = begin;
   wanted.end = end;
   std::strncpy(wanted.path, object->dlpi_name == nullptr ? "" : object->dlpi_name, sizeof wanted.path - 1);
@@ -168,9 +182,9 @@ runtime* runtime_of(const void* function) noexcept {
   object_search found;
   if (!find_object(function, found)) return nullptr;
   if (runtime* const known = known_runtime(found.begin)) return known;
-  // Kept open for good: a runtime that was once used must not vanish below its callers.
-  void* const handle = dlopen(found.path[0] == '\0' ? nullptr : found.path, RTLD_NOLOAD | RTLD_LAZY);
-  if (handle == nullptr) return nullptr;
+  // Kept open for good: a runtime that was once used must not vanish below its callers. One that cannot is left alone, since
+  // the loader allocates from the program's heap.
+  if (found.index >= initial_count && dlopen(found.path, RTLD_NOLOAD | RTLD_LAZY) == nullptr) return nullptr;
   runtime made;
   made.begin = found.begin;
   made.end = found.end;

@@ -109,20 +109,22 @@ class arcs::region {
 
   void add_dimension(std::string_view name, const members& all, bool has_consent, space& over) {
     dimension added{name, {}};
-    const knob* first = nullptr;
-    for (const subject_view* each : all) {
-      const auto place = each->info.place_of(name);
-      if (!place) continue;
-      const knob& its = each->info.knobs[*place];
-      if (its.asks != consent::safe && !has_consent) continue;
-      if (first == nullptr) first = &its;
-      add_all(search_set(its), added.values);
-    }
-    if (first == nullptr) return;
+    std::vector<const knob*> knobs;
+    for (const subject_view* each : all)
+      if (const auto place = each->info.place_of(name))
+        if (const knob& its = each->info.knobs[*place]; its.asks == consent::safe || has_consent) knobs.push_back(&its);
+    if (knobs.empty()) return;
+    for (const knob* each : knobs) add_all(search_set(*each), added.values);
     sort_unique(added.values);
-    const auto own = std::lower_bound(added.values.begin(), added.values.end(), first->initial);
+    // A value that leaves all of them as they are, where there is one: a knob that has not the value keeps its own.
+    const auto is_own = [&](knob_value value) {
+      return std::all_of(knobs.begin(), knobs.end(),
+                         [&](const knob* each) { return value == each->initial || !each->values.contains(value); });
+    };
+    auto own = std::find_if(added.values.begin(), added.values.end(), is_own);
+    if (own == added.values.end()) own = std::find(added.values.begin(), added.values.end(), knobs.front()->initial);
     over.start.push_back(static_cast<std::uint32_t>(own - added.values.begin()));
-    over.dimensions.push_back({static_cast<std::uint32_t>(added.values.size()), first->values.is_ordered()});
+    over.dimensions.push_back({static_cast<std::uint32_t>(added.values.size()), knobs.front()->values.is_ordered()});
     m_dimensions.push_back(std::move(added));
   }
 

@@ -1,8 +1,10 @@
 #include "trimtab/steer/recall.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "scenario.hpp"
+#include "trimtab/steer/random.hpp"
 #include "trimtab/steer/tuner.hpp"
 
 namespace trimtab::steer::testing {
@@ -56,6 +58,35 @@ TEST(recall, leaves_the_subject_to_a_search) {
   here.add(cheap, seconds);
   here.run_until(20);
   EXPECT_EQ(here.values(1)[0], 15);
+}
+
+// A kept setting gives way only to what is better than it, in fresh pairs, and not to what is better than the program's own.
+TEST(recall, what_is_kept_stays_while_all_else_is_worse_than_it) {
+  const auto with_noise = [](std::uint64_t seed) -> time_of {
+    return [source = random_source(seed)](const std::vector<knob_value>& values, double) mutable {
+      const double level = values[0] == 8 ? 0.4 : values[0] == 1 ? 1.0 : 0.55;
+      return 0.01 * level * (0.85 + 0.3 * source.share());
+    };
+  };
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    engine_options options;
+    options.budget_share = 0.5;
+    scenario here(options);
+    here.steering.add(std::make_unique<recall>(known(), name_of_it));
+    tuner_options tuning;
+    tuning.kind = search_kind::random;
+    tuning.seed = seed;
+    tuning.recheck_s = 1;
+    here.steering.add(std::make_unique<tuner>(tuning));
+    subject_info cheap = loop_of(1, "known");
+    cheap.knobs[0].change_cost_s = 0;
+    here.add(cheap, with_noise(seed));
+    here.run_until(10);
+    EXPECT_EQ(here.values(1)[0], 8) << "seed " << seed;
+    const auto tried =
+        std::count_if(here.log.begin(), here.log.end(), [](const decision& each) { return each.what == outcome::trial; });
+    EXPECT_GT(tried, 20) << "others were tried";
+  }
 }
 
 TEST(recall, waits_while_another_policy_has_the_subject_on_trial) {

@@ -363,3 +363,37 @@ double with_barrier_between(const double* a, double* b, int n) {
   }
   return sum;
 }
+double more_for_each_thread_with_work(const double* a, int n) {
+  double sum = 0;
+#pragma omp parallel
+  {
+    double mine = 0;
+    int any = 0;
+#pragma omp for nowait
+    for (int i = 0; i < n; ++i) {
+      mine += a[i];
+      any = 1;
+    }
+    if (any) mine += 5;
+#pragma omp atomic
+    sum += mine;
+  }
+  return sum;
+}
+long one_for_each_thread_with_work(const long* a, int n) {
+  long sum = 0;
+#pragma omp parallel
+  {
+    long mine = 0;
+    int any = 0;
+#pragma omp for nowait
+    for (int i = 0; i < n; ++i) {
+      mine += a[i];
+      any = 1;
+    }
+    if (any) mine += 1;
+#pragma omp atomic
+    sum += mine;
+  }
+  return sum;
+}

@@ -10,6 +10,8 @@ void loop_chain::begin_loop(const team& of, const loop& begun, base::ticks now) 
   if (m_team != &of) {
     m_team = &of;
     m_begin = now;
+    m_not_before = std::max(of.forked_at, m_loop_ended);
+    m_members = begun.members;
     m_region_under = t_forked.under;
     m_further = of.further_ones;
     m_loops = m_size = 0;
@@ -48,11 +50,24 @@ std::uint64_t loop_chain::decision_beside(std::uint32_t which) const noexcept {
   return latest;
 }
 
+// What members left of other instances is older than that.
+base::ticks loop_chain::earliest_begin() const noexcept {
+  base::ticks earliest = m_begin;
+  const member_load* const loads = m_parts[0].site->loads.load(std::memory_order_acquire);
+  if (loads == nullptr) return earliest;
+  for (std::uint32_t i = 1; i < std::min(m_members, loop_site::most_members); ++i) {
+    // Relaxed: the barrier, or the join, was between.
+    const base::ticks begun = loads[i].chain_begun.load(std::memory_order_relaxed);
+    if (begun >= m_not_before && begun < earliest) earliest = begun;
+  }
+  return earliest;
+}
+
 void loop_chain::close(base::ticks end) noexcept {
   const bool is_sound = !m_is_void && m_is_loop_over;
   m_team = nullptr;
   if (!is_sound) return;
-  const base::ticks took = end - m_begin;
+  const base::ticks took = end - earliest_begin();
   // Instances that were not watched ran as written: a plan on trial does not answer for them.
   const base::ticks unwatched = m_is_as_written ? took * m_further : 0;
   for (std::uint32_t i = 0; i < m_size; ++i) {

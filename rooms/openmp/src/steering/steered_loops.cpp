@@ -131,6 +131,11 @@ const loop_plan* unless_as_written(const loop_plan* plan, const loop_to_share& l
   return is_too_long ? nullptr : unless_as_written(plan);
 }
 
+void note_chain_begun(loop_site& site, std::uint32_t number, ticks now) noexcept {
+  member_load* const loads = site.loads.load(std::memory_order_acquire);
+  if (loads != nullptr && number < loop_site::most_members) loads[number].chain_begun.store(now, std::memory_order_relaxed);
+}
+
 void begin_serving(const team& of, loop_site& site, const loop_plan* plan, const loop_to_share& loop,
                    std::uint32_t members) noexcept {
   steered_thread& mine = t_steered;
@@ -141,11 +146,12 @@ void begin_serving(const team& of, loop_site& site, const loop_plan* plan, const
   if (mine.plan != nullptr) mine.tickets = tickets_of(*plan, loop, members);
   if (mine.plan != nullptr && is_claimed(plan->how)) begin_claims(mine);
   mine.begin = base::now();
-  if (mine.number != 0) return;
+  if (!mine.chain.is_open_in(of)) note_chain_begun(site, mine.number, mine.begin);
+  if (mine.number != 0) return mine.chain.enter(of);
   site.members.store(members, std::memory_order_relaxed);
   const std::uint64_t under = plan == nullptr ? 0 : plan->under;
   region_has_loop(under);
-  mine.chain.begin_loop(of, {&site, under, loop.trip, mine.plan == nullptr}, mine.begin);
+  mine.chain.begin_loop(of, {&site, members, under, loop.trip, mine.plan == nullptr}, mine.begin);
 }
 
 }  // namespace
@@ -236,10 +242,11 @@ void end_shared_slowly(const caller& from) noexcept {
   steered_thread& mine = t_steered;
   loop_site& site = *mine.site;
   mine.site = nullptr;
-  if (mine.number == 0) mine.chain.end_loop();
+  const ticks now = base::now();
+  if (mine.number == 0) mine.chain.end_loop(now);
   if (site.subject_1.load(std::memory_order_relaxed) == 0 && t_state != nullptr && t_state->loop.row != nullptr)
     site.subject_1.store(t_state->loop.subject + 1, std::memory_order_relaxed);
-  add_load(site, mine.number, mine.plan, base::now() - mine.begin);
+  add_load(site, mine.number, mine.plan, now - mine.begin);
 }
 
 void add_load(loop_site& site, std::uint32_t number, const loop_plan* plan, ticks took) noexcept {
@@ -258,7 +265,8 @@ void barrier_passed_slowly(const caller& from) noexcept {
   steered_thread& mine = t_steered;
   const ticks now = base::now();
   // Not a barrier of a team inside, nor one of another runtime's.
-  if (is_in_shared_loop(from) && mine.chain.is_open_in(*mine.of)) mine.chain.close(now);
+  if (!is_in_shared_loop(from) || !mine.chain.is_open_in(*mine.of)) return;
+  mine.number == 0 ? mine.chain.close(now) : mine.chain.drop();
 }
 
 void add_time(loop_site& site, const site_measurement& one) noexcept {

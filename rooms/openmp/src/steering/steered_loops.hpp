@@ -67,6 +67,7 @@ struct alignas(64) member_load {
   std::atomic<std::uint64_t> ticks;
   std::atomic<std::uint64_t> instances;
   std::atomic<double> claimed_iterations, claimed_ticks;  // see claimed_loops.hpp
+  std::atomic<base::ticks> chain_begun;  // of the latest chain that begins with this site, see loop_chain.hpp
 };
 
 struct loop_site {
@@ -133,7 +134,7 @@ struct steered_thread {
   std::uint64_t chunk;  // under way; 0: none
   ticks chunk_begin;
   double claimed_iterations, claimed_ticks, others_rate;
-  loop_chain chain;  // of a team's first thread: what it measures now
+  loop_chain chain;
 };
 extern constinit thread_local steered_thread t_steered;
 
@@ -150,7 +151,11 @@ inline void steer_member(const team& of, std::uint32_t number) noexcept {
   t_steered.site = nullptr;
   t_steered.chain.drop();
 }
-inline void steer_no_member() noexcept { t_steered.of = nullptr; }
+// What the first thread measures may go on until its team has joined.
+inline void steer_no_member() noexcept {
+  t_steered.of = nullptr;
+  if (t_steered.number != 0) t_steered.chain.drop();
+}
 
 // The calling thread begins a loop. What is to be done with it; nullptr: what the program wrote.
 const loop_plan* begin_shared(const caller& from, const loop_to_share& loop) noexcept;
