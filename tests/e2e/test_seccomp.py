@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,14 @@ Run = Callable[..., Any]
 Compiled = Callable[..., Path]
 SOURCE = Path(__file__).parent / "seccomp.c"
 AFTER = 400
+
+
+@pytest.fixture(autouse=True, scope="module")
+def threads_that_wait_sleep() -> Iterator[None]:
+    """Those that spin take a CPU from each other where the tests share the machine, for a slice of the scheduler's at a time."""
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setenv("OMP_WAIT_POLICY", "passive")
+        yield
 
 
 def _needs_seccomp(program: Path) -> None:
