@@ -53,7 +53,8 @@ void queue_length_climb::begin(const subject_view& it, std::uint32_t place, doub
 
 void queue_length_climb::period(const subject_view& it, std::uint32_t place, double length, std::vector<proposal>& out) {
   switch (m_phase) {
-    case phase::begin: return begin(it, place, length, out);
+    case phase::begin:
+      return begin(it, place, length, out);
     case phase::climbing: {
       const double change = ratio(length, m_best_length) - 1;
       const bool is_fewer = m_tried < m_best;
