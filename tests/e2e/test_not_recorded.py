@@ -205,7 +205,7 @@ def test_a_library_that_cannot_be_loaded(tmp_path: Path, damage: str) -> None:
 
 
 def test_an_error_after_the_program_is_no_error_of_the_programs(tmp_path: Path) -> None:
-    broken = "import trimtab.analysis\ndef refuse(*_): raise KeyError('x')\ntrimtab.analysis.build = refuse"
+    broken = "import trimtab.analysis.report\ndef refuse(*_): raise KeyError('x')\ntrimtab.analysis.report.build = refuse"
     done = started([sys.executable, "-c", refuse(broken), "run", "-o", "r", "--", *ECHO, "a"], tmp_path)
     assert (done.returncode, done.stdout) == (7, b"a|")
     assert done.stderr.startswith(b"trimtab: no verdict: KeyError: 'x'; trimtab report ")

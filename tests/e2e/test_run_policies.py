@@ -197,11 +197,11 @@ def test_a_policy_that_fails_is_disabled_and_told_and_the_program_goes_on(
 @pytest.mark.parametrize(
     ("policy", "options", "expected"),
     [
-        ("mine.py", ("--tune",), "mine.py: No such file"),
+        ("mine.py", ("--tune",), "mine.py: expected a policy in Python: No such file"),
         ("arcs", ("--tune",), "expected tuner, arcs-online, arcs-offline or a file FILE.py, found 'arcs'"),
         ("broken.py", ("--tune",), "broken.py: "),
-        ("arcs-online", (), "--policy=arcs-online wants --tune (or --frozen)"),
-        ("arcs-online", ("--tune=shuffle",), "--policy=arcs-online wants --tune (or --frozen)"),
+        ("arcs-online", (), "--policy=arcs-online needs --tune or --frozen"),
+        ("arcs-online", ("--tune=shuffle",), "--policy=arcs-online needs --tune or --frozen"),
     ],
 )
 def test_what_cannot_be_a_policy_is_told_before_the_program_starts(

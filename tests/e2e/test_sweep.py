@@ -157,7 +157,10 @@ def test_what_is_wrong_is_told_in_a_line(
 
 def test_wrong_files_are_told_in_a_line(go: Sweep, tmp_path: Path) -> None:
     missing = go()
-    assert missing.returncode == 2 and missing.stderr == "trimtab: tiny.toml: No such file or directory\n"
+    assert (
+        missing.returncode == 2
+        and missing.stderr == "trimtab: tiny.toml: expected an experiment (TOML): No such file or directory\n"
+    )
     write(tmp_path, samples="0")
     assert go().stderr == "trimtab: tiny.toml: key 'samples': expected a whole number from 1 on, found 0\n"
 

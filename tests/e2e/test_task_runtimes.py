@@ -75,7 +75,7 @@ def test_times_and_shares_are_what_was_done(trimtab: str, runs: dict[str, Path],
     assert second["work_s"] >= TOGETHER + GAVE + WAITED
     # The second looked for much longer than finding a task takes: it had none. It was parked during the rest of the long task.
     # The first was parked while the second gave it what it waited for.
-    assert first["looking_s"] == 0 and second["looking_s"] <= 1e-4
+    assert first["looking_s"] == 0 and second["looking_s"] < second["starved_s"]
     assert first["starved_s"] >= GAVE
     assert second["starved_s"] > LOOKED
     # Nobody worked for 0.1 s, give or take who noticed when.

@@ -251,7 +251,7 @@ def test_children_of_forks_run_as_they_were_written(
 
 def test_options_that_exclude_each_other(run: Run) -> None:
     done = run("true", options=("--frozen", "--tune")).done
-    assert done.returncode == 2 and "--frozen and --tune=on exclude each other" in done.stderr
+    assert done.returncode == 2 and "--frozen and --tune=on cannot be used together" in done.stderr
 
 
 def test_who_says_nothing_gets_what_earlier_runs_proved(run: Run, tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_who_says_nothing_gets_what_earlier_runs_proved(run: Run, tmp_path: Path
         watched = run("true", input_of_it, options=options, env=environment)
         assert watched.done.returncode == 0, watched.done.stderr
         found: dict[str, Any] | None = json.loads((watched.directory / "run.json").read_text())["steering"]
-        assert ("with what earlier runs proved" in watched.done.stderr) == (
+        assert ("settings that earlier runs proved" in watched.done.stderr) == (
             found is not None and found["mode"] == "known" and "-q" not in options
         )
         return found

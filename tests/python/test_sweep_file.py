@@ -294,7 +294,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     path = tmp_path / "f.toml"
     for content, told in (
         (b"name =", "not TOML: "),
-        (b"name = '\xff'", "expected UTF-8, found something else at byte 8"),
+        (b"name = '\xff'", "byte 8: expected UTF-8, found invalid start byte"),
     ):
         path.write_bytes(content)
         with pytest.raises(ExperimentError, match=f"{path}: {told}"):
