@@ -277,8 +277,10 @@ def test_a_wait_among_them_is_told(
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_every_kind_of_task_is_counted(run: Run, compiled: Compiled, compiler: str) -> None:
+    # With untied tasks inside undeferred ones LLVM 19's runtime waits for ever, also without Trimtab.
+    source = EVERY_KIND if compiler == "gcc" else EVERY_KIND.replace(" untied", "")
     watched = run(
-        compiled(EVERY_KIND, compiler), options=("--tune=off",), env={**os.environ, "OMP_NUM_THREADS": "3"}
+        compiled(source, compiler), options=("--tune=off",), env={**os.environ, "OMP_NUM_THREADS": "3"}
     )
     assert watched.done.returncode == 0, watched.done.stderr
     expected, done = map(int, watched.done.stdout.split())

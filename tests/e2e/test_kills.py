@@ -22,7 +22,8 @@ from trimtab.analysis import build
 from trimtab.launcher.launch import Options, _environment
 from trimtab.paths import preload_library
 from trimtab.readers import open_run
-from trimtab.text import tables, verdict
+from trimtab.text.tables import tables
+from trimtab.text.verdict import verdict
 
 Compiled = Callable[..., Path]
 

@@ -33,9 +33,7 @@ inline constexpr option option_table[] = {
     {"TRIMTAB_STEER_POLICY", "tuner", "tuner | arcs-online | arcs-offline | FILE.py"},
     {"TRIMTAB_BUDGET", "3", "percent of the run's time that tuning may cost, 0 to 100"},
     {"TRIMTAB_SEED", "1", "of all that is drawn by lot"},
-    {"TRIMTAB_THREADS", "off",
-     "off | fit | asat-v1 | asat-v2 | asat-v1-timed | asat-v2-reset | regions: consent to other numbers of threads; "
-     "NAME:TUNABLE=NUMBER,... sets some"},
+    {"TRIMTAB_THREADS", "off", "off | fit | regions | asat-v1, -v2, -v1-timed, -v2-reset; NAME:TUNABLE=NUMBER,..."},
     {"TRIMTAB_THREADS_EVEN_IF_FIXED", "0", "1: also where the program says the number (num_threads, omp_set_num_threads)"},
     {"TRIMTAB_RECORD_SNAPSHOTS", "0", "1: all that steering is told is written into the run, to be replayed"},
 };
