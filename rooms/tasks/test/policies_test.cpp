@@ -90,7 +90,8 @@ class modelled {
   const std::set<task*>& inside() const { return m_inside; }
 
   void check_length() {
-    EXPECT_EQ(m_queues.length(), m_inside.size());
+    // The places of tasks that were taken out of the middle count until they are dropped.
+    EXPECT_GE(m_queues.length(), m_inside.size());
     bool may_any = false;
     for (std::uint32_t worker = 0; worker < active(); ++worker) may_any |= m_policy.may_find(m_queues, worker);
     EXPECT_EQ(may_any, !m_inside.empty()) << "whether some worker below the cap would look on";
