@@ -90,8 +90,7 @@ class modelled {
   const std::set<task*>& inside() const { return m_inside; }
 
   void check_length() {
-    // The places of tasks that were taken out of the middle count until they are dropped.
-    EXPECT_GE(m_queues.length(), m_inside.size());
+    EXPECT_EQ(m_queues.tasks(), m_inside.size());
     bool may_any = false;
     for (std::uint32_t worker = 0; worker < active(); ++worker) may_any |= m_policy.may_find(m_queues, worker);
     EXPECT_EQ(may_any, !m_inside.empty()) << "whether some worker below the cap would look on";
@@ -116,7 +115,7 @@ class modelled {
     return made;
   }
   void leaves(task* which) { EXPECT_EQ(m_inside.erase(which), 1u) << "a task came out twice"; }
-  std::uint32_t own_length(std::uint32_t worker) { return m_queues[worker].length(); }
+  std::uint32_t own_length(std::uint32_t worker) { return m_queues[worker].tasks(); }
 
   queues m_queues;
   policy m_policy;
