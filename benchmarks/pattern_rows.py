@@ -52,6 +52,7 @@ class Pattern:
         only: the compilers it is for; empty: all of its language.
         by: its loops where a compiler makes others of them.
         has_clock: START and STOP stand around one loop, or around loops without a barrier between them.
+        by_hand: the schedule that an expert tries first.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Pattern:
     only: tuple[str, ...] = ()
     by: tuple[tuple[str, tuple[Loop, ...]], ...] = ()
     has_clock: bool = True
+    by_hand: str = BY_HAND
 
     @property
     def has_schedule(self) -> bool:
@@ -95,6 +97,8 @@ def _inlined(loop: Loop) -> Loop:
 _INLINED_ONCE = (("g++", (Loop("static (inferred)", None, 0, False),)),)
 STATIC, STATIC_8, DYNAMIC_8 = Loop("static"), Loop("static", 8), Loop("dynamic", 8)
 BLOCKS = "schedule(static)"
+# For lastprivate: without "monotonic" LLVM 19 itself gives back a value of another iteration.
+_MONOTONIC_8 = "schedule(monotonic : dynamic, 8)"
 _UP, _CELL = "for (int i = 0; i < trip; ++i)", "cell[i] += work(i);"
 
 
@@ -230,15 +234,15 @@ _CLAUSES = (
         + "\nexpect(last == trip - 1);",
         (STATIC,),
         BLOCKS,
+        by_hand=_MONOTONIC_8,
     ),
-    # Without "monotonic" LLVM 19 itself gives back a value of another iteration.
     Pattern(
         "lastprivate_dynamic",
         "int last = -1;\n"
         + _combined("lastprivate(last)", "{ cell[i] += work(i); last = i; }")
         + "\nexpect(last == trip - 1);",
         (DYNAMIC_8,),
-        "schedule(monotonic : dynamic, 8)",
+        _MONOTONIC_8,
     ),
     Pattern(
         "firstprivate",

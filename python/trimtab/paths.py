@@ -29,7 +29,7 @@ def include_dir() -> Path:
 
 
 def user_home() -> Path:
-    """The user's folder; the root, as containers have it, for a user that has none: what cannot be written there is told."""
+    """The user's folder; the root, as containers have it, for a user that has none: what cannot be written there is reported."""
     try:
         return Path.home()
     except RuntimeError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,15 @@ def run_with(tmp_path: Path, decisions: list[bytes]) -> Path:
 @pytest.fixture
 def report(tmp_path: Path) -> dict[str, Any]:
     return build(open_run(run_with(tmp_path, DECISIONS)))
+
+
+@pytest.mark.parametrize("measured", [(math.nan, 0.03, 9), (0.22, math.inf, 9)])
+def test_figures_that_are_no_numbers_are_left_out(tmp_path: Path, measured: tuple[float, float, int]) -> None:
+    reason = b"slow\0share=nan pairs=1e999 passage_s=0.014"
+    report = build(open_run(run_with(tmp_path, [decision(1.0, 1, 1, 1, (4, 3), 2, reason, measured)])))
+    (damaged,) = report["decisions"]
+    assert (damaged["gain"], damaged["uncertainty"], damaged["pairs"]) == (None, None, 0)
+    assert damaged["evidence"] == {"passage_s": 0.014}
 
 
 def test_a_decision_has_all_its_changes(report: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from trimtab.analysis.regions import Places
@@ -26,6 +27,9 @@ def decisions(process: Process, places: Places) -> list[dict[str, Any]]:
         subject = int(record["subject"])
         reason, evidence = _texts(bytes(record["text"]))
         pairs = int(record["pairs"])
+        gain, uncertainty = float(record["gain"]), float(record["uncertainty"])
+        if not (math.isfinite(gain) and math.isfinite(uncertainty)):
+            pairs = 0  # damaged: as if nothing had been measured
         found.append(
             {
                 "number": number,
@@ -40,8 +44,8 @@ def decisions(process: Process, places: Places) -> list[dict[str, Any]]:
                 "policy": process.policies.get(int(record["policy"])),
                 "reason": reason,
                 "evidence": evidence,
-                "gain": float(record["gain"]) if pairs else None,
-                "uncertainty": float(record["uncertainty"]) if pairs else None,
+                "gain": gain if pairs else None,
+                "uncertainty": uncertainty if pairs else None,
                 "pairs": pairs,
             }
         )
@@ -65,9 +69,9 @@ def _texts(raw: bytes) -> tuple[str, dict[str, float]]:
     for word in rest.split(b"\0", 1)[0].decode("utf-8", "replace").split():
         name, equals, value = word.rpartition("=")
         try:
-            evidence[name] = float(value)
+            figure = float(value)
         except ValueError:
             continue
-        if not equals:
-            del evidence[name]
+        if equals and math.isfinite(figure):
+            evidence[name] = figure
     return reason.decode("utf-8", "replace"), evidence

@@ -1,4 +1,4 @@
-"""Which of a program's loops may be run by virtual threads: found before it starts, told with the reasons for all others."""
+"""Which of a program's loops may be run by virtual threads: found before it starts, with the reasons for all others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from trimtab.outlined import Outlined
 
-# Told one by one; of more, the number.
+# Named one by one; of more, the number.
 _MOST_TOLD = 5
 _WHAT = "virtual threads"
 

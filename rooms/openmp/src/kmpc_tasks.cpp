@@ -33,7 +33,7 @@ const void* entry_of(const void* task) noexcept {
 void undeferred_begins(const here& at, const void* task) noexcept {
   lane_state& state = *at.state;
   if (state.undeferred < lane_state::max_undeferred)
-    begin_task(state.undeferred_tasks[state.undeferred], slot_of(task), false);
+    begin_task(state.undeferred_tasks[state.undeferred], start_task(slot_of(task), false), false);
   state.undeferred += 1;
 }
 

@@ -58,6 +58,7 @@ void begin_thread(lane_state& state) noexcept {
   state.serialized = 0;
   state.unbundled = 0;
   state.undeferred = 0;
+  state.late = 0;
   state.created_subject = no_subject;
   state.taskloop_subject = no_subject;
   state.scheduled_task = 0;

@@ -21,9 +21,7 @@ constexpr std::size_t first_kmp = thunks;
 // Not noexcept: pthread_exit and cancellation unwind through a task.
 class execution {
  public:
-  explicit execution(std::size_t slot, bool is_continued = false) noexcept {
-    begin_task(m_task, static_cast<std::uint32_t>(slot), is_continued);
-  }
+  execution(const task_start& start, bool is_continued) noexcept { begin_task(m_task, start, is_continued); }
   ~execution() { end_task(m_task); }
   execution(const execution&) = delete;
   execution& operator=(const execution&) = delete;
@@ -32,17 +30,32 @@ class execution {
   running_task m_task;
 };
 
+[[gnu::noinline]] void run_timed(gomp_function function, void* data, task_start start) {
+  const execution recorded(start, false);
+  function(data);
+}
+
+[[gnu::noinline]] std::int32_t run_timed(kmp_task_function function, std::int32_t thread, void* task, task_start start,
+                                         bool is_continued) {
+  const execution recorded(start, is_continued);
+  return function(thread, task);
+}
+
+// A task that is only counted leaves nothing on the stack: tasks run inside each other by the thousand.
 template <std::size_t index>
 void gomp_thunk(void* data) {
   const auto function = reinterpret_cast<gomp_function>(gomp_functions[index].load(std::memory_order_relaxed));
-  execution recorded(index);
+  const task_start start = start_task(index, false);
+  if (start.has_end()) return run_timed(function, data, start);
   function(data);
 }
 
 template <std::size_t index>
 std::int32_t kmp_thunk(std::int32_t thread, void* task) {
   const auto function = reinterpret_cast<kmp_task_function>(kmp_functions[index].load(std::memory_order_relaxed));
-  execution recorded(first_kmp + index, static_cast<const kmp_task*>(task)->part > 0);
+  const bool is_continued = static_cast<const kmp_task*>(task)->part > 0;
+  const task_start start = start_task(first_kmp + index, is_continued);
+  if (start.has_end()) return run_timed(function, thread, task, start, is_continued);
   return function(thread, task);
 }
 

@@ -13,7 +13,7 @@ using observe::subject_kind;
 using observe::the_recorder;
 namespace task_flags = observe::task_flags;
 
-using treatment = running_task::treatment;
+using treatment = task_start::treatment;
 
 namespace {
 
@@ -92,8 +92,9 @@ taskloop_call::~taskloop_call() {
 namespace {
 
 // In a join's barrier the lane enters the part again that it has just ended, for as long as the task runs.
-void enter_ended_part(running_task& task, lane_state& state) noexcept {
-  task_outside& outside = task.outside;
+void enter_ended_part(lane_state& state) noexcept {
+  task_outside& outside = state.late_tasks[state.late];
+  state.late += 1;
   outside.late = state.ended;
   outside.outer_team = state.innermost;
   outside.outer_region = state.region;
@@ -107,8 +108,9 @@ void enter_ended_part(running_task& task, lane_state& state) noexcept {
   state.loop.row = nullptr;
 }
 
-void leave_ended_part(running_task& task, lane_state& state, ticks inclusive) noexcept {
-  const task_outside& outside = task.outside;
+void leave_ended_part(lane_state& state, ticks inclusive) noexcept {
+  state.late -= 1;
+  const task_outside& outside = state.late_tasks[state.late];
   outside.late.slot->late_work += inclusive > state.idle ? inclusive - state.idle : 0;
   state.ended = outside.late;
   state.innermost = outside.outer_team;
@@ -118,8 +120,8 @@ void leave_ended_part(running_task& task, lane_state& state, ticks inclusive) no
   state.loop = outside.outer_loop;
 }
 
-treatment treatment_of(running_task& task, task_sampling& sampling) noexcept {
-  if (the_recorder.traces() || sampling.is_next_timed(*task.kind, task.weight)) return treatment::timed;
+treatment treatment_of(task_start& start, task_sampling& sampling) noexcept {
+  if (the_recorder.traces() || sampling.is_next_timed(*start.kind, start.weight)) return treatment::timed;
   return sampling.now.is_untimed ? treatment::counted : treatment::stamped;
 }
 
@@ -158,8 +160,8 @@ void count_in_stretch(const here& at, task_kind& kind) noexcept {
 void begin_with_clock(running_task& task, const here& at) noexcept {
   lane_state& state = *at.state;
   task.outer_credit = state.task_credit;
-  task.is_late = state.ended.is_unjoined();
-  if (task.is_late) enter_ended_part(task, state);
+  task.is_late = state.late < lane_state::max_late && state.ended.is_unjoined();
+  if (task.is_late) enter_ended_part(state);
   task.begin = base::now();
 }
 
@@ -170,7 +172,7 @@ void begin_timed(running_task& task, const here& at) noexcept {
   task.left_task = state.left_task;
   begin_with_clock(task, at);
   state.sampling.now = {false, task.around.is_inside, 0};
-  at.on->task_begin(task.kind->subject, task.id, task.begin);
+  at.on->task_begin(task.start.kind->subject, task.id, task.begin);
 }
 
 void begin_stamped(running_task& task, const here& at) noexcept {
@@ -183,15 +185,15 @@ void begin_stamped(running_task& task, const here& at) noexcept {
 
 void end_timed(running_task& task, lane_state& state, ticks now) noexcept {
   const ticks waited = state.sampling.now.waited;
-  task_kind& kind = *task.kind;
-  const bool is_alone = the_recorder.traces() || task.weight.is_alone();
+  task_kind& kind = *task.start.kind;
+  const bool is_alone = the_recorder.traces() || task.start.weight.is_alone();
   profile_row* const row = is_alone ? kind.exact_row : sampled_row({task.on, &state}, kind);
   const lane::task_time took = task.on->task_end(kind.subject, task.id, now);
   const ticks own = took.own > waited ? took.own - waited : 0;
   state.begun_task = task.outer_id;
   // Not told by libomp of the last part of an untied task, if the part before it is still about to leave its thread.
   if (task.id != 0) state.scheduled_task = task.left_task;
-  if (!the_recorder.traces()) state.sampling.learn(kind, own, waited, task.weight);
+  if (!the_recorder.traces()) state.sampling.learn(kind, own, waited, task.start.weight);
   if (row == nullptr) return;
   if (took.is_known)
     lane::add(row, own);
@@ -201,45 +203,55 @@ void end_timed(running_task& task, lane_state& state, ticks now) noexcept {
   if (is_alone)
     row->x[1] += took.inclusive;
   else  // a long one stands for itself: those that were not timed are found by looking at the clock
-    row->x[3] += own > longest_quick() ? own : own * task.weight.halves / 2;
+    row->x[3] += own > longest_quick() ? own : own * task.start.weight.halves / 2;
 }
 
 }  // namespace
 
-void begin_task(running_task& task, std::uint32_t slot, bool is_continued) noexcept {
-  task.on = nullptr;
+task_start start_task(std::uint32_t slot, bool is_continued) noexcept {
+  task_start start;
   here at;
-  if (slot == no_slot || !find_here(at)) return;
+  if (slot == no_slot || !find_here(at)) return start;
   lane_state& state = *at.state;
   region_of_construct(state);  // the region has a construct
-  task.kind = kind_at(at, slot);
-  if (task.kind == nullptr) return;
+  start.kind = kind_at(at, slot);
+  if (start.kind == nullptr) return start;
+  start.how = treatment_of(start, state.sampling);
+  if (state.sampling.now.is_inside) count_in_stretch(at, *start.kind);
+  if (start.how != treatment::timed && !is_continued)
+    if (profile_row* const row = sampled_row(at, *start.kind)) lane::count(row);
+  return start;
+}
+
+void begin_task(running_task& task, const task_start& start, bool is_continued) noexcept {
+  task.on = nullptr;
+  here at;
+  if (!start.has_end() || !find_here(at)) return;
   task.on = at.on;
+  task.start = start;
   task.is_continued = is_continued;
-  task.around = state.sampling.now;
-  task.how = treatment_of(task, state.sampling);
-  if (task.around.is_inside) count_in_stretch(at, *task.kind);
-  if (task.how == treatment::timed) return begin_timed(task, at);
-  if (!is_continued)
-    if (profile_row* const row = sampled_row(at, *task.kind)) lane::count(row);
-  if (task.how == treatment::stamped) begin_stamped(task, at);
+  task.around = at.state->sampling.now;
+  if (start.how == treatment::timed)
+    begin_timed(task, at);
+  else
+    begin_stamped(task, at);
 }
 
 void end_task(running_task& task) noexcept {
-  if (task.on == nullptr || observe::t_lane != task.on || task.how == treatment::counted) return;
+  if (task.on == nullptr || observe::t_lane != task.on) return;
   auto& state = *static_cast<lane_state*>(task.on->adapter);
   const ticks now = base::now(), inclusive = now - task.begin;
-  if (task.how == treatment::timed) {
+  if (task.start.how == treatment::timed) {
     end_timed(task, state, now);
   } else {
     task.on->task_inside_ends(now);
-    if (!task.around.is_inside) look(state, now, sampled_row({task.on, &state}, *task.kind));
+    if (!task.around.is_inside) look(state, now, sampled_row({task.on, &state}, *task.start.kind));
   }
   state.sampling.now = task.around;
   task.on->count_hook(2);
   // Waits inside the task were already taken off the part's work.
   state.task_credit = task.outer_credit + inclusive;
-  if (task.is_late) leave_ended_part(task, state, inclusive);
+  if (task.is_late) leave_ended_part(state, inclusive);
 }
 
 }  // namespace trimtab::openmp

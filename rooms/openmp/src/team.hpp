@@ -169,28 +169,34 @@ struct task_outside {
   open_loop outer_loop;
 };
 
-// One execution of an explicit task, kept by whoever runs it.
-struct running_task {
-  enum class treatment : std::uint8_t { none, timed, stamped, counted };
+// How a task that is about to run is recorded.
+struct task_start {
+  enum class treatment : std::uint32_t { none, timed, stamped, counted };
 
-  // What a counted task does not need is left as it is: to clear it would cost more than all the rest.
+  task_kind* kind = nullptr;
+  treatment how = treatment::none;
+  task_weight weight;
+
+  // There is something to do when it ends, too.
+  bool has_end() const noexcept { return how == treatment::timed || how == treatment::stamped; }
+};
+static_assert(sizeof(task_start) == 16, "returned in registers");
+
+// One execution of an explicit task that has an end, kept by whoever runs it.
+struct running_task {
+  // What no task reads that is not recorded is left as it is: to clear it would cost more than all the rest.
   running_task() noexcept {}
 
-  lane* on = nullptr;  // nullptr: not recorded
-  treatment how = treatment::none;
+  lane* on = nullptr;  // nullptr: nothing to do at its end
+  task_start start;
   bool is_continued;  // a later part of an untied task
-  bool is_late;       // in a join's barrier
-  task_weight weight;
+  bool is_late;       // in a join's barrier: the latest of lane_state::late_tasks
   task_context around;
-  task_kind* kind;
   std::uint64_t id;
   std::uint64_t outer_id;
   std::uint64_t left_task;  // see lane_state
   ticks begin;
   ticks outer_credit;
-  union {
-    task_outside outside;  // if is_late
-  };
 };
 
 // A region that its thread runs alone and in place, between two calls of the compiler's.
@@ -297,6 +303,7 @@ struct lane_state {
   static constexpr std::uint32_t max_serialized = 16;
   static constexpr std::uint32_t max_unbundled = 8;
   static constexpr std::uint32_t max_undeferred = 64;
+  static constexpr std::uint32_t max_late = 16;
   static constexpr std::uint32_t task_slots = 2 * 256;  // see task_thunk
 
   lane* owner = nullptr;
@@ -323,9 +330,10 @@ struct lane_state {
   std::uint32_t locks = 0;
   std::uint32_t serialized = 0;
   std::uint32_t unbundled = 0;
-  std::uint32_t undeferred = 0;                 // tasks with a false `if`, which the program runs itself
-  std::uint32_t teams_asked = 0;                // a num_teams clause, of the next fork
-  std::uint32_t created_subject = no_subject;   // allocated, the runtime has not told of it yet
+  std::uint32_t undeferred = 0;                // tasks with a false `if`, which the program runs itself
+  std::uint32_t late = 0;                      // tasks in a join's barrier, each but the first in a region of the one before
+  std::uint32_t teams_asked = 0;               // a num_teams clause, of the next fork
+  std::uint32_t created_subject = no_subject;  // allocated, the runtime has not told of it yet
   std::uint32_t taskloop_subject = no_subject;  // of the taskloop call that this thread is in
   std::uint64_t scheduled_task = 0;             // identity of what runs, by OMPT; 0: an implicit task, or not known
   std::uint64_t left_task = 0;                  // what ran before it
@@ -337,6 +345,7 @@ struct lane_state {
   serialized_region serialized_regions[max_serialized];
   unbundled_region unbundled_regions[max_unbundled];
   running_task undeferred_tasks[max_undeferred];
+  task_outside late_tasks[max_late];
   known_table<known_place, max_known> places;
   known_table<known_region, max_known> regions;
   task_kind task_kinds[task_slots];
@@ -508,7 +517,10 @@ class taskloop_call {
 };
 
 // Between the two the calling thread runs a task. is_continued: a later part of an untied task.
-void begin_task(running_task& task, std::uint32_t slot, bool is_continued) noexcept;
+// Counts the task of that slot, which the calling thread is about to run, and decides about the rest.
+task_start start_task(std::uint32_t slot, bool is_continued) noexcept;
+// Behind start_task, if the task has an end.
+void begin_task(running_task& task, const task_start& start, bool is_continued) noexcept;
 void end_task(running_task& task) noexcept;
 
 // Where what is only counted at a place goes: a row of the place's subject, which the lane remembers.

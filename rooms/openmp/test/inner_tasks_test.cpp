@@ -51,7 +51,7 @@ class inner_tasks_of_a_lane : public ::testing::Test {
   // As if the warm-up were over: the next `gap - 1` tasks of that kind are not timed.
   void make_quick(gomp_function function, std::uint32_t gap, ticks mean) {
     running_task task;
-    begin_task(task, slot_of(function), false);
+    begin_task(task, start_task(slot_of(function), false), false);
     end_task(task);
     task_kind& kind = kind_of(function);
     kind.timed = task_sampling::warm_up;
@@ -62,7 +62,7 @@ class inner_tasks_of_a_lane : public ::testing::Test {
   template <class body>
   void run(gomp_function function, body inside) {
     running_task task;
-    begin_task(task, slot_of(function), false);
+    begin_task(task, start_task(slot_of(function), false), false);
     inside();
     end_task(task);
   }
@@ -192,7 +192,7 @@ TEST_F(inner_tasks_of_a_lane, a_part_of_a_task_is_no_other_task) {
   const profile_row before = task_row(inner_function, sampled);
   for (const bool is_continued : {false, true, true}) {
     running_task part;
-    begin_task(part, slot_of(inner_function), is_continued);
+    begin_task(part, start_task(slot_of(inner_function), is_continued), is_continued);
     end_task(part);
   }
   EXPECT_EQ(task_row(inner_function, sampled).count - before.count, 1u);
