@@ -54,9 +54,7 @@ PROGRAMS = (
     BotsProgram(
         "alignment-single", "alignment/alignment_single", _ALIGNMENT, _both("-f INPUTS/alignment/prot.20.aa")
     ),
-    _program(
-        "concom", _both("-n 5000")
-    ),  # more of them recurse until the stack is full, with recording sooner
+    _program("concom", _both("-n 5000")),  # more of them recurse until the stack is full, bare as well
     _program("fft", _both("-n 1048576")),
     _program("fib", {"gcc": "-n 27", "clang": "-n 27"}),
     _program("fib", _both("-n 38 -x 12"), "MANUAL"),
@@ -70,7 +68,7 @@ PROGRAMS = (
     _program("health", _both("-f INPUTS/health/test.input -x 2"), "IF"),
     _program("knapsack", _both("-f INPUTS/knapsack/knapsack-024.input")),
     _program("knapsack", _both("-f INPUTS/knapsack/knapsack-032.input -x 6"), "MANUAL"),
-    _program("knapsack", _both("-f INPUTS/knapsack/knapsack-024.input -x 6"), "IF"),
+    _program("knapsack", _both("-f INPUTS/knapsack/knapsack-024.input -x 6"), "IF", is_tied=True),
     _program("nqueens", _both("-n 10")),
     _program("nqueens", _both("-n 12 -x 4"), "MANUAL"),
     _program("nqueens", _both("-n 10 -x 4"), "IF", is_tied=True),

@@ -22,10 +22,10 @@ namespace {
 
 constexpr std::uint32_t measured_before = 3;  // measurements of what the program does, before a loop is a subject
 constexpr std::size_t most_before = 16;
-constexpr double handing_out_s = 0.1e-6;  // one chunk
-constexpr double timing_s = 0.2e-6;       // that much of an instance may be how its members were timed
-constexpr double watching_s = 0.5e-6;     // what an instance takes longer while its loops are watched
-constexpr double worth_watching = 2;      // times as much is to be won
+constexpr double handing_out_s = 0.15e-6;  // one chunk: members take them from one counter, one after the other
+constexpr double timing_s = 0.2e-6;        // that much of an instance may be how its members were timed
+constexpr double watching_s = 0.5e-6;      // what an instance takes longer while its loops are watched
+constexpr double worth_watching = 2;       // times as much is to be won
 // Each time that weights are learnt leaves a plan behind for good: soon they are learnt more and more rarely.
 constexpr std::uint32_t quick_refinements = 6;
 constexpr double first_pause_s = 0.05, longest_pause_s = 10;
@@ -307,10 +307,9 @@ void loop_steering::add_to(steer::snapshot& now) {
     if (state.measured.empty() && state.figures.empty()) continue;
     state.figures.push_back({std::string(steer::figures::instance_seconds), its.instance_s});
     if (family_of(its.site->key) == family::dynamic && its.site->key.written == schedule::dynamic && its.iteration_s > 0) {
-      const double members = std::max(its.site->members.load(std::memory_order_relaxed), 1u);
       const double iterations = its.instance_s / its.iteration_s;
       const double chunks = iterations / static_cast<double>(std::max<std::uint64_t>(its.site->key.chunk, 1));
-      state.figures.push_back({std::string(steer::figures::overhead_seconds), chunks * handing_out_s / members});
+      state.figures.push_back({std::string(steer::figures::overhead_seconds), chunks * handing_out_s});
     }
     now.subjects.push_back(std::move(state));
   }
