@@ -195,7 +195,7 @@ def _figures(study: Study, experiment: Experiment, drawn: set[str]) -> list[dict
         {
             "title": each.title,
             "what": f"{each.y_label} over {each.x_label}",
-            "file": f"{study.word}-{each.name}.svg" if each.name in drawn else "",
+            "file": f"{study.word}-{each.name}.png" if each.name in drawn else "",
             "y": each.y,
         }
         for each in experiment.figures
@@ -208,7 +208,7 @@ def keep_figures(out: Path, study: Study, results: dict[str, Any], docs: Path) -
     if not drawn.is_dir():
         raise BenchError(f"{drawn}: expected the figures of these results, found none; run the study")
     docs.mkdir(exist_ok=True)
-    for old in docs.glob(f"{study.word}-*.svg"):
+    for old in docs.glob(f"{study.word}-*.png"):
         old.unlink()
     for each in results["figures"]:
         if each["file"]:

@@ -129,7 +129,7 @@ def test_tables_of_grain_sizes(tmp_path: Path) -> None:
     assert "24 configurations" not in study_run(results) and "48 configurations" in study_run(results)
     assert "3.0% of the CPUs" in study_run(results)
     figures = study_figures(results)
-    assert "(figures/study-grain-size-overhead_s.svg)" in figures
+    assert "(figures/study-grain-size-overhead_s.png)" in figures
     assert "*Last-level cache misses*: not available: " in figures
 
 
@@ -210,7 +210,7 @@ def test_tables_of_a_sweep_that_was_stopped(tmp_path: Path) -> None:
     assert cells(threads_copies(results)) == []
     assert "21 of 40 runs" in study_run(results)
     files = [each["file"].removeprefix("study-threads-") for each in results["figures"]]
-    assert files == ["alone.svg", "serial.svg", "job.svg", "", "copies-active.svg", ""]
+    assert files == ["alone.png", "serial.png", "job.png", "", "copies-active.png", ""]
     assert "*Beside load that changes*: not available." in study_figures(results)
 
 
