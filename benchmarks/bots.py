@@ -65,7 +65,7 @@ PROGRAMS = (
     _program("floorplan", _both("-f INPUTS/floorplan/input.15 -x 5"), "IF", is_tied=True),
     _program("health", _both("-f INPUTS/health/test.input")),
     _program("health", _both("-f INPUTS/health/small.input -x 3"), "MANUAL"),
-    _program("health", _both("-f INPUTS/health/test.input -x 2"), "IF"),
+    _program("health", _both("-f INPUTS/health/test.input -x 2"), "IF", is_tied=True),
     _program("knapsack", _both("-f INPUTS/knapsack/knapsack-024.input")),
     _program("knapsack", _both("-f INPUTS/knapsack/knapsack-032.input -x 6"), "MANUAL"),
     _program("knapsack", _both("-f INPUTS/knapsack/knapsack-024.input -x 6"), "IF", is_tied=True),
@@ -78,7 +78,7 @@ PROGRAMS = (
     BotsProgram("sparselu-single", "sparselu/sparselu_single", ("sparselu.c",), _both("-n 30 -m 60")),
     _program("strassen", _both("-n 1024")),
     _program("strassen", _both("-n 1024 -x 3"), "MANUAL"),
-    _program("strassen", _both("-n 1024 -x 3"), "IF"),
+    _program("strassen", _both("-n 1024 -x 3"), "IF", is_tied=True),
     BotsProgram("uts", "uts", ("uts.c", "brg_sha1.c"), _both("-f INPUTS/uts/test.input")),
 )
 

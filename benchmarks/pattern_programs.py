@@ -25,7 +25,9 @@ def source_of(patterns: Iterable[Pattern], language: str, *, by_hand: bool = Fal
     """The program; `by_hand`: with the schedule that an expert tries first wherever one can be written."""
     chosen = list(patterns)
     write = _cpp if language == CPP else _fortran
-    return write([(row, row.code.replace(SCHEDULE, row.by_hand if by_hand else row.schedule)) for row in chosen])
+    return write(
+        [(row, row.code.replace(SCHEDULE, row.by_hand if by_hand else row.schedule)) for row in chosen]
+    )
 
 
 def _cpp(rows: list[tuple[Pattern, str]]) -> str:

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.machine import Patience, Watch, describe
+from benchmarks.machine import Patience, Watch
 from benchmarks.measure import measure_all
 from benchmarks.pattern_programs import build, patterns_of
 from benchmarks.pattern_rows import COMPILERS, Pattern
+from benchmarks.progress import Progress
 from benchmarks.running import BenchError, finished
 
 BARE, TUNED, FROZEN, HAND = "bare", "tuned", "frozen", "hand"
@@ -138,11 +139,11 @@ def run_patterns(
         compiler: _built(programs, compiler, [case.row for case in cases if case.compiler == compiler])
         for compiler in {case.compiler for case in cases}
     }
-    progress = _Progress(root / "build" / "bench" / "patterns-progress.json", rounds, is_smoke)
+    progress = Progress(root / "build" / "bench" / "patterns-progress.json", rounds, is_smoke)
 
     def one(case: PatternCase, patience: Patience, seed: int) -> dict[str, Any]:
         return progress.done(case.title) or progress.add(
-            _Measuring(case, built[case.compiler], is_smoke).rounds(rounds, patience, seed)
+            case.title, _Measuring(case, built[case.compiler], is_smoke).rounds(rounds, patience, seed)
         )
 
     found = measure_all(
@@ -174,30 +175,6 @@ def _built(programs: Path, compiler: str, rows: list[Pattern]) -> dict[str, Path
     if by_hand:
         found[HAND] = build(programs, compiler, by_hand, by_hand=True)
     return found
-
-
-class _Progress:
-    """Cases that are done, in a file: a benchmark of many minutes need not begin anew when it is stopped."""
-
-    def __init__(self, file: Path, rounds: int, is_smoke: bool) -> None:
-        self._file = file
-        self._about = {"commit": describe()["commit"], "rounds": rounds, "is_smoke": is_smoke}
-        self._cases: dict[str, dict[str, Any]] = {}
-        if file.exists():
-            found = json.loads(file.read_text(encoding="utf-8"))
-            if found.get("about") == self._about:
-                self._cases = found["cases"]
-
-    def done(self, title: str) -> dict[str, Any] | None:
-        return self._cases.get(title)
-
-    def add(self, case: dict[str, Any]) -> dict[str, Any]:
-        self._cases[case["title"]] = case
-        self._file.write_text(json.dumps({"about": self._about, "cases": self._cases}), encoding="utf-8")
-        return case
-
-    def end(self) -> None:
-        self._file.unlink(missing_ok=True)
 
 
 class _Measuring:

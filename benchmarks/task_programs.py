@@ -16,6 +16,7 @@ from typing import Any
 from benchmarks import bots
 from benchmarks.machine import Patience, Watch
 from benchmarks.measure import measure_all
+from benchmarks.progress import Progress
 from benchmarks.running import BenchError, finished
 
 WORD = "task-programs"
@@ -71,21 +72,20 @@ class TaskProgram:
 def run_task_programs(
     root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Callable[[str], None]
 ) -> dict[str, Any]:
-    """All programs' results; without the suite's where its folder is not known."""
+    """All programs' results; without the suite's where its folder is not known. A run that was stopped goes on behind its last program."""
     cases = async_programs(root, is_smoke)
     suite = os.environ.get(SUITE)
     if suite and not is_smoke:
         cases += suite_programs(Path(suite), programs / "bots")
     else:
         tell(f"the Barcelona OpenMP Tasks Suite is left out: set {SUITE} to the folder of its sources")
-    results = measure_all(
-        cases,
-        lambda case: case.title,
-        lambda case, patience, seed: _measure(case, rounds, patience, seed),
-        is_smoke=is_smoke,
-        minutes=minutes,
-        tell=tell,
-    )
+    progress = Progress(root / "build" / "bench" / f"{WORD}-progress.json", rounds, is_smoke)
+
+    def one(case: TaskProgram, patience: Patience, seed: int) -> dict[str, Any]:
+        return progress.done(case.title) or progress.add(case.title, _measure(case, rounds, patience, seed))
+
+    results = measure_all(cases, lambda case: case.title, one, is_smoke=is_smoke, minutes=minutes, tell=tell)
+    progress.end()
     return {**results, "has_suite": bool(suite) and not is_smoke}
 
 

@@ -14,6 +14,7 @@ from benchmarks.pattern_programs import PATTERNS, patterns_of, region_lines, sou
 from benchmarks.pattern_rows import COMPILERS, SCHEDULE
 from benchmarks.pattern_tables import PATTERN_BLOCKS, faults, pattern_faults
 from benchmarks.pattern_tables import patterns as table
+from benchmarks.progress import Progress
 
 
 def _case(**more: Any) -> dict[str, Any]:
@@ -76,11 +77,11 @@ def test_rows_are_written_as_they_say() -> None:
 
 def test_a_stopped_benchmark_continues(tmp_path: Path) -> None:
     file = tmp_path / "progress.json"
-    first = patterns._Progress(file, 6, False)
-    first.add(_case())
-    assert patterns._Progress(file, 6, False).done("a pattern") == _case()
-    assert patterns._Progress(file, 6, False).done("another") is None
-    assert patterns._Progress(file, 7, False).done("a pattern") is None, "of another benchmark"
+    first = Progress(file, 6, False)
+    first.add("a pattern", _case())
+    assert Progress(file, 6, False).done("a pattern") == _case()
+    assert Progress(file, 6, False).done("another") is None
+    assert Progress(file, 7, False).done("a pattern") is None, "of another benchmark"
     first.end()
     assert not file.exists()
 

@@ -32,6 +32,15 @@ from benchmarks.study_tables import (
 ROOT = Path(__file__).parents[2]
 STUDIES = pytest.mark.parametrize("study", [GRAIN_SIZE, THREADS], ids=lambda study: study.word)
 MOST_BYTES = 150_000
+EXPERIMENTS = sorted((ROOT / "docs/experiments").glob("*.toml"))
+
+
+@pytest.mark.parametrize("file", EXPERIMENTS, ids=lambda file: file.stem)
+def test_every_experiment_of_the_docs_can_be_read_and_draws_what_it_measures(file: Path) -> None:
+    experiment = load(file)
+    assert configurations(experiment)
+    for figure in experiment.figures:
+        assert figure.y in experiment.metrics, figure.name
 
 
 @STUDIES
