@@ -1,0 +1,117 @@
+"""Declared names that consist of function words only ("of", "each", "told", "is_it") say nothing of what they hold.
+
+    python lint/names.py        counts them in C++ and Python, lists the commonest, fails above the limit
+
+See CONTRIBUTING.md. C++ declarations come from universal-ctags, Python's from its own parser.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# Share of all declared names, in percent. It may only fall.
+LIMIT_PERCENT = {"C++": 3.0, "Python": 3.0}
+MOST_SHOWN = 40
+
+# Articles, pronouns, prepositions, conjunctions, auxiliaries, adverbs without content; and participles and verbs that only point at
+# what somebody else did ("told", "made", "known").
+FUNCTION_WORDS = frozenset(
+    """
+    a an the this that these those
+    i me my we us our you your he him his she her it its they them their theirs ours mine yours
+    who whom whose which what whatever whoever
+    one ones other others another each every either neither both all any some none nothing something anything everything
+    few many much more most less least several such same own only
+    about above across after against along among around as at away back before behind below beneath beside besides between beyond
+    by down during except for from in inside into like near of off on onto out outside over past per since than through thru till to
+    toward towards under until unto up upon with within without
+    and or nor but if unless because so though although while whereas whether else then
+    is are was were be been being am do does did done has have had having can could may might must shall should will would
+    not no yes very too also just even still yet already again ever never always once twice thus hence there here where when why how now soon later
+    told tells tell said says say asked asks ask made makes make known knows know found finds found seen sees see given gives give
+    got gets taken takes take put puts gone goes go come comes came let lets
+    """.split()
+)
+# Operators, loop counters and coordinates are no words; iterators' "begin" and "end" are the language's.
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_CPP_KINDS = frozenset(("parameter", "local", "member", "variable", "function", "prototype", "struct", "class", "enum", "enumerator", "alias", "typedef"))
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name in snake or camel case, without a leading `m_`, `t_`, `k_`."""
+    return [word.lower() for word in _WORD.findall(re.sub(r"^[mtk]_", "", name)) if not word.isdigit()]
+
+
+def says_nothing(name: str) -> bool:
+    """All of its words are function words; single letters are left out."""
+    words = words_of(name)
+    return bool(words) and len(name.strip("_")) > 1 and all(word in FUNCTION_WORDS for word in words)
+
+
+def cpp_names(files: list[str]) -> Iterator[tuple[str, str]]:
+    """Each declared name with its place.
+
+    Raises:
+        FileNotFoundError: universal-ctags is not installed.
+    """
+    command = ["ctags", "--quiet", "--languages=C++", "--langmap=C++:.cpp.hpp", "--kinds-C++=*", "--fields=+Kn", "-f", "-"]
+    tags = subprocess.run([*command, *files], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for line in tags.splitlines():
+        name, file, *rest = line.split("\t")
+        kind = next((each for each in rest if each in _CPP_KINDS), None)
+        number = next((each[5:] for each in rest if each.startswith("line:")), "?")
+        if kind is not None and re.fullmatch(r"\w+", name):
+            yield name, f"{file}:{number}"
+
+
+def python_names(files: list[str]) -> Iterator[tuple[str, str]]:
+    """Each declared name with its place: functions, classes, parameters, and what is bound."""
+    for file in files:
+        for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                yield node.name, f"{file}:{node.lineno}"
+            elif isinstance(node, ast.arg):
+                yield node.arg, f"{file}:{node.lineno}"
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.id, f"{file}:{node.lineno}"
+
+
+def tracked(*patterns: str) -> list[str]:
+    """Files of the repository that match."""
+    listed = subprocess.run(["git", "ls-files", "--", *patterns], cwd=ROOT, capture_output=True, text=True, check=True)
+    return listed.stdout.split()
+
+
+def main() -> int:
+    """0, or 1 where a share is above its limit."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--all", action="store_true", help="every place, not only the commonest names")
+    arguments = parser.parse_args()
+    is_failed = False
+    for language, names in (
+        ("C++", cpp_names(tracked("rooms/*.hpp", "rooms/*.cpp"))),
+        ("Python", python_names(tracked("python/*.py", "benchmarks/*.py", "tests/*.py", "lint/*.py"))),
+    ):
+        declared = list(names)
+        empty = [(name, place) for name, place in declared if says_nothing(name)]
+        percent = 100 * len(empty) / max(len(declared), 1)
+        is_failed |= percent > LIMIT_PERCENT[language]
+        print(f"{language}: {len(empty)} of {len(declared)} declared names ({percent:.1f} %) are function words; limit {LIMIT_PERCENT[language]:g} %")
+        if arguments.all:
+            print(*(f"  {place}: {name}" for name, place in empty), sep="\n")
+        else:
+            common = Counter(name for name, _ in empty).most_common(MOST_SHOWN)
+            print("  " + ", ".join(f"{name} {count}" for name, count in common))
+    return int(is_failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
