@@ -75,6 +75,16 @@ def check(step: Step, output: str, code: int) -> None:
         del rest[: at + 1]
 
 
+def any_numbers(line: str) -> str:
+    """A promised line of which only the numbers, and what is counted from run to run, may differ.
+
+    Example:
+        >>> any_numbers("  work 67 %, barrier wait 31.5 %")
+        '  work … %, barrier wait … %'
+    """
+    return re.sub(r"\b\d[\d.,]*\d\b|\b\d\b", "…", line)
+
+
 class Reader:
     """One folder for all sections of a document, as a reader would have: what one leaves, the next finds."""
 
