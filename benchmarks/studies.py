@@ -53,7 +53,11 @@ class Study:
 
 
 GRAIN_SIZE = Study(
-    "study-grain-size", "grain-size.md", "grain_size.toml", SHORT, {"points": 20_000, "steps": 5, "workers": 2}
+    "study-grain-size",
+    "grain-size.md",
+    "grain_size.toml",
+    SHORT,
+    {"points": 20_000, "steps": 5, "workers": 2},
 )
 THREADS = Study(
     "study-threads",

@@ -21,7 +21,15 @@ import numpy as np
 KMeans(4, n_init=3, random_state=0).fit(np.random.default_rng(0).random((20000, 8)))
 """
 # Of each page its sections; what one leaves behind, the next ones of the page find.
-PAGES = ("quickstart", "guide/install", "guide/observe", "guide/tune", "guide/threads", "guide/check", "guide/ci")
+PAGES = (
+    "quickstart",
+    "guide/install",
+    "guide/observe",
+    "guide/tune",
+    "guide/threads",
+    "guide/check",
+    "guide/ci",
+)
 SECTIONS = [(page, *section) for page in PAGES for section in sections_of(f"docs/{page}.md")]
 # Of these pages every section shows a command.
 ALL_COMMANDS = ("guide/observe",)
@@ -81,7 +89,9 @@ def test_readme(shell: Shell) -> None:
 
 
 def test_the_verdict_in_the_readme_is_one(shell_of: Callable[[str], Shell]) -> None:
-    (block,) = re.findall(r"^```text\n\$ (.*?)\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.DOTALL)
+    (block,) = re.findall(
+        r"^```text\n\$ (.*?)\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.DOTALL
+    )
     lines = block[1].splitlines()
     assert len(lines) >= 6 and sum(bool(re.search(r"\d %", line)) for line in lines) >= 3
     shell_of("verdict")(Step(block[0], [any_numbers(line) for line in lines]))

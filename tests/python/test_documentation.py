@@ -13,7 +13,10 @@ DOCS = ROOT / "docs"
 # Lines of a page that somebody reads from the beginning to the end: a few screens.
 MOST_LINES = 210
 READ_THROUGH = sorted(
-    [*DOCS.glob("*.md"), *(page for part in ("guide", "concepts", "developer") for page in DOCS.glob(f"{part}/*.md"))]
+    [
+        *DOCS.glob("*.md"),
+        *(page for part in ("guide", "concepts", "developer") for page in DOCS.glob(f"{part}/*.md")),
+    ]
 )
 
 
@@ -34,7 +37,10 @@ def test_every_page_is_listed() -> None:
     # These list pages themselves.
     for list_page in (DOCS / "performance/README.md",):
         assert list_page in linked
-        linked |= {(list_page.parent / target).resolve() for target in re.findall(r"\]\(([^)#]+)", words_of(list_page))}
+        linked |= {
+            (list_page.parent / target).resolve()
+            for target in re.findall(r"\]\(([^)#]+)", words_of(list_page))
+        }
     pages = {page for page in DOCS.glob("**/*.md") if page != DOCS / "README.md"}
     assert len(pages) > 40
     assert sorted(str(page) for page in pages - linked) == []
@@ -70,7 +76,9 @@ def test_files_that_developers_are_sent_to_exist() -> None:
     named = {
         name
         for page in DOCS.glob("developer/*.md")
-        for name in re.findall(r"`((?:rooms|python|tests|viewer|benchmarks|workloads|schema)/[^`\s]+)`", words_of(page))
+        for name in re.findall(
+            r"`((?:rooms|python|tests|viewer|benchmarks|workloads|schema)/[^`\s]+)`", words_of(page)
+        )
         if "NAME" not in name
     }
     assert len(named) > 60
@@ -92,5 +100,8 @@ def test_the_summary_of_performance_is_in_its_pages() -> None:
 
 
 def test_any_numbers_leaves_words_alone() -> None:
-    assert any_numbers("region triangular.c:19 (main): 5 calls, 1.2 s") == "region triangular.c:… (main): … calls, … s"
+    assert (
+        any_numbers("region triangular.c:19 (main): 5 calls, 1.2 s")
+        == "region triangular.c:… (main): … calls, … s"
+    )
     assert any_numbers("lane x2 of 10") == "lane x2 of …"
