@@ -121,9 +121,7 @@ MOST_THREADS = 2
 
 def main() -> int:
     """0, or 1 after one line that says what failed."""
-    parser = argparse.ArgumentParser(
-        prog="./x bench", description="Runs the benchmarks (docs/performance)."
-    )
+    parser = argparse.ArgumentParser(prog="./x bench", description="Runs the benchmarks (docs/performance).")
     parser.add_argument("--smoke", action="store_true", help="a short round that only shows that they work")
     parser.add_argument("--rounds", type=int, help=f"how often each level is run; {FULL.rounds} unless told")
     parser.add_argument(
