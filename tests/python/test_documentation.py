@@ -8,6 +8,7 @@ from pathlib import Path
 import command_page
 import pytest
 from documented import ROOT, any_numbers
+from trimtab.policies.policy import EVENTS
 
 DOCS = ROOT / "docs"
 # Lines of a page that somebody reads from the beginning to the end: a few screens.
@@ -70,6 +71,42 @@ def test_trimtab_h_is_described_whole() -> None:
     assert sorted(each for each in constants if f"`{each}`" not in text) == []
     for cause in re.findall(r"TRIMTAB_CAUSE_(\w+)", header):
         assert cause in text
+
+
+def rows_of(page: Path, head: str) -> list[list[str]]:
+    """Cells of the table that begins with `head`."""
+    _, _, after = words_of(page).partition(f"{head}\n|---")
+    assert after, f"{page}: expected a table that begins {head!r}"
+    lines = after.partition("\n\n")[0].splitlines()[1:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_tunables_are_those_of_the_sources() -> None:
+    source = (ROOT / "rooms/steer/src/fitting/tunables.cpp").read_text(encoding="utf-8")
+    known = {
+        (name, kind.replace("_", "-"))
+        for name, kind in re.findall(r'\{"([\w.]+)", \[\]\((\w+)_options& of', source)
+    }
+    assert len(known) > 25
+    kinds = {kind for _, kind in known}
+    described = set()
+    for names, of, *_ in rows_of(
+        DOCS / "reference/thread-policies.md", "| tunable | of | default | meaning |"
+    ):
+        named = set(re.findall(r"`([\w-]+)`", of))
+        if of.startswith("all `asat`"):
+            named = {kind for kind in kinds if kind.startswith("asat")} - (named - {"asat"})
+        described |= {(name, kind) for name in re.findall(r"`([\w.]+)`", names) for kind in named}
+    assert described - {("dip_below", "asat-v2")} == known
+
+
+def test_searches_and_events_are_those_of_the_sources() -> None:
+    source = (ROOT / "rooms/steer/src/search.cpp").read_text(encoding="utf-8")
+    names = re.findall(r'\{search_kind::\w+, "([\w-]+)"', source)
+    rows = rows_of(DOCS / "guide/tune.md", "| search | what it does |")
+    assert sorted(re.findall(r"`([\w-]+)`", row[0])[0] for row in rows) == sorted(names) and len(names) >= 7
+    told = rows_of(DOCS / "guide/policies.md", "| event | of | value | when |")
+    assert sorted(name for row in told for name in re.findall(r"`(\w+)`", row[0])) == sorted(EVENTS)
 
 
 def test_files_that_developers_are_sent_to_exist() -> None:
