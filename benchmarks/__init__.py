@@ -1,1 +1,1 @@
-"""Benchmarks of Trimtab: `./x bench` (docs/performance.md)."""
+"""Benchmarks of Trimtab: `./x bench` (docs/performance)."""

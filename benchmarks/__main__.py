@@ -32,7 +32,9 @@ from benchmarks.tasks import run_tasks
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "bench"
-PAGE = ROOT / "docs" / "performance.md"
+PERFORMANCE = ROOT / "docs" / "performance"
+PAGE = PERFORMANCE / "recording.md"
+STUDIES = ROOT / "docs" / "studies"
 # The results that the page was made from.
 KEPT = ROOT / "benchmarks" / "results.json"
 
@@ -60,14 +62,14 @@ class Suite:
 
 def _study(study: Study, blocks: docs.Blocks) -> Suite:
     def keep(results: dict[str, Any]) -> None:
-        keep_figures(OUT, study, results, ROOT / "docs" / "figures")
+        keep_figures(OUT, study, results, STUDIES / "figures")
 
-    page, kept = ROOT / "docs" / f"{study.word}.md", ROOT / "benchmarks" / f"{study.word}-results.json"
+    page, kept = STUDIES / study.page, ROOT / "benchmarks" / f"{study.word}-results.json"
     return Suite(page, kept, blocks, runner(study), 0, is_alone=True, keep=keep)
 
 
 def _searches(run: Callable[..., dict[str, Any]], **more: Any) -> Suite:
-    page, kept = ROOT / "docs" / "steering.md", ROOT / "benchmarks" / "searches-results.json"
+    page, kept = PERFORMANCE / "searches.md", ROOT / "benchmarks" / "searches-results.json"
     return Suite(page, kept, SEARCH_BLOCKS, run, 0, **more)
 
 
@@ -75,7 +77,7 @@ _STEERING_KEPT = ROOT / "benchmarks" / "steering-results.json"
 
 
 def _steering(run: Callable[..., dict[str, Any]], rounds: int, **more: Any) -> Suite:
-    page = ROOT / "docs" / "performance-steering.md"
+    page = PERFORMANCE / "tuning.md"
     return Suite(page, _STEERING_KEPT, STEERING_BLOCKS, run, rounds, **more)
 
 
@@ -83,20 +85,20 @@ _PATTERNS_KEPT = ROOT / "benchmarks" / "patterns-results.json"
 
 
 def _patterns(run: Callable[..., dict[str, Any]], **more: Any) -> Suite:
-    page = ROOT / "docs" / "performance-patterns.md"
+    page = PERFORMANCE / "patterns.md"
     return Suite(page, _PATTERNS_KEPT, PATTERN_BLOCKS, run, LEAST_ROUNDS, faults=pattern_faults, **more)
 
 
 SUITES = {
     "tasks": Suite(
-        ROOT / "docs" / "performance-tasks.md",
+        PERFORMANCE / "tasks.md",
         ROOT / "benchmarks" / "task-results.json",
         TASK_BLOCKS,
         run_tasks,
         FULL.rounds,
     ),
     TASK_PROGRAMS: Suite(
-        ROOT / "docs" / "performance-task-programs.md",
+        PERFORMANCE / "task-programs.md",
         ROOT / "benchmarks" / "task-programs-results.json",
         TASK_PROGRAM_BLOCKS,
         run_task_programs,
@@ -119,9 +121,7 @@ MOST_THREADS = 2
 
 def main() -> int:
     """0, or 1 after one line that says what failed."""
-    parser = argparse.ArgumentParser(
-        prog="./x bench", description="Runs the benchmarks (docs/performance.md)."
-    )
+    parser = argparse.ArgumentParser(prog="./x bench", description="Runs the benchmarks (docs/performance).")
     parser.add_argument("--smoke", action="store_true", help="a short round that only shows that they work")
     parser.add_argument("--rounds", type=int, help=f"how often each level is run; {FULL.rounds} unless told")
     parser.add_argument(

@@ -36,23 +36,32 @@ _TOLD_EACH_S = 30.0
 
 @dataclass(frozen=True)
 class Study:
-    """An experiment file with a page in docs/.
+    """An experiment file with a page in docs/studies.
 
     Attributes:
-        word: the page's name, and what the names of its figures begin with.
+        word: what `--only` calls it, and what the names of its figures begin with.
+        page: the name of its page.
         variant: what the page is made of; the whole file where there is none.
         smoke: other values of the short variant, for a run that only shows that it works.
     """
 
     word: str
+    page: str
     file: str
     variant: str | None
     smoke: dict[str, Any]
 
 
-GRAIN_SIZE = Study("study-grain-size", "grain_size.toml", SHORT, {"points": 20_000, "steps": 5, "workers": 2})
+GRAIN_SIZE = Study(
+    "study-grain-size",
+    "grain-size.md",
+    "grain_size.toml",
+    SHORT,
+    {"points": 20_000, "steps": 5, "workers": 2},
+)
 THREADS = Study(
     "study-threads",
+    "threads.md",
     "threads_that_fit.toml",
     None,
     {"seconds": 0.2, "grain": 2_000, "wait": "PASSIVE", "threads": ["one", "fit"], "copies": [1, 4]},

@@ -1,4 +1,4 @@
-"""Results as Markdown tables; the same text goes to the terminal and into docs/performance.md."""
+"""Results as Markdown tables; the same text goes to the terminal and into docs/performance/recording.md."""
 
 from __future__ import annotations
 

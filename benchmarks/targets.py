@@ -1,4 +1,4 @@
-"""What Trimtab promises (docs/performance.md), judged by the results: met, not met, or open within the spread."""
+"""What Trimtab promises (docs/performance/recording.md), judged by the results: met, not met, or open within the spread."""
 
 from __future__ import annotations
 

@@ -75,6 +75,16 @@ def check(step: Step, output: str, code: int) -> None:
         del rest[: at + 1]
 
 
+def any_numbers(line: str) -> str:
+    """A promised line whose numbers, and the units of its times, may be others.
+
+    Example:
+        >>> any_numbers("  work 67 %, barrier wait 31.5 % of 951 ms")
+        '  work … %, barrier wait … % of …'
+    """
+    return re.sub(r"(?:\b\d[\d.,]*\d\b|\b\d\b)(?: (?:us|ms|s)\b)?", "…", line)
+
+
 class Reader:
     """One folder for all sections of a document, as a reader would have: what one leaves, the next finds."""
 

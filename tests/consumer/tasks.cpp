@@ -1,4 +1,4 @@
-// The examples of docs/tasks.md, which repeats what lies between the marks.
+// The examples of docs/guide/tasks.md, which repeats what lies between the marks.
 #include <chrono>
 #include <cmath>
 #include <cstdio>

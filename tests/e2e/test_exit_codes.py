@@ -1,4 +1,4 @@
-"""Exit codes are those of docs/where-it-runs.md, for every command."""
+"""Exit codes are those of docs/guide/where-it-runs.md, for every command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "where-it-runs.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "where-it-runs.md"
 
 
 def ended(trimtab: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -222,7 +222,7 @@ def test_what_cannot_be_a_policy_is_told_before_the_program_starts(
 def test_the_documents_example_works(
     run: Run, compiled: Compiled, history: tuple[str, str], tmp_path: Path
 ) -> None:
-    lines = (ROOT / "docs/policies.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs/guide/policies.md").read_text(encoding="utf-8").splitlines()
     begin = lines.index("    from statistics import median")
     end = next(i for i in range(begin, len(lines)) if lines[i] and not lines[i].startswith("    "))
     example = "\n".join(each[4:] for each in lines[begin:end])

@@ -1,4 +1,4 @@
-"""docs/sweep.md: its commands do what it says, and every piece of an experiment file in it is one."""
+"""docs/guide/sweep.md and docs/reference/experiment-file.md: their commands do what they say, and every piece of an experiment file in them is one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from conftest import finished
 from documented import ROOT, Reader, Source, sections_of, steps_of
 from trimtab.experiments import configurations, load
 
-SECTIONS = sections_of("docs/sweep.md")
+SECTIONS = sections_of("docs/guide/sweep.md")
+FILE_PAGE = "docs/reference/experiment-file.md"
 STUDY = ROOT / "docs/experiments/grain_size.toml"
 HEAT_RING = """
 import sys
@@ -45,7 +46,7 @@ def test_commands(reader: Reader, section: tuple[str, str]) -> None:
 def test_pieces_of_files_are_pieces_of_files(tmp_path: Path) -> None:
     pieces = [
         step.text
-        for _, body in SECTIONS
+        for _, body in [*SECTIONS, *sections_of(FILE_PAGE)]
         for step in steps_of(body)
         if isinstance(step, Source) and step.name is None
     ]
@@ -61,7 +62,7 @@ def test_pieces_of_files_are_pieces_of_files(tmp_path: Path) -> None:
 
 
 def test_every_key_is_described(tmp_path: Path) -> None:
-    text = (ROOT / "docs/sweep.md").read_text(encoding="utf-8")
+    text = (ROOT / FILE_PAGE).read_text(encoding="utf-8")
     path = tmp_path / "f.toml"
     path.write_text('name = "n"\ncommand = "true"\nnosuchkey = 1\n')
     with pytest.raises(Exception, match="allowed: ") as error:

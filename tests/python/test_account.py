@@ -1,4 +1,4 @@
-"""Shares of core time against cases worked out by hand (docs/metrics.md)."""
+"""Shares of core time against cases worked out by hand (docs/reference/metrics.md)."""
 
 from __future__ import annotations
 

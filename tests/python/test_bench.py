@@ -1,4 +1,4 @@
-"""The benchmarks' arithmetic, and that docs/performance.md shows the results that are kept."""
+"""The benchmarks' arithmetic, and that docs/performance/recording.md shows the results that are kept."""
 
 from __future__ import annotations
 

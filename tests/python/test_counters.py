@@ -1,4 +1,4 @@
-"""`trimtab counters`, and that docs/counters.md says the same as the table in the sources."""
+"""`trimtab counters`, and that docs/reference/counters.md says the same as the table in the sources."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_nothing_found_is_told() -> None:
 
 
 def test_the_documentation_says_the_same() -> None:
-    text = (ROOT / "docs" / "counters.md").read_text()
+    text = (ROOT / "docs" / "reference" / "counters.md").read_text()
     for each in read_counters():
         assert f"| `{each.path}` | {each.unit} | {each.how} | {each.meaning} |" in text
 

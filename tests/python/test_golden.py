@@ -1,4 +1,4 @@
-"""tests/golden, written and checked by rooms/observe's tests too, and the tables of docs/run-directory.md."""
+"""tests/golden, written and checked by rooms/observe's tests too, and the tables of docs/reference/run-directory.md."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_offsets_and_sizes_are_those_of_the_writer(name: str) -> None:
     ],
 )
 def test_documented_offsets(heading: str, name: str, start: int) -> None:
-    text = (ROOT / "docs" / "run-directory.md").read_text()
+    text = (ROOT / "docs" / "reference" / "run-directory.md").read_text()
     section = re.split(r"^## ", re.split(f"^{heading}", text, flags=re.M)[1], flags=re.M)[0]
     told = {}
     pattern = r"^\| (\d+) \| (\d*) ?(u16|u32|u64|i64|f64|bytes) \| (\w+)"

@@ -78,7 +78,10 @@ def test_every_option_is_in_a_page() -> None:
     found = [main.get_command(context, each) for each in main.list_commands(context)]
     commands = [main, *(each for each in found if each is not None)]
     commands += [each for one in found if isinstance(one, click.Group) for each in one.commands.values()]
-    named = "".join(page.read_text() for where in ("*.md", "docs/*.md") for page in ROOT.glob(where))
+    # But for the page that is made from the options.
+    pages = [*ROOT.glob("*.md"), *(page for page in ROOT.glob("docs/**/*.md") if page.name != "cli.md")]
+    assert len(pages) > 40
+    named = "".join(page.read_text() for page in pages)
     options = [
         each for one in commands for each in one.params if isinstance(each, click.Option) and not each.hidden
     ]

@@ -1,4 +1,4 @@
-"""The comparison of searches: surfaces as they are recorded, its tables, and that docs/steering.md and the kept results are of today."""
+"""The comparison of searches: surfaces as they are recorded, its tables, and that docs/performance/searches.md and the kept results are of today."""
 
 from __future__ import annotations
 

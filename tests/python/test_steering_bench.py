@@ -1,4 +1,4 @@
-"""The steering benchmarks' cases and tables, and that docs/performance-steering.md shows the results that are kept."""
+"""The steering benchmarks' cases and tables, and that docs/performance/tuning.md shows the results that are kept."""
 
 from __future__ import annotations
 

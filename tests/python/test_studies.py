@@ -236,5 +236,5 @@ def test_the_page_shows_the_results_that_are_kept(study: Study) -> None:
     assert docs.filled(text, results, suite.blocks) == text
     for each in results["figures"]:
         if each["file"]:
-            assert 0 < (ROOT / "docs/figures" / each["file"]).stat().st_size < MOST_BYTES
+            assert 0 < (ROOT / "docs/studies/figures" / each["file"]).stat().st_size < MOST_BYTES
     assert len({key_of(each["configuration"]) for each in results["cases"]}) == len(results["cases"])

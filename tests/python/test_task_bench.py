@@ -1,4 +1,4 @@
-"""The arithmetic of the task runtime's benchmarks, and that docs/performance-tasks.md shows the results that are kept."""
+"""The arithmetic of the task runtime's benchmarks, and that docs/performance/tasks.md shows the results that are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers of task runtimes: shares, tables and findings against cases worked out by hand (docs/metrics.md)."""
+"""Workers of task runtimes: shares, tables and findings against cases worked out by hand (docs/reference/metrics.md)."""
 
 from __future__ import annotations
 

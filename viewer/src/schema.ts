@@ -1,4 +1,4 @@
-// The report as `trimtab report --json` writes it (docs/metrics.md). Everything is read with a default: a key that is
+// The report as `trimtab report --json` writes it (docs/reference/metrics.md). Everything is read with a default: a key that is
 // missing, or of another type, shows as "not recorded" and breaks nothing.
 
 export type Share =

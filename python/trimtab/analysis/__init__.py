@@ -1,4 +1,4 @@
-"""From records to accounts: pure functions over arrays. Formulas: docs/metrics.md."""
+"""From records to accounts: pure functions over arrays. Formulas: docs/reference/metrics.md."""
 
 from trimtab.analysis.report import build
 

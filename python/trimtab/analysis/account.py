@@ -1,4 +1,4 @@
-"""Where the available core time of a process went (docs/metrics.md, "Shares")."""
+"""Where the available core time of a process went (docs/reference/metrics.md, "Shares")."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Account:
     run_delay_s: float
     spinning_s: float = 0.0
     lanes: float = 0.0
-    """In regions at a time, in the mean while there is one: P / R of docs/metrics.md."""
+    """In regions at a time, in the mean while there is one: P / R of docs/reference/metrics.md."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def run_delay_s(process: Process) -> float:
 
 
 def account(process: Process, wall_s: float) -> Account:
-    """Divide wall_s * cpus among the shares; formula by formula in docs/metrics.md."""
+    """Divide wall_s * cpus among the shares; formula by formula in docs/reference/metrics.md."""
     cpus = float(process.header["cpus_available"])
     delay = run_delay_s(process)
     if wall_s <= 0:

@@ -1,4 +1,4 @@
-"""Two sides of runs: what differs by more than their noise (docs/metrics.md, "Comparing")."""
+"""Two sides of runs: what differs by more than their noise (docs/reference/metrics.md, "Comparing")."""
 
 from __future__ import annotations
 

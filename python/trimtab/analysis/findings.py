@@ -1,6 +1,6 @@
 """Causes of lost core time, each with evidence, an action and the time it could give back.
 
-A finding's gain_s is wall time of the program, by the formula in its function (docs/metrics.md, "Findings").
+A finding's gain_s is wall time of the program, by the formula in its function (docs/reference/metrics.md, "Findings").
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the tool itself cost the program it watched (docs/metrics.md, "Own cost")."""
+"""What the tool itself cost the program it watched (docs/reference/metrics.md, "Own cost")."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from trimtab.model import (
 )
 
 # What the hooks of one occurrence cost beside their clock reads, ns, between what one thread pays alone and what two pay
-# that share cache lines: `./x bench`, tables "hooks" and "own-cost" (docs/performance.md, "Its own cost"). Of a region it
+# that share cache lines: `./x bench`, tables "hooks" and "own-cost" (docs/performance/recording.md, "Its own cost"). Of a region it
 # is each thread's: the team waits while one of it forks and joins.
 COST_NS = {
     "region": 190.0,

@@ -1,4 +1,4 @@
-"""A whole report as one JSON-able dictionary (docs/metrics.md describes its keys)."""
+"""A whole report as one JSON-able dictionary (docs/reference/metrics.md describes its keys)."""
 
 from __future__ import annotations
 

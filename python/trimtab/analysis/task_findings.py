@@ -1,4 +1,4 @@
-"""Causes of lost core time in task runtimes (docs/metrics.md, "Findings"); gains as in `findings`."""
+"""Causes of lost core time in task runtimes (docs/reference/metrics.md, "Findings"); gains as in `findings`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trimtab.analysis.findings import finding, serial_part
 from trimtab.analysis.workers import Worker, beside_tasks_s, ran_s, suspensions
 from trimtab.model import METRICS, Lane, Process
 
-# To make a task, queue it and find it, at the least: benchmarks of task runtimes in docs/performance.md.
+# To make a task, queue it and find it, at the least: benchmarks of task runtimes in docs/performance/tasks.md.
 _TASK_S = 50e-9
 _SMALL_TASK_S = 10e-6
 _GOOD_TASK_S = 20e-6

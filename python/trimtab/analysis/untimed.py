@@ -2,7 +2,7 @@
 
 Of such a region the number of instances is exact, and so is their wall, unless the program was steered: then most of
 them are only counted. What its members did in the instances that were not timed is estimated from those of the sample
-(docs/metrics.md, "Short regions").
+(docs/reference/metrics.md, "Short regions").
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Why a region's loops were not tuned: what Trimtab can change, and what not (docs/steering.md)."""
+"""Why a region's loops were not tuned: what Trimtab can change, and what not (docs/concepts/tuning.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the workers of task runtimes did, and the tasks that they ran (docs/metrics.md, "Workers")."""
+"""What the workers of task runtimes did, and the tasks that they ran (docs/reference/metrics.md, "Workers")."""
 
 from __future__ import annotations
 

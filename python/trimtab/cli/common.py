@@ -220,7 +220,7 @@ policy_option = click.option(
     "--policy",
     type=_Policy(),
     help="Policy that decides within a run: tuner (default); arcs-online or arcs-offline, as published, without guard or "
-    "proof, for comparison; FILE.py: your own policy (docs/policies.md).",
+    "proof, for comparison; FILE.py: your own policy (docs/guide/policies.md).",
 )
 
 

@@ -1,4 +1,4 @@
-"""An experiment file (docs/sweep.md) as an Experiment; whatever is wrong in it is an error."""
+"""An experiment file (docs/guide/sweep.md) as an Experiment; whatever is wrong in it is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files by which a program and a policy in another process know of each other; docs/policies.md has their formats."""
+"""The files by which a program and a policy in another process know of each other; docs/guide/policies.md has their formats."""
 
 from __future__ import annotations
 

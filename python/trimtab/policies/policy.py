@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 Outcome = Literal["trial", "kept", "undone", "set"]
 
 
-# What may happen; docs/policies.md says when.
+# What may happen; docs/guide/policies.md says when.
 EVENTS = ("appeared", "gone", "drifted", "crowded", "calm", "cpus")
 
 

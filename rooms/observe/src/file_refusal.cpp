@@ -21,7 +21,7 @@ constexpr known_error known_errors[] = {
     {ENFILE, "no descriptor is left on this machine", "close files of other programs"},
     {EROFS, "the file system is read-only", "give a directory elsewhere with -o"},
     {EACCES, "the run directory may not be written", "give a directory elsewhere with -o"},
-    {EPERM, "system calls are no longer permitted", "see docs/using.md about seccomp"},
+    {EPERM, "system calls are no longer permitted", "see docs/guide/where-it-runs.md about seccomp"},
     {ENOENT, "the run directory is gone", "leave it in its place until the program has ended"},
 };
 

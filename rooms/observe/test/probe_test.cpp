@@ -302,19 +302,19 @@ TEST_F(probe_test, load_of_others_is_what_the_process_did_not_use) {
 }
 
 TEST(probe_table, is_what_the_documentation_lists) {
-  const auto docs = std::filesystem::path(__FILE__).parent_path() / "../../../docs/counters.md";
+  const auto docs = std::filesystem::path(__FILE__).parent_path() / "../../../docs/reference/counters.md";
   const std::vector<char> bytes = bytes_of(docs.string());
   const std::string text(bytes.begin(), bytes.end());
   ASSERT_FALSE(text.empty()) << docs;
   for (const probe_row* row = probe_table; row->name != nullptr; ++row) {
     const std::string line = std::string("| `") + row->name + "` | " + row->help + " | " + (row->is_default ? "yes" : "no") +
                              " | " + std::to_string(row->period_ms) + " ms |";
-    EXPECT_NE(text.find(line), std::string::npos) << "docs/counters.md lacks the line: " << line;
+    EXPECT_NE(text.find(line), std::string::npos) << "docs/reference/counters.md lacks the line: " << line;
   }
 }
 
 TEST_F(probe_test, every_counter_is_in_the_documentation) {
-  const auto docs = std::filesystem::path(__FILE__).parent_path() / "../../../docs/counters.md";
+  const auto docs = std::filesystem::path(__FILE__).parent_path() / "../../../docs/reference/counters.md";
   const std::vector<char> bytes = bytes_of(docs.string());
   const std::string text(bytes.begin(), bytes.end());
   for (const probe_row* row = probe_table; row->name != nullptr; ++row)
@@ -326,7 +326,7 @@ TEST_F(probe_test, every_counter_is_in_the_documentation) {
   EXPECT_GE(known.counters.size(), 5u);
   for (const auto& [id, name] : known.counters) {
     const std::string cell = "| `" + name + "` | " + known.units.at(name) + " |";
-    EXPECT_NE(text.find(cell), std::string::npos) << "docs/counters.md lacks: " << cell;
+    EXPECT_NE(text.find(cell), std::string::npos) << "docs/reference/counters.md lacks: " << cell;
   }
 }
 

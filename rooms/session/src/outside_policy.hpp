@@ -1,7 +1,7 @@
 // A policy that another process runs: snapshots go out, proposals come in, as files of the process's folder in the run, each
 // replaced as a whole. What is proposed is checked by the engine as any policy's. What cannot be understood, no answer in
-// time, and a failure that the other side tells end it: it throws, so that the engine disables it. docs/policies.md has the
-// formats.
+// time, and a failure that the other side tells end it: it throws, so that the engine disables it. docs/guide/policies.md
+// has the formats.
 #pragma once
 
 #include <functional>

@@ -65,7 +65,8 @@ struct parts {
     steer::made_policy fresh =
         make_policy(which, {built.settings, key, openmp::same_points}, files_in(the_recorder.directory()));
     if (!fresh.mistake.empty())
-      the_recorder.unavailable("a tunable of --threads", fresh.mistake.c_str(), "docs/steering.md lists them");
+      the_recorder.unavailable("a tunable of --threads", fresh.mistake.c_str(),
+                               "docs/reference/thread-policies.md lists them");
     if (!fresh.made) return;
     if (which.kind == "history") recall = dynamic_cast<steer::recall*>(fresh.made.get());
     if (which.kind == outside_kind) outside = dynamic_cast<outside_policy*>(fresh.made.get());

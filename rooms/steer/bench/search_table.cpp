@@ -1,5 +1,5 @@
-// What the tables of docs/steering.md are made of: searches by themselves on each surface, recorded and modelled ones, the
-// tuner with each of them within a run, and ARCS as published. Deterministic; JSON.
+// What the tables of docs/performance/searches.md are made of: searches by themselves on each surface, recorded and modelled
+// ones, the tuner with each of them within a run, and ARCS as published. Deterministic; JSON.
 //   search_table [FILE of recorded surfaces]
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// One suite that all searches pass, on the modelled surfaces of the tables in docs/steering.md; and where each of them ends
-// on the recorded ones.
+// One suite that all searches pass, on the modelled surfaces of the tables in docs/performance/searches.md; and where each
+// of them ends on the recorded ones.
 #include "trimtab/steer/search.hpp"
 
 #include <gtest/gtest.h>

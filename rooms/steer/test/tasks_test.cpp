@@ -111,7 +111,7 @@ TEST(tasks, queue_length_takes_fewer_workers_where_queues_are_as_long) {
   EXPECT_EQ(runtime.value(), 3);
 }
 
-// As measured on two CPUs (docs/steering.md, "Queue length"): the more workers there are, the shorter are the queues, while
+// As measured on two CPUs (docs/studies/queue-length.md): the more workers there are, the shorter are the queues, while
 // the program is slower and slower from two on.
 TEST(tasks, queue_length_has_no_more_workers_than_cpus_whose_queues_say_nothing) {
   const double measured[] = {0, 196, 123, 77, 45, 38, 31, 22, 15};

@@ -1,4 +1,4 @@
-// All probes: one row each. docs/counters.md lists the same rows; a test compares them.
+// All probes: one row each. docs/reference/counters.md lists the same rows; a test compares them.
 #include "instances.hpp"
 
 namespace trimtab::observe {

@@ -1,4 +1,4 @@
-// The bytes of a run directory: what C++ writes and every reader reads. docs/run-directory.md says the
+// The bytes of a run directory: what C++ writes and every reader reads. docs/reference/run-directory.md says the
 // same in prose; tests/golden holds files that the C++ and the Python test-suites both read.
 //
 //   RUN/run.json                 by the launcher: command, machine, how it ended

@@ -1,6 +1,6 @@
 // A probe reads one source of figures of the operating system and turns them into samples or events.
 // One file each under src/probes, one row each in probe_table; each degrades to "not available" by
-// recorder.unavailable(what, why, remedy). docs/counters.md says what each row's figures mean.
+// recorder.unavailable(what, why, remedy). docs/reference/counters.md says what each row's figures mean.
 //
 // Threads: attached runs while the library loads; start, lane_opened and lane_closed on lanes' threads (start
 // once, before any other); sample on the sampler thread; stop on the thread that ends the process, with the

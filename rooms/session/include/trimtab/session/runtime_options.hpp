@@ -15,7 +15,7 @@ struct runtime_option {
   const char* variable = nullptr;  // of the environment, where it is not TRIMTAB_NAME
 };
 
-// All there are; docs/tasks.md repeats them.
+// All there are; docs/guide/tasks.md repeats them.
 std::span<const runtime_option> runtime_option_table() noexcept;
 
 // What was given, over `defaults`; arguments come before the environment. What is understood is taken out of argv.

@@ -4,7 +4,7 @@
 //
 // Never more workers than CPUs (figure `cpus`, where it is told). Among those, longer queues are workers that are missing.
 // With more workers than CPUs queues get shorter and shorter while the program gets slower: workers without a CPU hold the
-// tasks that others wait for, so that nothing is ready (docs/steering.md, "Queue length"). The publication had a CPU for
+// tasks that others wait for, so that nothing is ready (docs/studies/queue-length.md). The publication had a CPU for
 // each.
 //
 // From all workers down, first far, then near; of caps whose queues are as long the smaller one. It begins anew when the

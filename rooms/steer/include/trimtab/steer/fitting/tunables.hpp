@@ -1,4 +1,5 @@
-// What users may set of the policies that fit numbers of threads: "bad_trig=1,good_trig=10". docs/steering.md has the names.
+// What users may set of the policies that fit numbers of threads: "bad_trig=1,good_trig=10".
+// docs/reference/thread-policies.md has the names.
 #pragma once
 
 #include <string>

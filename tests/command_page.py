@@ -1,0 +1,97 @@
+"""docs/reference/cli.md, made from the command itself: `.venv/bin/python tests/command_page.py` writes it anew."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from trimtab.cli import main
+
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "cli.md"
+_HEAD = """\
+# Commands
+
+Made from the command's own help by `tests/command_page.py`; do not edit. A test compares it. `trimtab COMMAND --help` shows the
+same. The guides say how to use the commands: [documentation](../README.md). Exit codes: [where it runs](../guide/where-it-runs.md#exit-codes).
+"""
+
+
+def page() -> str:
+    """The whole page; the same commands give the same bytes."""
+    commands = dict(_commands(main, "trimtab"))
+    rows = [(f"[`{name}`](#{_anchor(name)})", _first_line(each)) for name, each in commands.items()]
+    parts = [_HEAD, _table(("command", "what it does"), rows)]
+    parts += [_section(name, each) for name, each in commands.items()]
+    return "\n".join(parts)
+
+
+def _commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for word in group.list_commands(context):
+        each = group.get_command(context, word)
+        assert each is not None
+        if isinstance(each, click.Group):
+            yield from _commands(each, f"{name} {word}")
+        else:
+            yield f"{name} {word}", each
+
+
+def _section(name: str, command: click.Command) -> str:
+    arguments = [_argument(each) for each in command.params if isinstance(each, click.Argument)]
+    options = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
+    usage = " ".join([name, *(["[OPTIONS]"] if options else []), *arguments])
+    parts = [f"## {name}\n", f"    {usage}\n", f"{_help_of(command)}\n"]
+    if options:
+        rows = [(f"`{_option(each)}`", each.help or "") for each in options]
+        parts.append(_table(("option", "meaning"), rows))
+    return "\n".join(parts)
+
+
+def _help_of(command: click.Command) -> str:
+    return inspect.cleandoc(command.help or "")
+
+
+def _first_line(command: click.Command) -> str:
+    return _help_of(command).split("\n\n")[0].replace("\n", " ")
+
+
+def _argument(one: click.Argument) -> str:
+    name = one.metavar or (one.name or "").upper()
+    return name if one.required or one.metavar else f"[{name}]"
+
+
+def _option(one: click.Option) -> str:
+    """As it is written: names, and what its value may be."""
+    names = ", ".join([*one.opts, *one.secondary_opts])
+    if one.is_flag or one.count:
+        return names
+    value = one.metavar or _value_of(one.type)
+    # A value of such an option may be left out, so that it must stand behind an equals sign.
+    return f"{names}[={value}]" if getattr(one, "_flag_needs_value", False) else f"{names} {value}"
+
+
+def _value_of(kind: click.ParamType[object]) -> str:
+    if isinstance(kind, click.Choice):
+        return "|".join(kind.choices)
+    if isinstance(kind, click.IntRange | click.FloatRange):
+        return "NUMBER"
+    return kind.name.upper()
+
+
+def _anchor(name: str) -> str:
+    return name.lower().replace(" ", "-")
+
+
+def _table(head: tuple[str, str], rows: list[tuple[str, str]]) -> str:
+    lines = [f"| {head[0]} | {head[1]} |", "|---|---|"]
+    lines += [
+        f"| {first.replace('|', chr(92) + '|')} | {' '.join(second.replace('|', chr(92) + '|').split())} |"
+        for first, second in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
