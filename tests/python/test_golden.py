@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trimtab.export.tables import EVENT_KINDS
-from trimtab.model import CAUSES, METRICS, OUTCOMES, SUBJECT_KINDS, UNKNOWN, WAITS, WORKER_STATES, Knob
+from trimtab.model import CAUSES, OUTCOMES, SUBJECT_KINDS, UNKNOWN, WAITS, WORKER_STATES, Knob
+from trimtab.model.enumerations import EVENT_KINDS, METRIC_NAMES
 from trimtab.readers import layout, open_run
 
 ROOT = Path(__file__).parents[2]
@@ -60,7 +60,7 @@ def test_documented_offsets(heading: str, name: str, start: int) -> None:
 
 
 ENUMS = {
-    "metric": {number: name for name, number in METRICS.items()},
+    "metric": METRIC_NAMES,
     "event_kind": EVENT_KINDS,
     "subject_kind": SUBJECT_KINDS,
     "wait_kind": WAITS,
