@@ -5,7 +5,17 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from schema.description import Constant, Enumeration, EventKind, Field, Metric, Record, Schema, Value
+from schema.description import (
+    Constant,
+    Enumeration,
+    EventKind,
+    Field,
+    Metric,
+    Record,
+    RowField,
+    Schema,
+    Value,
+)
 
 # As .clang-format has it.
 WIDTH = 125
@@ -145,6 +155,8 @@ def _enumeration(each: Enumeration) -> str:
 
 
 def _meaning(value: Value) -> str:
+    if isinstance(value, RowField):
+        return value.text
     if isinstance(value, EventKind):
         parts = [
             f"{name}: {text}" for name, text in (("arg", value.arg), ("a", value.a), ("b", value.b)) if text
@@ -165,7 +177,8 @@ def _metric_fields(each: Metric) -> str:
 
 def _numbers(name: str, kind: str, meaning: str, values: Sequence[Value]) -> str:
     items = [
-        (f"inline constexpr {kind} {_name(value.name)} = {value.number};", value.meaning) for value in values
+        (f"inline constexpr {kind} {_name(value.name)} = {value.number};", _meaning(value))
+        for value in values
     ]
     comment = "".join(_wrapped(meaning, "")) if meaning else ""
     return f"{comment}namespace {name} {{\n{_commented(items, '')}}}  // namespace {name}\n"

@@ -11,7 +11,7 @@ BYTES = {"u16": 2, "u32": 4, "u64": 8, "i64": 8, "f64": 8, "char": 1}
 
 @dataclass(frozen=True)
 class Value:
-    """One value of an enumeration, or one of the four fields of a profile row's `x`.
+    """One value of an enumeration.
 
     Attributes:
         label: what reports call it, where that is not `name`; None: they do not name it.
@@ -33,6 +33,18 @@ class EventKind(Value):
 
 
 @dataclass(frozen=True)
+class RowField(Value):
+    """One of the fields of a profile row's `x`; its number is its place there."""
+
+    unit: str = ""
+
+    @property
+    def text(self) -> str:
+        """All that is to be said about it, in one line."""
+        return f"{self.meaning}, {self.unit}" if self.unit else self.meaning
+
+
+@dataclass(frozen=True)
 class Metric(Value):
     """A metric of profile rows; `meaning` says what the ticks of such a row are.
 
@@ -41,7 +53,7 @@ class Metric(Value):
         flags: the enumeration that the row's `flags` are of; empty: 0.
     """
 
-    fields: tuple[Value, ...] = ()
+    fields: tuple[RowField, ...] = ()
     flags: str = ""
 
 
@@ -75,7 +87,7 @@ class Field:
 
     Attributes:
         type: a key of BYTES, or an enumeration's name; with `[N]` behind it, N of them.
-        unit: of the number; empty: it has none, or `meaning` says it.
+        unit: of the number, one of the schema's units; empty: it has none, or `meaning` says it.
         unknown: the value that stands for "not known", and what it means.
     """
 
@@ -155,6 +167,7 @@ class Schema:
     names: tuple[Record, ...]
     constants: tuple[Constant, ...]
     files: tuple[File, ...]
+    units: dict[str, str]
 
     @cached_property
     def by_name(self) -> dict[str, Enumeration]:

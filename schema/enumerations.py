@@ -6,7 +6,7 @@ A number once given out keeps its meaning. What readers may pass over (a new kin
 
 from __future__ import annotations
 
-from schema.description import Enumeration, EventKind, Metric, Value
+from schema.description import Enumeration, EventKind, Metric, RowField, Value
 
 FILE_KIND = Enumeration(
     "file_kind",
@@ -263,10 +263,12 @@ METRIC = Enumeration(
             "region",
             "wall time of an instance",
             fields=(
-                Value(0, "threads", "sum over instances of the threads that took part"),
-                Value(1, "most_threads", "most threads of an instance"),
-                Value(2, "slowest_work", "sum over instances of the work of the slowest lane, ticks"),
-                Value(3, "mean_work", "sum over instances of the mean work of the lanes, ticks"),
+                RowField(0, "threads", "sum over instances of the threads that took part"),
+                RowField(1, "most_threads", "most threads of an instance"),
+                RowField(
+                    2, "slowest_work", "sum over instances of the work of the slowest lane", unit="ticks"
+                ),
+                RowField(3, "mean_work", "sum over instances of the mean work of the lanes", unit="ticks"),
             ),
             flags="region_flags",
         ),
@@ -275,9 +277,11 @@ METRIC = Enumeration(
             "team",
             "work of lane `about` in an instance",
             fields=(
-                Value(0, "join_wait", "waited for the others at the end of the region, ticks"),
-                Value(1, "arrival", "from the fork until the lane began its part, ticks"),
-                Value(2, "inner_wait", "waited inside its part: barriers, locks, inner joins; ticks"),
+                RowField(0, "join_wait", "waited for the others at the end of the region", unit="ticks"),
+                RowField(1, "arrival", "from the fork until the lane began its part", unit="ticks"),
+                RowField(
+                    2, "inner_wait", "waited inside its part: barriers, locks, inner joins", unit="ticks"
+                ),
             ),
             flags="region_flags",
         ),
@@ -286,10 +290,10 @@ METRIC = Enumeration(
             "loop",
             "time that this lane was in the loop",
             fields=(
-                Value(0, "iterations", "that this lane executed"),
-                Value(1, "chunks", "that this lane took"),
-                Value(2, "chunk_size", "of the schedule; 0: none was given"),
-                Value(3, "trip_count", "iterations of one instance; unknown: not known"),
+                RowField(0, "iterations", "that this lane executed"),
+                RowField(1, "chunks", "that this lane took"),
+                RowField(2, "chunk_size", "of the schedule; 0: none was given"),
+                RowField(3, "trip_count", "iterations of one instance; unknown: not known"),
             ),
             flags="schedule",
         ),
@@ -299,8 +303,8 @@ METRIC = Enumeration(
             "lock",
             "time waited to enter",
             fields=(
-                Value(0, "held", "time that the lock was held, ticks"),
-                Value(1, "contended", "entries that waited for more than 1 us"),
+                RowField(0, "held", "time that the lock was held", unit="ticks"),
+                RowField(1, "contended", "entries that waited for more than 1 us"),
             ),
         ),
         Metric(
@@ -308,10 +312,12 @@ METRIC = Enumeration(
             "task",
             "time executing, without inner tasks and waits of OpenMP",
             fields=(
-                Value(0, "created", "tasks that this lane created"),
-                Value(1, "inclusive", "time executing with inner tasks, ticks; not of sampled tasks"),
-                Value(2, "suspensions", "times that a task was suspended"),
-                Value(3, "estimate", "of counted tasks: estimated ticks of all of `count`"),
+                RowField(0, "created", "tasks that this lane created"),
+                RowField(
+                    1, "inclusive", "time executing with inner tasks; not of sampled tasks", unit="ticks"
+                ),
+                RowField(2, "suspensions", "times that a task was suspended"),
+                RowField(3, "estimate", "of counted tasks: estimated time of all of `count`", unit="ticks"),
             ),
             flags="task_flags",
         ),
@@ -320,16 +326,18 @@ METRIC = Enumeration(
             8,
             "single",
             "none: `count` is passages",
-            fields=(Value(0, "executed", "passages in which this lane executed the block"),),
+            fields=(RowField(0, "executed", "passages in which this lane executed the block"),),
         ),
         Metric(
             9,
             "worker",
             "time that the lane's worker was in a state",
             fields=(
-                Value(0, "while_busy", "part of it in which any worker of the runtime ran tasks, ticks"),
-                Value(1, "since", "ticks at which the present state began; 0: it is in another state"),
-                Value(2, "busy_before", "ticks that any worker had run tasks until then"),
+                RowField(
+                    0, "while_busy", "part of it in which any worker of the runtime ran tasks", unit="ticks"
+                ),
+                RowField(1, "since", "when the present state began; 0: it is in another state", unit="ticks"),
+                RowField(2, "busy_before", "how long any worker had run tasks until then", unit="ticks"),
             ),
             flags="worker_state",
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from schema.description import Schema
@@ -12,6 +12,7 @@ from schema.description import Schema
 # Where Python code knows the format.
 PYTHON = ("python/trimtab", "tests", "benchmarks")
 # Fields that hold a number of an enumeration, and the names of local variables for them.
+_FLAGS = {"flags"}
 _COLUMNS = {"kind", "what", "outcome", "level", "clock", "tag"}
 _VARIABLES = {"kind", "metric", "tag", "outcome"}
 # Functions of tests/python/synthetic.py: which positional arguments and keywords are numbers of an enumeration.
@@ -67,17 +68,17 @@ def in_python(source: str, schema: Schema, name: str = "") -> Iterator[tuple[int
             yield node.lineno, "a table of numbers of an enumeration"
 
 
-def _is_int(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and type(node.value) is int
+def _is_int(node: ast.AST, least: int = 0) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int and node.value >= least
 
 
-def _has_int(node: ast.AST) -> bool:
-    """An integer, one among several, or one of two by a condition."""
+def _has_int(node: ast.AST, least: int = 0) -> bool:
+    """An integer from `least` on, one among several, or one of two by a condition."""
     if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-        return any(_has_int(each) for each in node.elts)
+        return any(_has_int(each, least) for each in node.elts)
     if isinstance(node, ast.IfExp):
-        return _has_int(node.body) or _has_int(node.orelse)
-    return _is_int(node)
+        return _has_int(node.body, least) or _has_int(node.orelse, least)
+    return _is_int(node, least)
 
 
 def _is_field_of_x(node: ast.Subscript) -> bool:
@@ -95,10 +96,12 @@ def _is_field_of_x(node: ast.Subscript) -> bool:
 
 def _is_of_enumeration(node: ast.AST) -> bool:
     """`events["kind"]`, with indices behind it or not, or a variable that is called so."""
-    if isinstance(node, ast.Name):
-        return node.id in _VARIABLES
+    return node.id in _VARIABLES if isinstance(node, ast.Name) else _is_column(node, _COLUMNS)
+
+
+def _is_column(node: ast.AST, names: set[str]) -> bool:
     while isinstance(node, ast.Subscript):
-        if isinstance(node.slice, ast.Constant) and node.slice.value in _COLUMNS:
+        if isinstance(node.slice, ast.Constant) and node.slice.value in names:
             return True
         node = node.value
     return False
@@ -106,7 +109,17 @@ def _is_of_enumeration(node: ast.AST) -> bool:
 
 def _is_compared(node: ast.Compare) -> bool:
     sides = [node.left, *node.comparators]
-    return any(_is_of_enumeration(each) for each in sides) and any(_has_int(each) for each in sides)
+    if all(isinstance(each, ast.Tuple) for each in sides):
+        pairs = zip(*(each.elts for each in sides if isinstance(each, ast.Tuple)), strict=False)
+        return any(_are_compared(pair) for pair in pairs)
+    return _are_compared(sides)
+
+
+def _are_compared(sides: Sequence[ast.expr]) -> bool:
+    if any(_is_of_enumeration(each) for each in sides):
+        return any(_has_int(each) for each in sides)
+    # Flags are combined, and 0 is none of them.
+    return any(_is_column(each, _FLAGS) for each in sides) and any(_has_int(each, 1) for each in sides)
 
 
 def _is_named(node: ast.Assign, words: set[str]) -> bool:

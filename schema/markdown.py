@@ -11,6 +11,7 @@ def blocks(schema: Schema) -> dict[str, str]:
     """What stands between `<!-- schema: NAME -->` and `<!-- end -->`, by name."""
     found = {
         "files": _files(schema),
+        "units": _table(("unit", "meaning"), list(schema.units.items())),
         "names": _names(schema),
         "event_kind": _event_kinds(schema),
         "metric": _metrics(schema),
@@ -87,7 +88,7 @@ def _metrics(schema: Schema) -> str:
 
 
 def _fields(metric: Metric) -> str:
-    return "<br>".join(f"{each.number} {each.name}: {each.meaning}" for each in metric.fields)
+    return "<br>".join(f"{each.number} {each.name}: {each.text}" for each in metric.fields)
 
 
 def _names(schema: Schema) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from schema.description import Enumeration, Metric, Record, Schema, Value
+from collections.abc import Sequence
+
+from schema.description import Enumeration, Metric, Record, RowField, Schema, Value
 
 _FORMATS = {"u16": "<u2", "u32": "<u4", "u64": "<u8", "i64": "<i8", "f64": "<f8"}
 _STRUCT = {"u16": "H", "u32": "I", "u64": "Q", "i64": "q", "f64": "d"}
@@ -75,13 +77,14 @@ def _number(value: int) -> str:
     return f"0x{value:X}" if value > 1 << 31 else str(value)
 
 
-def _class(name: str, base: str, meaning: str, values: tuple[Value, ...]) -> str:
+def _class(name: str, base: str, meaning: str, values: Sequence[Value]) -> str:
     lines = [f"    {value.name.upper()} = {value.number}{_comment(value)}\n" for value in values]
     return f'\n\nclass {name}({base}):\n    """{meaning}"""\n\n{"".join(lines)}'
 
 
 def _comment(value: Value) -> str:
-    return f"  # {value.meaning}" if value.meaning else ""
+    text = value.text if isinstance(value, RowField) else value.meaning
+    return f"  # {text}" if text else ""
 
 
 def _labels(each: Enumeration) -> str:

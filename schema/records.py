@@ -8,6 +8,13 @@ from __future__ import annotations
 from schema.description import Constant, Field, File, Record, Schema
 from schema.enumerations import ALL
 
+UNITS = {
+    "ticks": "of the process's clock; process.tt says how long one is",
+    "ns": "nanoseconds",
+    "bytes": "",
+    "KiB": "1024 bytes",
+    "CPUs": "may be a fraction",
+}
 _NO_LANE = "the greatest number: no lane"
 _NO_SUBJECT = "the greatest number: no subject"
 
@@ -26,7 +33,9 @@ CONSTANTS = (
     Constant("no_lane", "NO_LANE", "u32", 0xFFFFFFFF, "Stands for no lane."),
     Constant("no_subject", "NO_SUBJECT", "u32", 0xFFFFFFFF, "Stands for no subject."),
     Constant("unknown", "UNKNOWN", "u64", 0xFFFFFFFFFFFFFFFF, "Stands for a number that is not known."),
-    Constant("histogram_buckets", "HISTOGRAM_BUCKETS", "size", 42, "Numbers in the histogram of a profile row."),
+    Constant(
+        "histogram_buckets", "HISTOGRAM_BUCKETS", "size", 42, "Numbers in the histogram of a profile row."
+    ),
 )
 
 FILE_HEADER = Record(
@@ -322,4 +331,5 @@ SCHEMA = Schema(
     NAMES,
     CONSTANTS,
     FILES,
+    UNITS,
 )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 from trimtab.model import enumerations
+from trimtab.policies import policy
 from trimtab.readers import layout
 
 from schema.__main__ import generated, main, stale, with_blocks
@@ -88,6 +90,18 @@ def test_numbers_and_names_are_given_once(each: object) -> None:
         assert all(value.number.bit_count() == 1 for value in values)
 
 
+def test_units_are_described() -> None:
+    fields = [field for record in (*SCHEMA.records, *SCHEMA.names) for field in record.fields]
+    used = {
+        each.unit for each in (*fields, *(field for metric in SCHEMA.metrics() for field in metric.fields))
+    }
+    assert used - {""} == set(SCHEMA.units)
+
+
+def test_policies_have_the_outcomes_of_decisions() -> None:
+    assert get_args(policy.Outcome) == tuple(enumerations.OUTCOMES.values())
+
+
 def test_what_is_referred_to_is_there() -> None:
     for metric in SCHEMA.metrics():
         assert isinstance(metric, Metric)
@@ -128,6 +142,8 @@ BY_HAND = [
     ('events["kind"][places] != 5', "a comparison"),
     ('row["what"] in (1, 2)', "a comparison"),
     ("kind == 17", "a comparison"),
+    ('row["flags"] == 2', "a comparison"),
+    ('(row["count"], row["what"]) == (7, 2)', "a comparison"),
     ('np.isin(events["kind"], (16, 17))', "an argument"),
     ("_SWITCH_OUT = 48", "a constant"),
     ("_REGION_BEGIN, _WORK_END = 1, 4", "a constant"),
@@ -151,6 +167,7 @@ def test_numbers_by_hand_are_found(source: str, what: str) -> None:
         'rows["x"][0, WorkerFields.SINCE]',
         'events["kind"] == EventKind.SWITCH_OUT',
         'rows["flags"] == 0',
+        '(row["count"], row["what"]) == (7, Metric.TEAM)',
         'events["arg"] == 1',
         'outcome["kept"] == 0',
         'entry["kind"] == "loop"',

@@ -215,7 +215,7 @@ class TeamFields(IntEnum):
 
     JOIN_WAIT = 0  # waited for the others at the end of the region, ticks
     ARRIVAL = 1  # from the fork until the lane began its part, ticks
-    INNER_WAIT = 2  # waited inside its part: barriers, locks, inner joins; ticks
+    INNER_WAIT = 2  # waited inside its part: barriers, locks, inner joins, ticks
 
 
 class LoopFields(IntEnum):
@@ -238,9 +238,9 @@ class TaskFields(IntEnum):
     """The fields of `x` in rows of metric task."""
 
     CREATED = 0  # tasks that this lane created
-    INCLUSIVE = 1  # time executing with inner tasks, ticks; not of sampled tasks
+    INCLUSIVE = 1  # time executing with inner tasks; not of sampled tasks, ticks
     SUSPENSIONS = 2  # times that a task was suspended
-    ESTIMATE = 3  # of counted tasks: estimated ticks of all of `count`
+    ESTIMATE = 3  # of counted tasks: estimated time of all of `count`, ticks
 
 
 class SingleFields(IntEnum):
@@ -253,8 +253,8 @@ class WorkerFields(IntEnum):
     """The fields of `x` in rows of metric worker."""
 
     WHILE_BUSY = 0  # part of it in which any worker of the runtime ran tasks, ticks
-    SINCE = 1  # ticks at which the present state began; 0: it is in another state
-    BUSY_BEFORE = 2  # ticks that any worker had run tasks until then
+    SINCE = 1  # when the present state began; 0: it is in another state, ticks
+    BUSY_BEFORE = 2  # how long any worker had run tasks until then, ticks
 
 
 FILE_KINDS = {

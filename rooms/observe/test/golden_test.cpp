@@ -158,9 +158,10 @@ TEST(golden, lane) {
   lane.worker = 29;
   std::memcpy(lane.title, "runtime 1, worker 29", 21);
   // A ring of three that wrapped: the first slot holds the latest, the second is being overwritten.
-  const std::array<event, 3> events{{{4000, 1, static_cast<std::uint16_t>(event_kind::region_end), 1, 7, 1},
-                                     {2000, 1, static_cast<std::uint16_t>(event_kind::region_begin), 1, 7, 0},
-                                     {3000, 1, static_cast<std::uint16_t>(event_kind::wait), 2, 500, 7}}};
+  const std::array<event, 3> events{
+      {{4000, 1, static_cast<std::uint16_t>(event_kind::region_end), 1, 7, 1},
+       {2000, 1, static_cast<std::uint16_t>(event_kind::region_begin), 1, 7, 0},
+       {3000, 1, static_cast<std::uint16_t>(event_kind::wait), static_cast<std::uint16_t>(wait_kind::barrier), 500, 7}}};
   check("100-0/lane-0000.events", page(header(file_kind::events, sizeof(event), 3, 4), bytes(lane)) + bytes(events));
 
   profile_row row{};

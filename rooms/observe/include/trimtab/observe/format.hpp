@@ -230,7 +230,7 @@ inline constexpr std::size_t mean_work = 3;     // sum over instances of the mea
 namespace team_fields {
 inline constexpr std::size_t join_wait = 0;   // waited for the others at the end of the region, ticks
 inline constexpr std::size_t arrival = 1;     // from the fork until the lane began its part, ticks
-inline constexpr std::size_t inner_wait = 2;  // waited inside its part: barriers, locks, inner joins; ticks
+inline constexpr std::size_t inner_wait = 2;  // waited inside its part: barriers, locks, inner joins, ticks
 }  // namespace team_fields
 namespace loop_fields {
 inline constexpr std::size_t iterations = 0;  // that this lane executed
@@ -244,17 +244,17 @@ inline constexpr std::size_t contended = 1;  // entries that waited for more tha
 }  // namespace lock_fields
 namespace task_fields {
 inline constexpr std::size_t created = 0;      // tasks that this lane created
-inline constexpr std::size_t inclusive = 1;    // time executing with inner tasks, ticks; not of sampled tasks
+inline constexpr std::size_t inclusive = 1;    // time executing with inner tasks; not of sampled tasks, ticks
 inline constexpr std::size_t suspensions = 2;  // times that a task was suspended
-inline constexpr std::size_t estimate = 3;     // of counted tasks: estimated ticks of all of `count`
+inline constexpr std::size_t estimate = 3;     // of counted tasks: estimated time of all of `count`, ticks
 }  // namespace task_fields
 namespace single_fields {
 inline constexpr std::size_t executed = 0;  // passages in which this lane executed the block
 }  // namespace single_fields
 namespace worker_fields {
 inline constexpr std::size_t while_busy = 0;   // part of it in which any worker of the runtime ran tasks, ticks
-inline constexpr std::size_t since = 1;        // ticks at which the present state began; 0: it is in another state
-inline constexpr std::size_t busy_before = 2;  // ticks that any worker had run tasks until then
+inline constexpr std::size_t since = 1;        // when the present state began; 0: it is in another state, ticks
+inline constexpr std::size_t busy_before = 2;  // how long any worker had run tasks until then, ticks
 }  // namespace worker_fields
 
 // At byte 0 of every file. The header of the file's kind follows; zeros up to byte 4096.
