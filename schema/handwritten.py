@@ -82,9 +82,10 @@ def _has_int(node: ast.AST, least: int = 0) -> bool:
 
 
 def _is_field_of_x(node: ast.Subscript) -> bool:
-    """`row["x"][2]`, `rows["x"][mask][:, 2]`, `row.x[2]`."""
+    """`row["x"][2]`, `rows["x"][mask][:, 2]`, `row.x[2]`, `row.x[:2]`."""
     last = node.slice.elts[-1] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
-    if not _is_int(last):
+    bounds = [last.lower, last.upper] if isinstance(last, ast.Slice) else [last]
+    if not any(bound is not None and _is_int(bound) for bound in bounds):
         return False
     below = node.value
     while isinstance(below, ast.Subscript):

@@ -260,7 +260,7 @@ def test_orphaned_loop(tmp_path: Path) -> None:
     before += "for (int i = 0; i < 50; i++) a[i]++;\n}"
     body = "#pragma omp parallel\nwork();\n#pragma omp parallel num_threads(2)\nwork();"
     seen = record(tmp_path, "gcc", _c(body, before))
-    assert seen.only("loop").x[:2] == (100, 20)
+    assert (seen.only("loop").iterations, seen.only("loop").chunks) == (100, 20)
     assert [row.threads for row in seen.rows("region")] == [4, 2]
     regions = {
         int(r["in_region"])

@@ -138,6 +138,7 @@ BY_HAND = [
     ('rows["x"][rows["flags"] == flag, 0]', "a field of x"),
     ('rows["x"][mask][:, 3]', "a field of x"),
     ("row.x[1]", "a field of x"),
+    ("row.x[:2]", "a field of x"),
     ('events["kind"] == 48', "a comparison"),
     ('events["kind"][places] != 5', "a comparison"),
     ('row["what"] in (1, 2)', "a comparison"),
