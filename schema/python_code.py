@@ -46,7 +46,7 @@ def layout(schema: Schema) -> str:
     parts = [
         f'"""The records of a run directory as numpy types. {_BY}"""\n',
         "\nfrom __future__ import annotations\n\nimport struct\nfrom dataclasses import dataclass\n",
-        "from typing import Any, NamedTuple\n\nimport numpy as np\n\n",
+        "from typing import NamedTuple\n\nimport numpy as np\n\n",
         "from trimtab.model.enumerations import FILE_KINDS, NameTag\n\n",
         'MAGIC = b"TRIMTAB\\0"\n',
         *(
@@ -60,7 +60,7 @@ def layout(schema: Schema) -> str:
         f'NAME_HEAD = struct.Struct("<{_codes(schema, schema.record("name_record"))}")\n',
         *(_fixed_part(each) for each in schema.names),
         _NAME_LAYOUT,
-        "NAME_LAYOUTS = {\n",
+        "NAME_LAYOUTS: dict[int, NameLayout] = {\n",
         *(_name_layout(schema, each) for each in schema.names),
         "}\n",
         _OFFSET_OF,
@@ -135,14 +135,6 @@ class NameLayout:
 
     fields: struct.Struct
     texts: int
-
-    def unpack(self, record: bytes) -> tuple[Any, ...]:
-        """The fields.
-
-        Raises:
-            struct.error: the record is too short.
-        """
-        return self.fields.unpack_from(record)
 
 
 '''

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -203,16 +203,8 @@ class NameLayout:
     fields: struct.Struct
     texts: int
 
-    def unpack(self, record: bytes) -> tuple[Any, ...]:
-        """The fields.
 
-        Raises:
-            struct.error: the record is too short.
-        """
-        return self.fields.unpack_from(record)
-
-
-NAME_LAYOUTS = {
+NAME_LAYOUTS: dict[int, NameLayout] = {
     NameTag.MODULE: NameLayout(struct.Struct("<8xI4xQQ"), 2),
     NameTag.SUBJECT: NameLayout(struct.Struct("<8xIHHIIQII"), 3),
     NameTag.COUNTER: NameLayout(struct.Struct("<8xII"), 3),

@@ -72,9 +72,9 @@ def _texts(record: bytes, form: layout.NameLayout) -> list[str]:
 
 def _read_record(names: Names, tag: int, record: bytes) -> None:
     """Add what it names; records of tags that are not known are passed over."""
-    if tag in layout.NAME_LAYOUTS:
-        form = layout.NAME_LAYOUTS[NameTag(tag)]
-        _READERS[NameTag(tag)](names, form.unpack(record), _texts(record, form))
+    form = layout.NAME_LAYOUTS.get(tag)
+    if form is not None:
+        _READERS[tag](names, form.fields.unpack_from(record), _texts(record, form))
 
 
 def _module(names: Names, fields: Fields, texts: list[str]) -> None:
@@ -132,7 +132,7 @@ def _policy(names: Names, fields: Fields, texts: list[str]) -> None:
     (names.policies[layout.NamePolicy(*fields).id],) = texts
 
 
-_READERS: dict[NameTag, Callable[[Names, Fields, list[str]], None]] = {
+_READERS: dict[int, Callable[[Names, Fields, list[str]], None]] = {
     NameTag.MODULE: _module,
     NameTag.SUBJECT: _subject,
     NameTag.COUNTER: _counter,
