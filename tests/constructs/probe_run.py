@@ -7,13 +7,23 @@ import os
 import shutil
 import subprocess
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from trimtab import paths
 from trimtab.model import METRICS, SCHEDULES, UNKNOWN, WAITS, Process
+from trimtab.model.enumerations import (
+    LockFields,
+    LoopFields,
+    Metric,
+    RegionFields,
+    SingleFields,
+    TaskFields,
+    TeamFields,
+    WorkerFields,
+)
 from trimtab.readers import open_run
 
 
@@ -31,14 +41,20 @@ class Row:
     kind: str
     count: int
     ticks: int
-    x: tuple[int, ...]
+    fields: dict[str, int]
     flags: int
     lanes: int
+
+    def __getattr__(self, name: str) -> int:
+        """A field of `x`, by the name that it has in rows of this metric."""
+        if name not in self.fields:
+            raise AttributeError(f"rows of this metric have {', '.join(self.fields)}, not {name}")
+        return self.fields[name]
 
     @property
     def schedule(self) -> str | None:
         """Name of the schedule of a loop's row."""
-        return SCHEDULES[self.flags]
+        return SCHEDULES.get(self.flags)
 
     @property
     def wait(self) -> str:
@@ -73,16 +89,33 @@ class Recorded:
         return found[0]
 
 
-def _sums(members: list[Any]) -> tuple[int, int, tuple[int, ...]]:
-    columns = np.array([[int(value) for value in row["x"]] for row in members], dtype=object)
-    # Chunk and trip count are the same on every lane, sums and counts add up.
-    x = [int(sum(column)) for column in columns.T]
-    metric = int(members[0]["what"])
-    if metric == METRICS["loop"]:
-        x[2], x[3] = int(columns[0][2]), int(columns[0][3])
-    if metric == METRICS["region"]:
-        x[1] = int(max(columns.T[1]))
-    return sum(int(row["count"]) for row in members), sum(int(row["sum"]) for row in members), tuple(x)
+# The fields of each metric's rows, and those that are not sums over its lanes.
+FIELDS: dict[int, type[IntEnum]] = {
+    Metric.REGION: RegionFields,
+    Metric.TEAM: TeamFields,
+    Metric.LOOP: LoopFields,
+    Metric.LOCK: LockFields,
+    Metric.TASK: TaskFields,
+    Metric.SINGLE: SingleFields,
+    Metric.WORKER: WorkerFields,
+}
+SAME_ON_EVERY_LANE = (LoopFields.CHUNK_SIZE, LoopFields.TRIP_COUNT)
+
+
+def _sums(members: list[Any]) -> tuple[int, int, dict[str, int]]:
+    fields = FIELDS.get(int(members[0]["what"]), ())
+    found = {
+        field.name.lower(): _together(field, [int(row["x"][field]) for row in members]) for field in fields
+    }
+    return sum(int(row["count"]) for row in members), sum(int(row["sum"]) for row in members), found
+
+
+def _together(field: IntEnum, values: list[int]) -> int:
+    """What the values of several lanes come to."""
+    if isinstance(field, LoopFields) and field in SAME_ON_EVERY_LANE:
+        return values[0]
+    is_most = isinstance(field, RegionFields) and field == RegionFields.MOST_THREADS
+    return max(values) if is_most else sum(values)
 
 
 def build(output: Path, compiler: str, source: str, *flags: str, suffix: str = ".c") -> Path:
@@ -162,7 +195,7 @@ def check_teams(folder: Path, compiler: str, *flags: str) -> None:
     seen = record(folder, compiler, _TEAMS, ("-O2", "-fopenmp", "-pthread", *flags), suffix=".cpp")
     # Subjects are numbered by first sight: outer, inner, changing, hosts, many, serialized.
     expected = [(1, 2, 2), (2, 6, 3), (6, 21, 6), (15, 30, 2), (1, 64, 64), (3, 3, 1)]
-    regions = [(row.count, row.x[0], row.x[1]) for row in seen.rows("region")]
+    regions = [(row.count, row.threads, row.most_threads) for row in seen.rows("region")]
     assert regions == expected, regions
     members = [row.count for row in seen.rows("team")]
     assert members == [threads for _, threads, _ in expected], members

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 from probe_run import Recorded, build, check_teams, record
+from trimtab.model.enumerations import EventKind, Metric
 
 # TRIMTAB_CLANG=clang-16: the same of another version.
 COMPILER = os.environ.get("TRIMTAB_CLANG", "clang-19")
 LIBOMP = Path("/usr/lib/llvm-19/lib/libomp.so.5")
 LEVELS = ("-O0", "-O2")
-EVENTS = {"task_begin": 5, "task_end": 6, "task_created": 32, "edge": 36}
 
 Program = Callable[[str, str], Recorded]
 
@@ -107,13 +107,13 @@ def test_loop(program: Program, optimize: str, number: int) -> None:
     assert len(regions) == len(loops) == len(LOOPS)
     expected, region, row = LOOPS[number], regions[number], loops[number]
     threads = 1 if "num_threads(1)" in expected.directive else 4
-    assert (region.count, region.x[0], region.x[1]) == (1, threads, threads)
-    found = (row.schedule, row.count, row.x[0], row.x[2], row.x[3])
+    assert (region.count, region.threads, region.most_threads) == (1, threads, threads)
+    found = (row.schedule, row.count, row.iterations, row.chunk_size, row.trip_count)
     assert found == (expected.schedule, threads, expected.trip, expected.chunk, expected.trip)
     if expected.chunks is not None:
-        assert row.x[1] == expected.chunks
+        assert row.chunks == expected.chunks
     else:
-        assert 1 <= row.x[1] <= expected.trip
+        assert 1 <= row.chunks <= expected.trip
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 5])
@@ -122,7 +122,8 @@ def test_static_chunks_add_up(tmp_path: Path, threads: int) -> None:
     body = "\n".join(f"#pragma omp parallel for schedule(static, 7)\n{head}" for head in (UP, DOWN, ULL))
     seen = record(tmp_path, COMPILER, _c(body), threads=threads)
     expected = (1000, 1 if threads == 1 else 143, 7, 1000)
-    assert [row.x for row in seen.rows("loop")] == [expected] * 3
+    loops = seen.rows("loop")
+    assert [(row.iterations, row.chunks, row.chunk_size, row.trip_count) for row in loops] == [expected] * 3
 
 
 @pytest.mark.parametrize("optimize", LEVELS)
@@ -143,7 +144,7 @@ b[i][j] = b[i - 1][j] + 1;
 printf("%u\\n", b[19][19]);"""
     seen = program(_c(body), optimize)
     assert [row.count for row in seen.rows("wait", "ordered")] == [50, 19 * 19]
-    assert [row.x[0] for row in seen.rows("loop")] == [50, 19]
+    assert [row.iterations for row in seen.rows("loop")] == [50, 19]
 
 
 @pytest.mark.parametrize("optimize", LEVELS)
@@ -173,7 +174,7 @@ printf("%d %d %d %d %d %d %d\\n", a[0], a[1], a[2], a[3], a[4], a[5], a[6]);"""
     seen = program(_c(body), optimize)
     assert seen.output == "4 4 4 1 28 1 4\n"
     assert [row.count for row in seen.rows("lock", "critical")] == [4, 4]
-    assert [(row.count, row.x[0]) for row in seen.rows("single")] == [(4, 1), (4, 1)]
+    assert [(row.count, row.executed) for row in seen.rows("single")] == [(4, 1), (4, 1)]
     assert sum(row.count for row in seen.rows("wait", "barrier")) == 20
     assert seen.only("wait", "single").count == 4
     assert seen.only("wait", "lock").count == 4
@@ -215,9 +216,9 @@ a[i] = 1;
     source = _c(body)
     seen = record(tmp_path, COMPILER, source, (optimize, "-fopenmp"), OMP_CANCELLATION="true")
     loop = seen.only("loop")
-    assert (loop.schedule, loop.count, loop.x[2], loop.x[3]) == ("dynamic", 4, 10, 1000)
+    assert (loop.schedule, loop.count, loop.chunk_size, loop.trip_count) == ("dynamic", 4, 10, 1000)
     assert {row.count for row in seen.rows("wait", "barrier")} == {4}
-    assert seen.only("region").x[0] == 4
+    assert seen.only("region").threads == 4
 
 
 TASKS = """#pragma omp parallel
@@ -264,11 +265,13 @@ def test_tasks(program: Program, optimize: str) -> None:
     tasks = seen.rows("task")
     assert sorted(row.count for row in tasks) == [1, 1, 1, 6, 8, 10, 20, 40]
     # The pieces of a taskloop are the runtime's, and who makes them is not known.
-    assert sorted(row.x[0] for row in tasks) == [0, 0, 1, 1, 1, 6, 8, 40]
+    assert sorted(row.created for row in tasks) == [0, 0, 1, 1, 1, 6, 8, 40]
     first, region = seen.rows("team")[0], seen.rows("region")[0]
     heavy = max(tasks, key=lambda row: row.ticks)
     assert first.ticks >= 0.9 * heavy.ticks
-    assert first.ticks + first.x[0] + first.x[1] + first.x[2] == pytest.approx(4 * region.ticks, rel=0.05)
+    assert first.ticks + first.join_wait + first.arrival + first.inner_wait == pytest.approx(
+        4 * region.ticks, rel=0.05
+    )
     # taskgroup, taskwait, the first taskloop.
     assert sum(row.count for row in seen.rows("wait", "taskwait")) == 3
 
@@ -297,7 +300,9 @@ CHAIN_EDGES = [(0, 1), (0, 2), (1, 3)]
 
 def _events(seen: Recorded, kind: str) -> list[tuple[int, int, int]]:
     """(subject, a, b) of all events of that kind."""
-    events = [e for lane in seen.process.lanes for e in lane.events[lane.events["kind"] == EVENTS[kind]]]
+    events = [
+        e for lane in seen.process.lanes for e in lane.events[lane.events["kind"] == EventKind[kind.upper()]]
+    ]
     return sorted((int(e["subject"]), int(e["a"]), int(e["b"])) for e in events)
 
 
@@ -310,7 +315,7 @@ def _check_chain(seen: Recorded) -> None:
     # Subjects are numbered by first sight, which is as written.
     edges = [(identities.index(a), identities.index(b)) for _, a, b in _events(seen, "edge")]
     assert sorted(edges) == CHAIN_EDGES
-    assert [(row.count, row.x[0]) for row in seen.rows("task")] == [(1, 1)] * 5
+    assert [(row.count, row.created) for row in seen.rows("task")] == [(1, 1)] * 5
     assert "task identities and dependences" not in {each.what for each in seen.process.unavailable}
 
 
@@ -430,7 +435,7 @@ def test_another_tool_comes_first(tmp_path: Path, way: str, level: str) -> None:
         each.why for each in seen.process.unavailable if each.what == "task identities and dependences"
     ]
     assert len(lacking) == (level == "trace")
-    assert (seen.only("task").count, seen.only("task").x[0]) == (1, 1)
+    assert (seen.only("task").count, seen.only("task").created) == (1, 1)
 
 
 def test_runtime_that_starts_before_the_recording(tmp_path: Path) -> None:
@@ -476,7 +481,7 @@ printf("%d %d %d\\n", a[0], a[150], a[599]);"""
     seen = record(tmp_path, COMPILER, _c(body), flags, KMP_TEAMS_THREAD_LIMIT="16")
     assert seen.output == "3 2 1\n"
     # Subjects are numbered by first sight: a league before the regions of its teams.
-    assert [(row.count, row.x[0], row.x[1]) for row in seen.rows("region")] == [
+    assert [(row.count, row.threads, row.most_threads) for row in seen.rows("region")] == [
         (1, 2, 2),
         (2, 6, 3),
         (1, 2, 2),
@@ -484,9 +489,11 @@ printf("%d %d %d\\n", a[0], a[150], a[599]);"""
         (1, 3, 3),
     ]
     loops = seen.rows("loop")
-    distributed = [(row.x[0], row.x[1], row.x[2]) for row in loops if row.schedule == "distribute"]
+    distributed = [
+        (row.iterations, row.chunks, row.chunk_size) for row in loops if row.schedule == "distribute"
+    ]
     assert distributed == [(600, 2, 0), (200, 4, 50), (100, 10, 10)]
-    shared = [(row.schedule, row.x[0], row.x[2]) for row in loops if row.schedule != "distribute"]
+    shared = [(row.schedule, row.iterations, row.chunk_size) for row in loops if row.schedule != "distribute"]
     assert shared == [("static", 600, 0), ("dynamic", 200, 5)]
 
 
@@ -519,7 +526,7 @@ double s = 0; for (int i = 0; i < {count}; i++) s += w[i];
 printf("%g\\n", s);"""
     seen = record(tmp_path, COMPILER, _c(body, "double w[256];"), (optimize, "-fopenmp"))
     assert float(seen.output) == sum(range(count)) + count
-    assert seen.only("region").x[0] == 2
+    assert seen.only("region").threads == 2
 
 
 OLDER = [name for name in (f"clang-{version}" for version in range(14, 19)) if shutil.which(name)]
@@ -535,16 +542,30 @@ def test_older_compilers(tmp_path: Path, program: Program, compiler: str, optimi
     runtime = ("-L", str(LIBOMP.parent), "-idirafter", str(LIBOMP.parent / "clang/19/include"))
     old = record(tmp_path, compiler, source, (optimize, "-fopenmp", *runtime))
     new = program(source, optimize)
-    for metric, figures in (("region", 2), ("loop", 4), ("task", 1), ("wait", 0), ("single", 1)):
-        assert _counts(old, metric, figures) == _counts(new, metric, figures), metric
+    for metric, fields in COUNTS.items():
+        assert _counts(old, metric, fields) == _counts(new, metric, fields), metric
 
 
-def _counts(seen: Recorded, metric: str, figures: int) -> list[tuple[str, int, int, tuple[int, ...]]]:
-    """What of the rows is the same in every run; `figures` are no times, as far as the runtime does not decide."""
+# The fields of rows that are no times.
+COUNTS: dict[str, tuple[str, ...]] = {
+    "region": ("threads", "most_threads"),
+    "loop": ("iterations", "chunks", "chunk_size", "trip_count"),
+    "task": ("created",),
+    "wait": (),
+    "single": ("executed",),
+}
+
+
+BY_RUNTIME = ("chunks", "chunk_size", "trip_count")
+
+
+def _counts(seen: Recorded, metric: str, fields: tuple[str, ...]) -> list[tuple[str, int, int, list[int]]]:
+    """What of the rows is the same in every run, as far as the runtime does not decide."""
     by_runtime = {"guided", "runtime", "auto"} if metric == "loop" else set()
     return [
-        (row.kind, row.flags, row.count, row.x[: 1 if row.schedule in by_runtime else figures])
+        (row.kind, row.flags, row.count, [row.fields[name] for name in fields if name not in left_out])
         for row in seen.rows(metric)
+        for left_out in [BY_RUNTIME if row.schedule in by_runtime else ()]
     ]
 
 
@@ -554,9 +575,13 @@ def test_orphaned_loop(program: Program) -> None:
     before += "for (int i = 0; i < 50; i++) a[i]++;\n}"
     body = "#pragma omp parallel\nwork();\n#pragma omp parallel num_threads(2)\nwork();"
     seen = program(_c(body, before), "-O2")
-    assert seen.only("loop").x[:2] == (100, 20)
-    assert [row.x[0] for row in seen.rows("region")] == [4, 2]
-    regions = {int(r["in_region"]) for lane in seen.process.lanes for r in lane.rows[lane.rows["what"] == 3]}
+    assert (seen.only("loop").iterations, seen.only("loop").chunks) == (100, 20)
+    assert [row.threads for row in seen.rows("region")] == [4, 2]
+    regions = {
+        int(r["in_region"])
+        for lane in seen.process.lanes
+        for r in lane.rows[lane.rows["what"] == Metric.LOOP]
+    }
     assert len(regions) == 2
 
 
@@ -590,15 +615,15 @@ def test_gcc_program_on_llvm_runtime(tmp_path: Path, level: str) -> None:
     """LLVM's runtime has GCC's entry points: nothing is lost or counted twice, and a trace has identities."""
     seen = record(tmp_path, "gcc", _c(GCC_PROGRAM + CHAIN), level=level, LD_PRELOAD=str(LIBOMP))
     assert [name for name, _ in seen.process.runtimes.values()] == ["libomp"]
-    regions = [(row.count, row.x[0]) for row in seen.rows("region")]
+    regions = [(row.count, row.threads) for row in seen.rows("region")]
     assert regions == [(1, 4), (1, 4), (1, 4), (1, 2)]
-    loops = [(row.schedule, row.x[0], row.x[2], row.x[3]) for row in seen.rows("loop")]
+    loops = [(row.schedule, row.iterations, row.chunk_size, row.trip_count) for row in seen.rows("loop")]
     assert loops == [("dynamic", 1000, 7, 1000), ("guided", 1000, 16, 1000)]
     assert seen.only("lock", "critical").count == 4
-    assert [row.x[0] for row in seen.rows("single")] == [1, 1]
+    assert [row.executed for row in seen.rows("single")] == [1, 1]
     if level == "trace":
         _check_chain(seen)
-    assert [(row.count, row.x[0]) for row in seen.rows("task")] == [(1, 1)] * 5
+    assert [(row.count, row.created) for row in seen.rows("task")] == [(1, 1)] * 5
 
 
 @pytest.fixture(scope="module")
@@ -618,8 +643,8 @@ def test_intel_runtime(tmp_path: Path, intel: Path, level: str) -> None:
     flags = ("-O2", "-fopenmp=libiomp5", "-L", str(intel))
     seen = record(tmp_path, COMPILER, _c(GCC_PROGRAM + CHAIN), flags, level=level, LD_LIBRARY_PATH=str(intel))
     assert [name for name, _ in seen.process.runtimes.values()] == ["libiomp5"]
-    assert [(row.count, row.x[0]) for row in seen.rows("region")] == [(1, 4), (1, 4), (1, 4), (1, 2)]
-    loops = [(row.schedule, row.x[0], row.x[2], row.x[3]) for row in seen.rows("loop")]
+    assert [(row.count, row.threads) for row in seen.rows("region")] == [(1, 4), (1, 4), (1, 4), (1, 2)]
+    loops = [(row.schedule, row.iterations, row.chunk_size, row.trip_count) for row in seen.rows("loop")]
     assert loops == [("dynamic", 1000, 7, 1000), ("guided", 1000, 16, 1000)]
     assert seen.only("lock", "critical").count == 4
     if level == "trace":
@@ -645,7 +670,7 @@ BOUND = {
 
 def _dynamic_loops(seen: Recorded) -> list[tuple[int, int]]:
     # To ask for the number of threads is, in GCC's code, what a static loop looks like.
-    return [(row.x[0], row.x[2]) for row in seen.rows("loop") if row.schedule == "dynamic"]
+    return [(row.iterations, row.chunk_size) for row in seen.rows("loop") if row.schedule == "dynamic"]
 
 
 @pytest.mark.parametrize(("program", "library", "is_preloaded"), BOUND)
@@ -663,7 +688,7 @@ def test_runtimes_stay_as_they_are_bound(
     assert seen.output == "304\n"
     runtimes = sorted(name for name, _ in seen.process.runtimes.values())
     assert runtimes == BOUND[program, library, is_preloaded]
-    assert [(row.count, row.x[0]) for row in seen.rows("region")] == [(1, 4), (3, 12)]
+    assert [(row.count, row.threads) for row in seen.rows("region")] == [(1, 4), (3, 12)]
     assert _dynamic_loops(seen) == [(1000, 7), (300, 10)]
 
 
@@ -675,5 +700,5 @@ def test_two_compilers_in_one_object(tmp_path: Path) -> None:
     flags = ("-O2", "-fopenmp", str(tmp_path / "other.o"), "-lgomp", str(LIBOMP))
     seen = record(tmp_path, "gcc", _c(body, "int of_other(void);"), flags)
     assert sorted(name for name, _ in seen.process.runtimes.values()) == ["libgomp", "libomp"]
-    assert [(row.count, row.x[0]) for row in seen.rows("region")] == [(1, 4), (3, 12)]
+    assert [(row.count, row.threads) for row in seen.rows("region")] == [(1, 4), (3, 12)]
     assert _dynamic_loops(seen) == [(1000, 7), (300, 10)]

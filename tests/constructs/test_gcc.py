@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from probe_run import UNKNOWN, check_teams, record
-from trimtab.model import METRICS
+from trimtab.model.enumerations import EventKind, Metric
 
 LEVELS = ("-O0", "-O2")
 
@@ -45,13 +45,19 @@ def test_loop(tmp_path: Path, optimize: str, clause: str, form: str) -> None:
     }[form]
     seen = record(tmp_path, "gcc", _c(head), (optimize, "-fopenmp"))
     region = seen.only("region")
-    assert (region.count, region.x[0], region.x[1]) == (1, 4, 4)
+    assert (region.count, region.threads, region.most_threads) == (1, 4, 4)
     loop = seen.only("loop")
-    assert (loop.schedule, loop.count, loop.x[0], loop.x[2], loop.x[3]) == (schedule, 4, 1000, chunk, 1000)
+    assert (loop.schedule, loop.count, loop.iterations, loop.chunk_size, loop.trip_count) == (
+        schedule,
+        4,
+        1000,
+        chunk,
+        1000,
+    )
     if chunks is not None:
-        assert loop.x[1] == chunks
+        assert loop.chunks == chunks
     else:
-        assert 4 <= loop.x[1] <= 1000
+        assert 4 <= loop.chunks <= 1000
 
 
 @pytest.mark.parametrize("optimize", LEVELS)
@@ -64,7 +70,7 @@ def test_static_loop_is_inferred(tmp_path: Path, optimize: str, schedule: str) -
     )
     assert seen.only("region").count == 3
     loop = seen.only("loop")
-    assert (loop.schedule, loop.count, loop.x[3]) == ("static (inferred)", 12, UNKNOWN)
+    assert (loop.schedule, loop.count, loop.trip_count) == ("static (inferred)", 12, UNKNOWN)
 
 
 @pytest.mark.parametrize("optimize", LEVELS)
@@ -81,7 +87,7 @@ sum = sum * 3 + (int)i;
 printf("%d\\n", sum);"""
     seen = record(tmp_path, "gcc", _c(body), (optimize, "-fopenmp"), OMP_SCHEDULE="dynamic,3")
     loop = seen.only("loop")
-    assert (loop.schedule, loop.x[0], loop.x[3]) == (schedule.split(",")[0], 100, 100)
+    assert (loop.schedule, loop.iterations, loop.trip_count) == (schedule.split(",")[0], 100, 100)
     assert seen.only("wait", "ordered").count == 100
 
 
@@ -100,7 +106,7 @@ b[i][j] = b[i - 1][j] + 1;
 printf("%u\\n", b[19][19]);"""
     seen = record(tmp_path, "gcc", _c(body), (optimize, "-fopenmp"))
     loop = seen.only("loop")
-    assert (loop.schedule, loop.x[0], loop.x[3]) == (schedule, 19, 19)
+    assert (loop.schedule, loop.iterations, loop.trip_count) == (schedule, 19, 19)
     assert seen.only("wait", "ordered").count == 18 * 19
 
 
@@ -114,7 +120,7 @@ def test_sections(tmp_path: Path, optimize: str, combined: str) -> None:
         tmp_path, "gcc", _c(f"{before}#pragma omp {combined}\n{{{sections}\n}}"), (optimize, "-fopenmp")
     )
     loop = seen.only("loop")
-    assert (loop.schedule, loop.x[0], loop.x[1], loop.x[3]) == ("sections", 5, 5, 5)
+    assert (loop.schedule, loop.iterations, loop.chunks, loop.trip_count) == ("sections", 5, 5, 5)
 
 
 @pytest.mark.parametrize("optimize", LEVELS)
@@ -140,7 +146,7 @@ a[5 + omp_get_thread_num()]++;
 printf("%d %d %d %d %d\\n", a[0], a[1], a[2], a[3], a[4]);"""
     seen = record(tmp_path, "gcc", _c(body), (optimize, "-fopenmp"))
     assert [row.count for row in seen.rows("lock", "critical")] == [4, 4]
-    assert [(row.count, row.x[0]) for row in seen.rows("single")] == [(4, 1), (4, 1)]
+    assert [(row.count, row.executed) for row in seen.rows("single")] == [(4, 1), (4, 1)]
     assert 20 in [row.count for row in seen.rows("wait", "barrier")]
     assert seen.only("wait", "lock").count == 4
 
@@ -170,12 +176,14 @@ a[999]++;
     seen = record(tmp_path, "gcc", _c(body), (optimize, "-fopenmp"))
     tasks = seen.rows("task")
     assert sorted(row.count for row in tasks) == [1, 8, 10, 40]
-    assert all(row.x[0] in (row.count, 0) for row in tasks)
+    assert all(row.created in (row.count, 0) for row in tasks)
     first = seen.rows("team")[0]
     heavy = max(tasks, key=lambda row: row.ticks)
     assert first.ticks >= 0.9 * heavy.ticks
     region = seen.rows("region")[0]
-    assert first.ticks + first.x[0] + first.x[1] + first.x[2] == pytest.approx(4 * region.ticks, rel=0.05)
+    assert first.ticks + first.join_wait + first.arrival + first.inner_wait == pytest.approx(
+        4 * region.ticks, rel=0.05
+    )
 
 
 def test_waits_inside_late_tasks_are_not_work(tmp_path: Path) -> None:
@@ -195,8 +203,10 @@ r = fib(27);
 printf("%ld\\n", r);"""
     seen = record(tmp_path, "gcc", _c(body, before))
     region, team = seen.only("region"), seen.only("team")
-    assert team.ticks + sum(team.x[:3]) == pytest.approx(4 * region.ticks, rel=0.02)
-    assert sum(row.count for row in seen.rows("task")) == sum(row.x[0] for row in seen.rows("task"))
+    assert team.ticks + team.join_wait + team.arrival + team.inner_wait == pytest.approx(
+        4 * region.ticks, rel=0.02
+    )
+    assert sum(row.count for row in seen.rows("task")) == sum(row.created for row in seen.rows("task"))
 
 
 def test_task_reductions(tmp_path: Path) -> None:
@@ -217,14 +227,14 @@ other += i;
 printf("%ld %ld\\n", sum, other);"""
     seen = record(tmp_path, "gcc", _c(body))
     assert seen.output == "4950 4950\n"
-    assert [row.x[0] for row in seen.rows("region")] == [4, 4]
+    assert [row.threads for row in seen.rows("region")] == [4, 4]
     # Combining the threads' values asks for their number, too, which looks like an inlined loop.
     (loop,) = [row for row in seen.rows("loop") if row.schedule != "static (inferred)"]
-    assert (loop.schedule, loop.x[0], loop.x[2], loop.x[3]) == ("dynamic", 100, 4, 100)
+    assert (loop.schedule, loop.iterations, loop.chunk_size, loop.trip_count) == ("dynamic", 100, 4, 100)
     # Of each kind some are timed and the rest is counted: rows of their own.
     counts: dict[int, int] = {}
     for lane in seen.process.lanes:
-        for row in lane.rows[lane.rows["what"] == METRICS["task"]]:
+        for row in lane.rows[lane.rows["what"] == Metric.TASK]:
             counts[int(row["subject"])] = counts.get(int(row["subject"]), 0) + int(row["count"])
     assert list(counts.values()) == [100, 100]
 
@@ -250,9 +260,13 @@ def test_orphaned_loop(tmp_path: Path) -> None:
     before += "for (int i = 0; i < 50; i++) a[i]++;\n}"
     body = "#pragma omp parallel\nwork();\n#pragma omp parallel num_threads(2)\nwork();"
     seen = record(tmp_path, "gcc", _c(body, before))
-    assert seen.only("loop").x[:2] == (100, 20)
-    assert [row.x[0] for row in seen.rows("region")] == [4, 2]
-    regions = {int(r["in_region"]) for lane in seen.process.lanes for r in lane.rows[lane.rows["what"] == 3]}
+    assert (seen.only("loop").iterations, seen.only("loop").chunks) == (100, 20)
+    assert [row.threads for row in seen.rows("region")] == [4, 2]
+    regions = {
+        int(r["in_region"])
+        for lane in seen.process.lanes
+        for r in lane.rows[lane.rows["what"] == Metric.LOOP]
+    }
     assert len(regions) == 2
 
 
@@ -276,9 +290,15 @@ GOMP_parallel_loop_dynamic_start(loop, &m, 2, 0, 100, 1, 10); loop(&m); GOMP_par
 printf("%d %d\\n", n, m);"""
     seen = record(tmp_path, "gcc", _c(body, before))
     assert seen.output == "12 100\n"
-    assert [(row.count, row.x[0]) for row in seen.rows("region")] == [(3, 12), (1, 2)]
+    assert [(row.count, row.threads) for row in seen.rows("region")] == [(3, 12), (1, 2)]
     row = seen.only("loop")
-    assert (row.schedule, row.x[0], row.x[1], row.x[2], row.x[3]) == ("dynamic", 100, 10, 10, 100)
+    assert (row.schedule, row.iterations, row.chunks, row.chunk_size, row.trip_count) == (
+        "dynamic",
+        100,
+        10,
+        10,
+        100,
+    )
 
 
 def test_fork_inside_a_region(tmp_path: Path) -> None:
@@ -293,8 +313,8 @@ printf("%d\\n", a[0]);"""
 static void return_of_child(void) { _exit(3); }"""
     seen = record(tmp_path, "gcc", _c(body, before))
     assert seen.output == "3\n"
-    assert seen.only("region").x[0] == 4
-    work = [e for lane in seen.process.lanes for e in lane.events[lane.events["kind"] == 4]]
+    assert seen.only("region").threads == 4
+    work = [e for lane in seen.process.lanes for e in lane.events[lane.events["kind"] == EventKind.WORK_END]]
     assert len(work) == 4
 
 
@@ -318,9 +338,15 @@ print *, s
 end program
 """
     seen = record(tmp_path, "gfortran", source, (optimize, "-fopenmp"), suffix=".f90")
-    assert [row.x[0] for row in seen.rows("region")] == [4, 4]
+    assert [row.threads for row in seen.rows("region")] == [4, 4]
     loop = seen.only("loop")
-    assert (loop.schedule, loop.x[0], loop.x[1], loop.x[2], loop.x[3]) == ("dynamic", 100, 34, 3, 100)
+    assert (loop.schedule, loop.iterations, loop.chunks, loop.chunk_size, loop.trip_count) == (
+        "dynamic",
+        100,
+        34,
+        3,
+        100,
+    )
     assert seen.only("lock", "critical").count == 4
 
 
@@ -328,7 +354,7 @@ def test_chunks_in_a_trace(tmp_path: Path) -> None:
     """A trace has every chunk with its first iteration, also those of negative numbers."""
     body = "#pragma omp parallel for schedule(dynamic, 10)\nfor (int i = -50; i < 50; i++) a[i + 50]++;"
     seen = record(tmp_path, "gcc", _c(body), level="trace")
-    chunks = [e for lane in seen.process.lanes for e in lane.events[lane.events["kind"] == 18]]
+    chunks = [e for lane in seen.process.lanes for e in lane.events[lane.events["kind"] == EventKind.CHUNK]]
     firsts = sorted(int(e["b"].astype("int64")) for e in chunks)
     assert firsts == list(range(-50, 50, 10))
     assert all(int(e["a"]) == 10 for e in chunks)

@@ -9,6 +9,7 @@ import pytest
 from probe_run import Recorded, record
 from trimtab.analysis import build
 from trimtab.model import NO_SUBJECT, ROWS_UNTIMED
+from trimtab.model.enumerations import Metric
 from trimtab.readers import open_run
 
 COMPILERS = ("gcc", "clang-19")
@@ -34,7 +35,7 @@ def _report(tmp_path: Path, compiler: str, body: str, threads: int, level: str =
 def _untimed(tmp_path: Path) -> int:
     (process,) = open_run(tmp_path / "run").processes
     rows = process.lanes[0].rows
-    return int(rows["count"][(rows["what"] == 1) & (rows["flags"] == ROWS_UNTIMED)].sum())
+    return int(rows["count"][(rows["what"] == Metric.REGION) & (rows["flags"] == ROWS_UNTIMED)].sum())
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -96,7 +97,7 @@ def _locks(seen: Recorded) -> dict[int, int]:
     """Entries of critical sections by the region that they are in."""
     found: dict[int, int] = {}
     for lane in seen.process.lanes:
-        for row in lane.rows[lane.rows["what"] == 5]:
+        for row in lane.rows[lane.rows["what"] == Metric.LOCK]:
             found[int(row["in_region"])] = found.get(int(row["in_region"]), 0) + int(row["count"])
     return found
 
@@ -118,7 +119,7 @@ def test_a_construct_that_comes_late_belongs_to_its_region(
 #pragma omp critical
     __asm__ volatile("");""")
     seen = record(tmp_path, compiler, _main(body), threads=threads)
-    (region,) = {int(row["subject"]) for row in seen.process.lanes[0].rows if row["what"] == 1}
+    (region,) = {int(row["subject"]) for row in seen.process.lanes[0].rows if row["what"] == Metric.REGION}
     assert _locks(seen) == {region: 2000 * threads, NO_SUBJECT: CALLS}
 
 

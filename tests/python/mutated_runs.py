@@ -27,6 +27,18 @@ from synthetic import (
     team_of,
     write_run,
 )
+from trimtab.model.enumerations import (
+    EventKind,
+    Metric,
+    NameTag,
+    Outcome,
+    SubjectKind,
+    TaskFlags,
+    WaitCause,
+    WaitKind,
+    WorkerState,
+)
+from trimtab.readers import layout
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 HOSTILE_TEXTS = (
@@ -54,7 +66,12 @@ _JSON_VALUES = (
     *("[" * 3000, '{"mode": 5}', '{"mode": "on", "start_values": [{"name": 1}]}', str(1 << 63), "-1e-400"),
 )
 # Bytes of a record by the beginning of the file's name.
-_RECORDS = {"counters": 32, "decisions": 256, "lane-0": 32, "switches": 32}
+_RECORDS = {
+    "counters": layout.SAMPLE.itemsize,
+    "decisions": layout.DECISION.itemsize,
+    "lane-0": layout.EVENT.itemsize,
+    "switches": layout.EVENT.itemsize,
+}
 
 
 def bases(folder: Path) -> list[Path]:
@@ -65,55 +82,63 @@ def bases(folder: Path) -> list[Path]:
         LaneFile(
             [
                 *team_of(1, 5.0, [5.0, 3.0]),
-                row(3, 3, 4 * S, about=1, count=5, x=(2, 3, 100, 0), in_region=1),
-                row(2, 4, S, count=5, in_region=1),
+                row(3, Metric.LOOP, 4 * S, about=1, count=5, x=(2, 3, 100, 0), in_region=1),
+                row(2, Metric.WAIT, S, count=5, in_region=1),
             ],
             [
-                event(S, 1, 1, a=7, arg=1),
-                event(S, 3, 1, a=7),
-                event(2 * S, 4, 1, a=7),
-                event(3 * S, 2, 1, a=7, arg=1),
+                event(S, EventKind.REGION_BEGIN, 1, a=7, arg=1),
+                event(S, EventKind.WORK_BEGIN, 1, a=7),
+                event(2 * S, EventKind.WORK_END, 1, a=7),
+                event(3 * S, EventKind.REGION_END, 1, a=7, arg=1),
             ],
             run_s=9.0,
         ),
         LaneFile(
-            events=[event(S, 3, 1, a=7, b=1), event(S, 17, 2, a=5, b=7, arg=2), event(2 * S, 4, 1, a=7)]
+            events=[
+                event(S, EventKind.WORK_BEGIN, 1, a=7, b=1),
+                event(S, EventKind.WAIT, 2, a=5, b=7, arg=WaitKind.BARRIER),
+                event(2 * S, EventKind.WORK_END, 1, a=7),
+            ]
         ),
     ]
     names = [
         *(
             module(1, "/nowhere/app", "ab12"),
             subject(1, name="größer"),
-            subject(2, 3, offset=0x40, where=1, call=1),
+            subject(2, SubjectKind.BARRIER, offset=0x40, where=1, call=1),
         ),
-        *(subject(3, 2, "loop", parent=1), counter(1, "load", "CPUs"), counter(2, "memory", "B")),
+        *(
+            subject(3, SubjectKind.LOOP, "loop", parent=1),
+            counter(1, "load", "CPUs"),
+            counter(2, "memory", "B"),
+        ),
         *(knob(1, 3, "schedule", values="static,dynamic"), policy(1, "tuner")),
     ]
     changes = [
-        decision(1.0, 1, 3, 1, (0, 1), 1, b"imbalance\0skew 1.5\0"),
-        decision(2.0, 2, 3, 1, (0, 1), 2, b"faster\0", (0.2, 0.05, 9)),
+        decision(1.0, 1, 3, 1, (0, 1), Outcome.TRIAL, b"imbalance\0skew 1.5\0"),
+        decision(2.0, 2, 3, 1, (0, 1), Outcome.KEPT, b"faster\0", (0.2, 0.05, 9)),
     ]
     samples = [(1.0, 1, 0.5), (2.0, 1, 1.5), (1.5, 2, 1e6)]
     program = write_run(
         folder / "loops", ProcessFiles(loops, names, samples, changes, parallel=5.0), ProcessFiles(pid=101)
     )
     rows = [
-        row(1, 9, 4 * S, flags=1, x=(4 * S, 0, 0, 0)),
-        row(1, 9, 2 * S, flags=3, x=(S, 8 * S, 3 * S, 0)),
-        row(2, 6, 3 * S, count=1000, flags=1, x=(1000, 0, 3, 3 * S)),
-        row(2, 10, S, count=3, flags=1),
+        row(1, Metric.WORKER, 4 * S, flags=WorkerState.RUNS, x=(4 * S, 0, 0, 0)),
+        row(1, Metric.WORKER, 2 * S, flags=WorkerState.IDLE, x=(S, 8 * S, 3 * S, 0)),
+        row(2, Metric.TASK, 3 * S, count=1000, flags=TaskFlags.COUNTED, x=(1000, 0, 3, 3 * S)),
+        row(2, Metric.SUSPENDED, S, count=3, flags=WaitCause.FUTURE),
     ]
     events = [
         *(
-            event(S, 43, 1, arg=1),
-            event(S, 5, 2, a=1),
-            event(2 * S, 34, 2, a=1, arg=1),
-            event(2 * S, 43, 1, arg=3),
+            event(S, EventKind.WORKER_STATE, 1, arg=WorkerState.RUNS),
+            event(S, EventKind.TASK_BEGIN, 2, a=1),
+            event(2 * S, EventKind.TASK_SUSPENDED, 2, a=1, arg=WaitCause.FUTURE),
+            event(2 * S, EventKind.WORKER_STATE, 1, arg=WorkerState.IDLE),
         ),
         *(
-            event(3 * S, 36, NO, a=2, b=1, arg=1),
-            event(3 * S, 35, 2, a=1, b=S, arg=1),
-            event(4 * S, 6, 2, a=1),
+            event(3 * S, EventKind.EDGE, NO, a=2, b=1, arg=WaitCause.FUTURE),
+            event(3 * S, EventKind.TASK_RESUMED, 2, a=1, b=S, arg=WaitCause.FUTURE),
+            event(4 * S, EventKind.TASK_END, 2, a=1),
         ),
     ]
     workers = [
@@ -121,7 +146,7 @@ def bases(folder: Path) -> list[Path]:
         LaneFile(rows, events, run_s=5.0, worker_of=2),
         LaneFile(rows, events[:1] + events[3:4], run_s=5.0, worker_of=2, capacity=2, written=6),
     ]
-    named = [subject(1, 15, "runtime 1"), subject(2, 7, "stencil")]
+    named = [subject(1, SubjectKind.WORKERS, "runtime 1"), subject(2, SubjectKind.TASK, "stencil")]
     tasks = write_run(folder / "tasks", ProcessFiles(workers, named, parallel=8.0, ended=False))
     return [golden, program, tasks]
 
@@ -240,7 +265,7 @@ def _repeat_records(of: Mutated, path: Path, chance: random.Random) -> None:
     """The same records again and again, in any order, with counts that say so."""
     size = next((size for name, size in _RECORDS.items() if path.name.startswith(name)), 0)
     if path.name.endswith(".profile"):
-        size = 256
+        size = layout.ROW.itemsize
     content = of.content(path)
     records = (
         [bytes(content[at : at + size]) for at in range(4096, len(content) - size + 1, size)] if size else []
@@ -317,7 +342,7 @@ def _hostile_name(of: Mutated, path: Path, chance: random.Random) -> None:
     content = of.content(names)
     text = chance.choice(HOSTILE_TEXTS).encode("utf-8", "surrogatepass")[:200] + b"\0"
     made = chance.choice((module(1, "x"), subject(1), counter(1, "a", "b"), knob(1, 1, "k"), policy(1, "p")))
-    fixed = {1: 32, 2: 40, 3: 16, 7: 16, 8: 16}[struct.unpack_from("<H", made, 4)[0]]
+    fixed = layout.NAME_LAYOUTS[NameTag(layout.NAME_HEAD.unpack_from(made)[1])].fields.size
     body = made[:fixed] + text * 3
     body += bytes(-len(body) % 8)
     record = struct.pack("<I", len(body)) + body[4:]

@@ -1,4 +1,4 @@
-"""Writes run directories byte by byte, from the description of the format and not with the readers' code.
+"""Writes run directories record by record, as the schema lays them out; tests/golden holds the bytes themselves.
 
 A unit of time is one tick, and a tick is one nanosecond.
 """
@@ -6,31 +6,66 @@ A unit of time is one tick, and a tick is one nanosecond.
 from __future__ import annotations
 
 import json
-import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from trimtab.model.enumerations import (
+    ClockKind,
+    FileKind,
+    Metric,
+    NameTag,
+    ProcessState,
+    RecordLevel,
+    RegionFields,
+    SubjectKind,
+    TeamFields,
+)
+from trimtab.readers import layout
 
 NO = 0xFFFFFFFF
 S = 1_000_000_000
-EVENT = np.dtype("<u8,<u4,<u2,<u2,<u8,<u8")
 
 
-def file_header(kind: int, record_bytes: int, capacity: int, written: int, dropped: int = 0) -> bytes:
+def packed(dtype: np.dtype[np.void], /, **fields: Any) -> bytes:
+    """One record; fields that are not given are 0."""
+    record = np.zeros(1, dtype)
+    for name, value in fields.items():
+        record[name] = value
+    return record.tobytes()
+
+
+def file_header(kind: FileKind, record_bytes: int, capacity: int, written: int, dropped: int = 0) -> bytes:
     """The first 64 bytes of every file."""
-    return struct.pack("<8sIIIIQQQ16x", b"TRIMTAB", 1, 4096, kind, record_bytes, capacity, written, dropped)
+    return packed(
+        layout.FILE_HEADER,
+        magic=layout.MAGIC,
+        version=layout.VERSION,
+        header_size=layout.HEADER_BYTES,
+        kind=kind,
+        record_bytes=record_bytes,
+        capacity=capacity,
+        written=written,
+        dropped=dropped,
+    )
 
 
 def page(*parts: bytes) -> bytes:
-    """Padded to the 4096 bytes of a header."""
-    return b"".join(parts).ljust(4096, b"\0")
+    """Padded to the bytes of a header."""
+    return b"".join(parts).ljust(layout.HEADER_BYTES, b"\0")
 
 
 def event(ticks: int, kind: int, subject: int, a: int = 0, b: int = 0, arg: int = 0) -> bytes:
     """One event."""
-    return struct.pack("<QIHHQQ", ticks, subject, kind, arg, a, b)
+    return packed(layout.EVENT, ticks=ticks, subject=subject, kind=kind, arg=arg, a=a, b=b)
+
+
+def fields(numbered: dict[Any, int]) -> tuple[int, int, int, int]:
+    """The `x` of a row, from its fields by name; those that are not given are 0."""
+    first, second, third, fourth = (numbered.get(at, 0) for at in range(4))
+    return first, second, third, fourth
 
 
 def row(
@@ -45,40 +80,42 @@ def row(
     in_region: int = NO,
 ) -> bytes:
     """One profile row."""
-    histogram = [0] * 42
-    histogram[(total // max(count, 1)).bit_length()] = count
     each = total // max(count, 1)
-    return struct.pack(
-        "<IHHIIQQQQQ4Q42I",
-        subject,
-        what,
-        flags,
-        about,
-        in_region,
-        count,
-        count,
-        total,
-        each,
-        each,
-        *x,
-        *histogram,
+    histogram = np.zeros(layout.HISTOGRAM_BUCKETS, np.uint32)
+    histogram[each.bit_length()] = count
+    return packed(
+        layout.ROW,
+        subject=subject,
+        what=what,
+        flags=flags,
+        about=about,
+        in_region=in_region,
+        count=count,
+        timed=count,
+        sum=total,
+        min=each,
+        max=each,
+        x=x,
+        histogram=histogram,
     )
 
 
-def _string_record(tag: int, fixed: bytes, *strings: str) -> bytes:
-    body = fixed + b"".join(text.encode() + b"\0" for text in strings)
+def _name(tag: NameTag, values: Sequence[int], *texts: str) -> bytes:
+    """A record of names.tt: its fields without the reserved ones, and what follows them."""
+    body = layout.NAME_LAYOUTS[tag].fields.pack(*values)[layout.NAME_HEAD.size :]
+    body += b"".join(text.encode() + b"\0" for text in texts)
     body += bytes(-len(body) % 8)
-    return struct.pack("<IHH", 8 + len(body), tag, 0) + body
+    return layout.NAME_HEAD.pack(layout.NAME_HEAD.size + len(body), tag) + body
 
 
 def module(number: int, path: str, build_id: str = "") -> bytes:
     """A record of names.tt."""
-    return _string_record(1, struct.pack("<IIQQ", number, 0, 0x1000, 0x9000), path, build_id)
+    return _name(NameTag.MODULE, layout.NameModule(number, base=0x1000, end=0x9000), path, build_id)
 
 
 def subject(
     number: int,
-    kind: int = 1,
+    kind: int = SubjectKind.REGION,
     name: str = "",
     *,
     offset: int = 0,
@@ -87,38 +124,40 @@ def subject(
     call: int = 0,
 ) -> bytes:
     """A record of names.tt."""
-    fixed = struct.pack("<IHHIIQII", number, kind, 0, where, 0, offset, parent, call)
-    return _string_record(2, fixed, name, "", "")
+    found = layout.NameSubject(
+        number, kind, runtime=0, module=where, line=0, offset=offset, parent=parent, is_call=call
+    )
+    return _name(NameTag.SUBJECT, found, name, "", "")
 
 
 def counter(number: int, name: str, unit: str) -> bytes:
     """A record of names.tt."""
-    return _string_record(3, struct.pack("<II", number, 1), name, unit, "test")
+    return _name(NameTag.COUNTER, layout.NameCounter(number, is_cumulative=1), name, unit, "test")
 
 
 def unavailable(what: str, why: str, remedy: str) -> bytes:
     """A record of names.tt."""
-    return _string_record(4, b"", what, why, remedy)
+    return _name(NameTag.UNAVAILABLE, (), what, why, remedy)
 
 
 def runtime_of(number: int, name: str) -> bytes:
     """A record of names.tt: an OpenMP runtime."""
-    return _string_record(5, struct.pack("<HHI", number, 0, 0), name, f"/lib/{name}.so", "")
+    return _name(NameTag.RUNTIME, layout.NameRuntime(number), name, f"/lib/{name}.so", "")
 
 
 def fact(key: str, value: str) -> bytes:
     """A record of names.tt."""
-    return _string_record(6, b"", key, value)
+    return _name(NameTag.FACT, (), key, value)
 
 
 def knob(number: int, on: int, name: str, key: str = "app+0x40", values: str = "") -> bytes:
     """A record of names.tt."""
-    return _string_record(7, struct.pack("<II", number, on), name, key, values)
+    return _name(NameTag.KNOB, layout.NameKnob(number, on), name, key, values)
 
 
 def policy(number: int, name: str) -> bytes:
     """A record of names.tt."""
-    return _string_record(8, struct.pack("<H6x", number), name)
+    return _name(NameTag.POLICY, layout.NamePolicy(number), name)
 
 
 def decision(
@@ -133,19 +172,19 @@ def decision(
     by: int = 1,
 ) -> bytes:
     """A record of decisions.tt."""
-    return struct.pack(
-        "<QQIIqqddIHH192s",
-        int(at_s * S),
-        number,
-        on,
-        which,
-        *change,
-        gain[0],
-        gain[1],
-        gain[2],
-        outcome,
-        by,
-        text,
+    of_value = {"from": change[0], "to": change[1]}
+    of_gain = {"gain": gain[0], "uncertainty": gain[1], "pairs": gain[2]}
+    return packed(
+        layout.DECISION,
+        ticks=int(at_s * S),
+        number=number,
+        subject=on,
+        knob=which,
+        **of_value,
+        **of_gain,
+        outcome=outcome,
+        policy=by,
+        text=text,
     )
 
 
@@ -186,51 +225,82 @@ class ProcessFiles:
         home = run / f"{self.pid}-0"
         home.mkdir(parents=True)
         end = int(self.wall * S)
-        body = struct.pack(
-            "<IIIIII" + "QQQd" + "QQQ" + "dIId" + "QQQQ" + "dQ" + "QQQQQ",
-            *(self.pid, 1, 2, 2, 2 if self.ended else 1, len(self.lanes)),
-            *(0, 5 * S, 0, 1.0),
-            *(0, end, end if self.ended else 0),
-            *(self.cpus, 4, 4, self.quota),
-            *(int(self.parallel * S), 0, int(self.setup * S), int(self.sampler * S)),
-            *(20.0, 0),
-            *(int(self.user * S), 0, 7, 8, 1000),
+        body = packed(
+            layout.PROCESS_HEADER,
+            pid=self.pid,
+            ppid=1,
+            clock=ClockKind.MONOTONIC,
+            level=RecordLevel.PROFILE,
+            state=ProcessState.EXITED if self.ended else ProcessState.RUNNING,
+            lanes=len(self.lanes),
+            mono_ns_0=5 * S,
+            ns_per_tick=1.0,
+            last_ticks=end,
+            end_ticks=end if self.ended else 0,
+            cpus_available=self.cpus,
+            cpus_affinity=4,
+            cpus_online=4,
+            cpus_quota=self.quota,
+            parallel_ticks=int(self.parallel * S),
+            setup_ticks=int(self.setup * S),
+            sampler_cpu_ns=int(self.sampler * S),
+            clock_read_ns=20.0,
+            user_ns=int(self.user * S),
+            voluntary_switches=7,
+            involuntary_switches=8,
+            max_rss_kb=1000,
+            command=b"./app\0-x\0",
         )
-        (home / "process.tt").write_bytes(page(file_header(1, 0, 0, 0), body, b"./app\0-x\0"))
+        (home / "process.tt").write_bytes(page(file_header(FileKind.PROCESS, 0, 0, 0), body))
         names = b"".join(self.names)
-        (home / "names.tt").write_bytes(page(file_header(2, 0, 8192, len(names))) + names.ljust(8192, b"\0"))
-        if self.samples:
-            content = b"".join(
-                struct.pack("<QIIdQ", int(t * S), which, NO, value, 0) for t, which, value in self.samples
-            )
-            head = page(file_header(3, 32, len(self.samples), len(self.samples)))
-            (home / "counters.tt").write_bytes(head + content)
-        if self.decisions:
-            head = page(file_header(7, 256, len(self.decisions), len(self.decisions)))
-            (home / "decisions.tt").write_bytes(head + b"".join(self.decisions))
-        if self.switches:
-            head = page(file_header(6, 32, len(self.switches), len(self.switches)))
-            (home / "switches.tt").write_bytes(head + b"".join(self.switches))
+        (home / "names.tt").write_bytes(
+            page(file_header(FileKind.NAMES, 0, 8192, len(names))) + names.ljust(8192, b"\0")
+        )
+        samples = [
+            packed(layout.SAMPLE, ticks=int(t * S), counter=which, lane=NO, value=value)
+            for t, which, value in self.samples
+        ]
+        _write_records(home / "counters.tt", FileKind.COUNTERS, samples)
+        _write_records(home / "decisions.tt", FileKind.DECISIONS, self.decisions)
+        _write_records(home / "switches.tt", FileKind.SWITCHES, self.switches)
         for number, lane in enumerate(self.lanes):
             self._write_lane(home, number, lane)
         return home
 
     def _write_lane(self, home: Path, number: int, lane: LaneFile) -> None:
-        head = struct.pack(
-            "<IIQQII16sQQQQQQQQQII",
-            *(number, self.pid + number, 0, 0, 1, int(number == 0), b"worker"),
-            *(int(lane.run_s * S), int(lane.delay_s * S), 3, 4, 5, 6, 0, 0, 0),
-            *(lane.worker_of, 0),
+        head = packed(
+            layout.LANE_HEADER,
+            lane=number,
+            tid=self.pid + number,
+            threads=1,
+            is_main=int(number == 0),
+            name=b"worker",
+            run_ns=int(lane.run_s * S),
+            run_delay_ns=int(lane.delay_s * S),
+            time_slices=3,
+            voluntary_switches=4,
+            involuntary_switches=5,
+            migrations=6,
+            worker_of=lane.worker_of,
         )
         events, rows = b"".join(lane.events), b"".join(lane.rows)
         capacity = len(lane.events) if lane.capacity is None else lane.capacity
         written = len(lane.events) if lane.written is None else lane.written
+        size = layout.EVENT.itemsize
         (home / f"lane-{number:04}.events").write_bytes(
-            page(file_header(4, 32, capacity, written), head) + events.ljust(capacity * 32, b"\0")
+            page(file_header(FileKind.EVENTS, size, capacity, written), head)
+            + events.ljust(capacity * size, b"\0")
         )
-        (home / f"lane-{number:04}.profile").write_bytes(
-            page(file_header(5, 256, len(lane.rows), len(lane.rows)), struct.pack("<I", number)) + rows
-        )
+        of_rows = file_header(FileKind.PROFILE, layout.ROW.itemsize, len(lane.rows), len(lane.rows))
+        only_number = packed(layout.LANE_HEADER, lane=number)
+        (home / f"lane-{number:04}.profile").write_bytes(page(of_rows, only_number) + rows)
+
+
+def _write_records(path: Path, kind: FileKind, records: list[bytes]) -> None:
+    """A file of records of one size; none without any."""
+    if records:
+        head = file_header(kind, len(records[0]), len(records), len(records))
+        path.write_bytes(page(head) + b"".join(records))
 
 
 def write_run(directory: Path, *processes: ProcessFiles, info: dict[str, Any] | None = None) -> Path:
@@ -278,21 +348,23 @@ def team_of(
     rows = [
         row(
             number,
-            1,
+            Metric.REGION,
             int(wall * S),
             about=forker,
             count=calls,
-            x=(
-                calls * len(work),
-                len(work),
-                int((max(work) if slowest is None else slowest) * S),
-                int(mean * S),
+            x=fields(
+                {
+                    RegionFields.THREADS: calls * len(work),
+                    RegionFields.MOST_THREADS: len(work),
+                    RegionFields.SLOWEST_WORK: int((max(work) if slowest is None else slowest) * S),
+                    RegionFields.MEAN_WORK: int(mean * S),
+                }
             ),
             in_region=in_region,
         )
     ]
     for lane, own in zip(numbers, work, strict=True):
         waited = wall - own - arrival
-        x = (int(waited * S), int(arrival * S), 0, 0)
-        rows.append(row(number, 2, int(own * S), about=lane, count=calls, x=x, in_region=in_region))
+        x = fields({TeamFields.JOIN_WAIT: int(waited * S), TeamFields.ARRIVAL: int(arrival * S)})
+        rows.append(row(number, Metric.TEAM, int(own * S), about=lane, count=calls, x=x, in_region=in_region))
     return rows

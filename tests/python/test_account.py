@@ -33,6 +33,7 @@ from trimtab.analysis.overhead import (
     LOCK_WAIT_PART,
     SHARED_REGION_NS,
 )
+from trimtab.model.enumerations import EventKind, Metric, Schedule, SubjectKind, WaitKind
 from trimtab.readers import open_run
 
 
@@ -181,7 +182,7 @@ def test_who_gives_way_lacks_a_cpu_in_its_waits(
 def test_lanes_that_wait_for_their_first_cpu_leave_the_work_to_others(tmp_path: Path) -> None:
     # Two lanes work all the time, two begin after 8 s in which they had no CPU, and find none left to do.
     lanes = [LaneFile(run_s=10.0 - delay_s, delay_s=delay_s) for delay_s in (1.0, 1.0, 9.0, 9.0)]
-    late = [row(1, 2, 2 * S, about=lane, x=(0, 8 * S, 0, 0)) for lane in (2, 3)]
+    late = [row(1, Metric.TEAM, 2 * S, about=lane, x=(0, 8 * S, 0, 0)) for lane in (2, 3)]
     lanes[0].rows = [*team_of(1, 10.0, [10.0, 10.0, 2.0, 2.0])[:3], *late]
     check(report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0, cpus=2.0)), work=1.0)
 
@@ -209,7 +210,7 @@ def test_forker_waits_in_a_nested_region(tmp_path: Path) -> None:
     # As before, but the inner team's lane 0 works 1 s and waits 3: the outer region has these as waits.
     lanes = lanes_of(3, run_s=10.0)
     outer = team_of(1, 10.0, [10.0, 10.0])
-    outer[1] = row(1, 2, 7 * S, about=0, x=(0, 0, 3 * S, 0))
+    outer[1] = row(1, Metric.TEAM, 7 * S, about=0, x=(0, 0, 3 * S, 0))
     lanes[0].rows = outer + team_of(2, 4.0, [1.0, 4.0], lanes=[0, 2], in_region=1)
     report = report_of(tmp_path, ProcessFiles(lanes, [subject(1), subject(2, parent=1)], parallel=10.0))
     check(report, work=(7 + 10 + 4) / 40, barrier_wait=3 / 40, serial=16 / 40)
@@ -241,10 +242,11 @@ def test_few_threads_cost_what_cpus_are_without_one(tmp_path: Path, hosts: int, 
 
 @pytest.mark.parametrize(("chunk", "smaller"), [(1, "iterations"), (4, "chunks")])
 def test_chunks_of_one_iteration_cannot_be_smaller(tmp_path: Path, chunk: int, smaller: str) -> None:
-    loop = row(2, 3, 15 * S, flags=3, x=(100, 100, chunk, 100), in_region=1)
+    loop = row(2, Metric.LOOP, 15 * S, flags=Schedule.DYNAMIC, x=(100, 100, chunk, 100), in_region=1)
     lanes = lanes_of(2, rows=[*team_of(1, 10.0, [10.0, 5.0]), loop], run_s=10.0)
     report = report_of(
-        tmp_path, ProcessFiles(lanes, [subject(1), subject(2, kind=2)], parallel=10.0, cpus=2.0)
+        tmp_path,
+        ProcessFiles(lanes, [subject(1), subject(2, kind=SubjectKind.LOOP)], parallel=10.0, cpus=2.0),
     )
     found = {each["cause"]: each["action"] for each in report["findings"]}
     assert found["imbalance"].startswith(f"make the {smaller} smaller")
@@ -266,8 +268,8 @@ def test_own_cost_is_runtime(tmp_path: Path) -> None:
     # 1 M regions, which cost each of four threads, 2 M waits, and a loop of 5 M chunks.
     rows = [
         *team_of(1, 10.0, [10.0] * 4, calls=1_000_000),
-        row(2, 4, 0, count=2_000_000, in_region=1),
-        row(3, 3, 0, x=(0, 5_000_000, 0, 0), in_region=1),
+        row(2, Metric.WAIT, 0, count=2_000_000, in_region=1),
+        row(3, Metric.LOOP, 0, x=(0, 5_000_000, 0, 0), in_region=1),
     ]
     process = ProcessFiles(lanes_of(4, rows=rows, run_s=10.0), [subject(1)], parallel=10.0)
     home = process.write(tmp_path / "run")
@@ -291,7 +293,7 @@ def test_own_cost_of_a_start(tmp_path: Path) -> None:
 
 def test_own_cost_is_paid_again_by_who_waits(tmp_path: Path) -> None:
     # Lane 1 waits for half as long as the two work: half of what the waits inside cost, their clock reads included.
-    rows = [*team_of(1, 10.0, [10.0, 10.0 / 3]), row(2, 4, 0, count=2_000_000, in_region=1)]
+    rows = [*team_of(1, 10.0, [10.0, 10.0 / 3]), row(2, Metric.WAIT, 0, count=2_000_000, in_region=1)]
     process = ProcessFiles(lanes_of(2, rows=rows, run_s=10.0), [subject(1)], parallel=10.0)
     seconds = report_of(tmp_path, process)["overhead"]["seconds"]
     regions = 2e-9 * (COST_NS["region"] + SHARED_REGION_NS)
@@ -300,7 +302,10 @@ def test_own_cost_is_paid_again_by_who_waits(tmp_path: Path) -> None:
 
 def test_own_cost_of_a_lane_alone_is_paid_once(tmp_path: Path) -> None:
     # A team of one passes barriers, too: it waits for nobody who would be in a hook.
-    rows = [row(1, 2, 5 * S, x=(0, 0, 5 * S, 0)), row(2, 4, 0, count=2_000_000, in_region=1)]
+    rows = [
+        row(1, Metric.TEAM, 5 * S, x=(0, 0, 5 * S, 0)),
+        row(2, Metric.WAIT, 0, count=2_000_000, in_region=1),
+    ]
     process = ProcessFiles(lanes_of(1, rows=rows, run_s=10.0), [subject(1)], parallel=10.0)
     seconds = report_of(tmp_path, process)["overhead"]["seconds"]
     assert seconds == pytest.approx(2e-3 * COST_NS["wait"])
@@ -314,22 +319,28 @@ def test_own_cost_of_a_lane_alone_is_paid_once(tmp_path: Path) -> None:
 def test_own_cost_of_locks_is_paid_again_by_who_waits_for_them(
     tmp_path: Path, each_ns: int, extra_ns: float
 ) -> None:
-    rows = [row(2, 5, each_ns * 1_000_000, count=1_000_000, in_region=1)]
-    process = ProcessFiles(lanes_of(1, rows=rows, run_s=10.0), [subject(2, kind=4)], user=10.0)
+    rows = [row(2, Metric.LOCK, each_ns * 1_000_000, count=1_000_000, in_region=1)]
+    process = ProcessFiles(
+        lanes_of(1, rows=rows, run_s=10.0), [subject(2, kind=SubjectKind.CRITICAL)], user=10.0
+    )
     seconds = report_of(tmp_path, process)["overhead"]["seconds"]
     assert seconds == pytest.approx(1e-3 * (COST_NS["lock"] + extra_ns))
 
 
 def test_own_cost_of_scopes_counts_reads_of_the_timed(tmp_path: Path) -> None:
     # 10 M passages; row() says that all were timed: two reads of 20 ns each.
-    process = ProcessFiles(lanes_of(1, rows=[row(1, 7, S, count=10_000_000)]), [subject(1)], user=1.0)
+    process = ProcessFiles(
+        lanes_of(1, rows=[row(1, Metric.SCOPE, S, count=10_000_000)]), [subject(1)], user=1.0
+    )
     assert report_of(tmp_path, process)["overhead"]["seconds"] == pytest.approx(1e-2 * COST_NS["scope"] + 0.4)
 
 
 @pytest.mark.parametrize(("runtime", "gain"), [("libgomp", 0.5), ("libomp", 5.0), ("libiomp5", 5.0)])
 def test_small_chunks_cost_what_the_runtime_takes(tmp_path: Path, runtime: str, gain: float) -> None:
     # 20 M chunks of one iteration on two threads: 50 ns each by libgomp, 500 ns where threads steal them.
-    loop = row(2, 3, 9 * S, flags=3, x=(20_000_000, 20_000_000, 1, 20_000_000), in_region=1)
+    loop = row(
+        2, Metric.LOOP, 9 * S, flags=Schedule.DYNAMIC, x=(20_000_000, 20_000_000, 1, 20_000_000), in_region=1
+    )
     lanes = lanes_of(2, rows=[*team_of(1, 9.0, [9.0, 9.0]), loop], run_s=10.0)
     regions = report_of(tmp_path, ProcessFiles(lanes, [subject(1), subject(2)], parallel=9.0, cpus=2.0))[
         "regions"
@@ -342,8 +353,11 @@ def test_small_chunks_cost_what_the_runtime_takes(tmp_path: Path, runtime: str, 
 def test_region_under_way_at_a_kill(tmp_path: Path) -> None:
     # Killed at 10 s inside a region since 4 s: lane 0 still works, lane 1 ended its part at 8 s and had
     # waited for 1 s.
-    first = [event(4 * S, 1, 1, a=7, arg=1), event(4 * S, 3, 1, a=7, b=0)]
-    second = [event(5 * S, 3, 1, a=7, b=1), event(8 * S, 4, 1, a=7, b=S)]
+    first = [
+        event(4 * S, EventKind.REGION_BEGIN, 1, a=7, arg=1),
+        event(4 * S, EventKind.WORK_BEGIN, 1, a=7, b=0),
+    ]
+    second = [event(5 * S, EventKind.WORK_BEGIN, 1, a=7, b=1), event(8 * S, EventKind.WORK_END, 1, a=7, b=S)]
     lanes = [LaneFile(events=first, run_s=10.0), LaneFile(events=second, run_s=5.0)]
     process = ProcessFiles(lanes, [subject(1, name="long")], cpus=2.0, ended=False)
     ended = {"mono_ns": 15 * S, "code": None, "signal": "SIGKILL", "wall_s": 10.0}
@@ -367,9 +381,11 @@ def test_main_process_is_the_one_with_the_regions(tmp_path: Path) -> None:
 def test_loop_of_few_iterations_is_told(tmp_path: Path) -> None:
     lanes = lanes_of(4, run_s=10.0)
     rows = team_of(1, 10.0, [10.0, 5.0, 5.0, 5.0])
-    rows.append(row(2, 3, 10 * S, flags=3, x=(2, 2, 1, 5), in_region=1))
+    rows.append(row(2, Metric.LOOP, 10 * S, flags=Schedule.DYNAMIC, x=(2, 2, 1, 5), in_region=1))
     lanes[0].rows = rows
-    report = report_of(tmp_path, ProcessFiles(lanes, [subject(1), subject(2, kind=2)], parallel=10.0))
+    report = report_of(
+        tmp_path, ProcessFiles(lanes, [subject(1), subject(2, kind=SubjectKind.LOOP)], parallel=10.0)
+    )
     region = report["regions"][0]
     assert (region["schedule"], region["chunk"], region["iterations"]) == ("dynamic", 1, 5)
     assert "only 5 iterations for 4 threads" in report["findings"][0]["action"]
@@ -426,9 +442,19 @@ def test_shares_are_never_negative_and_sum_to_one(
 
 def test_timeline_counts_lanes_per_region(tmp_path: Path) -> None:
     # Lane 0 is in region 1 for 0..10 s, in the nested region 2 for 4..6 s; lane 1 in region 1 for 0..5 s.
-    outer = [event(0, 3, 1, a=1), event(4 * S, 3, 2, a=2), event(6 * S, 4, 2, a=2), event(10 * S, 4, 1, a=1)]
-    lanes = [LaneFile(events=outer), LaneFile(events=[event(0, 3, 1, a=1, b=1), event(5 * S, 4, 1, a=1)])]
-    lanes[1].events.append(event(2 * S, 17, 9, a=S, b=1, arg=2))
+    outer = [
+        event(0, EventKind.WORK_BEGIN, 1, a=1),
+        event(4 * S, EventKind.WORK_BEGIN, 2, a=2),
+        event(6 * S, EventKind.WORK_END, 2, a=2),
+        event(10 * S, EventKind.WORK_END, 1, a=1),
+    ]
+    lanes = [
+        LaneFile(events=outer),
+        LaneFile(
+            events=[event(0, EventKind.WORK_BEGIN, 1, a=1, b=1), event(5 * S, EventKind.WORK_END, 1, a=1)]
+        ),
+    ]
+    lanes[1].events.append(event(2 * S, EventKind.WAIT, 9, a=S, b=1, arg=WaitKind.BARRIER))
     report = report_of(tmp_path, ProcessFiles(lanes, [subject(1, name="one"), subject(2, name="two")]))
     line = report["timeline"]
     lanes_by_name = {each["name"]: np.array(each["lanes"]) for each in line["series"]}
@@ -441,9 +467,12 @@ def test_timeline_counts_lanes_per_region(tmp_path: Path) -> None:
 
 
 def test_flight_recorder_says_from_when_it_knows(tmp_path: Path) -> None:
-    pairs = [event(at * S, 3 if at % 2 else 4, 1, a=at // 2) for at in (9, 10, 7, 8)]
-    pairs[0] = event(9 * S, 3, 1, a=4)
-    pairs[1] = event(int(9.5 * S), 4, 1, a=4)
+    pairs = [
+        event(at * S, EventKind.WORK_BEGIN if at % 2 else EventKind.WORK_END, 1, a=at // 2)
+        for at in (9, 10, 7, 8)
+    ]
+    pairs[0] = event(9 * S, EventKind.WORK_BEGIN, 1, a=4)
+    pairs[1] = event(int(9.5 * S), EventKind.WORK_END, 1, a=4)
     lane = LaneFile(events=pairs, capacity=4, written=6)
     line = report_of(tmp_path, ProcessFiles([lane], [subject(1)]))["timeline"]
     assert line["source"] == "flight recorder"

@@ -8,6 +8,7 @@ import pytest
 from synthetic import NO, LaneFile, ProcessFiles, S, event, row, subject, team_of, write_run
 from trimtab.analysis import build
 from trimtab.analysis.blocked import blocked_share_outside
+from trimtab.model.enumerations import EventKind, Metric, RegionFlags
 from trimtab.readers import open_run
 
 
@@ -16,12 +17,15 @@ def at(seconds: float) -> int:
 
 
 def region(begin: float, end: float, level: int = 1) -> list[bytes]:
-    return [event(at(begin), 1, 1, a=1, arg=level), event(at(end), 2, 1, a=1, b=2, arg=level)]
+    return [
+        event(at(begin), EventKind.REGION_BEGIN, 1, a=1, arg=level),
+        event(at(end), EventKind.REGION_END, 1, a=1, b=2, arg=level),
+    ]
 
 
 def off(begin: float, end: float, *, preempted: bool = False, lane: int = 0) -> list[bytes]:
-    out = event(at(begin), 48, NO, b=lane, arg=int(preempted))
-    return [out, event(at(end), 49, NO, b=lane)]
+    out = event(at(begin), EventKind.SWITCH_OUT, NO, b=lane, arg=int(preempted))
+    return [out, event(at(end), EventKind.SWITCH_IN, NO, b=lane)]
 
 
 def process_of(events: list[bytes], switches: list[bytes], **lane: int) -> ProcessFiles:
@@ -81,7 +85,7 @@ def test_without_a_region_all_of_it_is_outside(tmp_path: Path, events: list[byte
 def test_unknown_without_switches_or_with_sampled_regions(tmp_path: Path) -> None:
     assert share_of(tmp_path / "none", process_of(region(1.0, 2.0), [])) is None
     sampled = process_of(region(1.0, 2.0), off(1.0, 2.0))
-    sampled.lanes[0].rows.append(row(1, 1, at(1.0), flags=1))
+    sampled.lanes[0].rows.append(row(1, Metric.REGION, at(1.0), flags=RegionFlags.UNTIMED))
     assert share_of(tmp_path / "sampled", sampled) is None
 
 

@@ -11,6 +11,7 @@ import pytest
 from synthetic import LaneFile, ProcessFiles, decision, knob, policy, subject, team_of, write_run
 from trimtab.analysis import build
 from trimtab.history import Key, entries_of
+from trimtab.model.enumerations import Outcome
 from trimtab.readers import open_run
 from trimtab.text.decisions import decision_line, lasting, summary
 from trimtab.text.tables import tables
@@ -24,12 +25,12 @@ NAMES = [
 ]
 KEPT = b"run delay 31 %\0run_delay_share=0.31 passage_s=0.014 half="
 DECISIONS = [
-    decision(1.0, 1, 1, 1, (4, 3), 1, b"search"),
-    decision(1.32, 2, 1, 1, (4, 3), 2, KEPT, (0.22, 0.03, 9)),
-    decision(1.32, 2, 1, 2, (0, 1), 2, KEPT, (0.22, 0.03, 9)),
-    decision(1.5, 3, 1, 2, (1, 7), 3, "zurück".encode()[:5]),
-    decision(1.6, 4, 1, 1, (3, 2), 4, b"load", by=9),
-    decision(1.7, 5, 1, 99, (3, 2), 4),
+    decision(1.0, 1, 1, 1, (4, 3), Outcome.TRIAL, b"search"),
+    decision(1.32, 2, 1, 1, (4, 3), Outcome.KEPT, KEPT, (0.22, 0.03, 9)),
+    decision(1.32, 2, 1, 2, (0, 1), Outcome.KEPT, KEPT, (0.22, 0.03, 9)),
+    decision(1.5, 3, 1, 2, (1, 7), Outcome.UNDONE, "zurück".encode()[:5]),
+    decision(1.6, 4, 1, 1, (3, 2), Outcome.SET, b"load", by=9),
+    decision(1.7, 5, 1, 99, (3, 2), Outcome.SET),
 ]
 
 
@@ -46,7 +47,9 @@ def report(tmp_path: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("measured", [(math.nan, 0.03, 9), (0.22, math.inf, 9)])
 def test_figures_that_are_no_numbers_are_left_out(tmp_path: Path, measured: tuple[float, float, int]) -> None:
     reason = b"slow\0share=nan pairs=1e999 passage_s=0.014"
-    report = build(open_run(run_with(tmp_path, [decision(1.0, 1, 1, 1, (4, 3), 2, reason, measured)])))
+    report = build(
+        open_run(run_with(tmp_path, [decision(1.0, 1, 1, 1, (4, 3), Outcome.KEPT, reason, measured)]))
+    )
     (damaged,) = report["decisions"]
     assert (damaged["gain"], damaged["uncertainty"], damaged["pairs"]) == (None, None, 0)
     assert damaged["evidence"] == {"passage_s": 0.014}
@@ -163,8 +166,8 @@ def test_a_file_that_was_cut_off_is_told(tmp_path: Path) -> None:
 
 def test_what_a_search_confirmed_is_no_change_of_the_program(tmp_path: Path) -> None:
     confirmed = [
-        decision(1.0, 1, 1, 1, (4, 4), 2, b"the best"),
-        decision(1.0, 1, 1, 2, (0, 0), 2, b"the best"),
+        decision(1.0, 1, 1, 1, (4, 4), Outcome.KEPT, b"the best"),
+        decision(1.0, 1, 1, 2, (0, 0), Outcome.KEPT, b"the best"),
     ]
     (made,) = build(open_run(run_with(tmp_path, confirmed)))["decisions"]
     assert decision_line(made) == "at 1.00 s threads of mandel.c:48 stays 4, schedule stays static: the best"

@@ -24,7 +24,8 @@ from trimtab.cli import main
 from trimtab.export import export
 from trimtab.export.source import notes_of, views_of
 from trimtab.model import RunError
-from trimtab.readers import open_run
+from trimtab.model.enumerations import EventKind, FileKind, Schedule, SubjectKind, WaitKind
+from trimtab.readers import layout, open_run
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 REGION, TASK = 1, 2
@@ -33,35 +34,35 @@ REGION, TASK = 1, 2
 def sample_run(directory: Path) -> Path:
     """Two lanes; a region with a chunk and a wait; three tasks, one after another, made on lane 0."""
     first = [
-        event(1000, 41, 0xFFFFFFFF, a=100),
-        event(2000, 1, REGION, a=7, arg=1),
-        event(2100, 3, REGION, a=7, b=0),
-        *(event(2200 + at, 32, TASK, a=at, b=0) for at in (1, 2, 3)),
-        event(2300, 5, TASK, a=1),
-        event(3300, 6, TASK, a=1),
-        event(3400, 36, 0xFFFFFFFF, a=1, b=2),
-        event(3410, 36, 0xFFFFFFFF, a=1, b=3),
-        event(3420, 36, 0xFFFFFFFF, a=2, b=3),
-        event(3420, 36, 0xFFFFFFFF, a=3, b=99),
-        event(9000, 4, REGION, a=7, b=100),
-        event(9500, 2, REGION, a=7, b=2, arg=1),
+        event(1000, EventKind.THREAD_BEGIN, 0xFFFFFFFF, a=100),
+        event(2000, EventKind.REGION_BEGIN, REGION, a=7, arg=1),
+        event(2100, EventKind.WORK_BEGIN, REGION, a=7, b=0),
+        *(event(2200 + at, EventKind.TASK_CREATED, TASK, a=at, b=0) for at in (1, 2, 3)),
+        event(2300, EventKind.TASK_BEGIN, TASK, a=1),
+        event(3300, EventKind.TASK_END, TASK, a=1),
+        event(3400, EventKind.EDGE, 0xFFFFFFFF, a=1, b=2),
+        event(3410, EventKind.EDGE, 0xFFFFFFFF, a=1, b=3),
+        event(3420, EventKind.EDGE, 0xFFFFFFFF, a=2, b=3),
+        event(3420, EventKind.EDGE, 0xFFFFFFFF, a=3, b=99),
+        event(9000, EventKind.WORK_END, REGION, a=7, b=100),
+        event(9500, EventKind.REGION_END, REGION, a=7, b=2, arg=1),
     ]
     second = [
-        event(2150, 3, REGION, a=7, b=1),
-        event(2160, 18, 3, a=10, b=(1 << 64) - 5, arg=3),
-        event(2155, 16, 3, a=845, b=10, arg=3),
-        event(3500, 5, TASK, a=2),
-        event(4500, 6, TASK, a=2),
-        event(4600, 5, TASK, a=3),
-        event(5600, 6, TASK, a=3),
-        event(6000, 17, 4, a=2000, b=7, arg=2),
-        event(8900, 4, REGION, a=7, b=2000),
+        event(2150, EventKind.WORK_BEGIN, REGION, a=7, b=1),
+        event(2160, EventKind.CHUNK, 3, a=10, b=(1 << 64) - 5, arg=Schedule.DYNAMIC),
+        event(2155, EventKind.LOOP, 3, a=845, b=10, arg=Schedule.DYNAMIC),
+        event(3500, EventKind.TASK_BEGIN, TASK, a=2),
+        event(4500, EventKind.TASK_END, TASK, a=2),
+        event(4600, EventKind.TASK_BEGIN, TASK, a=3),
+        event(5600, EventKind.TASK_END, TASK, a=3),
+        event(6000, EventKind.WAIT, 4, a=2000, b=7, arg=WaitKind.BARRIER),
+        event(8900, EventKind.WORK_END, REGION, a=7, b=2000),
     ]
     names = [
         subject(REGION, name='a "region"'),
-        subject(TASK, kind=7, name="täsk"),
-        subject(3, kind=2, name="l"),
-        subject(4, kind=3, name="b"),
+        subject(TASK, kind=SubjectKind.TASK, name="täsk"),
+        subject(3, kind=SubjectKind.LOOP, name="l"),
+        subject(4, kind=SubjectKind.BARRIER, name="b"),
         counter(1, "load", "CPUs"),
     ]
     lanes = [LaneFile(team_of(REGION, 7.5e-6, [6e-6, 5e-6]), first, run_s=1), LaneFile([], second)]
@@ -72,34 +73,37 @@ def sample_run(directory: Path) -> Path:
 def two_processes(directory: Path) -> Path:
     """Each with a task that waits for another; the second began 5 s later and has lanes of one thread id."""
     events = [
-        event(2005, 5, TASK, a=1),
-        event(2050, 6, TASK, a=1),
-        event(2060, 36, 0xFFFFFFFF, a=1, b=2),
-        event(2100, 5, TASK, a=2),
-        event(2150, 6, TASK, a=2),
+        event(2005, EventKind.TASK_BEGIN, TASK, a=1),
+        event(2050, EventKind.TASK_END, TASK, a=1),
+        event(2060, EventKind.EDGE, 0xFFFFFFFF, a=1, b=2),
+        event(2100, EventKind.TASK_BEGIN, TASK, a=2),
+        event(2150, EventKind.TASK_END, TASK, a=2),
     ]
-    names = [subject(TASK, kind=7, name="t"), counter(1, "run delay", "s")]
+    names = [subject(TASK, kind=SubjectKind.TASK, name="t"), counter(1, "run delay", "s")]
     run = write_run(
         directory,
         ProcessFiles([LaneFile([], events), LaneFile()], names, [(0.001, 1, 0.5)]),
         ProcessFiles([LaneFile([], events), LaneFile()], names, pid=200),
     )
     later = run / "200-0" / "process.tt"
-    patch(later, 64 + 32, struct.pack("<Q", 10 * 10**9))  # mono_ns_0
-    patch(run / "200-0" / "lane-0001.events", 64 + 4, struct.pack("<I", 200))  # tid
-    patch(run / "100-0" / "counters.tt", 4096 + 12, struct.pack("<I", 1))  # lane
+    head = layout.FILE_HEADER.itemsize
+    patch(later, head + layout.offset_of(layout.PROCESS_HEADER, "mono_ns_0"), struct.pack("<Q", 10 * 10**9))
+    other_lane = run / "200-0" / "lane-0001.events"
+    patch(other_lane, head + layout.offset_of(layout.LANE_HEADER, "tid"), struct.pack("<I", 200))
+    of_sample = layout.HEADER_BYTES + layout.offset_of(layout.SAMPLE, "lane")
+    patch(run / "100-0" / "counters.tt", of_sample, struct.pack("<I", 1))
     # Lane 1: on CPU 3, preempted, on CPU 4, waits; a record is lost; on CPU 5 until it ends.
     switches = [
-        event(100, 49, 0xFFFFFFFF, a=3, b=1),
-        event(200, 48, 0xFFFFFFFF, a=3, b=1, arg=1),
-        event(300, 49, 0xFFFFFFFF, a=4, b=1),
-        event(350, 49, 0xFFFFFFFF, a=6, b=0),
-        event(400, 48, 0xFFFFFFFF, a=4, b=1),
-        event(500, 48, 0xFFFFFFFF, a=4, b=1, arg=1),
-        event(600, 49, 0xFFFFFFFF, a=5, b=1),
-        event(700, 48, 0xFFFFFFFF, a=5, b=1),
+        event(100, EventKind.SWITCH_IN, 0xFFFFFFFF, a=3, b=1),
+        event(200, EventKind.SWITCH_OUT, 0xFFFFFFFF, a=3, b=1, arg=1),
+        event(300, EventKind.SWITCH_IN, 0xFFFFFFFF, a=4, b=1),
+        event(350, EventKind.SWITCH_IN, 0xFFFFFFFF, a=6, b=0),
+        event(400, EventKind.SWITCH_OUT, 0xFFFFFFFF, a=4, b=1),
+        event(500, EventKind.SWITCH_OUT, 0xFFFFFFFF, a=4, b=1, arg=1),
+        event(600, EventKind.SWITCH_IN, 0xFFFFFFFF, a=5, b=1),
+        event(700, EventKind.SWITCH_OUT, 0xFFFFFFFF, a=5, b=1),
     ]
-    head = file_header(6, 32, len(switches), len(switches)).ljust(4096, b"\0")
+    head = file_header(FileKind.SWITCHES, 32, len(switches), len(switches)).ljust(4096, b"\0")
     (run / "100-0" / "switches.tt").write_bytes(head + b"".join(switches))
     return run
 
@@ -296,7 +300,7 @@ def test_two_processes_in_chrome(tmp_path: Path) -> None:
 
 
 def test_a_part_whose_begin_was_lost_has_no_figures_of_its_end(tmp_path: Path) -> None:
-    events = [event(2000, 4, REGION, a=7, b=1234)]
+    events = [event(2000, EventKind.WORK_END, REGION, a=7, b=1234)]
     run = write_run(tmp_path / "run", ProcessFiles([LaneFile([], events)], [subject(REGION, name="r")]))
     tracks = Tracks(perfetto_trace(exported(run, "perfetto", tmp_path / "t")))
     assert tracks.figures == {"r": {}}
@@ -342,7 +346,10 @@ def test_arrows_of_chrome_lie_in_their_tasks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("to", ["perfetto", "chrome"])
 def test_what_a_ring_lost_is_told(tmp_path: Path, to: str) -> None:
-    events = [event(1000 * at, 3 if at % 2 else 4, REGION, a=at // 2) for at in range(4, 8)]
+    events = [
+        event(1000 * at, EventKind.WORK_BEGIN if at % 2 else EventKind.WORK_END, REGION, a=at // 2)
+        for at in range(4, 8)
+    ]
     lane = LaneFile([], events, capacity=4, written=9)
     run = write_run(tmp_path / "run", ProcessFiles([lane], [subject(REGION, name="r")]))
     done = export(open_run(run), to, tmp_path / "t")
@@ -361,12 +368,12 @@ def test_what_a_ring_lost_is_told(tmp_path: Path, to: str) -> None:
 def test_dropped_events_and_killed_processes_are_told(tmp_path: Path) -> None:
     run = write_run(
         tmp_path / "run",
-        ProcessFiles([LaneFile([], [event(5, 40, REGION)])], ended=False),
+        ProcessFiles([LaneFile([], [event(5, EventKind.MARK, REGION)])], ended=False),
         ProcessFiles(pid=7),
     )
     path = run / "100-0" / "lane-0000.events"
     data = bytearray(path.read_bytes())
-    data[:64] = file_header(4, 32, 1, 1, dropped=12345)
+    data[:64] = file_header(FileKind.EVENTS, 32, 1, 1, dropped=12345)
     path.write_bytes(data)
     notes = notes_of(views_of(open_run(run)))
     assert (
@@ -530,7 +537,7 @@ def test_memory_for_a_million_events_in_one_lane(tmp_path: Path, to: str) -> Non
     events["f4"] = np.where(at % 4 == 1, 900, np.where(at % 4 == 2, 900, at // 4))
     path = run / "100-0" / "lane-0000.events"
     head = path.read_bytes()[64:4096]
-    path.write_bytes(file_header(4, 32, count, count) + head + events.tobytes())
+    path.write_bytes(file_header(FileKind.EVENTS, 32, count, count) + head + events.tobytes())
     done = subprocess.run(
         [sys.executable, "-c", MEASURE, str(run), to, str(tmp_path / "out")],
         capture_output=True,

@@ -6,15 +6,18 @@ from pathlib import Path
 
 from synthetic import LaneFile, ProcessFiles, event, subject, write_run
 from trimtab.export.arrows import Arrows, arrows_of
+from trimtab.model.enumerations import EventKind, SubjectKind, WaitCause
 from trimtab.readers import open_run
 
-BEGIN, END, CREATED, READY, SUSPENDED, RESUMED, EDGE = 5, 6, 32, 33, 34, 35, 36
-FUTURE = 1
+BEGIN, END, EDGE = EventKind.TASK_BEGIN, EventKind.TASK_END, EventKind.EDGE
+CREATED, READY = EventKind.TASK_CREATED, EventKind.TASK_READY
+SUSPENDED, RESUMED = EventKind.TASK_SUSPENDED, EventKind.TASK_RESUMED
+FUTURE = WaitCause.FUTURE
 End = tuple[int, int]
 
 
 def arrows(path: Path, *lanes: list[bytes]) -> Arrows:
-    files = ProcessFiles([LaneFile(events=each) for each in lanes], [subject(5, 7, "t")])
+    files = ProcessFiles([LaneFile(events=each) for each in lanes], [subject(5, SubjectKind.TASK, "t")])
     return arrows_of(open_run(write_run(path / "run", files)).processes[0])
 
 

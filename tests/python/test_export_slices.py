@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trimtab.export.slices import Role, lane_slices
+from trimtab.model.enumerations import EventKind
 from trimtab.readers.layout import EVENT
 
 Event = tuple[int, int, int, int, int, int]  # ticks, subject, kind, arg, a, b
@@ -32,8 +33,12 @@ def tree(*events: Event, end: int = 10_000) -> list[tuple[int, str, int, int]]:
     return found
 
 
-REGION, REGION_END, WORK, WORK_END, TASK, TASK_END = 1, 2, 3, 4, 5, 6
-LOOP, WAIT, CHUNK, LOCK, SINGLE, CREATED, SUSPENDED, RESUMED, STATE = 16, 17, 18, 19, 20, 32, 34, 35, 43
+REGION, REGION_END = EventKind.REGION_BEGIN, EventKind.REGION_END
+WORK, WORK_END = EventKind.WORK_BEGIN, EventKind.WORK_END
+TASK, TASK_END = EventKind.TASK_BEGIN, EventKind.TASK_END
+LOOP, WAIT, CHUNK, LOCK, SINGLE = (EventKind[name] for name in ("LOOP", "WAIT", "CHUNK", "LOCK", "SINGLE"))
+CREATED, SUSPENDED, RESUMED = EventKind.TASK_CREATED, EventKind.TASK_SUSPENDED, EventKind.TASK_RESUMED
+STATE = EventKind.WORKER_STATE
 
 
 def test_spans_are_put_where_they_began() -> None:

@@ -7,8 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trimtab.export.tables import EVENT_KINDS
-from trimtab.model import CAUSES, METRICS, OUTCOMES, SUBJECT_KINDS, UNKNOWN, WAITS, WORKER_STATES, Knob
+from trimtab.model import CAUSES, OUTCOMES, SUBJECT_KINDS, UNKNOWN, WAITS, WORKER_STATES, Knob
+from trimtab.model.enumerations import (
+    EVENT_KINDS,
+    METRIC_NAMES,
+    ClockKind,
+    LoopFields,
+    Metric,
+    Outcome,
+    ProcessState,
+    RecordLevel,
+    Schedule,
+)
 from trimtab.readers import layout, open_run
 
 ROOT = Path(__file__).parents[2]
@@ -60,7 +70,7 @@ def test_documented_offsets(heading: str, name: str, start: int) -> None:
 
 
 ENUMS = {
-    "metric": {number: name for name, number in METRICS.items()},
+    "metric": METRIC_NAMES,
     "event_kind": EVENT_KINDS,
     "subject_kind": SUBJECT_KINDS,
     "wait_kind": WAITS,
@@ -84,7 +94,8 @@ def test_values_are_those_of_the_writer() -> None:
     run = open_run(GOLDEN)
     (process,) = run.processes
     head = process.header
-    assert (head["pid"], head["ppid"], head["clock"], head["level"], head["state"]) == (100, 99, 1, 3, 2)
+    assert (head["pid"], head["ppid"], head["clock"]) == (100, 99, ClockKind.TSC)
+    assert (head["level"], head["state"]) == (RecordLevel.TRACE, ProcessState.EXITED)
     assert (head["ns_per_tick"], head["cpus_available"], head["cpus_quota"]) == (0.5, 1.5, 1.5)
     assert (head["parallel_ticks"], head["sampler_cpu_ns"], head["clock_read_ns"]) == (500_000, 12, 7.25)
     assert (head["forked_from"], head["max_rss_kb"]) == (98, 17)
@@ -102,7 +113,8 @@ def test_values_are_those_of_the_writer() -> None:
     assert lane.events["ticks"].tolist() == [3000, 4000]
     assert (lane.events_written, lane.events_dropped) == (4, 3)
     row = lane.rows[0]
-    assert (row["what"], row["flags"], row["sum"], row["x"].tolist()) == (3, 3, 31, [40, 41, 42, 43])
+    assert (row["what"], row["flags"], row["sum"]) == (Metric.LOOP, Schedule.DYNAMIC, 31)
+    assert [int(row["x"][field]) for field in LoopFields] == [40, 41, 42, 43]
     assert (row["histogram"][5], row["histogram"][41]) == (1, 9)
     assert process.samples["value"].tolist() == [0.25]
     assert process.switches["a"].tolist() == [3]
@@ -112,4 +124,4 @@ def test_values_are_those_of_the_writer() -> None:
     (kept,) = process.decisions
     assert (kept["number"], kept["subject"], kept["knob"], kept["from"], kept["to"]) == (2, 1, 1, 0, 1)
     assert (kept["gain"], kept["uncertainty"], kept["pairs"]) == (0.22, 0.03, 9)
-    assert (kept["outcome"], kept["policy"], bytes(kept["text"])[:10]) == (2, 1, b"run delay\0")
+    assert (kept["outcome"], kept["policy"], bytes(kept["text"])[:10]) == (Outcome.KEPT, 1, b"run delay\0")

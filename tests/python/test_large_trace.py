@@ -9,16 +9,13 @@ from pathlib import Path
 
 import numpy as np
 from synthetic import LaneFile, ProcessFiles, S, file_header, subject, team_of, write_run
+from trimtab.model.enumerations import EventKind, FileKind
+from trimtab.readers import layout
 
 EVENTS = 10_000_000
 LANES = 16
 REGIONS = 200
-EVENT = np.dtype(
-    {
-        "names": ["ticks", "subject", "kind", "arg", "a", "b"],
-        "formats": ["<u8", "<u4", "<u2", "<u2", "<u8", "<u8"],
-    }
-)
+PARTS = np.array([EventKind.WORK_BEGIN, EventKind.LOOP, EventKind.WAIT, EventKind.WORK_END])
 MEASURE = """
 import json, resource, sys, time
 from trimtab.analysis import build
@@ -35,15 +32,15 @@ def write_lane(path: Path, lane: int) -> None:
     count = EVENTS // LANES
     at = np.arange(count)
     instance = at // 4
-    events = np.zeros(count, EVENT)
+    events = np.zeros(count, layout.EVENT)
     events["ticks"] = (instance + np.array([0.0, 0.0, 0.5, 0.75])[at % 4]) * (10.0 * S * 4 / count)
     events["subject"] = 1 + instance % REGIONS
-    events["kind"] = np.array([3, 16, 17, 4])[at % 4]
-    events["a"] = np.where(events["kind"] == 17, 100, instance + 1)
+    events["kind"] = PARTS[at % 4]
+    events["a"] = np.where(events["kind"] == EventKind.WAIT, 100, instance + 1)
     events["b"] = instance + 1
     head = path.read_bytes()[64:4096]
     with path.open("wb") as stream:
-        stream.write(file_header(4, 32, count, count) + head)
+        stream.write(file_header(FileKind.EVENTS, layout.EVENT.itemsize, count, count) + head)
         events.tofile(stream)
 
 

@@ -30,6 +30,15 @@ from synthetic import (
 )
 from trimtab.analysis import build
 from trimtab.model import RunError, Unavailable
+from trimtab.model.enumerations import (
+    EventKind,
+    Metric,
+    SubjectKind,
+    TaskFlags,
+    WaitCause,
+    WaitKind,
+    WorkerState,
+)
 from trimtab.readers import open_run
 
 
@@ -38,21 +47,25 @@ def a_run(path: Path) -> Path:
         LaneFile(
             team_of(1, 5.0, [5.0, 3.0]),
             [
-                event(S, 1, 1, a=7, arg=1),
-                event(S, 3, 1, a=7),
-                event(2 * S, 4, 1, a=7),
-                event(3 * S, 2, 1, a=7, arg=1),
+                event(S, EventKind.REGION_BEGIN, 1, a=7, arg=1),
+                event(S, EventKind.WORK_BEGIN, 1, a=7),
+                event(2 * S, EventKind.WORK_END, 1, a=7),
+                event(3 * S, EventKind.REGION_END, 1, a=7, arg=1),
             ],
             run_s=9.0,
         ),
         LaneFile(
-            events=[event(S, 3, 1, a=7, b=1), event(S, 17, 2, a=5, b=7, arg=2), event(2 * S, 4, 1, a=7)]
+            events=[
+                event(S, EventKind.WORK_BEGIN, 1, a=7, b=1),
+                event(S, EventKind.WAIT, 2, a=5, b=7, arg=WaitKind.BARRIER),
+                event(2 * S, EventKind.WORK_END, 1, a=7),
+            ]
         ),
     ]
     names = [
         module(1, "/nowhere/app", "ab12"),
         subject(1, name="größer"),
-        subject(2, 3, offset=0x40, where=1, call=1),
+        subject(2, SubjectKind.BARRIER, offset=0x40, where=1, call=1),
         counter(1, "load", "CPUs"),
         unavailable("energy", "no meter", "another machine"),
     ]
@@ -62,27 +75,27 @@ def a_run(path: Path) -> Path:
 def a_run_of_tasks(path: Path) -> Path:
     runtime, task = 1, 2
     rows = [
-        row(runtime, 9, 4 * S, flags=1, x=(4 * S, 0, 0, 0)),
-        row(runtime, 9, S, flags=2, x=(S, 0, 0, 0)),
-        row(runtime, 9, 2 * S, flags=3, x=(S, 8 * S, 3 * S, 0)),
-        row(task, 6, 3 * S, count=1000, flags=1, x=(1000, 0, 3, 3 * S)),
-        row(task, 10, S, count=3, flags=1),
+        row(runtime, Metric.WORKER, 4 * S, flags=WorkerState.RUNS, x=(4 * S, 0, 0, 0)),
+        row(runtime, Metric.WORKER, S, flags=WorkerState.LOOKS, x=(S, 0, 0, 0)),
+        row(runtime, Metric.WORKER, 2 * S, flags=WorkerState.IDLE, x=(S, 8 * S, 3 * S, 0)),
+        row(task, Metric.TASK, 3 * S, count=1000, flags=TaskFlags.COUNTED, x=(1000, 0, 3, 3 * S)),
+        row(task, Metric.SUSPENDED, S, count=3, flags=WaitCause.FUTURE),
     ]
     events = [
-        event(S, 43, runtime, arg=1),
-        event(S, 5, task, a=1),
-        event(2 * S, 34, task, a=1, arg=1),
-        event(2 * S, 43, runtime, arg=3),
-        event(3 * S, 36, NO, a=2, b=1, arg=1),
-        event(3 * S, 35, task, a=1, b=S, arg=1),
-        event(4 * S, 6, task, a=1),
+        event(S, EventKind.WORKER_STATE, runtime, arg=WorkerState.RUNS),
+        event(S, EventKind.TASK_BEGIN, task, a=1),
+        event(2 * S, EventKind.TASK_SUSPENDED, task, a=1, arg=WaitCause.FUTURE),
+        event(2 * S, EventKind.WORKER_STATE, runtime, arg=WorkerState.IDLE),
+        event(3 * S, EventKind.EDGE, NO, a=2, b=1, arg=WaitCause.FUTURE),
+        event(3 * S, EventKind.TASK_RESUMED, task, a=1, b=S, arg=WaitCause.FUTURE),
+        event(4 * S, EventKind.TASK_END, task, a=1),
     ]
     lanes = [
         LaneFile(run_s=1.0),
         LaneFile(rows, events, run_s=5.0, worker_of=runtime + 1),
         LaneFile(rows, events[:1] + events[3:4], run_s=5.0, worker_of=runtime + 1),
     ]
-    names = [subject(runtime, 15, "runtime 1"), subject(task, 7, "stencil")]
+    names = [subject(runtime, SubjectKind.WORKERS, "runtime 1"), subject(task, SubjectKind.TASK, "stencil")]
     return write_run(path, ProcessFiles(lanes, names, parallel=8.0, ended=False))
 
 
@@ -115,14 +128,14 @@ def test_everything_is_read(tmp_path: Path) -> None:
 
 def test_wrapped_ring_begins_with_the_oldest_whole_record(tmp_path: Path) -> None:
     # Six written into room for four: 4 and 5 stand where 0 and 1 were; 2 is being overwritten, perhaps.
-    lane = LaneFile(events=[event(t, 40, 1) for t in (4, 5, 2, 3)], written=6)
+    lane = LaneFile(events=[event(t, EventKind.MARK, 1) for t in (4, 5, 2, 3)], written=6)
     run = open_run(write_run(tmp_path, ProcessFiles([lane], [subject(1)])))
     assert run.processes[0].lanes[0].events["ticks"].tolist() == [3, 4, 5]
     assert run.processes[0].lanes[0].events_written == 6
 
 
 def test_stream_ends_where_the_writer_was(tmp_path: Path) -> None:
-    lane = LaneFile(events=[event(t, 40, 1) for t in (1, 2, 0, 0)], capacity=4, written=2)
+    lane = LaneFile(events=[event(t, EventKind.MARK, 1) for t in (1, 2, 0, 0)], capacity=4, written=2)
     run = open_run(write_run(tmp_path, ProcessFiles([lane], [subject(1)])))
     assert run.processes[0].lanes[0].events["ticks"].tolist() == [1, 2]
 
@@ -355,7 +368,7 @@ def test_a_thousand_processes_are_read_quickly(tmp_path: Path) -> None:
 
 def test_long_trace_is_mapped_and_not_copied(tmp_path: Path) -> None:
     count = 100_000
-    events = [event(at * 1000, 40, 1) for at in range(count)]
+    events = [event(at * 1000, EventKind.MARK, 1) for at in range(count)]
     run = write_run(tmp_path, ProcessFiles([LaneFile(events=events)]))
     read = open_run(run).processes[0].lanes[0].events
     base: object = read

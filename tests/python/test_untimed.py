@@ -12,34 +12,42 @@ from trimtab.analysis import build
 from trimtab.analysis.overhead import CHUNK_NS, COST_NS, SHARED_REGION_NS, UNTIMED_REGION_NS
 from trimtab.export import export
 from trimtab.model import WAIT_REDUCTION
+from trimtab.model.enumerations import EventKind, Metric, RegionFlags, Schedule, SubjectKind, WaitKind
 from trimtab.readers import open_run
 from trimtab.readers.layout import ROW
 
-UNTIMED, SAMPLE = 1, 2
-STATIC, STATIC_CHUNKED, DYNAMIC, INFERRED = 1, 2, 3, 7
-BARRIER = 2
+UNTIMED, SAMPLE = RegionFlags.UNTIMED, RegionFlags.SAMPLE
+STATIC, STATIC_CHUNKED, DYNAMIC = Schedule.STATIC, Schedule.STATIC_CHUNKED, Schedule.DYNAMIC
+INFERRED = Schedule.STATIC_INFERRED
+BARRIER = WaitKind.BARRIER
 
 
 def sampled_team(wall: float, works: list[float], waited: list[float], arrived: list[float]) -> list[bytes]:
     """Rows of ten instances of region 1 that were timed in full."""
     mean = sum(works) / len(works)
     x = (10 * len(works), len(works), int(max(works) * S), int(mean * S))
-    rows = [row(1, 1, int(wall * S), count=10, x=x, flags=SAMPLE)]
+    rows = [row(1, Metric.REGION, int(wall * S), count=10, x=x, flags=SAMPLE)]
     for lane, (work, wait, arrival) in enumerate(zip(works, waited, arrived, strict=True)):
         rest = (int(wait * S), int(arrival * S), 0, 0)
-        rows.append(row(1, 2, int(work * S), about=lane, count=10, x=rest, flags=SAMPLE))
+        rows.append(row(1, Metric.TEAM, int(work * S), about=lane, count=10, x=rest, flags=SAMPLE))
     return rows
 
 
 def untimed(count: int, wall: float, members: int = 2) -> bytes:
     """The row of instances of region 1 that were stamped at fork and join only."""
-    return row(1, 1, int(wall * S), count=count, x=(count * members, members, 0, 0), flags=UNTIMED)
+    return row(
+        1, Metric.REGION, int(wall * S), count=count, x=(count * members, members, 0, 0), flags=UNTIMED
+    )
 
 
 def report_of(tmp_path: Path, rows: list[bytes], parallel: float = 2.0) -> dict[str, Any]:
     lanes = [LaneFile(rows=rows, run_s=20.0), LaneFile(run_s=20.0)]
     process = ProcessFiles(
-        lanes, [subject(1, name="r"), subject(2, kind=2)], wall=20.0, parallel=parallel, cpus=2.0
+        lanes,
+        [subject(1, name="r"), subject(2, kind=SubjectKind.LOOP)],
+        wall=20.0,
+        parallel=parallel,
+        cpus=2.0,
     )
     return build(open_run(write_run(tmp_path / "run", process)))
 
@@ -98,7 +106,10 @@ def test_longer_than_the_sample_counts_in_proportion(tmp_path: Path) -> None:
 
 def test_other_rows_of_the_region_stay(tmp_path: Path) -> None:
     # What was timed in full before the region became short says nothing of the short ones.
-    before = [row(1, 1, 10 * S, x=(2, 2, 8 * S, 8 * S)), row(1, 2, 8 * S, x=(2 * S, 0, 0, 0))]
+    before = [
+        row(1, Metric.REGION, 10 * S, x=(2, 2, 8 * S, 8 * S)),
+        row(1, Metric.TEAM, 8 * S, x=(2 * S, 0, 0, 0)),
+    ]
     region = report_of(tmp_path, [*before, *SHORT, untimed(90, 7.0)])["regions"][0]
     assert region["calls"] == 101
     assert region["lanes"][0]["work_s"] == pytest.approx(8.0 + 5.0)
@@ -110,14 +121,14 @@ def test_without_a_sample_nothing_is_estimated(tmp_path: Path) -> None:
 
 
 def test_inferred_loops_are_counted_for_all_instances(tmp_path: Path) -> None:
-    loop = row(2, 3, 0, count=10, flags=INFERRED, x=(0, 0, 0, 2**64 - 1), in_region=1)
+    loop = row(2, Metric.LOOP, 0, count=10, flags=INFERRED, x=(0, 0, 0, 2**64 - 1), in_region=1)
     region = report_of(tmp_path, [*SHORT, untimed(90, 16.2), loop])["regions"][0]
     assert region["loops"][0]["executions"] == 100
 
 
 def test_static_loops_of_the_sample_stand_for_all(tmp_path: Path) -> None:
     def loop(schedule: int) -> bytes:
-        return row(2, 3, 2 * S, count=10, flags=schedule, x=(40, 10, 0, 4), in_region=1)
+        return row(2, Metric.LOOP, 2 * S, count=10, flags=schedule, x=(40, 10, 0, 4), in_region=1)
 
     def told(schedule: int) -> tuple[int, int]:
         rows = [*SHORT, untimed(90, 16.2), loop(schedule)]
@@ -130,7 +141,7 @@ def test_static_loops_of_the_sample_stand_for_all(tmp_path: Path) -> None:
 
 def test_reductions_of_the_sample_stand_for_all(tmp_path: Path) -> None:
     def told(why: int) -> float:
-        wait = row(2, 4, 2 * S, count=20, flags=why, in_region=1)
+        wait = row(2, Metric.WAIT, 2 * S, count=20, flags=why, in_region=1)
         report = report_of(tmp_path / str(why), [*SHORT, untimed(90, 16.2), wait])
         (seconds,) = report["regions"][0]["waits"].values()
         return float(seconds)
@@ -141,7 +152,7 @@ def test_reductions_of_the_sample_stand_for_all(tmp_path: Path) -> None:
 
 def test_blocks_of_static_loops_cost_nothing(tmp_path: Path) -> None:
     def seconds(schedule: int) -> float:
-        loop = row(2, 3, S, count=10, flags=schedule, x=(40, 1_000_000_010, 0, 4), in_region=1)
+        loop = row(2, Metric.LOOP, S, count=10, flags=schedule, x=(40, 1_000_000_010, 0, 4), in_region=1)
         return float(report_of(tmp_path / str(schedule), [*SHORT, loop])["overhead"]["seconds"])
 
     assert seconds(DYNAMIC) - seconds(STATIC_CHUNKED) > CHUNK_NS
@@ -154,13 +165,16 @@ def test_own_cost_of_untimed_instances(tmp_path: Path) -> None:
 
 
 def test_timeline_has_their_members_from_fork_to_join(tmp_path: Path) -> None:
-    events = [event(4 * S, 1, 1, a=7, arg=1), event(6 * S, 2, 1, a=7, b=2, arg=1)]
+    events = [
+        event(4 * S, EventKind.REGION_BEGIN, 1, a=7, arg=1),
+        event(6 * S, EventKind.REGION_END, 1, a=7, b=2, arg=1),
+    ]
     # The forker's own part begins right after a region that was timed.
     events += [
-        event(8 * S, 1, 1, a=8, arg=1),
-        event(8 * S, 3, 1),
-        event(9 * S, 4, 1),
-        event(9 * S, 2, 1, a=8, b=2),
+        event(8 * S, EventKind.REGION_BEGIN, 1, a=8, arg=1),
+        event(8 * S, EventKind.WORK_BEGIN, 1),
+        event(9 * S, EventKind.WORK_END, 1),
+        event(9 * S, EventKind.REGION_END, 1, a=8, b=2),
     ]
     process = ProcessFiles([LaneFile(events=events)], [subject(1, name="r")])
     line = build(open_run(write_run(tmp_path / "run", process)))["timeline"]
@@ -169,7 +183,10 @@ def test_timeline_has_their_members_from_fork_to_join(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("timed", "times"), [(4, 1), (2, 2), (1, 4)])
 def test_timeline_has_those_that_were_only_counted(tmp_path: Path, timed: int, times: int) -> None:
-    events = [event(4 * S, 1, 1, a=7, arg=1), event(4 * S + S // 1000, 2, 1, a=7, b=2, arg=1)]
+    events = [
+        event(4 * S, EventKind.REGION_BEGIN, 1, a=7, arg=1),
+        event(4 * S + S // 1000, EventKind.REGION_END, 1, a=7, b=2, arg=1),
+    ]
     lane = LaneFile(events=events, rows=[counted(4, timed, 0.001, {})])
     line = build(open_run(write_run(tmp_path / "run", ProcessFiles([lane], [subject(1, name="r")]))))[
         "timeline"
@@ -186,6 +203,6 @@ def test_tables_say_which_rows_they_are(tmp_path: Path) -> None:
 
 
 def test_damaged_rows_are_no_error(tmp_path: Path) -> None:
-    huge = row(1, 1, 2**40, count=2**30, x=(2**63, 2**63, 2**63, 2**63), flags=UNTIMED)
+    huge = row(1, Metric.REGION, 2**40, count=2**30, x=(2**63, 2**63, 2**63, 2**63), flags=UNTIMED)
     shares = report_of(tmp_path, [*SHORT, huge])["time"]
     assert sum(shares.values()) == pytest.approx(1.0)

@@ -8,17 +8,21 @@ from typing import Any
 import pytest
 from synthetic import LaneFile, ProcessFiles, knob, row, subject, team_of, write_run
 from trimtab.analysis import build
+from trimtab.model.enumerations import Metric, Schedule, SubjectKind, WaitKind
 from trimtab.readers import open_run
 
 REGION, LOOP = 1, 2
 UNKNOWN = 0xFFFFFFFFFFFFFFFF
-STATIC, DYNAMIC, AUTO, INFERRED, SECTIONS = 1, 3, 6, 7, 8
-ORDERED = 4
+STATIC, DYNAMIC, AUTO = Schedule.STATIC, Schedule.DYNAMIC, Schedule.AUTO
+INFERRED, SECTIONS = Schedule.STATIC_INFERRED, Schedule.SECTIONS
+ORDERED = WaitKind.ORDERED
 
 
 def loop(schedule: int, *, trip: int = 100, count: int = 10, region: int = REGION) -> bytes:
     executed = 0 if trip == UNKNOWN else trip * count
-    return row(LOOP, 3, 1000, count=count, flags=schedule, x=(executed, count, 0, trip), in_region=region)
+    return row(
+        LOOP, Metric.LOOP, 1000, count=count, flags=schedule, x=(executed, count, 0, trip), in_region=region
+    )
 
 
 def told(
@@ -27,7 +31,7 @@ def told(
     """Why there is nothing to tune, of a region with these rows."""
     team = team_of(REGION, 2.0, [1.0] * threads, calls=calls)
     lanes = [LaneFile(rows=[*team, *rows]), *[LaneFile() for _ in range(threads - 1)]]
-    known = [subject(REGION, name="r"), subject(LOOP, kind=2), *names]
+    known = [subject(REGION, name="r"), subject(LOOP, kind=SubjectKind.LOOP), *names]
     process = ProcessFiles(lanes, known, parallel=2.0)
     report = build(open_run(write_run(folder, process, info={"steering": {"mode": mode}})))
     return [each["why"] for each in report["unavailable"] if each["what"] == "tuning of r"]
@@ -39,7 +43,11 @@ def told(
         ([loop(INFERRED, trip=UNKNOWN)], {}, "GCC inlines static loops"),
         ([loop(SECTIONS)], {}, "sections are handed out"),
         ([loop(AUTO)], {}, "schedule(auto) leaves the choice"),
-        ([loop(DYNAMIC), row(3, 4, 10, flags=ORDERED, in_region=REGION)], {}, "wait for each other in order"),
+        (
+            [loop(DYNAMIC), row(3, Metric.WAIT, 10, flags=ORDERED, in_region=REGION)],
+            {},
+            "wait for each other in order",
+        ),
         ([loop(STATIC, trip=3)], {}, "fewer than two iterations a thread (3 for 2)"),
         ([loop(STATIC, count=2)], {"calls": 2}, "it ran only 2 times"),
         ([loop(STATIC)], {"threads": 1}, "it ran with one thread"),
@@ -65,7 +73,7 @@ def test_a_region_that_takes_next_to_nothing_is_left_out(tmp_path: Path) -> None
 
 
 def loops_of(folder: Path, *lanes: list[bytes]) -> list[dict[str, Any]]:
-    names = [subject(REGION, name="r"), subject(LOOP, kind=2)]
+    names = [subject(REGION, name="r"), subject(LOOP, kind=SubjectKind.LOOP)]
     process = ProcessFiles([LaneFile(rows=rows) for rows in lanes], names, parallel=2.0)
     (region,) = build(open_run(write_run(folder, process)))["regions"]
     found: list[dict[str, Any]] = region["loops"]

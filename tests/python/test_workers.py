@@ -13,21 +13,22 @@ from synthetic import LaneFile, ProcessFiles, S, fact, row, subject, team_of, wr
 from trimtab.analysis import build
 from trimtab.analysis.account import SHARES
 from trimtab.analysis.overhead import COUNTED_TASK_NS, TIMED_TASK_NS
+from trimtab.model.enumerations import Metric, SubjectKind, TaskFlags, WaitCause, WorkerState
 from trimtab.readers import open_run
 from trimtab.text.verdict import verdict
 
 RUNTIME, TASK = 8, 9
-RUNS, LOOKS, IDLE, CAPPED = 1, 2, 3, 4
-NAMES = [subject(RUNTIME, 15, "runtime 1"), subject(TASK, 7, "stencil")]
+RUNS, LOOKS, IDLE, CAPPED = WorkerState.RUNS, WorkerState.LOOKS, WorkerState.IDLE, WorkerState.CAPPED
+NAMES = [subject(RUNTIME, SubjectKind.WORKERS, "runtime 1"), subject(TASK, SubjectKind.TASK, "stencil")]
 
 
 def state(which: int, total: float, busy: float | None = None, count: int = 1, since: int = 0) -> bytes:
     seen = int((total if busy is None else busy) * S)
-    return row(RUNTIME, 9, int(total * S), flags=which, count=count, x=(seen, since, 0, 0))
+    return row(RUNTIME, Metric.WORKER, int(total * S), flags=which, count=count, x=(seen, since, 0, 0))
 
 
 def tasks(count: int, each: float, made: int = 0, number: int = TASK) -> bytes:
-    return row(number, 6, int(count * each * S), count=count, x=(made, 0, 0, 0))
+    return row(number, Metric.TASK, int(count * each * S), count=count, x=(made, 0, 0, 0))
 
 
 def report_of(path: Path, lanes: list[LaneFile], parallel: float, **more: Any) -> dict[str, Any]:
@@ -119,7 +120,9 @@ def test_a_region_inside_a_task_is_counted_once(tmp_path: Path) -> None:
 def test_what_timed_tasks_do_not_explain_is_the_runtime(tmp_path: Path) -> None:
     # 10 M tasks in 10 s; 100,000 were timed, at 0.5 us each, of which a clock read of 20 ns: they stand for 4.8 s.
     each = 500
-    counted = bytearray(row(TASK, 6, 100_000 * each, count=100_000, flags=1, x=(0, 0, 0, 5 * S)))
+    counted = bytearray(
+        row(TASK, Metric.TASK, 100_000 * each, count=100_000, flags=TaskFlags.COUNTED, x=(0, 0, 0, 5 * S))
+    )
     counted[16:24] = (10_000_000).to_bytes(8, "little")
     # All in one bucket, whose middle is not at 500: an error of 116 ns each, over the root of 100,000.
     error = 2 * (0.75 * 512 - each) * 1e7 / 100_000**0.5 * 1e-9
@@ -137,7 +140,14 @@ def test_what_timed_tasks_do_not_explain_is_the_runtime(tmp_path: Path) -> None:
 
 
 def test_times_with_inner_tasks_explain_nothing(tmp_path: Path) -> None:
-    inclusive = row(TASK, 6, 1000 * S, count=1000, flags=3, x=(0, 0, 0, 1000 * S))
+    inclusive = row(
+        TASK,
+        Metric.TASK,
+        1000 * S,
+        count=1000,
+        flags=TaskFlags.COUNTED | TaskFlags.INCLUSIVE,
+        x=(0, 0, 0, 1000 * S),
+    )
     lanes = [LaneFile(), LaneFile(rows=[state(RUNS, 10.0), inclusive], run_s=10.0)]
     report = report_of(tmp_path, lanes, 10.0)
     assert report["time"]["work"] == pytest.approx(0.5, abs=1e-5)
@@ -225,7 +235,7 @@ def test_tasks_that_are_too_short_to_be_shared(tmp_path: Path) -> None:
 
 def test_times_of_a_kind_that_waits(tmp_path: Path) -> None:
     lanes = two_workers()
-    lanes[2].rows += [tasks(4, 0.5), row(TASK, 10, 2 * S, count=4, flags=3)]
+    lanes[2].rows += [tasks(4, 0.5), row(TASK, Metric.SUSPENDED, 2 * S, count=4, flags=WaitCause.MUTEX)]
     (entry,) = report_of(tmp_path, lanes, 8.0)["tasks"]
     assert (entry["mean_s"], entry["suspended_s"]) == pytest.approx((0.5, 2.0))
 
@@ -235,7 +245,7 @@ def test_tasks_that_wait_for_one_mutex_are_no_chain(tmp_path: Path) -> None:
         LaneFile(rows=[state(RUNS, 4.0), state(IDLE, 6.0, 4.0), tasks(1000, 0.004, made=made)], run_s=4.0)
         for made in (2000, 0)
     ]
-    lanes[2].rows += [row(TASK, 10, 20 * S, count=1900, flags=3)]
+    lanes[2].rows += [row(TASK, Metric.SUSPENDED, 20 * S, count=1900, flags=WaitCause.MUTEX)]
     found = report_of(tmp_path, lanes, 8.0)["findings"]
     assert found[0]["cause"] == "tasks wait for each other"
     assert not {"one producer", "a chain of tasks"} & {each["cause"] for each in found}
@@ -243,7 +253,7 @@ def test_tasks_that_wait_for_one_mutex_are_no_chain(tmp_path: Path) -> None:
 
 def test_tasks_that_wait(tmp_path: Path) -> None:
     lanes = two_workers()
-    lanes[2].rows += [row(TASK, 10, 2 * S, count=4, flags=3)]
+    lanes[2].rows += [row(TASK, Metric.SUSPENDED, 2 * S, count=4, flags=WaitCause.MUTEX)]
     finding = causes(report_of(tmp_path, lanes, 8.0))["tasks wait for each other"]
     assert "4 times for 2 s in all (waiting: mutex)" in finding["evidence"]
     assert finding["gain_s"] == pytest.approx(1.0)
@@ -254,7 +264,10 @@ def test_the_task_that_waits_for_all_others_is_not_told(
     tmp_path: Path, tasks_ran: int, is_told: bool
 ) -> None:
     lanes = two_workers()
-    lanes[2].rows += [row(TASK, 10, 2 * S, count=4, flags=1), tasks(tasks_ran, 0.01)]
+    lanes[2].rows += [
+        row(TASK, Metric.SUSPENDED, 2 * S, count=4, flags=WaitCause.FUTURE),
+        tasks(tasks_ran, 0.01),
+    ]
     found = causes(report_of(tmp_path, lanes, 8.0))
     assert ("tasks wait for each other" in found) == is_told
 

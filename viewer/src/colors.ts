@@ -1,6 +1,6 @@
 // Colours are custom properties of the style sheet, so that light, dark and print need no code; canvases look them up.
 
-import type { Share } from "./schema";
+import type { Share } from "./enumerations";
 
 export const REGION_COLORS = 12;
 

@@ -1,18 +1,7 @@
 // The report as `trimtab report --json` writes it (docs/reference/metrics.md). Everything is read with a default: a key that is
 // missing, or of another type, shows as "not recorded" and breaks nothing.
 
-export type Share =
-  "work" | "barrier_wait" | "arrival" | "starved" | "serial" | "run_delay" | "runtime" | "unattributed";
-export const SHARES: readonly Share[] = [
-  "work",
-  "barrier_wait",
-  "arrival",
-  "starved",
-  "serial",
-  "run_delay",
-  "runtime",
-  "unattributed",
-];
+import { type Share, SHARES } from "./enumerations";
 
 export interface Finding {
   cause: string;

@@ -1,16 +1,12 @@
 // What was changed while the program ran, and what became of it.
 
 import { type Child, h, longText, note, section } from "./dom";
+import { OUTCOME_MEANINGS } from "./enumerations";
 import { percent, shortened } from "./format";
 import type { Decision, Report } from "./schema";
 import { Table } from "./table";
 
-const MEANING: Record<string, string> = {
-  trial: "in force, not accepted",
-  kept: "accepted after a trial",
-  undone: "back to what was accepted",
-  set: "accepted at once, by a rule",
-};
+const MEANING: Record<string, string> = OUTCOME_MEANINGS;
 
 const change = (each: Decision): string =>
   each.changes.map(({ knob, from, to }) => `${knob} ${from} \u2192 ${to}`).join(", ");

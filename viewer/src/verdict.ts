@@ -2,19 +2,10 @@
 
 import { shareColor, shareInk } from "./colors";
 import { empty, h, longText, note, section } from "./dom";
+import { type Share, SHARE_LABELS, SHARE_MEANINGS, SHARES } from "./enumerations";
 import { count, moment, percent, seconds, shellWords, shortened } from "./format";
-import { type Report, type Share, SHARES } from "./schema";
+import type { Report } from "./schema";
 
-const MEANING: Record<Share, [name: string, meaning: string]> = {
-  work: ["work", "a CPU ran the program\u2019s own code"],
-  barrier_wait: ["barrier wait", "threads waited for others: at barriers, locks, taskwait, the end of a region"],
-  arrival: ["arrival", "from the fork until a thread began its part"],
-  starved: ["no task ready", "workers were parked without a task while others ran some"],
-  serial: ["serial", "cores for which the program had no thread at work"],
-  run_delay: ["run delay", "threads wanted a CPU and got none"],
-  runtime: ["runtime and tool", "forking, joining, handing out or looking for work, and Trimtab\u2019s own cost"],
-  unattributed: ["unattributed", "blocked, sleeping, or not observed"],
-};
 const LONGEST_COMMAND = 600;
 
 export function heading(report: Report): HTMLElement {
@@ -72,10 +63,10 @@ export function verdict(report: Report): HTMLElement {
   const bar = h("div", {
     class: "bar big-bar",
     role: "img",
-    "aria-label": present.map((share) => `${MEANING[share][0]} ${percent(time[share])}`).join(", "),
+    "aria-label": present.map((share) => `${SHARE_LABELS[share]} ${percent(time[share])}`).join(", "),
   });
   for (const share of present) {
-    const [name, meaning] = MEANING[share];
+    const [name, meaning] = [SHARE_LABELS[share], SHARE_MEANINGS[share]];
     const piece = h(
       "span",
       {
@@ -90,7 +81,7 @@ export function verdict(report: Report): HTMLElement {
     marks.set(share, [piece]);
   }
   const rows = SHARES.map((share) => {
-    const [name, meaning] = MEANING[share];
+    const [name, meaning] = [SHARE_LABELS[share], SHARE_MEANINGS[share]];
     const row = h(
       "tr",
       { class: time[share] > 0 ? "" : "none", on: listen(share) },

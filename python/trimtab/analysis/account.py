@@ -12,9 +12,10 @@ from trimtab.analysis.counters import samples_of
 from trimtab.analysis.overhead import own_cost
 from trimtab.analysis.workers import Worker, beside_tasks_s, workers_of
 from trimtab.model import METRICS, NO_SUBJECT, UNKNOWN, Process, Records
+from trimtab.model.enumerations import SHARE_LABELS, RegionFields, TeamFields
 from trimtab.readers.layout import ROW
 
-SHARES = ("work", "barrier_wait", "arrival", "starved", "serial", "run_delay", "runtime", "unattributed")
+SHARES = tuple(SHARE_LABELS)
 # Runtimes whose threads give their CPU away while they spin, once there are more of them than CPUs.
 _YIELDING = {"libomp", "libiomp5"}
 # A process that was killed lived on for less than this after its last heartbeat.
@@ -169,8 +170,8 @@ def _lanes_of(process: Process, regions: Records, teams: Records) -> _Lanes:
         if at is None:
             continue
         own = float(row["sum"])
-        waiting[at] += float(row["x"][0]) + float(row["x"][2])
-        arrival[at] += float(row["x"][1])
+        waiting[at] += float(row["x"][TeamFields.JOIN_WAIT]) + float(row["x"][TeamFields.INNER_WAIT])
+        arrival[at] += float(row["x"][TeamFields.ARRIVAL])
         if row["in_region"] != NO_SUBJECT and (int(row["subject"]), int(row["about"])) in forks:
             # Its work in the nested region is counted as work of the enclosing one already.
             waiting[at] += own
@@ -223,7 +224,7 @@ def _beside_workers(lanes: _Lanes, main_outside: float, parallel: float) -> floa
 
 def _lane_time(process: Process, regions: Records) -> float:
     """Sum of threads * wall of outermost regions, and of (threads - 1) * wall of nested ones, seconds."""
-    threads = regions["x"][:, 0] / np.maximum(regions["count"], 1)
+    threads = regions["x"][:, RegionFields.THREADS] / np.maximum(regions["count"], 1)
     threads = threads - (regions["in_region"] != NO_SUBJECT)
     return float((np.maximum(threads, 0.0) * regions["sum"]).sum()) * process.ns_per_tick * 1e-9
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.model import METRICS, ROWS_UNTIMED, Lane, Process
+from trimtab.model.enumerations import EventKind
 
-_REGION_BEGIN, _REGION_END, _OUTERMOST = 1, 2, 1
-_SWITCH_OUT, _SWITCH_IN, _PREEMPTED = 48, 49, 1
+_OUTERMOST = 1  # nesting level
+_PREEMPTED = 1
 
 Ticks = NDArray[np.int64]
 _NEVER = int(np.iinfo(np.int64).max)
@@ -50,8 +51,11 @@ def _has_untimed_regions(process: Process) -> bool:
 def _regions(lane: Lane) -> tuple[Ticks, Ticks]:
     """Begins and ends of the outermost regions that the lane forked, in order of time; one that is open has no end yet."""
     events = lane.events
-    chosen = events[np.isin(events["kind"], (_REGION_BEGIN, _REGION_END)) & (events["arg"] == _OUTERMOST)]
-    is_begin = chosen["kind"] == _REGION_BEGIN
+    chosen = events[
+        np.isin(events["kind"], (EventKind.REGION_BEGIN, EventKind.REGION_END))
+        & (events["arg"] == _OUTERMOST)
+    ]
+    is_begin = chosen["kind"] == EventKind.REGION_BEGIN
     # A ring that has wrapped may begin with an end.
     first = int(np.argmax(is_begin)) if is_begin.any() else len(chosen)
     begins = chosen["ticks"][first:][is_begin[first:]].astype(np.int64)
@@ -66,8 +70,8 @@ def _blocked(process: Process, lane: int) -> tuple[Ticks, Ticks]:
     switches = process.switches
     mine = switches[switches["b"] == lane]
     mine = mine[np.argsort(mine["ticks"], kind="stable")]
-    is_blocked = (mine["kind"][:-1] == _SWITCH_OUT) & (mine["arg"][:-1] != _PREEMPTED)
-    at = np.flatnonzero(is_blocked & (mine["kind"][1:] == _SWITCH_IN))
+    is_blocked = (mine["kind"][:-1] == EventKind.SWITCH_OUT) & (mine["arg"][:-1] != _PREEMPTED)
+    at = np.flatnonzero(is_blocked & (mine["kind"][1:] == EventKind.SWITCH_IN))
     ticks = mine["ticks"].astype(np.int64)
     return ticks[at], ticks[at + 1]
 

@@ -17,6 +17,7 @@ from trimtab.model import (
     Process,
     Records,
 )
+from trimtab.model.enumerations import LoopFields, RecordLevel, RegionFields, TeamFields
 
 # What the hooks of one occurrence cost beside their clock reads, ns, between what one thread pays alone and what two pay
 # that share cache lines: `./x bench`, tables "hooks" and "own-cost" (docs/performance/recording.md, "Its own cost"). Of a region it
@@ -57,7 +58,6 @@ MOST_PAID_AGAIN = 1.0
 TRACED_EVENT_NS = 22.0
 # What comes before the set-up measures itself and after it: the dynamic linker's work, first use of pages, unmapping.
 LOADED_S = 0.5e-3
-_TRACE = 3
 
 Floats = NDArray[np.float64]
 
@@ -93,7 +93,7 @@ def own_cost(process: Process) -> OwnCost:
     for lane in process.lanes:
         costs = _Costs.of(lane.rows, read_ns, process.ns_per_tick)
         others = float(lane.header["clock_reads"]) * read_ns
-        if head["level"] == _TRACE:
+        if head["level"] == RecordLevel.TRACE:
             others += lane.events_written * TRACED_EVENT_NS
         total = costs.alone + costs.among_waiting
         share = costs.among_waiting / total if total > 0 else 0.0
@@ -114,7 +114,10 @@ def _paid_again(process: Process) -> float:
         teams = lane.rows[lane.rows["what"] == METRICS["team"]]
         members.update(teams["about"].tolist())
         work += float(teams["sum"].sum(dtype=float))
-        waited += float(teams["x"][:, 0].sum(dtype=float) + teams["x"][:, 2].sum(dtype=float))
+        waited += float(
+            teams["x"][:, TeamFields.JOIN_WAIT].sum(dtype=float)
+            + teams["x"][:, TeamFields.INNER_WAIT].sum(dtype=float)
+        )
     return min(waited / work, MOST_PAID_AGAIN) if work > 0 and len(members) > 1 else 0.0
 
 
@@ -152,9 +155,9 @@ def _count(rows: Records) -> float:
 
 
 def _regions_ns(rows: Records) -> float:
-    members = rows["x"][:, 0].astype(float)
+    members = rows["x"][:, RegionFields.THREADS].astype(float)
     is_untimed = rows["flags"] == ROWS_UNTIMED
-    is_shared = (rows["x"][:, 1] > 1) & ~is_untimed
+    is_shared = (rows["x"][:, RegionFields.MOST_THREADS] > 1) & ~is_untimed
     counted = 1.0 - rows["timed"].astype(float) / np.maximum(rows["count"].astype(float), 1.0)
     each = UNTIMED_REGION_NS + (COUNTED_REGION_NS - UNTIMED_REGION_NS) * counted
     total = float((members * each)[is_untimed].sum())
@@ -170,7 +173,9 @@ def _loops_ns(rows: Records) -> float:
     # Executions that nobody timed are of short regions (untimed.py); nor are those timed that are only inferred.
     share = np.where(rows["flags"] == STATIC_INFERRED, 1.0, _timed_share(rows))
     # The blocks of a static loop are known at its start: nobody asks for them.
-    chunks = np.where(np.isin(rows["flags"], STATIC_SCHEDULES), count, rows["x"][:, 1].astype(float))
+    chunks = np.where(
+        np.isin(rows["flags"], STATIC_SCHEDULES), count, rows["x"][:, LoopFields.CHUNKS].astype(float)
+    )
     among = float((share * (count * COST_NS["loop"] + chunks * CHUNK_NS)).sum())
     return among + float(((1.0 - share) * count).sum()) * UNTIMED_LOOP_NS
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from trimtab.analysis.account import known, rows_of
 from trimtab.model import METRICS, NO_SUBJECT, SCHEDULES, WAITS, Process
+from trimtab.model.enumerations import LockFields, LoopFields, RegionFields, Schedule, TeamFields
 from trimtab.symbols import Place, Symbols, label
 
 
@@ -49,10 +50,10 @@ def _loops(process: Process) -> dict[int, list[dict[str, Any]]]:
         )
         entry["count"] = max(entry["count"], int(row["count"]))
         entry["all_counts"] += int(row["count"])
-        entry["taken"] += int(row["x"][0])
-        entry["chunks"] += int(row["x"][1])
-        entry["chunk"] = int(row["x"][2])
-        entry["trip"] = known(int(row["x"][3]))
+        entry["taken"] += int(row["x"][LoopFields.ITERATIONS])
+        entry["chunks"] += int(row["x"][LoopFields.CHUNKS])
+        entry["chunk"] = int(row["x"][LoopFields.CHUNK_SIZE])
+        entry["trip"] = known(int(row["x"][LoopFields.TRIP_COUNT]))
         entry["ticks"] += int(row["sum"])
     grouped: dict[int, list[dict[str, Any]]] = {}
     for (region, _, _), entry in merged.items():
@@ -91,9 +92,13 @@ def region_table(process: Process, places: Places) -> list[dict[str, Any]]:
         calls = int(mine["count"].sum())
         name, place = places[number]
         subject = process.subjects.get(number)
-        mean = float(mine["x"][:, 3].sum())
+        mean = float(mine["x"][:, RegionFields.MEAN_WORK].sum())
         inside = loops.get(number, [])
-        main_loop = max(inside, key=lambda entry: (entry["kind"] != 7, entry["ticks"]), default=None)
+        main_loop = max(
+            inside,
+            key=lambda entry: (entry["kind"] != Schedule.STATIC_INFERRED, entry["ticks"]),
+            default=None,
+        )
         table.append(
             {
                 "name": name,
@@ -103,13 +108,16 @@ def region_table(process: Process, places: Places) -> list[dict[str, Any]]:
                 "runtime": process.runtimes.get(subject.runtime if subject else 0, (None, None))[0],
                 "nested": bool((mine["in_region"] != NO_SUBJECT).all()),
                 "calls": calls,
-                "threads": int(mine["x"][:, 1].max()),
+                "threads": int(mine["x"][:, RegionFields.MOST_THREADS].max()),
                 "wall_s": float(mine["sum"].sum()) * s,
                 "work_s": float(teams["sum"].sum()) * s,
-                "wait_s": float(teams["x"][:, 0].sum() + teams["x"][:, 2].sum()) * s,
-                "arrival_s": float(teams["x"][:, 1].sum()) * s,
-                "imbalance": float(mine["x"][:, 2].sum()) / mean if mean else None,
-                "critical_path_s": float(mine["x"][:, 2].sum()) * s,
+                "wait_s": float(
+                    teams["x"][:, TeamFields.JOIN_WAIT].sum() + teams["x"][:, TeamFields.INNER_WAIT].sum()
+                )
+                * s,
+                "arrival_s": float(teams["x"][:, TeamFields.ARRIVAL].sum()) * s,
+                "imbalance": float(mine["x"][:, RegionFields.SLOWEST_WORK].sum()) / mean if mean else None,
+                "critical_path_s": float(mine["x"][:, RegionFields.SLOWEST_WORK].sum()) * s,
                 "mean_work_s": mean * s,
                 "schedule": SCHEDULES.get(main_loop["kind"]) if main_loop else None,
                 "chunk": (main_loop["chunk"] or None) if main_loop else None,
@@ -123,7 +131,9 @@ def region_table(process: Process, places: Places) -> list[dict[str, Any]]:
                         "iterations": entry["trip"],
                         "executed": entry["taken"],
                         "chunks": entry["chunks"],
-                        "executions": _executions(entry, calls, int(mine["x"][:, 0].sum()), forkers[number]),
+                        "executions": _executions(
+                            entry, calls, int(mine["x"][:, RegionFields.THREADS].sum()), forkers[number]
+                        ),
                     }
                     for entry in inside
                 ],
@@ -131,7 +141,7 @@ def region_table(process: Process, places: Places) -> list[dict[str, Any]]:
                 "lock_wait_s": float(locks["sum"][locks["in_region"] == number].sum()) * s
                 if len(locks)
                 else 0.0,
-                "lock_held_s": float(locks["x"][locks["in_region"] == number][:, 0].sum()) * s
+                "lock_held_s": float(locks["x"][locks["in_region"] == number][:, LockFields.HELD].sum()) * s
                 if len(locks)
                 else 0.0,
                 "lanes": _lanes(teams, s),
@@ -164,8 +174,11 @@ def _lanes(teams: Any, s: float) -> list[dict[str, Any]]:
                 "lane": lane,
                 "calls": int(mine["count"].sum()),
                 "work_s": float(mine["sum"].sum()) * s,
-                "wait_s": float(mine["x"][:, 0].sum() + mine["x"][:, 2].sum()) * s,
-                "arrival_s": float(mine["x"][:, 1].sum()) * s,
+                "wait_s": float(
+                    mine["x"][:, TeamFields.JOIN_WAIT].sum() + mine["x"][:, TeamFields.INNER_WAIT].sum()
+                )
+                * s,
+                "arrival_s": float(mine["x"][:, TeamFields.ARRIVAL].sum()) * s,
             }
         )
     return found

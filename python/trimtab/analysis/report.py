@@ -20,6 +20,7 @@ from trimtab.analysis.untimed import with_untimed_members
 from trimtab.analysis.without_knob import without_knob
 from trimtab.analysis.workers import task_table, with_open_states, worker_table, workers_of
 from trimtab.model import Process, Run, Unavailable
+from trimtab.model.enumerations import EventKind
 from trimtab.symbols import Symbols
 
 
@@ -192,7 +193,7 @@ def _os(process: Process) -> dict[str, Any]:
         "run_delay_s": sum(lane.header["run_delay_ns"] for lane in lanes) * 1e-9 if lanes else None,
         "switches_voluntary": int(process.header["voluntary_switches"]),
         "switches_involuntary": int(process.header["involuntary_switches"]),
-        "preemptions": int(((switches["kind"] == 48) & (switches["arg"] == 1)).sum())
+        "preemptions": int(((switches["kind"] == EventKind.SWITCH_OUT) & (switches["arg"] == 1)).sum())
         if len(switches)
         else None,
         "migrations": sum(m for m in migrations if m is not None)

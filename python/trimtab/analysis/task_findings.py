@@ -11,6 +11,7 @@ from trimtab.analysis.account import Account
 from trimtab.analysis.findings import finding, serial_part
 from trimtab.analysis.workers import Worker, beside_tasks_s, ran_s, suspensions
 from trimtab.model import METRICS, Lane, Process
+from trimtab.model.enumerations import TaskFields
 
 # To make a task, queue it and find it, at the least: benchmarks of task runtimes in docs/performance/tasks.md.
 _TASK_S = 50e-9
@@ -150,7 +151,7 @@ def _one_producer(process: Process, account: Account, workers: Sequence[Worker])
     Only while the producer is the limit: it is busy with making tasks for most of the time in which tasks run.
     """
     rows = [lane.rows[lane.rows["what"] == METRICS["task"]] for lane in process.lanes]
-    made = np.array([float(mine["x"][:, 0].sum(dtype=float)) for mine in rows])
+    made = np.array([float(mine["x"][:, TaskFields.CREATED].sum(dtype=float)) for mine in rows])
     lost = sum(each.looks_busy for each in workers) + _lost_s(account)
     life = sum(each.life for each in workers)
     if len(workers) < 2 or made.sum() < _LEAST_TASKS or lost < _LEAST_LOST * life:

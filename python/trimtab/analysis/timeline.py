@@ -10,17 +10,16 @@ from numpy.typing import NDArray
 
 from trimtab.analysis.untimed import stands_for
 from trimtab.model import METRICS, NO_SUBJECT, ROWS_UNTIMED, Lane, Process, Records
+from trimtab.model.enumerations import EventKind, RecordLevel, WorkerState
 
 _BINS = 1000
 _MOST_SERIES = 12
 # A program has hundreds; a damaged trace may have as many as events, and each has its bins.
 _MOST_SUBJECTS = 4096
 _BLOCK = 1 << 20  # events looked at in one go: bounds the memory for long traces
-_REGION_BEGIN, _REGION_END, _WORK_BEGIN, _WORK_END, _WAIT = 1, 2, 3, 4, 17
-_TRACE = 3
 # A task runs from its begin, or from when it was resumed, until it ends or is suspended.
-_TASK_BEGINS, _TASK_ENDS = (5, 35), (6, 34)
-_WORKER_STATE, _RUNS = 43, 1
+_TASK_BEGINS = (EventKind.TASK_BEGIN, EventKind.TASK_RESUMED)
+_TASK_ENDS = (EventKind.TASK_END, EventKind.TASK_SUSPENDED)
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -57,7 +56,7 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> dict
         for number, mine in zip(numbers.tolist(), np.split(order, firsts[1:]), strict=False):
             if number >= 0:
                 _bins_of(busy, number)[:] += _spread(lows[mine], highs[mine], width)
-        if process.header["level"] != _TRACE:
+        if process.header["level"] != RecordLevel.TRACE:
             for subject, low, high, members in _untimed(lane.events):
                 spread = _spread(_seconds(low - start, s), _seconds(high - start, s), width)
                 _bins_of(busy, subject)[:] += members * np.minimum(
@@ -114,8 +113,8 @@ def _rounded(values: Floats) -> list[float]:
 
 def _changes(lane: Lane) -> tuple[Integers, Integers, NDArray[np.bool_]]:
     """Ticks, subject and sense of the begins and ends of a lane's parts in regions, or of tasks."""
-    begins: tuple[int, ...] = (_WORK_BEGIN,)
-    ends: tuple[int, ...] = (_WORK_END,)
+    begins: tuple[int, ...] = (EventKind.WORK_BEGIN,)
+    ends: tuple[int, ...] = (EventKind.WORK_END,)
     if lane.header["worker_of"]:
         if not _has(lane.events, _TASK_BEGINS):
             return _times_at_work(lane.events)
@@ -141,9 +140,9 @@ def _has(events: Records, kinds: tuple[int, ...]) -> bool:
 def _times_at_work(events: Records) -> tuple[Integers, Integers, NDArray[np.bool_]]:
     """The same of a worker whose tasks have no events: from its states."""
     states = np.concatenate(
-        [events[:0], *(block[block["kind"] == _WORKER_STATE] for block in _blocks(events))]
+        [events[:0], *(block[block["kind"] == EventKind.WORKER_STATE] for block in _blocks(events))]
     )
-    runs = states["arg"] == _RUNS
+    runs = states["arg"] == WorkerState.RUNS
     # Other states end what ran before them; what ran before a ring's first event counts as well.
     changes = np.flatnonzero(runs | np.concatenate([[True], runs[:-1]])) if len(states) else _NONE
     chosen = states[changes]
@@ -157,7 +156,9 @@ def _untimed(events: Records) -> list[tuple[int, Integers, Integers, int]]:
     """
     begins, ends = events[:-1], events[1:]
     chosen = np.flatnonzero(
-        (begins["kind"] == _REGION_BEGIN) & (ends["kind"] == _REGION_END) & (begins["a"] == ends["a"])
+        (begins["kind"] == EventKind.REGION_BEGIN)
+        & (ends["kind"] == EventKind.REGION_END)
+        & (begins["a"] == ends["a"])
     )
     found = []
     for subject, members in np.unique(
@@ -182,7 +183,7 @@ def _waits(events: Records) -> tuple[Integers, Integers]:
     begins, lengths = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for low in range(0, len(events), _BLOCK):
         block = events[low : low + _BLOCK]
-        chosen = np.flatnonzero((block["kind"] == _WAIT) & (block["b"] != 0))
+        chosen = np.flatnonzero((block["kind"] == EventKind.WAIT) & (block["b"] != 0))
         begins.append(block["ticks"][chosen].astype(np.int64))
         lengths.append(block["a"][chosen].astype(np.int64))
     return np.concatenate(begins), np.concatenate(lengths)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from trimtab.model import METRICS, NO_SUBJECT, Lane, Process, Records
+from trimtab.model.enumerations import EventKind
 from trimtab.readers.layout import ROW
 
-_REGION_BEGIN, _REGION_END, _WORK_BEGIN, _WORK_END, _WAIT = 1, 2, 3, 4, 17
 _BLOCK = 1 << 16
 
 
@@ -41,12 +41,12 @@ def _open_region(events: Records) -> Any:
     for high in range(len(events), 0, -_BLOCK):
         block = events[max(high - _BLOCK, 0) : high]
         is_outermost = (block["arg"] == 1) & (
-            (block["kind"] == _REGION_BEGIN) | (block["kind"] == _REGION_END)
+            (block["kind"] == EventKind.REGION_BEGIN) | (block["kind"] == EventKind.REGION_END)
         )
         found = np.flatnonzero(is_outermost)
         if len(found):
             last = block[found[-1]]
-            return last if last["kind"] == _REGION_BEGIN else None
+            return last if last["kind"] == EventKind.REGION_BEGIN else None
     return None
 
 
@@ -68,13 +68,13 @@ def _rows(process: Process, forker: Lane, begin: Any, end: int) -> Records:
 
 def _team_row(lane: Lane, begin: Any, end: int) -> Any:
     events = lane.events
-    is_part = (events["kind"] == _WORK_BEGIN) | (events["kind"] == _WORK_END)
+    is_part = (events["kind"] == EventKind.WORK_BEGIN) | (events["kind"] == EventKind.WORK_END)
     # Parts that tell no instance belong to the region in whose time they lie.
     is_in_time = (
         (events["a"] == 0) & (events["subject"] == begin["subject"]) & (events["ticks"] >= begin["ticks"])
     )
     mine = events[is_part & ((events["a"] == begin["a"]) | is_in_time)]
-    starts, ends = mine[mine["kind"] == _WORK_BEGIN], mine[mine["kind"] == _WORK_END]
+    starts, ends = mine[mine["kind"] == EventKind.WORK_BEGIN], mine[mine["kind"] == EventKind.WORK_END]
     if not len(starts):
         return None
     started = min(int(starts["ticks"][0]), end)
@@ -82,7 +82,7 @@ def _team_row(lane: Lane, begin: Any, end: int) -> Any:
     if len(ends):
         idle = int(ends["b"][-1])
     else:
-        waits = events[(events["kind"] == _WAIT) & (events["b"] == begin["a"])]
+        waits = events[(events["kind"] == EventKind.WAIT) & (events["b"] == begin["a"])]
         idle = int(waits["a"].sum())
     inside = max(stopped - started, 0)
     idle = min(idle, inside)

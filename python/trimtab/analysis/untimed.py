@@ -22,6 +22,7 @@ from trimtab.model import (
     Process,
     Records,
 )
+from trimtab.model.enumerations import LoopFields, RegionFields, TeamFields
 
 Key = tuple[int, int]
 
@@ -90,20 +91,24 @@ def _stretch(rows: Records, key: Key, factors: _Factors) -> None:
         if row["flags"] != ROWS_SAMPLE or (int(row["subject"]), int(row["in_region"])) != key:
             continue
         if row["what"] == METRICS["region"]:
-            row["x"][2] = _times(row["x"][2], factors.work)
-            row["x"][3] = _times(row["x"][3], factors.work)
+            row["x"][RegionFields.SLOWEST_WORK] = _times(row["x"][RegionFields.SLOWEST_WORK], factors.work)
+            row["x"][RegionFields.MEAN_WORK] = _times(row["x"][RegionFields.MEAN_WORK], factors.work)
         elif row["what"] == METRICS["team"]:
             _stretch_team(row, factors)
 
 
 def _stretch_team(row: Any, factors: _Factors) -> None:
     """What is not work is what is left of the lane's time."""
-    others = float(row["x"][0]) + float(row["x"][1]) + float(row["x"][2])
+    others = (
+        float(row["x"][TeamFields.JOIN_WAIT])
+        + float(row["x"][TeamFields.ARRIVAL])
+        + float(row["x"][TeamFields.INNER_WAIT])
+    )
     total = (float(row["sum"]) + others) * factors.time
     work = min(float(row["sum"]) * factors.work, total)
     rest = (total - work) / others if others > 0 else 0.0
     row["sum"] = _whole(work)
-    for column in range(3):
+    for column in TeamFields:
         row["x"][column] = _times(row["x"][column], rest)
     row["count"] = _times(row["count"], factors.count)
 
@@ -124,7 +129,7 @@ def _stretch_loop(row: Any, factor: float) -> None:
     """Executions, their time, iterations and chunks; how many of them were timed stays."""
     row["count"] = _times(row["count"], factor)
     row["sum"] = _times(row["sum"], factor)
-    for column in range(2):
+    for column in (LoopFields.ITERATIONS, LoopFields.CHUNKS):
         row["x"][column] = _times(row["x"][column], factor)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from trimtab.analysis.account import rows_of
 from trimtab.analysis.regions import Places
 from trimtab.model import NO_SUBJECT, SCHEDULES, TUNING_OF, UNKNOWN, WAITS, Process, Unavailable
+from trimtab.model.enumerations import LoopFields, RegionFields
 
 # Of the time of all regions: what takes less is not worth a line.
 _LEAST_SHARE = 0.05
@@ -44,8 +45,12 @@ def _why(process: Process, region: int, rows: Any) -> tuple[str, str]:
     waits = {
         WAITS.get(int(row["flags"])) for row in rows_of(process, "wait") if int(row["in_region"]) == region
     }
-    threads = int(rows["x"][:, 1].max())
-    trips = [int(row["x"][3]) for row in loops if int(row["x"][3]) != int(UNKNOWN)]
+    threads = int(rows["x"][:, RegionFields.MOST_THREADS].max())
+    trips = [
+        int(row["x"][LoopFields.TRIP_COUNT])
+        for row in loops
+        if int(row["x"][LoopFields.TRIP_COUNT]) != int(UNKNOWN)
+    ]
     if (rows["in_region"] != NO_SUBJECT).all():
         return "it is nested, and only loops of outermost regions are changed", ""
     if threads == 1:

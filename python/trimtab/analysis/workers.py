@@ -19,12 +19,12 @@ from trimtab.model import (
     Process,
     Records,
 )
+from trimtab.model.enumerations import TaskFields, WorkerFields, WorkerState
 from trimtab.readers.layout import ROW
 
 # Label first, then place, of every subject.
 Places = Mapping[int, Any]
 
-_STATES = {name: number for number, name in WORKER_STATES.items()}
 _NONE: Records = np.empty(0, dtype=ROW)
 # Fewer timed tasks than this say nothing of the others.
 _LEAST_TIMED = 100
@@ -65,10 +65,10 @@ def with_open_states(process: Process, end_ticks: int) -> Process:
     if not any(len(which) for which in opened.values()):
         return process
     running = [
-        int(lane.rows["x"][at, 1])
+        int(lane.rows["x"][at, WorkerFields.SINCE])
         for lane in process.lanes
         for at in opened[lane.id]
-        if lane.rows["flags"][at] == _STATES["runs"]
+        if lane.rows["flags"][at] == WorkerState.RUNS
     ]
     busy_since = min(running, default=end_ticks)
     lanes = []
@@ -87,18 +87,20 @@ def with_open_states(process: Process, end_ticks: int) -> Process:
 
 
 def _open_rows(rows: Records) -> list[int]:
-    is_open = (rows["what"] == METRICS["worker"]) & (rows["x"][:, 1] != 0)
+    is_open = (rows["what"] == METRICS["worker"]) & (rows["x"][:, WorkerFields.SINCE] != 0)
     return [int(at) for at in np.flatnonzero(is_open)]
 
 
 def _close(row: Records, end: int, busy_since: int) -> None:
-    since = int(row["x"][0, 1])
+    since = int(row["x"][0, WorkerFields.SINCE])
     length = _ticks(end - since)
     row["sum"] += np.uint64(length)
     row["count"] += np.uint64(1)
-    is_running = row["flags"][0] == _STATES["runs"]
-    row["x"][0, 0] += np.uint64(length if is_running else _ticks(end - max(since, busy_since)))
-    row["x"][0, 1] = 0
+    is_running = row["flags"][0] == WorkerState.RUNS
+    row["x"][0, WorkerFields.WHILE_BUSY] += np.uint64(
+        length if is_running else _ticks(end - max(since, busy_since))
+    )
+    row["x"][0, WorkerFields.SINCE] = 0
 
 
 def _ticks(difference: int) -> int:
@@ -115,10 +117,13 @@ def workers_of(process: Process, places: Places | None = None) -> tuple[Worker, 
         if not len(rows):
             continue
         total = {name: float(rows["sum"][rows["flags"] == n].sum()) * s for n, name in WORKER_STATES.items()}
-        busy = {name: float(rows["x"][rows["flags"] == n, 0].sum()) * s for n, name in WORKER_STATES.items()}
-        parked = np.isin(rows["flags"], (_STATES["idle"], _STATES["capped"]))
+        busy = {
+            name: float(rows["x"][rows["flags"] == n, WorkerFields.WHILE_BUSY].sum()) * s
+            for n, name in WORKER_STATES.items()
+        }
+        parked = np.isin(rows["flags"], (WorkerState.IDLE, WorkerState.CAPPED))
         runtime = int(rows["subject"][0])
-        searches = int(rows["count"][rows["flags"] == _STATES["looks"]].sum())
+        searches = int(rows["count"][rows["flags"] == WorkerState.LOOKS].sum())
         vain = max(busy["looks"] - searches * _SEARCH_S, 0.0)
         found.append(
             Worker(
@@ -156,7 +161,7 @@ def worker_table(process: Process, places: Places) -> list[dict[str, Any]]:
             "capped_s": each.capped,
             "parks": each.parks,
             "tasks": int(counts[each.lane]["count"].sum()),
-            "created": int(counts[each.lane]["x"][:, 0].sum()),
+            "created": int(counts[each.lane]["x"][:, TaskFields.CREATED].sum()),
         }
         for each in sorted(
             workers_of(process, places), key=lambda each: (each.runtime, each.number, each.lane)
@@ -189,7 +194,9 @@ def _estimate(process: Process, rows: Records) -> NDArray[np.float64]:
     counted = (rows["flags"] & TASKS_COUNTED) != 0
     scaled = rows["sum"] * (rows["count"] / np.maximum(rows["timed"], 1))
     read = np.where(rows["timed"] > 0, float(process.header["clock_read_ns"]) / process.ns_per_tick, 0.0)
-    alone = np.maximum(rows["x"][:, 3].astype(float) - rows["count"].astype(float) * read, 0.0)
+    alone = np.maximum(
+        rows["x"][:, TaskFields.ESTIMATE].astype(float) - rows["count"].astype(float) * read, 0.0
+    )
     ticks: NDArray[np.float64] = np.where(counted, alone, scaled)
     return ticks
 
@@ -218,8 +225,8 @@ def task_table(process: Process, places: Places) -> list[dict[str, Any]]:
                 "mean_s": total / count if timed and count else None,
                 "longest_s": float(mine["max"][mine["timed"] > 0].max()) * s if timed else None,
                 "includes_inner": bool(inclusive.any()),
-                "created": int(mine["x"][:, 0].sum()),
-                "suspended": int(mine["x"][:, 2].sum()),
+                "created": int(mine["x"][:, TaskFields.CREATED].sum()),
+                "suspended": int(mine["x"][:, TaskFields.SUSPENSIONS].sum()),
                 "suspended_s": waited.get(number, 0.0),
             }
         )

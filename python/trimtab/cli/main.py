@@ -35,6 +35,7 @@ from trimtab.cli.common import (
     threads_option,
     virtual_threads_option,
 )
+from trimtab.model.enumerations import RecordLevel
 from trimtab.programs import NotStarted
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def main() -> None:
     type=ProbeList(),
     help=f"Sources of counters, separated by commas: {', '.join(PROBES)}; or none. +NAME adds to the defaults.",
 )
-@click.option("--level", type=click.Choice(["off", "idle", "profile", "trace"]), hidden=True)
+@click.option("--level", type=click.Choice([level.name.lower() for level in RecordLevel]), hidden=True)
 @click.option("--html", type=NewFile(), help="Also write the report page to this file.")
 @click.option("--no-follow", is_flag=True, help="Do not record the programs that this one starts.")
 @click.option(

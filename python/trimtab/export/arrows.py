@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.model import Process
+from trimtab.model.enumerations import EventKind, WaitCause
 
 Integers = NDArray[np.int64]
 # Events looked at in one go.
 _BLOCK = 1 << 18
-_TASK_BEGIN, _TASK_CREATED, _TASK_READY, _RESUMED, _EDGE = 5, 32, 33, 35, 36
 # An event, and where it stands.
 _PLACED = np.dtype(
     [("ticks", "<u8"), ("arg", "<u2"), ("a", "<u8"), ("b", "<u8"), ("lane", "<i8"), ("at", "<i8")]
@@ -60,15 +60,15 @@ class Arrows:
 
 def arrows_of(process: Process) -> Arrows:
     """All arrows of which both ends are recorded."""
-    parts = _placed(process, (_TASK_BEGIN, _RESUMED))
+    parts = _placed(process, (EventKind.TASK_BEGIN, EventKind.TASK_RESUMED))
     parts = parts[parts["a"] != 0]
     parts = parts[np.lexsort((parts["ticks"], parts["a"]))]
-    edges, made = _placed(process, (_EDGE,)), _placed(process, (_TASK_CREATED,))
-    given = edges[edges["arg"] != 0]
-    enabled = _enabled(_placed(process, (_TASK_READY,)), made)
+    edges, made = _placed(process, (EventKind.EDGE,)), _placed(process, (EventKind.TASK_CREATED,))
+    given = edges[edges["arg"] != WaitCause.OTHER]
+    enabled = _enabled(_placed(process, (EventKind.TASK_READY,)), made)
     is_more = parts["a"][1:] == parts["a"][:-1]
     pairs = [
-        _dependences(parts, edges[edges["arg"] == 0]),
+        _dependences(parts, edges[edges["arg"] == WaitCause.OTHER]),
         _known(made, parts, _first(parts, made["a"])),
         # What one task gave another leads from where it did to where the other went on.
         _known(given, parts, _next(parts, given["b"], given["ticks"])),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trimtab.export.slices import Role, Slices
 from trimtab.model import CAUSES, SCHEDULES, WAITS, Records
+from trimtab.model.enumerations import EventKind, WorkerState
 
 CATEGORIES = {
     Role.REGION: "region",
@@ -52,17 +53,20 @@ FIGURES: dict[Role, tuple[tuple[str, str, bool], ...]] = {
 _TOLD_BY_ARG = [
     int(each) for each in (Role.LOOP, Role.WAIT, Role.SINGLE, Role.STATE, Role.SUSPENDED, Role.GIVES)
 ]
-_WORK_END = 4
 # What says more is damaged.
 _LONGEST_NS = 2.0**62
-_STATES = {2: "looks for tasks", 3: "no task", 4: "held back by the cap"}
+_STATES: dict[int, str] = {
+    WorkerState.LOOKS: "looks for tasks",
+    WorkerState.IDLE: "no task",
+    WorkerState.CAPPED: "held back by the cap",
+}
 
 
 def has_figures(events: Records, role: Role, source: NDArray[np.int64]) -> NDArray[np.bool_]:
     """False for a part in a region whose begin was lost: its end has other figures."""
     if role != Role.WORK:
         return np.ones(len(source), np.bool_)
-    found: NDArray[np.bool_] = events["kind"][source] != _WORK_END
+    found: NDArray[np.bool_] = events["kind"][source] != EventKind.WORK_END
     return found
 
 

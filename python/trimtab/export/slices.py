@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.model import Records
+from trimtab.model.enumerations import EventKind, WaitCause, WorkerState
 
 Integers = NDArray[np.int64]
-# A lock that was free is entered in less; format.hpp counts waits from here on, too.
+# A lock that was free is entered in less; `contended` of metric lock counts waits from here on, too.
 _LOCK_WAIT_NS = 1000
 _DROPPED = 2
 _BLOCK = 1 << 16  # items that are looked at one by one
@@ -51,32 +52,29 @@ class Role(IntEnum):
 
 # Of each kind of event: its role, and whether it opens (1) or closes (-1) a slice or is an instant (0). Spans close.
 _KINDS: dict[int, tuple[Role, int]] = {
-    1: (Role.REGION, 1),
-    2: (Role.REGION, -1),
-    3: (Role.WORK, 1),
-    4: (Role.WORK, -1),
-    5: (Role.TASK, 1),
-    6: (Role.TASK, -1),
-    7: (Role.SCOPE, 1),
-    8: (Role.SCOPE, -1),
-    16: (Role.LOOP, -1),
-    17: (Role.WAIT, -1),
-    18: (Role.CHUNK, 1),
-    19: (Role.LOCK, -1),
-    20: (Role.SINGLE, 0),
-    32: (Role.TASK_CREATED, 0),
-    33: (Role.TASK_READY, 0),
-    34: (Role.TASK, -1),
-    35: (Role.TASK, 1),
-    36: (Role.GIVES, 0),
-    40: (Role.MARK, 0),
-    41: (Role.THREAD_BEGIN, 0),
-    42: (Role.THREAD_END, 0),
-    43: (Role.STATE, 1),
+    EventKind.REGION_BEGIN: (Role.REGION, 1),
+    EventKind.REGION_END: (Role.REGION, -1),
+    EventKind.WORK_BEGIN: (Role.WORK, 1),
+    EventKind.WORK_END: (Role.WORK, -1),
+    EventKind.TASK_BEGIN: (Role.TASK, 1),
+    EventKind.TASK_END: (Role.TASK, -1),
+    EventKind.SCOPE_BEGIN: (Role.SCOPE, 1),
+    EventKind.SCOPE_END: (Role.SCOPE, -1),
+    EventKind.LOOP: (Role.LOOP, -1),
+    EventKind.WAIT: (Role.WAIT, -1),
+    EventKind.CHUNK: (Role.CHUNK, 1),
+    EventKind.LOCK: (Role.LOCK, -1),
+    EventKind.SINGLE: (Role.SINGLE, 0),
+    EventKind.TASK_CREATED: (Role.TASK_CREATED, 0),
+    EventKind.TASK_READY: (Role.TASK_READY, 0),
+    EventKind.TASK_SUSPENDED: (Role.TASK, -1),
+    EventKind.TASK_RESUMED: (Role.TASK, 1),
+    EventKind.EDGE: (Role.GIVES, 0),
+    EventKind.MARK: (Role.MARK, 0),
+    EventKind.THREAD_BEGIN: (Role.THREAD_BEGIN, 0),
+    EventKind.THREAD_END: (Role.THREAD_END, 0),
+    EventKind.WORKER_STATE: (Role.STATE, 1),
 }
-_LOOP, _WAIT, _CHUNK, _LOCK = 16, 17, 18, 19
-_SUSPENDED, _RESUMED, _EDGE, _WORKER_STATE = 34, 35, 36, 43
-_RUNS = 1
 _ROLE = np.zeros(1 << 16, np.uint8)
 _CHANGE = np.full(1 << 16, _DROPPED, np.int8)
 for _kind, (_role, _change) in _KINDS.items():
@@ -137,7 +135,7 @@ def lane_slices(events: Records, start: int, end: int, ns_per_tick: float) -> Sl
         whole = _completed(_repaired(events, items), end)
         partner = _partners(whole.change)
     begins = np.flatnonzero((whole.change == 1) & (whole.role == Role.TASK))
-    later = begins[events["kind"][whole.source[begins]] == _RESUMED]
+    later = begins[events["kind"][whole.source[begins]] == EventKind.TASK_RESUMED]
     whole.role[later] = whole.role[partner[later]] = int(Role.PART)
     return Slices(whole.ticks, whole.change, whole.role, whole.source, partner)
 
@@ -145,7 +143,7 @@ def lane_slices(events: Records, start: int, end: int, ns_per_tick: float) -> Sl
 def _in_order(events: Records, ticks: Integers, end: int, long_wait: int) -> _Items:
     """Events in the order in which they were recorded, with the begins of spans and the ends of chunks put in."""
     kind, count = events["kind"], len(events)
-    is_span = (kind == _LOOP) | (kind == _WAIT) | (kind == _LOCK)
+    is_span = (kind == EventKind.LOOP) | (kind == EventKind.WAIT) | (kind == EventKind.LOCK)
     duration = np.where(is_span, np.minimum(events["a"], np.uint64(1 << 62)).astype(np.int64), 0)
     # When each was recorded. Running maximum: a wait's duration leaves out the tasks that ran in it.
     recorded = np.minimum(np.maximum.accumulate(ticks + duration), end) if count else ticks
@@ -170,8 +168,8 @@ def _in_order(events: Records, ticks: Integers, end: int, long_wait: int) -> _It
         np.empty(total, np.int64),
     )
     # A worker at work shows by its tasks; an edge without a cause is of tasks and not of a moment.
-    is_hidden = (kind == _WORKER_STATE) & (events["arg"] <= _RUNS)
-    is_hidden |= (kind == _EDGE) & (events["arg"] == 0)
+    is_hidden = (kind == EventKind.WORKER_STATE) & (events["arg"] <= WorkerState.RUNS)
+    is_hidden |= (kind == EventKind.EDGE) & (events["arg"] == WaitCause.OTHER)
     items.ticks[own], items.change[own] = recorded, np.where(is_hidden, _DROPPED, _CHANGE[kind])
     items.role[own], items.source[own] = _ROLE[kind], np.arange(count)
     items.ticks[position], items.change[position] = time[by_place], change[by_place]
@@ -188,14 +186,16 @@ def _span_begins(
     """Place, time, order, change, role and source of the begins of spans, and of the waits for locks."""
     spans = np.flatnonzero(is_span)
     kind = events["kind"][spans]
-    waited = np.where(kind == _LOCK, np.minimum(events["b"][spans], np.uint64(1 << 62)).astype(np.int64), 0)
+    waited = np.where(
+        kind == EventKind.LOCK, np.minimum(events["b"][spans], np.uint64(1 << 62)).astype(np.int64), 0
+    )
     waited = np.where(waited >= max(long_wait, 1), waited, 0)
     begin = np.maximum(ticks[spans] - waited, 0)
     # Behind all that was recorded until then; of spans that begin together, the one that ends last comes first.
     place = np.minimum(np.searchsorted(recorded, begin, side="right"), spans)
     # A loop begins before the chunk that was taken at the same tick.
-    loops = np.flatnonzero(kind == _LOOP)
-    chunks_later = np.maximum.accumulate(2 * recorded + (events["kind"] == _CHUNK))
+    loops = np.flatnonzero(kind == EventKind.LOOP)
+    chunks_later = np.maximum.accumulate(2 * recorded + (events["kind"] == EventKind.CHUNK))
     earlier = np.searchsorted(chunks_later, 2 * begin[loops], side="right")
     place[loops] = np.minimum(place[loops], earlier)
     ones = np.ones(len(spans), np.int64)
@@ -213,18 +213,18 @@ def _span_begins(
 def _chunk_ends(events: Records, recorded: Integers) -> _Part:
     """A chunk lasts until the lane takes the next one of the loop, or leaves the loop."""
     kind = events["kind"]
-    related = np.flatnonzero((kind == _CHUNK) | (kind == _LOOP))
+    related = np.flatnonzero((kind == EventKind.CHUNK) | (kind == EventKind.LOOP))
     subjects = events["subject"][related]
     order = np.argsort(subjects, kind="stable")
     here, following = related[order][:-1], related[order][1:]
-    is_ended = (subjects[order][:-1] == subjects[order][1:]) & (kind[here] == _CHUNK)
+    is_ended = (subjects[order][:-1] == subjects[order][1:]) & (kind[here] == EventKind.CHUNK)
     return _ends(Role.CHUNK, here[is_ended], following[is_ended], events, recorded)
 
 
 def _state_ends(events: Records, recorded: Integers) -> _Part:
     """A worker is in a state until it tells of the next one."""
-    states = np.flatnonzero(events["kind"] == _WORKER_STATE)
-    is_shown = events["arg"][states[:-1]] > _RUNS
+    states = np.flatnonzero(events["kind"] == EventKind.WORKER_STATE)
+    is_shown = events["arg"][states[:-1]] > WorkerState.RUNS
     return _ends(Role.STATE, states[:-1][is_shown], states[1:][is_shown], events, recorded)
 
 
@@ -243,7 +243,7 @@ def _ends(role: Role, source: Integers, place: Integers, events: Records, record
 
 def _suspensions(events: Records, recorded: Integers) -> _Part:
     """An instant in each part that ends since the task was suspended."""
-    place = np.flatnonzero(events["kind"] == _SUSPENDED)
+    place = np.flatnonzero(events["kind"] == EventKind.TASK_SUSPENDED)
     zeros = np.zeros(len(place), np.int64)
     return place, recorded[place], zeros, zeros, zeros + int(Role.SUSPENDED), place
 

@@ -14,6 +14,7 @@ from trimtab.analysis.regions import Places, places_of
 from trimtab.export.arrows import Arrows, arrows_of
 from trimtab.export.slices import Slices, lane_slices, ticks_since
 from trimtab.model import NO_LANE, Lane, Process, Run
+from trimtab.model.enumerations import EventKind, RecordLevel
 from trimtab.symbols import Symbols
 
 Integers = NDArray[np.int64]
@@ -23,7 +24,6 @@ BLOCK = 1 << 18
 _MOST_PIDS = 1 << 22
 # A run of two years, in nanoseconds: what says more is damaged. (Less than 2 to the 56th also as a float.)
 _LONGEST = float((1 << 56) - 8)
-_SWITCH_OUT, _SWITCH_IN = 48, 49
 
 Advance = Callable[[int], None]
 
@@ -116,8 +116,8 @@ class View:
         if len(mine) < 2:
             return np.empty(0, np.int64), np.empty(0, np.int64), []
         at = np.maximum.accumulate(self.ns_of(mine["ticks"]))
-        is_in = mine["kind"][:-1] == _SWITCH_IN
-        is_preempted = (mine["kind"][:-1] == _SWITCH_OUT) & (mine["arg"][:-1] == 1)
+        is_in = mine["kind"][:-1] == EventKind.SWITCH_IN
+        is_preempted = (mine["kind"][:-1] == EventKind.SWITCH_OUT) & (mine["arg"][:-1] == 1)
         # A record that was lost leaves two of a kind in a row: nothing is known of the time between.
         is_known = mine["kind"][:-1] != mine["kind"][1:]
         chosen = np.flatnonzero((is_in | is_preempted) & is_known)
@@ -171,8 +171,8 @@ def notes_of(views: list[View]) -> list[str]:
     overwritten = sum(lane.events_written - len(lane.events) for lane in lanes if View.is_cut(lane))
     kept = sum(len(lane.events) for lane in lanes)
     if overwritten:
-        # Level 3 keeps everything until the trace's limit.
-        is_trace = any(view.process.header["level"] == 3 for view in views)
+        # A trace keeps everything up to its limit.
+        is_trace = any(view.process.header["level"] == RecordLevel.TRACE for view in views)
         remedy = "a larger --max-trace keeps more" if is_trace else "trimtab run --trace keeps all"
         notes.append(
             f"cut off: only the last {kept:,} of {kept + overwritten:,} events are recorded, so lanes begin late; {remedy}"

@@ -12,46 +12,17 @@ from trimtab.analysis.regions import region_table
 from trimtab.export.source import BLOCK, Advance, View
 from trimtab.model import (
     CAUSES,
-    METRICS,
     NO_LANE,
     NO_SUBJECT,
-    ROWS_SAMPLE,
-    ROWS_UNTIMED,
     SCHEDULES,
     UNKNOWN,
     WAITS,
     WORKER_STATES,
     Lane,
 )
+from trimtab.model.enumerations import EVENT_KINDS, METRIC_NAMES, REGION_FLAGS, EventKind, Metric
 
-EVENT_KINDS = {
-    1: "region_begin",
-    2: "region_end",
-    3: "work_begin",
-    4: "work_end",
-    5: "task_begin",
-    6: "task_end",
-    7: "scope_begin",
-    8: "scope_end",
-    16: "loop",
-    17: "wait",
-    18: "chunk",
-    19: "lock",
-    20: "single",
-    32: "task_created",
-    33: "task_ready",
-    34: "task_suspended",
-    35: "task_resumed",
-    36: "edge",
-    40: "mark",
-    41: "thread_begin",
-    42: "thread_end",
-    43: "worker_state",
-    48: "switch_out",
-    49: "switch_in",
-}
-_SPANS = (16, 17, 19)
-_METRIC_NAMES = {number: name for name, number in METRICS.items()}
+_SPANS = (EventKind.LOOP, EventKind.WAIT, EventKind.LOCK)
 
 Block = dict[str, Any]
 
@@ -132,17 +103,17 @@ def _subject_name(view: View, number: int) -> str | None:
 
 
 def _detail(kind: int, arg: int) -> str | None:
-    if kind in (16, 18):
+    if kind in (EventKind.LOOP, EventKind.CHUNK):
         return SCHEDULES.get(arg)
-    if kind == 17:
+    if kind == EventKind.WAIT:
         return WAITS.get(arg, "other")
-    if kind in (34, 35, 36):
+    if kind in (EventKind.TASK_SUSPENDED, EventKind.TASK_RESUMED, EventKind.EDGE):
         return CAUSES.get(arg, "other")
-    if kind == 43:
+    if kind == EventKind.WORKER_STATE:
         return WORKER_STATES.get(arg, "other")
-    if kind == 20:
+    if kind == EventKind.SINGLE:
         return "executed" if arg else "passed"
-    return f"level {arg}" if kind in (1, 2) else None
+    return f"level {arg}" if kind in (EventKind.REGION_BEGIN, EventKind.REGION_END) else None
 
 
 def _words(keys: Any, word_of: Any) -> tuple[list[str | None], Any]:
@@ -228,7 +199,7 @@ def _profile_block(view: View, lane: Lane) -> Block:
         **_process_columns(view, len(rows)),
         "lane": np.full(len(rows), lane.id),
         "about_lane": rows["about"],
-        "metric": _words(rows["what"], lambda number: _METRIC_NAMES.get(number, f"metric {number}")),
+        "metric": _words(rows["what"], lambda number: METRIC_NAMES.get(number, f"metric {number}")),
         "name": _words(rows["subject"], lambda number: _subject_name(view, number)),
         "file": place("file"),
         "line": _optional(lines, lines > 0),
@@ -245,15 +216,15 @@ def _profile_block(view: View, lane: Lane) -> Block:
 
 
 def _flags(metric: int, flags: int) -> str | None:
-    if metric == METRICS["loop"]:
+    if metric == Metric.LOOP:
         return SCHEDULES.get(flags)
-    if metric == METRICS["worker"]:
+    if metric == Metric.WORKER:
         return WORKER_STATES.get(flags, "other")
-    if metric == METRICS["suspended"]:
+    if metric == Metric.SUSPENDED:
         return CAUSES.get(flags, "other")
-    if metric in (METRICS["region"], METRICS["team"]):
-        return {ROWS_UNTIMED: "members not timed", ROWS_SAMPLE: "sample"}.get(flags)
-    return WAITS.get(flags, "other") if metric == METRICS["wait"] else None
+    if metric in (Metric.REGION, Metric.TEAM):
+        return REGION_FLAGS.get(flags)
+    return WAITS.get(flags, "other") if metric == Metric.WAIT else None
 
 
 _COUNTERS = {

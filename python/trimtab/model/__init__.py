@@ -7,95 +7,33 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from trimtab.model.enumerations import CAUSES as CAUSES
+from trimtab.model.enumerations import NO_LANE as NO_LANE
+from trimtab.model.enumerations import NO_SUBJECT as NO_SUBJECT
+from trimtab.model.enumerations import OUTCOMES as OUTCOMES
+from trimtab.model.enumerations import SCHEDULES as SCHEDULES
+from trimtab.model.enumerations import SUBJECT_KINDS as SUBJECT_KINDS
+from trimtab.model.enumerations import UNKNOWN as UNKNOWN
+from trimtab.model.enumerations import WAITS as WAITS
+from trimtab.model.enumerations import WORKER_STATES as WORKER_STATES
+from trimtab.model.enumerations import Metric, Outcome, RegionFlags, Schedule, TaskFlags, WaitKind
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-NO_LANE = 0xFFFFFFFF
-NO_SUBJECT = 0xFFFFFFFF
-UNKNOWN = 0xFFFFFFFFFFFFFFFF
-
-SUBJECT_KINDS = {
-    1: "region",
-    2: "loop",
-    3: "barrier",
-    4: "critical",
-    5: "single",
-    6: "sections",
-    7: "task",
-    8: "taskwait",
-    9: "taskloop",
-    10: "ordered",
-    11: "lock",
-    12: "scope",
-    13: "mark",
-    14: "teams",
-    15: "workers",
-}
-SCHEDULES = {
-    0: None,
-    1: "static",
-    2: "static",
-    3: "dynamic",
-    4: "guided",
-    5: "runtime",
-    6: "auto",
-    7: "static (inferred)",
-    8: "sections",
-    9: "distribute",
-}
-STATIC_INFERRED = 7  # such loops are only counted
-STATIC_SCHEDULES = (1, 2, STATIC_INFERRED)
-METRICS = {
-    "region": 1,
-    "team": 2,
-    "loop": 3,
-    "wait": 4,
-    "lock": 5,
-    "task": 6,
-    "scope": 7,
-    "single": 8,
-    "worker": 9,
-    "suspended": 10,
-}
-# Flags of rows of metrics region and team.
-ROWS_UNTIMED = 1
-ROWS_SAMPLE = 2
-# Flags of rows of metric task.
-TASKS_COUNTED = 1
-TASKS_INCLUSIVE = 2
-TASKS_SAMPLED = 4
-# What the worker of a task runtime does.
-WORKER_STATES = {0: "none", 1: "runs", 2: "looks", 3: "idle", 4: "capped"}
-# What a task waits for, or what one task gives another.
-CAUSES = {
-    0: "other",
-    1: "future",
-    2: "slot",
-    3: "mutex",
-    4: "condition",
-    5: "semaphore",
-    6: "latch",
-    7: "barrier",
-    8: "channel",
-    9: "children",
-    10: "time",
-}
-# What became of a change of a knob.
-OUTCOMES = {1: "trial", 2: "kept", 3: "undone", 4: "set"}
-# Those that changed what the program runs with: not trials, nor their ends without a result.
-LASTING = ("kept", "set")
-WAITS = {
-    1: "join",
-    2: "barrier",
-    3: "critical",
-    4: "ordered",
-    5: "single",
-    6: "taskwait",
-    7: "reduction",
-    8: "lock",
-}
-WAIT_REDUCTION = 7
+# Constants in short for what analysis asks for most.
+METRICS = {each.name.lower(): int(each) for each in Metric}
+STATIC_INFERRED = int(Schedule.STATIC_INFERRED)
+STATIC_SCHEDULES = (int(Schedule.STATIC), int(Schedule.STATIC_CHUNKED), STATIC_INFERRED)
+ROWS_UNTIMED = int(RegionFlags.UNTIMED)
+ROWS_SAMPLE = int(RegionFlags.SAMPLE)
+TASKS_COUNTED = int(TaskFlags.COUNTED)
+TASKS_INCLUSIVE = int(TaskFlags.INCLUSIVE)
+TASKS_SAMPLED = int(TaskFlags.SAMPLED)
+WAIT_REDUCTION = int(WaitKind.REDUCTION)
+# Outcomes that changed what the program runs with: not trials, nor their ends without a result.
+LASTING = (OUTCOMES[Outcome.KEPT], OUTCOMES[Outcome.SET])
 
 Records: TypeAlias = "NDArray[np.void]"
 

@@ -1,4 +1,4 @@
-"""Read run directories. The bytes are those of docs/reference/run-directory.md (format.hpp)."""
+"""Read run directories. The bytes are those of docs/reference/run-directory.md (schema/)."""
 
 from trimtab.readers.run import open_run, read_info
 

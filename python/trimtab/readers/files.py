@@ -41,6 +41,11 @@ def as_dict(record: Any) -> dict[str, Any]:
     }
 
 
+def byte_of(field: str) -> str:
+    """Where a field of the first header is, for messages."""
+    return f"byte {layout.offset_of(layout.FILE_HEADER, field)}"
+
+
 def open_file(path: Path, kind: str) -> File:
     """Map `path` and check that it is a file of `kind`.
 
@@ -61,20 +66,20 @@ def open_file(path: Path, kind: str) -> File:
             data = _contents(stream, page, size, used)
     except OSError as error:
         raise RunError(f"{path}: {error.strerror or error}") from error
-    magic = page[:8]
+    magic = page[: len(layout.MAGIC)]
     if magic != layout.MAGIC:
-        raise RunError(f"{path}: byte 0: expected {layout.MAGIC!r}, found {magic!r}")
+        raise RunError(f"{path}: {byte_of('magic')}: expected {layout.MAGIC!r}, found {magic!r}")
     if header["version"] != layout.VERSION:
         raise RunError(
-            f"{path}: byte 8: format version {header['version']}, this trimtab reads {layout.VERSION}"
+            f"{path}: {byte_of('version')}: format version {header['version']}, this trimtab reads {layout.VERSION}"
         )
     if header["header_size"] != layout.HEADER_BYTES:
         raise RunError(
-            f"{path}: byte 12: expected a header of {layout.HEADER_BYTES}, found {header['header_size']}"
+            f"{path}: {byte_of('header_size')}: expected a header of {layout.HEADER_BYTES}, found {header['header_size']}"
         )
     found = layout.KINDS.get(header["kind"], f"kind {header['kind']}")
     if found != kind:
-        raise RunError(f"{path}: byte 16: expected a file of {kind}, found {found}")
+        raise RunError(f"{path}: {byte_of('kind')}: expected a file of {kind}, found {found}")
     return File(path, size, header, data)
 
 
@@ -89,7 +94,8 @@ def _contents(stream: BinaryIO, page: bytes, size: int, used: int) -> Any:
 
 def second_header(file: File, dtype: np.dtype[np.void]) -> dict[str, Any]:
     """The kind-specific header behind the file header."""
-    return as_dict(np.frombuffer(file.data[64 : 64 + dtype.itemsize], dtype=dtype)[0])
+    begin = layout.FILE_HEADER.itemsize
+    return as_dict(np.frombuffer(file.data[begin : begin + dtype.itemsize], dtype=dtype)[0])
 
 
 def text(raw: Any) -> str:
@@ -102,18 +108,18 @@ def records(file: File, kind: str) -> Records:
     dtype = layout.RECORDS[kind]
     if file.header["record_bytes"] != dtype.itemsize:
         raise RunError(
-            f"{file.path}: byte 20: expected records of {dtype.itemsize} bytes, "
+            f"{file.path}: {byte_of('record_bytes')}: expected records of {dtype.itemsize} bytes, "
             f"found {file.header['record_bytes']}"
         )
     capacity, written = int(file.header["capacity"]), int(file.header["written"])
     if layout.HEADER_BYTES + capacity * dtype.itemsize > file.size:
         raise RunError(
-            f"{file.path}: byte 24: room for {capacity} records announced, expected a file of "
+            f"{file.path}: {byte_of('capacity')}: room for {capacity} records announced, expected a file of "
             f"{layout.HEADER_BYTES + capacity * dtype.itemsize} bytes, found {file.size}: it was cut off"
         )
     if written > capacity and kind != "events":
         raise RunError(
-            f"{file.path}: byte 32: expected at most {capacity} records, found {written} announced"
+            f"{file.path}: {byte_of('written')}: expected at most {capacity} records, found {written} announced"
         )
     count = min(written, capacity)
     body = file.data[layout.HEADER_BYTES : layout.HEADER_BYTES + count * dtype.itemsize]

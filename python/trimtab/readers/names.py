@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 from trimtab.model import NO_SUBJECT, SUBJECT_KINDS, Counter, Knob, Module, RunError, Subject, Unavailable
+from trimtab.model.enumerations import NameTag
 from trimtab.readers import layout
-from trimtab.readers.files import File
+from trimtab.readers.files import File, byte_of
+
+Fields: TypeAlias = tuple[Any, ...]
 
 
 @dataclass
@@ -34,19 +39,21 @@ def read_names(file: File) -> Names:
     capacity, written = int(file.header["capacity"]), int(file.header["written"])
     if layout.HEADER_BYTES + capacity > file.size:
         raise RunError(
-            f"{file.path}: byte 24: room for {capacity} bytes announced, expected a file of "
+            f"{file.path}: {byte_of('capacity')}: room for {capacity} bytes announced, expected a file of "
             f"{layout.HEADER_BYTES + capacity} bytes, found {file.size}: it was cut off"
         )
     body = bytes(file.data[layout.HEADER_BYTES :][:written])
     if len(body) < written:
-        raise RunError(f"{file.path}: byte 32: {written} bytes of names announced, {len(body)} there")
+        raise RunError(
+            f"{file.path}: {byte_of('written')}: {written} bytes of names announced, {len(body)} there"
+        )
     at = 0
     while at < len(body):
         place = layout.HEADER_BYTES + at
-        if at + 8 > len(body):
+        if at + layout.NAME_HEAD.size > len(body):
             raise RunError(f"{file.path}: byte {place}: expected a record, found {len(body) - at} bytes")
-        size, tag = struct.unpack_from("<IH", body, at)
-        if size < 8 or size % 8 or at + size > len(body):
+        size, tag = layout.NAME_HEAD.unpack_from(body, at)
+        if size < layout.NAME_HEAD.size or size % 8 or at + size > len(body):
             raise RunError(f"{file.path}: byte {place}: a record of {size} bytes cannot be")
         try:
             _read_record(names, tag, body[at : at + size])
@@ -56,55 +63,82 @@ def read_names(file: File) -> Names:
     return names
 
 
-def _strings(record: bytes, fixed: int, count: int) -> list[str]:
-    parts = record[fixed:].split(b"\0")
-    if len(parts) <= count:
-        raise ValueError(f"expected {count} strings, found {len(parts) - 1}")
-    return [part.decode("utf-8", "replace") for part in parts[:count]]
+def _texts(record: bytes, form: layout.NameLayout) -> list[str]:
+    parts = record[form.fields.size :].split(b"\0")
+    if len(parts) <= form.texts:
+        raise ValueError(f"expected {form.texts} strings, found {len(parts) - 1}")
+    return [part.decode("utf-8", "replace") for part in parts[: form.texts]]
 
 
 def _read_record(names: Names, tag: int, record: bytes) -> None:
-    if tag == 1:
-        number, _, base, end = struct.unpack_from("<IIQQ", record, 8)
-        path, build_id = _strings(record, 32, 2)
-        names.modules[number] = Module(number, path, build_id, base, end)
-    elif tag == 2:
-        number, kind, runtime, module, line, offset, parent, is_call = struct.unpack_from(
-            "<IHHIIQII", record, 8
-        )
-        name, file, function = _strings(record, 40, 3)
-        names.subjects[number] = Subject(
-            number,
-            SUBJECT_KINDS.get(kind, f"kind {kind}"),
-            runtime,
-            _or_none(module),
-            offset,
-            bool(is_call),
-            _or_none(parent),
-            name,
-            file,
-            function,
-            line,
-        )
-    elif tag == 3:
-        number, is_cumulative = struct.unpack_from("<II", record, 8)
-        name, unit, source = _strings(record, 16, 3)
-        names.counters[number] = Counter(number, name, unit, source, bool(is_cumulative))
-    elif tag == 4:
-        names.unavailable.append(Unavailable(*_strings(record, 8, 3)))
-    elif tag == 5:
-        (number,) = struct.unpack_from("<H", record, 8)
-        name, path, _ = _strings(record, 16, 3)
-        names.runtimes[number] = (name, path)
-    elif tag == 6:
-        key, value = _strings(record, 8, 2)
-        names.facts[key] = value
-    elif tag == 7:
-        number, on = struct.unpack_from("<II", record, 8)
-        name, key, values = _strings(record, 16, 3)
-        names.knobs[number] = Knob(
-            number, _or_none(on), name, key, tuple(values.split(",")) if values else ()
-        )
-    elif tag == 8:
-        (number,) = struct.unpack_from("<H", record, 8)
-        names.policies[number] = _strings(record, 16, 1)[0]
+    """Add what it names; records of tags that are not known are passed over."""
+    form = layout.NAME_LAYOUTS.get(tag)
+    if form is not None:
+        _READERS[tag](names, form.fields.unpack_from(record), _texts(record, form))
+
+
+def _module(names: Names, fields: Fields, texts: list[str]) -> None:
+    found = layout.NameModule(*fields)
+    path, build_id = texts
+    names.modules[found.id] = Module(found.id, path, build_id, found.base, found.end)
+
+
+def _subject(names: Names, fields: Fields, texts: list[str]) -> None:
+    found = layout.NameSubject(*fields)
+    name, file, function = texts
+    names.subjects[found.id] = Subject(
+        found.id,
+        SUBJECT_KINDS.get(found.kind, f"kind {found.kind}"),
+        found.runtime,
+        _or_none(found.module),
+        found.offset,
+        bool(found.is_call),
+        _or_none(found.parent),
+        name,
+        file,
+        function,
+        found.line,
+    )
+
+
+def _counter(names: Names, fields: Fields, texts: list[str]) -> None:
+    found = layout.NameCounter(*fields)
+    name, unit, source = texts
+    names.counters[found.id] = Counter(found.id, name, unit, source, bool(found.is_cumulative))
+
+
+def _unavailable(names: Names, fields: Fields, texts: list[str]) -> None:
+    names.unavailable.append(Unavailable(*texts))
+
+
+def _runtime(names: Names, fields: Fields, texts: list[str]) -> None:
+    name, path, _ = texts
+    names.runtimes[layout.NameRuntime(*fields).id] = (name, path)
+
+
+def _fact(names: Names, fields: Fields, texts: list[str]) -> None:
+    key, value = texts
+    names.facts[key] = value
+
+
+def _knob(names: Names, fields: Fields, texts: list[str]) -> None:
+    found = layout.NameKnob(*fields)
+    name, key, values = texts
+    of_values = tuple(values.split(",")) if values else ()
+    names.knobs[found.id] = Knob(found.id, _or_none(found.subject), name, key, of_values)
+
+
+def _policy(names: Names, fields: Fields, texts: list[str]) -> None:
+    (names.policies[layout.NamePolicy(*fields).id],) = texts
+
+
+_READERS: dict[int, Callable[[Names, Fields, list[str]], None]] = {
+    NameTag.MODULE: _module,
+    NameTag.SUBJECT: _subject,
+    NameTag.COUNTER: _counter,
+    NameTag.UNAVAILABLE: _unavailable,
+    NameTag.RUNTIME: _runtime,
+    NameTag.FACT: _fact,
+    NameTag.KNOB: _knob,
+    NameTag.POLICY: _policy,
+}

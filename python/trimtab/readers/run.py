@@ -125,7 +125,7 @@ def _read_process(directory: Path) -> Process:
     head = second_header(open_file(directory / "process.tt", "process"), layout.PROCESS_HEADER)
     for name, least, most in _PLAUSIBLE:
         if not least <= head[name] <= most:
-            place = 64 + layout.offset_of(layout.PROCESS_HEADER, name)
+            place = layout.FILE_HEADER.itemsize + layout.offset_of(layout.PROCESS_HEADER, name)
             raise RunError(
                 f"{directory / 'process.tt'}: byte {place}: expected {name} from {least:g} to {most:g}, "
                 f"found {head[name]:g}"

@@ -5,17 +5,10 @@ from __future__ import annotations
 import signal
 from typing import Any
 
+from trimtab.model.enumerations import SHARE_LABELS
+
 # The shares of the available core time, as people read them.
-NAMES = {
-    "work": "work",
-    "barrier_wait": "barrier wait",
-    "arrival": "arrival",
-    "starved": "no task ready",
-    "serial": "serial",
-    "run_delay": "run delay",
-    "runtime": "runtime and tool",
-    "unattributed": "unattributed",
-}
+NAMES = SHARE_LABELS
 
 
 def percent(share: float) -> str:

@@ -96,23 +96,32 @@ typedef struct trimtab_api {
 enum { TRIMTAB_PROFILE = 2, TRIMTAB_TRACE = 3 };
 /* Of trimtab_api.clock: what `now` and all ticks are. */
 enum { TRIMTAB_CLOCK_TSC = 1, TRIMTAB_CLOCK_MONOTONIC_NS = 2 };
-/* What a worker does. None: its thread is no worker any more. Idle: parked, there was nothing to run; capped: parked
- * because the runtime may not use more workers. */
-enum { TRIMTAB_WORKER_NONE, TRIMTAB_WORKER_RUNS, TRIMTAB_WORKER_LOOKS, TRIMTAB_WORKER_IDLE, TRIMTAB_WORKER_CAPPED };
-/* What a task waits for, or one task gives another. */
+/* schema: worker_state */
+/* What the worker of a task runtime does. */
 enum {
-  TRIMTAB_CAUSE_OTHER,
-  TRIMTAB_CAUSE_FUTURE,
-  TRIMTAB_CAUSE_SLOT, /* an input of a task of a graph */
-  TRIMTAB_CAUSE_MUTEX,
-  TRIMTAB_CAUSE_CONDITION,
-  TRIMTAB_CAUSE_SEMAPHORE,
-  TRIMTAB_CAUSE_LATCH,
-  TRIMTAB_CAUSE_BARRIER,
-  TRIMTAB_CAUSE_CHANNEL,
-  TRIMTAB_CAUSE_CHILDREN, /* forked tasks */
-  TRIMTAB_CAUSE_TIME
+  TRIMTAB_WORKER_NONE = 0,   /* the lane's thread is no worker, or no longer */
+  TRIMTAB_WORKER_RUNS = 1,   /* it runs tasks, and finds the next one at once */
+  TRIMTAB_WORKER_LOOKS = 2,  /* it looks for a task */
+  TRIMTAB_WORKER_IDLE = 3,   /* parked: there was nothing to run */
+  TRIMTAB_WORKER_CAPPED = 4, /* parked: the runtime may not use more workers */
 };
+/* end */
+/* schema: wait_cause */
+/* What a task waits for, or what one task gives another. */
+enum {
+  TRIMTAB_CAUSE_OTHER = 0,
+  TRIMTAB_CAUSE_FUTURE = 1,
+  TRIMTAB_CAUSE_SLOT = 2, /* an input of a task of a graph */
+  TRIMTAB_CAUSE_MUTEX = 3,
+  TRIMTAB_CAUSE_CONDITION = 4,
+  TRIMTAB_CAUSE_SEMAPHORE = 5,
+  TRIMTAB_CAUSE_LATCH = 6,
+  TRIMTAB_CAUSE_BARRIER = 7,
+  TRIMTAB_CAUSE_CHANNEL = 8,
+  TRIMTAB_CAUSE_CHILDREN = 9, /* forked tasks */
+  TRIMTAB_CAUSE_TIME = 10,
+};
+/* end */
 
 /* One pointer a program; NULL while not watched. Set by the first call that makes a subject or counter. */
 #ifdef __cplusplus

@@ -62,7 +62,7 @@ std::uint64_t api_task_made(std::uint32_t subject, std::uint64_t by) {
   const std::uint64_t task = new_task();
   here->count_hook(1);
   here->record(event_kind::task_created, subject - 1, 0, task, by != 0 ? by : here->task_here(), base::now());
-  if (profile_row* const row = here->own_row(subject - 1, metric::task); row != nullptr) row->x[0] += 1;
+  if (profile_row* const row = here->own_row(subject - 1, metric::task); row != nullptr) row->x[task_fields::created] += 1;
   return task;
 }
 

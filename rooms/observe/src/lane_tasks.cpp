@@ -38,7 +38,7 @@ base::ticks lane::task_ends(std::uint32_t subject, std::uint64_t task, base::tic
     add(row, ended.own);
   else
     row->count += 1;
-  row->x[1] += ended.inclusive;
+  row->x[task_fields::inclusive] += ended.inclusive;
   return ended.inclusive;
 }
 
@@ -59,8 +59,8 @@ void lane::task_suspended(std::uint32_t subject, std::uint64_t task, wait_cause 
   profile_row* const row = own_row(subject, metric::task);
   if (row == nullptr) return;
   row->sum += ended.own;
-  row->x[1] += ended.inclusive;
-  row->x[2] += 1;
+  row->x[task_fields::inclusive] += ended.inclusive;
+  row->x[task_fields::suspensions] += 1;
 }
 
 void lane::task_resumed(std::uint32_t subject, std::uint64_t task, wait_cause why, base::ticks waited,
@@ -85,17 +85,17 @@ void lane::tasks_ran(std::uint32_t subject, const batch& told) noexcept {
   for (std::uint32_t i = 0; i < told.timed; ++i) add(row, told.ticks[i]);
   // `add` has counted those that were timed. One that took long may have been among those told of before.
   row->count += told.ran - told.timed;
-  row->x[0] += told.made;
-  if (told.is_inclusive) row->x[1] += row->sum - before;
-  row->x[2] += told.suspended;
+  row->x[task_fields::created] += told.made;
+  if (told.is_inclusive) row->x[task_fields::inclusive] += row->sum - before;
+  row->x[task_fields::suspensions] += told.suspended;
   // Each batch stands for its own tasks, since the distance between timed ones differs from batch to batch.
   const auto scaled = [&](std::uint64_t sum, std::uint64_t of) {
     return static_cast<std::uint64_t>(static_cast<double>(sum) * static_cast<double>(told.ran) / static_cast<double>(of));
   };
   if (told.timed > 0)
-    row->x[3] += scaled(row->sum - before, told.timed);
+    row->x[task_fields::estimate] += scaled(row->sum - before, told.timed);
   else if (row->timed > 0)
-    row->x[3] += scaled(row->sum, row->timed);
+    row->x[task_fields::estimate] += scaled(row->sum, row->timed);
   count_hook(2 * told.timed);
 }
 
@@ -113,8 +113,12 @@ void lane::worker_enters(worker_state next, base::ticks at) noexcept {
     profile_row& row = *m_state_row;
     const base::ticks took = at - m_state_since;
     const base::ticks busy = m_owner->worked_until(at);
-    row.x[0] += std::min(m_state == worker_state::runs ? took : busy > row.x[2] ? busy - row.x[2] : 0, took);
-    row.x[1] = 0;
+    row.x[worker_fields::while_busy] +=
+        std::min(m_state == worker_state::runs              ? took
+                 : busy > row.x[worker_fields::busy_before] ? busy - row.x[worker_fields::busy_before]
+                                                            : 0,
+                 took);
+    row.x[worker_fields::since] = 0;
     add(&row, took);
   }
   m_state = next;
@@ -126,8 +130,8 @@ void lane::worker_enters(worker_state next, base::ticks at) noexcept {
   if (next == worker_state::none) return;
   m_state_row = own_row(runtime, metric::worker, no_subject, static_cast<std::uint16_t>(next));
   if (m_state_row == nullptr) return;
-  m_state_row->x[1] = at;
-  m_state_row->x[2] = m_owner->worked_until(at);
+  m_state_row->x[worker_fields::since] = at;
+  m_state_row->x[worker_fields::busy_before] = m_owner->worked_until(at);
 }
 
 void lane::name(const char* title) noexcept { std::snprintf(m_header->title, sizeof m_header->title, "%s", title); }

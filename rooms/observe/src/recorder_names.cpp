@@ -267,7 +267,7 @@ std::uint32_t recorder::add_counter(const char* name, const char* unit, const ch
 void recorder::unavailable(const char* what, const char* why, const char* remedy) noexcept {
   if (!is_on()) return;
   const std::lock_guard guard(m_lock);
-  name_plain fixed{};
+  name_unavailable fixed{};
   fixed.head.tag = name_tag::unavailable;
   const char* const strings[] = {what, why, remedy};
   append_name(&fixed.head, sizeof fixed, strings, 3);
@@ -276,7 +276,7 @@ void recorder::unavailable(const char* what, const char* why, const char* remedy
 void recorder::fact(const char* key, const char* value) noexcept {
   if (!is_on()) return;
   const std::lock_guard guard(m_lock);
-  name_plain fixed{};
+  name_fact fixed{};
   fixed.head.tag = name_tag::fact;
   const char* const strings[] = {key, value};
   append_name(&fixed.head, sizeof fixed, strings, 2);

@@ -130,8 +130,8 @@ TEST(golden, names) {
                           name(runtime, name_tag::runtime, {"libgomp", "/lib/libgomp.so.1", "12"}) +
                           name(region, name_tag::subject, {"", "app.c", "solve"}) +
                           name(counter, name_tag::counter, {"load", "CPUs", "/proc/stat"}) +
-                          name(name_plain{}, name_tag::unavailable, {"energy", "no meter", "another machine"}) +
-                          name(name_plain{}, name_tag::fact, {"key", "value"}) +
+                          name(name_unavailable{}, name_tag::unavailable, {"energy", "no meter", "another machine"}) +
+                          name(name_fact{}, name_tag::fact, {"key", "value"}) +
                           name(chunk, name_tag::knob, {"schedule", "app+0x40", "static,dynamic"}) +
                           name(tuner, name_tag::policy, {"tuner"});
   check("100-0/names.tt", page(header(file_kind::names, 0, all.size(), all.size()), "") + all);
@@ -158,9 +158,10 @@ TEST(golden, lane) {
   lane.worker = 29;
   std::memcpy(lane.title, "runtime 1, worker 29", 21);
   // A ring of three that wrapped: the first slot holds the latest, the second is being overwritten.
-  const std::array<event, 3> events{{{4000, 1, static_cast<std::uint16_t>(event_kind::region_end), 1, 7, 1},
-                                     {2000, 1, static_cast<std::uint16_t>(event_kind::region_begin), 1, 7, 0},
-                                     {3000, 1, static_cast<std::uint16_t>(event_kind::wait), 2, 500, 7}}};
+  const std::array<event, 3> events{
+      {{4000, 1, static_cast<std::uint16_t>(event_kind::region_end), 1, 7, 1},
+       {2000, 1, static_cast<std::uint16_t>(event_kind::region_begin), 1, 7, 0},
+       {3000, 1, static_cast<std::uint16_t>(event_kind::wait), static_cast<std::uint16_t>(wait_kind::barrier), 500, 7}}};
   check("100-0/lane-0000.events", page(header(file_kind::events, sizeof(event), 3, 4), bytes(lane)) + bytes(events));
 
   profile_row row{};
@@ -207,98 +208,8 @@ TEST(golden, decisions) {
 
 TEST(golden, layout) {
   std::ostringstream table;
-#define FIELD(type, field) table << #type " " #field " " << offsetof(type, field) << ' ' << sizeof(type::field) << '\n'
-  FIELD(file_header, magic);
-  FIELD(file_header, version);
-  FIELD(file_header, header_size);
-  FIELD(file_header, kind);
-  FIELD(file_header, record_bytes);
-  FIELD(file_header, capacity);
-  FIELD(file_header, written);
-  FIELD(file_header, dropped);
-  FIELD(file_header, minor);
-  FIELD(process_header, pid);
-  FIELD(process_header, ppid);
-  FIELD(process_header, clock);
-  FIELD(process_header, level);
-  FIELD(process_header, state);
-  FIELD(process_header, lanes);
-  FIELD(process_header, ticks_0);
-  FIELD(process_header, mono_ns_0);
-  FIELD(process_header, real_ns_0);
-  FIELD(process_header, ns_per_tick);
-  FIELD(process_header, start_ticks);
-  FIELD(process_header, last_ticks);
-  FIELD(process_header, end_ticks);
-  FIELD(process_header, cpus_available);
-  FIELD(process_header, cpus_affinity);
-  FIELD(process_header, cpus_online);
-  FIELD(process_header, cpus_quota);
-  FIELD(process_header, parallel_ticks);
-  FIELD(process_header, parallel_since);
-  FIELD(process_header, setup_ticks);
-  FIELD(process_header, sampler_cpu_ns);
-  FIELD(process_header, clock_read_ns);
-  FIELD(process_header, forked_from);
-  FIELD(process_header, user_ns);
-  FIELD(process_header, system_ns);
-  FIELD(process_header, voluntary_switches);
-  FIELD(process_header, involuntary_switches);
-  FIELD(process_header, max_rss_kb);
-  FIELD(process_header, command);
-  FIELD(lane_header, lane);
-  FIELD(lane_header, tid);
-  FIELD(lane_header, start_ticks);
-  FIELD(lane_header, end_ticks);
-  FIELD(lane_header, threads);
-  FIELD(lane_header, is_main);
-  FIELD(lane_header, name);
-  FIELD(lane_header, run_ns);
-  FIELD(lane_header, run_delay_ns);
-  FIELD(lane_header, time_slices);
-  FIELD(lane_header, voluntary_switches);
-  FIELD(lane_header, involuntary_switches);
-  FIELD(lane_header, migrations);
-  FIELD(lane_header, alive_ticks);
-  FIELD(lane_header, hooks);
-  FIELD(lane_header, clock_reads);
-  FIELD(lane_header, worker_of);
-  FIELD(lane_header, worker);
-  FIELD(lane_header, title);
-  FIELD(event, ticks);
-  FIELD(event, subject);
-  FIELD(event, kind);
-  FIELD(event, arg);
-  FIELD(event, a);
-  FIELD(event, b);
-  FIELD(profile_row, subject);
-  FIELD(profile_row, what);
-  FIELD(profile_row, flags);
-  FIELD(profile_row, about);
-  FIELD(profile_row, in_region);
-  FIELD(profile_row, count);
-  FIELD(profile_row, timed);
-  FIELD(profile_row, sum);
-  FIELD(profile_row, min);
-  FIELD(profile_row, max);
-  FIELD(profile_row, x);
-  FIELD(profile_row, histogram);
-  FIELD(decision, ticks);
-  FIELD(decision, number);
-  FIELD(decision, subject);
-  FIELD(decision, knob);
-  FIELD(decision, from);
-  FIELD(decision, to);
-  FIELD(decision, gain);
-  FIELD(decision, uncertainty);
-  FIELD(decision, pairs);
-  FIELD(decision, outcome);
-  FIELD(decision, policy);
-  FIELD(decision, text);
-  FIELD(sample, ticks);
-  FIELD(sample, counter);
-  FIELD(sample, lane);
-  FIELD(sample, value);
+#define FIELD(type, field) table << #type " " #field " " << offsetof(type, field) << ' ' << sizeof(type::field) << '\n';
+#include "format_fields.inc"
 #undef FIELD
   check("layout.txt", table.str());
 }

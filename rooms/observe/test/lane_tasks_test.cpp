@@ -31,8 +31,8 @@ TEST(lane_tasks, a_suspended_task_is_one_task_in_two_parts) {
   const profile_row tasks = row_of(recorder, metric::task);
   EXPECT_EQ(tasks.count, 1u);
   EXPECT_EQ(tasks.sum, 80u);
-  EXPECT_EQ(tasks.x[1], 80u);
-  EXPECT_EQ(tasks.x[2], 1u);
+  EXPECT_EQ(tasks.x[task_fields::inclusive], 80u);
+  EXPECT_EQ(tasks.x[task_fields::suspensions], 1u);
   const profile_row waits = row_of(recorder, metric::suspended, static_cast<std::uint16_t>(wait_cause::future));
   EXPECT_EQ(waits.count, 1u);
   EXPECT_EQ(waits.sum, 50u);
@@ -59,7 +59,7 @@ TEST(lane_tasks, time_of_what_ran_inside_is_taken_out_of_each_part) {
   EXPECT_EQ(outer.sum, 30u);
   const auto rows = records_of<profile_row>(bytes_of(recorder.file("lane-0000.profile")));
   EXPECT_EQ(rows[1].sum, 30u + 5u);
-  EXPECT_EQ(rows[1].x[1], 60u + 5u);
+  EXPECT_EQ(rows[1].x[task_fields::inclusive], 60u + 5u);
   // How long it was suspended was not told.
   const profile_row waits = row_of(recorder, metric::suspended, static_cast<std::uint16_t>(wait_cause::mutex));
   EXPECT_EQ(waits.count, 1u);
@@ -95,9 +95,9 @@ TEST(lane_tasks, each_batch_stands_for_its_own_tasks) {
   EXPECT_EQ(row.count, 104u);
   EXPECT_EQ(row.timed, 3u);
   EXPECT_EQ(row.sum, 1040u);
-  EXPECT_EQ(row.x[0], 3u);
-  EXPECT_EQ(row.x[2], 4u);
-  EXPECT_EQ(row.x[3], 2000u + 1000u + 1040u);
+  EXPECT_EQ(row.x[task_fields::created], 3u);
+  EXPECT_EQ(row.x[task_fields::suspensions], 4u);
+  EXPECT_EQ(row.x[task_fields::estimate], 2000u + 1000u + 1040u);
 }
 
 TEST(lane_tasks, a_task_timed_after_it_was_told_of_is_counted_once) {
@@ -109,7 +109,7 @@ TEST(lane_tasks, a_task_timed_after_it_was_told_of_is_counted_once) {
   mine->tasks_ran(task, {.ticks = &outer, .timed = 1, .is_inclusive = true});
   const auto both = static_cast<std::uint16_t>(task_flags::counted | task_flags::inclusive);
   EXPECT_EQ(row_of(recorder, metric::task, task_flags::counted).count + row_of(recorder, metric::task, both).count, 2u);
-  EXPECT_EQ(row_of(recorder, metric::task, both).x[1], 50u);
+  EXPECT_EQ(row_of(recorder, metric::task, both).x[task_fields::inclusive], 50u);
 }
 
 TEST(worker, its_time_goes_to_the_state_that_it_was_in) {
@@ -124,14 +124,14 @@ TEST(worker, its_time_goes_to_the_state_that_it_was_in) {
   mine->worker_enters(worker_state::runs, start + 8000);
   mine->worker_enters(worker_state::none, start + 9600);
   EXPECT_EQ(row_of(recorder, worker_state::runs).sum, 3200u);
-  EXPECT_EQ(row_of(recorder, worker_state::runs).x[0], 3200u);
+  EXPECT_EQ(row_of(recorder, worker_state::runs).x[worker_fields::while_busy], 3200u);
   EXPECT_EQ(row_of(recorder, worker_state::runs).count, 2u);
   EXPECT_EQ(row_of(recorder, worker_state::looks).sum, 1600u);
   EXPECT_EQ(row_of(recorder, worker_state::idle).sum, 3200u);
   // Alone: while it did not run, no other did.
-  EXPECT_EQ(row_of(recorder, worker_state::looks).x[0], 0u);
-  EXPECT_EQ(row_of(recorder, worker_state::idle).x[0], 0u);
-  EXPECT_EQ(row_of(recorder, worker_state::idle).x[1], 0u);
+  EXPECT_EQ(row_of(recorder, worker_state::looks).x[worker_fields::while_busy], 0u);
+  EXPECT_EQ(row_of(recorder, worker_state::idle).x[worker_fields::while_busy], 0u);
+  EXPECT_EQ(row_of(recorder, worker_state::idle).x[worker_fields::since], 0u);
   EXPECT_EQ(recorder->process().parallel_ticks, 3200u);
   EXPECT_EQ(mine->header().worker, 4u);
   EXPECT_EQ(mine->header().worker_of, runtime + 1);
@@ -150,7 +150,7 @@ TEST(worker, parked_while_another_runs_is_told_apart) {
   mine->worker_enters(worker_state::runs, start + 8000);
   const profile_row parked = row_of(recorder, worker_state::idle);
   EXPECT_EQ(parked.sum, 6400u);
-  EXPECT_EQ(parked.x[0], 3200u);
+  EXPECT_EQ(parked.x[worker_fields::while_busy], 3200u);
 }
 
 TEST(worker, the_state_of_a_killed_one_says_since_when) {
@@ -159,11 +159,11 @@ TEST(worker, the_state_of_a_killed_one_says_since_when) {
   lane* const mine = recorder->open_lane();
   const base::ticks start = recorder->clock().ticks_0;
   mine->worker_begins(runtime, 0, start + 160);
-  EXPECT_EQ(row_of(recorder, worker_state::runs).x[1], start + 160);
+  EXPECT_EQ(row_of(recorder, worker_state::runs).x[worker_fields::since], start + 160);
   mine->worker_enters(worker_state::capped, start + 320);
-  EXPECT_EQ(row_of(recorder, worker_state::runs).x[1], 0u);
-  EXPECT_EQ(row_of(recorder, worker_state::capped).x[1], start + 320);
-  EXPECT_EQ(row_of(recorder, worker_state::capped).x[2], 160u);
+  EXPECT_EQ(row_of(recorder, worker_state::runs).x[worker_fields::since], 0u);
+  EXPECT_EQ(row_of(recorder, worker_state::capped).x[worker_fields::since], start + 320);
+  EXPECT_EQ(row_of(recorder, worker_state::capped).x[worker_fields::busy_before], 160u);
 }
 
 TEST(worker, its_thread_that_ends_ends_it) {
@@ -175,7 +175,7 @@ TEST(worker, its_thread_that_ends_ends_it) {
   EXPECT_STREQ(mine->header().title, "a title that is longer than the forty b");
   recorder->close_lane(*mine);
   EXPECT_EQ(row_of(recorder, worker_state::runs).count, 1u);
-  EXPECT_EQ(row_of(recorder, worker_state::runs).x[1], 0u);
+  EXPECT_EQ(row_of(recorder, worker_state::runs).x[worker_fields::since], 0u);
   // The next thread that has the lane is none.
   mine = recorder->open_lane();
   EXPECT_EQ(mine->header().worker_of, 0u);

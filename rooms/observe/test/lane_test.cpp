@@ -235,7 +235,7 @@ TEST(lane, time_of_inner_tasks_is_taken_out_of_the_outer_one) {
   EXPECT_EQ(mine->task_ends(2, 11, 180), 30u);
   EXPECT_EQ(mine->task_ends(1, 10, 200), 100u);
   EXPECT_EQ(mine->own_row(1, metric::task)->sum, 70u);
-  EXPECT_EQ(mine->own_row(1, metric::task)->x[1], 100u);
+  EXPECT_EQ(mine->own_row(1, metric::task)->x[task_fields::inclusive], 100u);
   EXPECT_EQ(mine->own_row(2, metric::task)->sum, 30u);
 }
 

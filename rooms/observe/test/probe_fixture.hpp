@@ -39,12 +39,12 @@ inline names_read read_names(const std::vector<char>& bytes) {
       result.counters[fixed.id] = strings[0];
       result.units[strings[0]] = strings[1];
     } else if (record.tag == name_tag::unavailable) {
-      const auto strings = strings_at(sizeof(name_plain));
+      const auto strings = strings_at(sizeof(name_unavailable));
       result.unavailable.push_back(strings[0]);
       result.why[strings[0]] = strings[1];
       result.remedy[strings[0]] = strings[2];
     } else if (record.tag == name_tag::fact) {
-      const auto strings = strings_at(sizeof(name_plain));
+      const auto strings = strings_at(sizeof(name_fact));
       result.facts[strings[0]] = strings[1];
     }
     at += record.bytes;

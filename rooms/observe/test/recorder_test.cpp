@@ -83,7 +83,7 @@ TEST(recorder, writes_names_that_read_back) {
   const auto bytes = bytes_of(recorder.file("names.tt"));
   const file_header head = header_of(bytes);
   ASSERT_GT(head.written, 0u);
-  name_plain first{};
+  name_unavailable first{};
   std::memcpy(&first, bytes.data() + header_bytes, sizeof first);
   EXPECT_EQ(first.head.tag, name_tag::unavailable);
   EXPECT_STREQ(bytes.data() + header_bytes + sizeof first, "hardware counters");

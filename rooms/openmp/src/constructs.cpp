@@ -8,6 +8,9 @@ using observe::metric;
 using observe::profile_row;
 using observe::subject_kind;
 using observe::the_recorder;
+namespace lock_fields = observe::lock_fields;
+namespace loop_fields = observe::loop_fields;
+namespace single_fields = observe::single_fields;
 
 namespace {
 
@@ -96,8 +99,8 @@ void begin_loop(const here& at, const loop_start& what, const char* source) noex
   loop.chunks = 0;
   loop.dimensions = 0;
   if (loop.row == nullptr) return;
-  loop.row->x[2] = what.chunk;
-  loop.row->x[3] = what.trip;
+  loop.row->x[loop_fields::chunk_size] = what.chunk;
+  loop.row->x[loop_fields::trip_count] = what.trip;
   loop.begin = base::now();
 }
 
@@ -117,8 +120,8 @@ void end_loop(const here& at) noexcept {
   if (loop.row == nullptr) return;
   const ticks took = base::now() - loop.begin;
   lane::add(loop.row, took);
-  loop.row->x[0] += loop.iterations;
-  loop.row->x[1] += loop.chunks;
+  loop.row->x[loop_fields::iterations] += loop.iterations;
+  loop.row->x[loop_fields::chunks] += loop.chunks;
   at.on->record(event_kind::loop, loop.subject, static_cast<std::uint16_t>(loop.schedule), took, loop.iterations,
                 loop.begin);
   at.on->count_hook(2);
@@ -134,7 +137,7 @@ void inferred_loop_passed(const here& at, const void* place) noexcept {
     const std::uint32_t subject = subject_at(*at.state, subject_kind::loop, place, true, 0, region, nullptr);
     known = {place, region,
              at.on->own_row(subject, metric::loop, region, static_cast<std::uint16_t>(observe::schedule::static_inferred))};
-    if (known.row != nullptr) known.row->x[3] = observe::unknown;
+    if (known.row != nullptr) known.row->x[loop_fields::trip_count] = observe::unknown;
   }
   if (known.row != nullptr) known.row->count += 1;
 }
@@ -163,8 +166,8 @@ void lock_left(const here& at, const void* place, subject_kind kind) noexcept {
   const std::uint32_t subject = subject_at(state, kind, place, true, 0, region, nullptr);
   if (profile_row* const row = at.on->own_row(subject, metric::lock, region)) {
     lane::add(row, waited);
-    row->x[0] += held;
-    if (static_cast<double>(waited) > the_recorder.ticks_of_ns(contended_ns)) row->x[1] += 1;
+    row->x[lock_fields::held] += held;
+    if (static_cast<double>(waited) > the_recorder.ticks_of_ns(contended_ns)) row->x[lock_fields::contended] += 1;
   }
   at.on->record(event_kind::lock, subject, 0, held, waited, taken);
   at.on->count_hook(1);
@@ -175,7 +178,7 @@ void single_passed(const here& at, const void* place, bool is_executed) noexcept
   const std::uint32_t subject = subject_at(*at.state, subject_kind::single, place, true, 0, region, nullptr);
   if (profile_row* const row = at.on->own_row(subject, metric::single, region)) {
     row->count += 1;
-    if (is_executed) row->x[0] += 1;
+    if (is_executed) row->x[single_fields::executed] += 1;
   }
   if (!the_recorder.traces()) return;
   at.on->record(event_kind::single, subject, is_executed ? 1 : 0, 0, 0, base::now());

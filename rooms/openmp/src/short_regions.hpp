@@ -24,6 +24,7 @@ namespace trimtab::openmp {
 
 using observe::region_flags::sample;
 using observe::region_flags::untimed;
+namespace region_fields = observe::region_fields;
 
 inline constexpr std::uint32_t short_streak_needed = 64;
 inline constexpr std::uint32_t mixed_streak_needed = 512;  // of regions that are short in the mean only
@@ -49,8 +50,8 @@ inline bool may_be_counted_only(const known_region& region) noexcept {
 }
 
 inline void add_members(observe::profile_row& row, const region_length& known) noexcept {
-  row.x[0] += known.members;
-  if (known.members > row.x[1]) row.x[1] = known.members;
+  row.x[region_fields::threads] += known.members;
+  if (known.members > row.x[region_fields::most_threads]) row.x[region_fields::most_threads] = known.members;
 }
 
 // Whether the calling thread is in an instance whose members are not timed, and nothing is changed in it; if so, it need

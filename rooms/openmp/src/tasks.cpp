@@ -12,6 +12,7 @@ using observe::profile_row;
 using observe::subject_kind;
 using observe::the_recorder;
 namespace task_flags = observe::task_flags;
+namespace task_fields = observe::task_fields;
 
 using treatment = task_start::treatment;
 
@@ -60,11 +61,11 @@ void task_created(std::uint32_t slot, const void* function, const runtime* of, c
   if (slot != no_slot) {
     const task_kind* const kind = kind_at(at, slot, source);
     if (kind == nullptr) return;
-    kind->exact_row->x[0] += 1;
+    kind->exact_row->x[task_fields::created] += 1;
     subject = kind->subject;
   } else {
     subject = task_subject(at, function, source);
-    if (profile_row* const row = at.on->own_row(subject, metric::task)) row->x[0] += 1;
+    if (profile_row* const row = at.on->own_row(subject, metric::task)) row->x[task_fields::created] += 1;
   }
   if (!the_recorder.traces()) return;
   if (has_identities(of)) {
@@ -78,7 +79,8 @@ void task_created(std::uint32_t slot, const void* function, const runtime* of, c
 
 void pattern_created(const here& at, const void* function) noexcept {
   const std::uint32_t subject = task_subject(at, function);
-  if (profile_row* const row = at.on->own_row(subject, metric::task); row != nullptr && row->x[0] > 0) row->x[0] -= 1;
+  if (profile_row* const row = at.on->own_row(subject, metric::task); row != nullptr && row->x[task_fields::created] > 0)
+    row->x[task_fields::created] -= 1;
   at.state->created_subject = no_subject;
 }
 
@@ -142,7 +144,7 @@ void look(lane_state& state, ticks now, profile_row* kind) noexcept {
   task_sampling& sampling = state.sampling;
   const ticks gap = gap_until(state, now);
   const ticks waiting = sampling.waiting_until(now, state.idle);
-  if (gap > waiting && kind != nullptr) kind->x[3] += gap - waiting;
+  if (gap > waiting && kind != nullptr) kind->x[task_fields::estimate] += gap - waiting;
   if (waiting == 0) return;
   if (state.innermost != nullptr) state.idle += waiting;
   sampling.idle_at_look = state.idle;
@@ -201,9 +203,9 @@ void end_timed(running_task& task, lane_state& state, ticks now) noexcept {
     lane::count(row);
   if (task.is_continued) row->count -= 1;  // one task, though in several parts
   if (is_alone)
-    row->x[1] += took.inclusive;
+    row->x[task_fields::inclusive] += took.inclusive;
   else  // a long one stands for itself: those that were not timed are found by looking at the clock
-    row->x[3] += own > longest_quick() ? own : own * task.start.weight.halves / 2;
+    row->x[task_fields::estimate] += own > longest_quick() ? own : own * task.start.weight.halves / 2;
 }
 
 }  // namespace

@@ -13,6 +13,8 @@ using observe::event_kind;
 using observe::metric;
 using observe::profile_row;
 using observe::the_recorder;
+namespace region_fields = observe::region_fields;
+namespace team_fields = observe::team_fields;
 
 namespace {
 
@@ -87,9 +89,9 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
     profile_row* const row = member_row(forker, *region, slot.lane, joined.rows);
     if (row == nullptr) continue;
     lane::add(row, work);
-    row->x[0] += after > slot.late_work ? after - slot.late_work : 0;
-    row->x[1] += slot.begin > joined.forked_at ? slot.begin - joined.forked_at : 0;
-    row->x[2] += idle;
+    row->x[team_fields::join_wait] += after > slot.late_work ? after - slot.late_work : 0;
+    row->x[team_fields::arrival] += slot.begin > joined.forked_at ? slot.begin - joined.forked_at : 0;
+    row->x[team_fields::inner_wait] += idle;
   }
   if (is_fitting_teams.load(std::memory_order_relaxed) && threads > 1 && joined.outer_region == no_subject) [[unlikely]]
     note_skew(last_end - first_end);
@@ -103,10 +105,10 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
     row = forker.own_row(joined.subject, metric::region, joined.outer_region, joined.rows);
   if (row != nullptr) {
     lane::add(row, joined.end - joined.forked_at);
-    row->x[0] += threads;
-    if (threads > row->x[1]) row->x[1] = threads;
-    row->x[2] += most_work;
-    row->x[3] += mean_work;
+    row->x[region_fields::threads] += threads;
+    if (threads > row->x[region_fields::most_threads]) row->x[region_fields::most_threads] = threads;
+    row->x[region_fields::slowest_work] += most_work;
+    row->x[region_fields::mean_work] += mean_work;
   }
   learn_length(state, *region, joined.end - joined.forked_at, mean_work, threads, has_constructs);
   // Unless the ring has come round.

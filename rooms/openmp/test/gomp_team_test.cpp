@@ -18,6 +18,8 @@ namespace {
 using observe::metric;
 using observe::profile_row;
 using observe::the_recorder;
+namespace region_fields = observe::region_fields;
+namespace team_fields = observe::team_fields;
 
 // The recorder of a process is opened once: every test of this file records into the same run.
 class recording : public ::testing::Environment {
@@ -93,13 +95,15 @@ TEST(region, splits_the_time_of_every_lane_into_arrival_work_waits_and_join) {
   const profile_row& whole = region_row(shared);
   EXPECT_EQ(row.count, 1u);
   EXPECT_GE(row.sum, 3 * some_time);
-  EXPECT_GE(row.x[1], some_time);
-  EXPECT_GE(row.x[2], 2 * some_time);
-  EXPECT_EQ(whole.x[0], 2u);
-  EXPECT_EQ(row.sum + row.x[0] + row.x[1] + row.x[2], whole.sum);
+  EXPECT_GE(row.x[team_fields::arrival], some_time);
+  EXPECT_GE(row.x[team_fields::inner_wait], 2 * some_time);
+  EXPECT_EQ(whole.x[region_fields::threads], 2u);
+  EXPECT_EQ(row.sum + row.x[team_fields::join_wait] + row.x[team_fields::arrival] + row.x[team_fields::inner_wait],
+            whole.sum);
   const profile_row& own = team_row(shared, shared.forker->id());
-  EXPECT_EQ(own.sum + own.x[0] + own.x[1] + own.x[2], whole.sum);
-  EXPECT_GE(whole.x[2], row.sum);
+  EXPECT_EQ(own.sum + own.x[team_fields::join_wait] + own.x[team_fields::arrival] + own.x[team_fields::inner_wait],
+            whole.sum);
+  EXPECT_GE(whole.x[region_fields::slowest_work], row.sum);
 }
 
 // A region of two members, one of which works for so long.
@@ -161,9 +165,9 @@ TEST(region, takes_the_overhead_of_an_inner_one_off_the_outer_work_but_not_its_w
   end_member(in_outer, outer);
   join_team(outer);
   const profile_row& row = team_row(outer, outer.forker->id());
-  EXPECT_GE(row.x[2], 2 * some_time);
+  EXPECT_GE(row.x[team_fields::inner_wait], 2 * some_time);
   EXPECT_EQ(region_row(outer).count, before.count + 1);
-  EXPECT_EQ(region_row(inner, outer.subject).x[0], 1u);
+  EXPECT_EQ(region_row(inner, outer.subject).x[region_fields::threads], 1u);
   EXPECT_GE(team_row(inner, inner.forker->id(), outer.subject).sum, 2 * some_time);
 }
 
@@ -199,8 +203,9 @@ TEST(tasks, of_the_joins_barrier_are_work_and_their_waits_are_not) {
   EXPECT_TRUE(task_has_region);
   const profile_row& row = team_row(shared, shared.forker->id());
   EXPECT_GE(row.sum, 5 * some_time);
-  EXPECT_GE(row.x[0], 2 * some_time);
-  EXPECT_EQ(row.sum + row.x[0] + row.x[1] + row.x[2], region_row(shared).sum);
+  EXPECT_GE(row.x[team_fields::join_wait], 2 * some_time);
+  EXPECT_EQ(row.sum + row.x[team_fields::join_wait] + row.x[team_fields::arrival] + row.x[team_fields::inner_wait],
+            region_row(shared).sum);
 
   // After the join the team is gone: a task of another region is nothing of its.
   const ticks known = row.sum;
@@ -224,8 +229,8 @@ TEST(tasks, inside_a_barrier_are_taken_off_the_wait) {
   join_team(shared);
   const profile_row& row = team_row(shared, shared.forker->id());
   EXPECT_GE(row.sum, 2 * some_time);
-  EXPECT_GE(row.x[2], some_time);
-  EXPECT_LE(row.x[2], in_barrier - 2 * some_time);
+  EXPECT_GE(row.x[team_fields::inner_wait], some_time);
+  EXPECT_LE(row.x[team_fields::inner_wait], in_barrier - 2 * some_time);
 }
 
 TEST(tasks, keep_their_thunk) {

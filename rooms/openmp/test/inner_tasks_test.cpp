@@ -14,6 +14,7 @@ using observe::profile_row;
 using observe::subject_kind;
 using observe::the_recorder;
 namespace task_flags = observe::task_flags;
+namespace task_fields = observe::task_fields;
 
 void outer_function(void*) {}
 void inner_function(void*) {}
@@ -173,7 +174,7 @@ TEST_F(inner_tasks_of_a_lane, none_is_lost_and_the_outer_one_has_only_its_own_ti
   EXPECT_EQ(inner_after.timed, inner_before.timed);
   EXPECT_EQ(outer_after.timed - outer_before.timed, 1u);
   EXPECT_LT(outer_after.sum - outer_before.sum, long_one);
-  EXPECT_GE(outer_after.x[1] - outer_before.x[1], 5 * long_one);
+  EXPECT_GE(outer_after.x[task_fields::inclusive] - outer_before.x[task_fields::inclusive], 5 * long_one);
 }
 
 TEST_F(inner_tasks_of_a_lane, one_that_is_timed_stands_for_the_gaps_around_it) {
@@ -184,7 +185,8 @@ TEST_F(inner_tasks_of_a_lane, one_that_is_timed_stands_for_the_gaps_around_it) {
   const profile_row after = task_row(inner_function, sampled);
   EXPECT_EQ(after.count - before.count, 3u);
   EXPECT_EQ(after.timed - before.timed, 1u);
-  EXPECT_EQ(after.x[3] - before.x[3], 2 * (after.sum - before.sum));  // gaps of 3 and 1
+  EXPECT_EQ(after.x[task_fields::estimate] - before.x[task_fields::estimate],
+            2 * (after.sum - before.sum));  // gaps of 3 and 1
 }
 
 TEST_F(inner_tasks_of_a_lane, a_part_of_a_task_is_no_other_task) {
@@ -210,8 +212,9 @@ TEST_F(inner_tasks_of_a_lane, long_ones_among_quick_ones_are_found_whether_timed
     const ticks took = base::now() - began;
     const profile_row after = task_row(inner_function, sampled);
     EXPECT_EQ(after.timed - before.timed, gap == 1 ? 1u : 0u);
-    EXPECT_GE(after.x[3] - before.x[3], long_one - ticks_of(task_sampling::quick_ns));
-    EXPECT_LE(after.x[3] - before.x[3], took);
+    EXPECT_GE(after.x[task_fields::estimate] - before.x[task_fields::estimate],
+              long_one - ticks_of(task_sampling::quick_ns));
+    EXPECT_LE(after.x[task_fields::estimate] - before.x[task_fields::estimate], took);
   }
 }
 
@@ -228,7 +231,8 @@ TEST_F(inner_tasks_of_a_lane, a_timed_wait_is_exact) {
   const ticks waited = wait_row().sum - before.sum;
   EXPECT_EQ(wait_row().timed - before.timed, 1u);
   EXPECT_GE(waited, 2 * long_one);
-  EXPECT_GE(task_row(outer_function, 0).x[1] - outer_before.x[1], waited + long_one);
+  EXPECT_GE(task_row(outer_function, 0).x[task_fields::inclusive] - outer_before.x[task_fields::inclusive],
+            waited + long_one);
   EXPECT_LT(task_row(outer_function, 0).sum - outer_before.sum, long_one);
 }
 

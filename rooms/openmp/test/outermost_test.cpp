@@ -17,6 +17,7 @@ using observe::event_kind;
 using observe::metric;
 using observe::profile_row;
 using observe::the_recorder;
+namespace region_fields = observe::region_fields;
 
 thread_local int t_number = 0;
 int number_of_thread() { return t_number; }
@@ -112,7 +113,7 @@ TEST(outermost, short_ones_are_accounted_by_the_next_or_when_asked) {
   account_joined(*t_state);
   account_joined(*t_state);
   EXPECT_EQ(region_row<0>().count, before + 2);
-  EXPECT_EQ(region_row<0>().x[0], before + 2);
+  EXPECT_EQ(region_row<0>().x[region_fields::threads], before + 2);
 }
 
 TEST(outermost, long_ones_are_accounted_at_their_join_with_the_part_of_every_member) {
@@ -120,11 +121,11 @@ TEST(outermost, long_ones_are_accounted_at_their_join_with_the_part_of_every_mem
   const profile_row row = region_row<1>();
   EXPECT_EQ(observe::t_lane->last_event()->b, 4u);
   EXPECT_EQ(row.count, 1u);
-  EXPECT_EQ(row.x[1], 4u);
+  EXPECT_EQ(row.x[region_fields::most_threads], 4u);
   EXPECT_EQ(parts<1>(), 4u);
-  EXPECT_GE(row.x[2], 3 * long_enough());
-  EXPECT_GE(row.x[3], 6 * long_enough() / 4);
-  EXPECT_LE(row.x[2], row.sum);
+  EXPECT_GE(row.x[region_fields::slowest_work], 3 * long_enough());
+  EXPECT_GE(row.x[region_fields::mean_work], 6 * long_enough() / 4);
+  EXPECT_LE(row.x[region_fields::slowest_work], row.sum);
 }
 
 TEST(outermost, how_far_apart_members_end_is_noted_where_teams_are_fitted) {
@@ -148,7 +149,7 @@ TEST(outermost, teams_of_changing_size_count_every_part_once) {
   }
   account_joined(*t_state);
   EXPECT_EQ(region_row<2>().count, 60u);
-  EXPECT_EQ(region_row<2>().x[0], expected);
+  EXPECT_EQ(region_row<2>().x[region_fields::threads], expected);
   EXPECT_EQ(parts<2>(), expected);
 }
 

@@ -17,6 +17,7 @@ using observe::metric;
 using observe::profile_row;
 using observe::subject_kind;
 using observe::the_recorder;
+namespace region_fields = observe::region_fields;
 
 thread_local int t_is_in_parallel = 0;
 int is_thread_in_parallel() { return t_is_in_parallel; }
@@ -120,7 +121,7 @@ TEST_F(short_regions, every_instance_counts_and_a_sample_is_timed_in_full) {
   EXPECT_EQ(without.count, static_cast<std::uint64_t>(untimed_ones));
   EXPECT_EQ(without.timed, without.count);
   EXPECT_GT(without.sum, 0u);
-  EXPECT_EQ(without.x[0], without.count);
+  EXPECT_EQ(without.x[region_fields::threads], without.count);
   EXPECT_EQ(timed.count, static_cast<std::uint64_t>(instances - untimed_ones));
   EXPECT_EQ(row<0>(0).count, before);
   EXPECT_GT(timed.count, instances / short_timed_one_in / 2);
@@ -172,7 +173,7 @@ profile_row run_many(known_region& region, const std::function<void()>& inside =
   profile_row now = row<which>(untimed);
   now.count -= before.count;
   now.timed -= before.timed;
-  now.x[0] -= before.x[0];
+  now.x[region_fields::threads] -= before.x[region_fields::threads];
   return now;
 }
 
@@ -189,7 +190,7 @@ TEST_F(short_regions, most_are_only_counted_where_the_program_is_steered_and_nob
   EXPECT_GT(found.count, 1800u);
   EXPECT_GT(found.timed, found.count / stamped_one_in / 2);
   EXPECT_LT(found.timed, found.count / stamped_one_in * 2);
-  EXPECT_EQ(found.x[0], 4 * found.count) << "all have members";
+  EXPECT_EQ(found.x[region_fields::threads], 4 * found.count) << "all have members";
   EXPECT_GE(found.sum - before, found.timed * ticks_of_us(1)) << "each that was stamped";
   const auto expect_all_stamped = [&] {
     found = run_many<18>(region);

@@ -1,0 +1,445 @@
+"""All enumerations of the format, and the shares of a report.
+
+A number once given out keeps its meaning. What readers may pass over (a new kind of event, a metric, a cause) raises
+`format_minor` in records.py; any other change raises `format_version`.
+"""
+
+from __future__ import annotations
+
+from schema.description import Enumeration, EventKind, Metric, RowField, Value
+
+FILE_KIND = Enumeration(
+    "file_kind",
+    "FileKind",
+    "u32",
+    "What a file of a run directory holds.",
+    (
+        Value(1, "process"),
+        Value(2, "names"),
+        Value(3, "counters"),
+        Value(4, "events"),
+        Value(5, "profile"),
+        Value(6, "switches"),
+        Value(7, "decisions"),
+    ),
+    labels="FILE_KINDS",
+)
+PROCESS_STATE = Enumeration(
+    "process_state",
+    "ProcessState",
+    "u32",
+    "How far a process got.",
+    (
+        Value(1, "running", "no end was seen: it was killed, or it is still alive"),
+        Value(2, "exited", "it ran its destructors: exit() or return from main"),
+        Value(3, "replaced", "by exec"),
+    ),
+)
+CLOCK_KIND = Enumeration(
+    "clock_kind",
+    "ClockKind",
+    "u32",
+    "What ticks are.",
+    (Value(1, "tsc", "the processor's time stamp counter"), Value(2, "monotonic", "CLOCK_MONOTONIC")),
+)
+RECORD_LEVEL = Enumeration(
+    "record_level",
+    "RecordLevel",
+    "u32",
+    "How much is recorded.",
+    (
+        Value(0, "off", "nothing"),
+        Value(1, "idle", "nothing, but the hooks are in place"),
+        Value(2, "profile", "profile rows, and the last events of each lane"),
+        Value(3, "trace", "profile rows, and every event"),
+    ),
+)
+_TASK = "task"
+EVENT_KIND = Enumeration(
+    "event_kind",
+    "EventKind",
+    "u16",
+    "What happened on a lane.",
+    (
+        EventKind(0, "none", label=None),
+        EventKind(
+            1,
+            "region_begin",
+            "on the forking lane",
+            arg="nesting level, 1 for the outermost",
+            a="instance",
+            b="enclosing instance or 0",
+        ),
+        EventKind(
+            2,
+            "region_end",
+            arg="nesting level",
+            a="instance",
+            b="threads that took part, 0: not accounted yet",
+        ),
+        EventKind(
+            3,
+            "work_begin",
+            "a lane starts its part of a region",
+            a="instance, 0: the one of that subject in whose time it lies",
+            b="thread number",
+        ),
+        EventKind(4, "work_end", a="as at the begin", b="ticks of it spent waiting"),
+        EventKind(5, "task_begin", "an untied task has a pair for each of its parts", a="task, 0: not known"),
+        EventKind(6, "task_end", a="task, 0: not known"),
+        EventKind(7, "scope_begin", "the program's own (trimtab.h)"),
+        EventKind(8, "scope_end"),
+        EventKind(16, "loop", arg="schedule", a="duration", b="iterations that this lane executed"),
+        EventKind(17, "wait", arg="wait_kind", a="duration", b="instance of the region or 0"),
+        EventKind(18, "chunk", arg="schedule", a="iterations", b="first iteration, signed"),
+        EventKind(19, "lock", a="ticks held", b="ticks waited before"),
+        EventKind(20, "single", arg="1: this lane executed it"),
+        EventKind(32, "task_created", a=_TASK, b="creating task or 0"),
+        EventKind(33, "task_ready", a=_TASK, b="task that made it ready, or 0"),
+        EventKind(
+            34,
+            "task_suspended",
+            "it leaves the lane's stack",
+            arg="wait_cause",
+            a=_TASK,
+            b="task that it waits for, or 0",
+        ),
+        EventKind(
+            35,
+            "task_resumed",
+            "on any lane",
+            arg="wait_cause",
+            a=_TASK,
+            b="ticks since it was suspended, 0: not known",
+        ),
+        EventKind(
+            36,
+            "edge",
+            "task b could not go on before task a gave it something; OpenMP's only where a had not ended when b was created",
+            arg="wait_cause",
+            a="giving task",
+            b="receiving task",
+        ),
+        EventKind(40, "mark", "the program's own (trimtab.h)"),
+        EventKind(41, "thread_begin", a="tid"),
+        EventKind(42, "thread_end", a="tid"),
+        EventKind(
+            43,
+            "worker_state",
+            "the state of the lane's worker from here on; the subject is its runtime",
+            arg="worker_state",
+            a="number of the worker",
+        ),
+        EventKind(
+            48, "switch_out", "switches.tt only", arg="1: preempted, it could have run on", a="CPU", b="lane"
+        ),
+        EventKind(49, "switch_in", "switches.tt only", a="CPU", b="lane"),
+    ),
+    labels="EVENT_KINDS",
+)
+WAIT_KIND = Enumeration(
+    "wait_kind",
+    "WaitKind",
+    "u16",
+    "What a thread of a team waits for.",
+    (
+        Value(1, "join", "the barrier at the end of a region"),
+        Value(2, "barrier", "explicit, or at the end of a loop, single or sections"),
+        Value(3, "critical"),
+        Value(4, "ordered"),
+        Value(5, "single", "copyprivate"),
+        Value(6, "taskwait", "taskwait, taskgroup, end of taskloop"),
+        Value(7, "reduction"),
+        Value(8, "lock", "omp_set_lock"),
+    ),
+    labels="WAITS",
+)
+WORKER_STATE = Enumeration(
+    "worker_state",
+    "WorkerState",
+    "u16",
+    "What the worker of a task runtime does.",
+    (
+        Value(0, "none", "the lane's thread is no worker, or no longer"),
+        Value(1, "runs", "it runs tasks, and finds the next one at once"),
+        Value(2, "looks", "it looks for a task"),
+        Value(3, "idle", "parked: there was nothing to run"),
+        Value(4, "capped", "parked: the runtime may not use more workers"),
+    ),
+    labels="WORKER_STATES",
+    header="TRIMTAB_WORKER",
+)
+WAIT_CAUSE = Enumeration(
+    "wait_cause",
+    "WaitCause",
+    "u16",
+    "What a task waits for, or what one task gives another.",
+    (
+        Value(0, "other"),
+        Value(1, "future"),
+        Value(2, "slot", "an input of a task of a graph"),
+        Value(3, "mutex"),
+        Value(4, "condition"),
+        Value(5, "semaphore"),
+        Value(6, "latch"),
+        Value(7, "barrier"),
+        Value(8, "channel"),
+        Value(9, "children", "forked tasks"),
+        Value(10, "time"),
+    ),
+    labels="CAUSES",
+    header="TRIMTAB_CAUSE",
+)
+SCHEDULE = Enumeration(
+    "schedule",
+    "Schedule",
+    "u16",
+    "How the iterations of a loop are shared out.",
+    (
+        Value(0, "none", "not a worksharing loop", label=None),
+        Value(1, "static", "one block for each thread"),
+        Value(2, "static_chunked", label="static"),
+        Value(3, "dynamic"),
+        Value(4, "guided"),
+        Value(5, "runtime"),
+        Value(6, "auto"),
+        Value(
+            7,
+            "static_inferred",
+            "GCC inlines static loops: inferred from the calls that remain, and only counted",
+            label="static (inferred)",
+        ),
+        Value(8, "sections"),
+        Value(9, "distribute"),
+    ),
+    labels="SCHEDULES",
+)
+SUBJECT_KIND = Enumeration(
+    "subject_kind",
+    "SubjectKind",
+    "u16",
+    "What a subject is.",
+    (
+        Value(1, "region"),
+        Value(2, "loop"),
+        Value(3, "barrier"),
+        Value(4, "critical"),
+        Value(5, "single"),
+        Value(6, "sections"),
+        Value(7, "task"),
+        Value(8, "taskwait"),
+        Value(9, "taskloop"),
+        Value(10, "ordered"),
+        Value(11, "lock"),
+        Value(12, "scope", "the program's own (trimtab.h)"),
+        Value(13, "mark", "the program's own (trimtab.h)"),
+        Value(14, "teams"),
+        Value(15, "workers", "of a task runtime"),
+    ),
+    labels="SUBJECT_KINDS",
+)
+DECISION_OUTCOME = Enumeration(
+    "decision_outcome",
+    "Outcome",
+    "u16",
+    "What became of a change of a knob.",
+    (
+        Value(1, "trial", "in force, not accepted"),
+        Value(2, "kept", "accepted after a trial"),
+        Value(3, "undone", "back to what was accepted"),
+        Value(4, "set", "accepted at once, by a rule"),
+    ),
+    labels="OUTCOMES",
+    typescript="Outcome",
+)
+METRIC = Enumeration(
+    "metric",
+    "Metric",
+    "u16",
+    "What a profile row is about. Said here: what its ticks are.",
+    (
+        Metric(
+            1,
+            "region",
+            "wall time of an instance",
+            fields=(
+                RowField(0, "threads", "sum over instances of the threads that took part"),
+                RowField(1, "most_threads", "most threads of an instance"),
+                RowField(
+                    2, "slowest_work", "sum over instances of the work of the slowest lane", unit="ticks"
+                ),
+                RowField(3, "mean_work", "sum over instances of the mean work of the lanes", unit="ticks"),
+            ),
+            flags="region_flags",
+        ),
+        Metric(
+            2,
+            "team",
+            "work of lane `about` in an instance",
+            fields=(
+                RowField(0, "join_wait", "waited for the others at the end of the region", unit="ticks"),
+                RowField(1, "arrival", "from the fork until the lane began its part", unit="ticks"),
+                RowField(
+                    2, "inner_wait", "waited inside its part: barriers, locks, inner joins", unit="ticks"
+                ),
+            ),
+            flags="region_flags",
+        ),
+        Metric(
+            3,
+            "loop",
+            "time that this lane was in the loop",
+            fields=(
+                RowField(0, "iterations", "that this lane executed"),
+                RowField(1, "chunks", "that this lane took"),
+                RowField(2, "chunk_size", "of the schedule; 0: none was given"),
+                RowField(3, "trip_count", "iterations of one instance; unknown: not known"),
+            ),
+            flags="schedule",
+        ),
+        Metric(4, "wait", "time waited", flags="wait_kind"),
+        Metric(
+            5,
+            "lock",
+            "time waited to enter",
+            fields=(
+                RowField(0, "held", "time that the lock was held", unit="ticks"),
+                RowField(1, "contended", "entries that waited for more than 1 us"),
+            ),
+        ),
+        Metric(
+            6,
+            "task",
+            "time executing, without inner tasks and waits of OpenMP",
+            fields=(
+                RowField(0, "created", "tasks that this lane created"),
+                RowField(
+                    1, "inclusive", "time executing with inner tasks; not of sampled tasks", unit="ticks"
+                ),
+                RowField(2, "suspensions", "times that a task was suspended"),
+                RowField(3, "estimate", "of counted tasks: estimated time of all of `count`", unit="ticks"),
+            ),
+            flags="task_flags",
+        ),
+        Metric(7, "scope", "time inside"),
+        Metric(
+            8,
+            "single",
+            "none: `count` is passages",
+            fields=(RowField(0, "executed", "passages in which this lane executed the block"),),
+        ),
+        Metric(
+            9,
+            "worker",
+            "time that the lane's worker was in a state",
+            fields=(
+                RowField(
+                    0, "while_busy", "part of it in which any worker of the runtime ran tasks", unit="ticks"
+                ),
+                RowField(1, "since", "when the present state began; 0: it is in another state", unit="ticks"),
+                RowField(2, "busy_before", "how long any worker had run tasks until then", unit="ticks"),
+            ),
+            flags="worker_state",
+        ),
+        Metric(10, "suspended", "time that tasks were suspended which this lane resumed", flags="wait_cause"),
+    ),
+    labels="METRIC_NAMES",
+)
+REGION_FLAGS = Enumeration(
+    "region_flags",
+    "RegionFlags",
+    "u16",
+    "Flags of rows of metrics region and team; 0: all instances were timed in full.",
+    (
+        Value(
+            1,
+            "untimed",
+            "fork and join were timed, the members were not: slowest_work and mean_work are 0",
+            label="members not timed",
+        ),
+        Value(2, "sample", "those instances among them that were timed in full"),
+    ),
+    labels="REGION_FLAGS",
+    is_flags=True,
+)
+TASK_FLAGS = Enumeration(
+    "task_flags",
+    "TaskFlags",
+    "u16",
+    "Flags of rows of metric task; 0: every task was timed.",
+    (
+        Value(
+            1,
+            "counted",
+            "the count is exact, and some of the tasks were timed, not evenly spread over the run",
+        ),
+        Value(2, "inclusive", "ticks include inner tasks"),
+        Value(4, "sampled", "with counted: tasks of OpenMP, those that were timed were picked at random"),
+    ),
+    is_flags=True,
+)
+NAME_TAG = Enumeration(
+    "name_tag",
+    "NameTag",
+    "u16",
+    "What a record of names.tt names. Readers pass over tags that they do not know.",
+    (
+        Value(1, "module"),
+        Value(2, "subject"),
+        Value(3, "counter"),
+        Value(4, "unavailable"),
+        Value(5, "runtime"),
+        Value(6, "fact"),
+        Value(7, "knob"),
+        Value(8, "policy"),
+    ),
+)
+SHARE = Enumeration(
+    "share",
+    "Share",
+    "",
+    "Where the available core time went. Not stored: reports have them, and they add up to 1.",
+    (
+        Value(0, "work", "a CPU ran the program's own code"),
+        Value(
+            1,
+            "barrier_wait",
+            "threads waited for others: at barriers, locks, taskwait, the end of a region",
+            label="barrier wait",
+        ),
+        Value(2, "arrival", "from the fork until a thread began its part"),
+        Value(
+            3, "starved", "workers were parked without a task while others ran some", label="no task ready"
+        ),
+        Value(4, "serial", "cores for which the program had no thread at work"),
+        Value(5, "run_delay", "threads wanted a CPU and got none", label="run delay"),
+        Value(
+            6,
+            "runtime",
+            "forking, joining, handing out or looking for work, and Trimtab's own cost",
+            label="runtime and tool",
+        ),
+        Value(7, "unattributed", "blocked, sleeping, or not observed"),
+    ),
+    labels="SHARE_LABELS",
+    typescript="Share",
+)
+
+ALL = (
+    FILE_KIND,
+    PROCESS_STATE,
+    CLOCK_KIND,
+    RECORD_LEVEL,
+    EVENT_KIND,
+    WAIT_KIND,
+    WORKER_STATE,
+    WAIT_CAUSE,
+    SCHEDULE,
+    SUBJECT_KIND,
+    DECISION_OUTCOME,
+    METRIC,
+    REGION_FLAGS,
+    TASK_FLAGS,
+    NAME_TAG,
+    SHARE,
+)

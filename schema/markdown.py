@@ -1,0 +1,109 @@
+"""Writes the tables of docs/reference/run-directory.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from schema.description import Enumeration, EventKind, Field, Metric, Record, Schema
+
+
+def blocks(schema: Schema) -> dict[str, str]:
+    """What stands between `<!-- schema: NAME -->` and `<!-- end -->`, by name."""
+    found = {
+        "files": _files(schema),
+        "units": _table(("unit", "meaning"), list(schema.units.items())),
+        "names": _names(schema),
+        "event_kind": _event_kinds(schema),
+        "metric": _metrics(schema),
+    }
+    found |= {each.name: _record(schema, each) for each in schema.records}
+    for each in schema.enumerations:
+        if each.type and each.name not in (*found, "name_tag"):
+            found[each.name] = _enumeration(each)
+    return found
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [f"|{''.join(f' {cell} |' if cell else ' |' for cell in row)}\n" for row in (head, *rows)]
+    return lines[0] + "|" + "---|" * len(head) + "\n" + "".join(lines[1:])
+
+
+def _files(schema: Schema) -> str:
+    rows = [(f"`{each.path}`", each.content, _bytes(schema, each.record)) for each in schema.files]
+    return _table(("file", "content", "record"), rows)
+
+
+def _bytes(schema: Schema, record: str) -> str:
+    if not record:
+        return ""
+    return "variable" if record == "name_record" else f"{schema.bytes_of(schema.record(record))} bytes"
+
+
+def _record(schema: Schema, record: Record) -> str:
+    offsets = schema.offsets(record)
+    rows = [
+        (
+            str(record.start + at),
+            _type(schema, field),
+            field.name,
+            _meaning(schema, field),
+            field.unit,
+            field.unknown,
+        )
+        for at, field in zip(offsets, record.fields, strict=True)
+    ]
+    return f"{record.meaning}\n\n" + _table(("byte", "type", "field", "meaning", "unit", "not known"), rows)
+
+
+def _type(schema: Schema, field: Field) -> str:
+    if field.element == "char":
+        return f"{field.count} bytes"
+    stored = schema.stored(field.element)
+    return f"{field.count} {stored}" if "[" in field.type else stored
+
+
+def _meaning(schema: Schema, field: Field) -> str:
+    kind = schema.by_name.get(field.element)
+    return "; ".join(part for part in (field.meaning, f"a {kind.name}" if kind else "") if part)
+
+
+def _enumeration(each: Enumeration) -> str:
+    rows = [(str(value.number), value.name, value.meaning) for value in each.values]
+    return f"**{each.name}**: {each.meaning}\n\n" + _table(("number", "name", "meaning"), rows)
+
+
+def _event_kinds(schema: Schema) -> str:
+    kinds = [
+        each for each in schema.by_name["event_kind"].values if isinstance(each, EventKind) and each.number
+    ]
+    rows = [(str(each.number), each.name, each.meaning, each.arg, each.a, each.b) for each in kinds]
+    return _table(("kind", "name", "meaning", "arg", "a", "b"), rows)
+
+
+def _metrics(schema: Schema) -> str:
+    rows = [
+        (str(each.number), each.name, each.meaning, _fields(each), each.flags) for each in schema.metrics()
+    ]
+    return _table(("metric", "name", "ticks are", "x", "flags"), rows)
+
+
+def _fields(metric: Metric) -> str:
+    return "<br>".join(f"{each.number} {each.name}: {each.text}" for each in metric.fields)
+
+
+def _names(schema: Schema) -> str:
+    rows = [
+        (
+            str(each.tag),
+            each.name.removeprefix("name_"),
+            ", ".join(_fixed(schema, field) for field in each.fields),
+            "; ".join(each.strings),
+        )
+        for each in schema.names
+    ]
+    return _table(("tag", "name", "fixed part from byte 8", "texts"), rows)
+
+
+def _fixed(schema: Schema, field: Field) -> str:
+    said = "; ".join(part for part in (field.meaning, field.unknown) if part)
+    return f"{_type(schema, field)} {field.name}" + (f" ({said})" if said else "")

@@ -1,0 +1,335 @@
+"""All records of a run directory, byte by byte, and the files that hold them.
+
+Integers are little-endian. Times are in ticks of the process's clock unless the unit says otherwise.
+"""
+
+from __future__ import annotations
+
+from schema.description import Constant, Field, File, Record, Schema
+from schema.enumerations import ALL
+
+UNITS = {
+    "ticks": "of the process's clock; process.tt says how long one is",
+    "ns": "nanoseconds",
+    "bytes": "",
+    "KiB": "1024 bytes",
+    "CPUs": "may be a fraction",
+}
+_NO_LANE = "the greatest number: no lane"
+_NO_SUBJECT = "the greatest number: no subject"
+
+CONSTANTS = (
+    Constant(
+        "format_version", "VERSION", "u32", 1, "Rises with every change that older readers would misread."
+    ),
+    Constant(
+        "format_minor",
+        "MINOR",
+        "u64",
+        2,
+        "Rises with what older readers may pass over: kinds of events, metrics, fields behind those that there were.",
+    ),
+    Constant("header_bytes", "HEADER_BYTES", "size", 4096, "Bytes of the header of every file."),
+    Constant("no_lane", "NO_LANE", "u32", 0xFFFFFFFF, "Stands for no lane."),
+    Constant("no_subject", "NO_SUBJECT", "u32", 0xFFFFFFFF, "Stands for no subject."),
+    Constant("unknown", "UNKNOWN", "u64", 0xFFFFFFFFFFFFFFFF, "Stands for a number that is not known."),
+    Constant(
+        "histogram_buckets", "HISTOGRAM_BUCKETS", "size", 42, "Numbers in the histogram of a profile row."
+    ),
+)
+
+FILE_HEADER = Record(
+    "file_header",
+    "FILE_HEADER",
+    "At byte 0 of every file. The header of the file's kind follows; zeros up to byte 4096.",
+    (
+        Field("magic", "char[8]", "`TRIMTAB` and a NUL byte; written last"),
+        Field("version", "u32", "format_version"),
+        Field("header_size", "u32", "header_bytes", "bytes"),
+        Field("kind", "file_kind"),
+        Field("record_bytes", "u32", "size of a record; 0 for names (variable) and process (none)", "bytes"),
+        Field("capacity", "u64", "records (names: bytes) that the file has room for now"),
+        Field(
+            "written",
+            "u64",
+            "records (names: bytes) ever written; above capacity only for events: a ring that wrapped",
+        ),
+        Field("dropped", "u64", "records that found no room"),
+        Field("minor", "u64", "format_minor"),
+        Field("reserved", "u64"),
+    ),
+)
+PROCESS_HEADER = Record(
+    "process_header",
+    "PROCESS_HEADER",
+    "process.tt, at byte 64. From ticks to CLOCK_MONOTONIC: ns = mono_ns_0 + (ticks - ticks_0) * ns_per_tick.",
+    (
+        Field("pid", "u32"),
+        Field("ppid", "u32"),
+        Field("clock", "clock_kind"),
+        Field("level", "record_level"),
+        Field("state", "process_state"),
+        Field("lanes", "u32", "lanes ever opened: as many pairs of lane files"),
+        Field("ticks_0", "u64", "when mono_ns_0 and real_ns_0 were read", "ticks"),
+        Field("mono_ns_0", "u64", "CLOCK_MONOTONIC at ticks_0", "ns"),
+        Field("real_ns_0", "u64", "CLOCK_REALTIME at ticks_0", "ns"),
+        Field("ns_per_tick", "f64"),
+        Field("start_ticks", "u64", "the library was loaded", "ticks"),
+        Field("last_ticks", "u64", "heartbeat: the process was known to be alive", "ticks"),
+        Field("end_ticks", "u64", "the process ended", "ticks", "0: no end was seen"),
+        Field("cpus_available", "f64", "the smaller of affinity and quota", "CPUs"),
+        Field("cpus_affinity", "u32", "", "CPUs"),
+        Field("cpus_online", "u32", "", "CPUs"),
+        Field("cpus_quota", "f64", "", "CPUs", "0: none"),
+        Field(
+            "parallel_ticks",
+            "u64",
+            "at least one outermost region was active, or a worker ran tasks",
+            "ticks",
+        ),
+        Field("parallel_since", "u64", "when the last such phase began", "ticks", "0: none"),
+        Field("setup_ticks", "u64", "own cost: setting up the process, lanes and subjects", "ticks"),
+        Field("sampler_cpu_ns", "u64", "own cost: CPU time of the sampler thread", "ns"),
+        Field("clock_read_ns", "f64", "own cost: one clock read, measured at start", "ns"),
+        Field(
+            "forked_from",
+            "u64",
+            "pid of the process that this one was forked from, without exec",
+            "",
+            "0: none",
+        ),
+        Field("user_ns", "u64", "getrusage(RUSAGE_SELF), at exit or by heartbeat", "ns"),
+        Field("system_ns", "u64", "the same", "ns"),
+        Field("voluntary_switches", "u64", "the same"),
+        Field("involuntary_switches", "u64", "the same"),
+        Field("max_rss_kb", "u64", "the same", "KiB"),
+        Field("command", "char[2048]", "arguments with a NUL byte behind each, cut off at the end"),
+    ),
+    start=64,
+)
+LANE_HEADER = Record(
+    "lane_header",
+    "LANE_HEADER",
+    "lane-*.events, at byte 64. In lane-*.profile only the first field is filled.",
+    (
+        Field("lane", "u32"),
+        Field("tid", "u32", "thread that has the lane now, or had it last"),
+        Field("start_ticks", "u64", "the lane was opened", "ticks"),
+        Field("end_ticks", "u64", "its last thread ended", "ticks", "0: open"),
+        Field("threads", "u32", "threads that had this lane, one after another"),
+        Field("is_main", "u32", "1: the process's first thread"),
+        Field("name", "char[16]", "of the thread"),
+        Field(
+            "run_ns",
+            "u64",
+            "on a CPU; this and the next four of all its threads, from schedstat and status",
+            "ns",
+        ),
+        Field("run_delay_ns", "u64", "runnable without a CPU", "ns"),
+        Field("time_slices", "u64"),
+        Field("voluntary_switches", "u64"),
+        Field("involuntary_switches", "u64"),
+        Field("migrations", "u64", "", "", "unknown: not available"),
+        Field("alive_ticks", "u64", "of threads that ended", "ticks"),
+        Field("hooks", "u64", "own cost: calls of ours that the program made"),
+        Field("clock_reads", "u64", "own cost"),
+        Field(
+            "worker_of",
+            "u32",
+            "of a worker of a task runtime: the subject of its runtime, plus one",
+            "",
+            "0: no worker",
+        ),
+        Field("worker", "u32", "its number in the runtime"),
+        Field("title", "char[40]", "what the program calls the lane", "", "empty: nothing"),
+    ),
+    start=64,
+)
+EVENT = Record(
+    "event",
+    "EVENT",
+    "In lane-*.events and switches.tt. What arg, a and b mean depends on the kind.",
+    (
+        Field("ticks", "u64", "when it happened; of loop, wait and lock when it began", "ticks"),
+        Field("subject", "u32"),
+        Field("kind", "u16", "event_kind"),
+        Field("arg", "u16"),
+        Field("a", "u64"),
+        Field("b", "u64"),
+    ),
+)
+PROFILE_ROW = Record(
+    "profile_row",
+    "ROW",
+    "In lane-*.profile: one subject, one metric, on one lane. Only the lane that has the file writes it.",
+    (
+        Field("subject", "u32"),
+        Field("what", "metric"),
+        Field("flags", "u16", "what they mean depends on the metric"),
+        Field(
+            "about",
+            "u32",
+            "lane that it speaks of: the forking lane has a row about each member of its teams",
+        ),
+        Field("in_region", "u32", "subject of the enclosing region", "", _NO_SUBJECT),
+        Field("count", "u64", "occurrences"),
+        Field("timed", "u64", "how many of them were timed; sum * count / timed estimates the total"),
+        Field("sum", "u64", "of those that were timed", "ticks"),
+        Field("min", "u64", "", "ticks"),
+        Field("max", "u64", "", "ticks"),
+        Field("x", "u64[4]", "four fields, named by the metric"),
+        Field("histogram", "u32[42]", "bucket i counts durations of bit width i: 2^(i-1) to 2^i - 1 ticks"),
+    ),
+)
+SAMPLE = Record(
+    "sample",
+    "SAMPLE",
+    "In counters.tt, written by the sampler thread.",
+    (
+        Field("ticks", "u64", "", "ticks"),
+        Field("counter", "u32", "its definition is in names.tt"),
+        Field("lane", "u32", "", "", _NO_LANE),
+        Field("value", "f64", "in the counter's unit"),
+        Field("reserved", "u64"),
+    ),
+)
+DECISION = Record(
+    "decision",
+    "DECISION",
+    "In decisions.tt: a change of one knob. A decision that changes several has a record for each, with the same number.",
+    (
+        Field("ticks", "u64", "", "ticks"),
+        Field("number", "u64", "of the process, from 1"),
+        Field("subject", "u32"),
+        Field("knob", "u32", "its definition is in names.tt"),
+        Field("from", "i64"),
+        Field("to", "i64"),
+        Field("gain", "f64", "share of the subject's time that is saved; means nothing with pairs 0"),
+        Field("uncertainty", "f64", "half the width of a 95 % interval of the gain"),
+        Field("pairs", "u32", "pairs of measurements that the gain rests on", "", "0: none"),
+        Field("outcome", "decision_outcome"),
+        Field("policy", "u16", "its definition is in names.tt", "", "0: none"),
+        Field(
+            "text",
+            "char[192]",
+            "reason, then evidence (NAME=VALUE, blanks between) in UTF-8, a NUL byte behind each, cut off where too long",
+        ),
+    ),
+)
+
+NAME_RECORD = Record(
+    "name_record",
+    "NAME_RECORD",
+    "Each record of names.tt begins with it. The fixed part of its tag follows, then its texts in UTF-8, a NUL byte behind each.",
+    (
+        Field("bytes", "u32", "of the whole record, a multiple of 8", "bytes"),
+        Field("tag", "name_tag"),
+        Field("reserved", "u16"),
+    ),
+)
+NAMES = (
+    Record(
+        "name_module",
+        "NameModule",
+        "A loaded object.",
+        (
+            Field("id", "u32"),
+            Field("reserved", "u32"),
+            Field("base", "u64", "load address: an address less base is an address in the file"),
+            Field("end", "u64"),
+        ),
+        strings=("path", "build id in hex, empty: none"),
+        tag=1,
+    ),
+    Record(
+        "name_subject",
+        "NameSubject",
+        "A named kind of work. A text is empty where the runtime did not give it.",
+        (
+            Field("id", "u32"),
+            Field("kind", "subject_kind"),
+            Field("runtime", "u16", "", "", "0: none"),
+            Field("module", "u32", "", "", "the greatest number: none"),
+            Field("line", "u32", "", "", "0: not known"),
+            Field("offset", "u64", "of the outlined function, or of the call's return address"),
+            Field("parent", "u32", "subject of the region that it was first seen in", "", _NO_SUBJECT),
+            Field("is_call", "u32", "1: offset is a return address, look up the byte before it"),
+        ),
+        strings=("name", "file", "function"),
+        tag=2,
+    ),
+    Record(
+        "name_counter",
+        "NameCounter",
+        "A named quantity over time.",
+        (Field("id", "u32"), Field("is_cumulative", "u32", "1: ever growing, 0: a level")),
+        strings=("name", "unit", "source"),
+        tag=3,
+    ),
+    Record(
+        "name_unavailable",
+        "NameUnavailable",
+        "Something that could not be measured.",
+        (),
+        strings=("what", "why", "remedy"),
+        tag=4,
+    ),
+    Record(
+        "name_runtime",
+        "NameRuntime",
+        "A parallel runtime of the process.",
+        (Field("id", "u16"), Field("reserved", "u16[3]")),
+        strings=("name (libgomp, libomp, libiomp5)", "path", "version"),
+        tag=5,
+    ),
+    Record("name_fact", "NameFact", "Something that a report may need.", (), strings=("key", "value"), tag=6),
+    Record(
+        "name_knob",
+        "NameKnob",
+        "A named value that can be set while the program runs.",
+        (Field("id", "u32"), Field("subject", "u32", "", "", _NO_SUBJECT)),
+        strings=(
+            "name",
+            "key of its subject from run to run",
+            "names of the values 0, 1, ... with commas between, empty: numbers",
+        ),
+        tag=7,
+    ),
+    Record(
+        "name_policy",
+        "NamePolicy",
+        "What decides about knobs.",
+        (Field("id", "u16"), Field("reserved", "u16[3]")),
+        strings=("name",),
+        tag=8,
+    ),
+)
+
+FILES = (
+    File("run.json", "command, machine, how it ended: by the launcher"),
+    File("symbols.json", "source places found by the first report"),
+    File(
+        "settings.txt",
+        "what earlier runs found, as the program's library was given it; absent without any ([steering.md](steering.md))",
+    ),
+    File("PID-N/process.tt", "who the process is, its clock, how far it got"),
+    File("PID-N/names.tt", "modules, subjects, counters, what was unavailable", "name_record"),
+    File("PID-N/counters.tt", "samples over time; absent without any", "sample"),
+    File("PID-N/switches.tt", "context switches of the lanes; absent without any", "event"),
+    File("PID-N/decisions.tt", "what was changed while the process ran; absent without any", "decision"),
+    File(
+        "PID-N/snapshots.txt, snapshots-runtime-1.txt, snapshots-scheduler-1.txt, ...",
+        "what steering received; only with `--record-snapshots`",
+    ),
+    File("PID-N/lane-0000.events", "events of a lane: a ring, or appended to", "event"),
+    File("PID-N/lane-0000.profile", "profile rows of a lane", "profile_row"),
+)
+
+SCHEMA = Schema(
+    ALL,
+    (FILE_HEADER, PROCESS_HEADER, LANE_HEADER, EVENT, PROFILE_ROW, DECISION, SAMPLE, NAME_RECORD),
+    NAMES,
+    CONSTANTS,
+    FILES,
+    UNITS,
+)
