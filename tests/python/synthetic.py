@@ -164,7 +164,10 @@ class LaneFile:
 
 @dataclass
 class ProcessFiles:
-    """What goes into a process's directory. Times in seconds."""
+    """What goes into a process's directory. Times in seconds.
+
+    `begin` is since the run began; `real_offset` is by how much the host's real-time clock is ahead of its monotonic one.
+    """
 
     lanes: list[LaneFile] = field(default_factory=list)
     names: list[bytes] = field(default_factory=list)
@@ -180,23 +183,28 @@ class ProcessFiles:
     quota: float = 0.0
     user: float = 0.0
     ended: bool = True
+    image: int = 0
+    begin: float = 0.0
+    real_offset: float = -5.0
+    forked_from: int = 0
+    command: bytes = b"./app\0-x\0"
 
     def write(self, run: Path) -> Path:
         """Below the run directory."""
-        home = run / f"{self.pid}-0"
+        home = run / f"{self.pid}-{self.image}"
         home.mkdir(parents=True)
         end = int(self.wall * S)
         body = struct.pack(
             "<IIIIII" + "QQQd" + "QQQ" + "dIId" + "QQQQ" + "dQ" + "QQQQQ",
             *(self.pid, 1, 2, 2, 2 if self.ended else 1, len(self.lanes)),
-            *(0, 5 * S, 0, 1.0),
+            *(0, int((5 + self.begin) * S), int((5 + self.begin + self.real_offset) * S), 1.0),
             *(0, end, end if self.ended else 0),
             *(self.cpus, 4, 4, self.quota),
             *(int(self.parallel * S), 0, int(self.setup * S), int(self.sampler * S)),
-            *(20.0, 0),
+            *(20.0, self.forked_from),
             *(int(self.user * S), 0, 7, 8, 1000),
         )
-        (home / "process.tt").write_bytes(page(file_header(1, 0, 0, 0), body, b"./app\0-x\0"))
+        (home / "process.tt").write_bytes(page(file_header(1, 0, 0, 0), body, self.command))
         names = b"".join(self.names)
         (home / "names.tt").write_bytes(page(file_header(2, 0, 8192, len(names))) + names.ljust(8192, b"\0"))
         if self.samples:

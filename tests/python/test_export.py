@@ -403,7 +403,7 @@ def test_tables_say_what_was_recorded(tmp_path: Path) -> None:
     assert len(events) == 23
     wait = next(row for row in events if row["kind"] == "wait")
     assert wait == {
-        "pid": 100, "image": 0, "lane": 1, "time_ns": 6000, "kind": "wait", "name": "b", "detail": "barrier",
+        "process": "100-0", "pid": 100, "image": 0, "lane": 1, "time_ns": 6000, "kind": "wait", "name": "b", "detail": "barrier",
         "duration_ns": 2000, "a": 2000, "b": 7,
     }  # fmt: skip
     edge = next(row for row in events if row["kind"] == "edge")

@@ -18,7 +18,7 @@ _REGION_BEGIN, _REGION_END, _WORK_BEGIN, _WORK_END, _WAIT = 1, 2, 3, 4, 17
 _BLOCK = 1 << 16
 
 
-def with_unfinished(process: Process, end_ticks: int) -> Process:
+def close_regions(process: Process, end_ticks: int) -> Process:
     """The process with rows and parallel time of the regions that were open at `end_ticks`."""
     if process.header["end_ticks"]:
         return process
