@@ -125,10 +125,28 @@ def test_what_other_programs_took_stays_run_delay(tmp_path: Path) -> None:
     report = report_of(tmp_path, crowded(1), crowded(2))
     check(report, work=0.4, run_delay=0.6)
     (finding,) = report["findings"]
-    assert finding["cause"] == "more threads than CPUs"
-    assert "2 processes at the same time with 4 threads together" in finding["evidence"]
+    assert finding["cause"] == "CPU contention"
+    assert "for 12 s more than the 2 processes took from each other" in finding["evidence"]
     assert finding["gain_s"] == pytest.approx(6.0)
     assert finding["processes"] == ["1-0", "2-0"]
+
+
+def test_more_threads_than_cpus_over_all_processes(tmp_path: Path) -> None:
+    # Both spin at barriers for as long as they work, while the other one wants the CPUs.
+    def spinning(pid: int) -> ProcessFiles:
+        made = program(pid, [5.0, 5.0])
+        for lane in made.lanes:
+            lane.run_s = lane.delay_s = 5.0
+        return made
+
+    report = report_of(tmp_path, spinning(1), spinning(2))
+    check(report, work=0.5, barrier_wait=0.5)
+    (finding,) = report["findings"]
+    assert finding["cause"] == "more threads than CPUs"
+    assert (
+        "2 processes at the same time with 4 threads together on average share 2 CPUs" in finding["evidence"]
+    )
+    assert finding["gain_s"] == pytest.approx(5.0)
 
 
 def test_processes_on_cpus_of_their_own_have_all_of_them(tmp_path: Path) -> None:

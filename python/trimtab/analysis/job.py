@@ -137,7 +137,9 @@ def _seconds_of_group(parts: Sequence[ProcessReport], lives: Sequence[Life], roo
     found: Seconds = {}
     left = _take(found, total, _ON_A_CPU, room)
     left = _take(found, total, _IN_REGIONS, left)
-    left = _take(found, {"run_delay": _foreign_delay_s(own, lives)}, ("run_delay",), left)
+    delay = [each["run_delay"] for each in own]
+    foreign = _foreign_delay_s(delay, [each.busy_s for each in parts], lives)
+    left = _take(found, {"run_delay": foreign}, ("run_delay",), left)
     for name in _IDLE:
         left = _take(found, total, (name,), left)
     return {**found, "unattributed": left}
@@ -156,14 +158,13 @@ def _take(into: Seconds, wanted: Seconds, names: tuple[str, ...], room: float) -
     return max(room - total, 0.0)
 
 
-def _foreign_delay_s(own: Sequence[Seconds], lives: Sequence[Life]) -> float:
+def _foreign_delay_s(delay: Sequence[float], busy: Sequence[float], lives: Sequence[Life]) -> float:
     """Run delay that other processes of the job do not explain by the CPU time that they used meanwhile."""
-    busy = [sum(each[name] for name in _ON_A_CPU) for each in own]
     rates = [time / life.length if life.length > 0 else 0.0 for time, life in zip(busy, lives, strict=True)]
     around = beside(lives, rates)
     return sum(
-        max(each["run_delay"] - max(rate * life.length - time, 0.0), 0.0)
-        for each, rate, life, time in zip(own, around, lives, busy, strict=True)
+        max(each - max(rate * life.length - time, 0.0), 0.0)
+        for each, rate, life, time in zip(delay, around, lives, busy, strict=True)
     )
 
 

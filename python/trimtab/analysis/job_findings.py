@@ -27,7 +27,7 @@ def job_findings(job: Job) -> list[Finding]:
     """All that apply, largest gain first; each names the processes that it is about in `processes`."""
     if len(job.parts) == 1:
         return [{**each, "processes": [job.parts[0].id]} for each in job.parts[0].findings]
-    found = [*_of_processes(job), *_too_many_threads(job), *_uneven_processes(job)]
+    found = [*_of_processes(job), *_too_many_threads(job), *_other_programs(job), *_uneven_processes(job)]
     least = _LEAST_GAIN_SHARE * job.observed_s
     return sorted(
         (each for each in found if each["gain_s"] >= least), key=lambda each: -float(each["gain_s"])
@@ -68,26 +68,50 @@ def _together(job: Job, members: list[tuple[int, Finding]]) -> Finding:
     }
 
 
-def _too_many_threads(job: Job) -> Iterator[Finding]:
-    """gain = (run delay + barrier wait + arrival) share of the job's time, where only the processes together are too many."""
-    crowded = [
+def _crowded(job: Job) -> list[int]:
+    """The processes whose CPUs have more threads than they can run only because of the other processes."""
+    return [
         at
         for at, part in enumerate(job.parts)
-        if job.beside[at] > part.account.cpus + 0.5 and job.beside[at] > part.threads + 0.5
+        if job.beside[at] > part.account.cpus + 0.5 >= part.threads and job.beside[at] > part.threads + 0.5
     ]
-    if not crowded or any(job.parts[at].threads > job.parts[at].account.cpus + 0.5 for at in crowded):
+
+
+def _too_many_threads(job: Job) -> Iterator[Finding]:
+    """gain = (barrier wait + arrival) share of the job's time; what else they took from each other was not lost."""
+    crowded = _crowded(job)
+    if not crowded:
         return
     most = max(crowded, key=lambda at: job.beside[at])
     cpus = job.parts[most].account.cpus
-    share = job.shares["run_delay"] + job.shares["barrier_wait"] + job.shares["arrival"]
+    share = job.shares["barrier_wait"] + job.shares["arrival"]
     yield {
         **finding(
             "more threads than CPUs",
             None,
             f"{counted(len(crowded), 'process')} at the same time with {job.beside[most]:.3g} threads together on average "
-            f"share {counted(cpus, 'CPU')}: {share:.0%} of the core time was lost to run delay, barriers and arrival",
+            f"share {counted(cpus, 'CPU')}: {share:.0%} of the core time went to barriers and arrival",
             "give each process fewer threads (OMP_NUM_THREADS = CPUs / processes), or run the processes one after another",
             share * job.observed_s,
+        ),
+        "processes": [job.parts[at].id for at in crowded],
+    }
+
+
+def _other_programs(job: Job) -> Iterator[Finding]:
+    """gain = run delay share of the job's time: what the processes of the job do not explain."""
+    crowded = _crowded(job)
+    if not crowded:
+        return
+    delay = job.shares["run_delay"] * job.capacity_s
+    yield {
+        **finding(
+            _BLAMES_OTHERS,
+            None,
+            f"threads were ready to run but had no CPU for {delay:.3g} s more than the {counted(len(crowded), 'process')} "
+            "took from each other",
+            "run when the machine is free, or give this job CPUs of its own (taskset, cpuset)",
+            job.shares["run_delay"] * job.observed_s,
         ),
         "processes": [job.parts[at].id for at in crowded],
     }

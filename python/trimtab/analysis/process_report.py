@@ -47,6 +47,12 @@ class ProcessReport:
         return float(self.process.header["user_ns"] + self.process.header["system_ns"]) * 1e-9
 
     @property
+    def busy_s(self) -> float:
+        """CPU time, by the process's count or by that of its lanes, whichever is known better."""
+        lanes = sum(int(lane.header["run_ns"]) for lane in self.process.lanes)
+        return max(self.cpu_s, lanes * 1e-9)
+
+    @property
     def threads(self) -> int:
         """Most threads of a region, or workers; without either, its lanes."""
         widest = max(
