@@ -8,6 +8,8 @@ from typing import Any
 
 SHARES = ("work", "barrier_wait", "arrival", "starved", "serial", "run_delay", "runtime", "unattributed")
 SHARES_OF_FLOW = (0.55, 0.17, 0.02, 0.03, 0.12, 0.08, 0.01, 0.02)
+# Keys whose values are names of processes.
+IDS = ("id", "process")
 NASTY = [
     "</script><script>document.title='owned'</script>",
     "<img src=x onerror=\"document.title='owned'\">",
@@ -375,8 +377,12 @@ def hostile() -> dict[str, Any]:
         if isinstance(value, list):
             return [poison(each) for each in value]
         if isinstance(value, dict):
-            return {key: poison(each) for key, each in value.items()}
+            return {key: name_of(each) if key in IDS else poison(each) for key, each in value.items()}
         return value
+
+    def name_of(process: str) -> str:
+        """What belongs together keeps the same name."""
+        return NASTY[0] if process == "7-0" else NASTY[1]
 
     poisoned: dict[str, Any] = poison(made)
     for region, name in zip(poisoned["regions"], NASTY, strict=True):

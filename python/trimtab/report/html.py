@@ -57,14 +57,13 @@ def _bounded(report: dict[str, Any]) -> dict[str, Any]:
 
 def _over_time(report: dict[str, Any]) -> dict[str, Any]:
     """Timelines and counters of the processes that used most CPU time."""
-    order = sorted(report["processes"], key=lambda each: -float(each["cpu_s"] or 0.0))
+    processes = report.get("processes") or []
+    order = sorted(processes, key=lambda each: -float(each["cpu_s"] or 0.0))
     kept = {each["id"] for each in order[:_MOST_PROCESSES]}
     if len(kept) == len(order):
         return {}
     return {
-        "processes": [
-            each if each["id"] in kept else {**each, "timeline": None} for each in report["processes"]
-        ],
+        "processes": [each if each["id"] in kept else {**each, "timeline": None} for each in processes],
         "counters": [each for each in report["counters"] if each["process"] in kept],
     }
 
