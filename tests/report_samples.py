@@ -291,6 +291,7 @@ def _process(name: str, command: list[str], wall: float) -> dict[str, Any]:
         "regions": 0,
         "calls": 0,
         "complete": True,
+        "ended": "exit",
         "takes_part": True,
         "cpus_available": 4.0,
         "threads": 1,

@@ -123,6 +123,7 @@ def test_a_chain_of_execs_is_an_image_each(run: Run, compiled: Compiled) -> None
     )
     report = run(compiled(source)).report()
     assert [(each["image"], each["calls"]) for each in report["processes"]] == [(0, 30), (1, 20), (2, 10)]
+    assert [each["ended"] for each in report["processes"]] == ["exec", "exec", "exit"]
     assert len({each["pid"] for each in report["processes"]}) == 1
     assert len({each["id"] for each in report["processes"]}) == 3
     assert list(regions_of(report).values()) == [(60, 3)]

@@ -187,6 +187,7 @@ class ProcessFiles:
     begin: float = 0.0
     real_offset: float = -5.0
     forked_from: int = 0
+    state: int = 2
     command: bytes = b"./app\0-x\0"
 
     def write(self, run: Path) -> Path:
@@ -196,7 +197,7 @@ class ProcessFiles:
         end = int(self.wall * S)
         body = struct.pack(
             "<IIIIII" + "QQQd" + "QQQ" + "dIId" + "QQQQ" + "dQ" + "QQQQQ",
-            *(self.pid, 1, 2, 2, 2 if self.ended else 1, len(self.lanes)),
+            *(self.pid, 1, 2, 2, self.state if self.ended else 1, len(self.lanes)),
             *(0, int((5 + self.begin) * S), int((5 + self.begin + self.real_offset) * S), 1.0),
             *(0, end, end if self.ended else 0),
             *(self.cpus, 4, 4, self.quota),

@@ -22,9 +22,10 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 from synthetic import LaneFile, ProcessFiles, counter, event, file_header, subject, team_of, write_run
 from trimtab.cli import main
 from trimtab.export import export
-from trimtab.export.source import notes_of, views_of
+from trimtab.export.source import notes_of, numbers_of, views_of
 from trimtab.model import RunError
 from trimtab.readers import open_run
+from trimtab.traces import traces_of
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 REGION, TASK = 1, 2
@@ -538,3 +539,14 @@ def test_memory_for_a_million_events_in_one_lane(tmp_path: Path, to: str) -> Non
         check=True,
     )
     assert int(done.stdout) < 550e6
+
+
+@pytest.mark.parametrize("count", [2, 2000])
+def test_processes_of_several_hosts_with_one_pid_have_numbers_of_their_own(
+    tmp_path: Path, count: int
+) -> None:
+    run = open_run(write_run(tmp_path / "run", ProcessFiles(), ProcessFiles(image=1)))
+    first, second = traces_of(run)
+    numbers = numbers_of([first, second, *[first] * count])
+    assert numbers[:2] == [100, 100 + (1 << 22)]
+    assert len(set(numbers)) == count + 2 and all(0 <= each < 1 << 31 for each in numbers)

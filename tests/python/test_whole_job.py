@@ -467,6 +467,16 @@ def test_timelines_are_there_for_each_process_and_for_all(tmp_path: Path) -> Non
     assert [series["lanes"][int(at / 0.02)] for at in (1, 4, 8, 14, 18)] == pytest.approx([0, 1, 0, 1, 0])
 
 
+def test_the_launchers_clock_says_nothing_of_other_hosts(tmp_path: Path) -> None:
+    parts = [
+        program(pid, [10.0, 10.0], names=[fact("host", host)], ended=False)
+        for pid, host in ((1, "here"), (2, "there"))
+    ]
+    ended = {"mono_ns": 16 * S, "code": 0, "signal": None, "wall_s": 11.0}
+    report = report_of(tmp_path, *parts, machine={"hostname": "here"}, ended=ended)
+    assert [each["wall_s"] for each in report["processes"]] == [11.0, 10.0]
+
+
 def test_what_is_missing_is_told_once_and_not_of_who_takes_no_part(tmp_path: Path) -> None:
     lack = unavailable("energy", "no meter", "none")
     parts = [program(pid, [10.0, 10.0], names=[lack]) for pid in (1, 2)]
@@ -477,13 +487,14 @@ def test_what_is_missing_is_told_once_and_not_of_who_takes_no_part(tmp_path: Pat
 
 def test_an_exec_a_fork_and_a_reused_pid_are_processes_of_their_own(tmp_path: Path) -> None:
     parts = [
-        program(1, [2.0, 2.0], wall=2.0),
+        program(1, [2.0, 2.0], wall=2.0, state=3),
         program(1, [3.0, 3.0], wall=3.0, begin=2.0, image=1),
         program(2, [4.0, 4.0], wall=4.0, begin=1.0, forked_from=1),
     ]
     report = report_of(tmp_path, *parts)
     told = [(each["id"], each["image"], each["forked_from"], each["begin_s"]) for each in report["processes"]]
     assert told == [("1-0", 0, None, 0.0), ("1-1", 1, None, 2.0), ("2-0", 0, 1, 1.0)]
+    assert [each["ended"] for each in report["processes"]] == ["exec", "exit", "exit"]
     assert report["regions"][0]["work_s"] == pytest.approx(18.0)
     assert report["observed_s"] == pytest.approx(5.0)
 

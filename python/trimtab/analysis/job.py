@@ -9,7 +9,7 @@ from trimtab.analysis.account import SHARES
 from trimtab.analysis.lives import Life, beside, capacity_s, covered_s, groups_of, most_at_a_time
 from trimtab.analysis.process_report import ProcessReport
 
-# A process without regions and workers that used less CPU time than this takes no part: part of its own life, and of
+# A process without regions, workers, tasks and scopes that used less CPU time than this takes no part: part of its own life, and of
 # the CPU time of all processes.
 _LEAST_OF_LIFE = 0.05
 _LEAST_OF_ALL = 0.01
@@ -83,7 +83,7 @@ def taking_part(processes: Sequence[ProcessReport]) -> tuple[ProcessReport, ...]
 
 
 def _does_something(each: ProcessReport, total_cpu_s: float) -> bool:
-    if each.regions or each.workers:
+    if each.regions or each.workers or each.tasks or each.scopes:
         return True
     is_asleep = each.cpu_s < _LEAST_OF_LIFE * each.trace.span.wall_s
     return not is_asleep and each.cpu_s >= _LEAST_OF_ALL * total_cpu_s

@@ -140,6 +140,7 @@ def _process_entry(each: ProcessReport, job: Job, timeline: Entry | None) -> Ent
         "regions": len({int(n) for n in regions["subject"]}) if len(regions) else 0,
         "calls": int(regions["count"].sum()) if len(regions) else 0,
         "complete": trace.span.is_complete,
+        "ended": trace.ended,
         "takes_part": takes_part,
         "cpus_available": each.account.cpus,
         "threads": each.threads,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -142,11 +142,30 @@ class View:
 
 def views_of(run: Run) -> list[View]:
     """The processes of a run; its time begins when the first of them did."""
+    traces = traces_of(run)
     with Symbols(run.directory) as symbols:
-        return [_view(each, symbols) for each in traces_of(run)]
+        return [_view(each, number, symbols) for each, number in zip(traces, numbers_of(traces), strict=True)]
 
 
-def _view(trace: Trace, symbols: Symbols) -> View:
+def numbers_of(traces: Sequence[Trace]) -> list[int]:
+    """Of each process a number that no other has: its pid, if no other image or host has the same."""
+    found: dict[int, None] = {}
+    latest: dict[int, int] = {}
+    for each in traces:
+        image = max(each.image, latest.get(each.pid, -1) + 1)
+        while (number := _number(each.pid, image)) in found:
+            image += 1
+        latest[each.pid] = image
+        found[number] = None
+    return list(found)
+
+
+def _number(pid: int, image: int) -> int:
+    """There is room for 512 images beside the pids; further ones take numbers of others that are free."""
+    return (pid + image * _MOST_PIDS + image // 512) & 0x7FFFFFFF
+
+
+def _view(trace: Trace, number: int, symbols: Symbols) -> View:
     process = trace.process
     longest = min(_LONGEST / process.ns_per_tick, _LONGEST)
     ticks = min(trace.end_ticks - int(process.header["start_ticks"]), int(longest))
@@ -154,7 +173,7 @@ def _view(trace: Trace, symbols: Symbols) -> View:
         trace,
         places_of(process, symbols),
         keys_of(process),
-        (trace.pid + trace.image * _MOST_PIDS) & 0x7FFFFFFF,
+        number,
         _name_of(trace),
         trace.begin_ns,
         min(int(process.header["start_ticks"]) + ticks, (1 << 64) - 1),

@@ -83,6 +83,6 @@ def process_table(processes: list[dict[str, Any]]) -> Table:
             seconds(each["wall_s"]),
             "" if each["efficiency"] is None else percent(each["efficiency"]),
             *(str(each[name]) for name in ("threads", "regions", "calls")),
-            "" if each["complete"] else "cut off",
+            escape(each["ended"] or "cut off"),
         )
     return rows

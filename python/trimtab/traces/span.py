@@ -18,7 +18,7 @@ class Span:
     is_complete: bool
 
 
-def span_of(process: Process, ended_mono_ns: int | None) -> Span:
+def span_of(process: Process, ended_mono_ns: float | None) -> Span:
     """From the library's load to the process's end: its own word, else the last sign of it, or the launcher's
     word where that came soon after."""
     head = process.header

@@ -11,6 +11,8 @@ from trimtab.traces.sampling import scale_samples
 from trimtab.traces.span import Span, begin_ns, span_of
 from trimtab.traces.truncated import close_regions
 
+_ENDS = {2: "exit", 3: "exec"}
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -43,6 +45,11 @@ class Trace:
     def image(self) -> int:
         """Which image with this pid it was: 0, then 1 after an exec or when the pid was used again."""
         return int(self.id.rpartition("-")[2])
+
+    @property
+    def ended(self) -> str | None:
+        """How it ended, as it said itself: "exit", or "exec" when another program took its place; None: it did not say."""
+        return _ENDS.get(int(self.process.header["state"])) if self.span.is_complete else None
 
     @property
     def host(self) -> str | None:
@@ -81,14 +88,20 @@ def _whole(text: str | None) -> int | None:
 
 def traces_of(run: Run) -> tuple[Trace, ...]:
     """All processes of the run, corrected; in the order of their directories."""
-    ended = (run.info.get("ended") or {}).get("mono_ns")
     offsets = _clock_offsets(run)
     begins = [begin_ns(each) + offsets[each.facts.get("host")] for each in run.processes]
     origin = min(begins, default=0.0)
     return tuple(
-        _corrected(each, span_of(each, ended), begin - origin)
+        _corrected(each, span_of(each, _launcher_end(run, each)), begin - origin)
         for each, begin in zip(run.processes, begins, strict=True)
     )
+
+
+def _launcher_end(run: Run, process: Process) -> float | None:
+    """When the launcher saw its program end, on its own host's clock; None for processes of another host."""
+    here, host = (run.info.get("machine") or {}).get("hostname"), process.facts.get("host")
+    is_here = host is None or not here or host == here
+    return (run.info.get("ended") or {}).get("mono_ns") if is_here else None
 
 
 def _clock_offsets(run: Run) -> dict[str | None, float]:
