@@ -282,7 +282,14 @@ NAMES = (
         strings=("name (libgomp, libomp, libiomp5)", "path", "version"),
         tag=5,
     ),
-    Record("name_fact", "NameFact", "Something that a report may need.", (), strings=("key", "value"), tag=6),
+    Record(
+        "name_fact",
+        "NameFact",
+        "Something that a report may need. `cpus`: the CPUs that the process may use, such as `0-3,8`.",
+        (),
+        strings=("key", "value"),
+        tag=6,
+    ),
     Record(
         "name_knob",
         "NameKnob",

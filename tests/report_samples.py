@@ -7,6 +7,9 @@ import random
 from typing import Any
 
 SHARES = ("work", "barrier_wait", "arrival", "starved", "serial", "run_delay", "runtime", "unattributed")
+SHARES_OF_FLOW = (0.55, 0.17, 0.02, 0.03, 0.12, 0.08, 0.01, 0.02)
+# Keys whose values are names of processes.
+IDS = ("id", "process")
 NASTY = [
     "</script><script>document.title='owned'</script>",
     "<img src=x onerror=\"document.title='owned'\">",
@@ -51,32 +54,25 @@ def report(
         "exit": {"code": 0, "signal": None},
         "processes": [
             {
-                "pid": 7,
-                "command": ["flow"],
-                "wall_s": wall,
+                **_process("7-0", ["flow"], wall),
                 "cpu_s": 20.0,
                 "lanes": lanes,
                 "regions": regions,
                 "calls": 10,
-                "complete": True,
+                "threads": lanes,
+                "efficiency": 0.55,
+                "time": dict(zip(SHARES, SHARES_OF_FLOW, strict=True)),
+                "timeline": _timeline(table, lanes, bins, wall),
             },
-            {
-                "pid": 8,
-                "command": ["sh", "-c", "true"],
-                "wall_s": 0.1,
-                "cpu_s": 0.0,
-                "lanes": 1,
-                "regions": 0,
-                "calls": 0,
-                "complete": False,
-            },
+            {**_process("8-0", ["sh", "-c", "true"], 0.1), "complete": False, "takes_part": False},
         ],
         "wall_s": wall,
         "observed_s": wall,
+        "capacity_s": wall * cpus,
         "cpus_available": cpus,
         "threads": lanes,
         "efficiency": 0.55,
-        "time": dict(zip(SHARES, (0.55, 0.17, 0.02, 0.03, 0.12, 0.08, 0.01, 0.02), strict=True)),
+        "time": dict(zip(SHARES, SHARES_OF_FLOW, strict=True)),
         "regions": table,
         "tasks": [
             {
@@ -89,6 +85,7 @@ def report(
                 "includes_inner": False,
                 "created": 1000,
                 "suspended": 7,
+                "processes": ["7-0"],
             }
         ],
         "workers": [_worker(number, wall) for number in range(workers)],
@@ -120,6 +117,7 @@ def report(
                 "evidence": "the slowest thread works twice as long",
                 "action": "write schedule(dynamic, 16)",
                 "gain_s": 1.5,
+                "processes": ["7-0"],
             },
             {
                 "cause": "serial part",
@@ -127,10 +125,12 @@ def report(
                 "evidence": "1.2 s lie outside",
                 "action": "parallelise them",
                 "gain_s": 0.9,
+                "processes": ["7-0"],
             },
         ],
         "lanes": [
             {
+                "process": "7-0",
                 "lane": lane,
                 "name": "flow",
                 "tid": 100 + lane,
@@ -146,6 +146,7 @@ def report(
         "timeline": _timeline(table, lanes, bins, wall),
         "counters": [
             {
+                "process": "7-0",
                 "name": "process cpu",
                 "unit": "s",
                 "source": "clock",
@@ -155,6 +156,7 @@ def report(
                 "values": totals,
             },
             {
+                "process": "7-0",
                 "name": "run delay",
                 "unit": "s",
                 "source": "schedstat",
@@ -164,6 +166,7 @@ def report(
                 "values": [each / 10 for each in totals],
             },
             {
+                "process": "7-0",
                 "name": "resident memory",
                 "unit": "B",
                 "source": "statm",
@@ -173,6 +176,7 @@ def report(
                 "values": [1e8 + 1e6 * at for at in range(100)],
             },
             {
+                "process": "7-0",
                 "name": "residual",
                 "unit": "1",
                 "source": "program",
@@ -182,6 +186,7 @@ def report(
                 "values": [math.exp(-at / 20) for at in range(100)],
             },
             {
+                "process": "7-0",
                 "name": "major page faults",
                 "unit": "1",
                 "source": "getrusage",
@@ -191,6 +196,7 @@ def report(
                 "values": [0.0] * 100,
             },
             {
+                "process": "7-0",
                 "name": "process run delay",
                 "unit": "s",
                 "source": "schedstat",
@@ -207,6 +213,7 @@ def _region(number: int, lanes: int, chance: random.Random) -> dict[str, Any]:
     calls = chance.randint(1, 10**6)
     per_lane = [
         {
+            "process": "7-0",
             "lane": lane,
             "calls": calls,
             "work_s": chance.random(),
@@ -217,7 +224,7 @@ def _region(number: int, lanes: int, chance: random.Random) -> dict[str, Any]:
     ]
     work = sum(each["work_s"] for each in per_lane)
     name = f"kernel{number % 17}.cpp:{100 + number} (step_{number})"
-    return {
+    region = {
         "name": name,
         "file": f"/home/user/flow/src/kernel{number % 17}.cpp",
         "line": 100 + number,
@@ -253,11 +260,78 @@ def _region(number: int, lanes: int, chance: random.Random) -> dict[str, Any]:
         "lanes": per_lane,
         "histogram": [{"le_ns": 1000.0 * 2**at, "count": at * (9 - at)} for at in range(10)],
     }
+    names = ("calls", "threads", "wall_s", "work_s", "wait_s", "arrival_s", "imbalance")
+    return {
+        **region,
+        "processes": [{"process": "7-0", **{each: region[each] for each in names}}],
+        "spread": {
+            each: dict.fromkeys(("least", "median", "most"), region[each])
+            for each in ("calls", "wall_s", "work_s", "wait_s")
+        },
+    }
+
+
+def _process(name: str, command: list[str], wall: float) -> dict[str, Any]:
+    """One that did nothing."""
+    return {
+        "id": name,
+        "pid": int(name.split("-")[0]),
+        "image": 0,
+        "ppid": 1,
+        "forked_from": None,
+        "host": None,
+        "rank": None,
+        "size": None,
+        "command": command,
+        "begin_s": 0.0,
+        "wall_s": wall,
+        "cpu_s": 0.0,
+        "lanes": 1,
+        "workers": 0,
+        "regions": 0,
+        "calls": 0,
+        "complete": True,
+        "ended": "exit",
+        "takes_part": True,
+        "cpus_available": 4.0,
+        "threads": 1,
+        "efficiency": None,
+        "time": None,
+        "run_delay_s": 0.0,
+        "timeline": None,
+    }
+
+
+def two_ranks(regions: int = 6, lanes: int = 4) -> dict[str, Any]:
+    """The same program as two ranks on two hosts: all that is of one process is there of both."""
+    made = report(regions, lanes)
+    first, second = (
+        {
+            **made["processes"][0],
+            "id": name,
+            "pid": pid,
+            "host": host,
+            "rank": rank,
+            "size": 2,
+            "cpu_s": cpu_s,
+        }
+        for name, pid, host, rank, cpu_s in (("7-0", 7, "node17", 0, 20.0), ("9-0", 9, "node18", 1, 19.0))
+    )
+    second["begin_s"] = 1.0
+    for name in ("lanes", "counters"):
+        made[name] += [{**each, "process": "9-0"} for each in made[name]]
+    for region in made["regions"]:
+        region["lanes"] += [{**lane, "process": "9-0"} for lane in region["lanes"]]
+        region["processes"].append({**region["processes"][0], "process": "9-0", "wall_s": 0.125})
+        region["spread"]["wall_s"] = {"least": 0.125, "median": 0.2, "most": region["wall_s"]}
+    made["findings"][0]["processes"] = ["9-0", "7-0"]
+    return {**made, "processes": [first, second, made["processes"][1]]}
 
 
 def _worker(number: int, wall: float) -> dict[str, Any]:
     work = wall / (number + 1)
     return {
+        "process": "7-0",
         "lane": number + 1,
         "name": f"runtime 1, worker {number}",
         "runtime": "runtime 1",
@@ -304,8 +378,12 @@ def hostile() -> dict[str, Any]:
         if isinstance(value, list):
             return [poison(each) for each in value]
         if isinstance(value, dict):
-            return {key: poison(each) for key, each in value.items()}
+            return {key: name_of(each) if key in IDS else poison(each) for key, each in value.items()}
         return value
+
+    def name_of(process: str) -> str:
+        """What belongs together keeps the same name."""
+        return NASTY[0] if process == "7-0" else NASTY[1]
 
     poisoned: dict[str, Any] = poison(made)
     for region, name in zip(poisoned["regions"], NASTY, strict=True):

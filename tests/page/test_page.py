@@ -13,6 +13,8 @@ from browser import Browser
 from trimtab.report import write_html
 
 SECTIONS = ["verdict", "findings", "over-time", "regions", "system", "cost", "missing", "machine"]
+# Of the samples, which have several processes.
+OF_SAMPLES = [*SECTIONS[:2], "processes", *SECTIONS[2:]]
 OPEN_ALL = "document.querySelectorAll('details').forEach(each => each.open = true)"
 
 
@@ -41,7 +43,7 @@ def sound(browser: Browser, page: Path) -> None:
     """All parts are there, nothing complained, nothing was asked for but the page."""
     assert browser.complaints() == []
     assert browser.requests() == [page.resolve().as_uri()]
-    assert browser.run("[...document.querySelectorAll('section')].map(each => each.id)") == SECTIONS
+    assert browser.run("[...document.querySelectorAll('section')].map(each => each.id)") == OF_SAMPLES
     assert browser.run("document.querySelectorAll('.empty').length") == 0
 
 
@@ -101,7 +103,7 @@ def test_page_of_a_task_runtime(show: Callable[..., Browser], width: int, tmp_pa
     browser.settle()
     assert browser.complaints() == []
     sections = browser.run("[...document.querySelectorAll('section')].map(each => each.id)")
-    assert sections == ["workers" if each == "regions" else each for each in SECTIONS]
+    assert sections == ["workers" if each == "regions" else each for each in OF_SAMPLES]
     links = browser.run("[...document.querySelectorAll('nav .links a')].map(each => each.textContent)")
     assert "Workers" in links and "Regions" not in links
     bars = browser.run("[...document.querySelectorAll('#workers .bar')].map(each => each.ariaLabel)")
@@ -310,3 +312,70 @@ def test_decisions_are_a_part_of_their_own(show: Callable[..., Browser]) -> None
     assert "22.0 % \u00b1 3.0 %" in text.replace("\u202f", " ").replace("\u00a0", " ")
     assert "imbalance 1.9" in text
     assert browser.run("document.title").startswith("flow")
+
+
+CHOOSE = "(select => {{ select.value = '{}'; select.dispatchEvent(new Event('change')) }})(document.querySelector('.chooser select'))"
+TEXTS = "[...document.querySelectorAll('{}')].map(each => each.textContent)"
+
+
+def test_several_processes_are_shown_together_and_each_by_itself(show: Callable[..., Browser]) -> None:
+    report = samples.two_ranks()
+    browser = show(report)
+    browser.run(OPEN_ALL)
+    assert browser.run("[...document.querySelectorAll('section')].map(each => each.id)") == OF_SAMPLES
+    assert browser.run("document.querySelectorAll('#processes tbody tr').length") == 3
+    assert "node18" in browser.run("document.querySelector('#processes').textContent")
+    assert "choose one" in browser.run("document.querySelector('#system').textContent")
+    choices = browser.run("[...document.querySelectorAll('.chooser option')].map(each => each.value)")
+    assert choices == ["", "7-0", "9-0", "8-0"]
+    threads = len(report["lanes"])
+    rows = "document.querySelectorAll('#system tbody tr').length"
+    assert browser.run(rows) == threads
+    browser.run("document.querySelector('#regions .opener').click()")
+    assert browser.run("document.querySelectorAll('#regions .lanes .bar').length") == 8
+    assert "Least, median and most over 2 processes" in browser.run(
+        "document.querySelector('#regions .detail').textContent"
+    )
+    browser.run(CHOOSE.format("9-0"))
+    browser.settle()
+    browser.run(OPEN_ALL)
+    assert browser.run(rows) == threads // 2
+    assert "choose one" not in browser.run("document.querySelector('#system').textContent")
+    assert browser.run("document.querySelectorAll('#system canvas').length") > 1
+    browser.run("document.querySelector('#regions .opener').click()")
+    assert browser.run("document.querySelectorAll('#regions .lanes .bar').length") == 4
+    # The wall time of that process alone.
+    assert set(
+        browser.run(TEXTS.format("#regions > .sheet > .wide > table > tbody > tr > td:nth-child(3)"))
+    ) == {
+        "125 ms",
+        "",
+    } - {""}
+    assert browser.run("document.querySelectorAll('.card').length") == 1
+    browser.run(CHOOSE.format(""))
+    browser.settle()
+    assert browser.run("document.querySelectorAll('.card').length") == 2
+    assert browser.complaints() == []
+
+
+def test_a_process_is_chosen_from_the_table_and_charts_still_zoom(show: Callable[..., Browser]) -> None:
+    browser = show(samples.two_ranks())
+    browser.run("document.querySelector('#processes .link').click()")
+    browser.settle()
+    assert browser.run("document.querySelector('.chooser select').value") == "7-0"
+    browser.run("document.querySelector('#over-time .tools button[aria-label=\"Zoom in\"]').click()")
+    assert browser.run("document.querySelector('#over-time [role=status]').textContent") != ""
+    browser.run("document.querySelector('.theme').click()")
+    browser.settle()
+    assert browser.printed().startswith(b"%PDF")
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("width", [340, 1280])
+def test_processes_are_no_wider_than_the_window(show: Callable[..., Browser], width: int) -> None:
+    browser = show(samples.two_ranks(), width=width)
+    browser.run(OPEN_ALL)
+    browser.run("document.querySelector('#regions .opener').click()")
+    browser.settle()
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    assert browser.complaints() == []

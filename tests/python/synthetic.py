@@ -203,7 +203,10 @@ class LaneFile:
 
 @dataclass
 class ProcessFiles:
-    """What goes into a process's directory. Times in seconds."""
+    """What goes into a process's directory. Times in seconds.
+
+    `begin` is since the run began; `real_offset` is by how much the host's real-time clock is ahead of its monotonic one.
+    """
 
     lanes: list[LaneFile] = field(default_factory=list)
     names: list[bytes] = field(default_factory=list)
@@ -219,10 +222,16 @@ class ProcessFiles:
     quota: float = 0.0
     user: float = 0.0
     ended: bool = True
+    image: int = 0
+    begin: float = 0.0
+    real_offset: float = -5.0
+    forked_from: int = 0
+    state: int = 2
+    command: bytes = b"./app\0-x\0"
 
     def write(self, run: Path) -> Path:
         """Below the run directory."""
-        home = run / f"{self.pid}-0"
+        home = run / f"{self.pid}-{self.image}"
         home.mkdir(parents=True)
         end = int(self.wall * S)
         body = packed(
@@ -231,9 +240,10 @@ class ProcessFiles:
             ppid=1,
             clock=ClockKind.MONOTONIC,
             level=RecordLevel.PROFILE,
-            state=ProcessState.EXITED if self.ended else ProcessState.RUNNING,
+            state=self.state if self.ended else ProcessState.RUNNING,
             lanes=len(self.lanes),
-            mono_ns_0=5 * S,
+            mono_ns_0=int((5 + self.begin) * S),
+            real_ns_0=int((5 + self.begin + self.real_offset) * S),
             ns_per_tick=1.0,
             last_ticks=end,
             end_ticks=end if self.ended else 0,
@@ -245,11 +255,12 @@ class ProcessFiles:
             setup_ticks=int(self.setup * S),
             sampler_cpu_ns=int(self.sampler * S),
             clock_read_ns=20.0,
+            forked_from=self.forked_from,
             user_ns=int(self.user * S),
             voluntary_switches=7,
             involuntary_switches=8,
             max_rss_kb=1000,
-            command=b"./app\0-x\0",
+            command=self.command,
         )
         (home / "process.tt").write_bytes(page(file_header(FileKind.PROCESS, 0, 0, 0), body))
         names = b"".join(self.names)

@@ -369,7 +369,7 @@ def test_region_under_way_at_a_kill(tmp_path: Path) -> None:
     check(report, work=(4 + 6 + 2) / 20, barrier_wait=3 / 20, arrival=1 / 20, serial=4 / 20)
 
 
-def test_main_process_is_the_one_with_the_regions(tmp_path: Path) -> None:
+def test_regions_are_reported_beside_a_process_without_any(tmp_path: Path) -> None:
     worker = ProcessFiles(
         lanes_of(2, rows=team_of(1, 9.0, [9.0, 9.0])), [subject(1, name="r")], pid=7, parallel=9.0
     )

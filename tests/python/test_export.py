@@ -22,10 +22,11 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 from synthetic import LaneFile, ProcessFiles, counter, event, file_header, subject, team_of, write_run
 from trimtab.cli import main
 from trimtab.export import export
-from trimtab.export.source import notes_of, views_of
+from trimtab.export.source import notes_of, numbers_of, views_of
 from trimtab.model import RunError
 from trimtab.model.enumerations import EventKind, FileKind, Schedule, SubjectKind, WaitKind
 from trimtab.readers import layout, open_run
+from trimtab.traces import traces_of
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 REGION, TASK = 1, 2
@@ -410,7 +411,7 @@ def test_tables_say_what_was_recorded(tmp_path: Path) -> None:
     assert len(events) == 23
     wait = next(row for row in events if row["kind"] == "wait")
     assert wait == {
-        "pid": 100, "image": 0, "lane": 1, "time_ns": 6000, "kind": "wait", "name": "b", "detail": "barrier",
+        "process": "100-0", "pid": 100, "image": 0, "lane": 1, "time_ns": 6000, "kind": "wait", "name": "b", "detail": "barrier",
         "duration_ns": 2000, "a": 2000, "b": 7,
     }  # fmt: skip
     edge = next(row for row in events if row["kind"] == "edge")
@@ -545,3 +546,14 @@ def test_memory_for_a_million_events_in_one_lane(tmp_path: Path, to: str) -> Non
         check=True,
     )
     assert int(done.stdout) < 550e6
+
+
+@pytest.mark.parametrize("count", [2, 2000])
+def test_processes_of_several_hosts_with_one_pid_have_numbers_of_their_own(
+    tmp_path: Path, count: int
+) -> None:
+    run = open_run(write_run(tmp_path / "run", ProcessFiles(), ProcessFiles(image=1)))
+    first, second = traces_of(run)
+    numbers = numbers_of([first, second, *[first] * count])
+    assert numbers[:2] == [100, 100 + (1 << 22)]
+    assert len(set(numbers)) == count + 2 and all(0 <= each < 1 << 31 for each in numbers)

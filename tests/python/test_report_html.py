@@ -120,3 +120,13 @@ def test_page_that_was_not_built_is_said(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(OSError, match="expected @@REPORT@@"):
         write_html(samples.report(), tmp_path / "out.html")
     assert not (tmp_path / "out.html").exists()
+
+
+def test_figures_over_time_of_the_busiest_processes_only_where_there_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(html, "_MOST_PROCESSES", 1)
+    told = json.loads(data_of(page(samples.two_ranks())))
+    assert [each["timeline"] is not None for each in told["processes"]] == [True, False, False]
+    assert {each["process"] for each in told["counters"]} == {"7-0"}
+    assert {each["process"] for each in told["lanes"]} == {"7-0", "9-0"}

@@ -290,6 +290,7 @@ def test_scheduling_policies_that_were_left_open_are_told(tmp_path: Path) -> Non
     process = ProcessFiles(two_workers(), [*NAMES, *told], parallel=8.0, cpus=2.0)
     first, second = build(open_run(write_run(tmp_path / "run", process)))["schedulers"]
     assert first == {
+        "process": "100-0",
         "subject": "runtime 1",
         "key": key,
         "now": "local",

@@ -1,9 +1,8 @@
 // How far the figures can be trusted: the tool's own cost, what is missing, what ran and on what.
 
-import { type Child, empty, folded, h, longText, note, section } from "./dom";
+import { type Child, empty, h, longText, note, section } from "./dom";
 import { bytes, count, percent, seconds, shellWords, shortened } from "./format";
-import type { Process, Report } from "./schema";
-import { Table } from "./table";
+import type { Report } from "./schema";
 
 const MACHINE: Record<string, string> = {
   hostname: "host",
@@ -76,36 +75,6 @@ export function machine(report: Report, save: () => void): HTMLElement {
     "machine",
     "Machine and command",
     h("dl", { class: "pairs" }, ...pairs),
-    report.processes.length > 1 &&
-      folded(`Processes (${count(report.processes.length)})`, () => processes(report.processes)),
     h("div", { class: "more" }, h("button", { type: "button", on: { click: save } }, "Save the data as JSON")),
   );
-}
-
-function processes(all: Process[]): HTMLElement {
-  return new Table<Process>({
-    caption: "Processes",
-    rows: all,
-    sortBy: 2,
-    words: (each) => `${each.pid ?? ""} ${each.command.join(" ")}`,
-    columns: [
-      { title: "pid", key: (each) => each.pid, cell: (each) => String(each.pid ?? "\u2013") },
-      {
-        title: "command",
-        key: (each) => each.command.join(" "),
-        cell: (each) =>
-          h("span", { class: "code", title: shellWords(each.command) }, shortened(shellWords(each.command), 120)),
-      },
-      { title: "CPU time", key: (each) => each.cpu_s, cell: (each) => seconds(each.cpu_s), isNumber: true },
-      { title: "wall", key: (each) => each.wall_s, cell: (each) => seconds(each.wall_s), isNumber: true },
-      { title: "threads", key: (each) => each.lanes, cell: (each) => count(each.lanes), isNumber: true },
-      { title: "regions", key: (each) => each.regions, cell: (each) => count(each.regions), isNumber: true },
-      { title: "calls", key: (each) => each.calls, cell: (each) => count(each.calls), isNumber: true },
-      {
-        title: "ended",
-        key: (each) => Number(each.complete),
-        cell: (each) => (each.complete ? "by itself" : "cut off"),
-      },
-    ],
-  }).root;
 }

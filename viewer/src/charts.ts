@@ -40,10 +40,20 @@ export class TimeCharts {
   #low = 0;
   #high: number;
 
+  readonly #closed = new AbortController();
+
   constructor(readonly end: number) {
     this.#high = end;
-    addEventListener("beforeprint", () => this.#fit((host) => printWidth(host)));
-    addEventListener("afterprint", () => this.#fit((host) => host.clientWidth));
+    const { signal } = this.#closed;
+    addEventListener("beforeprint", () => this.#fit((host) => printWidth(host)), { signal });
+    addEventListener("afterprint", () => this.#fit((host) => host.clientWidth), { signal });
+  }
+
+  /** Lets go of all charts; others will take their place. */
+  close(): void {
+    this.#closed.abort();
+    for (const { plot } of this.#shown) plot.destroy();
+    this.#shown.length = 0;
   }
 
   get range(): [number, number] {
@@ -87,7 +97,8 @@ export class TimeCharts {
   }
 
   /** Draws into `host`, which must be in the document. */
-  add(host: HTMLElement, spec: Spec): uPlot {
+  add(host: HTMLElement, spec: Spec): uPlot | null {
+    if (this.#closed.signal.aborted) return null;
     const tip = h("div", { class: "tip", role: "status" });
     tip.hidden = true;
     let isMine = false;

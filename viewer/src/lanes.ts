@@ -1,7 +1,7 @@
 // What each thread did in one region: bars for a team that fits, thin columns for hundreds of threads.
 
 import { h } from "./dom";
-import { count, seconds } from "./format";
+import { count, seconds, shortened } from "./format";
 import type { Bucket, RegionLane } from "./schema";
 
 const MOST_BARS = 32;
@@ -12,11 +12,18 @@ const PARTS = [
 ] as const;
 
 const total = (lane: RegionLane): number => lane.work_s + lane.wait_s + lane.arrival_s;
-const words = (lane: RegionLane): string =>
-  `thread ${lane.lane}: work ${seconds(lane.work_s)}, wait ${seconds(lane.wait_s)}, arrival ${seconds(lane.arrival_s)}, ${count(lane.calls)} calls`;
+type Name = (lane: RegionLane) => string;
+/** A thread by its number, with its process where several have the region. */
+function namesOf(lanes: RegionLane[]): Name {
+  const isOne = new Set(lanes.map((lane) => lane.process)).size < 2;
+  return (lane) => (isOne ? `thread ${lane.lane}` : `process ${shortened(lane.process, 24)}, thread ${lane.lane}`);
+}
+const words = (lane: RegionLane, name: Name): string =>
+  `${name(lane)}: work ${seconds(lane.work_s)}, wait ${seconds(lane.wait_s)}, arrival ${seconds(lane.arrival_s)}, ${count(lane.calls)} calls`;
 
 export function laneBars(lanes: RegionLane[]): HTMLElement {
   const longest = Math.max(...lanes.map(total)) || 1;
+  const name = namesOf(lanes);
   const key = h(
     "div",
     { class: "keys" },
@@ -24,7 +31,7 @@ export function laneBars(lanes: RegionLane[]): HTMLElement {
       h("span", { class: "key" }, h("i", { class: "dot", style: { background: color } }), name),
     ),
   );
-  if (lanes.length > MOST_BARS) return h("div", {}, key, columns(lanes, longest), extremes(lanes));
+  if (lanes.length > MOST_BARS) return h("div", {}, key, columns(lanes, longest, name), extremes(lanes, name));
   return h(
     "div",
     {},
@@ -33,10 +40,10 @@ export function laneBars(lanes: RegionLane[]): HTMLElement {
       "div",
       { class: "lanes" },
       ...lanes.flatMap((lane) => [
-        h("span", { class: "soft" }, `thread ${lane.lane}`),
+        h("span", { class: "soft" }, name(lane)),
         h(
           "div",
-          { class: "bar", role: "img", "aria-label": words(lane), title: words(lane) },
+          { class: "bar", role: "img", "aria-label": words(lane, name), title: words(lane, name) },
           ...PARTS.map(([part, , color]) =>
             h("span", { class: "piece", style: { width: `${(lane[part] / longest) * 100}%`, background: color } }),
           ),
@@ -48,7 +55,7 @@ export function laneBars(lanes: RegionLane[]): HTMLElement {
 }
 
 /** One element a thread, its three parts a gradient with hard stops. */
-function columns(lanes: RegionLane[], longest: number): HTMLElement {
+function columns(lanes: RegionLane[], longest: number, name: Name): HTMLElement {
   return h(
     "div",
     { class: "columns", role: "img", "aria-label": `work, wait and arrival of ${lanes.length} threads` },
@@ -61,21 +68,21 @@ function columns(lanes: RegionLane[], longest: number): HTMLElement {
         at = next;
       }
       return h("i", {
-        title: words(lane),
+        title: words(lane, name),
         style: { background: `linear-gradient(to top, ${stops.join(", ")}, transparent ${at}%)` },
       });
     }),
   );
 }
 
-function extremes(lanes: RegionLane[]): HTMLElement {
+function extremes(lanes: RegionLane[], name: Name): HTMLElement {
   const sorted = [...lanes].sort((a, b) => b.work_s - a.work_s);
   const most = sorted[0]!,
     least = sorted[sorted.length - 1]!;
   return h(
     "p",
     { class: "note" },
-    `${count(lanes.length)} threads, one column each. Most work: thread ${most.lane} with ${seconds(most.work_s)}; least: thread ${least.lane} with ${seconds(least.work_s)}.`,
+    `${count(lanes.length)} threads, one column each. Most work: ${name(most)} with ${seconds(most.work_s)}; least: ${name(least)} with ${seconds(least.work_s)}.`,
   );
 }
 

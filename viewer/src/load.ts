@@ -9,7 +9,7 @@ import { drawLimit } from "./marks";
 import { type Drawn, type Panel, panels } from "./panels";
 import { highest, valueAt } from "./rates";
 import type { Lane, Report } from "./schema";
-import { Table } from "./table";
+import { processColumn, Table } from "./table";
 
 const BYTE_STEPS = Array.from({ length: 50 }, (_, at) => 2 ** at);
 const LINE_COLORS = ["var(--r0)", "var(--r3)", "var(--r2)"];
@@ -19,6 +19,8 @@ export function load(report: Report, charts: TimeCharts): HTMLElement {
   const { main, further, quiet, short } = panels(report);
   const parts: Child[] = [tiles(report)];
   if (main.length) parts.push(grid(main, charts));
+  else if (report.processes.filter((each) => each.takesPart).length > 1)
+    parts.push(note("Figures over time are of one process each: choose one above."));
   else
     parts.push(empty("No counter over time: the run was shorter than the sampler\u2019s period, or no probe was on."));
   if (quiet.length) parts.push(note(`Zero all the time: ${listed(quiet)}.`));
@@ -131,8 +133,9 @@ function threads(lanes: Lane[]): HTMLElement {
     caption: "Threads",
     rows: lanes,
     sortBy: 0,
-    words: (lane) => `${lane.lane} ${lane.name} ${lane.tid ?? ""}`,
+    words: (lane) => `${lane.process} ${lane.lane} ${lane.name} ${lane.tid ?? ""}`,
     columns: [
+      ...processColumn(lanes),
       {
         title: "thread",
         key: (lane) => lane.lane,

@@ -4,9 +4,10 @@ import * as about from "./about";
 import { TimeCharts } from "./charts";
 import { regionPalette } from "./colors";
 import { concurrency } from "./concurrency";
-import { append, empty, h } from "./dom";
+import { append, type Child, empty, h } from "./dom";
 import { findings } from "./findings";
 import { load } from "./load";
+import { chooser, ofProcess, processes } from "./processes";
 import { regions } from "./regions";
 import { read, type Report } from "./schema";
 import { steering } from "./steering";
@@ -17,6 +18,7 @@ import { workers } from "./workers";
 const LINKS = [
   ["verdict", "Verdict"],
   ["findings", "Findings"],
+  ["processes", "Processes"],
   ["steering", "Steering"],
   ["over-time", "Over time"],
   ["workers", "Workers"],
@@ -49,42 +51,41 @@ function save(text: string, program: string): void {
   URL.revokeObjectURL(link.href);
 }
 
-function show(report: Report, text: string, page: HTMLElement): void {
-  document.title = `${report.program.replace(/^.*\//, "").slice(0, 100)} \u2013 trimtab`;
-  const lastSample = report.counters.reduce((end, each) => Math.max(end, each.t_s[each.t_s.length - 1] ?? 0), 0);
-  const charts = new TimeCharts(Math.max(report.observed_s ?? 0, lastSample) || 1);
-  const color = regionPalette([
+/** What a page shows of the whole run. Counters are of one process each: those of several cannot be one chart. */
+function ofAll(report: Report): Report {
+  const parts = report.processes.filter((each) => each.takesPart).map((each) => each.id);
+  if (report.processes.length < 2 || parts.length === 0) return report;
+  const counters = parts.length > 1 ? [] : report.counters.filter((each) => each.process === parts[0]);
+  return { ...report, counters };
+}
+
+const regionColors = (report: Report): ((name: string) => string) =>
+  regionPalette([
     ...(report.timeline?.series.slice(0, 12) ?? []).map((each) => each.name),
     ...report.regions.slice(0, 12).map((each) => each.name),
   ]);
-  const hasWorkers = report.workers.length > 0;
-  const isThere = (id: string): boolean => {
-    if (id === "workers") return hasWorkers;
+
+const isThere =
+  (report: Report) =>
+  (id: string): boolean => {
+    if (id === "workers") return report.workers.length > 0;
     if (id === "steering") return report.decisions.length > 0;
-    return id !== "regions" || !hasWorkers || report.regions.length > 0;
+    if (id === "processes") return report.processes.length > 1;
+    return id !== "regions" || !report.workers.length || report.regions.length > 0;
   };
+
+function sections(report: Report, charts: TimeCharts, choose: (id: string | null) => void, data: () => void): Child[] {
+  const has = isThere(report),
+    color = regionColors(report);
   let openRegion = (_: string): boolean => false;
-  const nav = h(
-    "nav",
-    { class: "top", "aria-label": "Parts of the report" },
-    h("b", {}, "trimtab"),
-    h(
-      "div",
-      { class: "links" },
-      ...LINKS.filter(([id]) => isThere(id)).map(([id, name]) => h("a", { href: `#${id}` }, name)),
-    ),
-    themeButton(() => charts.redraw()),
-  );
-  page.before(nav);
-  append(
-    page,
-    heading(report),
+  return [
     safely("Verdict", () => verdict(report)),
     safely("Findings", () => findings(report, (name) => openRegion(name))),
-    isThere("steering") && safely("Steering", () => steering(report)),
+    has("processes") && safely("Processes", () => processes(report.processes, choose)),
+    has("steering") && safely("Steering", () => steering(report)),
     safely("Concurrency", () => concurrency(report, charts, color)),
-    isThere("workers") && safely("Workers", () => workers(report)),
-    isThere("regions") &&
+    has("workers") && safely("Workers", () => workers(report)),
+    has("regions") &&
       safely("Regions", () => {
         const made = regions(report, color);
         openRegion = made.open;
@@ -93,8 +94,41 @@ function show(report: Report, text: string, page: HTMLElement): void {
     safely("System", () => load(report, charts)),
     safely("Own cost", () => about.cost(report)),
     safely("Not available", () => about.unavailable(report)),
-    safely("Machine", () => about.machine(report, () => save(text, report.program))),
+    safely("Machine", () => about.machine(report, data)),
+  ];
+}
+
+function show(whole: Report, text: string, page: HTMLElement): void {
+  document.title = `${whole.program.replace(/^.*\//, "").slice(0, 100)} \u2013 trimtab`;
+  let charts = new TimeCharts(1);
+  const links = h("div", { class: "links" });
+  page.before(
+    h(
+      "nav",
+      { class: "top", "aria-label": "Parts of the report" },
+      h("b", {}, "trimtab"),
+      links,
+      themeButton(() => charts.redraw()),
+    ),
   );
+  const render = (chosen: string | null): void => {
+    const report = chosen === null ? ofAll(whole) : ofProcess(whole, chosen);
+    const lastSample = report.counters.reduce((end, each) => Math.max(end, each.t_s[each.t_s.length - 1] ?? 0), 0);
+    const lastBin = (report.timeline?.dt_s ?? 0) * (report.timeline?.waiting.length ?? 0);
+    charts.close();
+    charts = new TimeCharts(Math.max(report.observed_s ?? 0, lastSample, lastBin) || 1);
+    links.replaceChildren(
+      ...LINKS.filter(([id]) => isThere(report)(id)).map(([id, name]) => h("a", { href: `#${id}` }, name)),
+    );
+    page.replaceChildren();
+    append(
+      page,
+      heading(report),
+      chooser(whole.processes, chosen, render),
+      ...sections(report, charts, render, () => save(text, whole.program)),
+    );
+  };
+  render(null);
 }
 
 const page = document.getElementById("page")!;

@@ -1,9 +1,9 @@
 // The parallel regions: a table to sort and search; a row unfolds into what each thread did.
 
-import { append, type Child, empty, folded, h, longText, section } from "./dom";
+import { append, type Child, empty, folded, h, longText, note, section } from "./dom";
 import { count, ratio, seconds, percent, shortened } from "./format";
 import { histogram, laneBars } from "./lanes";
-import type { Loop, Region, Report, Tally } from "./schema";
+import type { Loop, Region, RegionPart, Report, Tally } from "./schema";
 import { type Column, Table } from "./table";
 
 const LONGEST_NAME = 160;
@@ -144,6 +144,16 @@ function columns(report: Report, longest: number, color: (name: string) => strin
         h("span", { class: (region.imbalance ?? 0) >= HIGH_IMBALANCE ? "high" : "" }, ratio(region.imbalance)),
       "work of the slowest thread over the mean; 1 is perfect",
     ),
+    ...(report.regions.some((region) => region.processes.length > 1)
+      ? [
+          number(
+            "processes",
+            (region) => region.processes.length,
+            (region) => count(region.processes.length),
+            "in which it was entered",
+          ),
+        ]
+      : []),
     {
       title: "schedule",
       key: (region) => schedule(region) || null,
@@ -214,8 +224,43 @@ function detail(region: Region): HTMLElement {
           : empty("Not recorded for each thread."),
     ),
     side,
+    region.processes.length > 1 &&
+      h("div", { class: "whole" }, h("h3", {}, "In each process"), spreads(region), parts(region.processes)),
     region.loops.length > 0 && h("div", { class: "whole" }, h("h3", {}, "Loops"), loops(region.loops)),
   );
+}
+
+function spreads(region: Region): HTMLElement {
+  const words = (["wall_s", "work_s", "wait_s"] as const).map((name) => {
+    const spread = region.spread[name];
+    return spread
+      ? `${name.replace("_s", "")} ${seconds(spread.least)} / ${seconds(spread.median)} / ${seconds(spread.most)}`
+      : "";
+  });
+  return note(`Least, median and most over ${count(region.processes.length)} processes: ${words.join(", ")}.`);
+}
+
+function parts(all: RegionPart[]): HTMLElement {
+  const figure = (
+    title: string,
+    key: (part: RegionPart) => number | null,
+    shown: (value: number | null) => string,
+  ): Column<RegionPart> => ({ title, key, cell: (part) => shown(key(part)), isNumber: true });
+  return new Table<RegionPart>({
+    caption: "In each process",
+    rows: all,
+    sortBy: 2,
+    words: (part) => part.process,
+    columns: [
+      { title: "process", key: (part) => part.process, cell: (part) => shortened(part.process, 40) },
+      figure("calls", (part) => part.calls, count),
+      figure("wall", (part) => part.wall_s, seconds),
+      figure("work", (part) => part.work_s, seconds),
+      figure("wait", (part) => part.wait_s, seconds),
+      figure("imbalance", (part) => part.imbalance, ratio),
+      figure("threads", (part) => part.threads, count),
+    ],
+  }).root;
 }
 
 function loops(all: Loop[]): HTMLElement {

@@ -9,8 +9,10 @@ export interface Finding {
   evidence: string;
   action: string;
   gain_s: number | null;
+  processes: string[];
 }
 export interface Decision {
+  process: string;
   time_s: number;
   subject: string;
   changes: { knob: string; from: string; to: string }[];
@@ -27,6 +29,7 @@ export interface Missing {
   remedy: string;
 }
 export interface RegionLane {
+  process: string;
   lane: number;
   calls: number;
   work_s: number;
@@ -45,6 +48,23 @@ export interface Loop {
   executed: number | null;
   chunks: number | null;
   executions: number | null;
+}
+/** What a region did in one process. */
+export interface RegionPart {
+  process: string;
+  calls: number;
+  threads: number;
+  wall_s: number;
+  work_s: number;
+  wait_s: number;
+  arrival_s: number;
+  imbalance: number | null;
+}
+/** A figure over the processes that have a region. */
+export interface Spread {
+  least: number;
+  median: number;
+  most: number;
 }
 export interface Region {
   name: string;
@@ -69,6 +89,8 @@ export interface Region {
   lock_held_s: number;
   lanes: RegionLane[];
   lanesOmitted: boolean;
+  processes: RegionPart[];
+  spread: Record<string, Spread>;
   histogram: Bucket[];
 }
 export interface Series {
@@ -83,6 +105,7 @@ export interface Timeline {
   isComplete: boolean;
 }
 export interface Counter {
+  process: string;
   name: string;
   unit: string;
   source: string;
@@ -92,6 +115,7 @@ export interface Counter {
   values: number[];
 }
 export interface Lane {
+  process: string;
   lane: number;
   name: string;
   tid: number | null;
@@ -112,6 +136,7 @@ export interface Tally {
   includesInner: boolean;
 }
 export interface Worker {
+  process: string;
   name: string;
   runtime: string;
   work_s: number;
@@ -124,7 +149,17 @@ export interface Worker {
   created: number | null;
 }
 export interface Process {
+  id: string;
   pid: number | null;
+  host: string;
+  rank: number | null;
+  begin_s: number;
+  takesPart: boolean;
+  cpus: number | null;
+  threads: number | null;
+  efficiency: number | null;
+  time: Record<Share, number> | null;
+  timeline: Timeline | null;
   command: string[];
   wall_s: number;
   cpu_s: number | null;
@@ -145,6 +180,7 @@ export interface Report {
   signal: string;
   wall_s: number | null;
   observed_s: number | null;
+  capacity_s: number | null;
   cpus: number | null;
   threads: number | null;
   efficiency: number | null;
@@ -178,6 +214,25 @@ const texts = (value: unknown): string[] => list(value).map(text);
 const figures = (value: unknown): Record<string, number | null> =>
   Object.fromEntries(Object.entries(dict(value)).map(([key, each]) => [key, figure(each)]));
 
+const regionPart = (from: Dict): RegionPart => ({
+  process: text(from.process),
+  calls: amount(from.calls),
+  threads: amount(from.threads),
+  wall_s: amount(from.wall_s),
+  work_s: amount(from.work_s),
+  wait_s: amount(from.wait_s),
+  arrival_s: amount(from.arrival_s),
+  imbalance: figure(from.imbalance),
+});
+
+const spread = (value: unknown): Record<string, Spread> =>
+  Object.fromEntries(
+    Object.entries(dict(value)).map(([name, each]) => {
+      const from = dict(each);
+      return [name, { least: amount(from.least), median: amount(from.median), most: amount(from.most) }];
+    }),
+  );
+
 const region = (from: Dict): Region => ({
   name: text(from.name),
   file: text(from.file),
@@ -208,6 +263,7 @@ const region = (from: Dict): Region => ({
   lock_wait_s: amount(from.lock_wait_s),
   lock_held_s: amount(from.lock_held_s),
   lanes: dicts(from.lanes).map((each) => ({
+    process: text(each.process),
     lane: amount(each.lane),
     calls: amount(each.calls),
     work_s: amount(each.work_s),
@@ -215,6 +271,8 @@ const region = (from: Dict): Region => ({
     arrival_s: amount(each.arrival_s),
   })),
   lanesOmitted: from.lanes_omitted === true,
+  processes: dicts(from.processes).map(regionPart),
+  spread: spread(from.spread),
   histogram: dicts(from.histogram).map((each) => ({ le_ns: amount(each.le_ns), count: amount(each.count) })),
 });
 
@@ -230,6 +288,7 @@ const tally = (from: Dict): Tally => ({
 });
 
 const worker = (from: Dict): Worker => ({
+  process: text(from.process),
   name: text(from.name),
   runtime: text(from.runtime),
   work_s: amount(from.work_s),
@@ -270,6 +329,7 @@ function counter(from: Dict): Counter {
     kept.push(value);
   }
   return {
+    process: text(from.process),
     name: text(from.name),
     unit: text(from.unit),
     source: text(from.source),
@@ -303,6 +363,7 @@ export function read(value: unknown): Report {
     signal: text(exit.signal),
     wall_s: figure(from.wall_s),
     observed_s: figure(from.observed_s),
+    capacity_s: figure(from.capacity_s),
     cpus: figure(from.cpus_available),
     threads: figure(from.threads),
     efficiency: figure(from.efficiency),
@@ -324,8 +385,10 @@ export function read(value: unknown): Report {
       evidence: text(each.evidence),
       action: text(each.action),
       gain_s: figure(each.gain_s),
+      processes: texts(each.processes),
     })),
     decisions: dicts(from.decisions).map((each) => ({
+      process: text(each.process),
       time_s: amount(each.time_s),
       subject: text(each.subject),
       changes: dicts(each.changes).map((its) => ({ knob: text(its.knob), from: text(its.from), to: text(its.to) })),
@@ -337,6 +400,7 @@ export function read(value: unknown): Report {
       uncertainty: figure(each.uncertainty),
     })),
     lanes: dicts(from.lanes).map((each) => ({
+      process: text(each.process),
       lane: amount(each.lane),
       name: text(each.name),
       tid: figure(each.tid),
@@ -349,7 +413,17 @@ export function read(value: unknown): Report {
     timeline: timeline(from.timeline),
     counters: dicts(from.counters).map(counter),
     processes: dicts(from.processes).map((each) => ({
+      id: text(each.id),
       pid: figure(each.pid),
+      host: text(each.host),
+      rank: figure(each.rank),
+      begin_s: amount(each.begin_s),
+      takesPart: each.takes_part === true,
+      cpus: figure(each.cpus_available),
+      threads: figure(each.threads),
+      efficiency: figure(each.efficiency),
+      time: shares(each.time),
+      timeline: timeline(each.timeline),
       command: texts(each.command),
       wall_s: amount(each.wall_s),
       cpu_s: figure(each.cpu_s),

@@ -4,7 +4,7 @@ import { type Child, h, longText, note, section } from "./dom";
 import { OUTCOME_MEANINGS } from "./enumerations";
 import { percent, shortened } from "./format";
 import type { Decision, Report } from "./schema";
-import { Table } from "./table";
+import { processColumn, Table } from "./table";
 
 const MEANING: Record<string, string> = OUTCOME_MEANINGS;
 
@@ -49,6 +49,7 @@ export function steering(report: Report): HTMLElement {
           cell: (each) => h("span", { title: MEANING[each.outcome] ?? "" }, shortened(each.outcome, 20)),
         },
         { title: "gain", key: (each) => each.gain, cell: gain, isNumber: true, help: "share of the subject's time" },
+        ...processColumn(report.decisions),
         { title: "policy", key: (each) => each.policy, cell: (each) => shortened(each.policy, 40) },
       ],
     }).root,

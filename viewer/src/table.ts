@@ -1,7 +1,7 @@
 // A table that sorts, filters, unfolds rows and shows a page of them at a time.
 
 import { append, type Child, h } from "./dom";
-import { count } from "./format";
+import { count, shortened } from "./format";
 
 export interface Column<Row> {
   title: string;
@@ -23,6 +23,12 @@ export interface Options<Row> {
   detail?: (row: Row) => Child;
   /** With it, rows can be searched. */
   words?: (row: Row) => string;
+}
+
+/** Which process a row is of; nothing where all are of one. */
+export function processColumn<Row extends { process: string }>(rows: Row[]): Column<Row>[] {
+  if (new Set(rows.map((each) => each.process)).size < 2) return [];
+  return [{ title: "process", key: (row) => row.process, cell: (row) => shortened(row.process, 40) }];
 }
 
 const FILTER_FROM = 9;

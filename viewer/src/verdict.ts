@@ -7,6 +7,8 @@ import { count, moment, percent, seconds, shellWords, shortened } from "./format
 import type { Report } from "./schema";
 
 const LONGEST_COMMAND = 600;
+/** CPUs of several processes are a mean over time. */
+const rounded = (value: number | null): number | null => (value === null ? null : Math.round(value * 100) / 100);
 
 export function heading(report: Report): HTMLElement {
   const command = shellWords(report.command.length ? report.command : [report.program]);
@@ -19,7 +21,7 @@ export function heading(report: Report): HTMLElement {
         : ["exit code", String(report.code)],
   );
   if (report.threads !== null) facts.push(["threads", count(report.threads)]);
-  if (report.cpus !== null) facts.push(["CPUs", count(report.cpus)]);
+  if (report.cpus !== null) facts.push(["CPUs", count(rounded(report.cpus))]);
   if (report.level) facts.push(["recorded", report.level === "trace" ? "every event" : report.level]);
   if (report.started_ms !== null) facts.push(["on", moment(report.started_ms)]);
   return h(
@@ -52,7 +54,7 @@ export function verdict(report: Report): HTMLElement {
       empty("Not recorded", why ? ": " : null, why ? longText(why) : null, ". What is known is below."),
     );
   }
-  const capacity = report.cpus !== null && report.observed_s !== null ? report.cpus * report.observed_s : null;
+  const capacity = report.capacity_s ?? (report.cpus !== null ? report.cpus * (report.observed_s ?? 0) : null);
   const marks = new Map<Share, HTMLElement[]>();
   const mark = (share: Share, is: boolean): void => {
     for (const each of marks.get(share) ?? []) each.classList.toggle("on", is);
@@ -104,7 +106,7 @@ export function verdict(report: Report): HTMLElement {
       h(
         "h2",
         { id: "verdict-title" },
-        `of the time of ${count(report.cpus)} CPU${report.cpus === 1 ? "" : "s"} over ${seconds(report.observed_s)} was work`,
+        `of the time of ${count(rounded(report.cpus))} CPU${report.cpus === 1 ? "" : "s"} over ${seconds(report.observed_s)} was work`,
       ),
     ),
     bar,

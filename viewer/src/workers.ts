@@ -3,7 +3,7 @@
 import { type Child, h, section } from "./dom";
 import { count, seconds, shortened } from "./format";
 import type { Report, Tally, Worker } from "./schema";
-import { type Column, Table } from "./table";
+import { type Column, processColumn, Table } from "./table";
 
 const LONGEST_NAME = 160;
 const PARTS = [
@@ -31,9 +31,9 @@ export function workers(report: Report): HTMLElement {
     new Table<Worker>({
       caption: "Workers",
       rows: report.workers,
-      columns: workerColumns(longest),
+      columns: [...workerColumns(longest), ...processColumn(report.workers)],
       sortBy: 2,
-      words: (worker) => `${worker.name} ${worker.runtime}`,
+      words: (worker) => `${worker.process} ${worker.name} ${worker.runtime}`,
     }).root,
     tasks(report.tasks),
   );

@@ -4,6 +4,7 @@ import { level, rate, valueAt } from "../src/rates";
 import type { Counter } from "../src/schema";
 
 const counter = (t_s: number[], values: number[]): Counter => ({
+  process: "1-0",
   name: "c",
   unit: "s",
   source: "",

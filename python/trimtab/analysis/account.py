@@ -11,25 +11,15 @@ from trimtab.analysis.blocked import blocked_share_outside
 from trimtab.analysis.counters import samples_of
 from trimtab.analysis.overhead import own_cost
 from trimtab.analysis.workers import Worker, beside_tasks_s, workers_of
-from trimtab.model import METRICS, NO_SUBJECT, UNKNOWN, Process, Records
+from trimtab.model import NO_SUBJECT, UNKNOWN, Process, Records
 from trimtab.model.enumerations import SHARE_LABELS, RegionFields, TeamFields
-from trimtab.readers.layout import ROW
+from trimtab.traces import rows_of
 
 SHARES = tuple(SHARE_LABELS)
 # Runtimes whose threads give their CPU away while they spin, once there are more of them than CPUs.
 _YIELDING = {"libomp", "libiomp5"}
-# A process that was killed lived on for less than this after its last heartbeat.
-_HEARTBEAT_NS = 2e9
 
 Figures = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Span:
-    """The observed time of a process, seconds; and whether the process itself said when it ended."""
-
-    wall_s: float
-    is_complete: bool
 
 
 @dataclass(frozen=True)
@@ -66,30 +56,6 @@ class _Lanes:
     def inside(self) -> Figures:
         """All but what a parked worker lacks, which wants no CPU."""
         return self.work + self.waiting + self.arrival + self.looking
-
-
-def span_of(process: Process, ended_mono_ns: int | None) -> Span:
-    """From the library's load to the process's end: its own word, else the last sign of it, or the launcher's
-    word where that came soon after."""
-    head = process.header
-    if head["end_ticks"]:
-        ticks = max(head["end_ticks"] - head["start_ticks"], 0)
-        return Span(ticks * process.ns_per_tick * 1e-9, True)
-    start_ns = head["mono_ns_0"] + (head["start_ticks"] - head["ticks_0"]) * process.ns_per_tick
-    last = max(
-        [head["last_ticks"], *(int(lane.events["ticks"][-1]) for lane in process.lanes if len(lane.events))]
-    )
-    end_ns = head["mono_ns_0"] + (last - head["ticks_0"]) * process.ns_per_tick
-    if ended_mono_ns is not None and end_ns < ended_mono_ns < end_ns + _HEARTBEAT_NS:
-        end_ns = ended_mono_ns
-    return Span(max(end_ns - start_ns, 0.0) * 1e-9, False)
-
-
-def rows_of(process: Process, metric: str) -> Records:
-    """All rows of one metric, of all lanes."""
-    parts = [lane.rows[lane.rows["what"] == METRICS[metric]] for lane in process.lanes]
-    rows: Records = np.concatenate(parts) if parts else np.empty(0, dtype=ROW)
-    return rows
 
 
 def run_delay_s(process: Process) -> float:

@@ -170,7 +170,7 @@ def _regions_ns(rows: Records) -> float:
 
 def _loops_ns(rows: Records) -> float:
     count = rows["count"].astype(float)
-    # Executions that nobody timed are of short regions (untimed.py); nor are those timed that are only inferred.
+    # Executions that nobody timed are of short regions (traces/sampling.py); nor are those timed that are only inferred.
     share = np.where(rows["flags"] == STATIC_INFERRED, 1.0, _timed_share(rows))
     # The blocks of a static loop are known at its start: nobody asks for them.
     chunks = np.where(

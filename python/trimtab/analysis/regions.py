@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from trimtab.analysis.account import known, rows_of
+from trimtab.analysis.account import known
 from trimtab.model import METRICS, NO_SUBJECT, SCHEDULES, WAITS, Process
 from trimtab.model.enumerations import LockFields, LoopFields, RegionFields, Schedule, TeamFields
 from trimtab.symbols import Place, Symbols, label
+from trimtab.traces import rows_of
 
 
 class Places(dict[int, tuple[str, Place]]):
@@ -79,7 +81,7 @@ def _forkers(process: Process) -> Counter[int]:
     return Counter(subject for subjects in lanes for subject in subjects)
 
 
-def region_table(process: Process, places: Places) -> list[dict[str, Any]]:
+def region_table(process: Process, places: Places, keys: Mapping[int, str]) -> list[dict[str, Any]]:
     """One entry per region, most wall time first; times in seconds."""
     s = process.ns_per_tick * 1e-9
     region_rows, team_rows = rows_of(process, "region"), rows_of(process, "team")
@@ -101,6 +103,7 @@ def region_table(process: Process, places: Places) -> list[dict[str, Any]]:
         )
         table.append(
             {
+                "key": keys[number],
                 "name": name,
                 "file": place.file or None,
                 "line": place.line or None,
@@ -125,6 +128,7 @@ def region_table(process: Process, places: Places) -> list[dict[str, Any]]:
                 "constructs": _constructs(process, number),
                 "loops": [
                     {
+                        "key": keys[entry["subject"]],
                         "name": places[entry["subject"]][0],
                         "schedule": SCHEDULES.get(entry["kind"]),
                         "chunk": entry["chunk"] or None,

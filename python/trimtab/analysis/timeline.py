@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.analysis.untimed import stands_for
 from trimtab.model import METRICS, NO_SUBJECT, ROWS_UNTIMED, Lane, Process, Records
 from trimtab.model.enumerations import EventKind, RecordLevel, WorkerState
+from trimtab.traces.sampling import stands_for
 
-_BINS = 1000
-_MOST_SERIES = 12
+BINS = 1000
+MOST_SERIES = 12
 # A program has hundreds; a damaged trace may have as many as events, and each has its bins.
 _MOST_SUBJECTS = 4096
 _BLOCK = 1 << 20  # events looked at in one go: bounds the memory for long traces
@@ -39,10 +39,10 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> dict
         return None
     s = process.ns_per_tick * 1e-9
     start = int(process.header["start_ticks"])
-    width = wall_s / _BINS
+    width = wall_s / BINS
     end = None if process.header["end_ticks"] else wall_s
     busy: dict[int, Floats] = {}
-    waiting = np.zeros(_BINS)
+    waiting = np.zeros(BINS)
     is_partial, known_from = False, 0.0
     for lane in process.lanes:
         if lane.events_written > len(lane.events) and len(lane.events):
@@ -70,20 +70,20 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> dict
     series = [
         {
             "name": "others" if number == NO_SUBJECT else places[number][0],
-            "lanes": _rounded(busy[number] / width),
+            "lanes": rounded(busy[number] / width),
         }
-        for number in order_by_time[:_MOST_SERIES]
+        for number in order_by_time[:MOST_SERIES]
     ]
-    others = order_by_time[_MOST_SERIES:]
+    others = order_by_time[MOST_SERIES:]
     if others:
         rest = np.sum([busy[number] for number in others], axis=0) / width
-        series.append({"name": f"{len(others)} others", "lanes": _rounded(rest)})
+        series.append({"name": f"{len(others)} others", "lanes": rounded(rest)})
     return {
         "t0_s": 0.0,
         "dt_s": width,
         "from_s": known_from,
         "series": series,
-        "waiting": _rounded(waiting / width),
+        "waiting": rounded(waiting / width),
         "source": "flight recorder" if is_partial else "all events",
     }
 
@@ -100,14 +100,15 @@ def _few(numbers: Integers) -> Integers:
 def _bins_of(busy: dict[int, Floats], subject: int) -> Floats:
     """The bins of a subject; of very many subjects, those of all that have no room share theirs."""
     kept = subject if subject in busy or len(busy) < _MOST_SUBJECTS else NO_SUBJECT
-    return busy.setdefault(kept, np.zeros(_BINS))
+    return busy.setdefault(kept, np.zeros(BINS))
 
 
 def _seconds(ticks: Integers, s: float) -> Floats:
     return ticks.astype(np.float64) * s
 
 
-def _rounded(values: Floats) -> list[float]:
+def rounded(values: Floats) -> list[float]:
+    """As a report has them."""
     return [round(float(value), 4) for value in values]
 
 
@@ -220,7 +221,7 @@ def _spread(lows: Floats, highs: Floats, width: float) -> Floats:
 
     Running sums of the starts and of the ends, so that the cost does not grow with the spans' lengths.
     """
-    edges = np.arange(_BINS + 1) * width
+    edges = np.arange(BINS + 1) * width
 
     def covered(points: Floats) -> Floats:
         # Sum over points p of max(edge - p, 0), for every edge.

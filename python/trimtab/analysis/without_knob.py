@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from trimtab.analysis.account import rows_of
 from trimtab.analysis.regions import Places
 from trimtab.model import NO_SUBJECT, SCHEDULES, TUNING_OF, UNKNOWN, WAITS, Process, Unavailable
 from trimtab.model.enumerations import LoopFields, RegionFields
+from trimtab.traces import rows_of
 
 # Of the time of all regions: what takes less is not worth a line.
 _LEAST_SHARE = 0.05

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -57,55 +57,6 @@ class Worker:
     def life(self) -> float:
         """From its begin to its end."""
         return self.runs + self.looks + self.idle + self.capped
-
-
-def with_open_states(process: Process, end_ticks: int) -> Process:
-    """The process with the states that its workers were in at `end_ticks` accounted until then."""
-    opened = {lane.id: _open_rows(lane.rows) for lane in process.lanes}
-    if not any(len(which) for which in opened.values()):
-        return process
-    running = [
-        int(lane.rows["x"][at, WorkerFields.SINCE])
-        for lane in process.lanes
-        for at in opened[lane.id]
-        if lane.rows["flags"][at] == WorkerState.RUNS
-    ]
-    busy_since = min(running, default=end_ticks)
-    lanes = []
-    for lane in process.lanes:
-        if len(opened[lane.id]):
-            rows = np.array(lane.rows)
-            for at in opened[lane.id]:
-                _close(rows[at : at + 1], end_ticks, busy_since)
-            lane = replace(lane, rows=rows)
-        lanes.append(lane)
-    head = process.header
-    if running and head["parallel_since"] <= end_ticks:
-        ticks = int(head["parallel_ticks"]) + end_ticks - int(head["parallel_since"])
-        head = {**head, "parallel_ticks": ticks}
-    return replace(process, lanes=tuple(lanes), header=head)
-
-
-def _open_rows(rows: Records) -> list[int]:
-    is_open = (rows["what"] == METRICS["worker"]) & (rows["x"][:, WorkerFields.SINCE] != 0)
-    return [int(at) for at in np.flatnonzero(is_open)]
-
-
-def _close(row: Records, end: int, busy_since: int) -> None:
-    since = int(row["x"][0, WorkerFields.SINCE])
-    length = _ticks(end - since)
-    row["sum"] += np.uint64(length)
-    row["count"] += np.uint64(1)
-    is_running = row["flags"][0] == WorkerState.RUNS
-    row["x"][0, WorkerFields.WHILE_BUSY] += np.uint64(
-        length if is_running else _ticks(end - max(since, busy_since))
-    )
-    row["x"][0, WorkerFields.SINCE] = 0
-
-
-def _ticks(difference: int) -> int:
-    """What a damaged file says must fit as well."""
-    return min(max(difference, 0), 1 << 62)
 
 
 def workers_of(process: Process, places: Places | None = None) -> tuple[Worker, ...]:
@@ -201,7 +152,7 @@ def _estimate(process: Process, rows: Records) -> NDArray[np.float64]:
     return ticks
 
 
-def task_table(process: Process, places: Places) -> list[dict[str, Any]]:
+def task_table(process: Process, places: Places, keys: Mapping[int, str]) -> list[dict[str, Any]]:
     """One entry per kind of task, most time first; times in seconds.
 
     Times are those on a CPU or ready for one: `suspended_s` is not in them. Where other tasks ran inside some of those that
@@ -218,6 +169,7 @@ def task_table(process: Process, places: Places) -> list[dict[str, Any]]:
         total = float(_estimate(process, mine).sum()) * s
         found.append(
             {
+                "key": keys[number],
                 "name": places[number][0],
                 "count": count,
                 "timed": timed,

@@ -14,6 +14,9 @@ from trimtab.model import RunError
 from trimtab.readers import open_run
 from trimtab.running import recording_command
 
+# How the sources of counters begin that count the machine, or a control group, and not one process.
+_OF_THE_MACHINE = ("/proc/stat", "/proc/meminfo", "/proc/pressure", "/sys/", "cpu.stat")
+
 
 def command(how: Observe, directory: Path, argv: Sequence[str]) -> list[str]:
     """What runs argv under observation, with its run in `directory`."""
@@ -50,16 +53,29 @@ def figures_of(directory: Path) -> Figures:
             continue
         _add(found, name, value, "s" if name.endswith("_s") else "")
     _add(found, "regions", sum(region["calls"] for region in report["regions"]))
-    for counter in report["counters"]:
-        values = counter["values"]
-        value = values[-1] if counter["is_cumulative"] else sum(values) / len(values)
-        _add(
-            found,
-            f"counter_{re.sub(r'[^A-Za-z0-9]+', '_', counter['name']).strip('_')}",
-            value,
-            counter["unit"],
-        )
+    for same in _by_name(report["counters"]).values():
+        name = re.sub(r"[^A-Za-z0-9]+", "_", same[0]["name"]).strip("_")
+        _add(found, f"counter_{name}", _value_of(same), same[0]["unit"])
     return found
+
+
+def _by_name(counters: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for each in counters:
+        found.setdefault(each["name"], []).append(each)
+    return found
+
+
+def _value_of(same: Sequence[dict[str, Any]]) -> float:
+    """Of one counter in all processes: of totals the sum, of levels the mean.
+
+    Totals of the whole machine are seen by each process: of those that of the process which saw most.
+    """
+    levels = [value for each in same for value in each["values"]]
+    if not same[0]["is_cumulative"]:
+        return float(sum(levels)) / len(levels)
+    totals = [float(each["values"][-1]) for each in same]
+    return max(totals) if same[0]["source"].startswith(_OF_THE_MACHINE) else sum(totals)
 
 
 def _add(found: Figures, name: str, value: Any, unit: str = "") -> None:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.analysis.account import span_of
+from trimtab.analysis.keys import Keys, keys_of
 from trimtab.analysis.regions import Places, places_of
 from trimtab.export.arrows import Arrows, arrows_of
 from trimtab.export.slices import Slices, lane_slices, ticks_since
 from trimtab.model import NO_LANE, Lane, Process, Run
 from trimtab.model.enumerations import EventKind, RecordLevel
 from trimtab.symbols import Symbols
+from trimtab.traces import Trace, traces_of
 
 Integers = NDArray[np.int64]
 # Events looked at in one go: bounds the memory beside the slices of a lane.
@@ -43,12 +44,18 @@ class Series:
 class View:
     """One process: `number` and `number_of` stand for its pid and its threads' tids, unique in the run."""
 
-    process: Process
+    trace: Trace
     places: Places
+    keys: Keys
     number: int
     name: str
     offset_ns: float
     end_ticks: int
+
+    @property
+    def process(self) -> Process:
+        """Its records, corrected."""
+        return self.trace.process
 
     def ns(self, ticks: Integers) -> Integers:
         """Nanoseconds since the run began, of ticks since the process began."""
@@ -135,31 +142,49 @@ class View:
 
 def views_of(run: Run) -> list[View]:
     """The processes of a run; its time begins when the first of them did."""
-    ended = (run.info.get("ended") or {}).get("mono_ns")
-
-    def start_ns(process: Process) -> float:
-        head = process.header
-        return float(head["mono_ns_0"] + (head["start_ticks"] - head["ticks_0"]) * process.ns_per_tick)
-
-    origin = min((start_ns(process) for process in run.processes), default=0.0)
-    found = []
+    traces = traces_of(run)
     with Symbols(run.directory) as symbols:
-        for process in run.processes:
-            pid, image = (int(part) for part in process.directory.name.split("-"))
-            start = int(process.header["start_ticks"])
-            ticks = span_of(process, ended).wall_s * 1e9 / process.ns_per_tick
-            end = start + int(min(ticks, _LONGEST / process.ns_per_tick, _LONGEST))
-            found.append(
-                View(
-                    process,
-                    places_of(process, symbols),
-                    (pid + image * _MOST_PIDS) & 0x7FFFFFFF,
-                    " ".join(process.command)[:200] + (f" (image {image})" if image else ""),
-                    start_ns(process) - origin,
-                    min(end, (1 << 64) - 1),
-                )
-            )
-    return found
+        return [_view(each, number, symbols) for each, number in zip(traces, numbers_of(traces), strict=True)]
+
+
+def numbers_of(traces: Sequence[Trace]) -> list[int]:
+    """Of each process a number that no other has: its pid, if no other image or host has the same."""
+    found: dict[int, None] = {}
+    latest: dict[int, int] = {}
+    for each in traces:
+        image = max(each.image, latest.get(each.pid, -1) + 1)
+        while (number := _number(each.pid, image)) in found:
+            image += 1
+        latest[each.pid] = image
+        found[number] = None
+    return list(found)
+
+
+def _number(pid: int, image: int) -> int:
+    """There is room for 512 images beside the pids; further ones take numbers of others that are free."""
+    return (pid + image * _MOST_PIDS + image // 512) & 0x7FFFFFFF
+
+
+def _view(trace: Trace, number: int, symbols: Symbols) -> View:
+    process = trace.process
+    longest = min(_LONGEST / process.ns_per_tick, _LONGEST)
+    ticks = min(trace.end_ticks - int(process.header["start_ticks"]), int(longest))
+    return View(
+        trace,
+        places_of(process, symbols),
+        keys_of(process),
+        number,
+        _name_of(trace),
+        trace.begin_ns,
+        min(int(process.header["start_ticks"]) + ticks, (1 << 64) - 1),
+    )
+
+
+def _name_of(trace: Trace) -> str:
+    """As a viewer shows it: rank, command, and which image of its pid it was."""
+    rank = "" if trace.rank is None else f"rank {trace.rank}: "
+    image = f" (image {trace.image})" if trace.image else ""
+    return rank + " ".join(trace.process.command)[:200] + image
 
 
 def notes_of(views: list[View]) -> list[str]:

@@ -50,9 +50,10 @@ def tables_of(views: list[View], advance: Advance) -> list[Table]:
     ]
 
 
+_PROCESS_COLUMNS = {"process": "word", "pid": "int", "image": "int"}
+
 _EVENTS = {
-    "pid": "int",
-    "image": "int",
+    **_PROCESS_COLUMNS,
     "lane": "int",
     "time_ns": "int",
     "kind": "word",
@@ -65,8 +66,12 @@ _EVENTS = {
 
 
 def _process_columns(view: View, count: int) -> Block:
-    pid, image = view.process.directory.name.split("-")
-    return {"pid": np.full(count, int(pid)), "image": np.full(count, int(image))}
+    trace = view.trace
+    return {
+        "process": ([trace.id], np.zeros(count, np.intp)),
+        "pid": np.full(count, trace.pid),
+        "image": np.full(count, trace.image),
+    }
 
 
 def _events(views: list[View], advance: Advance) -> Iterator[Block]:
@@ -127,8 +132,7 @@ def _optional(values: Any, is_known: Any) -> Any:
 
 
 _REGIONS = {
-    "pid": "int",
-    "image": "int",
+    **_PROCESS_COLUMNS,
     "name": "str",
     "file": "str",
     "line": "int",
@@ -149,15 +153,15 @@ _REGIONS = {
 
 def _regions(views: list[View]) -> Iterator[Block]:
     for view in views:
-        entries = region_table(view.process, view.places)
+        entries = region_table(view.process, view.places, view.keys)
         if entries:
-            own = {name: [entry[name] for entry in entries] for name in list(_REGIONS)[2:]}
+            columns = [name for name in _REGIONS if name not in _PROCESS_COLUMNS]
+            own = {name: [entry[name] for entry in entries] for name in columns}
             yield {**_process_columns(view, len(entries)), **own}
 
 
 _PROFILE = {
-    "pid": "int",
-    "image": "int",
+    **_PROCESS_COLUMNS,
     "lane": "int",
     "about_lane": "int",
     "metric": "word",
@@ -228,8 +232,7 @@ def _flags(metric: int, flags: int) -> str | None:
 
 
 _COUNTERS = {
-    "pid": "int",
-    "image": "int",
+    **_PROCESS_COLUMNS,
     "lane": "int",
     "time_ns": "int",
     "name": "word",
@@ -261,8 +264,7 @@ def _counters(views: list[View]) -> Iterator[Block]:
 
 
 _SWITCHES = {
-    "pid": "int",
-    "image": "int",
+    **_PROCESS_COLUMNS,
     "lane": "int",
     "time_ns": "int",
     "kind": "word",

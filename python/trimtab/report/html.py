@@ -15,6 +15,8 @@ _PAGE = Path(__file__).with_name("page.html")
 _PLACE = "@@REPORT@@"
 # A page with the figures of every lane of every region could have tens of megabytes: the largest regions come first.
 _MOST_LANES = 50_000
+# So could one with what each of hundreds of processes did over time: those with most CPU time have it.
+_MOST_PROCESSES = 16
 _DIGITS = 7
 # Inside <script> nothing but "</script" and "<!--" means something to HTML; JSON can do without these characters.
 _HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
@@ -45,12 +47,25 @@ def _json(report: dict[str, Any]) -> str:
 
 
 def _bounded(report: dict[str, Any]) -> dict[str, Any]:
-    """`report` with lanes for its first regions only, as many as there is room for."""
+    """`report` with lanes for its first regions only, and figures over time for some processes, as far as there is room."""
     room, regions = _MOST_LANES, []
     for region in report["regions"]:
         room -= len(region["lanes"])
         regions.append(region if room >= 0 else {**region, "lanes": [], "lanes_omitted": True})
-    return {**report, "regions": regions}
+    return {**report, "regions": regions, **_over_time(report)}
+
+
+def _over_time(report: dict[str, Any]) -> dict[str, Any]:
+    """Timelines and counters of the processes that used most CPU time."""
+    processes = report.get("processes") or []
+    order = sorted(processes, key=lambda each: -float(each["cpu_s"] or 0.0))
+    kept = {each["id"] for each in order[:_MOST_PROCESSES]}
+    if len(kept) == len(order):
+        return {}
+    return {
+        "processes": [each if each["id"] in kept else {**each, "timeline": None} for each in processes],
+        "counters": [each for each in report["counters"] if each["process"] in kept],
+    }
 
 
 def _rounded(value: Any) -> Any:

@@ -11,8 +11,9 @@ from rich.markup import escape
 from trimtab.counted import counted
 from trimtab.text.console import output, table
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
+from trimtab.text.processes import MOST_ROWS, process_table
 from trimtab.text.system import system_line
-from trimtab.text.units import NAMES, ending, percent, seconds
+from trimtab.text.units import NAMES, ending, percent, rounded, seconds
 from trimtab.text.workers import task_table, worker_table
 
 _Cell = Callable[[dict[str, Any]], str]
@@ -30,6 +31,24 @@ _REGION_COLUMNS: dict[str, tuple[int, _Cell]] = {
 }
 
 
+# Where several processes have the same region.
+_SPREAD_COLUMNS: dict[str, tuple[int, _Cell]] = {
+    "processes": (0, lambda region: str(len(region["processes"]))),
+    "wall of each": (100, lambda region: _least_to_most(region["spread"]["wall_s"])),
+    "work of each": (120, lambda region: _least_to_most(region["spread"]["work_s"])),
+    "wait of each": (140, lambda region: _least_to_most(region["spread"]["wait_s"])),
+}
+
+
+def _least_to_most(spread: dict[str, float]) -> str:
+    """Over the processes: least, median, most."""
+    return " / ".join(seconds(spread[name]) for name in ("least", "median", "most"))
+
+
+def _is_spread(report: dict[str, Any]) -> bool:
+    return any(len(region["processes"]) > 1 for region in report["regions"])
+
+
 def tables(report: dict[str, Any], directory: Path) -> None:
     """The whole report as tables on standard output."""
     console = output()
@@ -40,13 +59,18 @@ def tables(report: dict[str, Any], directory: Path) -> None:
         rows = table(
             "share of core time",
             "",
-            title=f"{report['cpus_available']:g} CPUs, {counted(report['threads'], 'thread')}",
+            title=f"{rounded(report['cpus_available'])} CPUs, {counted(report['threads'], 'thread')}",
         )
         for name, share in report["time"].items():
             rows.add_row(NAMES[name], f"{share:.2%}")
         console.print(rows)
+    if len(report["processes"]) > 1:
+        console.print(process_table(report["processes"]))
+        if len(report["processes"]) > MOST_ROWS:
+            console.print(f"and {len(report['processes']) - MOST_ROWS} more processes (--json has all)")
     if report["regions"]:
-        shown = [(name, cell) for name, (least, cell) in _REGION_COLUMNS.items() if console.width >= least]
+        columns = _REGION_COLUMNS | (_SPREAD_COLUMNS if _is_spread(report) else {})
+        shown = [(name, cell) for name, (least, cell) in columns.items() if console.width >= least]
         rows = table("region", *(name for name, _ in shown))
         for region in report["regions"][:40]:
             rows.add_row(escape(region["name"]), *(cell(region) for _, cell in shown))

@@ -16,6 +16,11 @@ def percent(share: float) -> str:
     return f"{share * 100:.1f} %" if 0.0005 <= abs(share) < 0.9995 else f"{share * 100:.0f} %"
 
 
+def rounded(value: float) -> str:
+    """A number of CPUs: of several processes it is a mean over time."""
+    return f"{round(value, 2):g}"
+
+
 def with_uncertainty(gain: float, uncertainty: float | None) -> str:
     """A gain and the half-width of its interval, both shares: `22.0 % ± 3.0 %`; no interval is exactly 0."""
     width = uncertainty or 0.0

@@ -10,11 +10,13 @@ from trimtab.counted import counted
 from trimtab.model import TUNING_OF
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.lines import Bold, Lines
+from trimtab.text.processes import process_lines, spread_text, taking_part
 from trimtab.text.system import system_line
-from trimtab.text.units import NAMES, ending, percent, seconds
+from trimtab.text.units import NAMES, ending, percent, rounded, seconds
 from trimtab.text.workers import task_lines, workers_line
 
 _MOST_LEFT_OUT = 3
+_MOST_PROCESSES = 4
 
 
 def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
@@ -31,16 +33,18 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
         return
     lines.print(
         Bold("trimtab"),
-        f": {percent(report['efficiency'])} of {report['cpus_available']:g} CPUs' time over "
-        f"{seconds(report['wall_s'])} was work ({counted(report['threads'], 'thread')})",
+        f": {percent(report['efficiency'])} of {rounded(report['cpus_available'])} CPUs' time over "
+        f"{seconds(report['wall_s'])} was work ({_how_many(report)})",
     )
     shares = [f"{NAMES[name]} {percent(share)}" for name, share in report["time"].items() if share >= 0.0005]
     lines.print("  " + ", ".join(shares))
+    for each in process_lines(report, _MOST_PROCESSES):
+        lines.print("  " + each)
     for region in report["regions"][:3]:
         imbalance = f", imbalance {region['imbalance']:.2f}" if region["imbalance"] else ""
         lines.print(
             f"  region {region['name']}: {counted(region['calls'], 'call')}, {seconds(region['wall_s'])}, "
-            f"waits {seconds(region['wait_s'])}{imbalance}"
+            f"waits {seconds(region['wait_s'])}{imbalance}{spread_text(region)}"
         )
     line = workers_line(report)
     if line is not None:
@@ -63,6 +67,13 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
         f"  own cost {percent(report['overhead']['share'])}; run: {directory} "
         "(trimtab report RUN, --html FILE)"
     )
+
+
+def _how_many(report: dict[str, Any]) -> str:
+    """`4 threads`, or `2 processes, 8 threads` where several take part."""
+    processes = len(taking_part(report))
+    threads = counted(report["threads"], "thread")
+    return threads if processes < 2 else f"{counted(processes, 'process')}, {threads}"
 
 
 def _why_no_regions(report: dict[str, Any]) -> str:

@@ -173,6 +173,22 @@ bool read_affinity(cpu_mask& into) noexcept {
   return sched_getaffinity(0, sizeof into.bits, reinterpret_cast<cpu_set_t*>(into.bits)) == 0;
 }
 
+bool write_cpu_list(const cpu_mask& cpus, char* into, std::size_t room) noexcept {
+  std::size_t used = 0;
+  for (std::size_t first = 0; first < cpu_mask::most; ++first) {
+    if (!cpus.has(first)) continue;
+    std::size_t last = first;
+    while (cpus.has(last + 1)) ++last;
+    const char* const comma = used == 0 ? "" : ",";
+    const int length = first == last ? std::snprintf(into + used, room - used, "%s%zu", comma, first)
+                                     : std::snprintf(into + used, room - used, "%s%zu-%zu", comma, first, last);
+    if (length < 0 || static_cast<std::size_t>(length) >= room - used) return false;
+    used += static_cast<std::size_t>(length);
+    first = last;
+  }
+  return used > 0;
+}
+
 void keep_allowed_cpus() noexcept {
   keeping expected = keeping::none;
   if (!process_keeps.compare_exchange_strong(expected, keeping::begun, std::memory_order_acquire)) return;

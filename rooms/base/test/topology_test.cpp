@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 #include <string>
 
@@ -164,6 +165,21 @@ TEST(allowed_cpus, are_those_that_were_kept_before_a_thread_was_bound) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(cpu_list, is_written_as_linux_does) {
+  const auto list_of = [](std::initializer_list<unsigned> cpus, std::size_t room) {
+    cpu_mask mask;
+    for (const unsigned cpu : cpus) mask.bits[cpu / 64] |= 1ul << (cpu % 64);
+    char text[64] = {};
+    return write_cpu_list(mask, text, room) ? std::string(text) : "none";
+  };
+  EXPECT_EQ(list_of({0}, 64), "0");
+  EXPECT_EQ(list_of({0, 1, 2, 3, 8}, 64), "0-3,8");
+  EXPECT_EQ(list_of({63, 64, 66, 8191}, 64), "63-64,66,8191");
+  EXPECT_EQ(list_of({}, 64), "none");
+  EXPECT_EQ(list_of({0, 2, 4}, 6), "0,2,4") << "with the zero at its end";
+  EXPECT_EQ(list_of({0, 2, 4}, 5), "none");
 }
 
 }  // namespace

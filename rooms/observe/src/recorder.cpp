@@ -79,8 +79,15 @@ int recorder::open(const recorder_options& options) noexcept {
   publish(m_names_file.data());
   publish(m_process_file.data());
   m_state.store(state::on, std::memory_order_release);
+  record_cpus();
   errno = saved;
   return 0;
+}
+
+// Which CPUs: processes of a run that could use the same ones have them once together.
+void recorder::record_cpus() noexcept {
+  char list[1024];
+  if (base::write_cpu_list(base::allowed_cpus(), list, sizeof list)) fact("cpus", list);
 }
 
 int recorder::create_directory() noexcept {

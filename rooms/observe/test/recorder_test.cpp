@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "scratch_run.hpp"
+#include "trimtab/base/topology.hpp"
 
 namespace trimtab::observe::testing {
 namespace {
@@ -83,16 +84,25 @@ TEST(recorder, writes_names_that_read_back) {
   const auto bytes = bytes_of(recorder.file("names.tt"));
   const file_header head = header_of(bytes);
   ASSERT_GT(head.written, 0u);
+  const char* at = bytes.data() + header_bytes;
+  name_fact cpus{};
+  std::memcpy(&cpus, at, sizeof cpus);
+  EXPECT_EQ(cpus.head.tag, name_tag::fact);
+  EXPECT_STREQ(at + sizeof cpus, "cpus");
+  char allowed[1024];
+  ASSERT_TRUE(base::write_cpu_list(base::allowed_cpus(), allowed, sizeof allowed));
+  EXPECT_STREQ(at + sizeof cpus + sizeof "cpus", allowed);
+  at += cpus.head.bytes;
   name_unavailable first{};
-  std::memcpy(&first, bytes.data() + header_bytes, sizeof first);
+  std::memcpy(&first, at, sizeof first);
   EXPECT_EQ(first.head.tag, name_tag::unavailable);
-  EXPECT_STREQ(bytes.data() + header_bytes + sizeof first, "hardware counters");
+  EXPECT_STREQ(at + sizeof first, "hardware counters");
   name_subject second{};
-  std::memcpy(&second, bytes.data() + header_bytes + first.head.bytes, sizeof second);
+  std::memcpy(&second, at + first.head.bytes, sizeof second);
   EXPECT_EQ(second.head.tag, name_tag::subject);
   EXPECT_EQ(second.line, 3u);
-  EXPECT_STREQ(bytes.data() + header_bytes + first.head.bytes + sizeof second, "solve");
-  EXPECT_EQ(first.head.bytes + second.head.bytes, head.written);
+  EXPECT_STREQ(at + first.head.bytes + sizeof second, "solve");
+  EXPECT_EQ(cpus.head.bytes + first.head.bytes + second.head.bytes, head.written);
 }
 
 TEST(recorder, keeps_the_time_during_which_any_region_is_active) {

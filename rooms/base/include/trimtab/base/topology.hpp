@@ -19,6 +19,8 @@ struct cpu_mask {
 
 // The CPUs that the calling thread may run on. False when the kernel does not say.
 bool read_affinity(cpu_mask& into) noexcept;
+// Writes the set as Linux does: "0-3,8". False when `room` bytes are too few; allocates nothing.
+bool write_cpu_list(const cpu_mask& cpus, char* into, std::size_t room) noexcept;
 // Keeps those as the process's. The first call counts: it is for the time before a runtime binds the process's first thread.
 void keep_allowed_cpus() noexcept;
 // Those kept, else the calling thread's; all where the kernel does not say.

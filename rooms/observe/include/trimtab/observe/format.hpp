@@ -442,7 +442,7 @@ struct name_runtime {
 };
 static_assert(sizeof(name_runtime) == 16);
 
-// Something that a report may need. Texts: key; value.
+// Something that a report may need. `cpus`: the CPUs that the process may use, such as `0-3,8`. Texts: key; value.
 struct name_fact {
   name_record head;
 };

@@ -153,6 +153,7 @@ class recorder {
   std::uint32_t find_or_add(std::uint64_t key, name_subject& fixed, const void* address,
                             const char* const (&strings)[3]) noexcept;
   int create_directory() noexcept;
+  void record_cpus() noexcept;  // the fact "cpus"
   int create_file(base::mapped_file& file, const char* name, file_kind kind, std::uint32_t record_bytes, std::size_t bytes,
                   std::size_t reserve) noexcept;
   int create_file(base::appended_file& file, const char* name, file_kind kind, std::uint32_t record_bytes,

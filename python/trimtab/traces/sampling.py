@@ -36,7 +36,7 @@ class _Factors:
     time: float
 
 
-def with_untimed_members(process: Process) -> Process:
+def scale_samples(process: Process) -> Process:
     """The process with the sample's rows standing for the untimed instances, too, and their wall in the parallel time."""
     if not any((_of(lane.rows, "region")["flags"] == ROWS_UNTIMED).any() for lane in process.lanes):
         return process

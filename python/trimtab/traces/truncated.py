@@ -18,7 +18,7 @@ from trimtab.readers.layout import ROW
 _BLOCK = 1 << 16
 
 
-def with_unfinished(process: Process, end_ticks: int) -> Process:
+def close_regions(process: Process, end_ticks: int) -> Process:
     """The process with rows and parallel time of the regions that were open at `end_ticks`."""
     if process.header["end_ticks"]:
         return process

@@ -1,0 +1,200 @@
+"""The account of a whole run: the core time of all its processes, each CPU counted once (docs/metrics.md, "The whole job")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trimtab.analysis.account import SHARES
+from trimtab.analysis.lives import Life, beside, capacity_s, covered_s, groups_of, most_at_a_time
+from trimtab.analysis.process_report import ProcessReport
+
+# A process without regions, workers, tasks and scopes that used less CPU time than this takes no part: part of its own life, and of
+# the CPU time of all processes.
+_LEAST_OF_LIFE = 0.05
+_LEAST_OF_ALL = 0.01
+_ON_A_CPU = ("work", "runtime")
+_IN_REGIONS = ("barrier_wait", "arrival")
+# What is left of the CPUs is explained by these, in this order, and then not at all.
+_IDLE = ("starved", "serial")
+
+Seconds = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Job:
+    """The processes that take part, and their shares together.
+
+    Attributes:
+        parts: those processes, in the order of the run.
+        lives: when and where each of them lived.
+        shares: of `capacity_s`.
+        capacity_s: core time that they had together.
+        observed_s: time in which at least one of them lived.
+        cpus: that they had together, on average over that time.
+        threads: the most at a time.
+        beside: for each part, the threads of all that lived beside it, its own included.
+    """
+
+    parts: tuple[ProcessReport, ...]
+    lives: tuple[Life, ...]
+    shares: dict[str, float]
+    capacity_s: float
+    observed_s: float
+    cpus: float
+    threads: int
+    beside: tuple[float, ...]
+
+
+def job_of(processes: Sequence[ProcessReport]) -> Job:
+    """The account of those that did something; of all, if none did."""
+    parts = taking_part(processes)
+    lives = tuple(life_of(each) for each in parts)
+    threads = [float(each.threads) for each in parts]
+    if len(parts) == 1:
+        (only,) = parts
+        shares, observed, cpus = only.account.shares, only.account.wall_s, only.account.cpus
+        return Job(parts, lives, shares, cpus * observed, observed, cpus, only.threads, tuple(threads))
+    groups = groups_of(lives)
+    rooms = [capacity_s([lives[at] for at in group]) for group in groups]
+    capacity, observed = sum(rooms), covered_s(lives)
+    seconds = [
+        _seconds_of_group([parts[at] for at in group], [lives[at] for at in group], room)
+        for group, room in zip(groups, rooms, strict=True)
+    ]
+    total = {name: sum(each[name] for each in seconds) for name in SHARES}
+    return Job(
+        parts,
+        lives,
+        _shares(total, capacity),
+        capacity,
+        observed,
+        capacity / observed if observed > 0 else max(each.cpus for each in lives),
+        _most_threads(lives, threads),
+        tuple(_threads_beside(lives, threads)),
+    )
+
+
+def taking_part(processes: Sequence[ProcessReport]) -> tuple[ProcessReport, ...]:
+    """Those that had regions or workers, or used some CPU time."""
+    total = sum(each.cpu_s for each in processes)
+    found = tuple(each for each in processes if _does_something(each, total))
+    return found or tuple(processes)
+
+
+def _does_something(each: ProcessReport, total_cpu_s: float) -> bool:
+    if each.regions or each.workers or each.tasks or each.scopes:
+        return True
+    is_asleep = each.cpu_s < _LEAST_OF_LIFE * each.trace.span.wall_s
+    return not is_asleep and each.cpu_s >= _LEAST_OF_ALL * total_cpu_s
+
+
+def life_of(each: ProcessReport) -> Life:
+    """When, where and on which CPUs a process lived."""
+    trace = each.trace
+    return Life(
+        trace.host,
+        trace.begin_s,
+        trace.end_s,
+        each.account.cpus,
+        mask_of(trace.process.facts.get("cpus")),
+        float(trace.process.header["cpus_quota"]),
+    )
+
+
+def mask_of(text: str | None) -> int | None:
+    """A list of CPUs such as `0-3,8` as bits; None for what is none."""
+    mask = 0
+    for part in (text or "").split(","):
+        first, _, last = part.partition("-")
+        low, high = _cpu(first), _cpu(last or first)
+        if low is None or high is None or high < low:
+            return None
+        mask |= (1 << high + 1) - (1 << low)
+    return mask
+
+
+# Linux can be built for this many.
+_MOST_CPUS = 8192
+
+
+def _cpu(text: str) -> int | None:
+    is_number = text.isascii() and text.isdigit() and len(text) <= 4
+    return int(text) if is_number and int(text) < _MOST_CPUS else None
+
+
+def _seconds_of_group(parts: Sequence[ProcessReport], lives: Sequence[Life], room: float) -> Seconds:
+    """Core seconds by share of processes that lived beside each other; together they are `room`.
+
+    Each process was accounted as if it had its CPUs alone. Where several had the same ones, what ran on a CPU comes first,
+    then what waited in regions. A CPU that a process lacked and another of the job had is not lost: only the rest of the run
+    delay counts. What is then left of the CPUs had no thread or worker of the job.
+    """
+    own = [_seconds(each) for each in parts]
+    total = {name: sum(each[name] for each in own) for name in SHARES}
+    if len(parts) == 1 or sum(total.values()) <= room:
+        return {**total, "unattributed": room - sum(total[name] for name in SHARES if name != "unattributed")}
+    found: Seconds = {}
+    left = _take(found, total, _ON_A_CPU, room)
+    left = _take(found, total, _IN_REGIONS, left)
+    delay = [each["run_delay"] for each in own]
+    foreign = _foreign_delay_s(delay, [each.busy_s for each in parts], lives)
+    left = _take(found, {"run_delay": foreign}, ("run_delay",), left)
+    for name in _IDLE:
+        left = _take(found, total, (name,), left)
+    return {**found, "unattributed": left}
+
+
+def _seconds(each: ProcessReport) -> Seconds:
+    capacity = each.account.cpus * each.account.wall_s
+    return {name: share * capacity for name, share in each.account.shares.items()}
+
+
+def _take(into: Seconds, wanted: Seconds, names: tuple[str, ...], room: float) -> float:
+    """Give `names` what they want as far as there is room, in proportion; returns the room that is left."""
+    total = sum(wanted[name] for name in names)
+    scale = min(1.0, room / total) if total > 0 else 0.0
+    into.update((name, wanted[name] * scale) for name in names)
+    return max(room - total, 0.0)
+
+
+def _foreign_delay_s(delay: Sequence[float], busy: Sequence[float], lives: Sequence[Life]) -> float:
+    """Run delay that other processes of the job do not explain by the CPU time that they used meanwhile."""
+    rates = [time / life.length if life.length > 0 else 0.0 for time, life in zip(busy, lives, strict=True)]
+    around = beside(lives, rates)
+    return sum(
+        max(each - max(rate * life.length - time, 0.0), 0.0)
+        for each, rate, life, time in zip(delay, around, lives, busy, strict=True)
+    )
+
+
+def _shares(seconds: Seconds, capacity: float) -> dict[str, float]:
+    if capacity <= 0:
+        return {**dict.fromkeys(SHARES, 0.0), "unattributed": 1.0}
+    shares = {name: max(seconds[name], 0.0) / capacity for name in SHARES}
+    rounding = 1.0 - sum(shares.values())
+    return {**shares, "unattributed": max(shares["unattributed"] + rounding, 0.0)}
+
+
+def _by_host(lives: Sequence[Life]) -> list[list[int]]:
+    found: dict[str | None, list[int]] = {}
+    for at, life in enumerate(lives):
+        found.setdefault(life.host, []).append(at)
+    return list(found.values())
+
+
+def _most_threads(lives: Sequence[Life], threads: Sequence[float]) -> int:
+    return sum(
+        int(most_at_a_time([lives[at] for at in mine], [threads[at] for at in mine]))
+        for mine in _by_host(lives)
+    )
+
+
+def _threads_beside(lives: Sequence[Life], threads: Sequence[float]) -> list[float]:
+    found = list(threads)
+    for mine in _by_host(lives):
+        for at, each in zip(
+            mine, beside([lives[at] for at in mine], [threads[at] for at in mine]), strict=True
+        ):
+            found[at] = each
+    return found

@@ -1,0 +1,138 @@
+"""What is known of one process of a run: its account, its tables, and its own findings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from trimtab.analysis.account import Account, account
+from trimtab.analysis.counters import samples_of
+from trimtab.analysis.findings import findings
+from trimtab.analysis.keys import Keys, keys_of
+from trimtab.analysis.overhead import OwnCost, own_cost
+from trimtab.analysis.regions import Places, places_of, region_table
+from trimtab.analysis.task_findings import task_findings
+from trimtab.analysis.workers import Worker, task_table, workers_of
+from trimtab.model import Process
+from trimtab.symbols import Symbols
+from trimtab.traces import Trace, rows_of
+
+
+@dataclass(frozen=True, eq=False)
+class ProcessReport:
+    """One process; times in seconds."""
+
+    trace: Trace
+    places: Places
+    keys: Keys
+    account: Account
+    regions: list[dict[str, Any]]
+    workers: tuple[Worker, ...]
+    own_cost: OwnCost
+
+    @property
+    def id(self) -> str:
+        """Unique within the run."""
+        return self.trace.id
+
+    @property
+    def process(self) -> Process:
+        """Its records, corrected."""
+        return self.trace.process
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU time of all its threads."""
+        return float(self.process.header["user_ns"] + self.process.header["system_ns"]) * 1e-9
+
+    @property
+    def busy_s(self) -> float:
+        """CPU time, by the process's count or by that of its lanes, whichever is known better."""
+        lanes = sum(int(lane.header["run_ns"]) for lane in self.process.lanes)
+        return max(self.cpu_s, lanes * 1e-9)
+
+    @property
+    def threads(self) -> int:
+        """Most threads of a region, or workers; without either, its lanes."""
+        widest = max(
+            (region["threads"] for region in self.regions),
+            default=len(self.workers) or max(len(self.process.lanes), 1),
+        )
+        return max(int(widest), len(self.workers))
+
+    @cached_property
+    def tasks(self) -> list[dict[str, Any]]:
+        """The kinds of tasks that it ran."""
+        return task_table(self.process, self.places, self.keys)
+
+    @cached_property
+    def scopes(self) -> list[dict[str, Any]]:
+        """The scopes that the program reports of itself."""
+        return scope_table(self.process, self.places, self.keys)
+
+    @cached_property
+    def findings(self) -> list[dict[str, Any]]:
+        """Causes of lost core time in this process, as if it were alone."""
+        return findings(
+            self.account,
+            self.regions,
+            self.threads,
+            _throttled_s(self.process),
+            float(self.process.header["cpus_quota"]),
+            task_findings(self.process, self.account, self.tasks, self.workers),
+        )
+
+    @property
+    def label(self) -> str:
+        """As people tell it from the others."""
+        trace = self.trace
+        what = f"process {trace.pid if trace.image == 0 else trace.id}"
+        if trace.rank is not None:
+            what = f"rank {trace.rank}"
+        return f"{what} ({trace.name})" if trace.name else what
+
+
+def process_report(trace: Trace, symbols: Symbols) -> ProcessReport:
+    """Everything of one process that a report needs of it."""
+    places, keys = places_of(trace.process, symbols), keys_of(trace.process)
+    return ProcessReport(
+        trace,
+        places,
+        keys,
+        account(trace.process, trace.span.wall_s),
+        region_table(trace.process, places, keys),
+        workers_of(trace.process),
+        own_cost(trace.process),
+    )
+
+
+def scope_table(process: Process, places: Places, keys: Keys) -> list[dict[str, Any]]:
+    """One entry a scope, by the scope's number."""
+    rows = rows_of(process, "scope")
+    s = process.ns_per_tick * 1e-9
+    found = []
+    for number in sorted({int(n) for n in rows["subject"]}) if len(rows) else []:
+        mine = rows[rows["subject"] == number]
+        count, timed = int(mine["count"].sum()), int(mine["timed"].sum())
+        total = float(mine["sum"].sum()) * s
+        found.append(
+            {
+                "key": keys[number],
+                "name": places[number][0],
+                "count": count,
+                "timed": timed,
+                "total_s": total * count / timed if timed else None,
+                "mean_s": total / timed if timed else None,
+            }
+        )
+    return found
+
+
+def _throttled_s(process: Process) -> float | None:
+    """How long the control group's quota held the process back while it ran; None where that is not known."""
+    numbers = [
+        number for number, each in process.counters.items() if "throttled" in each.name and each.unit == "s"
+    ]
+    samples = samples_of(process, numbers)
+    return float(samples["value"].max()) if len(samples) else None

@@ -1,0 +1,7 @@
+"""The records of a run with their corrections applied, once: what report, page and exports all read (docs/metrics.md)."""
+
+from trimtab.traces.rows import rows_of
+from trimtab.traces.span import Span, span_of
+from trimtab.traces.trace import Trace, traces_of
+
+__all__ = ["Span", "Trace", "rows_of", "span_of", "traces_of"]
