@@ -12,7 +12,7 @@ from trimtab.traces.sampling import scale_samples
 from trimtab.traces.span import Span, begin_ns, span_of
 from trimtab.traces.truncated import close_regions
 
-_ENDS = {ProcessState.EXITED: "exit", ProcessState.REPLACED: "exec"}
+_ENDS: dict[int, str] = {ProcessState.EXITED: "exit", ProcessState.REPLACED: "exec"}
 
 
 @dataclass(frozen=True)
