@@ -9,7 +9,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
-#include <trimtab/session/runtime_options.hpp>
+#include <trimtab/runtime/options.hpp>
 #include <trimtab/tasks.hpp>
 #include <vector>
 

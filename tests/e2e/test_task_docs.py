@@ -60,7 +60,15 @@ def test_a_wrong_option_is_told(program: Path) -> None:
 def test_the_table_of_options_is_that_of_the_sources(program: Path) -> None:
     done = subprocess.run([program, "--trimtab:help"], capture_output=True, text=True, check=True, timeout=60)
     names = re.findall(r"^--trimtab:(\S+)", done.stdout, re.MULTILINE)
-    assert re.findall(r"^\| `([a-z-]+)` \| [^|]*\| [^|]*\|$", OPTIONS, re.MULTILINE) == names
+    rows = re.findall(
+        r"^\| `([a-z-]+)` \| `TRIMTAB_\w+` \| ([^|]*)\| ([^|]*) \| ([^|]*) \|$",
+        OPTIONS.partition("<!-- end of options -->")[0],
+        re.MULTILINE,
+    )
+    assert [name for name, *_ in rows] == names
+    lines = dict(zip(names, done.stdout.splitlines(), strict=True))
+    for name, default, values, meaning in rows:
+        assert meaning in lines[name] and values in lines[name] and default.strip() in lines[name]
 
 
 def test_reports_call_tasks_as_is_written(trimtab: str, program: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from conftest import long_enough
-from trimtab.cli.common import TUNABLE_WORDS, TUNABLES
+from trimtab.options import tunables
 
 Run = Callable[..., Any]
 Compiled = Callable[..., Path]
@@ -207,10 +207,9 @@ def test_the_published_policies_measure_between_regions(
     assert all(evidence in each["evidence"] for each in decided)
 
 
-@pytest.mark.parametrize("policy", [name for name, tunables in TUNABLES.items() if tunables])
+@pytest.mark.parametrize("policy", [name for name, known in tunables().items() if known])
 def test_tunables_are_those_that_the_library_has(run: Run, compiled: Compiled, policy: str) -> None:
-    values = {each: words[-1] for each, words in TUNABLE_WORDS.items()}
-    named = ",".join(["flag=off", *(f"{each}={values.get(each, 2)}" for each in TUNABLES[policy])])
+    named = ",".join(f"{each.name}={each.words[-1] if each.words else 2}" for each in tunables()[policy])
     watched = run(
         compiled(SOURCE), "asks", "0.2", options=("--threads", f"{policy}:{named}"), env=threads(CPUS)
     )

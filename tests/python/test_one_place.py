@@ -34,6 +34,7 @@ ALLOWED = {
     "history/store.py": ({"open"}, "makes the file with O_EXCL; SQLite opens it by its name"),
     "report/html.py": ({"read_text"}, "our own page"),
     "cli/counters.py": ({"read_text"}, "our own table"),
+    "options.py": ({"read_text"}, "our own table"),
     "experiments/results.py": ({"mkdir", "read_text"}, f"the folder that the user named; {OWN_SYSTEM}"),
     "bare.py": ({"read_bytes"}, OWN_SYSTEM),
     "launcher/inspect_library.py": ({"open"}, "our own library"),

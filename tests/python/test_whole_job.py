@@ -1,4 +1,4 @@
-"""Reports of runs with several processes, against cases worked out by hand (docs/metrics.md, "The whole job")."""
+"""Reports of runs with several processes, against cases worked out by hand (docs/reference/metrics.md, "The whole job")."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trimtab/session/runtime_options.hpp"
+#include "trimtab/runtime/options.hpp"
 #include "trimtab/tasks.hpp"
 
 namespace workload {

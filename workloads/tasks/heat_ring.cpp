@@ -7,7 +7,7 @@
 
 #include "command_line.hpp"
 #include "figures.hpp"
-#include "trimtab/session/tuning.hpp"
+#include "trimtab/runtime/tuning.hpp"
 #include "verdict.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-"""The account of a whole run: the core time of all its processes, each CPU counted once (docs/metrics.md, "The whole job")."""
+"""The account of a whole run: the core time of all its processes, each CPU counted once (docs/reference/metrics.md, "The whole job")."""
 
 from __future__ import annotations
 

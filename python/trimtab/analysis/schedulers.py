@@ -8,7 +8,7 @@ from trimtab.model import Process
 
 
 def schedulers(process: Process) -> list[dict[str, Any]]:
-    """One entry a runtime, as rooms/session (scheduler_knob.cpp) tells of it: keys as in the history.
+    """One entry a runtime, as rooms/runtime (scheduler_knob.cpp) tells of it: keys as in the history.
 
     `others` are all that the runtime could have had besides.
     """

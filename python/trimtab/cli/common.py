@@ -16,6 +16,7 @@ import click
 
 from trimtab.escapes import printable
 from trimtab.files import FileKind, read_bytes
+from trimtab.options import library_option, tunables_problem
 from trimtab.paths import current_folder, run_folders
 from trimtab.whole_files import open_private_folder
 
@@ -48,8 +49,7 @@ def fail(message: str, code: int = 2) -> NoReturn:
     sys.exit(code)
 
 
-# As in rooms/observe/src/probes/table.cpp; a test compares them.
-PROBES = ("threads", "switches", "cpu", "memory", "psi", "cgroup", "energy", "hwcounters")
+PROBES = library_option("TRIMTAB_PROBES").words
 
 
 class ProbeList(click.ParamType[str]):
@@ -58,14 +58,20 @@ class ProbeList(click.ParamType[str]):
     name = "PROBES"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        for each in str(value).split(","):
-            if each.removeprefix("+") not in ("", "none", *PROBES):
-                self.fail(
-                    f"unknown probe {each.removeprefix('+')!r}; choose from {', '.join(PROBES)}, or none",
-                    param,
-                    ctx,
-                )
+        for each in library_option("TRIMTAB_PROBES").unknown_words(str(value)):
+            self.fail(f"unknown probe {each!r}; choose from {', '.join(PROBES)}, or none", param, ctx)
         return str(value)
+
+
+def range_of(variable: str) -> click.IntRange:
+    """The numbers that the library takes for this variable."""
+    of = library_option(variable)
+    return click.IntRange(of.least, of.most)
+
+
+def choice_of(variable: str, but: tuple[str, ...] = ()) -> click.Choice[str]:
+    """The words that the library takes for this variable, but some that are set in another way."""
+    return click.Choice([each for each in library_option(variable).words if each not in but])
 
 
 class NewFile(click.ParamType[Path]):
@@ -90,36 +96,9 @@ input_class_option = click.option(
 )
 search_option = click.option(
     "--search",
-    type=click.Choice(
-        [
-            "diagnosed",
-            "hill-climbing",
-            "nelder-mead",
-            "parallel-rank-order",
-            "simulated-annealing",
-            "random",
-            "exhaustive",
-        ]
-    ),
-    help="Search method within a run. Default: diagnosed.",
+    type=choice_of("TRIMTAB_SEARCH"),
+    help=f"Search method within a run. Default: {library_option('TRIMTAB_SEARCH').default}.",
 )
-
-# Of the policies behind --threads; the library has them, too.
-# And of those that have some: flag, on or off.
-TUNABLES = {
-    "fit": (
-        *("lost_at_once", "lost_in_a_row", "least_idle", "calm_s", "most_calm_s", "soon_s", "settle_s"),
-        *("grain.short_s", "grain.ratio", "grain.wait_s", "grain.most_wait_s", "grain.longer"),
-        *("bad_skew_s", "skew_ratio"),
-    ),
-    "regions": (),
-    "asat-v1": ("bad_spread", "bad_trig", "load_time_s", "nice"),
-    "asat-v2": ("eval_time_s", "bad_time_s", "bad_trig", "good_trig", "nice", "dip_below"),
-    "asat-v1-timed": ("eval_time_s", "bad_spread", "bad_trig", "good_trig"),
-    "asat-v2-reset": ("eval_time_s", "bad_time_s", "bad_trig", "good_trig"),
-}
-# The tunables whose values are words.
-TUNABLE_WORDS = {"flag": ("on", "off"), "dip_below": ("bad_time", "eval_time")}
 
 
 class _Threads(click.ParamType[str]):
@@ -129,39 +108,13 @@ class _Threads(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = str(value)
-        policy, _, tunables = text.partition(":")
-        if policy not in TUNABLES:
-            self.fail(f"expected one of {', '.join(TUNABLES)}, found {policy!r}", param, ctx)
-        for each in tunables.split(",") if tunables else []:
-            name, _, number = each.partition("=")
-            tunables_of_policy = (*TUNABLES[policy], "flag") if TUNABLES[policy] else ()
-            if name not in tunables_of_policy:
-                known = ", ".join(tunables_of_policy or ("none",))
-                self.fail(f"{each!r}: expected a tunable of {policy}: {known}", param, ctx)
-            expected = _expected_of(name, number)
-            if expected is not None:
-                self.fail(f"{each!r}: expected {expected}", param, ctx)
+        policy, _, given = text.partition(":")
+        policies = choice_of("TRIMTAB_THREADS", but=("off",)).choices
+        if policy not in policies:
+            self.fail(f"expected one of {', '.join(policies)}, found {policy!r}", param, ctx)
+        if problem := tunables_problem(policy, given):
+            self.fail(problem, param, ctx)
         return text
-
-
-def _expected_of(name: str, text: str) -> str | None:
-    """What a tunable's value must be; None where it is that."""
-    if words := TUNABLE_WORDS.get(name):
-        return None if text in words else " or ".join(words)
-    if name == "nice":
-        return None if text.isdigit() and int(text) <= 19 else "a whole number from 0 to 19"
-    is_whole = name.endswith("_trig")
-    if _is_number(text, is_whole):
-        return None
-    return f"{'a whole' if is_whole else 'a'} number above 0, up to 1e9"
-
-
-def _is_number(text: str, is_whole: bool) -> bool:
-    try:
-        number = float(text)
-    except ValueError:
-        return False
-    return 0 < number <= 1e9 and (not is_whole or text.isdigit())
 
 
 threads_option = click.option(
@@ -200,11 +153,12 @@ class _Policy(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = str(value)
-        if text in ("tuner", "arcs-online", "arcs-offline"):
+        of = library_option("TRIMTAB_STEER_POLICY")
+        if text in of.words:
             return text
-        if not text.endswith(".py"):
+        if not text.endswith(of.file_ending):
             self.fail(
-                f"expected tuner, arcs-online, arcs-offline or a file FILE.py, found {text!r}", param, ctx
+                f"expected {', '.join(of.words)} or a file FILE{of.file_ending}, found {text!r}", param, ctx
             )
         path = Path(text).absolute()
         try:

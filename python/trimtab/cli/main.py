@@ -22,6 +22,7 @@ from trimtab.cli.common import (
     PROBES,
     NewFile,
     ProbeList,
+    choice_of,
     default_folder,
     echo,
     echo_json,
@@ -30,12 +31,14 @@ from trimtab.cli.common import (
     fixed_threads_option,
     input_class_option,
     policy_option,
+    range_of,
     runs_below,
     search_option,
     threads_option,
     virtual_threads_option,
 )
 from trimtab.model.enumerations import RecordLevel
+from trimtab.options import library_option
 from trimtab.programs import NotStarted
 
 if TYPE_CHECKING:
@@ -66,7 +69,10 @@ class _Size(click.ParamType[int]):
         match = re.fullmatch(r"(\d+)([KMGT]?)i?B?", str(value), re.IGNORECASE)
         if match is None:
             self.fail(f"invalid size {value!r}; write for example 200M or 2G", param, ctx)
-        return int(match[1]) * _UNITS[match[2].upper()]
+        size = int(match[1]) * _UNITS[match[2].upper()]
+        if problem := library_option("TRIMTAB_MAX_TRACE").problem(str(size)):
+            self.fail(f"{value}: {problem}", param, ctx)
+        return size
 
 
 class _Commands(click.Group):
@@ -128,8 +134,8 @@ def main() -> None:
 @click.option("--max-trace", type=_Size(), help="Largest trace of a process, for example 500M. Default 1G.")
 @click.option(
     "--keep",
-    type=click.Choice(["first", "last"]),
-    default="first",
+    type=choice_of("TRIMTAB_KEEP"),
+    default=library_option("TRIMTAB_KEEP").default,
     help="Which events to keep when the trace is full.",
 )
 @click.option(
@@ -138,14 +144,15 @@ def main() -> None:
     type=ProbeList(),
     help=f"Sources of counters, separated by commas: {', '.join(PROBES)}; or none. +NAME adds to the defaults.",
 )
-@click.option("--level", type=click.Choice([level.name.lower() for level in RecordLevel]), hidden=True)
+@click.option("--level", type=choice_of("TRIMTAB_LEVEL"), hidden=True)
 @click.option("--html", type=NewFile(), help="Also write the report page to this file.")
 @click.option("--no-follow", is_flag=True, help="Do not record the programs that this one starts.")
 @click.option(
     "--tune",
     is_flag=False,
     flag_value="on",
-    type=click.Choice(["on", "off", "shuffle"]),
+    # frozen is --frozen, known is no option at all.
+    type=choice_of("TRIMTAB_TUNE", but=("frozen", "known")),
     help="on: change loops while they run, keep and remember what is proved to help. off: change nothing. shuffle: change every "
     "setting at random, to see whether the answer stays the same. Default: use only what earlier runs proved to help.",
 )
@@ -166,11 +173,16 @@ def main() -> None:
 @policy_option
 @click.option(
     "--budget",
-    type=click.IntRange(0, 100),
+    type=range_of("TRIMTAB_BUDGET"),
     metavar="PERCENT",
-    help="Largest share of the run's time that the search may cost. Default 3.",
+    help=f"Largest share of the run's time that the search may cost. Default {library_option('TRIMTAB_BUDGET').default}.",
 )
-@click.option("--seed", type=click.IntRange(0), help="Random seed of the search. Default 1.")
+@click.option(
+    "--seed",
+    type=range_of("TRIMTAB_SEED"),
+    metavar="NUMBER",
+    help=f"Random seed of the search. Default {library_option('TRIMTAB_SEED').default}.",
+)
 @threads_option
 @fixed_threads_option
 @virtual_threads_option

@@ -17,6 +17,7 @@ from trimtab.cli.common import (
     fail,
     input_class_option,
     policy_option,
+    range_of,
     region_threads_option,
     search_option,
     stopped_by_signals,
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 @policy_option
 @click.option(
     "--budget",
-    type=click.IntRange(0, 100),
+    type=range_of("TRIMTAB_BUDGET"),
     default=10,
     show_default=True,
     metavar="PERCENT",

@@ -27,6 +27,7 @@ from trimtab.launcher.inspect_program import inspect
 from trimtab.launcher.perf_events import perf_events_kept_ready
 from trimtab.launcher.run_folder import RunFolder
 from trimtab.launcher.witness import GroupWitness, group_witness
+from trimtab.options import checked_environment
 from trimtab.paths import current_folder, preload_library
 from trimtab.programs import NotStarted, find_program, not_started, signal_name, started
 
@@ -56,8 +57,7 @@ class Steering:
     """How the program is changed while it runs.
 
     Attributes:
-        mode: off, on, frozen or shuffle, as the library has it; or known: frozen, without being asked, but for
-            task runtimes that tune themselves.
+        mode: a value of TRIMTAB_TUNE.
         settings: what earlier runs found, in the library's form; None: nothing.
         environment: variables that the program is started with, and
         reasons: why, by their names.
@@ -110,8 +110,8 @@ def _environment(options: Options, library: Path) -> dict[str, str]:
     environment = users_environment()
     before = environment.get("LD_PRELOAD", "")
     environment["LD_PRELOAD"] = f"{library}:{before}" if before else str(library)
-    environment["TRIMTAB_RUN"] = str(options.directory)
     settings = {
+        "TRIMTAB_RUN": str(options.directory),
         "TRIMTAB_LEVEL": options.level,
         "TRIMTAB_KEEP": options.keep,
         "TRIMTAB_MAX_TRACE": None if options.max_trace_bytes is None else str(options.max_trace_bytes),
@@ -135,7 +135,7 @@ def _environment(options: Options, library: Path) -> dict[str, str]:
             "TRIMTAB_THREADS": steering.threads,
             "TRIMTAB_THREADS_EVEN_IF_FIXED": "1" if steering.is_even_if_fixed else None,
         }
-    environment.update({name: value for name, value in settings.items() if value is not None})
+    environment.update(checked_environment(settings))
     return environment
 
 

@@ -1,4 +1,4 @@
-"""The records of a run with their corrections applied, once: what report, page and exports all read (docs/metrics.md)."""
+"""The records of a run with their corrections applied, once: what report, page and exports all read (docs/reference/metrics.md)."""
 
 from trimtab.traces.rows import rows_of
 from trimtab.traces.span import Span, span_of

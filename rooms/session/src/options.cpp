@@ -1,141 +1,115 @@
 #include "options.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <iterator>
+#include "trimtab/steer/fitting/tunables.hpp"
 
 namespace trimtab::session {
 
 namespace {
 
-bool is(const char* value, const char* word) noexcept { return std::strcmp(value, word) == 0; }
+using options::any_text;
+using options::flag;
+using options::number;
+using options::path;
+using options::row;
+using options::selection;
+using options::value;
+using options::values;
+using options::word;
+using options::word_of;
 
-// A whole decimal number within [least, most].
-bool read_number(const char* text, std::uint64_t least, std::uint64_t most, std::uint64_t& into) noexcept {
-  if (text[0] < '0' || text[0] > '9') return false;
-  char* end = nullptr;
-  const int saved = errno;
-  errno = 0;
-  const unsigned long long value = std::strtoull(text, &end, 10);
-  const bool is_good = errno == 0 && *end == '\0' && value >= least && value <= most;
-  errno = saved;
-  if (is_good) into = value;
-  return is_good;
+constexpr std::string_view level_words[] = {"off", "idle", "profile", "trace"};
+constexpr std::string_view keep_words[] = {"first", "last"};
+
+std::string_view probe_word(std::size_t index) noexcept {
+  const observe::probe_row* each = observe::probe_table;
+  while (each->name != nullptr && index > 0) ++each, --index;
+  return each->name == nullptr ? std::string_view() : each->name;
 }
 
-template <class value>
-struct word {
-  const char* text;
-  value means;
+std::string_view search_word(std::size_t index) noexcept {
+  return index < std::size(steer::all_searches) ? steer::name_of(steer::all_searches[index]) : std::string_view();
+}
+
+constexpr values search_policies() noexcept {
+  values made = word(word_of<steer_policy_words>);
+  made.file_ending = ".py";
+  return made;
+}
+
+constexpr values thread_policies() noexcept {
+  values made = word(word_of<thread_policy_words>);
+  made.has_tunables = [](std::string_view name) { return !steer::tunables_of(name).empty(); };
+  return made;
+}
+
+void set_policy(library_options& into, const value& to) noexcept {
+  const bool is_file = to.index == value::is_file;
+  into.steering.policy = is_file ? steer_policy::outside : static_cast<steer_policy>(to.index);
+  into.steering.policy_file = is_file ? to.text : nullptr;
+}
+
+void set_threads(library_options& into, const value& to) noexcept {
+  into.steering.threads = static_cast<thread_policy>(to.index);
+  into.steering.thread_tunables = to.tunables;
+}
+
+void set_waiting(library_options& into, const value&) noexcept { into.steering.is_waiting_set = true; }
+
+constexpr row<library_options> table[] = {
+    {run_option, [](library_options& into, const value& to) { into.recorder.run_directory = to.text; }},
+    {{"TRIMTAB_LEVEL", "profile", word(word_of<level_words>), "how much is recorded"},
+     [](library_options& into, const value& to) { into.recorder.level = static_cast<observe::record_level>(to.index); }},
+    {{"TRIMTAB_MAX_TRACE", "1073741824", number(1, std::uint64_t{1} << 46), "bytes that the trace of a process may take"},
+     [](library_options& into, const value& to) { into.recorder.max_trace_bytes = to.number; }},
+    {{"TRIMTAB_KEEP", "first", word(word_of<keep_words>), "which end of a full trace is kept"},
+     [](library_options& into, const value& to) { into.recorder.kept = static_cast<observe::keep>(to.index); }},
+    {{"TRIMTAB_PROBES", "", selection(probe_word), "sources of counters; not set: the defaults"},
+     [](library_options& into, const value& to) { into.sampler.probes = to.text; }},
+    {{"TRIMTAB_SAMPLE_MS", "10", number(1, 10'000), "period of the sampler thread, in milliseconds"},
+     [](library_options& into, const value& to) { into.sampler.period_ms = static_cast<std::uint32_t>(to.number); }},
+    {{"TRIMTAB_FOLLOW", "1", flag(), "1: programs that this process starts are recorded, too"},
+     [](library_options& into, const value& to) { into.is_follow = to.is_set(); }},
+    {options::tune_option, [](library_options& into, const value& to) { into.steering.how = options::tuning_mode_of(to); }},
+    {options::settings_option, [](library_options& into, const value& to) { into.steering.settings = to.text; }},
+    {{"TRIMTAB_VIRTUAL_THREADS", "", path(),
+      "file of the functions compiled by GCC that may run on virtual threads: consent to use them"},
+     [](library_options& into, const value& to) { into.steering.virtual_threads = to.text; }},
+    {{"TRIMTAB_SEARCH", "diagnosed", word(search_word), "search method of the policy tuner"},
+     [](library_options& into, const value& to) { into.steering.search = steer::all_searches[to.index]; }},
+    {{"TRIMTAB_STEER_POLICY", "tuner", search_policies(), "policy that decides within a run"}, set_policy},
+    {{"TRIMTAB_BUDGET", "3", number(0, 100), "largest share of the run's time that the search may cost, in percent"},
+     [](library_options& into, const value& to) { into.steering.budget_percent = to.number; }},
+    {{"TRIMTAB_SEED", "1", number(0, ~std::uint64_t{0}), "random seed of the search"},
+     [](library_options& into, const value& to) { into.steering.seed = to.number; }},
+    {{"TRIMTAB_THREADS", "off", thread_policies(), "policy that chooses fewer threads than the program would have"},
+     set_threads},
+    {{"TRIMTAB_THREADS_EVEN_IF_FIXED", "0", flag(),
+      "1: also where the program sets the number itself (num_threads, omp_set_num_threads)"},
+     [](library_options& into, const value& to) { into.steering.is_even_if_fixed = to.is_set(); }},
+    {{"TRIMTAB_RECORD_SNAPSHOTS", "0", flag(), "1: the input of every decision is recorded, for `trimtab replay`"},
+     [](library_options& into, const value& to) { into.recorder.has_snapshots = to.is_set(); }},
 };
-template <class value, std::size_t count>
-bool read_word(std::string_view text, const word<value> (&words)[count], value& into) noexcept {
-  const auto found = std::find_if(std::begin(words), std::end(words), [&](const auto& each) { return text == each.text; });
-  if (found == std::end(words)) return false;
-  into = found->means;
-  return true;
-}
 
-constexpr word<observe::record_level> levels[] = {{"off", observe::record_level::off},
-                                                  {"idle", observe::record_level::idle},
-                                                  {"profile", observe::record_level::profile},
-                                                  {"trace", observe::record_level::trace}};
-constexpr word<tune> tunes[] = {
-    {"off", tune::off}, {"on", tune::on}, {"frozen", tune::frozen}, {"known", tune::frozen}, {"shuffle", tune::shuffle}};
-constexpr word<thread_policy> thread_policies[] = {{"off", thread_policy::off},
-                                                   {"fit", thread_policy::fit},
-                                                   {"asat-v1", thread_policy::asat_v1},
-                                                   {"asat-v2", thread_policy::asat_v2},
-                                                   {"asat-v1-timed", thread_policy::asat_v1_timed},
-                                                   {"asat-v2-reset", thread_policy::asat_v2_reset},
-                                                   {"regions", thread_policy::regions}};
-constexpr word<steer_policy> policies[] = {{"tuner", steer_policy::tuner},
-                                           {"arcs-online", steer_policy::arcs_online},
-                                           {"arcs-offline", steer_policy::arcs_offline}};
-
-// With tunables behind a colon, perhaps.
-bool read_threads(const char* text, steering_options& chosen) noexcept {
-  const std::string_view all = text;
-  const std::size_t colon = std::min(all.find(':'), all.size());
-  if (!read_word(all.substr(0, colon), thread_policies, chosen.threads)) return false;
-  chosen.thread_tunables = all.substr(std::min(colon + 1, all.size()));
-  const bool has_some = chosen.threads != thread_policy::off && chosen.threads != thread_policy::regions;
-  return has_some || chosen.thread_tunables.empty();
-}
-
-// One of ours, or the file of one outside.
-bool read_policy(const char* text, steering_options& chosen) noexcept {
-  if (read_word(text, policies, chosen.policy)) return true;
-  const std::size_t length = std::strlen(text);
-  if (length <= 3 || !is(text + length - 3, ".py")) return false;
-  chosen.policy = steer_policy::outside;
-  chosen.policy_file = text;
-  return true;
-}
+constexpr const char* waiting_help = "how threads wait: where the user sets it, it is not changed";
+constexpr row<library_options> foreign[] = {
+    {options::runtime_directory_option,
+     [](library_options& into, const value& to) { into.steering.runtime_directory = to.text; }},
+    {{"KMP_BLOCKTIME", "", any_text(), waiting_help}, set_waiting},
+    {{"KMP_LIBRARY", "", any_text(), waiting_help}, set_waiting},
+    {{"OMP_WAIT_POLICY", "", any_text(), waiting_help}, set_waiting},
+    {{"OMP_TOOL_LIBRARIES", "", any_text(), "another OMPT tool, which the OpenMP runtime is left to"},
+     [](library_options& into, const value&) { into.is_other_ompt_tool = true; }},
+};
 
 }  // namespace
 
-options read_options(const char* (*look_up)(const char* name)) noexcept {
-  options result;
-  // An empty value counts as not set.
-  const auto value_of = [&](const char* name) -> const char* {
-    const char* const value = look_up(name);
-    return value == nullptr || value[0] == '\0' ? nullptr : value;
-  };
-  const auto check = [&](const char* name, const char* value, bool is_good) {
-    if (is_good || result.wrong_name != nullptr) return;
-    result.wrong_name = name;
-    result.wrong_value = value;
-  };
-  result.recorder.run_directory = value_of("TRIMTAB_RUN");
-  if (const char* text = value_of("TRIMTAB_LEVEL"))
-    check("TRIMTAB_LEVEL", text, read_word(text, levels, result.recorder.level));
-  if (const char* text = value_of("TRIMTAB_MAX_TRACE"))
-    check("TRIMTAB_MAX_TRACE", text, read_number(text, 1, std::uint64_t{1} << 46, result.recorder.max_trace_bytes));
-  if (const char* text = value_of("TRIMTAB_KEEP")) {
-    const bool is_last = is(text, "last");
-    result.recorder.kept = is_last ? observe::keep::last : observe::keep::first;
-    check("TRIMTAB_KEEP", text, is_last || is(text, "first"));
-  }
-  result.sampler.probes = value_of("TRIMTAB_PROBES");
-  if (const char* text = value_of("TRIMTAB_SAMPLE_MS")) {
-    std::uint64_t period = result.sampler.period_ms;
-    check("TRIMTAB_SAMPLE_MS", text, read_number(text, 1, 10'000, period));
-    result.sampler.period_ms = static_cast<std::uint32_t>(period);
-  }
-  if (const char* text = value_of("TRIMTAB_FOLLOW")) {
-    result.is_follow = !is(text, "0");
-    check("TRIMTAB_FOLLOW", text, is(text, "0") || is(text, "1"));
-  }
-  if (const char* text = value_of("TRIMTAB_TUNE")) check("TRIMTAB_TUNE", text, read_word(text, tunes, result.steering.how));
-  result.steering.settings = value_of("TRIMTAB_SETTINGS");
-  result.steering.virtual_threads = value_of("TRIMTAB_VIRTUAL_THREADS");
-  if (const char* text = value_of("TRIMTAB_SEARCH")) {
-    const auto found = steer::search_named(text);
-    check("TRIMTAB_SEARCH", text, found.has_value());
-    if (found) result.steering.search = *found;
-  }
-  if (const char* text = value_of("TRIMTAB_STEER_POLICY"))
-    check("TRIMTAB_STEER_POLICY", text, read_policy(text, result.steering));
-  if (const char* text = value_of("TRIMTAB_BUDGET"))
-    check("TRIMTAB_BUDGET", text, read_number(text, 0, 100, result.steering.budget_percent));
-  if (const char* text = value_of("TRIMTAB_SEED"))
-    check("TRIMTAB_SEED", text, read_number(text, 0, ~std::uint64_t{0}, result.steering.seed));
-  if (const char* text = value_of("TRIMTAB_THREADS")) check("TRIMTAB_THREADS", text, read_threads(text, result.steering));
-  if (const char* text = value_of("TRIMTAB_THREADS_EVEN_IF_FIXED")) {
-    result.steering.is_even_if_fixed = is(text, "1");
-    check("TRIMTAB_THREADS_EVEN_IF_FIXED", text, is(text, "0") || is(text, "1"));
-  }
-  if (const char* text = value_of("TRIMTAB_RECORD_SNAPSHOTS")) {
-    result.recorder.has_snapshots = is(text, "1");
-    check("TRIMTAB_RECORD_SNAPSHOTS", text, is(text, "0") || is(text, "1"));
-  }
-  result.steering.runtime_directory = value_of("XDG_RUNTIME_DIR");
-  for (const char* const each : {"KMP_BLOCKTIME", "KMP_LIBRARY", "OMP_WAIT_POLICY"})
-    result.steering.is_waiting_set = result.steering.is_waiting_set || value_of(each) != nullptr;
-  result.is_other_ompt_tool = value_of("OMP_TOOL_LIBRARIES") != nullptr;
+std::span<const row<library_options>> library_table() noexcept { return table; }
+std::span<const row<library_options>> foreign_table() noexcept { return foreign; }
+
+library_options read_options(const char* (*look_up)(const options::option& of)) noexcept {
+  library_options result;
+  result.wrong = options::fill(result, library_table(), look_up);
+  options::fill(result, foreign_table(), look_up);
   return result;
 }
 

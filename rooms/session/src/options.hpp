@@ -1,52 +1,37 @@
-// Everything that can be set about the library inside a watched process: one table, read from the environment
-// here and nowhere else. `trimtab run` sets these.
+// Everything that can be set about the library inside a watched process: one table of rows. `trimtab run` sets the
+// variables.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "trimtab/observe/probe.hpp"
 #include "trimtab/observe/recorder.hpp"
+#include "trimtab/options/option.hpp"
+#include "trimtab/options/run_options.hpp"
 #include "trimtab/steer/search.hpp"
 
 namespace trimtab::session {
 
-struct option {
-  const char* name;  // of the environment variable
-  const char* standard;
-  const char* help;
-};
+using options::tuning_mode;
 
-inline constexpr option option_table[] = {
-    {"TRIMTAB_RUN", "", "absolute path of the run directory; not set: nothing is recorded"},
-    {"TRIMTAB_LEVEL", "profile", "off | idle | profile | trace"},
-    {"TRIMTAB_MAX_TRACE", "1073741824", "bytes that a process's trace may take"},
-    {"TRIMTAB_KEEP", "first", "first | last: which end of a full trace stays"},
-    {"TRIMTAB_PROBES", "", "comma list of probes; empty: the defaults; +NAME adds to them; none"},
-    {"TRIMTAB_SAMPLE_MS", "10", "period of the sampler thread, milliseconds, 1 to 10000"},
-    {"TRIMTAB_FOLLOW", "1", "0: children of this process are not watched"},
-    {"TRIMTAB_TUNE", "off",
-     "off | on | frozen: TRIMTAB_SETTINGS only | known: so, but task runtimes search | shuffle: all by lot"},
-    {"TRIMTAB_SETTINGS", "", "file of settings that earlier runs found"},
-    {"TRIMTAB_VIRTUAL_THREADS", "",
-     "file of functions of GCC's that were found fit for virtual threads: consent to use them"},
-    {"TRIMTAB_SEARCH", "diagnosed", "search that tuning uses"},
-    {"TRIMTAB_STEER_POLICY", "tuner", "tuner | arcs-online | arcs-offline | FILE.py"},
-    {"TRIMTAB_BUDGET", "3", "percent of the run's time that tuning may cost, 0 to 100"},
-    {"TRIMTAB_SEED", "1", "of all that is drawn by lot"},
-    {"TRIMTAB_THREADS", "off", "off | fit | regions | asat-v1, -v2, -v1-timed, -v2-reset; NAME:TUNABLE=NUMBER,..."},
-    {"TRIMTAB_THREADS_EVEN_IF_FIXED", "0", "1: also where the program says the number (num_threads, omp_set_num_threads)"},
-    {"TRIMTAB_RECORD_SNAPSHOTS", "0", "1: all that steering is told is written into the run, to be replayed"},
-};
+// In the order of thread_policy_words.
+enum class thread_policy : std::uint8_t { off, fit, regions, asat_v1, asat_v2, asat_v1_timed, asat_v2_reset };
+inline constexpr std::string_view thread_policy_words[] = {"off",     "fit",           "regions",      "asat-v1",
+                                                           "asat-v2", "asat-v1-timed", "asat-v2-reset"};
+constexpr std::string_view name_of(thread_policy which) noexcept {
+  return thread_policy_words[static_cast<std::size_t>(which)];
+}
 
-enum class tune : std::uint8_t { off, on, frozen, shuffle };
-
-enum class thread_policy : std::uint8_t { off, fit, asat_v1, asat_v2, asat_v1_timed, asat_v2_reset, regions };
-
-// Whose searches change loops.
+// Whose searches change loops. In the order of steer_policy_words; outside: a file of the user's.
 enum class steer_policy : std::uint8_t { tuner, arcs_online, arcs_offline, outside };
+inline constexpr std::string_view steer_policy_words[] = {"tuner", "arcs-online", "arcs-offline"};
+constexpr std::string_view name_of(steer_policy which) noexcept {
+  return steer_policy_words[static_cast<std::size_t>(which)];
+}
 
 struct steering_options {
-  tune how = tune::off;
+  tuning_mode how = tuning_mode::off;
   thread_policy threads = thread_policy::off;
   std::string_view thread_tunables;         // of that policy, "bad_trig=1,...": behind a colon
   bool is_even_if_fixed = false;            // consent to change numbers of threads that the program says itself
@@ -59,25 +44,33 @@ struct steering_options {
   std::uint64_t budget_percent = 3;
   std::uint64_t seed = 1;
   bool is_waiting_set = false;  // how threads wait is the user's: KMP_BLOCKTIME and its like
+
+  // The settings of earlier runs and no search: an OpenMP program cannot ask for one itself.
+  bool has_settings_only() const noexcept { return how == tuning_mode::frozen || how == tuning_mode::known; }
   // Not what another policy is compared with, or has its own idea of.
   bool has_rules_of_ours() const noexcept {
-    return how == tune::frozen || (how == tune::on && policy == steer_policy::tuner);
+    return has_settings_only() || (how == tuning_mode::on && policy == steer_policy::tuner);
   }
-  bool is_on() const noexcept { return how != tune::off || threads != thread_policy::off; }
+  bool is_on() const noexcept { return how != tuning_mode::off || threads != thread_policy::off; }
 };
 
-struct options {
+struct library_options {
   observe::recorder_options recorder;
   observe::sampler_options sampler;
   steering_options steering;
   bool is_follow = true;
   bool is_other_ompt_tool = false;  // OMP_TOOL_LIBRARIES, which is the runtimes' own, names one
-  // First setting that could not be read, for the run's list of what was unavailable; nullptr: none.
-  const char* wrong_name = nullptr;
-  const char* wrong_value = nullptr;
+  options::mistake wrong;           // the first value that is not allowed, for the run's list of what was unavailable
 };
 
-// look_up(name) returns the value or nullptr, as getenv does. What is not understood keeps its default.
-options read_options(const char* (*look_up)(const char* name)) noexcept;
+inline constexpr options::option run_option = {"TRIMTAB_RUN", "", options::path(),
+                                               "absolute path of the run directory; not set: nothing is recorded"};
+
+// The variables that `trimtab run` sets, and those that others read and the library looks at, too.
+std::span<const options::row<library_options>> library_table() noexcept;
+std::span<const options::row<library_options>> foreign_table() noexcept;
+
+// look_up returns the value or nullptr. What is not understood keeps its default.
+library_options read_options(const char* (*look_up)(const options::option& of)) noexcept;
 
 }  // namespace trimtab::session

@@ -13,30 +13,15 @@ namespace {
 
 using description = steer::policy_description;
 
-std::string name_of(thread_policy which) {
-  switch (which) {
-    case thread_policy::asat_v1:
-      return "asat-v1";
-    case thread_policy::asat_v2:
-      return "asat-v2";
-    case thread_policy::asat_v1_timed:
-      return "asat-v1-timed";
-    case thread_policy::asat_v2_reset:
-      return "asat-v2-reset";
-    default:
-      return "fit";
-  }
-}
-
 description search_of(const steering_options& chosen) {
   const std::string seed = std::to_string(chosen.seed);
-  if (chosen.policy == steer_policy::arcs_online) return {"arcs-online", {{"seed", seed}}};
-  if (chosen.policy == steer_policy::arcs_offline) return {"arcs-offline", {{"seed", seed}}};
   if (chosen.policy == steer_policy::outside) {
     const char* const slash = std::strrchr(chosen.policy_file, '/');
     return {std::string(outside_kind), {{"name", slash == nullptr ? chosen.policy_file : slash + 1}}};
   }
-  return {"tuner",
+  std::string kind(name_of(chosen.policy));
+  if (chosen.policy != steer_policy::tuner) return {std::move(kind), {{"seed", seed}}};
+  return {std::move(kind),
           {{"search", std::string(steer::name_of(chosen.search))},
            {"seed", seed},
            {"leaves", std::string(steer::knobs::block_time)},
@@ -53,11 +38,11 @@ steer::recording_head engine_of(const steering_options& chosen, std::vector<stee
   made.policies.push_back({"history"});
   // Shuffled threads are nobody else's.
   const bool is_fitting = chosen.threads != thread_policy::off && chosen.threads != thread_policy::regions;
-  if (is_fitting && chosen.how != tune::shuffle)
-    made.policies.push_back({name_of(chosen.threads), {{"tunables", std::string(chosen.thread_tunables)}}});
-  if (chosen.how == tune::shuffle) made.policies.push_back({"shuffle", {{"seed", std::to_string(chosen.seed)}}});
+  if (is_fitting && chosen.how != tuning_mode::shuffle)
+    made.policies.push_back({std::string(name_of(chosen.threads)), {{"tunables", std::string(chosen.thread_tunables)}}});
+  if (chosen.how == tuning_mode::shuffle) made.policies.push_back({"shuffle", {{"seed", std::to_string(chosen.seed)}}});
   if (chosen.has_rules_of_ours()) made.policies.push_back({"placement"});
-  if (chosen.how != tune::on) return made;
+  if (chosen.how != tuning_mode::on) return made;
   made.policies.push_back(search_of(chosen));
   if (chosen.policy == steer_policy::tuner) made.policies.push_back({"wait-policy"});
   return made;

@@ -1,11 +1,8 @@
 // Wires a watched process together: runs when the library is loaded into it and when it ends in an orderly way.
 // Whatever cannot be set up leaves the program as it would be without us.
 #include <pthread.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
 #include "options.hpp"
 #include "steering.hpp"
@@ -14,26 +11,16 @@
 #include "trimtab/observe/probe.hpp"
 #include "trimtab/observe/recorder.hpp"
 #include "trimtab/openmp/openmp.hpp"
+#include "trimtab/options/environment.hpp"
 
 namespace trimtab::session {
 
 namespace {
 
-const char* environment(const char* name) { return std::getenv(name); }
-
 // With --no-follow the environment becomes again what the user had: no child is watched.
 void forget_in_environment() noexcept {
-  for (const option& each : option_table) unsetenv(each.name);
-  char* const preload = std::getenv("LD_PRELOAD");
-  if (preload == nullptr) return;
-  // Ours stands first, put there by the launcher.
-  const char* const rest = std::strpbrk(preload, ": ");
-  if (rest == nullptr || rest[1] == '\0') {
-    unsetenv("LD_PRELOAD");
-    return;
-  }
-  // In place: setenv would allocate from the program's heap.
-  std::memmove(preload, rest + 1, std::strlen(rest + 1) + 1);
+  for (const auto& each : library_table()) options::forget(each);
+  options::forget_first_preload();
 }
 
 void lane_opened(observe::recorder& owner, observe::lane& which) noexcept {
@@ -50,7 +37,7 @@ void child_after_fork() noexcept {
 }
 
 [[gnu::constructor]] void attach() noexcept {
-  options chosen = read_options(environment);
+  library_options chosen = read_options(options::value_of);
   const bool is_wanted = chosen.recorder.run_directory != nullptr && chosen.recorder.level != observe::record_level::off;
   // Where nothing is to be recorded no system call is made, either: the program may be under a filter (preload_seccomp.cpp).
   if (is_wanted) {
@@ -61,10 +48,10 @@ void child_after_fork() noexcept {
     chosen.recorder.lane_closed = observe::sampler_lane_closed;
     if (observe::the_recorder.open(chosen.recorder) == 0) {
       pthread_atfork(nullptr, nullptr, [] { child_after_fork(); });
-      if (chosen.wrong_name != nullptr) {
+      if (chosen.wrong.of != nullptr) {
         char why[256];
-        std::snprintf(why, sizeof why, "the value '%.100s' is not understood; the default is used", chosen.wrong_value);
-        observe::the_recorder.unavailable(chosen.wrong_name, why, "see trimtab run --help");
+        std::snprintf(why, sizeof why, "the value '%.100s' is not understood; the default is used", chosen.wrong.text);
+        observe::the_recorder.unavailable(chosen.wrong.of->variable, why, "see trimtab run --help");
       }
       if (chosen.recorder.level >= observe::record_level::profile) steering_configure(chosen.steering);
       openmp::attach(chosen.is_other_ompt_tool ? openmp::ompt_use::leave_to_others : openmp::ompt_use::take_part);

@@ -25,11 +25,14 @@ function* next(const char* name) noexcept {
   return reinterpret_cast<function*>(dlsym(RTLD_NEXT, name));
 }
 using exit_function = void(int);
+using execv_function = int(const char*, char* const*);
 using execve_function = int(const char*, char* const*, char* const*);
 using fexecve_function = int(int, char* const*, char* const*);
 
 struct real_functions {
   exit_function* exit_now = nullptr;
+  execv_function* execv = nullptr;
+  execv_function* execvp = nullptr;
   execve_function* execve = nullptr;
   execve_function* execvpe = nullptr;
   fexecve_function* fexecve = nullptr;
@@ -37,8 +40,8 @@ struct real_functions {
 constinit real_functions real;
 
 [[gnu::constructor]] void attach_exits() noexcept {
-  real = {next<exit_function>("_exit"), next<execve_function>("execve"), next<execve_function>("execvpe"),
-          next<fexecve_function>("fexecve")};
+  real = {next<exit_function>("_exit"),    next<execv_function>("execv"),    next<execv_function>("execvp"),
+          next<execve_function>("execve"), next<execve_function>("execvpe"), next<fexecve_function>("fexecve")};
   std::at_quick_exit([] {
     if (!the_recorder.is_on()) return;
     openmp::settle();
@@ -78,6 +81,11 @@ void read_arguments(const char* first, va_list& list, std::size_t count, char** 
   for (std::size_t i = 1; i <= count; ++i) into[i] = va_arg(list, char*);  // the null pointer, too
 }
 
+// With the program's environment: that is the C library's to find, which `forward` is of.
+int run(execv_function* forward, const char* path, char* const* arguments) noexcept {
+  const ending last(process_state::replaced);
+  return forward(path, arguments);
+}
 int run(execve_function* forward, const char* path, char* const* arguments, char* const* variables) noexcept {
   const ending last(process_state::replaced);
   return forward(path, arguments, variables);
@@ -101,13 +109,13 @@ TRIMTAB_HOOK int execve(const char* path, char* const* arguments, char* const* v
   return run(real.execve, path, arguments, variables);
 }
 
-TRIMTAB_HOOK int execv(const char* path, char* const* arguments) { return run(real.execve, path, arguments, environ); }
+TRIMTAB_HOOK int execv(const char* path, char* const* arguments) { return run(real.execv, path, arguments); }
 
 TRIMTAB_HOOK int execvpe(const char* file, char* const* arguments, char* const* variables) {
   return run(real.execvpe, file, arguments, variables);
 }
 
-TRIMTAB_HOOK int execvp(const char* file, char* const* arguments) { return run(real.execvpe, file, arguments, environ); }
+TRIMTAB_HOOK int execvp(const char* file, char* const* arguments) { return run(real.execvp, file, arguments); }
 
 TRIMTAB_HOOK int fexecve(int file, char* const* arguments, char* const* variables) {
   const ending last(process_state::replaced);
@@ -124,13 +132,13 @@ TRIMTAB_HOOK int fexecve(int file, char* const* arguments, char* const* variable
 TRIMTAB_HOOK int execl(const char* path, const char* first, ...) {
   TRIMTAB_LIST;
   va_end(list);
-  return run(real.execve, path, arguments, environ);
+  return run(real.execv, path, arguments);
 }
 
 TRIMTAB_HOOK int execlp(const char* file, const char* first, ...) {
   TRIMTAB_LIST;
   va_end(list);
-  return run(real.execvpe, file, arguments, environ);
+  return run(real.execvp, file, arguments);
 }
 
 TRIMTAB_HOOK int execle(const char* path, const char* first, ...) {

@@ -6,17 +6,17 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 
+#include "options.hpp"
 #include "steering.hpp"
 #include "trimtab/base/hook.hpp"
 #include "trimtab/base/system_calls.hpp"
 #include "trimtab/observe/probe.hpp"
 #include "trimtab/observe/recorder.hpp"
+#include "trimtab/options/environment.hpp"
 
 namespace trimtab::session {
 
@@ -54,13 +54,6 @@ bool installs_filter(long operation, long filter) noexcept {
 bool installs_filter_by_prctl(long option, long mode, long filter) noexcept {
   if (option != PR_SET_SECCOMP) return false;
   return mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && filter != 0);
-}
-
-// The library in a program that is executed from now on finds no run. In place: other threads may read the environment.
-void forget_run_in_environment() noexcept {
-  constexpr char name[] = "TRIMTAB_RUN=";
-  for (char** each = environ; each != nullptr && *each != nullptr; ++each)
-    if (std::strncmp(*each, name, sizeof name - 1) == 0) (*each)[sizeof name - 1] = '\0';
 }
 
 void report() noexcept {
@@ -105,7 +98,8 @@ long filtered(call installs) noexcept {
   if (result < 0)
     go_on_without_filter();
   else
-    forget_run_in_environment();
+    // The library in a program that is executed from now on finds no run.
+    options::make_empty(run_option);
   return result;
 }
 

@@ -38,7 +38,7 @@ constexpr double longest_end_s = 2;
 struct parts {
   explicit parts(const steering_options& chosen, std::vector<steer::setting> known)
       : record(the_recorder),
-        loops(knobs, record, known, chosen.how != tune::frozen,
+        loops(knobs, record, known, !chosen.has_settings_only(),
               chosen.has_rules_of_ours() && chosen.threads != thread_policy::regions),
         threads(steer_threads(chosen, knobs, record)),
         regions(chosen.threads == thread_policy::regions
@@ -47,7 +47,7 @@ struct parts {
         waits(knobs, record),
         places(knobs, record),
         moves_threads(chosen.has_rules_of_ours()),
-        turns_waiting(!chosen.is_waiting_set && (chosen.how == tune::on || chosen.how == tune::shuffle)),
+        turns_waiting(!chosen.is_waiting_set && (chosen.how == tuning_mode::on || chosen.how == tuning_mode::shuffle)),
         looks(rhythm_of(chosen)),
         built(engine_of(chosen, std::move(known))),
         engine(options_with_clock(built)),
@@ -102,7 +102,7 @@ struct parts {
     return static_cast<double>(base::now() - begin) * the_recorder.clock().ns_per_tick * 1e-9;
   }
   static rhythm rhythm_of(const steering_options& chosen) {
-    if (chosen.threads == thread_policy::off && chosen.how == tune::frozen) return of_recall;
+    if (chosen.threads == thread_policy::off && chosen.has_settings_only()) return of_recall;
     if (chosen.threads == thread_policy::regions || chosen.policy == steer_policy::outside) return of_others;
     return chosen.threads != thread_policy::off ? of_fitting : of_searches;
   }
@@ -244,11 +244,11 @@ void steering_configure(const steering_options& chosen) noexcept {
     auto fresh = std::make_unique<steering_state>();
     const std::vector<steer::setting> known = read_settings(chosen.settings);
     fresh->all = new parts(chosen, known);
-    if (chosen.how != tune::off && !openmp::begin_steering(known)) {
+    if (chosen.how != tuning_mode::off && !openmp::begin_steering(known)) {
       the_recorder.unavailable("tuning", "no memory", "");
       return;
     }
-    if (chosen.how != tune::off && chosen.virtual_threads != nullptr)
+    if (chosen.how != tuning_mode::off && chosen.virtual_threads != nullptr)
       openmp::allow_virtual_threads(read_functions(chosen.virtual_threads));
     if (fresh->all->turns_waiting) openmp::watch_block_time();
     state = fresh.release();

@@ -55,7 +55,7 @@ std::unique_ptr<openmp::thread_steering> steer_threads(const steering_options& c
   options.allowed = base::allowed_cpus();
   options.includes_fixed = chosen.is_even_if_fixed;
   // The published policies know nothing of others.
-  options.has_trials = chosen.threads == thread_policy::fit && chosen.how != tune::shuffle;
+  options.has_trials = chosen.threads == thread_policy::fit && chosen.how != tuning_mode::shuffle;
   switch (chosen.threads) {
     case thread_policy::asat_v1:
       add(with_tunables<steer::asat_v1_options>(chosen), options);

@@ -9,53 +9,62 @@ namespace trimtab::session {
 namespace {
 
 std::map<std::string, std::string> variables;
-const char* look_up(const char* name) {
-  const auto found = variables.find(name);
+const char* look_up(const options::option& of) {
+  const auto found = variables.find(of.variable);
   return found == variables.end() ? nullptr : found->second.c_str();
 }
-options read(std::map<std::string, std::string> from) {
+library_options read(std::map<std::string, std::string> from) {
   variables = std::move(from);
   return read_options(look_up);
 }
 
 TEST(options, nothing_is_steered_unasked) {
-  const options none = read({});
-  EXPECT_EQ(none.steering.how, tune::off);
+  const library_options none = read({});
+  EXPECT_EQ(none.steering.how, tuning_mode::off);
   EXPECT_EQ(none.steering.settings, nullptr);
-  EXPECT_EQ(none.wrong_name, nullptr);
-  EXPECT_EQ(read({{"TRIMTAB_TUNE", ""}}).steering.how, tune::off);
+  EXPECT_EQ(none.wrong.of, nullptr);
+  EXPECT_EQ(read({{"TRIMTAB_TUNE", ""}}).steering.how, tuning_mode::off);
 }
 
 TEST(options, of_steering_are_read) {
-  const options all = read({{"TRIMTAB_TUNE", "frozen"},
-                            {"TRIMTAB_SETTINGS", "/tmp/s"},
-                            {"TRIMTAB_SEARCH", "hill-climbing"},
-                            {"TRIMTAB_STEER_POLICY", "arcs-offline"},
-                            {"TRIMTAB_BUDGET", "10"},
-                            {"TRIMTAB_SEED", "18446744073709551615"}});
-  EXPECT_EQ(all.wrong_name, nullptr);
-  EXPECT_EQ(all.steering.how, tune::frozen);
+  const library_options all = read({{"TRIMTAB_TUNE", "frozen"},
+                                    {"TRIMTAB_SETTINGS", "/tmp/s"},
+                                    {"TRIMTAB_SEARCH", "hill-climbing"},
+                                    {"TRIMTAB_STEER_POLICY", "arcs-offline"},
+                                    {"TRIMTAB_BUDGET", "10"},
+                                    {"TRIMTAB_SEED", "18446744073709551615"}});
+  EXPECT_EQ(all.wrong.of, nullptr);
+  EXPECT_EQ(all.steering.how, tuning_mode::frozen);
   EXPECT_STREQ(all.steering.settings, "/tmp/s");
   EXPECT_EQ(all.steering.search, steer::search_kind::hill_climbing);
   EXPECT_EQ(all.steering.policy, steer_policy::arcs_offline);
   EXPECT_EQ(all.steering.budget_percent, 10u);
   EXPECT_EQ(all.steering.seed, ~std::uint64_t{0});
-  EXPECT_EQ(read({{"TRIMTAB_TUNE", "shuffle"}}).steering.how, tune::shuffle);
-  EXPECT_EQ(read({{"TRIMTAB_TUNE", "known"}}).steering.how, tune::frozen);
+  EXPECT_EQ(read({{"TRIMTAB_TUNE", "shuffle"}}).steering.how, tuning_mode::shuffle);
+  EXPECT_EQ(read({{"TRIMTAB_TUNE", "known"}}).steering.how, tuning_mode::known);
+}
+
+TEST(options, without_a_search_of_the_program_known_is_as_frozen) {
+  for (const char* const mode : {"known", "frozen"}) {
+    const steering_options chosen = read({{"TRIMTAB_TUNE", mode}}).steering;
+    EXPECT_TRUE(chosen.has_settings_only() && chosen.has_rules_of_ours() && chosen.is_on()) << mode;
+  }
+  for (const char* const mode : {"off", "on", "shuffle"})
+    EXPECT_FALSE(read({{"TRIMTAB_TUNE", mode}}).steering.has_settings_only()) << mode;
 }
 
 TEST(options, snapshots_are_recorded_only_when_asked_for) {
   EXPECT_FALSE(read({}).recorder.has_snapshots);
   EXPECT_FALSE(read({{"TRIMTAB_RECORD_SNAPSHOTS", "0"}}).recorder.has_snapshots);
   EXPECT_TRUE(read({{"TRIMTAB_RECORD_SNAPSHOTS", "1"}}).recorder.has_snapshots);
-  EXPECT_STREQ(read({{"TRIMTAB_RECORD_SNAPSHOTS", "yes"}}).wrong_name, "TRIMTAB_RECORD_SNAPSHOTS");
+  EXPECT_STREQ(read({{"TRIMTAB_RECORD_SNAPSHOTS", "yes"}}).wrong.of->variable, "TRIMTAB_RECORD_SNAPSHOTS");
 }
 
 TEST(options, of_threads_are_a_consent_of_their_own) {
   EXPECT_FALSE(read({}).steering.is_on());
-  const options fitted = read({{"TRIMTAB_THREADS", "fit"}, {"XDG_RUNTIME_DIR", "/run/me"}});
+  const library_options fitted = read({{"TRIMTAB_THREADS", "fit"}, {"XDG_RUNTIME_DIR", "/run/me"}});
   EXPECT_EQ(fitted.steering.threads, thread_policy::fit);
-  EXPECT_EQ(fitted.steering.how, tune::off);
+  EXPECT_EQ(fitted.steering.how, tuning_mode::off);
   EXPECT_TRUE(fitted.steering.is_on());
   EXPECT_STREQ(fitted.steering.runtime_directory, "/run/me");
   EXPECT_EQ(read({{"TRIMTAB_THREADS", "asat-v1"}}).steering.threads, thread_policy::asat_v1);
@@ -63,27 +72,72 @@ TEST(options, of_threads_are_a_consent_of_their_own) {
   EXPECT_EQ(read({{"TRIMTAB_THREADS", "asat-v2"}}).steering.thread_tunables, "");
   EXPECT_EQ(read({{"TRIMTAB_THREADS", "asat-v1-timed"}}).steering.threads, thread_policy::asat_v1_timed);
   EXPECT_EQ(read({{"TRIMTAB_THREADS", "asat-v2-reset"}}).steering.threads, thread_policy::asat_v2_reset);
-  const options tuned = read({{"TRIMTAB_THREADS", "asat-v2:bad_trig=1,good_trig=10"}});
+  const library_options tuned = read({{"TRIMTAB_THREADS", "asat-v2:bad_trig=1,good_trig=10"}});
   EXPECT_EQ(tuned.steering.threads, thread_policy::asat_v2);
   EXPECT_EQ(tuned.steering.thread_tunables, "bad_trig=1,good_trig=10");
-  EXPECT_STREQ(read({{"TRIMTAB_THREADS", "regions:bad_trig=1"}}).wrong_name, "TRIMTAB_THREADS") << "it has none";
+  EXPECT_STREQ(read({{"TRIMTAB_THREADS", "regions:bad_trig=1"}}).wrong.of->variable, "TRIMTAB_THREADS") << "it has none";
   EXPECT_EQ(read({{"TRIMTAB_TUNE", "on"}}).steering.threads, thread_policy::off);
   EXPECT_FALSE(fitted.steering.is_even_if_fixed);
   EXPECT_TRUE(read({{"TRIMTAB_THREADS_EVEN_IF_FIXED", "1"}}).steering.is_even_if_fixed);
 }
 
 TEST(options, a_policy_may_be_a_file) {
-  const options read_anyway = read({{"TRIMTAB_STEER_POLICY", "/home/me/mine.py"}});
-  EXPECT_EQ(read_anyway.wrong_name, nullptr);
+  const library_options read_anyway = read({{"TRIMTAB_STEER_POLICY", "/home/me/mine.py"}});
+  EXPECT_EQ(read_anyway.wrong.of, nullptr);
   EXPECT_EQ(read_anyway.steering.policy, steer_policy::outside);
   EXPECT_STREQ(read_anyway.steering.policy_file, "/home/me/mine.py");
-  EXPECT_NE(read({{"TRIMTAB_STEER_POLICY", ".py"}}).wrong_name, nullptr);
+  EXPECT_NE(read({{"TRIMTAB_STEER_POLICY", ".py"}}).wrong.of, nullptr);
 }
 
 TEST(options, how_threads_wait_may_be_the_users) {
   EXPECT_FALSE(read({}).steering.is_waiting_set);
   for (const char* const each : {"KMP_BLOCKTIME", "KMP_LIBRARY", "OMP_WAIT_POLICY"})
     EXPECT_TRUE(read({{each, "0"}}).steering.is_waiting_set) << each;
+}
+
+TEST(options, words_are_in_the_order_of_what_they_mean) {
+  using observe::record_level;
+  const std::pair<const char*, record_level> levels[] = {{"off", record_level::off},
+                                                         {"idle", record_level::idle},
+                                                         {"profile", record_level::profile},
+                                                         {"trace", record_level::trace}};
+  for (const auto& [word, level] : levels) EXPECT_EQ(read({{"TRIMTAB_LEVEL", word}}).recorder.level, level) << word;
+  EXPECT_EQ(read({{"TRIMTAB_KEEP", "last"}}).recorder.kept, observe::keep::last);
+  EXPECT_EQ(read({{"TRIMTAB_KEEP", "first"}}).recorder.kept, observe::keep::first);
+  EXPECT_EQ(read({{"TRIMTAB_THREADS", "regions"}}).steering.threads, thread_policy::regions);
+  EXPECT_EQ(read({{"TRIMTAB_STEER_POLICY", "arcs-online"}}).steering.policy, steer_policy::arcs_online);
+  for (const steer::search_kind each : steer::all_searches)
+    EXPECT_EQ(read({{"TRIMTAB_SEARCH", std::string(steer::name_of(each))}}).steering.search, each);
+}
+
+// One where each is not the default.
+TEST(options, every_row_sets_something) {
+  const library_options all = read({{"TRIMTAB_RUN", "/r"},
+                                    {"TRIMTAB_MAX_TRACE", "5"},
+                                    {"TRIMTAB_PROBES", "+cpu,made-up"},
+                                    {"TRIMTAB_SAMPLE_MS", "20"},
+                                    {"TRIMTAB_FOLLOW", "0"},
+                                    {"TRIMTAB_VIRTUAL_THREADS", "/v"},
+                                    {"OMP_TOOL_LIBRARIES", "tool.so"}});
+  EXPECT_EQ(all.wrong.of, nullptr) << "the sampler reports probes that it does not know";
+  EXPECT_STREQ(all.recorder.run_directory, "/r");
+  EXPECT_EQ(all.recorder.max_trace_bytes, 5u);
+  EXPECT_STREQ(all.sampler.probes, "+cpu,made-up");
+  EXPECT_EQ(all.sampler.period_ms, 20u);
+  EXPECT_FALSE(all.is_follow);
+  EXPECT_STREQ(all.steering.virtual_threads, "/v");
+  EXPECT_TRUE(all.is_other_ompt_tool);
+}
+
+TEST(options, defaults_are_those_of_the_table) {
+  const library_options none = read({}), usual;
+  EXPECT_EQ(none.recorder.level, observe::record_level::profile);
+  EXPECT_EQ(none.recorder.max_trace_bytes, usual.recorder.max_trace_bytes);
+  EXPECT_EQ(none.sampler.period_ms, usual.sampler.period_ms);
+  EXPECT_TRUE(none.is_follow);
+  EXPECT_FALSE(none.is_other_ompt_tool);
+  for (const auto& each : library_table())
+    EXPECT_TRUE(each.standard[0] == '\0' || options::check(each.allowed, each.standard)) << each.variable;
 }
 
 TEST(options, what_is_not_understood_is_named_and_keeps_its_default) {
@@ -101,10 +155,10 @@ TEST(options, what_is_not_understood_is_named_and_keeps_its_default) {
                                                        {"TRIMTAB_THREADS", "4"},
                                                        {"TRIMTAB_THREADS_EVEN_IF_FIXED", "yes"}};
   for (const auto& [name, value] : wrong) {
-    const options read_anyway = read({{name, value}});
-    ASSERT_NE(read_anyway.wrong_name, nullptr) << name;
-    EXPECT_STREQ(read_anyway.wrong_name, name);
-    EXPECT_STREQ(read_anyway.wrong_value, value);
+    const library_options read_anyway = read({{name, value}});
+    ASSERT_NE(read_anyway.wrong.of, nullptr) << name;
+    EXPECT_STREQ(read_anyway.wrong.of->variable, name);
+    EXPECT_STREQ(read_anyway.wrong.text, value);
     EXPECT_FALSE(read_anyway.steering.is_on());
     EXPECT_EQ(read_anyway.steering.budget_percent, 3u);
     EXPECT_EQ(read_anyway.steering.search, steer::search_kind::diagnosed);

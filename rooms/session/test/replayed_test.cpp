@@ -17,7 +17,7 @@ using namespace steer;
 
 steering_options tuned(steer_policy by = steer_policy::tuner) {
   steering_options chosen;
-  chosen.how = tune::on;
+  chosen.how = tuning_mode::on;
   chosen.policy = by;
   chosen.policy_file = "/somewhere/mine.py";
   return chosen;
@@ -39,11 +39,11 @@ TEST(engines, are_built_of_what_the_options_ask_for) {
   fitted.thread_tunables = "calm_s=2";
   EXPECT_EQ(kinds_of(fitted), (kinds{"history", "fit", "placement", "tuner", "wait-policy"}));
   EXPECT_EQ(engine_of(fitted, {}).policies[1].find("tunables"), "calm_s=2");
-  fitted.how = tune::off;
+  fitted.how = tuning_mode::off;
   EXPECT_EQ(kinds_of(fitted), (kinds{"history", "fit"}));
-  fitted.how = tune::shuffle;
+  fitted.how = tuning_mode::shuffle;
   EXPECT_EQ(kinds_of(fitted), (kinds{"history", "shuffle"})) << "shuffled threads are nobody else's";
-  fitted.how = tune::frozen;
+  fitted.how = tuning_mode::frozen;
   fitted.threads = thread_policy::regions;
   EXPECT_EQ(kinds_of(fitted), (kinds{"history", "placement"}));
   EXPECT_EQ(engine_of(tuned(), {}).budget_share, 0.03);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace trimtab::steer {
 namespace {
 
@@ -57,6 +60,32 @@ TEST(tunables, that_cannot_be_set_are_told_and_change_nothing) {
   EXPECT_NE(set_tunables("good_trig=4,bad_tirg=1", of).find("'bad_tirg=1': expected NAME=NUMBER, NAME one of eval_time_s, "),
             std::string::npos);
   EXPECT_EQ(of.good_trig, 4u);
+}
+
+// A value that each description allows, and one that it does not.
+template <class options>
+void expect_set_as_described(std::string_view policy) {
+  ASSERT_FALSE(tunables_of(policy).empty()) << policy;
+  for (const tunable_info& each : tunables_of(policy)) {
+    const std::string name = std::string(each.name) + "=";
+    std::vector<std::string> allowed(each.words.begin(), each.words.end()), refused{"", "x"};
+    if (each.words.empty()) allowed = {"1", each.most == 19 ? "19" : "1e9"};
+    if (each.words.empty()) (each.is_zero_allowed ? allowed : refused).emplace_back("0");
+    if (each.words.empty()) (each.is_whole ? refused : allowed).emplace_back("1.5");
+    options of;
+    for (const std::string& value : allowed) EXPECT_EQ(set_tunables(name + value, of), "") << policy;
+    for (const std::string& value : refused)
+      EXPECT_EQ(set_tunables(name + value, of), "'" + name + value + "': expected " + std::string(each.expected)) << policy;
+  }
+}
+
+TEST(tunables, are_set_as_they_are_described) {
+  expect_set_as_described<fit_options>("fit");
+  expect_set_as_described<asat_v1_options>("asat-v1");
+  expect_set_as_described<asat_v2_options>("asat-v2");
+  expect_set_as_described<asat_v1_timed_options>("asat-v1-timed");
+  expect_set_as_described<asat_v2_reset_options>("asat-v2-reset");
+  EXPECT_TRUE(tunables_of("regions").empty() && tunables_of("off").empty());
 }
 
 }  // namespace

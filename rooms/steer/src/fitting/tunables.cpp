@@ -1,6 +1,7 @@
 #include "trimtab/steer/fitting/tunables.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <iterator>
@@ -17,10 +18,24 @@ struct tunable {
   void (*set)(options&, double);
   kind values = kind::number;
 };
-// Of every policy; on or off.
-constexpr std::string_view flag = "flag";
+
+constexpr tunable_info info_of(std::string_view name, kind values) noexcept {
+  switch (values) {
+    case kind::nice:
+      return {name, "a whole number from 0 to 19", true, true, 19};
+    case kind::whole:
+      return {name, "a whole number above 0, up to 1e9", true};
+    default:
+      return {name, "a number above 0, up to 1e9"};
+  }
+}
+
+// Of every policy.
+constexpr std::string_view flag_words[] = {"on", "off"};
+constexpr tunable_info flag = {.name = "flag", .expected = "on or off", .words = flag_words};
 // Of asat-v2; the other tunable that a dip is compared with.
-constexpr std::string_view dip_below = "dip_below";
+constexpr std::string_view dip_below_words[] = {"bad_time", "eval_time"};
+constexpr tunable_info dip_below = {.name = "dip_below", .expected = "bad_time or eval_time", .words = dip_below_words};
 
 constexpr tunable<asat_v1_options> of_asat_v1[] = {
     {"bad_spread", [](asat_v1_options& of, double to) { of.bad_spread = to; }},
@@ -64,34 +79,60 @@ constexpr tunable<fit_options> of_fit[] = {
     {"skew_ratio", [](fit_options& of, double to) { of.skew_ratio = to; }},
 };
 
-std::string mistake_in(std::string_view text, const std::string& expected) {
+std::string mistake_in(std::string_view text, std::string_view expected) {
   return std::string(1, '\'').append(text).append("': expected ").append(expected);
 }
 
-constexpr const char* expected_of(kind values) noexcept {
-  return values == kind::nice    ? "a whole number from 0 to 19"
-         : values == kind::whole ? "a whole number above 0, up to 1e9"
-                                 : "a number above 0, up to 1e9";
+// All tunables of a policy: those of its table, then those whose values are words.
+template <class options, std::size_t count>
+constexpr auto infos_of(const tunable<options> (&known)[count]) noexcept {
+  constexpr bool has_dip = requires(options of) { of.dip_below; };
+  std::array<tunable_info, count + (has_dip ? 2 : 1)> infos;
+  for (std::size_t i = 0; i < count; ++i) infos[i] = info_of(known[i].name, known[i].values);
+  if constexpr (has_dip) infos[count] = dip_below;
+  infos.back() = flag;
+  return infos;
+}
+constexpr auto infos_of_asat_v1 = infos_of(of_asat_v1);
+constexpr auto infos_of_asat_v1_timed = infos_of(of_asat_v1_timed);
+constexpr auto infos_of_asat_v2 = infos_of(of_asat_v2);
+constexpr auto infos_of_asat_v2_reset = infos_of(of_asat_v2_reset);
+constexpr auto infos_of_fit = infos_of(of_fit);
+
+struct policy_tunables {
+  std::string_view policy;
+  std::span<const tunable_info> tunables;
+};
+constexpr policy_tunables tunables_by_policy[] = {
+    {"fit", infos_of_fit},
+    {"asat-v1", infos_of_asat_v1},
+    {"asat-v2", infos_of_asat_v2},
+    {"asat-v1-timed", infos_of_asat_v1_timed},
+    {"asat-v2-reset", infos_of_asat_v2_reset},
+};
+
+bool is_allowed(const tunable_info& of, double value) noexcept {
+  if (of.is_whole && value != std::floor(value)) return false;
+  return (value > 0 || (value == 0 && of.is_zero_allowed)) && value <= of.most;
 }
 
-bool is_allowed(kind values, double value) noexcept {
-  if (values != kind::number && value != std::floor(value)) return false;
-  return values == kind::nice ? value >= 0 && value <= 19 : value > 0 && value <= 1e9;
+bool is_word_of(const tunable_info& of, std::string_view text) noexcept {
+  return std::find(of.words.begin(), of.words.end(), text) != of.words.end();
 }
 
 // Those whose values are words. Nothing: it is no such tunable.
 template <class options>
 std::optional<std::string> set_word(std::string_view text, std::string_view name, std::string_view told, options& into) {
-  if (name == flag) {
-    if (told != "on" && told != "off") return mistake_in(text, "on or off");
-    into.flag = told == "on";
+  if (name == flag.name) {
+    if (!is_word_of(flag, told)) return mistake_in(text, flag.expected);
+    into.flag = told == flag_words[0];
     return "";
   }
   if constexpr (requires { into.dip_below; }) {
     using limit = typename options::dip_limit;
-    if (name == dip_below) {
-      if (told != "bad_time" && told != "eval_time") return mistake_in(text, "bad_time or eval_time");
-      into.dip_below = told == "bad_time" ? limit::bad_time : limit::eval_time;
+    if (name == dip_below.name) {
+      if (!is_word_of(dip_below, told)) return mistake_in(text, dip_below.expected);
+      into.dip_below = told == dip_below_words[0] ? limit::bad_time : limit::eval_time;
       return "";
     }
   }
@@ -110,10 +151,11 @@ std::string set_one(std::string_view text, const tunable<options> (&known)[count
     if constexpr (requires { into.dip_below; }) names.append(", or dip_below=bad_time|eval_time");
     return mistake_in(text, "NAME=NUMBER, NAME one of " + names + ", or flag=off");
   }
+  const tunable_info info = info_of(found->name, found->values);
   double value = 0;
   const auto [end, error] = std::from_chars(told.data(), told.data() + told.size(), value);
-  if (error != std::errc() || end != told.data() + told.size() || !is_allowed(found->values, value))
-    return mistake_in(text, expected_of(found->values));
+  if (error != std::errc() || end != told.data() + told.size() || !is_allowed(info, value))
+    return mistake_in(text, info.expected);
   found->set(into, value);
   return "";
 }
@@ -129,6 +171,12 @@ std::string set_all(std::string_view text, const tunable<options> (&known)[count
 }
 
 }  // namespace
+
+std::span<const tunable_info> tunables_of(std::string_view policy) noexcept {
+  const auto* const found = std::find_if(std::begin(tunables_by_policy), std::end(tunables_by_policy),
+                                         [&](const policy_tunables& each) { return each.policy == policy; });
+  return found == std::end(tunables_by_policy) ? std::span<const tunable_info>() : found->tunables;
+}
 
 std::string set_tunables(std::string_view text, asat_v1_options& into) { return set_all(text, of_asat_v1, into); }
 std::string set_tunables(std::string_view text, asat_v1_timed_options& into) {

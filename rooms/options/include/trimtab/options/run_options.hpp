@@ -1,0 +1,37 @@
+// What `trimtab run` asks of every library in the program: the variables that more than one of them reads, each with one
+// meaning.
+#pragma once
+
+#include "trimtab/options/option.hpp"
+
+namespace trimtab::options {
+
+// How the program is changed while it runs. In the order of tuning_mode_words.
+enum class tuning_mode : std::uint8_t {
+  off,      // nothing is changed, unless the program itself asks for it
+  on,       // the settings that earlier runs found, and a search for better ones
+  frozen,   // these settings, and no search, even where the program itself asks for one
+  known,    // these settings; a search only where the program itself asks for one (an OpenMP program cannot)
+  shuffle,  // random settings
+};
+inline constexpr std::string_view tuning_mode_words[] = {"off", "on", "frozen", "known", "shuffle"};
+
+inline constexpr option tune_option = {
+    "TRIMTAB_TUNE", "off", word(word_of<tuning_mode_words>),
+    "what changes while the program runs. on: the settings of TRIMTAB_SETTINGS, and a search for better ones; frozen: these "
+    "settings, and no search, even where the program itself asks for one; known: these settings, and a search only where "
+    "the "
+    "program itself asks for one; shuffle: random settings"};
+inline constexpr option settings_option = {"TRIMTAB_SETTINGS", "", path(), "file of the settings that earlier runs found"};
+inline constexpr option runtime_directory_option = {
+    "XDG_RUNTIME_DIR", "", path(),
+    "folder of the file by which processes that fit their threads see each other, where /dev/shm is missing"};
+
+// Of a word's index.
+constexpr tuning_mode tuning_mode_of(const value& given) noexcept { return static_cast<tuning_mode>(given.index); }
+// The settings of earlier runs are used.
+constexpr bool uses_settings(tuning_mode how) noexcept {
+  return how == tuning_mode::on || how == tuning_mode::frozen || how == tuning_mode::known;
+}
+
+}  // namespace trimtab::options

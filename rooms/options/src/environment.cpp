@@ -1,0 +1,36 @@
+#include "trimtab/options/environment.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace trimtab::options {
+
+const char* value_of(const option& of) noexcept {
+  const char* const text = std::getenv(of.variable);
+  return text == nullptr || text[0] == '\0' ? nullptr : text;
+}
+
+void forget(const option& of) noexcept { unsetenv(of.variable); }
+
+void make_empty(const option& of) noexcept {
+  const std::size_t length = std::strlen(of.variable);
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each)
+    if (std::strncmp(*each, of.variable, length) == 0 && (*each)[length] == '=') (*each)[length + 1] = '\0';
+}
+
+void forget_first_preload() noexcept {
+  constexpr const char* name = "LD_PRELOAD";
+  char* const libraries = std::getenv(name);
+  if (libraries == nullptr) return;
+  const char* const rest = std::strpbrk(libraries, ": ");
+  if (rest == nullptr || rest[1] == '\0') {
+    unsetenv(name);
+    return;
+  }
+  // setenv would allocate from the program's heap.
+  std::memmove(libraries, rest + 1, std::strlen(rest + 1) + 1);
+}
+
+}  // namespace trimtab::options

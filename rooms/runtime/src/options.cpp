@@ -1,0 +1,100 @@
+#include "trimtab/runtime/options.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "known_settings.hpp"
+#include "option_table.hpp"
+#include "scheduler_places.hpp"
+#include "trimtab/options/environment.hpp"
+#include "trimtab/options/tables.hpp"
+
+namespace trimtab {
+
+namespace {
+
+using options::value_kind;
+using task_steering::chosen_options;
+using task_steering::option_table;
+using tasks::runtime_options;
+using option_row = options::row<chosen_options>;
+
+constexpr std::string_view prefix = "--trimtab:";
+
+[[noreturn]] void refuse(const std::string& option, std::string_view value, const std::string& expected) {
+  throw std::invalid_argument("trimtab: option " + option + " is \"" + std::string(value) + "\", expected " + expected);
+}
+
+// name: of the variable, or of the argument with its prefix.
+void take(chosen_options& into, const option_row& of, const std::string& name, const char* text) {
+  const auto given = options::check(of.allowed, text);
+  if (!given) refuse(name, text, options::expected(of.allowed));
+  of.set(into, *given);
+}
+
+const option_row& find(const std::string& name) {
+  std::string all;
+  for (const option_row& each : option_table()) {
+    if (name.substr(prefix.size()) == each.argument) return each;
+    all.append(all.empty() ? "" : ", ").append(each.argument);
+  }
+  throw std::invalid_argument("trimtab: there is no option " + name + "; there are " + all);
+}
+
+[[noreturn]] void print_help() {
+  for (const option_row& each : option_table()) std::puts(options::help_line(each).c_str());
+  std::exit(0);
+}
+
+// "--trimtab:NAME=VALUE"; of a flag also "--trimtab:NAME".
+void take_argument(chosen_options& into, const std::string& argument) {
+  const std::size_t equals = argument.find('=');
+  const std::string name = argument.substr(0, equals);
+  if (name.substr(prefix.size()) == "help") print_help();
+  const option_row& of = find(name);
+  const bool has_value = equals != argument.npos;
+  if (!has_value && of.allowed.kind != value_kind::flag) refuse(name, "", "a value: " + name + "=VALUE");
+  take(into, of, name, has_value ? argument.c_str() + equals + 1 : "1");
+}
+
+// `own`: the policy that the program itself has set.
+runtime_options with_tuning(chosen_options chosen, const std::optional<tasks::policy>& own) {
+  runtime_options& made = chosen.runtime;
+  tuning_options& tuning = chosen.tuning;
+  // A policy that the program or its user has set is not ours to choose.
+  const bool is_open = !own && !made.choose_policy;
+  const bool is_for_later = !chosen.has_tune && !made.policy && task_steering::uses_settings_of_run();
+  if (is_open && tuning.scheduler && made.policy) {
+    tuning.first_scheduler = *made.policy;
+    made.policy.reset();
+  }
+  made = tuned(std::move(made), tuning);
+  // Under `trimtab run --tune` and its like: nothing that costs the program anything while it runs.
+  return is_open && is_for_later ? task_steering::with_known_scheduler(std::move(made)) : made;
+}
+
+}  // namespace
+
+runtime_options options_from(int& argc, char** argv, const runtime_options& defaults) {
+  chosen_options chosen{defaults, {}, false};
+  for (const option_row& each : option_table())
+    if (const char* const text = options::value_of(each)) take(chosen, each, each.variable, text);
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument.starts_with(prefix))
+      take_argument(chosen, std::string(argument));
+    else
+      argv[kept++] = argv[i];
+  }
+  if (kept < argc) argv[kept] = nullptr;
+  argc = kept;
+  return with_tuning(std::move(chosen), defaults.policy);
+}
+
+}  // namespace trimtab

@@ -1,0 +1,148 @@
+#include "program_record.hpp"
+
+#include <trimtab.h>
+
+#include <cstring>
+#include <utility>
+
+#include "trimtab/base/append_file.hpp"
+#include "trimtab/base/clock.hpp"
+
+namespace trimtab::task_steering {
+
+namespace {
+
+// trimtab.h as target. Where nothing is recorded it does nothing.
+class program_target final : public steer::record_target {
+ public:
+  program_target(std::uint32_t runtime, std::shared_ptr<const std::map<steer::subject_id, std::uint32_t>> recorded)
+      : m_first(std::uint64_t{runtime} << 32), m_recorded(std::move(recorded)) {}
+
+  std::uint32_t add_knob(steer::subject_id subject, const char* name, const char* key, const char* value_names) override {
+    return m_api != nullptr ? m_api->knob(recorded(subject), name, key, value_names) : 0;
+  }
+  std::uint16_t add_policy(const char* name) override {
+    return m_api != nullptr ? static_cast<std::uint16_t>(m_api->policy(name)) : std::uint16_t{0};
+  }
+  void decide(const observe::decision& record) override {
+    if (m_api == nullptr) return;
+    trimtab_decision made{};
+    made.bytes = sizeof made;
+    made.subject = recorded(record.subject);
+    // Each engine of a process counts from 1; in its records they are to be told apart.
+    made.number = m_first + record.number;
+    made.knob = record.knob;
+    made.policy = record.policy;
+    made.from = record.from;
+    made.to = record.to;
+    made.gain = record.gain;
+    made.uncertainty = record.uncertainty;
+    made.pairs = record.pairs;
+    made.outcome = static_cast<std::uint32_t>(record.outcome);
+    made.reason = record.text;
+    made.evidence = record.text + std::strlen(record.text) + 1;
+    m_api->decide(&made);
+  }
+  void fact(const char* key, const char* value) override {
+    if (m_api != nullptr) m_api->fact(key, value);
+  }
+  void unavailable(const char* what, const char* why, const char* remedy) override {
+    if (m_api != nullptr) m_api->unavailable(what, why, remedy);
+  }
+
+ private:
+  std::uint32_t recorded(steer::subject_id subject) const {
+    const auto found = m_recorded->find(subject);
+    return found == m_recorded->end() ? 0 : found->second;
+  }
+
+  const trimtab_api* m_api = trimtab_steering_api();
+  std::uint64_t m_first;
+  std::shared_ptr<const std::map<steer::subject_id, std::uint32_t>> m_recorded;
+};
+
+}  // namespace
+
+program_record::program_record(std::string name, std::uint32_t number, bool is_kept)
+    : m_name(std::move(name)), m_is_kept(is_kept), m_record(std::make_unique<program_target>(number, m_recorded)) {}
+
+void program_record::add(const steer::subject_info& subject, std::uint32_t recorded, const std::string& key) {
+  (*m_recorded)[subject.id] = recorded;
+  m_record.add(subject, key);
+  m_subjects.insert_or_assign(subject.id, subject);
+}
+
+const steer::subject_info* program_record::find(steer::subject_id subject) const noexcept {
+  const auto found = m_subjects.find(subject);
+  return found == m_subjects.end() ? nullptr : &found->second;
+}
+
+std::uint32_t program_record::recorded(steer::subject_id subject) const noexcept {
+  const auto found = m_recorded->find(subject);
+  return (found == m_recorded->end() ? 0 : found->second) - 1;
+}
+
+std::unique_ptr<steer::recording_writer> program_record::snapshots_of(const steer::recording_head& built) {
+  const char* const folder = trimtab_snapshots_folder();
+  if (folder == nullptr) return nullptr;
+  const bool is_of_runtime = built.runtime < first_scheduler_engine;
+  const std::uint32_t number = is_of_runtime ? built.runtime : built.runtime - first_scheduler_engine + 1;
+  std::string file =
+      std::string(folder) + "/snapshots-" + (is_of_runtime ? "runtime-" : "scheduler-") + std::to_string(number) + ".txt";
+  return std::make_unique<steer::recording_writer>(
+      built, steer::recording_writer::into{
+                 [file = std::move(file)](std::string_view text) { return base::append_file(file.c_str(), text); },
+                 [](const std::string& why) {
+                   if (const trimtab_api* const api = trimtab_steering_api())
+                     api->unavailable("further snapshots", why.c_str(), "the run can be replayed until there");
+                 }});
+}
+
+void program_record::write(const steer::decision& made, bool is_applied) {
+  const steer::subject_info* const of = find(made.subject);
+  if (of == nullptr) return;
+  if (is_applied) m_record.write(made, base::now());
+  if (!m_is_kept) return;
+  char at[32];
+  std::snprintf(at, sizeof at, "at %.3f s ", made.time_s);
+  keep(at + describe(made, *of) + (is_applied ? "" : "; could not be applied"));
+}
+
+void program_record::write(const steer::engine& steering) {
+  m_record.write(steering);
+  for (const steer::policy_report& each : steering.reports())
+    if (!each.is_enabled) keep("policy " + each.name + " was disabled: it " + each.why_disabled);
+}
+
+void program_record::unavailable(const char* what, const char* why, const char* remedy) {
+  if (const trimtab_api* const api = trimtab_steering_api()) api->unavailable(what, why, remedy);
+  keep(std::string(what) + ": " + why + "; " + remedy);
+}
+
+void program_record::advise(const std::string& policy, const std::string& reason) {
+  if (const trimtab_api* const api = trimtab_steering_api())
+    api->fact(("advice for " + m_name).c_str(), ("--trimtab:policy=" + policy + ": " + reason).c_str());
+  keep("advice: try --trimtab:policy=" + policy + ": " + reason);
+}
+
+void program_record::keep(std::string line) {
+  if (!m_is_kept) return;
+  if (m_lines.size() < most_kept)
+    m_lines.push_back(std::move(line));
+  else
+    m_left_out += 1;
+}
+
+void program_record::fact(const std::string& key, const std::string& value) {
+  if (const trimtab_api* const api = trimtab_steering_api()) api->fact(key.c_str(), value.c_str());
+}
+
+void program_record::print(std::FILE* to) {
+  std::fprintf(to, "trimtab: decisions on %s%s\n", m_name.c_str(), m_lines.empty() ? ": none" : "");
+  for (const std::string& each : m_lines) std::fprintf(to, "%s\n", each.c_str());
+  if (m_left_out != 0) std::fprintf(to, "and %zu more\n", m_left_out);
+  m_lines.clear();
+  m_left_out = 0;
+}
+
+}  // namespace trimtab::task_steering

@@ -1,0 +1,198 @@
+#include "scheduler_knob.hpp"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "trimtab/base/clock.hpp"
+#include "trimtab/steer/described.hpp"
+#include "trimtab/steer/tasks_advice.hpp"
+#include "trimtab/steer/tasks_figures.hpp"
+#include "trimtab/steer/tasks_scheduler.hpp"
+
+namespace trimtab::task_steering {
+
+namespace {
+
+constexpr steer::subject_id scheduler_subject = 1;
+// A life with less of it in loops or steps says nothing.
+constexpr double least_life_s = 1e-3;
+constexpr std::size_t most_names = 4096;
+// Of engines in this process.
+std::uint32_t next_engine() noexcept {
+  static std::atomic<std::uint32_t> next{first_scheduler_engine};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+steer::subject_info describe_scheduler(std::uint32_t place, std::uint32_t workers, tasks::policy first) {
+  const std::vector<std::string> names = offered_policies(workers, first);
+  const auto at = std::find(names.begin(), names.end(), tasks::name_of(first)) - names.begin();
+  return {scheduler_subject,
+          "runtime " + std::to_string(place),
+          {{std::string(steer::scheduler_choice::knob),
+            steer::certain(steer::domain::categories(names)),
+            at,
+            0,
+            steer::consent::safe,
+            0,
+            {}}}};
+}
+
+}  // namespace
+
+std::vector<std::string> offered_policies(std::uint32_t workers, tasks::policy first) {
+  using enum tasks::policy;
+  std::vector<std::string> made;
+  for (const tasks::policy each : {local, local_priority, abp_priority, hierarchy, static_priority, periodic_priority}) {
+    // One worker steals from nobody: all that differs is which of its own tasks is next. A tree of two leaves is a queue.
+    const std::uint32_t least = each == hierarchy ? 3 : each == local_priority || each == abp_priority ? 1 : 2;
+    if (workers >= least || each == first) made.emplace_back(tasks::name_of(each));
+  }
+  return made;
+}
+
+scheduler_knob::scheduler_knob(std::uint32_t place, std::uint32_t workers, const scheduler_wish& how,
+                               const known_settings& known)
+    : m_how(how),
+      m_key("tasks/" + std::string(program_invocation_short_name) + "/runtime " + std::to_string(place) + "/" +
+            std::to_string(workers) + " workers"),
+      m_info(describe_scheduler(place, workers, how.first)),
+      m_begin_ns(base::monotonic_ns()),
+      m_in_force(m_info.knobs[0].initial),
+      m_number(next_engine()),
+      m_record(m_info.name, m_number, how.is_printed),
+      m_error(known.error),
+      m_built(built(known)) {
+  const steer::policy_context context{m_built.settings, [this](const steer::subject_info&) { return m_key; }, {}};
+  for (const steer::policy_description& each : m_built.policies) {
+    std::unique_ptr<steer::policy> made = steer::make_policy(each, context).made;
+    if (each.kind == "history") m_recall = dynamic_cast<const steer::recall*>(made.get());
+    m_steering.add(std::move(made));
+  }
+  m_knobs.add(
+      m_info,
+      [this](std::uint32_t, steer::knob_value to) {
+        m_in_force = to;
+        return true;
+      },
+      [this](steer::decision_number number) { m_under = number; });
+  steer::snapshot first;
+  first.appeared.push_back(m_info);
+  step(std::move(first));
+}
+
+steer::recording_head scheduler_knob::built(const known_settings& known) const {
+  steer::recording_head made = steer::head_of({});
+  made.runtime = m_number;
+  made.settings = known.settings;
+  made.policies.push_back({"history"});
+  if (m_how.is_searched && !known.is_frozen) made.policies.push_back({"scheduler", {{"seed", std::to_string(m_how.seed)}}});
+  return made;
+}
+
+tasks::policy scheduler_knob::in_force() const {
+  const std::lock_guard guard(m_lock);
+  return tasks::policy_of(m_info.knobs[0].values.text_of(m_in_force)).value_or(m_how.first);
+}
+
+steer::decision_number scheduler_knob::under() const {
+  const std::lock_guard guard(m_lock);
+  return m_under;
+}
+
+void scheduler_knob::begun(std::uint32_t recorded) {
+  const std::lock_guard guard(m_lock);
+  if (!std::exchange(m_is_recorded, true)) {
+    m_record.add(m_info, recorded, m_key);
+    m_snapshots = m_record.snapshots_of(m_built);
+  }
+  flush();
+}
+
+void scheduler_knob::ended(steer::decision_number under, const life& its) {
+  const std::lock_guard guard(m_lock);
+  if (m_is_over) return;
+  steer::snapshot now;
+  now.subjects.push_back({scheduler_subject, {}, its.figures});
+  if (const auto made = measured(under, its.work)) now.subjects[0].measured.push_back(*made);
+  step(std::move(now));
+  flush();
+  tell(its.figures);
+  if (m_record.has_lines()) m_record.print(stderr);
+}
+
+void scheduler_knob::close() {
+  const std::lock_guard guard(m_lock);
+  if (std::exchange(m_is_over, true)) return;
+  steer::snapshot last;
+  last.is_last = true;
+  step(std::move(last));
+  flush();
+}
+
+void scheduler_knob::step(steer::snapshot now) {
+  now.time_s = static_cast<double>(base::monotonic_ns() - m_begin_ns) * 1e-9;
+  made_step done;
+  for (const steer::decision& each : m_steering.step(now)) done.made.push_back({each, m_knobs.apply(each)});
+  done.told = std::move(now);
+  done.latest = m_steering.latest();
+  m_unwritten.push_back(std::move(done));
+}
+
+// Time over what the same work took when it was first seen, so that it does not matter how much of which there was.
+std::optional<steer::measurement> scheduler_knob::measured(steer::decision_number under,
+                                                           const std::vector<work_total>& work) {
+  double took_s = 0, first_s = 0;
+  for (const work_total& each : work) {
+    if (!(each.seconds > 0) || !(each.units > 0)) continue;
+    if (m_first_unit_s.size() >= most_names && !m_first_unit_s.contains(each.name)) continue;
+    took_s += each.seconds;
+    first_s += each.units * m_first_unit_s.try_emplace(each.name, each.seconds / each.units).first->second;
+  }
+  if (took_s < least_life_s || !(first_s > 0)) return std::nullopt;
+  return steer::measurement{under, took_s / first_s, took_s};
+}
+
+// For `trimtab tune`, which tries over several runs what cannot be measured in one.
+void scheduler_knob::tell(const std::vector<steer::figure>& figures) {
+  const steer::domain& values = m_info.knobs[0].values;
+  const std::string now = values.text_of(m_in_force);
+  const auto workers = static_cast<std::uint32_t>(steer::figure_or(figures, steer::figures::workers, 0));
+  std::string advised, reason, others;
+  for (const steer::advice& each : steer::advised_policies(now, workers, figures))
+    if (advised.empty() && values.value_of(each.policy)) advised = each.policy, reason = each.reason;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (const std::string name = values.text_of(values.at(i)); name != now) others += (others.empty() ? "" : ",") + name;
+  // Reasons have figures, which are never the same twice: once for each policy that they speak for is enough.
+  const auto is_new = [&](const char* what, const std::string& value) {
+    return !value.empty() && std::exchange(m_told[what], value) != value;
+  };
+  if (is_new("now", now)) m_record.fact("scheduler " + m_key, now);
+  if (is_new("others", others)) m_record.fact("schedulers " + m_key, others);
+  if (!is_new("advised", advised)) return;
+  m_record.fact("scheduler-advised " + m_key, advised + ": " + reason);
+  m_record.advise(advised, reason);
+}
+
+void scheduler_knob::flush() {
+  constexpr const char *found_before = "what earlier runs found", *remedy = "trimtab history list";
+  if (!m_is_recorded) return;
+  for (const made_step& done : std::exchange(m_unwritten, {})) {
+    if (m_snapshots) {
+      if (!done.told.appeared.empty()) m_snapshots->about({scheduler_subject, m_key, m_record.recorded(scheduler_subject)});
+      m_snapshots->step(done.told, done.latest);
+    }
+    for (const decided& each : done.made) {
+      if (m_snapshots && !each.is_applied) m_snapshots->unapplied(each.what.number);
+      m_record.write(each.what, each.is_applied);
+      if (m_how.told) m_how.told(each.what, m_info, each.is_applied);
+    }
+  }
+  if (!m_error.empty()) m_record.unavailable(found_before, std::exchange(m_error, "").c_str(), remedy);
+  for (; m_misfits_told < m_recall->misfits().size(); ++m_misfits_told)
+    m_record.unavailable(found_before, m_recall->misfits()[m_misfits_told].c_str(), remedy);
+}
+
+}  // namespace trimtab::task_steering

@@ -1,0 +1,67 @@
+// All loops and steps of a runtime that are tuned or measured: its source of grains, and their subjects.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <tuple>
+
+#include "repeated_work.hpp"
+#include "trimtab/steer/board.hpp"
+#include "trimtab/tasks/grain_source.hpp"
+
+namespace trimtab::task_steering {
+
+// Loops or steps of one place in the program, all of a runtime's life.
+struct work_total {
+  std::string name;
+  double seconds = 0, units = 0;
+};
+
+// A subject that has appeared, and its number in the run's records (0: nothing is recorded).
+struct new_subject {
+  steer::subject_info info;
+  std::uint32_t recorded = 0;
+};
+
+class tuned_work final : public tasks::grain_source {
+ public:
+  // is_grain: sizes may change; otherwise work is only measured, for the cap's sake.
+  tuned_work(worker_cap& cap, std::uint32_t workers, bool is_grain) noexcept
+      : m_cap(cap), m_workers(workers), m_is_grain(is_grain) {}
+
+  choice begin(const tasks::loop_place& of, std::size_t length) noexcept override;
+  void end(const choice& made, std::size_t length, base::ticks took) noexcept override;
+
+  // Steps of the program: lives as long as whoever holds it. No sizes: measured only.
+  std::shared_ptr<repeated_work> add_steps(const std::string& name, std::vector<std::int64_t> sizes, std::int64_t initial);
+
+  // On the steering thread: subjects that have come and gone, what was measured.
+  void look(steer::snapshot& into, steer::board& knobs, std::vector<new_subject>& appeared);
+  // All that was done so far.
+  std::vector<work_total> totals();
+
+ private:
+  struct entry {
+    std::string name;
+    std::uint32_t recorded = 0;
+    std::vector<std::int64_t> sizes;  // of steps
+    bool is_loop = true;
+    std::shared_ptr<repeated_work> work;
+    steer::subject_id id = 0;   // 0: not known to the engine
+    repeated_work::all before;  // steps that are gone have done
+  };
+  entry* find(const tasks::loop_place& of);
+  steer::knob knob_of(const entry& of, const repeated_work::known& known) const;
+
+  worker_cap& m_cap;
+  std::uint32_t m_workers;
+  bool m_is_grain;
+  std::shared_mutex m_lock;  // of the following; entries stay where they are
+  std::map<std::tuple<const char*, const char*, std::uint32_t>, entry*> m_loops;
+  std::deque<entry> m_entries;
+  steer::subject_id m_last = 1;  // the cap's
+};
+
+}  // namespace trimtab::task_steering

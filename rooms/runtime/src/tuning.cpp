@@ -1,0 +1,296 @@
+// Puts together what steers one runtime: knobs, policies, threads, records.
+#include "trimtab/runtime/tuning.hpp"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "cap_figures.hpp"
+#include "known_settings.hpp"
+#include "program_record.hpp"
+#include "scheduler_places.hpp"
+#include "steering_threads.hpp"
+#include "trimtab/steer/log.hpp"
+#include "trimtab/steer/recall.hpp"
+#include "trimtab/steer/tasks_advice.hpp"
+#include "tuned_work.hpp"
+
+namespace trimtab {
+
+namespace task_steering {
+
+namespace {
+
+constexpr steer::subject_id cap_subject = 1;
+
+// By what others do meanwhile, or what the user demands: nothing for later runs.
+bool is_of_the_moment(const tuning_options& options) noexcept {
+  return options.policy == cap_policy::fit || options.policy == cap_policy::power_limit;
+}
+
+// How later runs find it, which may start other programs, too; "": not at all.
+std::string key_of(const steer::subject_info& subject, const tuning_options& options) {
+  if (subject.id == cap_subject && is_of_the_moment(options)) return "";
+  return "tasks/" + std::string(program_invocation_short_name) + "/" + subject.name;
+}
+
+using described = steer::policy_description;
+
+void describe_searches(const tuning_options& options, std::vector<described>& to) {
+  const bool is_ruled = options.workers && options.policy != cap_policy::tuner;
+  if (is_ruled && options.policy == cap_policy::queue_length) to.push_back({"queue-length"});
+  // Proving it takes long where each worker waits for three others; the tuner goes on from there.
+  if (options.workers && !is_ruled) to.push_back({"oversubscription"});
+  described tuner{"tuner", {{"search", "hill-climbing"}, {"seed", std::to_string(options.seed)}}};
+  if (is_ruled) tuner.options.push_back({"leaves", std::string(worker_cap::knob)});
+  if (options.grain || !is_ruled) to.push_back(std::move(tuner));
+}
+
+std::vector<described> describe_policies(const tuning_options& options, bool is_frozen) {
+  std::vector<described> found{{"history"}};
+  if (!options.policies.empty()) {
+    if (!is_frozen) found.insert(found.end(), options.policies.size(), {"of-the-program"});
+    return found;
+  }
+  if (options.workers && options.policy == cap_policy::power_limit)
+    found.push_back({"power-limit", {{"watts", steer::exactly(options.power_limit_w)}}});
+  if (options.workers && options.policy == cap_policy::fit)
+    found.push_back({"fit", {{"knob", std::string(worker_cap::knob)}}});
+  if (!is_frozen) describe_searches(options, found);
+  return found;
+}
+
+std::uint32_t next_number() noexcept {
+  static std::atomic<std::uint32_t> given{0};
+  return given.fetch_add(1) + 1;
+}
+
+power_meter meter_of(const tuning_options& options) {
+  if (options.energy_j) return power_meter(options.energy_j);
+  return power_meter(package_energy());
+}
+
+}  // namespace
+
+// One runtime's companion.
+class tuning {
+ public:
+  tuning(tasks::runtime& of, const tuning_options& options)
+      : m_of(of),
+        m_options(options),
+        m_scheduler(chosen_scheduler()),
+        m_number(next_number()),
+        m_cap(of, cap_subject, "runtime " + std::to_string(m_number), meter_of(options)),
+        m_work(m_cap, of.workers(), options.grain),
+        m_figures(options.workers && options.policy == cap_policy::fit ? std::make_unique<cap_figures>() : nullptr),
+        m_record(m_number, options.print_decisions),
+        m_known(settings_of_earlier_runs()),
+        m_built(built()),
+        m_snapshots(m_record.snapshots_of(m_built)),
+        m_threads({options.period_s, options.patience_s, steer::options_of(m_built)}, policies(),
+                  {[this](steer::snapshot& into, steer::board& knobs) { look(into, knobs); },
+                   [this](const steer::decision& made, bool is_applied) { told(made, is_applied); },
+                   [this](const steer::snapshot& told, steer::decision_number decided) { stepped(told, decided); }}) {
+    if (m_scheduler) m_scheduler->begun(of.recorded_as());
+    m_of.set_grain_source(&m_work);
+    const std::lock_guard guard(living_lock);
+    living.push_back(this);
+  }
+  ~tuning() {
+    {
+      const std::lock_guard guard(living_lock);
+      std::erase(living, this);
+    }
+    m_of.set_grain_source(nullptr);
+    m_threads.end();
+    conclude();
+  }
+  tuning(const tuning&) = delete;
+  tuning& operator=(const tuning&) = delete;
+
+  // nullptr: the runtime has none.
+  static std::shared_ptr<repeated_work> add_steps(const tasks::runtime& of, const std::string& name,
+                                                  std::vector<std::int64_t> sizes, std::int64_t initial) {
+    const std::lock_guard guard(living_lock);
+    const auto found = std::find_if(living.begin(), living.end(), [&](const tuning* each) { return &each->m_of == &of; });
+    return found == living.end() ? nullptr : (*found)->m_work.add_steps(name, std::move(sizes), initial);
+  }
+
+ private:
+  steer::recording_head built() const {
+    steer::recording_head made = steer::head_of({});
+    made.runtime = m_number;
+    made.policies = describe_policies(m_options, m_known.is_frozen);
+    made.settings = m_known.settings;
+    return made;
+  }
+
+  std::vector<std::unique_ptr<steer::policy>> policies() {
+    const steer::policy_context context{
+        m_built.settings, [this](const steer::subject_info& subject) { return key_of(subject, m_options); }, {}};
+    std::vector<std::unique_ptr<steer::policy>> made;
+    auto own = m_options.policies.begin();
+    for (const described& each : m_built.policies) {
+      made.push_back(each.kind == "of-the-program" ? (*own++)() : steer::make_policy(each, context).made);
+      if (each.kind == "history") m_recall = dynamic_cast<const steer::recall*>(made.back().get());
+    }
+    return made;
+  }
+
+  void stepped(const steer::snapshot& told, steer::decision_number decided) {
+    if (!m_snapshots) return;
+    for (const steer::subject_info& each : told.appeared)
+      m_snapshots->about({each.id, key_of(each, m_options), m_record.recorded(each.id)});
+    m_snapshots->step(told, decided);
+  }
+
+  void look(steer::snapshot& into, steer::board& knobs) {
+    const bool is_first = !std::exchange(m_has_looked, true);
+    if (is_first && m_options.workers) {
+      knobs.add(
+          m_cap.info(), [this](std::uint32_t, steer::knob_value to) { return m_cap.turn(to); },
+          [this](steer::decision_number number) { m_cap.in_force(number); });
+      into.appeared.push_back(m_cap.info());
+      m_record.add(m_cap.info(), m_of.recorded_as(), key_of(m_cap.info(), m_options));
+    }
+    steer::subject_state of_cap = m_cap.look();
+    if (m_figures) {
+      std::erase_if(of_cap.figures, [](const steer::figure& each) { return each.name == steer::figures::run_delay_share; });
+      m_figures->add_to(of_cap.figures, m_of.workers(), m_of.active_workers());
+    }
+    into.figures = of_cap.figures;
+    if (m_options.workers && !m_is_cap_gone) {
+      if (m_cap.is_taken_over()) {
+        m_is_cap_gone = true;
+        knobs.remove(cap_subject);
+        into.gone.push_back(cap_subject);
+      } else {
+        into.subjects.push_back(std::move(of_cap));
+      }
+    }
+    std::vector<new_subject> appeared;
+    m_work.look(into, knobs, appeared);
+    for (const new_subject& each : appeared) m_record.add(each.info, each.recorded, key_of(each.info, m_options));
+  }
+
+  void told(const steer::decision& made, bool is_applied) {
+    if (!is_applied && m_snapshots) m_snapshots->unapplied(made.number);
+    m_record.write(made, is_applied);
+    const steer::subject_info* const of = m_record.find(made.subject);
+    if (m_options.told && of != nullptr) m_options.told(made, *of, is_applied);
+  }
+
+  void conclude() {
+    const std::string given_up = m_threads.given_up();
+    constexpr const char *found_before = "what earlier runs found", *remedy = "trimtab history list";
+    if (!m_known.error.empty()) m_record.unavailable(found_before, m_known.error.c_str(), remedy);
+    if (given_up.empty()) {
+      m_record.write(m_threads.engine());
+      for (const std::string& each : m_recall->misfits()) m_record.unavailable(found_before, each.c_str(), remedy);
+    } else {
+      m_record.unavailable(given_up.c_str(), "it did not return, or threw",
+                           "what was on trial was undone, and nothing was steered any more");
+    }
+    if (m_options.workers && m_options.policy == cap_policy::power_limit && !m_cap.has_meter())
+      m_record.unavailable("power limit", "there is no power meter that may be read in /sys/class/powercap",
+                           "nothing was limited; as root, or: sudo chmod a+r /sys/class/powercap/*/energy_uj");
+    if (m_is_cap_gone) m_record.unavailable("cap of workers", "the program has set it", "it was left to the program");
+    if (m_options.scheduler && !m_scheduler)
+      m_record.unavailable("scheduling policy", "the program has set it", "it was left to the program");
+    const std::vector<steer::figure> figures = m_cap.summary();
+    if (m_scheduler)
+      m_scheduler->ended({figures, m_cap.is_mostly_told() ? m_work.totals() : std::vector<work_total>{}});
+    else if (const auto advice = steer::advise_policy(name_of(m_of.policy()), m_of.workers(), figures))
+      m_record.advise(advice->policy, advice->reason);
+    if (m_options.print_decisions) m_record.print(stderr);
+  }
+
+  static inline std::mutex living_lock;
+  static inline std::vector<tuning*> living;
+
+  tasks::runtime& m_of;
+  const tuning_options m_options;
+  const std::unique_ptr<scheduler_lease> m_scheduler;  // nullptr: the policy is not ours to choose
+  const std::uint32_t m_number;
+  worker_cap m_cap;
+  tuned_work m_work;
+  std::unique_ptr<cap_figures> m_figures;  // nullptr: nobody asks for them
+  program_record m_record;
+  bool m_has_looked = false, m_is_cap_gone = false;
+  known_settings m_known;
+  const steer::recording_head m_built;
+  std::unique_ptr<steer::recording_writer> m_snapshots;  // nullptr: nobody asked for them
+  const steer::recall* m_recall = nullptr;
+  steering_threads m_threads;  // last: they use all of the above
+};
+
+}  // namespace task_steering
+
+std::function<std::shared_ptr<void>(tasks::runtime&)> tuned(const tuning_options& options) {
+  tuning_options given = options;
+  if (given.power_limit_w > 0) {
+    given.workers = true;
+    given.policy = cap_policy::power_limit;
+  }
+  if (!given.workers && !given.grain && !given.scheduler) return {};
+  if (given.policy == cap_policy::power_limit && !(given.power_limit_w > 0))
+    throw std::invalid_argument("trimtab: the cap of workers is to be set by a power limit, and power-limit is " +
+                                std::to_string(given.power_limit_w) + ", expected watts above 0");
+  return [given](tasks::runtime& of) -> std::shared_ptr<void> { return std::make_shared<task_steering::tuning>(of, given); };
+}
+
+tasks::runtime_options tuned(tasks::runtime_options of, const tuning_options& options) {
+  using companion = std::function<std::shared_ptr<void>(tasks::runtime&)>;
+  if (companion tunes = tuned(options)) {
+    of.companion = [own = std::move(of.companion), tunes](tasks::runtime& rt) -> std::shared_ptr<void> {
+      // The program's own goes first.
+      using pair = std::pair<std::shared_ptr<void>, std::shared_ptr<void>>;
+      std::shared_ptr<void> first = own ? own(rt) : nullptr;
+      return std::make_shared<pair>(std::move(first), tunes(rt));
+    };
+  }
+  if (options.scheduler && !of.policy && !of.choose_policy) {
+    const task_steering::scheduler_wish wish{options.first_scheduler, options.policies.empty(), options.print_decisions,
+                                             options.seed, options.told};
+    of.choose_policy = [wish](std::uint32_t workers) { return task_steering::choose_scheduler(wish, workers); };
+  }
+  return of;
+}
+
+struct tuned_steps::state {
+  std::shared_ptr<task_steering::repeated_work> work;
+  task_steering::repeated_work::begun begun;
+  base::ticks began = 0;
+};
+
+tuned_steps::tuned_steps(tasks::runtime& of, const std::string& name) : tuned_steps(of, name, {0}, 0) {}
+
+tuned_steps::tuned_steps(tasks::runtime& of, const std::string& name, std::vector<std::int64_t> sizes, std::int64_t initial)
+    : m_initial(initial), m_is_sized(sizes.size() > 1) {
+  if (std::find(sizes.begin(), sizes.end(), initial) == sizes.end())
+    throw std::invalid_argument("trimtab: steps " + name + " begin with size " + std::to_string(initial) +
+                                ", expected one of the sizes that may be chosen");
+  if (auto work = task_steering::tuning::add_steps(of, name, std::move(sizes), initial))
+    m_steps = std::make_shared<state>(state{std::move(work), {}, 0});
+}
+
+tuned_steps::~tuned_steps() = default;
+
+std::int64_t tuned_steps::begin() noexcept {
+  if (m_steps == nullptr) return m_initial;
+  m_steps->begun = m_steps->work->begin();
+  m_steps->began = base::now();
+  return m_steps->begun.size;
+}
+
+void tuned_steps::end(double units) noexcept {
+  if (m_steps == nullptr) return;
+  const double ticks = static_cast<double>(base::now() - m_steps->began);
+  m_steps->work->end(m_steps->begun, ticks * tasks::runtime::ns_per_tick() * 1e-9, units);
+}
+
+}  // namespace trimtab

@@ -1,0 +1,205 @@
+#include "worker_cap.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "trimtab/steer/diagnosis.hpp"
+#include "trimtab/steer/tasks_figures.hpp"
+
+namespace trimtab::task_steering {
+
+namespace {
+
+// Of a measurement: enough tasks for their lengths to even out, or enough time.
+constexpr double enough_tasks = 32, enough_s = 0.25;
+// Loops and steps are joined until they are so long.
+constexpr double least_told_s = 0.01;
+// Waking or parking the workers between two caps.
+constexpr double change_cost_s = 1e-4;
+// The first look around under a cap comes before any search, and before the rule that tells it where to begin.
+constexpr double first_around_s = 0.02, around_s = 0.1;
+constexpr std::size_t most_told = 1024;
+
+// Of a count that another thread writes.
+double grown(std::uint64_t from, std::uint64_t to) noexcept { return to > from ? static_cast<double>(to - from) : 0; }
+
+steer::subject_info describe(const tasks::runtime& of, steer::subject_id id, std::string name) {
+  const auto workers = static_cast<steer::knob_value>(of.workers());
+  const auto fitting = std::clamp<steer::knob_value>(tasks::runtime::available_cpus(), 1, workers);
+  steer::knob cap{std::string(worker_cap::knob),
+                  steer::certain(steer::domain::range(1, workers)),
+                  static_cast<steer::knob_value>(of.active_workers()),
+                  change_cost_s,
+                  steer::consent::safe,
+                  1,
+                  {}};
+  cap.remedies.push_back(
+      {std::string(steer::causes::oversubscription), {fitting, std::max<steer::knob_value>(1, fitting / 2)}});
+  return {id, std::move(name), {std::move(cap)}};
+}
+
+}  // namespace
+
+work_done done_between(const tasks::snapshot& before, const tasks::snapshot& now) {
+  const double tick_s = now.ns_per_tick * 1e-9;
+  work_done made;
+  made.elapsed_s = static_cast<double>(now.at - before.at) * tick_s;
+  for (std::size_t i = 0; i < now.workers.size(); ++i) {
+    const double busy_s = grown(i < before.workers.size() ? before.workers[i].busy : 0, now.workers[i].busy) * tick_s;
+    made.busy_s += busy_s;
+    made.most_busy_s = std::max(made.most_busy_s, busy_s);
+  }
+  const auto begun = [](const tasks::snapshot& of) { return of.total.in_place + of.total.started; };
+  made.tasks = begun(now) - std::min(begun(now), begun(before));
+  return made;
+}
+
+double work_share(const work_done& of) noexcept {
+  if (of.elapsed_s <= 0) return 0;
+  const double most = of.most_busy_s / of.elapsed_s;
+  return std::min(1.0, most >= 0.5 ? most : of.busy_s / of.elapsed_s);
+}
+
+std::optional<steer::measurement> work_window::add(const work_done& more, steer::decision_number under) noexcept {
+  if (under != m_under) forget();
+  m_under = under;
+  const double share = work_share(more);
+  if (share < worker_cap::least_work) return std::nullopt;
+  m_seconds += more.elapsed_s * share;
+  m_tasks += static_cast<double>(more.tasks);
+  if (m_tasks < enough_tasks && (m_seconds < enough_s || m_tasks < 1)) return std::nullopt;
+  const steer::measurement made{under, m_seconds / m_tasks, m_seconds};
+  forget();
+  return made;
+}
+
+worker_cap::worker_cap(tasks::runtime& of, steer::subject_id id, std::string name, power_meter power)
+    : m_of(of),
+      m_info(describe(of, id, std::move(name))),
+      m_cpus(tasks::runtime::available_cpus()),
+      m_cap(of.active_workers()),
+      m_power(std::move(power)),
+      m_first(of),
+      m_before(m_first),
+      m_around{m_cap, {}, {}, {}, 0, 0} {
+  m_around.first = m_around.before = read_times(m_first);
+}
+
+bool worker_cap::turn(steer::knob_value to) {
+  if (is_taken_over() || to < 1 || to > static_cast<steer::knob_value>(m_of.workers())) return false;
+  m_cap.store(static_cast<std::uint32_t>(to), std::memory_order_relaxed);
+  m_of.set_active_workers(static_cast<std::uint32_t>(to));
+  return true;
+}
+
+void worker_cap::ran(steer::decision_number under, double seconds, double ratio) noexcept {
+  if (!(seconds > 0) || !std::isfinite(ratio) || under != this->under()) return;
+  const std::lock_guard guard(m_lock);
+  m_told_s += seconds;
+  if (m_joined.under != under) m_joined = {under, 0, 0};
+  m_joined.value += ratio * seconds;
+  m_joined.seconds += seconds;
+  if (m_joined.seconds < least_told_s || m_told.size() >= most_told) return;
+  m_joined.value /= m_joined.seconds;
+  m_told.push_back(m_joined);
+  m_joined = {under, 0, 0};
+}
+
+steer::subject_state worker_cap::look() {
+  tasks::snapshot now(m_of);
+  const work_done done = done_between(m_before, now);
+  steer::subject_state made{m_info.id, {}, {}};
+  const std::optional<steer::measurement> of_tasks = m_window.add(done, under());
+  m_work_s += done.elapsed_s * work_share(done);
+  {
+    const std::lock_guard guard(m_lock);
+    // Where most of the work is told, tasks would only disturb: a loop makes as many as there are who are free.
+    if (m_told_s > m_work_s / 2)
+      made.measured = m_told;
+    else if (of_tasks)
+      made.measured.push_back(*of_tasks);
+    m_told.clear();
+  }
+  const auto tell = [&](std::string_view name, double value) { made.figures.push_back({std::string(name), value}); };
+  tell(steer::figures::queue_length, static_cast<double>(now.total.queued));
+  tell(steer::figures::work_share, work_share(done));
+  if (done.elapsed_s > 0) {
+    tell(steer::figures::tasks_per_s, static_cast<double>(done.tasks) / done.elapsed_s);
+    const double usable_s = std::min(m_cpus, static_cast<double>(m_cap.load())) * done.elapsed_s;
+    tell(steer::figures::idle_share, std::clamp(1 - done.busy_s / usable_s, 0.0, 1.0));
+  }
+  tell(steer::figures::cpus, m_cpus);
+  // Whether tasks are too small; between activations lies what managing one costs.
+  const std::uint64_t timed = now.total.timed - std::min(now.total.timed, m_before.total.timed);
+  if (timed > 0 && done.tasks > 0) {
+    const std::uint64_t gap = now.total.gap_ticks - std::min(now.total.gap_ticks, m_before.total.gap_ticks);
+    tell(steer::figures::instance_seconds, done.busy_s / static_cast<double>(done.tasks));
+    tell(steer::figures::overhead_seconds, static_cast<double>(gap) / static_cast<double>(timed) * now.ns_per_tick * 1e-9);
+  }
+  look_around(made.figures, now);
+  m_before = std::move(now);
+  return made;
+}
+
+worker_cap::times worker_cap::read_times(const tasks::snapshot& now) {
+  return {now.at, now.total.busy, now.total.looking, observe::read_process_times("").value_or(observe::thread_times{})};
+}
+
+// What costs more to read, seldom; of one cap, from the second look at it on: those who are parked have waited until then.
+void worker_cap::look_around(std::vector<steer::figure>& into, const tasks::snapshot& now) {
+  const std::uint32_t cap = m_cap.load();
+  const auto seconds = [tick_s = now.ns_per_tick * 1e-9](base::ticks from, base::ticks to) {
+    return grown(from, to) * tick_s;
+  };
+  const auto more_s = [](std::uint64_t before_ns, std::uint64_t now_ns) { return grown(before_ns, now_ns) * 1e-9; };
+  if (cap != m_around.cap) {
+    m_around = {cap, {}, {}, {}, 0, 0};
+  } else if (!m_around.first) {
+    m_around.first = m_around.before = read_times(now);
+  } else if (const double since_s = seconds(m_around.before.at, now.at);
+             since_s >= (m_around.delay_share ? around_s : first_around_s)) {
+    const times is = read_times(now), was = std::exchange(m_around.before, is), &first = *m_around.first;
+    const double delay_s = more_s(was.of_threads.run_delay_ns, is.of_threads.run_delay_ns);
+    m_around.delay_share = std::min(1.0, delay_s / (since_s * static_cast<double>(cap)));
+    // Of all that time: who waits for a CPU is counted when he has got it, which in a short time is too much or too little.
+    const double had_s = more_s(first.of_threads.run_ns, is.of_threads.run_ns);
+    const double busy_s = seconds(first.busy, is.busy);
+    const double not_waited_s =
+        busy_s + seconds(first.looking, is.looking) - more_s(first.of_threads.run_delay_ns, is.of_threads.run_delay_ns);
+    m_around.cpu_share = not_waited_s > had_s ? had_s / not_waited_s : 1;
+    m_around.workless_share = std::max(0.0, 1 - busy_s / (seconds(first.at, is.at) * static_cast<double>(cap)));
+  }
+  const auto tell = [&](std::string_view name, double value) { into.push_back({std::string(name), value}); };
+  if (m_around.delay_share) {
+    tell(steer::figures::run_delay_share, *m_around.delay_share);
+    tell(steer::figures::cpu_share, m_around.cpu_share);
+    tell(steer::figures::workless_share, m_around.workless_share);
+  }
+  if (const std::optional<double> watts = m_power.watts()) tell(steer::figures::watts, *watts);
+}
+
+bool worker_cap::is_mostly_told() const {
+  const std::lock_guard guard(m_lock);
+  return m_told_s > m_work_s / 2;
+}
+
+std::vector<steer::figure> worker_cap::summary() const { return figures_of_life(m_of, m_first); }
+
+std::vector<steer::figure> figures_of_life(const tasks::runtime& of, const tasks::snapshot& first) {
+  const tasks::snapshot now(of);
+  const work_done done = done_between(first, now);
+  const double workers = of.workers(), tasks = static_cast<double>(done.tasks);
+  std::vector<steer::figure> made;
+  if (done.elapsed_s <= 0 || tasks == 0 || done.busy_s <= 0) return made;
+  const auto tell = [&](std::string_view name, double value) { made.push_back({std::string(name), value}); };
+  tell(steer::figures::idle_share, std::clamp(1 - done.busy_s / (workers * done.elapsed_s), 0.0, 1.0));
+  tell(steer::figures::imbalance, done.most_busy_s * workers / done.busy_s);
+  tell(steer::figures::steal_share, static_cast<double>(now.total.stolen) / tasks);
+  tell(steer::figures::queued_share, grown(first.total.started, now.total.started) / tasks);
+  tell(steer::figures::task_seconds, done.busy_s / tasks);
+  tell(steer::figures::workers, workers);
+  return made;
+}
+
+}  // namespace trimtab::task_steering

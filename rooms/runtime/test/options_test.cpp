@@ -1,0 +1,173 @@
+#include "trimtab/runtime/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "option_table.hpp"
+
+namespace trimtab {
+namespace {
+
+// What is left of the arguments, and what was understood.
+struct parsed {
+  tasks::runtime_options options;
+  std::vector<std::string> left;
+};
+
+parsed read(std::vector<std::string> arguments) {
+  std::vector<char*> argv{const_cast<char*>("program")};
+  for (std::string& each : arguments) argv.push_back(each.data());
+  argv.push_back(nullptr);
+  int argc = static_cast<int>(argv.size()) - 1;
+  parsed made{options_from(argc, argv.data()), {}};
+  for (int i = 1; i < argc; ++i) made.left.emplace_back(argv[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(argv[static_cast<std::size_t>(argc)], nullptr);
+  return made;
+}
+
+std::string error_of(const std::vector<std::string>& arguments) {
+  try {
+    read(arguments);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+class runtime_options_test : public ::testing::Test {
+ protected:
+  void TearDown() override {
+    unsetenv("TRIMTAB_WORKERS");
+    unsetenv("TRIMTAB_POLICY");
+    unsetenv("TRIMTAB_TASK_TUNE");
+  }
+};
+
+TEST_F(runtime_options_test, arguments_are_taken_out_and_others_left) {
+  const parsed got = read({"--points", "5", "--trimtab:workers=3", "--trimtab:policy=abp-priority", "file",
+                           "--trimtab:print-counter=/threads/idle-rate", "--trimtab:print-counter=/threads/count/*"});
+  EXPECT_EQ(got.options.workers, 3u);
+  EXPECT_EQ(got.options.policy, tasks::policy::abp_priority);
+  EXPECT_EQ(got.options.print_counters.size(), 2u);
+  EXPECT_EQ(got.left, (std::vector<std::string>{"--points", "5", "file"}));
+}
+
+TEST_F(runtime_options_test, arguments_come_before_the_environment) {
+  setenv("TRIMTAB_WORKERS", "7", 1);
+  setenv("TRIMTAB_POLICY", "hierarchy", 1);
+  const parsed got = read({"--trimtab:workers=2"});
+  EXPECT_EQ(got.options.workers, 2u);
+  EXPECT_EQ(got.options.policy, tasks::policy::hierarchy);
+}
+
+TEST_F(runtime_options_test, errors_name_option_value_and_what_is_allowed) {
+  EXPECT_EQ(error_of({"--trimtab:workers=many"}),
+            "trimtab: option --trimtab:workers is \"many\", expected a number from 0 to 4096");
+  EXPECT_EQ(error_of({"--trimtab:policy=fifo"}),
+            "trimtab: option --trimtab:policy is \"fifo\", expected one of local, local-priority, abp-priority, hierarchy, "
+            "static-priority, periodic-priority");
+  EXPECT_NE(error_of({"--trimtab:colour=red"}).find("there is no option --trimtab:colour; there are workers, policy"),
+            std::string::npos);
+  EXPECT_NE(error_of({"--trimtab:workers"}).find("expected a value"), std::string::npos);
+  setenv("TRIMTAB_WORKERS", "5000", 1);
+  EXPECT_NE(error_of({}).find("TRIMTAB_WORKERS is \"5000\""), std::string::npos);
+}
+
+TEST_F(runtime_options_test, nothing_is_tuned_unless_it_is_asked_for) {
+  EXPECT_FALSE(read({}).options.companion);
+  EXPECT_FALSE(
+      read({"--trimtab:tune=", "--trimtab:tune-policy=queue-length", "--trimtab:print-decisions"}).options.companion);
+  EXPECT_TRUE(read({"--trimtab:tune=grain,workers"}).options.companion);
+  EXPECT_TRUE(read({"--trimtab:power-limit=200"}).options.companion);
+  EXPECT_TRUE(read({"--trimtab:tune=workers", "--trimtab:tune-policy=fit"}).options.companion);
+  const parsed open = read({"--trimtab:tune=scheduler", "--trimtab:policy=local"});
+  EXPECT_TRUE(open.options.companion);
+  EXPECT_TRUE(open.options.choose_policy);
+  EXPECT_EQ(open.options.policy, std::nullopt) << "it is where the choice begins";
+  EXPECT_FALSE(read({"--trimtab:tune=workers"}).options.choose_policy);
+  setenv("TRIMTAB_TASK_TUNE", "workers", 1);
+  EXPECT_TRUE(read({}).options.companion);
+  EXPECT_FALSE(read({"--trimtab:tune="}).options.companion) << "arguments come first";
+  EXPECT_NE(error_of({"--trimtab:tune=workers,cap"})
+                .find("is \"workers,cap\", expected a comma list of workers, grain, scheduler"),
+            std::string::npos);
+  EXPECT_NE(error_of({"--trimtab:tune-policy=power-limit"}).find("power-limit is 0"), std::string::npos);
+}
+
+TEST_F(runtime_options_test, the_programs_own_companion_is_kept) {
+  int made = 0;
+  tasks::runtime_options own;
+  own.companion = [&](tasks::runtime&) {
+    made += 1;
+    return std::make_shared<int>(1);
+  };
+  std::string tune = "--trimtab:tune=workers";
+  char* argv[] = {const_cast<char*>("program"), tune.data(), nullptr};
+  int argc = 2;
+  tasks::runtime_options options = options_from(argc, argv, own);
+  options.workers = 2;
+  const tasks::runtime rt(options);
+  EXPECT_EQ(made, 1);
+  EXPECT_NE(rt.grains(), nullptr);
+}
+
+// The value of `option` that is not its default.
+struct set_option {
+  const char* argument;
+  std::function<bool(const tasks::runtime_options&)> is_set;
+};
+
+TEST_F(runtime_options_test, every_option_sets_its_own_value) {
+  const set_option all[] = {
+      {"--trimtab:workers=3", [](const auto& of) { return of.workers == 3; }},
+      {"--trimtab:policy=hierarchy", [](const auto& of) { return of.policy == tasks::policy::hierarchy; }},
+      {"--trimtab:numa", [](const auto& of) { return of.numa; }},
+      {"--trimtab:stack-bytes=65536", [](const auto& of) { return of.stack_bytes == 65536; }},
+      {"--trimtab:deadlock-ms=7", [](const auto& of) { return of.deadlock_ms == 7; }},
+      {"--trimtab:print-counter=/a", [](const auto& of) { return of.print_counters == std::vector<std::string>{"/a"}; }},
+      {"--trimtab:print-counter-interval=8", [](const auto& of) { return of.print_counters_ms == 8; }},
+  };
+  for (const set_option& one : all)
+    for (const set_option& other : all)
+      EXPECT_EQ(other.is_set(read({one.argument}).options), one.argument == other.argument)
+          << one.argument << " " << other.argument;
+}
+
+TEST_F(runtime_options_test, words_are_in_the_order_of_what_they_mean) {
+  for (const char* const each :
+       {"local", "local-priority", "abp-priority", "hierarchy", "static-priority", "periodic-priority"})
+    EXPECT_EQ(read({std::string("--trimtab:policy=") + each}).options.policy, tasks::policy_of(each)) << each;
+  const std::pair<const char*, cap_policy> policies[] = {{"tuner", cap_policy::tuner},
+                                                         {"queue-length", cap_policy::queue_length},
+                                                         {"power-limit", cap_policy::power_limit},
+                                                         {"fit", cap_policy::fit}};
+  for (const auto& row : task_steering::option_table()) {
+    if (row.argument != std::string("tune-policy")) continue;
+    for (const auto& [word, policy] : policies) {
+      task_steering::chosen_options chosen;
+      row.set(chosen, options::check(row.allowed, word).value());
+      EXPECT_EQ(chosen.tuning.policy, policy) << word;
+    }
+  }
+}
+
+TEST_F(runtime_options_test, the_table_holds_for_the_defaults) {
+  for (const auto& each : task_steering::option_table()) {
+    if (each.standard[0] == '\0') continue;
+    const parsed got = read({std::string("--trimtab:") + each.argument + "=" + each.standard});
+    EXPECT_EQ(got.options.workers, tasks::runtime_options{}.workers) << each.argument;
+    EXPECT_EQ(got.options.policy.value_or(tasks::policy::local_priority), tasks::policy::local_priority) << each.argument;
+    EXPECT_EQ(got.options.stack_bytes, tasks::runtime_options{}.stack_bytes) << each.argument;
+    EXPECT_EQ(got.options.deadlock_ms, tasks::runtime_options{}.deadlock_ms) << each.argument;
+  }
+}
+
+}  // namespace
+}  // namespace trimtab

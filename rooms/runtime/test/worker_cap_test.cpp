@@ -1,0 +1,231 @@
+#include "worker_cap.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "repeated_work.hpp"
+#include "run_delay.hpp"
+#include "scratch_folder.hpp"
+#include "trimtab/steer/tasks_figures.hpp"
+#include "trimtab/tasks.hpp"
+
+namespace trimtab::task_steering {
+namespace {
+
+void this_thread_works() {
+  for (int i = 0; i < 100'000; ++i) asm volatile("" : : "r"(i));
+}
+
+TEST(work_share, is_of_the_time_in_which_somebody_worked) {
+  EXPECT_DOUBLE_EQ(work_share({0.01, 0.04, 0.01, 100}), 1) << "four workers, all the time";
+  EXPECT_DOUBLE_EQ(work_share({0.01, 0.012, 0.006, 100}), 0.6) << "two, together";
+  EXPECT_DOUBLE_EQ(work_share({0.01, 0.009, 0.003, 100}), 0.9) << "three, one after the other";
+  EXPECT_DOUBLE_EQ(work_share({0, 0, 0, 0}), 0);
+}
+
+TEST(work_window, leaves_idle_time_out) {
+  work_window window;
+  const work_done half{0.01, 0.01, 0.005, 20}, idle{0.01, 0.0001, 0.0001, 1};
+  EXPECT_FALSE(window.add(half, 3));
+  for (int i = 0; i < 50; ++i) EXPECT_FALSE(window.add(idle, 3));
+  const auto made = window.add(half, 3);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->under, 3u);
+  EXPECT_DOUBLE_EQ(made->value, 0.01 / 40);
+  EXPECT_DOUBLE_EQ(made->seconds, 0.01);
+}
+
+TEST(work_window, has_one_setting_only) {
+  work_window window;
+  EXPECT_FALSE(window.add({0.01, 0.01, 0.01, 31}, 1));
+  EXPECT_FALSE(window.add({0.01, 0.01, 0.01, 31}, 2)) << "31 tasks of it were of the setting before";
+  const auto made = window.add({0.01, 0.01, 0.01, 31}, 2);
+  ASSERT_TRUE(made);
+  EXPECT_DOUBLE_EQ(made->value, 0.02 / 62);
+}
+
+TEST(work_window, of_long_tasks_takes_longer) {
+  work_window window;
+  for (int i = 0; i < 24; ++i) EXPECT_FALSE(window.add({0.01, 0.02, 0.01, i % 8 == 0 ? 1u : 0u}, 1)) << i;
+  std::optional<steer::measurement> made;
+  for (int i = 0; i < 2 && !made; ++i) made = window.add({0.01, 0.02, 0.01, 0}, 1);
+  ASSERT_TRUE(made);
+  EXPECT_NEAR(made->value, 0.25 / 3, 0.01);
+}
+
+TEST(worker_cap, is_the_programs_once_the_program_sets_it) {
+  tasks::runtime rt({.workers = 4});
+  worker_cap cap(rt, 1, "runtime", power_meter());
+  EXPECT_TRUE(cap.turn(2));
+  EXPECT_EQ(rt.active_workers(), 2u);
+  EXPECT_FALSE(cap.is_taken_over());
+  EXPECT_FALSE(cap.turn(5));
+  rt.set_active_workers(3);
+  EXPECT_TRUE(cap.is_taken_over());
+  EXPECT_FALSE(cap.turn(1));
+  EXPECT_EQ(rt.active_workers(), 3u);
+}
+
+TEST(worker_cap, tells_how_long_tasks_are_and_what_managing_one_costs) {
+  tasks::runtime rt({.workers = 1});
+  worker_cap cap(rt, 1, "runtime", power_meter());
+  rt.run([] {
+    std::vector<future<void>> made(10'000);
+    for (auto& each : made) each = async([] {});
+    // Now the worker's loop runs them: who waits would run them in its own place, untimed.
+    for (auto& each : made)
+      while (!each.ready()) this_task::yield();
+  });
+  const steer::subject_state state = cap.look();
+  EXPECT_GT(steer::figure_or(state.figures, steer::figures::instance_seconds, 0), 0);
+  EXPECT_GT(steer::figure_or(state.figures, steer::figures::overhead_seconds, 0), 0);
+}
+
+TEST(worker_cap, tells_the_run_delay_of_one_cap_only) {
+  tasks::runtime rt({.workers = 4});
+  worker_cap cap(rt, 1, "runtime", power_meter());
+  const auto is_told = [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const steer::subject_state state = cap.look();
+    return steer::find_figure(state.figures, steer::figures::run_delay_share) != nullptr;
+  };
+  const auto is_told_in_time = [&] {
+    for (int i = 0; i < 1000; ++i)
+      if (is_told()) return true;
+    return false;
+  };
+  EXPECT_FALSE(is_told());
+  EXPECT_TRUE(is_told_in_time());
+  EXPECT_TRUE(cap.turn(2));
+  EXPECT_FALSE(is_told()) << "what the four have waited";
+  EXPECT_FALSE(is_told()) << "those who are parked may still have been counted";
+  EXPECT_TRUE(is_told_in_time());
+}
+
+// The share on a CPU, and without a task, when each of four tasks has called `work` for some time.
+std::pair<double, double> shares_of(void (*work)(), int tasks) {
+  tasks::runtime rt({.workers = 4});
+  worker_cap cap(rt, 1, "runtime", power_meter());
+  std::atomic<bool> is_over = false;
+  std::thread watcher;
+  std::pair<double, double> made{-1, -1};
+  rt.run([&] {
+    std::vector<future<void>> all;
+    for (int i = 0; i < tasks; ++i)
+      all.push_back(async([&] {
+        while (!is_over) work();
+      }));
+    watcher = std::thread([&] {
+      for (int i = 0; i < 1000 && made.first < 0; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        const steer::subject_state state = cap.look();
+        made = {steer::figure_or(state.figures, steer::figures::cpu_share, -1),
+                steer::figure_or(state.figures, steer::figures::workless_share, -1)};
+      }
+      is_over = true;
+    });
+    for (auto& each : all) each.get();
+  });
+  watcher.join();
+  return made;
+}
+
+TEST(worker_cap, tells_workers_that_sleep_in_their_tasks_from_those_that_have_none) {
+  const auto [asleep_on_cpu, asleep_workless] =
+      shares_of([] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }, 4);
+  EXPECT_GE(asleep_on_cpu, 0);
+  EXPECT_LT(asleep_on_cpu, 0.5);
+  EXPECT_GE(asleep_workless, 0);
+  EXPECT_LT(asleep_workless, 0.5);
+  const auto [alone_on_cpu, alone_workless] = shares_of([] { this_thread_works(); }, 1);
+  EXPECT_GT(alone_on_cpu, asleep_on_cpu);
+  EXPECT_GT(alone_workless, 0.5) << "three of four";
+}
+
+TEST(worker_cap, measures_by_loops_and_steps_where_these_are_the_work) {
+  tasks::runtime rt({.workers = 2});
+  worker_cap cap(rt, 1, "runtime", power_meter());
+  repeated_work steps(cap, 0);
+  // Each takes 2 ms for 10 units, then, under another decision, 4 ms.
+  for (int i = 0; i < 20; ++i) steps.end(steps.begin(), 0.002, 10);
+  const repeated_work::begun before = steps.begin();
+  cap.in_force(7);
+  steps.end(before, 100, 10);  // began under the other
+  for (int i = 0; i < 20; ++i) steps.end(steps.begin(), 0.004, 10);
+  const steer::subject_state state = cap.look();
+  ASSERT_GE(state.measured.size(), 4u);
+  for (const steer::measurement& each : state.measured) {
+    EXPECT_DOUBLE_EQ(each.value, each.under == 7 ? 2 : 1);
+    EXPECT_GE(each.seconds, 0.01);
+  }
+  EXPECT_EQ(state.measured.back().under, 7u);
+}
+
+TEST(repeated_work, is_measured_by_unit_and_under_what_was_in_force_when_it_began) {
+  tasks::runtime rt({.workers = 2});
+  worker_cap cap(rt, 1, "runtime", power_meter());
+  repeated_work loop(cap, 8);
+  const repeated_work::begun old = loop.begin();
+  EXPECT_EQ(old.size, 8);
+  loop.turn(16);
+  loop.in_force(5);
+  EXPECT_EQ(loop.begin().size, 16);
+  loop.end(old, 1, 1);
+  for (int i = 0; i < 10; ++i) loop.end(loop.begin(), 2e-5, 100);
+  const std::vector<steer::measurement> measured = loop.take();
+  ASSERT_EQ(measured.size(), 2u) << "short ones are joined";
+  for (const steer::measurement& each : measured) {
+    EXPECT_EQ(each.under, 5u);
+    EXPECT_DOUBLE_EQ(each.value, 2e-7);
+  }
+  EXPECT_TRUE(loop.take().empty());
+}
+
+class files : public ::testing::Test {
+ protected:
+  void write(const std::string& path, const std::string& text) const { scratch.put(path, text); }
+  scratch_folder scratch;
+  const std::string& root = scratch.path();
+};
+
+using package_energy_test = files;
+using run_delay_test = files;
+
+TEST_F(package_energy_test, is_the_sum_of_packages_and_goes_on_where_a_meter_begins_anew) {
+  const std::string zone = "/sys/class/powercap/intel-rapl:";
+  write(zone + "0/energy_uj", "1000000\n");
+  write(zone + "0/max_energy_range_uj", "5000000\n");
+  write(zone + "1/energy_uj", "0\n");
+  write(zone + "0:0/energy_uj", "7\n");  // a part of package 0
+  package_energy energy(root);
+  EXPECT_DOUBLE_EQ(energy().value(), 0);
+  write(zone + "0/energy_uj", "4000000\n");
+  write(zone + "1/energy_uj", "2000000\n");
+  EXPECT_DOUBLE_EQ(energy().value(), 5);
+  write(zone + "0/energy_uj", "1000000\n");
+  EXPECT_DOUBLE_EQ(energy().value(), 7);
+}
+
+TEST_F(package_energy_test, is_none_without_a_meter) {
+  EXPECT_FALSE(package_energy(root)());
+  EXPECT_FALSE(power_meter(package_energy(root)).is_there());
+  EXPECT_FALSE(power_meter(package_energy(root)).watts());
+}
+
+TEST_F(run_delay_test, is_that_of_all_threads) {
+  for (const std::string thread : {"1", "2"}) std::filesystem::create_directories(root + "/proc/self/task/" + thread);
+  write("/proc/1/schedstat", "10 200 3\n");
+  write("/proc/2/schedstat", "10 30 3\n");
+  EXPECT_EQ(read_run_delay(root.c_str()), 230u);
+  EXPECT_EQ(read_run_delay("/nowhere"), 0u);
+}
+
+}  // namespace
+}  // namespace trimtab::task_steering
