@@ -143,9 +143,10 @@ def views_of(run: Run) -> list[View]:
 
     origin = min((start_ns(process) for process in run.processes), default=0.0)
     found = []
+    numbers: set[int] = set()
     with Symbols(run.directory) as symbols:
         for process in run.processes:
-            pid, image = (int(part) for part in process.directory.name.split("-"))
+            numbers.add(number := _free_number(process, numbers))
             start = int(process.header["start_ticks"])
             ticks = span_of(process, ended).wall_s * 1e9 / process.ns_per_tick
             end = start + int(min(ticks, _LONGEST / process.ns_per_tick, _LONGEST))
@@ -153,13 +154,22 @@ def views_of(run: Run) -> list[View]:
                 View(
                     process,
                     places_of(process, symbols),
-                    (pid + image * _MOST_PIDS) & 0x7FFFFFFF,
-                    " ".join(process.command)[:200] + (f" (image {image})" if image else ""),
+                    number,
+                    " ".join(process.command)[:200] + (f" (image {process.image})" if process.image else ""),
                     start_ns(process) - origin,
                     min(end, (1 << 64) - 1),
                 )
             )
     return found
+
+
+def _free_number(process: Process, taken: set[int]) -> int:
+    """The process's pid, or another number, where an earlier image or a process of another host has that one."""
+    number = (process.pid + process.image * _MOST_PIDS) & 0x7FFFFFFF
+    while number in taken:
+        # Odd, so that every number is tried before one comes again.
+        number = (number + _MOST_PIDS + 1) & 0x7FFFFFFF
+    return number
 
 
 def notes_of(views: list[View]) -> list[str]:

@@ -94,8 +94,7 @@ _EVENTS = {
 
 
 def _process_columns(view: View, count: int) -> Block:
-    pid, image = view.process.directory.name.split("-")
-    return {"pid": np.full(count, int(pid)), "image": np.full(count, int(image))}
+    return {"pid": np.full(count, view.process.pid), "image": np.full(count, view.process.image)}
 
 
 def _events(views: list[View], advance: Advance) -> Iterator[Block]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+_RANK_DIGITS = 10
 NO_LANE = 0xFFFFFFFF
 NO_SUBJECT = 0xFFFFFFFF
 UNKNOWN = 0xFFFFFFFFFFFFFFFF
@@ -215,6 +216,32 @@ class Process:
     def modules_by_id(self) -> dict[int | None, Module]:
         """Those of `modules`, of which a run may have very many."""
         return {each.id: each for each in self.modules}
+
+    @property
+    def pid(self) -> int:
+        """The number that the system gave it."""
+        return int(self.directory.name.rsplit("-", 2)[-2])
+
+    @property
+    def image(self) -> int:
+        """Its place among the images with this number on this host: after exec, or of processes one after another."""
+        return int(self.directory.name.rsplit("-", 1)[-1])
+
+    @property
+    def host(self) -> str:
+        """The host that it ran on; empty: not known."""
+        return self.facts.get("host", "")
+
+    @property
+    def rank(self) -> int | None:
+        """Its rank in the job; None: it has none."""
+        rank = self.facts.get("rank", "")
+        return int(rank) if rank.isdecimal() and len(rank) <= _RANK_DIGITS else None
+
+    @property
+    def same_process(self) -> tuple[str, int, str]:
+        """Equal for the images of one process, before and after exec; a process that got the number later has another."""
+        return self.host, self.pid, self.facts.get("process start", "")
 
     @property
     def ns_per_tick(self) -> float:

@@ -78,21 +78,22 @@ TEST(recorder, finds_one_subject_when_many_threads_ask_at_once) {
 TEST(recorder, writes_names_that_read_back) {
   scratch_run run;
   open_recorder recorder(run);
+  const std::size_t before = header_bytes + header_of(bytes_of(recorder.file("names.tt"))).written;
   recorder->unavailable("hardware counters", "none here", "none");
   recorder->named_subject(subject_kind::scope, "solve", "a.c", 3);
   const auto bytes = bytes_of(recorder.file("names.tt"));
   const file_header head = header_of(bytes);
   ASSERT_GT(head.written, 0u);
   name_plain first{};
-  std::memcpy(&first, bytes.data() + header_bytes, sizeof first);
+  std::memcpy(&first, bytes.data() + before, sizeof first);
   EXPECT_EQ(first.head.tag, name_tag::unavailable);
-  EXPECT_STREQ(bytes.data() + header_bytes + sizeof first, "hardware counters");
+  EXPECT_STREQ(bytes.data() + before + sizeof first, "hardware counters");
   name_subject second{};
-  std::memcpy(&second, bytes.data() + header_bytes + first.head.bytes, sizeof second);
+  std::memcpy(&second, bytes.data() + before + first.head.bytes, sizeof second);
   EXPECT_EQ(second.head.tag, name_tag::subject);
   EXPECT_EQ(second.line, 3u);
-  EXPECT_STREQ(bytes.data() + header_bytes + first.head.bytes + sizeof second, "solve");
-  EXPECT_EQ(first.head.bytes + second.head.bytes, head.written);
+  EXPECT_STREQ(bytes.data() + before + first.head.bytes + sizeof second, "solve");
+  EXPECT_EQ(before + first.head.bytes + second.head.bytes, header_bytes + head.written);
 }
 
 TEST(recorder, keeps_the_time_during_which_any_region_is_active) {
@@ -127,7 +128,7 @@ TEST(recorder, a_forked_child_writes_its_own_directory_and_not_its_parents) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(records_of<profile_row>(bytes_of(parents)).at(0).count, 0u);
-  const auto childs = run.path() + "/" + std::to_string(child) + "-0/lane-0000.profile";
+  const auto childs = folder_of(run, child) + "/lane-0000.profile";
   const auto rows = records_of<profile_row>(bytes_of(childs));
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].sum, 5u);
@@ -145,7 +146,7 @@ TEST(recorder, a_killed_process_leaves_whole_records_up_to_that_instant) {
     }
   }
   waitpid(child, nullptr, 0);
-  const auto events = records_of<event>(bytes_of(run.path() + "/" + std::to_string(child) + "-0/lane-0000.events"));
+  const auto events = records_of<event>(bytes_of(folder_of(run, child) + "/lane-0000.events"));
   ASSERT_EQ(events.size(), 5002u);  // thread_begin first
   for (std::size_t i = 1; i < events.size(); ++i) {
     EXPECT_EQ(events[i].a, i - 1);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "process_identity.hpp"
 #include "scratch_folder.hpp"
 #include "trimtab/observe/format.hpp"
 #include "trimtab/observe/recorder.hpp"
@@ -18,6 +19,11 @@
 namespace trimtab::observe::testing {
 
 using scratch_run = scratch_folder;
+
+// Of the first process with this number in the run.
+inline std::string folder_of(const scratch_run& run, int pid) {
+  return run.path() + "/" + file_host_name().text + "-" + std::to_string(pid) + "-0";
+}
 
 inline std::vector<char> bytes_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

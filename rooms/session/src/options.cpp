@@ -75,6 +75,22 @@ bool read_policy(const char* text, steering_options& chosen) noexcept {
   return true;
 }
 
+// Of what the launcher has set wrongly nothing is told: it is none of our options.
+template <class lookup>
+void read_rank(const lookup& value_of, observe::recorder_options& into) noexcept {
+  constexpr std::uint64_t most = 0x7fffffff;
+  for (const rank_variables& each : rank_table) {
+    const char* const text = value_of(each.rank);
+    std::uint64_t rank = 0, size = 0;
+    if (text == nullptr || !read_number(text, 0, most, rank)) continue;
+    if (each.required[0] != '\0' && value_of(each.required) == nullptr) continue;
+    into.rank = static_cast<std::int64_t>(rank);
+    const char* const ranks = value_of(each.size);
+    if (ranks != nullptr && read_number(ranks, rank + 1, most, size)) into.job_size = static_cast<std::int64_t>(size);
+    return;
+  }
+}
+
 }  // namespace
 
 options read_options(const char* (*look_up)(const char* name)) noexcept {
@@ -132,6 +148,7 @@ options read_options(const char* (*look_up)(const char* name)) noexcept {
     result.recorder.has_snapshots = is(text, "1");
     check("TRIMTAB_RECORD_SNAPSHOTS", text, is(text, "0") || is(text, "1"));
   }
+  read_rank(value_of, result.recorder);
   result.steering.runtime_directory = value_of("XDG_RUNTIME_DIR");
   for (const char* const each : {"KMP_BLOCKTIME", "KMP_LIBRARY", "OMP_WAIT_POLICY"})
     result.steering.is_waiting_set = result.steering.is_waiting_set || value_of(each) != nullptr;

@@ -38,6 +38,22 @@ inline constexpr option option_table[] = {
     {"TRIMTAB_RECORD_SNAPSHOTS", "0", "1: all that steering is told is written into the run, to be replayed"},
 };
 
+// What launchers of parallel jobs set in each rank, the innermost launcher first: Open MPI and MPICH start their own
+// processes with srun inside Slurm. A rank has `rank` and, if it is not empty, `required`. As in
+// python/trimtab/launcher/job.py, which has the reasons; a test compares the two.
+struct rank_variables {
+  const char* rank;
+  const char* size;
+  const char* required;
+};
+
+inline constexpr rank_variables rank_table[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", ""},
+    {"PMI_RANK", "PMI_SIZE", ""},
+    {"PMIX_RANK", "SLURM_STEP_NUM_TASKS", "PMIX_NAMESPACE"},
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"},
+};
+
 enum class tune : std::uint8_t { off, on, frozen, shuffle };
 
 enum class thread_policy : std::uint8_t { off, fit, asat_v1, asat_v2, asat_v1_timed, asat_v2_reset, regions };

@@ -2,13 +2,13 @@
 // same in prose; tests/golden holds files that the C++ and the Python test-suites both read.
 //
 //   RUN/run.json                 by the launcher: command, machine, how it ended
-//   RUN/<pid>-<n>/process.tt     one page: who this process is, its clock, how far it got
-//   RUN/<pid>-<n>/names.tt       page + tagged records: modules, subjects, counters, what was unavailable
-//   RUN/<pid>-<n>/counters.tt    page + sample records over time, written by the sampler thread
-//   RUN/<pid>-<n>/switches.tt    page + event records: the lanes' context switches (where permitted)
-//   RUN/<pid>-<n>/decisions.tt   page + decision records: what was changed while the program ran, and why
-//   RUN/<pid>-<n>/lane-0000.events    page + event records, a ring or an append-only stream
-//   RUN/<pid>-<n>/lane-0000.profile   page + profile rows
+//   RUN/<host>-<pid>-<n>/process.tt     one page: who this process is, its clock, how far it got
+//   RUN/<host>-<pid>-<n>/names.tt       page + tagged records: modules, subjects, counters, what was unavailable
+//   RUN/<host>-<pid>-<n>/counters.tt    page + sample records over time, written by the sampler thread
+//   RUN/<host>-<pid>-<n>/switches.tt    page + event records: the lanes' context switches (where permitted)
+//   RUN/<host>-<pid>-<n>/decisions.tt   page + decision records: what was changed while the program ran, and why
+//   RUN/<host>-<pid>-<n>/lane-0000.events    page + event records, a ring or an append-only stream
+//   RUN/<host>-<pid>-<n>/lane-0000.profile   page + profile rows
 //
 // Every file begins with a file_header of 4096 bytes; records of `record_bytes` follow, `written` of them
 // complete (stored with release order after the record itself: a process killed at any instant leaves
