@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from trimtab.launcher import directory_of_job, is_open_to
+from trimtab.launcher import directory_of_job, is_open_to, job_folder
 from trimtab.launcher.job import RANK_VARIABLES, Job, job_of
 from trimtab.launcher.job_folder import JobFolder, RankState, enter_job, rank_folder, state_of
 
@@ -300,6 +300,44 @@ def test_a_run_that_did_not_start_leaves_nothing(tmp_path: Path) -> None:
     assert sorted(each.name for each in run.iterdir()) == ["rank-1", "run.json", "settings.txt"]
     second.leave()
     assert not run.exists()
+
+
+def test_a_rank_that_came_while_the_only_other_gave_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its place is in a run that has its name."""
+    run = tmp_path / "run"
+    first = enter(run, job(0))
+    rename = os.rename
+    comers = []
+
+    def rename_late(*names: Any, **more: Any) -> None:
+        monkeypatch.setattr(os, "rename", rename)
+        comers.append(enter(run, job(1)))
+        rename(*names, **more)
+
+    monkeypatch.setattr(os, "rename", rename_late)
+    first.leave()
+    assert comers[0].is_at_path()
+    assert sorted(each.name for each in run.iterdir()) == ["rank-1", "run.json", "settings.txt"]
+    assert [each.name for each in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_run_that_is_gone_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = tmp_path / "run"
+    first = enter(run, job(0))
+    taken = job_folder._take_place
+
+    def take_late(path: Path, which: Job) -> JobFolder:
+        monkeypatch.setattr(job_folder, "_take_place", taken)
+        entered = taken(path, which)
+        run.rename(tmp_path / "away")
+        return entered
+
+    monkeypatch.setattr(job_folder, "_take_place", take_late)
+    second = enter(run, job(1))
+    assert second.is_at_path() and not first.is_at_path()
+    assert [each.name for each in (tmp_path / "away").glob("rank-*")] == ["rank-0"]
 
 
 RACE = """

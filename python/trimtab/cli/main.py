@@ -276,7 +276,7 @@ def run(
 
 
 def _is_run_of_job(directory: Path) -> bool:
-    """Whether another rank of this process's job has made it, and this rank may join."""
+    """Whether another rank of this process's job has made it, and this rank may join; or it is gone."""
     with contextlib.suppress(Exception):
         from trimtab.launcher import is_open_to, job_of
 

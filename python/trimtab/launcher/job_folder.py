@@ -35,6 +35,7 @@ _START_S = 5.0
 _POLL_S = 0.05
 # A run that began longer ago, and in which nothing runs, is of an earlier job with the same identity.
 _LONGEST_START_S = 600.0
+_ATTEMPTS = 100
 _MOST_RUNS = 10_000
 _NAME_TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
 
@@ -54,11 +55,14 @@ def rank_folder(rank: int) -> str:
 
 
 def is_open_to(path: Path, job: Job) -> bool:
-    """Whether there is a run of this job at `path`, in which this rank has no place yet."""
-    with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
-        stack.enter_context(_joined(path, job))
-        return True
-    return False
+    """Whether there is nothing at `path`, or a run of this job in which this rank has no place yet."""
+    try:
+        with _joined(path, job):
+            return True
+    except FileNotFoundError:
+        return not os.path.lexists(path)
+    except OSError:
+        return False
 
 
 @contextlib.contextmanager
@@ -67,6 +71,7 @@ def _joined(path: Path, job: Job) -> Iterator[int]:
 
     Raises:
         FileExistsError: it is something else, or has this rank already.
+        FileNotFoundError: there is nothing.
         OSError: it cannot be opened.
     """
     try:
@@ -158,14 +163,31 @@ class JobFolder:
 
     def leave(self) -> None:
         """There was no run of this rank, and none at all if no other has come."""
+        self._give_up_place()
+        with contextlib.suppress(OSError):
+            self._remove_if_empty()
+
+    def _give_up_place(self) -> None:
         shutil.rmtree(_inside(self._folder) / rank_folder(self.job.rank), ignore_errors=True)
+
+    def _remove_if_empty(self) -> None:
         if _ranks_in(self._folder):
             return
-        with contextlib.suppress(OSError):
-            for name in os.listdir(self._folder):
-                os.unlink(name, dir_fd=self._folder)
-            # Another rank may have come by now: then it is not empty.
-            os.rmdir(self.path)
+        # Others find it whole or not at all here, too.
+        away = self.path.parent / f".trimtab-{os.urandom(8).hex()}.part"
+        os.rename(self.path, away)
+        if _ranks_in(self._folder):
+            # Of a rank that came in between.
+            os.rename(away, self.path)
+        else:
+            shutil.rmtree(away, ignore_errors=True)
+
+    def is_at_path(self) -> bool:
+        """Whether the run has its name still: the only rank that it had may have given up meanwhile."""
+        try:
+            return os.path.samestat(os.fstat(self._folder), os.lstat(self.path))
+        except OSError:
+            return False
 
     def is_reporter(self, sleep: Callable[[float], None] = time.sleep) -> bool:
         """Whether this launcher is to report on the run: it ended last. At most one does.
@@ -219,7 +241,7 @@ def directory_of_job(job: Job) -> Path:
     first = below_runs(job_name(job.id))
     for number in range(1, _MOST_RUNS):
         path = first if number == 1 else first.with_name(f"{first.name}-{number}")
-        if not os.path.lexists(path) or is_open_to(path, job):
+        if is_open_to(path, job):
             return path
     return first
 
@@ -237,8 +259,20 @@ def enter_job(path: Path, job: Job, info: dict[str, Any], files: Mapping[str, st
         OSError: it cannot be made, or written.
     """
     described = {"launcher": job.launcher, "id": job.id, "size": job.size}
-    if not os.path.lexists(path):
-        _make(path, {**info, "job": described}, files)
+    for _ in range(_ATTEMPTS):
+        if not os.path.lexists(path):
+            _make(path, {**info, "job": described}, files)
+        with contextlib.suppress(FileNotFoundError):
+            entered = _take_place(path, job)
+            if entered.is_at_path():
+                return entered
+            entered._give_up_place()
+            entered.close()
+    raise FileNotFoundError(errno.ENOENT, "other ranks made it and removed it again", str(path))
+
+
+def _take_place(path: Path, job: Job) -> JobFolder:
+    """Make this rank's folder in the run of the job at `path`; errors as of `_joined`."""
     with _joined(path, job) as folder:
         held = os.dup(folder)
     try:
