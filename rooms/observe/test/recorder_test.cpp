@@ -78,7 +78,7 @@ TEST(recorder, finds_one_subject_when_many_threads_ask_at_once) {
 TEST(recorder, writes_names_that_read_back) {
   scratch_run run;
   open_recorder recorder(run);
-  const std::size_t before = header_bytes + header_of(bytes_of(recorder.file("names.tt"))).written;
+  const std::size_t before = recorder.next_name();
   recorder->unavailable("hardware counters", "none here", "none");
   recorder->named_subject(subject_kind::scope, "solve", "a.c", 3);
   const auto bytes = bytes_of(recorder.file("names.tt"));

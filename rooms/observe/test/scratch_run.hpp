@@ -72,6 +72,8 @@ struct open_recorder {
   }
   recorder* operator->() { return recorder_.get(); }
   recorder& operator*() { return *recorder_; }
+  // Where the next record of names.tt will stand: a process begins with facts about itself.
+  std::size_t next_name() { return header_bytes + header_of(bytes_of(file("names.tt"))).written; }
   std::string file(const char* name) { return std::string(recorder_->directory()) + "/" + name; }
 
   int error = 0;
