@@ -96,7 +96,7 @@ def c_enumeration(each: Enumeration) -> str:
 def _files(schema: Schema) -> Iterator[str]:
     width = max(len(each.path) for each in schema.files if each.record)
     for each in schema.files:
-        if each.path.startswith("PID-N/") and "snapshots" not in each.path:
+        if each.path.startswith("HOST-PID-N/") and "snapshots" not in each.path:
             yield f"//   {each.path:<{width}}  {each.content}\n"
 
 

@@ -317,19 +317,25 @@ FILES = (
     File("symbols.json", "source places found by the first report"),
     File(
         "settings.txt",
-        "what earlier runs found, as the program's library was given it; absent without any ([steering.md](steering.md))",
+        "what earlier runs found, as the program's library was given it; absent without any ([guide](../guide/tune.md#the-history))",
     ),
-    File("PID-N/process.tt", "who the process is, its clock, how far it got"),
-    File("PID-N/names.tt", "modules, subjects, counters, what was unavailable", "name_record"),
-    File("PID-N/counters.tt", "samples over time; absent without any", "sample"),
-    File("PID-N/switches.tt", "context switches of the lanes; absent without any", "event"),
-    File("PID-N/decisions.tt", "what was changed while the process ran; absent without any", "decision"),
+    File("reported", "of a job: a launcher has printed, or is about to print, the verdict; empty"),
     File(
-        "PID-N/snapshots.txt, snapshots-runtime-1.txt, snapshots-scheduler-1.txt, ...",
+        "rank-R/run.json, rank-R/settings.txt",
+        "of a job: the same of rank R, by the launcher that started it",
+    ),
+    File("rank-R/launcher.lock", "of a job: locked (`flock`) while that launcher lives; empty"),
+    File("HOST-PID-N/process.tt", "who the process is, its clock, how far it got"),
+    File("HOST-PID-N/names.tt", "modules, subjects, counters, what was unavailable", "name_record"),
+    File("HOST-PID-N/counters.tt", "samples over time; absent without any", "sample"),
+    File("HOST-PID-N/switches.tt", "context switches of the lanes; absent without any", "event"),
+    File("HOST-PID-N/decisions.tt", "what was changed while the process ran; absent without any", "decision"),
+    File(
+        "HOST-PID-N/snapshots.txt, snapshots-runtime-1.txt, snapshots-scheduler-1.txt, ...",
         "what steering received; only with `--record-snapshots`",
     ),
-    File("PID-N/lane-0000.events", "events of a lane: a ring, or appended to", "event"),
-    File("PID-N/lane-0000.profile", "profile rows of a lane", "profile_row"),
+    File("HOST-PID-N/lane-0000.events", "events of a lane: a ring, or appended to", "event"),
+    File("HOST-PID-N/lane-0000.profile", "profile rows of a lane", "profile_row"),
 )
 
 SCHEMA = Schema(

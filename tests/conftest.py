@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from trimtab.launcher.job import RANK_VARIABLES
 
 # Cases made up by hypothesis are the same at every run; TRIMTAB_FUZZ=10000 looks at others.
 settings.register_profile("same", derandomize=not os.environ.get("TRIMTAB_FUZZ"))
@@ -21,6 +22,10 @@ settings.load_profile("same")
 # Tests send signals to programs that they start, which inherit what is ignored: in the background of a shell these are.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# Nor are the programs of tests ranks of a job in which the tests are run.
+for _variables in RANK_VARIABLES:
+    os.environ.pop(_variables.rank, None)
 
 # pytest-xdist tells its processes the width of a terminal that they do not have.
 os.environ.pop("COLUMNS", None)

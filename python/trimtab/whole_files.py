@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -153,6 +154,63 @@ def ensure_private_folder(path: Path) -> None:
         raise PermissionError(errno.EPERM, "is a link of another user", str(path))
     with open_private_folder(path):
         pass
+
+
+def make_folder_in(folder: int, name: str) -> int:
+    """Make the folder `name` in an open folder, where nothing has that name, for this user only; a descriptor of it.
+
+    Raises:
+        OSError: it is there, or cannot be made.
+    """
+    os.mkdir(name, 0o700, dir_fd=folder)
+    return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+
+
+def open_own_folder(path: Path) -> int:
+    """A descriptor of the folder `path`, which is no link, is this user's, and in which nobody else may write.
+
+    Raises:
+        PermissionError: it is not.
+        OSError: it cannot be opened.
+    """
+    opened = os.open(path, _FOLDER | os.O_NOFOLLOW)
+    if why := why_not_private(os.fstat(opened)):
+        os.close(opened)
+        raise PermissionError(errno.EPERM, why, str(path))
+    return opened
+
+
+def hold_lock(folder: int, name: str) -> int | None:
+    """A new file `name` in an open folder, locked until its descriptor is closed or this process dies; None: no locks there."""
+    own_name = f".trimtab-{os.urandom(8).hex()}.part"
+    opened = None
+    try:
+        opened = os.open(own_name, _NEW_FILE, 0o600, dir_fd=folder)
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Nobody sees it before it is locked.
+        os.rename(own_name, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError:
+        if opened is not None:
+            os.close(opened)
+            with contextlib.suppress(OSError):
+                os.unlink(own_name, dir_fd=folder)
+        return None
+    return opened
+
+
+def is_locked(path: Path) -> bool:
+    """Whether who made this lock still holds it. True also where nobody can tell: it is not there, or locks do not work."""
+    try:
+        opened = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(opened)
+    return False
 
 
 class _Part:

@@ -92,7 +92,7 @@ def problems_of(path: Path) -> list[str]:
     found = []
     read = {each.directory.name for each in run.processes}
     named = {each.what.removeprefix("process ") for each in run.left_out}
-    there = {each.name for each in path.iterdir() if re.fullmatch(r"\d+-\d+", each.name)}
+    there = {each.name for each in path.iterdir() if re.fullmatch(r".+-\d+-\d+", each.name)}
     if read | named != there or read & named:
         found.append(f"read {read}, left out {named}, there {there}")
     # What was killed is incomplete, not damaged.

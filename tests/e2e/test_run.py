@@ -185,7 +185,7 @@ def test_killed_at_a_random_instant(
         while not list(directory.glob("*/lane-0000.events")) and time.monotonic() < deadline:
             time.sleep(0.01)
         time.sleep(chance.uniform(0, 0.2))
-        pid = int(next(directory.glob("*-0")).name.split("-")[0])
+        pid = int(next(directory.glob("*-0")).name.split("-")[-2])
         os.kill(pid, signal.Signals[number])
         assert process.wait(60) == -signal.Signals[number], f"seed {seed}"
         out = subprocess.run(

@@ -148,7 +148,20 @@ def bases(folder: Path) -> list[Path]:
     ]
     named = [subject(1, SubjectKind.WORKERS, "runtime 1"), subject(2, SubjectKind.TASK, "stencil")]
     tasks = write_run(folder / "tasks", ProcessFiles(workers, named, parallel=8.0, ended=False))
-    return [golden, program, tasks]
+    return [golden, program, tasks, _job(folder / "job")]
+
+
+def _job(folder: Path) -> Path:
+    """Of three ranks, one of which has not come."""
+    usage = {"user_s": 1.0, "system_s": 0.5, "voluntary": 3, "involuntary": 4, "max_rss_kb": 1000}
+    ended = {"real_ns": 9 * 10**18, "rusage": usage, "code": 0, "signal": None, "wall_s": 10.0, "mono_ns": 1}
+    for rank in range(2):
+        lanes = [LaneFile([*team_of(1, 5.0, [5.0, 3.0])], run_s=9.0), LaneFile()]
+        about = {"rank": rank, "ended": ended, "machine": {"hostname": f"node{rank}"}}
+        write_run(folder / f"rank-{rank}", ProcessFiles(lanes, [subject(1)], parallel=5.0), info=about)
+        (folder / f"rank-{rank}" / "100-0").rename(folder / f"rank-{rank}" / f"node{rank}-100-0")
+    about = {"ended": None, "job": {"launcher": "Open MPI", "id": "a", "size": 3}}
+    return write_run(folder, info=about)
 
 
 class Mutated:
@@ -316,7 +329,9 @@ def _more_of_it(of: Mutated, path: Path, chance: random.Random) -> None:
 
 
 def _another_process(of: Mutated, path: Path, chance: random.Random) -> None:
-    name = chance.choice(("1-0", "4294967295-9", "0-0", "9999999999-9999999999", "100-1", "00-00"))
+    name = chance.choice(
+        ("1-0", "4294967295-9", "0-0", "9999999999-9999999999", "100-1", "00-00", "a.b-1-0", "rank-2")
+    )
     new = of.run / name
     if not os.path.lexists(new):
         of.note(new)
@@ -354,8 +369,8 @@ def _hostile_name(of: Mutated, path: Path, chance: random.Random) -> None:
 
 
 def _hostile_json(of: Mutated, path: Path, chance: random.Random) -> None:
-    """A value, a key, or the text of run.json."""
-    info = of.run / "run.json"
+    """A value, a key, or the text of a run.json."""
+    info = chance.choice([each for each in of._files if each.name == "run.json"])
     try:
         parsed = json.loads(of._contents[info])
     except ValueError:
@@ -377,8 +392,22 @@ def _hostile_json(of: Mutated, path: Path, chance: random.Random) -> None:
             "unavailable",
             "ended",
             "steering",
+            "job",
+            "rank",
         ),
-        *("mono_ns", "code", "signal", "wall_s", "rusage", "user_s", "voluntary", "mode", "trimtab"),
+        *(
+            "mono_ns",
+            "code",
+            "signal",
+            "wall_s",
+            "rusage",
+            "user_s",
+            "voluntary",
+            "mode",
+            "trimtab",
+            "size",
+            "real_ns",
+        ),
     )
     key = chance.choice([*holder, *known])
     value = chance.choice((*_JSON_VALUES, json.dumps(chance.choice(HOSTILE_TEXTS))))

@@ -37,6 +37,7 @@ ALLOWED = {
     "options.py": ({"read_text"}, "our own table"),
     "experiments/results.py": ({"mkdir", "read_text"}, f"the folder that the user named; {OWN_SYSTEM}"),
     "bare.py": ({"read_bytes"}, OWN_SYSTEM),
+    "launcher/job.py": ({"read_bytes"}, OWN_SYSTEM),
     "launcher/inspect_library.py": ({"open"}, "our own library"),
     "experiments/execute.py": ({"TemporaryFile"}, "files without a name"),
     "experiments/run.py": ({"mkdir", "mkdtemp"}, "a random name in the folder of the sweep"),

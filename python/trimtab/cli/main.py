@@ -37,12 +37,11 @@ from trimtab.cli.common import (
     threads_option,
     virtual_threads_option,
 )
-from trimtab.model.enumerations import RecordLevel
 from trimtab.options import library_option
 from trimtab.programs import NotStarted
 
 if TYPE_CHECKING:
-    from trimtab.launcher import Launch
+    from trimtab.launcher import Job, Launch
     from trimtab.tuning import Prepared, Tuning
 
 # Commands with a module of their own, of the same name, and what they are called there.
@@ -128,7 +127,7 @@ def main() -> None:
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="Run directory (new). Default: below trimtab-runs/.",
+    help="Run directory (new); the ranks of an MPI or Slurm job share it. Default: below trimtab-runs/.",
 )
 @click.option("--trace", is_flag=True, help="Record every event, not only profiles and the last events.")
 @click.option("--max-trace", type=_Size(), help="Largest trace of a process, for example 500M. Default 1G.")
@@ -237,13 +236,14 @@ def run(
         _refuse_without_tune(input_class=input_class, history=history)
     if virtual_threads and not is_asked_for:
         raise click.UsageError("--virtual-threads needs --tune or --frozen")
-    if output is not None and os.path.lexists(output):
+    if output is not None and os.path.lexists(output) and not _is_run_of_job(output):
         fail(f"-o {output}: exists already; expected the name of a new directory")
 
     def prepare_and_launch() -> tuple[Launch, Prepared | None]:
-        from trimtab.launcher import Options, Steering, default_directory, launch
+        from trimtab.launcher import Options, Steering, job_of, launch
 
-        directory = (output if output is not None else default_directory(command[0])).absolute()
+        job = job_of()
+        directory = (output if output is not None else _default_directory(command[0], job)).absolute()
         prepared = None
         if is_asked_for or (mode == "known" and _has_history(history)):
             from trimtab.tuning import Tuning
@@ -266,6 +266,7 @@ def run(
             not no_follow,
             steering,
             record_snapshots,
+            job,
         )
         return launch(list(command), options), prepared
 
@@ -275,7 +276,8 @@ def run(
     try:
         if result.why:
             echo(f"trimtab: not recorded: {result.why}", err=True)
-        if result.directory is not None and (not quiet or html is not None or is_learnt_from):
+        has_report = not quiet or html is not None or is_learnt_from
+        if result.directory is not None and has_report and result.is_reporter():
             _aside(partial(_verdict, result.directory, html, quiet, prepared))
     except (OSError, SystemExit):
         # That nobody can be told is no reason to end in another way than the program; rich exits where a pipe is closed.
@@ -283,6 +285,22 @@ def run(
     from trimtab.launcher.launch import end_like
 
     end_like(result)
+
+
+def _is_run_of_job(directory: Path) -> bool:
+    """Whether another rank of this process's job has made it, and this rank may join; or it is gone."""
+    with contextlib.suppress(Exception):
+        from trimtab.launcher import is_open_to, job_of
+
+        job = job_of()
+        return job is not None and is_open_to(directory, job)
+    return False
+
+
+def _default_directory(program: str, job: Job | None) -> Path:
+    from trimtab import launcher
+
+    return launcher.default_directory(program) if job is None else launcher.directory_of_job(job)
 
 
 def _aside(work: Callable[[], None]) -> None:

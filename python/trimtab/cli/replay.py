@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 @click.command("replay")
 @click.argument("run_directory", metavar="RUN")
 @click.option(
-    "--process", "wanted", metavar="PID", help="Only this process: PID, or PID-N as its folder is called."
+    "--process",
+    "wanted",
+    metavar="PID",
+    help="Only this process: PID, or HOST-PID-N as its folder is called.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def run_replay(run_directory: str, wanted: str | None, as_json: bool) -> None:
@@ -60,9 +63,7 @@ def _recordings(run: Run, directory: Path, wanted: str | None) -> list[tuple[Pro
 
     names = [each.directory.name for each in run.processes]
     chosen = [
-        each
-        for each in run.processes
-        if wanted is None or wanted in (each.directory.name, each.directory.name.split("-")[0])
+        each for each in run.processes if wanted is None or wanted in (each.directory.name, str(each.pid))
     ]
     if wanted is not None and not chosen:
         raise RunError(

@@ -43,7 +43,7 @@ def inspect(program: Path) -> list[dict[str, str]]:
                 "run a copy without the bit",
             )
         ]
-    if head[:4] == b"\x7fELF" and head[4] == 1:
+    if head[:5] == b"\x7fELF\x01":
         return [_entry("OpenMP regions", f"{program} is a 32-bit program", "build it for 64 bits")]
     if not segments:
         return []

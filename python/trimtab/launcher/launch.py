@@ -24,6 +24,8 @@ from trimtab import __version__, machine
 from trimtab.bare import IGNORED_BY_PYTHON, NotPrepared, reason_of, users_environment
 from trimtab.launcher.inspect_library import library_problem
 from trimtab.launcher.inspect_program import inspect
+from trimtab.launcher.job import Job
+from trimtab.launcher.job_folder import JobFolder, enter_job
 from trimtab.launcher.perf_events import perf_events_kept_ready
 from trimtab.launcher.run_folder import RunFolder
 from trimtab.launcher.witness import GroupWitness, group_witness
@@ -83,7 +85,12 @@ class Steering:
 
 @dataclass(frozen=True)
 class Options:
-    """How to observe, and whether to change anything."""
+    """How to observe, and whether to change anything.
+
+    Attributes:
+        directory: of the run; the ranks of a job share it.
+        job: of which this launcher starts a rank; None: of none.
+    """
 
     directory: Path
     level: str = "profile"
@@ -93,6 +100,7 @@ class Options:
     is_follow: bool = True
     steering: Steering | None = None
     has_snapshots: bool = False
+    job: Job | None = None
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,11 @@ class Launch:
     directory: Path | None
     why: str = ""
     unavailable: list[dict[str, str]] = field(default_factory=list)
+    job: JobFolder | None = None
+
+    def is_reporter(self) -> bool:
+        """Whether this launcher reports on the run: of those of a job, only the last does."""
+        return self.job is None or self.job.is_reporter()
 
 
 def _environment(options: Options, library: Path) -> dict[str, str]:
@@ -178,6 +191,14 @@ class _Prepared:
     folder: RunFolder
     environment: dict[str, str]
     info: dict[str, Any]
+    job: JobFolder | None
+
+    def undo(self) -> None:
+        """There was no run."""
+        if self.job is not None:
+            self.job.leave()
+        else:
+            shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def launch(argv: list[str], options: Options) -> Launch:
@@ -204,19 +225,20 @@ def launch(argv: list[str], options: Options) -> Launch:
         try:
             status = _run(program, argv, prepared.environment, witness)
         except (NotStarted, NotPrepared):
-            # There was no run.
-            shutil.rmtree(directory, ignore_errors=True)
+            prepared.undo()
             raise
         ended = time.monotonic_ns()
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     result = Launch(
         os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
         os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
-        directory,
+        options.directory,
         unavailable=prepared.info["unavailable"],
+        job=prepared.job,
     )
     prepared.info["ended"] = {
         "mono_ns": ended,
+        "real_ns": time.time_ns(),
         "code": result.code,
         "signal": signal_name(result.signal) if result.signal is not None else None,
         "wall_s": (ended - began) * 1e-9,
@@ -263,34 +285,65 @@ def _prepare(program: str, argv: list[str], options: Options) -> _Prepared:
         "unavailable": inspect(Path(program)) + ([] if steering is None else steering.unavailable),
         "steering": _describe(steering),
     }
-    environment = _environment(options, library)
     try:
-        folder = _begin(options, info)
+        return _begin(options, library, info)
     except OSError as error:
         raise NotPrepared(f"{options.directory}: {error.strerror}") from error
-    return _Prepared(options.directory, folder, environment, info)
 
 
-def _begin(options: Options, info: dict[str, Any]) -> RunFolder:
+def _begin(options: Options, library: Path, info: dict[str, Any]) -> _Prepared:
     """The run directory, with what the library is told.
 
     Raises:
         OSError: it cannot be made, and is not there.
     """
-    folder = RunFolder(options.directory)
+    if options.job is None:
+        job, folder = None, RunFolder(options.directory)
+    else:
+        job = enter_job(options.directory, options.job, info, _files_of(options.steering))
+        folder = job.rank
+        options = replace(options, directory=job.rank_path, steering=_as_in_job(job, info, options.steering))
+        info = {**info, "rank": job.job.rank, "steering": _describe(options.steering)}
+    prepared = _Prepared(options.directory, folder, _environment(options, library), info, job)
     try:
-        steering = options.steering
-        if steering is not None and steering.settings is not None:
-            folder.write(_SETTINGS, steering.settings)
-        if steering is not None and steering.virtual_threads:
-            folder.write(_VIRTUAL_THREADS, "".join(f"{each}\n" for each in steering.virtual_threads))
+        for name, text in _files_of(options.steering).items():
+            folder.write(name, text)
         folder.write_info(info)
     except BaseException:
         folder.close()
         # Made here, just now: what could not be written leaves no half of a run.
-        shutil.rmtree(options.directory, ignore_errors=True)
+        prepared.undo()
         raise
-    return folder
+    return prepared
+
+
+def _files_of(steering: Steering | None) -> dict[str, str]:
+    """What the library is told in files, by name."""
+    files = {}
+    if steering is not None and steering.settings is not None:
+        files[_SETTINGS] = steering.settings
+    if steering is not None and steering.virtual_threads:
+        files[_VIRTUAL_THREADS] = "".join(f"{each}\n" for each in steering.virtual_threads)
+    return files
+
+
+def _as_in_job(job: JobFolder, info: dict[str, Any], steering: Steering | None) -> Steering | None:
+    """How this rank is changed: with the settings and start values of the rank that came first, if both run the same command.
+
+    The history may have changed between the two, or be another on another host.
+    """
+    first = job.info.get("steering")
+    if job.info.get("argv") != info["argv"]:
+        return steering
+    if first is None:
+        return None if steering is None or steering.mode == "known" else steering
+    values = {each["name"]: each for each in first["start_values"]}
+    return replace(
+        steering or Steering(first["mode"]),
+        settings=job.text_of(_SETTINGS),
+        environment={name: each["value"] for name, each in values.items()},
+        reasons={name: each["reason"] for name, each in values.items()},
+    )
 
 
 def _without_room(directory: Path) -> list[dict[str, str]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from trimtab.launcher.run_name import new_name
 from trimtab.paths import run_folders
-from trimtab.whole_files import ensure_private_folder, make_private_folder, write_in
+from trimtab.whole_files import ensure_private_folder, make_folder_in, make_private_folder, write_in
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -20,18 +20,21 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 class RunFolder:
     """A new run directory. Close it when the run is over."""
 
-    def __init__(self, path: Path) -> None:
-        """Make it.
+    def __init__(self, path: Path, above: int | None = None) -> None:
+        """Make it; with `above`, in that open folder.
 
         Raises:
             OSError: there is something of that name, or it cannot be made.
         """
-        make_private_folder(path)
-        self._folder = os.open(path, _FOLDER)
+        if above is None:
+            make_private_folder(path)
+            self.descriptor = os.open(path, _FOLDER)
+        else:
+            self.descriptor = make_folder_in(above, str(path))
 
     def close(self) -> None:
         """Nothing is written any more."""
-        os.close(self._folder)
+        os.close(self.descriptor)
 
     def write(self, name: str, text: str) -> None:
         """A file, whole or not at all. Arguments of programs may be undecodable bytes: they stay these bytes.
@@ -39,7 +42,7 @@ class RunFolder:
         Raises:
             OSError: it cannot be written.
         """
-        write_in(self._folder, name, text.encode("utf-8", "surrogateescape"))
+        write_in(self.descriptor, name, text.encode("utf-8", "surrogateescape"))
 
     def write_info(self, info: dict[str, Any]) -> None:
         """run.json.
@@ -51,8 +54,12 @@ class RunFolder:
 
 
 def default_directory(program: str) -> Path:
-    """A new name below the first folder for runs that is the user's alone; see `run_folders`."""
-    name = new_name(program)
+    """A new name below the user's folder for runs."""
+    return below_runs(new_name(program))
+
+
+def below_runs(name: str) -> Path:
+    """`name` below the first folder for runs that is the user's alone; see `run_folders`."""
     bases = run_folders()
     for base in bases:
         try:

@@ -19,6 +19,11 @@ def new_name(program: str) -> str:
     return "-".join((*parts, secrets.token_hex(_RANDOM_BYTES)))
 
 
+def job_name(identity: str) -> str:
+    """The name of a job's run, which all its ranks find."""
+    return f"job-{_plain(identity)}"
+
+
 def _plain(text: str) -> str:
     """For a file name on any system: letters, digits and a few signs, not too long."""
     return re.sub(r"[^A-Za-z0-9._+-]", "_", text)[:_MOST_CHARACTERS].lstrip(".-") or "_"

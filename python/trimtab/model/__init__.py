@@ -34,6 +34,7 @@ TASKS_SAMPLED = int(TaskFlags.SAMPLED)
 WAIT_REDUCTION = int(WaitKind.REDUCTION)
 # Outcomes that changed what the program runs with: not trials, nor their ends without a result.
 LASTING = (OUTCOMES[Outcome.KEPT], OUTCOMES[Outcome.SET])
+_RANK_DIGITS = 10
 
 Records: TypeAlias = "NDArray[np.void]"
 
@@ -153,6 +154,32 @@ class Process:
     def modules_by_id(self) -> dict[int | None, Module]:
         """Those of `modules`, of which a run may have very many."""
         return {each.id: each for each in self.modules}
+
+    @property
+    def pid(self) -> int:
+        """The number that the system gave it."""
+        return int(self.directory.name.rsplit("-", 2)[-2])
+
+    @property
+    def image(self) -> int:
+        """Its place among the images with this number on this host: after exec, or of processes one after another."""
+        return int(self.directory.name.rsplit("-", 1)[-1])
+
+    @property
+    def host(self) -> str:
+        """The host that it ran on; empty: not known."""
+        return self.facts.get("host", "")
+
+    @property
+    def rank(self) -> int | None:
+        """Its rank in the job; None: it has none."""
+        rank = self.facts.get("rank", "")
+        return int(rank) if rank.isdecimal() and len(rank) <= _RANK_DIGITS else None
+
+    @property
+    def same_process(self) -> tuple[str, int, str]:
+        """Equal for the images of one process, before and after exec; a process that got the number later has another."""
+        return self.host, self.pid, self.facts.get("process start", "")
 
     @property
     def ns_per_tick(self) -> float:

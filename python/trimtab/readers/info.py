@@ -22,12 +22,18 @@ _EXPECTED: tuple[tuple[tuple[str, ...], tuple[type, ...]], ...] = (
     (("ended", "mono_ns"), _NUMBER),
     (("ended", "code"), (int,)),
     (("ended", "signal"), (str,)),
+    (("ended", "real_ns"), _NUMBER),
     (("ended", "wall_s"), _NUMBER),
     (("ended", "rusage"), (dict,)),
     *(
         (("ended", "rusage", name), _NUMBER)
         for name in ("user_s", "system_s", "voluntary", "involuntary", "max_rss_kb")
     ),
+    (("job",), (dict,)),
+    (("job", "launcher"), (str,)),
+    (("job", "id"), (str,)),
+    (("job", "size"), (int,)),
+    (("rank",), (int,)),
     (("steering",), (dict,)),
     (("steering", "mode"), (str,)),
     (("steering", "known_settings"), (int,)),

@@ -14,8 +14,10 @@ from trimtab.readers import layout
 from trimtab.readers.files import RUN_FILES, RUN_INFO, open_file, records, second_header, text
 from trimtab.readers.info import check_info
 from trimtab.readers.names import read_names
+from trimtab.readers.ranks import rank_folders, with_ranks
 
-_PROCESS = re.compile(r"^\d{1,10}-\d{1,10}$")
+# HOST-PID-N; without a host in runs of earlier versions.
+_PROCESS = re.compile(r"(?:([\w.+-]{1,64})-)?(\d{1,10})-(\d{1,10})", re.ASCII)
 # Figures of process.tt that all others are multiplied with, and what they can be.
 _PLAUSIBLE = (
     ("ns_per_tick", 1e-3, 1e6),
@@ -38,11 +40,8 @@ def open_run(path: str | Path) -> Run:
         raise RunError(f"{directory}: no such run directory")
     info = read_info(directory)
     try:
-        found_processes = sorted(
-            (entry for entry in directory.iterdir() if _PROCESS.match(entry.name) and _is_folder(entry)),
-            key=lambda entry: [int(part) for part in entry.name.split("-")],
-        )
-        read = [_read_or_leave_out(entry) for entry in found_processes]
+        folders = [directory, *(rank_folders(directory).values() if info.get("job") is not None else ())]
+        read = [_read_or_leave_out(entry, directory) for each in folders for entry in _processes_in(each)]
         return Run(
             directory,
             info,
@@ -54,7 +53,7 @@ def open_run(path: str | Path) -> Run:
 
 
 def read_info(directory: Path) -> dict[str, Any]:
-    """What run.json in `directory` says, checked.
+    """What run.json in `directory` says, checked; of a job, with what its ranks say.
 
     Raises:
         RunError: it is no run, or its run.json is damaged.
@@ -67,7 +66,22 @@ def read_info(directory: Path) -> dict[str, Any]:
             raise RunError(f"{error}: this is not a run directory") from error
         raise
     check_info(path, info)
-    return dict(info)
+    if info.get("job") is None:
+        return dict(info)
+    try:
+        return with_ranks(directory, info)
+    except OSError as error:
+        raise RunError(f"{error.filename or directory}: {error.strerror}") from error
+
+
+def _processes_in(folder: Path) -> list[Path]:
+    """The folders of processes, by host, process number and image."""
+    found = [
+        (match[1] or "", int(match[2]), int(match[3]), entry)
+        for entry in folder.iterdir()
+        if (match := _PROCESS.fullmatch(entry.name)) and _is_folder(entry)
+    ]
+    return [entry for *_, entry in sorted(found)]
 
 
 def _is_folder(path: Path) -> bool:
@@ -75,9 +89,9 @@ def _is_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
-def _read_or_leave_out(directory: Path) -> Process | Unavailable:
+def _read_or_leave_out(directory: Path, run: Path) -> Process | Unavailable:
     """The process in `directory`, or why there is none: a run does not become unreadable through one of its processes."""
-    what = f"process {directory.name}"
+    what = f"process {directory.relative_to(run)}"
     try:
         if not _is_begun(directory):
             why = "it ended, or was killed, before its files were complete"

@@ -17,6 +17,8 @@ from trimtab.text.workers import task_lines, workers_line
 
 _MOST_LEFT_OUT = 3
 _MOST_PROCESSES = 4
+# A process, by its folder, or ranks of a job.
+_PART_OF_RUN = re.compile(r"process (rank-\d+/)?([\w.+-]+-)?\d+-\d+|ranks? [\d, -]+", re.ASCII)
 
 
 def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
@@ -82,13 +84,13 @@ def _why_no_regions(report: dict[str, Any]) -> str:
 
 
 def _left_out(report: dict[str, Any], lines: Lines) -> None:
-    """Processes that could not be read; those that were killed in their first milliseconds are in the tables alone."""
-    found = [each for each in report["unavailable"] if re.fullmatch(r"process \d+-\d+", each["what"])]
-    damaged = [each for each in found if each["why"].startswith("left out: ")]
+    """Processes and ranks that could not be read, or are elsewhere; those killed in their first milliseconds are in the tables alone."""
+    found = [each for each in report["unavailable"] if _PART_OF_RUN.fullmatch(each["what"])]
+    damaged = [each for each in found if each["why"].startswith(("left out: ", "not in this directory"))]
     for each in damaged[:_MOST_LEFT_OUT]:
         lines.print(f"  {each['what']} {each['why']}")
     if len(damaged) > _MOST_LEFT_OUT:
-        lines.print(f"  and {len(damaged) - _MOST_LEFT_OUT} more processes")
+        lines.print(f"  and {len(damaged) - _MOST_LEFT_OUT} more processes or ranks")
 
 
 def _steering(report: dict[str, Any], lines: Lines) -> None:

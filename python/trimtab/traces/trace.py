@@ -34,18 +34,20 @@ class Trace:
 
     @property
     def id(self) -> str:
-        """Unique within the run: a reused pid, another host and an exec are all told apart."""
-        return self.process.directory.name
+        """Unique within the run, for a reused pid, another host and an exec too: the process's directory within the run."""
+        directory = self.process.directory
+        rank = directory.parent.name
+        return f"{rank}/{directory.name}" if rank.startswith("rank-") else directory.name
 
     @property
     def pid(self) -> int:
         """The process id on its host."""
-        return int(self.process.header["pid"])
+        return self.process.pid
 
     @property
     def image(self) -> int:
         """Which image with this pid it was: 0, then 1 after an exec or when the pid was used again."""
-        return int(self.id.rpartition("-")[2])
+        return self.process.image
 
     @property
     def ended(self) -> str | None:
@@ -55,12 +57,12 @@ class Trace:
     @property
     def host(self) -> str | None:
         """The name of its host, where the library recorded it."""
-        return self.process.facts.get("host")
+        return self.process.host or None
 
     @property
     def rank(self) -> int | None:
         """Its rank in an MPI job."""
-        return _whole(self.process.facts.get("rank"))
+        return self.process.rank
 
     @property
     def size(self) -> int | None:

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "process_identity.hpp"
 #include "recorder_append.hpp"
 #include "trimtab/base/read_file.hpp"
 #include "trimtab/base/system_calls.hpp"
@@ -75,6 +76,7 @@ int recorder::open(const recorder_options& options) noexcept {
   self.clock_read_ns = base::clock_read_cost_ns(m_clock);
   self.last_ticks = base::now();
   self.setup_ticks = self.last_ticks - self.start_ticks;
+  append_identity();
   // Readers take a process for begun once process.tt has its magic: all that they need of it is there by now.
   publish(m_names_file.data());
   publish(m_process_file.data());
@@ -92,9 +94,10 @@ void recorder::record_cpus() noexcept {
 
 int recorder::create_directory() noexcept {
   const auto pid = static_cast<unsigned>(getpid());
+  const file_host_name host;
   int made = -1;
   for (unsigned n = 0; n < 10'000 && made != 0; ++n) {
-    std::snprintf(m_directory, sizeof m_directory, "%s/%u-%u", m_run_directory, pid, n);
+    std::snprintf(m_directory, sizeof m_directory, "%s/%s-%u-%u", m_run_directory, host.text, pid, n);
     made = mkdir(m_directory, 0700);
     if (made != 0 && errno != EEXIST) return errno;
   }
@@ -115,14 +118,14 @@ int recorder::create_directory() noexcept {
   return 0;
 }
 
-bool recorder::path_of(const char* name, char (&into)[512]) const noexcept {
+bool recorder::path_of(const char* name, char (&into)[576]) const noexcept {
   const int length = std::snprintf(into, sizeof into, "%s/%s", m_directory, name);
   return length >= 0 && static_cast<std::size_t>(length) < sizeof into;
 }
 
 int recorder::create_file(base::mapped_file& file, const char* name, file_kind kind, std::uint32_t record_bytes,
                           std::size_t bytes, std::size_t reserve) noexcept {
-  char path[512];
+  char path[576];
   if (!path_of(name, path)) return ENAMETOOLONG;
   const int error = file.create(path, bytes, reserve);
   if (error == 0) write_header(file.data(), kind, record_bytes, file.size());
@@ -131,7 +134,7 @@ int recorder::create_file(base::mapped_file& file, const char* name, file_kind k
 
 int recorder::create_file(base::appended_file& file, const char* name, file_kind kind, std::uint32_t record_bytes,
                           std::size_t bytes) noexcept {
-  char path[512];
+  char path[576];
   if (!path_of(name, path)) return ENAMETOOLONG;
   const int error = file.create(path, bytes);
   if (error == 0) write_header(file.data(), kind, record_bytes, file.size());

@@ -276,6 +276,10 @@ void recorder::unavailable(const char* what, const char* why, const char* remedy
 void recorder::fact(const char* key, const char* value) noexcept {
   if (!is_on()) return;
   const std::lock_guard guard(m_lock);
+  append_fact(key, value);
+}
+
+void recorder::append_fact(const char* key, const char* value) noexcept {
   name_fact fixed{};
   fixed.head.tag = name_tag::fact;
   const char* const strings[] = {key, value};

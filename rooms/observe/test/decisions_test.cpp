@@ -6,6 +6,7 @@ namespace {
 TEST(decisions, come_with_the_names_of_their_knobs_and_policies) {
   scratch_run run;
   open_recorder recorder(run);
+  const std::size_t before = recorder.next_name();
   EXPECT_TRUE(bytes_of(recorder.file("decisions.tt")).empty()) << "none without a decision";
   const std::uint32_t chunk = recorder->add_knob(3, "chunk", "app+0x40", "");
   const std::uint32_t kind = recorder->add_knob(3, "schedule", "app+0x40", "static,dynamic");
@@ -34,10 +35,10 @@ TEST(decisions, come_with_the_names_of_their_knobs_and_policies) {
   EXPECT_STREQ(records[199].text, "search");
   const auto names = bytes_of(recorder.file("names.tt"));
   name_knob first{};
-  std::memcpy(&first, names.data() + header_bytes, sizeof first);
+  std::memcpy(&first, names.data() + before, sizeof first);
   EXPECT_EQ(first.head.tag, name_tag::knob);
   EXPECT_EQ(first.subject, 3u);
-  EXPECT_STREQ(names.data() + header_bytes + sizeof first, "chunk");
+  EXPECT_STREQ(names.data() + before + sizeof first, "chunk");
 }
 
 TEST(decisions, are_dropped_where_nothing_is_recorded) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <string>
 #include <thread>
 
 #include "scratch_run.hpp"
@@ -79,30 +80,36 @@ TEST(recorder, finds_one_subject_when_many_threads_ask_at_once) {
 TEST(recorder, writes_names_that_read_back) {
   scratch_run run;
   open_recorder recorder(run);
+  const std::size_t before = recorder.next_name();
   recorder->unavailable("hardware counters", "none here", "none");
   recorder->named_subject(subject_kind::scope, "solve", "a.c", 3);
   const auto bytes = bytes_of(recorder.file("names.tt"));
   const file_header head = header_of(bytes);
   ASSERT_GT(head.written, 0u);
-  const char* at = bytes.data() + header_bytes;
-  name_fact cpus{};
-  std::memcpy(&cpus, at, sizeof cpus);
-  EXPECT_EQ(cpus.head.tag, name_tag::fact);
-  EXPECT_STREQ(at + sizeof cpus, "cpus");
-  char allowed[1024];
-  ASSERT_TRUE(base::write_cpu_list(base::allowed_cpus(), allowed, sizeof allowed));
-  EXPECT_STREQ(at + sizeof cpus + sizeof "cpus", allowed);
-  at += cpus.head.bytes;
   name_unavailable first{};
-  std::memcpy(&first, at, sizeof first);
+  std::memcpy(&first, bytes.data() + before, sizeof first);
   EXPECT_EQ(first.head.tag, name_tag::unavailable);
-  EXPECT_STREQ(at + sizeof first, "hardware counters");
+  EXPECT_STREQ(bytes.data() + before + sizeof first, "hardware counters");
   name_subject second{};
-  std::memcpy(&second, at + first.head.bytes, sizeof second);
+  std::memcpy(&second, bytes.data() + before + first.head.bytes, sizeof second);
   EXPECT_EQ(second.head.tag, name_tag::subject);
   EXPECT_EQ(second.line, 3u);
-  EXPECT_STREQ(at + first.head.bytes + sizeof second, "solve");
-  EXPECT_EQ(cpus.head.bytes + first.head.bytes + second.head.bytes, head.written);
+  EXPECT_STREQ(bytes.data() + before + first.head.bytes + sizeof second, "solve");
+  EXPECT_EQ(before + first.head.bytes + second.head.bytes, header_bytes + head.written);
+}
+
+TEST(recorder, says_which_cpus_the_process_may_use) {
+  scratch_run run;
+  open_recorder recorder(run);
+  char allowed[1024];
+  ASSERT_TRUE(base::write_cpu_list(base::allowed_cpus(), allowed, sizeof allowed));
+  std::string fact("cpus");
+  fact += '\0';
+  fact += allowed;
+  fact += '\0';
+  const auto bytes = bytes_of(recorder.file("names.tt"));
+  const std::string names(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  EXPECT_NE(names.find(fact), std::string::npos);
 }
 
 TEST(recorder, keeps_the_time_during_which_any_region_is_active) {
@@ -137,7 +144,7 @@ TEST(recorder, a_forked_child_writes_its_own_directory_and_not_its_parents) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(records_of<profile_row>(bytes_of(parents)).at(0).count, 0u);
-  const auto childs = run.path() + "/" + std::to_string(child) + "-0/lane-0000.profile";
+  const auto childs = folder_of(run, child) + "/lane-0000.profile";
   const auto rows = records_of<profile_row>(bytes_of(childs));
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].sum, 5u);
@@ -155,7 +162,7 @@ TEST(recorder, a_killed_process_leaves_whole_records_up_to_that_instant) {
     }
   }
   waitpid(child, nullptr, 0);
-  const auto events = records_of<event>(bytes_of(run.path() + "/" + std::to_string(child) + "-0/lane-0000.events"));
+  const auto events = records_of<event>(bytes_of(folder_of(run, child) + "/lane-0000.events"));
   ASSERT_EQ(events.size(), 5002u);  // thread_begin first
   for (std::size_t i = 1; i < events.size(); ++i) {
     EXPECT_EQ(events[i].a, i - 1);

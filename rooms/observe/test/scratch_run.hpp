@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "process_identity.hpp"
 #include "scratch_folder.hpp"
 #include "trimtab/observe/format.hpp"
 #include "trimtab/observe/recorder.hpp"
@@ -18,6 +19,11 @@
 namespace trimtab::observe::testing {
 
 using scratch_run = scratch_folder;
+
+// Of the first process with this number in the run.
+inline std::string folder_of(const scratch_run& run, int pid) {
+  return run.path() + "/" + file_host_name().text + "-" + std::to_string(pid) + "-0";
+}
 
 inline std::vector<char> bytes_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -66,6 +72,8 @@ struct open_recorder {
   }
   recorder* operator->() { return recorder_.get(); }
   recorder& operator*() { return *recorder_; }
+  // Where the next record of names.tt will stand: a process begins with facts about itself.
+  std::size_t next_name() { return header_bytes + header_of(bytes_of(file("names.tt"))).written; }
   std::string file(const char* name) { return std::string(recorder_->directory()) + "/" + name; }
 
   int error = 0;

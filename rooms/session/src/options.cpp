@@ -101,6 +101,23 @@ constexpr row<library_options> foreign[] = {
      [](library_options& into, const value&) { into.is_other_ompt_tool = true; }},
 };
 
+// Values that a launcher sets wrongly are no mistake of the user's: they count as not given.
+void read_rank(const char* (*look_up)(const options::option& of), observe::recorder_options& into) noexcept {
+  constexpr std::uint64_t most = 0x7fffffff;
+  const auto text_of = [look_up](const char* name) {
+    const char* const text = look_up({name, "", any_text(), ""});
+    return text == nullptr ? "" : text;
+  };
+  for (const rank_variables& each : rank_table) {
+    const auto rank = options::check(number(0, most), text_of(each.rank));
+    if (!rank || (each.required[0] != '\0' && text_of(each.required)[0] == '\0')) continue;
+    into.rank = static_cast<std::int64_t>(rank->number);
+    if (const auto size = options::check(number(rank->number + 1, most), text_of(each.size)))
+      into.job_size = static_cast<std::int64_t>(size->number);
+    return;
+  }
+}
+
 }  // namespace
 
 std::span<const row<library_options>> library_table() noexcept { return table; }
@@ -110,6 +127,7 @@ library_options read_options(const char* (*look_up)(const options::option& of)) 
   library_options result;
   result.wrong = options::fill(result, library_table(), look_up);
   options::fill(result, foreign_table(), look_up);
+  read_rank(look_up, result.recorder);
   return result;
 }
 

@@ -23,6 +23,22 @@ constexpr std::string_view name_of(thread_policy which) noexcept {
   return thread_policy_words[static_cast<std::size_t>(which)];
 }
 
+// What launchers of parallel jobs set in each rank, the innermost launcher first: Open MPI and MPICH start their own
+// processes with srun inside Slurm. A rank has `rank` and, if it is not empty, `required`. As in
+// python/trimtab/launcher/job.py, which has the reasons; a test compares the two.
+struct rank_variables {
+  const char* rank;
+  const char* size;
+  const char* required;
+};
+
+inline constexpr rank_variables rank_table[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", ""},
+    {"PMI_RANK", "PMI_SIZE", ""},
+    {"PMIX_RANK", "SLURM_STEP_NUM_TASKS", "PMIX_NAMESPACE"},
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"},
+};
+
 // Whose searches change loops. In the order of steer_policy_words; outside: a file of the user's.
 enum class steer_policy : std::uint8_t { tuner, arcs_online, arcs_offline, outside };
 inline constexpr std::string_view steer_policy_words[] = {"tuner", "arcs-online", "arcs-offline"};

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 namespace trimtab::session {
 namespace {
@@ -58,6 +59,42 @@ TEST(options, snapshots_are_recorded_only_when_asked_for) {
   EXPECT_FALSE(read({{"TRIMTAB_RECORD_SNAPSHOTS", "0"}}).recorder.has_snapshots);
   EXPECT_TRUE(read({{"TRIMTAB_RECORD_SNAPSHOTS", "1"}}).recorder.has_snapshots);
   EXPECT_STREQ(read({{"TRIMTAB_RECORD_SNAPSHOTS", "yes"}}).wrong.of->variable, "TRIMTAB_RECORD_SNAPSHOTS");
+}
+
+std::pair<std::int64_t, std::int64_t> rank_and_size(std::map<std::string, std::string> from) {
+  const library_options all = read(std::move(from));
+  EXPECT_EQ(all.wrong.of, nullptr);
+  return {all.recorder.rank, all.recorder.job_size};
+}
+
+using place = std::pair<std::int64_t, std::int64_t>;
+
+TEST(options, a_rank_is_what_its_launcher_says) {
+  EXPECT_EQ(rank_and_size({}), place(-1, -1));
+  EXPECT_EQ(rank_and_size({{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "4"}}), place(3, 4));
+  EXPECT_EQ(rank_and_size({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}), place(0, 2));
+  EXPECT_EQ(rank_and_size({{"PMIX_RANK", "1"}, {"PMIX_NAMESPACE", "a"}}), place(1, -1));
+  EXPECT_EQ(rank_and_size({{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_STEP_ID", "0"}}), place(1, 8));
+}
+
+TEST(options, the_innermost_launcher_counts) {
+  EXPECT_EQ(rank_and_size({{"OMPI_COMM_WORLD_RANK", "3"},
+                           {"OMPI_COMM_WORLD_SIZE", "4"},
+                           {"SLURM_PROCID", "1"},
+                           {"SLURM_STEP_NUM_TASKS", "2"},
+                           {"SLURM_STEP_ID", "0"}}),
+            place(3, 4));
+}
+
+TEST(options, a_batch_script_of_slurm_is_no_rank) {
+  EXPECT_EQ(rank_and_size({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}, {"SLURM_JOB_ID", "7"}}), place(-1, -1));
+}
+
+TEST(options, nonsense_of_launchers_is_passed_over) {
+  EXPECT_EQ(rank_and_size({{"PMI_RANK", "-1"}, {"PMI_SIZE", "2"}}), place(-1, -1));
+  EXPECT_EQ(rank_and_size({{"PMIX_RANK", "4294967295"}, {"PMIX_NAMESPACE", "a"}}), place(-1, -1));
+  EXPECT_EQ(rank_and_size({{"PMI_RANK", "2"}, {"PMI_SIZE", "2"}}), place(2, -1));
+  EXPECT_EQ(rank_and_size({{"PMI_RANK", "2"}, {"PMI_SIZE", "many"}}), place(2, -1));
 }
 
 TEST(options, of_threads_are_a_consent_of_their_own) {

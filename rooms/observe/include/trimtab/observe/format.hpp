@@ -2,13 +2,13 @@
 //
 // The bytes of a run directory: what C++ writes and every reader reads.
 //
-//   PID-N/process.tt         who the process is, its clock, how far it got
-//   PID-N/names.tt           modules, subjects, counters, what was unavailable
-//   PID-N/counters.tt        samples over time; absent without any
-//   PID-N/switches.tt        context switches of the lanes; absent without any
-//   PID-N/decisions.tt       what was changed while the process ran; absent without any
-//   PID-N/lane-0000.events   events of a lane: a ring, or appended to
-//   PID-N/lane-0000.profile  profile rows of a lane
+//   HOST-PID-N/process.tt         who the process is, its clock, how far it got
+//   HOST-PID-N/names.tt           modules, subjects, counters, what was unavailable
+//   HOST-PID-N/counters.tt        samples over time; absent without any
+//   HOST-PID-N/switches.tt        context switches of the lanes; absent without any
+//   HOST-PID-N/decisions.tt       what was changed while the process ran; absent without any
+//   HOST-PID-N/lane-0000.events   events of a lane: a ring, or appended to
+//   HOST-PID-N/lane-0000.profile  profile rows of a lane
 //
 // Every file begins with a header of 4096 bytes: a file_header, then the header of its kind at byte 64. Records of
 // `record_bytes` follow, `written` of them complete: it is stored with release order after the record itself, so a process

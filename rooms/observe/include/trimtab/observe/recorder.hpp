@@ -24,6 +24,8 @@ struct recorder_options {
   record_level level = record_level::profile;
   std::uint64_t max_trace_bytes = std::uint64_t{1} << 30;
   keep kept = keep::first;
+  std::int64_t rank = -1;              // in the job that the process belongs to; -1: in none
+  std::int64_t job_size = -1;          // ranks of that job; -1: not known
   bool has_snapshots = false;          // what steering is told is written into the process's directory, too: by who steers
   std::uint32_t flight_events = 4096;  // ring of the last events per lane, at profile level
   // Told on the lane's own thread (session puts the sampler here); nullptr: nobody.
@@ -33,7 +35,7 @@ struct recorder_options {
 
 class recorder {
  public:
-  // Makes RUN/<pid>-<n>/ with its tables. Returns 0 or an errno; on failure the recorder stays off.
+  // Makes RUN/<host>-<pid>-<n>/ with its tables. Returns 0 or an errno; on failure the recorder stays off.
   int open(const recorder_options& options) noexcept;
 
   // The program ends in an orderly way (exit, or exec about to replace it). Idempotent; lanes may go on.
@@ -159,7 +161,7 @@ class recorder {
   int create_file(base::appended_file& file, const char* name, file_kind kind, std::uint32_t record_bytes,
                   std::size_t bytes) noexcept;
   // False: too long a path.
-  bool path_of(const char* name, char (&into)[512]) const noexcept;
+  bool path_of(const char* name, char (&into)[576]) const noexcept;
   // A new file has no magic, so that readers take it for absent, until it is published.
   static void write_header(std::byte* at, file_kind kind, std::uint32_t record_bytes, std::size_t file_bytes) noexcept;
   static void publish(std::byte* at) noexcept;
@@ -182,6 +184,9 @@ class recorder {
   // By the lane itself, of a flight recorder: makes its pages from event `begin` on.
   void warm_rest(lane& which, std::uint64_t begin) noexcept;
   std::uint32_t module_of(const void* address) noexcept;
+  void append_fact(const char* key, const char* value) noexcept;
+  // Who this process is among all of the run.
+  void append_identity() noexcept;
   void append_name(name_record* fixed, std::size_t fixed_bytes, const char* const* strings, int count) noexcept;
   bool take_trace_budget(std::uint64_t bytes) noexcept;
 
@@ -191,7 +196,7 @@ class recorder {
   record_level m_level = record_level::off;
   recorder_options m_options;
   char m_run_directory[400] = {};
-  char m_directory[448] = {};
+  char m_directory[512] = {};
   base::clock_calibration m_clock;
   process_header* m_process = nullptr;
   base::mapped_file m_process_file;

@@ -1,0 +1,125 @@
+"""The ranks of a job: what each launcher wrote of its rank, put together to what run.json of a single program says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from trimtab.files import read_json
+from trimtab.model import RunError
+from trimtab.readers.files import RUN_INFO
+from trimtab.readers.info import check_info
+
+_FOLDER = re.compile(r"rank-(\d{1,10})")
+_USAGE_SUMS = ("user_s", "system_s", "voluntary", "involuntary")
+_ABSENT = "not in this directory: never started, not under trimtab, or on a host that does not share it"
+# Of a size that somebody made up.
+_MOST_LISTED = 1 << 16
+_NO_END = "not recorded: it still runs, or its trimtab was killed"
+
+
+def rank_folders(directory: Path) -> dict[int, Path]:
+    """The folders of the ranks of a run, in order; links lead out of the run and are none.
+
+    Raises:
+        OSError: the directory cannot be read.
+    """
+    found = {}
+    for entry in directory.iterdir():
+        match = _FOLDER.fullmatch(entry.name)
+        if match and entry.name == f"rank-{int(match[1])}" and entry.is_dir() and not entry.is_symlink():
+            found[int(match[1])] = entry
+    return dict(sorted(found.items()))
+
+
+def with_ranks(directory: Path, info: dict[str, Any]) -> dict[str, Any]:
+    """`info` of a job, with how the whole job ended, its `ranks` and `hosts`, and what of it is missing.
+
+    Raises:
+        OSError: the directory cannot be read.
+    """
+    told: dict[int, dict[str, Any]] = {}
+    unavailable = list(info.get("unavailable") or [])
+    for rank, folder in rank_folders(directory).items():
+        told[rank], why = _read(folder / "run.json")
+        if why:
+            unavailable.append(
+                _missing(f"rank {rank}", f"left out: {why}", "the other ranks are in this report")
+            )
+        unavailable += [each for each in told[rank].get("unavailable") or [] if each not in unavailable]
+    size = info["job"].get("size")
+    absent = [rank for rank in range(min(size or 0, _MOST_LISTED)) if rank not in told]
+    if absent:
+        remedy = "with -o, name a folder that all hosts share, or copy the folders rank-N of the other hosts into this one"
+        unavailable.append(_missing(_ranks(absent), _ABSENT, remedy))
+    endless = [rank for rank, about in told.items() if not about.get("ended")]
+    if endless:
+        unavailable.append(_missing(f"how {_ranks(endless)} ended", _NO_END, "none needed if it still runs"))
+    ranks = [_entry(rank, about) for rank, about in told.items()]
+    hosts = sorted({each["host"] for each in ranks if each["host"]})
+    is_whole = bool(told) and not endless
+    ended = _ended([each["ended"] for each in ranks], len(hosts)) if is_whole else None
+    return info | {"ended": ended, "ranks": ranks, "hosts": hosts, "unavailable": unavailable}
+
+
+def _missing(what: str, why: str, remedy: str) -> dict[str, str]:
+    return {"what": what, "why": why, "remedy": remedy}
+
+
+def _read(path: Path) -> tuple[dict[str, Any], str]:
+    """What a rank's launcher wrote, and what is wrong with it."""
+    try:
+        about = read_json(path, RUN_INFO)
+        check_info(path, about)
+    except RunError as error:
+        return {}, str(error)
+    return dict(about), ""
+
+
+def _entry(rank: int, about: dict[str, Any]) -> dict[str, Any]:
+    """A rank in the list of ranks."""
+    ended = about.get("ended") or None
+    return {
+        "rank": rank,
+        "host": str((about.get("machine") or {}).get("hostname") or ""),
+        "argv": about.get("argv") or [],
+        "started_real_ns": about.get("started_real_ns"),
+        "ended": ended,
+    }
+
+
+def _ended(each: Sequence[dict[str, Any]], hosts: int) -> dict[str, Any]:
+    """How the job ended: as the rank that failed first, if one did; from the first start to the last end, by the hosts' clocks."""
+    ends = [float(end.get("real_ns") or 0) for end in each]
+    starts = [at - float(end.get("wall_s") or 0) * 1e9 for at, end in zip(ends, each, strict=True)]
+    failed = [(at, end) for at, end in zip(ends, each, strict=True) if end.get("signal") or end.get("code")]
+    cause = min(failed, key=lambda found: found[0])[1] if failed else each[0]
+    usage = [end.get("rusage") or {} for end in each]
+    return {
+        # Clocks of several hosts have nothing in common.
+        "mono_ns": max(end.get("mono_ns") or 0 for end in each) if hosts == 1 else None,
+        "real_ns": max(ends),
+        "code": cause.get("code"),
+        "signal": cause.get("signal"),
+        "wall_s": (max(ends) - min(starts)) * 1e-9,
+        "rusage": {name: sum(one.get(name) or 0 for one in usage) for name in _USAGE_SUMS}
+        | {"max_rss_kb": max(one.get("max_rss_kb") or 0 for one in usage)},
+    }
+
+
+def _ranks(numbers: Sequence[int]) -> str:
+    """Ranks as a list with ranges.
+
+    >>> _ranks([3]), _ranks([0, 1, 2, 5])
+    ('rank 3', 'ranks 0-2, 5')
+    """
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    shown = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in parts)
+    return f"rank{'s' if len(numbers) > 1 else ''} {shown}"
