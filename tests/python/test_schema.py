@@ -51,6 +51,22 @@ def test_a_missing_file_is_found(copied: Path) -> None:
     assert stale(copied) == ["viewer/src/enumerations.ts"]
 
 
+def test_the_check_says_what_to_do_and_writing_does_it(
+    copied: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("schema.__main__.ROOT", copied)
+    (copied / "viewer/src/enumerations.ts").write_text("")
+    (copied / "python/trimtab/new.py").write_text('row["x"][2]\n')
+    assert main(["--check"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "viewer/src/enumerations.ts: not what schema/ says; run ./x schema",
+        "python/trimtab/new.py:1: a field of x by its number; schema/ has a name for it",
+    ]
+    assert main([]) == 0
+    assert capsys.readouterr().out == "wrote viewer/src/enumerations.ts\n"
+    assert stale(copied) == []
+
+
 def test_a_place_for_a_table_is_there_once() -> None:
     text = "a\n<!-- schema: t -->\nold\n<!-- end -->\nb\n<!-- end -->\n"
     assert with_blocks("f", text, {"t": "new\n"}, "<!-- {} -->") == text.replace("old", "new")
