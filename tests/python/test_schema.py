@@ -14,7 +14,7 @@ from trimtab.readers import layout
 
 from schema.__main__ import generated, main, stale, with_blocks
 from schema.description import EventKind, Field, Metric, Record
-from schema.handwritten import found_in, in_python
+from schema.handwritten import found_in, in_python, in_typescript
 from schema.records import SCHEMA
 
 ROOT = Path(__file__).parents[2]
@@ -196,6 +196,19 @@ def test_numbers_by_hand_are_found(source: str, what: str) -> None:
 )
 def test_other_numbers_are_not(source: str) -> None:
     assert list(in_python(source, SCHEMA, "python/trimtab/export/new.py")) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ('const all = ["work",\n  "serial",\n  "arrival",\n];', 1),
+        ('type Outcome = "kept" | "undone" | "set" | "other";', 1),
+        ('const two = ["kept", "set"]; const other = ["a", "b", "c", "kept"];', 0),
+    ],
+)
+def test_lists_by_hand_are_found_in_typescript(source: str, count: int) -> None:
+    found = list(in_typescript("\n" + source, SCHEMA))
+    assert found == [(2, "the words of an enumeration")] * count
 
 
 def test_a_field_of_x_by_its_number_is_found_in_cpp(tmp_path: Path) -> None:
