@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
     if "--check" in arguments:
         found = [f"{path}: not what schema/ says; run ./x schema" for path in stale(ROOT)]
         found += [f"{each}; schema/ has a name for it" for each in found_in(ROOT, SCHEMA)]
-        print("\n".join(found))
+        print(*found, sep="\n", end="\n" if found else "")
         return 1 if found else 0
     for path in stale(ROOT):
         (ROOT / path).write_text(generated(ROOT)[path])

@@ -1,4 +1,4 @@
-"""Finds numbers of the format that are written by hand where the schema has a name for them."""
+"""Finds numbers and lists of the format that are written by hand where the schema has a name for them."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ _TABLES_IN = (
     "python/trimtab/readers",
     "python/trimtab/traces",
 )
+# Words one after another, in an array or a union of types.
+_WORDS_IN_TYPESCRIPT = re.compile(r'(?:"\w+"\s*[,|]\s*){2,}"\w+"')
 _X_IN_CPP = re.compile(r"(?:->|\.)x\[\d\]")
 
 
@@ -43,11 +45,24 @@ def found_in(root: Path, schema: Schema) -> list[str]:
                 f"{name}:{line}: {what}"
                 for line, what in sorted(set(in_python(path.read_text(), schema, name)))
             ]
+    for path in sorted((root / "viewer/src").glob("*.ts")):
+        if path.name != "enumerations.ts":
+            name = path.relative_to(root).as_posix()
+            found += [f"{name}:{line}: {what}" for line, what in in_typescript(path.read_text(), schema)]
     for path in sorted((root / "rooms").rglob("*.?pp")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if _X_IN_CPP.search(line):
                 found.append(f"{path.relative_to(root).as_posix()}:{number}: a field of x by its number")
     return found
+
+
+def in_typescript(source: str, schema: Schema) -> Iterator[tuple[int, str]]:
+    """Line and what is written by hand there: three words or more of an enumeration in a row."""
+    lists = [{value.name for value in each.values} for each in schema.enumerations if each.typescript]
+    for match in _WORDS_IN_TYPESCRIPT.finditer(source):
+        words = set(re.findall(r'"(\w+)"', match[0]))
+        if any(len(words & each) > 2 for each in lists):
+            yield source.count("\n", 0, match.start()) + 1, "the words of an enumeration"
 
 
 def in_python(source: str, schema: Schema, name: str = "") -> Iterator[tuple[int, str]]:

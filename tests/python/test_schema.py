@@ -14,7 +14,7 @@ from trimtab.readers import layout
 
 from schema.__main__ import generated, main, stale, with_blocks
 from schema.description import EventKind, Field, Metric, Record
-from schema.handwritten import found_in, in_python
+from schema.handwritten import found_in, in_python, in_typescript
 from schema.records import SCHEMA
 
 ROOT = Path(__file__).parents[2]
@@ -49,6 +49,22 @@ def test_a_changed_file_is_found(copied: Path, name: str) -> None:
 def test_a_missing_file_is_found(copied: Path) -> None:
     (copied / "viewer/src/enumerations.ts").unlink()
     assert stale(copied) == ["viewer/src/enumerations.ts"]
+
+
+def test_the_check_says_what_to_do_and_writing_does_it(
+    copied: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("schema.__main__.ROOT", copied)
+    (copied / "viewer/src/enumerations.ts").write_text("")
+    (copied / "python/trimtab/new.py").write_text('row["x"][2]\n')
+    assert main(["--check"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "viewer/src/enumerations.ts: not what schema/ says; run ./x schema",
+        "python/trimtab/new.py:1: a field of x by its number; schema/ has a name for it",
+    ]
+    assert main([]) == 0
+    assert capsys.readouterr().out == "wrote viewer/src/enumerations.ts\n"
+    assert stale(copied) == []
 
 
 def test_a_place_for_a_table_is_there_once() -> None:
@@ -180,6 +196,19 @@ def test_numbers_by_hand_are_found(source: str, what: str) -> None:
 )
 def test_other_numbers_are_not(source: str) -> None:
     assert list(in_python(source, SCHEMA, "python/trimtab/export/new.py")) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ('const all = ["work",\n  "serial",\n  "arrival",\n];', 1),
+        ('type Outcome = "kept" | "undone" | "set" | "other";', 1),
+        ('const two = ["kept", "set"]; const other = ["a", "b", "c", "kept"];', 0),
+    ],
+)
+def test_lists_by_hand_are_found_in_typescript(source: str, count: int) -> None:
+    found = list(in_typescript("\n" + source, SCHEMA))
+    assert found == [(2, "the words of an enumeration")] * count
 
 
 def test_a_field_of_x_by_its_number_is_found_in_cpp(tmp_path: Path) -> None:

@@ -352,3 +352,9 @@ def test_shares_are_never_negative_and_sum_to_one(
     shares = report_of(path, lanes, parallel, wall=wall, cpus=cpus)["time"]
     assert all(value >= 0 for value in shares.values())
     assert sum(shares.values()) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_tasks_of_workers_that_ran_for_no_time_are_not_said_to_be_too_small(tmp_path: Path) -> None:
+    # Only a damaged run has them; how much larger they should be cannot be said.
+    lanes = [LaneFile(), LaneFile(rows=[state(LOOKS, 5.0), tasks(1000, 0.0)], run_s=5.0)]
+    assert "tasks too small" not in causes(report_of(tmp_path, lanes, 8.0))

@@ -95,7 +95,7 @@ def too_small(
     `unshared_s`: what other workers could have taken off, were the tasks not too short to be shared; it counts if they are.
     """
     mean = mean_task_s(tasks, workers)
-    if mean is None or mean > _SMALL_TASK_S:
+    if not mean or mean > _SMALL_TASK_S:
         return []
     count = sum(int(each["count"]) for each in tasks)
     looking = sum(each.looks_busy for each in workers)
