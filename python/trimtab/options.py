@@ -27,6 +27,7 @@ class Option:
         least, most: of a number.
         words: of word, words and selection, in order.
         file_ending: how the name of a file ends that is a value beside the words; empty: none is.
+        has_tunables: WORD:NAME=VALUE,... is a value beside the words.
     """
 
     variable: str
@@ -38,6 +39,7 @@ class Option:
     most: int = 0
     words: tuple[str, ...] = ()
     file_ending: str = ""
+    has_tunables: bool = False
 
     def problem(self, value: str) -> str | None:
         """What is wrong with a value; None: nothing.
@@ -76,7 +78,7 @@ class Option:
         if self.file_ending and value.endswith(self.file_ending):
             return value != self.file_ending
         word, colon, tunables = value.partition(":")
-        if not colon or self.variable != _WITH_TUNABLES:
+        if not colon or not self.has_tunables:
             return value in self.words
         return word in self.words and tunables_problem(word, tunables) is None
 
@@ -111,9 +113,6 @@ class Tunable:
             return False
         is_in_range = 0 < number <= self.most or (number == 0 and self.is_zero_allowed)
         return is_in_range and (not self.is_whole or text.isdigit())
-
-
-_WITH_TUNABLES = "TRIMTAB_THREADS"
 
 
 def library_option(variable: str) -> Option:

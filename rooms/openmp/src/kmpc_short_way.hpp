@@ -9,22 +9,14 @@ namespace trimtab::openmp {
 
 enum class short_call : std::uint8_t { init_4, init_4u, init_8, init_8u, fini, reduce, reduce_nowait, count };
 
-// What the thread knows: by entry point; a place stands in one of two entries.
+// What the thread knows: by entry point.
 struct known_calls {
   struct call {
-    const void* place;
+    const void* place;  // nullptr: the entry is free
     void* function;
   };
-  static constexpr unsigned bits = 7;
-  call of[static_cast<unsigned>(short_call::count)][(1u << bits) + 1];
-  std::uint32_t generation;
-
-  template <short_call which>
-  call* first_for(const void* place) noexcept {
-    constexpr std::uint32_t spreads = 0x9e3779b1;
-    const auto low = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(place));
-    return &of[static_cast<unsigned>(which)][(low * spreads) >> (32 - bits)];
-  }
+  known_table<call, 128, 2> of[static_cast<unsigned>(short_call::count)];
+  std::uint32_t generation;  // of all entries
 };
 inline constinit thread_local known_calls t_known_calls{};
 
@@ -32,10 +24,9 @@ inline constinit thread_local known_calls t_known_calls{};
 // kept.
 template <short_call which, class function>
 function* short_way(const void* place) noexcept {
-  const known_calls::call* known = t_known_calls.first_for<which>(place);
-  if (known->place != place) [[unlikely]]
-    known += 1;
-  return known->place == place && t_proven.is_untimed == places_generation.load(std::memory_order_relaxed)
+  auto& calls = t_known_calls.of[static_cast<unsigned>(which)];
+  const auto* const known = calls.find(place, [place](const known_calls::call& each) { return each.place == place; });
+  return known != nullptr && t_proven.is_untimed == places_generation.load(std::memory_order_relaxed)
              ? reinterpret_cast<function*>(known->function)
              : nullptr;
 }
@@ -47,9 +38,8 @@ void know_way(const caller& from, const void* place, function* forward) noexcept
     t_known_calls = {};
     t_known_calls.generation = t_proven.is_untimed;
   }
-  known_calls::call* const first = t_known_calls.first_for<which>(place);
-  const auto is_its = [place](const known_calls::call& each) { return each.place == nullptr || each.place == place; };
-  first[!is_its(first[0]) && is_its(first[1]) ? 1 : 0] = {place, reinterpret_cast<void*>(forward)};
+  const auto is_free = [place](const known_calls::call& each) { return each.place == nullptr || each.place == place; };
+  t_known_calls.of[static_cast<unsigned>(which)].free_for(place, is_free) = {place, reinterpret_cast<void*>(forward)};
 }
 
 }  // namespace trimtab::openmp

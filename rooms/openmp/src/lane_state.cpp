@@ -107,6 +107,11 @@ bool find_here_slowly(here& found) noexcept {
 }
 
 namespace {
+// An entry of another generation is free.
+auto is_of_another(std::uint32_t generation) noexcept {
+  return [generation](const auto& each) { return each.generation != generation; };
+}
+
 known_place* place_at(lane_state& state, subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
                       std::uint32_t parent, const char* source) noexcept {
   // A call that became a jump: the construct ends its region's function, which is the best place there is.
@@ -122,7 +127,7 @@ known_place* place_at(lane_state& state, subject_kind kind, const void* place, b
     return known;
   const std::uint32_t subject = subject_with_source(kind, place, is_call, runtime, parent, source);
   if (subject == no_subject) return nullptr;
-  known_place& known = state.places.free_for(place, generation);
+  known_place& known = state.places.free_for(place, is_of_another(generation));
   known = {place, kind, generation, subject, no_subject, nullptr};
   return &known;
 }
@@ -155,7 +160,7 @@ known_region* region_at(lane_state& state, runtime* of, const void* outlined, st
   const std::uint32_t subject = subject_at(state, subject_kind::region, outlined, false,
                                            of == nullptr ? std::uint16_t{0} : runtime_id(*of), outer_region, source);
   if (subject == no_subject) return nullptr;
-  known_region& known = state.regions.free_for(outlined, generation);
+  known_region& known = state.regions.free_for(outlined, is_of_another(generation));
   known = {};
   known.outlined = outlined;
   known.of = of;

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 
+#include "known_table.hpp"
 #include "runtimes.hpp"
 #include "task_sampling.hpp"
 #include "trimtab/observe/recorder.hpp"
@@ -240,33 +241,6 @@ struct region_length {
   ticks untold;                // wall of those that were not timed, and longer by far than all that were
 };
 
-// A lane's table of what it has found at places before. What is known of a place stands in one of a few entries from where
-// its address points to; what finds none of them free takes the first. An entry of another generation is free.
-template <class known, std::uint32_t size>
-struct known_table {
-  static constexpr std::uint32_t near = 8;
-  known entries[size + near - 1];
-
-  known* first_for(const void* place) noexcept {
-    return &entries[base::mix_fast(reinterpret_cast<std::uintptr_t>(place)) % size];
-  }
-  // nullptr: none.
-  template <class predicate>
-  known* find(const void* place, predicate is_it) noexcept {
-    known* const first = first_for(place);
-    if (is_it(*first)) [[likely]]
-      return first;
-    for (known* each = first + 1; each != first + near; ++each)
-      if (is_it(*each)) return each;
-    return nullptr;
-  }
-  known& free_for(const void* place, std::uint32_t generation) noexcept {
-    known* const first = first_for(place);
-    for (known* each = first; each != first + near; ++each)
-      if (each->generation != generation) return *each;
-    return *first;
-  }
-};
 struct known_place {
   const void* place;
   observe::subject_kind kind;

@@ -4,15 +4,12 @@
 #include <cmath>
 #include <random>
 
+#include "recorded_names.hpp"
 #include "team.hpp"
 
 namespace trimtab::openmp {
 namespace {
 
-using observe::metric;
-using observe::profile_row;
-using observe::subject_kind;
-using observe::the_recorder;
 namespace task_flags = observe::task_flags;
 namespace task_fields = observe::task_fields;
 

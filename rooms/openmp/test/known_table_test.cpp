@@ -1,9 +1,9 @@
 // What a lane knows of places: places that fall together do not forget each other.
+#include "known_table.hpp"
+
 #include <gtest/gtest.h>
 
 #include <vector>
-
-#include "team.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -19,7 +19,8 @@ const known_number* find(numbers& in, const void* place, std::uint32_t generatio
   return in.find(place, [=](const known_number& each) { return each.place == place && each.generation == generation; });
 }
 void put(numbers& in, const void* place, std::uint32_t generation, int number) {
-  in.free_for(place, generation) = {place, generation, number};
+  const auto is_free = [=](const known_number& each) { return each.generation != generation; };
+  in.free_for(place, is_free) = {place, generation, number};
 }
 
 // Places whose addresses point to the same entry.

@@ -8,15 +8,12 @@
 #include <thread>
 
 #include "kmpc_short_way.hpp"
+#include "recorded_names.hpp"
 #include "trimtab/openmp/block_time.hpp"
 
 namespace trimtab::openmp {
 namespace {
 
-using observe::metric;
-using observe::profile_row;
-using observe::subject_kind;
-using observe::the_recorder;
 namespace region_fields = observe::region_fields;
 
 thread_local int t_is_in_parallel = 0;
@@ -472,7 +469,8 @@ TEST_F(short_regions, two_calls_whose_places_fall_together_both_go_the_short_way
   constexpr auto fini = short_call::fini;
   const char* const first = &calls[0];
   const char* second = first + 1;
-  while (t_known_calls.first_for<fini>(second) != t_known_calls.first_for<fini>(first)) ++second;
+  auto& known = t_known_calls.of[static_cast<unsigned>(fini)];
+  while (known.first_for(second) != known.first_for(first)) ++second;
   known_region& region = make_short<22>();
   for (int time = 0; time < 2; ++time) {
     t_proven = {};

@@ -27,6 +27,7 @@ std::string json_object(const option& of) {
     all += field("least", std::to_string(allowed.least)) + field("most", std::to_string(allowed.most));
   if (allowed.words != nullptr) all += field("words", json_words(allowed));
   if (!allowed.file_ending.empty()) all += field("file_ending", json_text(allowed.file_ending));
+  if (allowed.has_tunables != nullptr) all += field("has_tunables", "true");
   return all + field("help", json_text(of.help)) + "}";
 }
 

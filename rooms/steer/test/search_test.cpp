@@ -203,6 +203,17 @@ INSTANTIATE_TEST_SUITE_P(search, on_recorded_surfaces,
                            return name;
                          });
 
+// Where every step is accepted the walk comes by known points again and again; they do not cool it.
+TEST(search, annealing_takes_no_moves_for_known_points) {
+  constexpr std::uint32_t most = 60;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto asked =
+        make_search(search_kind::simulated_annealing, space{{{12, true}, {12, true}}, {6, 6}, {}}, {seed, most, {}});
+    while (const auto at = asked->ask()) asked->tell(*at, 1);
+    EXPECT_GE(asked->evaluations(), most - 1) << "seed " << seed;
+  }
+}
+
 TEST(search, parallel_rank_order_has_several_at_a_time) {
   const surface of = surfaces::all_surfaces().front();
   const auto asked = make_search(search_kind::parallel_rank_order, space_of(of.knobs, of.start), limits_of(of, 1));

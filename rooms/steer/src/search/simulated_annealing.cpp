@@ -1,6 +1,9 @@
 // Simulated annealing (Kirkpatrick, Gelatt, Vecchi 1983): a worse point is accepted with a probability that falls with how
-// much worse it is, as a share of the value, and with a temperature that falls evenly on a logarithmic scale. Steps shrink
-// with it.
+// much worse it is, as a share of the value, and with a temperature that falls evenly on a logarithmic scale, with each
+// point that is new: what is known already costs no measurement, so it takes none of the search's moves. Steps shrink with
+// it.
+#include <set>
+
 #include "algorithms.hpp"
 
 namespace trimtab::steer::algorithms {
@@ -18,7 +21,9 @@ search_sequence simulated_annealing(const space& over, const search_limits& with
   const std::vector<double> begin = co_await measured(wanted);
   double value = begin.front();
   if (movable.empty()) co_return;
-  for (double temperature = hottest; temperature > coldest; temperature *= cooling) {
+  std::set<point> visited{over.canonical(at)};
+  double temperature = hottest;
+  while (temperature > coldest) {
     const std::size_t along = movable[source.below(movable.size())];
     const dimension& of = over.dimensions[along];
     wanted.front() = at;
@@ -32,7 +37,9 @@ search_sequence simulated_annealing(const space& over, const search_limits& with
     }
     const std::vector<double> values = co_await measured(wanted);
     const double worse = (values.front() - value) / std::max(value, 1e-300);
-    if (!(worse <= 0) && source.share() >= std::exp(-worse / temperature)) continue;
+    const bool is_refused = !(worse <= 0) && source.share() >= std::exp(-worse / temperature);
+    if (visited.insert(over.canonical(wanted.front())).second) temperature *= cooling;
+    if (is_refused) continue;
     at = wanted.front();
     value = values.front();
   }
