@@ -131,6 +131,19 @@ def test_what_other_programs_took_stays_run_delay(tmp_path: Path) -> None:
     assert finding["processes"] == ["1-0", "2-0"]
 
 
+def test_processes_with_cpus_enough_for_all_delay_nobody(tmp_path: Path) -> None:
+    # A thread each on 2 CPUs, which other programs had for half of the time.
+    def alone(pid: int) -> ProcessFiles:
+        made = program(pid, [10.0])
+        made.lanes[0].run_s = made.lanes[0].delay_s = 5.0
+        return made
+
+    report = report_of(tmp_path, alone(1), alone(2))
+    check(report, work=0.5, run_delay=0.5)
+    (finding,) = report["findings"]
+    assert (finding["cause"], finding["gain_s"]) == ("CPU contention", pytest.approx(2.5))
+
+
 def test_more_threads_than_cpus_over_all_processes(tmp_path: Path) -> None:
     # Both spin at barriers for as long as they work, while the other one wants the CPUs.
     def spinning(pid: int) -> ProcessFiles:
@@ -521,7 +534,7 @@ def test_a_killed_child_counts_until_its_last_sign(tmp_path: Path) -> None:
 def test_tables_and_json_say_the_same_of_processes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "250")
+    monkeypatch.setenv("COLUMNS", "300")
     names = [[fact("host", "node1"), fact("rank", str(rank))] for rank in (0, 1)]
     report = report_of(
         tmp_path, program(1, [10.0, 10.0], names=names[0]), program(2, [10.0, 4.0], names=names[1])

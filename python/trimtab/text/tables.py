@@ -34,9 +34,9 @@ _REGION_COLUMNS: dict[str, tuple[int, _Cell]] = {
 # Where several processes have the same region.
 _SPREAD_COLUMNS: dict[str, tuple[int, _Cell]] = {
     "processes": (0, lambda region: str(len(region["processes"]))),
-    "wall of each": (100, lambda region: _least_to_most(region["spread"]["wall_s"])),
-    "work of each": (120, lambda region: _least_to_most(region["spread"]["work_s"])),
-    "wait of each": (140, lambda region: _least_to_most(region["spread"]["wait_s"])),
+    "wall of each": (160, lambda region: _least_to_most(region["spread"]["wall_s"])),
+    "work of each": (230, lambda region: _least_to_most(region["spread"]["work_s"])),
+    "wait of each": (260, lambda region: _least_to_most(region["spread"]["wait_s"])),
 }
 
 
