@@ -535,7 +535,7 @@ def test_tables_and_json_say_the_same_of_processes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "300")
-    names = [[fact("host", "node1"), fact("rank", str(rank))] for rank in (0, 1)]
+    names = [[fact("host", f"node{rank}"), fact("rank", str(rank))] for rank in (0, 1)]
     report = report_of(
         tmp_path, program(1, [10.0, 10.0], names=names[0]), program(2, [10.0, 4.0], names=names[1])
     )
@@ -543,7 +543,17 @@ def test_tables_and_json_say_the_same_of_processes(
     lines = capsys.readouterr().out.splitlines()
     for rank, each in enumerate(report["processes"]):
         cells = [cell.strip() for cell in next(line for line in lines if each["id"] in line).split("│")[1:-1]]
-        assert cells[:4] == ["./app -x", each["id"], "node1", str(rank)]
+        assert cells[:4] == ["./app -x", each["id"], f"node{rank}", str(rank)]
         assert cells[6] == percent(each["efficiency"])
     region = next(line for line in lines if "10 s / 10 s / 10 s" in line)
     assert "14 s / 17 s / 20 s" in region and "0 us / 3 s / 6 s" in region
+
+
+def test_a_host_that_all_share_is_no_column(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    parts = [program(pid, [10.0, 10.0], names=[fact("host", "node1")]) for pid in (1, 2)]
+    tables(report_of(tmp_path, *parts), tmp_path)
+    head = next(line for line in capsys.readouterr().out.splitlines() if "command" in line)
+    assert "process" in head and "host" not in head and "rank" not in head

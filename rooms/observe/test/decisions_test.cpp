@@ -33,15 +33,11 @@ TEST(decisions, come_with_the_names_of_their_knobs_and_policies) {
   EXPECT_EQ(records[199].to, 64);
   EXPECT_STREQ(records[199].text, "search");
   const auto names = bytes_of(recorder.file("names.tt"));
-  const char* at = names.data() + header_bytes;
-  name_plain cpus{};  // the fact that each process begins with
-  std::memcpy(&cpus, at, sizeof cpus);
-  at += cpus.head.bytes;
   name_knob first{};
-  std::memcpy(&first, at, sizeof first);
+  std::memcpy(&first, names.data() + header_bytes, sizeof first);
   EXPECT_EQ(first.head.tag, name_tag::knob);
   EXPECT_EQ(first.subject, 3u);
-  EXPECT_STREQ(at + sizeof first, "chunk");
+  EXPECT_STREQ(names.data() + header_bytes + sizeof first, "chunk");
 }
 
 TEST(decisions, are_dropped_where_nothing_is_recorded) {
