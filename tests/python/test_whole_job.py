@@ -14,6 +14,7 @@ from synthetic import (
     LaneFile,
     ProcessFiles,
     S,
+    counter,
     decision,
     event,
     fact,
@@ -30,6 +31,7 @@ from trimtab.analysis import build
 from trimtab.analysis.account import SHARES
 from trimtab.analysis.job import mask_of
 from trimtab.analysis.lives import Life, beside, capacity_s, groups_of, longest_chain, most_at_a_time
+from trimtab.experiments import observe
 from trimtab.readers import open_run
 from trimtab.text.tables import tables
 from trimtab.text.units import percent
@@ -265,7 +267,8 @@ def test_shares_are_never_negative_and_sum_to_one(
     shares = report["time"]
     assert all(value >= 0 for value in shares.values())
     assert sum(shares.values()) == pytest.approx(1.0, abs=1e-9)
-    assert report["capacity_s"] <= sum(each[4] * each[2] for each in made) + 1e-6
+    own = sum(each["cpus_available"] * each["wall_s"] for each in report["processes"])
+    assert report["capacity_s"] <= own + 1e-6
     json.dumps(report, allow_nan=False)
     verdict_of(report)
 
@@ -557,3 +560,20 @@ def test_a_host_that_all_share_is_no_column(
     tables(report_of(tmp_path, *parts), tmp_path)
     head = next(line for line in capsys.readouterr().out.splitlines() if "command" in line)
     assert "process" in head and "host" not in head and "rank" not in head
+
+
+def test_sweeps_add_up_totals_of_processes_and_not_those_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = [
+        program(
+            pid, [10.0, 10.0], names=[counter(7, "answers", "1")], samples=[(1.0, 7, 0.0), (9.0, 7, last)]
+        )
+        for pid, last in ((1, 40.0), (2, 2.0))
+    ]
+    ended = {"mono_ns": 15 * S, "code": 0, "signal": None, "wall_s": 10.0}
+    usage = {"user_s": 1.0, "system_s": 0.0, "voluntary": 1, "involuntary": 1, "max_rss_kb": 1}
+    run = write_run(tmp_path / "run", *parts, info={"ended": {**ended, "rusage": usage}})
+    assert observe.figures_of(run)["observed_counter_answers"] == (42.0, "1")
+    monkeypatch.setattr(observe, "_OF_THE_MACHINE", ("test",))
+    assert observe.figures_of(run)["observed_counter_answers"] == (40.0, "1")

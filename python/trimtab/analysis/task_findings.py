@@ -99,8 +99,9 @@ def too_small(
     count = sum(int(each["count"]) for each in tasks)
     looking = sum(each.looks_busy for each in workers)
     handling = max(min(count * _TASK_S, sum(each.runs for each in workers)), beside_tasks_s(process))
-    share = (looking + handling) / sum(each.runs + each.looks_busy for each in workers)
-    if share < _LEAST_OVERHEAD:
+    busy = sum(each.runs + each.looks_busy for each in workers)
+    share = (looking + handling) / busy if busy > 0 else 0.0
+    if share < _LEAST_OVERHEAD or mean <= 0:
         return []
     return [
         finding(
