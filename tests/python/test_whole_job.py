@@ -14,7 +14,6 @@ from synthetic import (
     LaneFile,
     ProcessFiles,
     S,
-    counter,
     decision,
     event,
     fact,
@@ -31,7 +30,6 @@ from trimtab.analysis import build
 from trimtab.analysis.account import SHARES
 from trimtab.analysis.job import mask_of
 from trimtab.analysis.lives import Life, beside, capacity_s, groups_of, longest_chain, most_at_a_time
-from trimtab.experiments import observe
 from trimtab.readers import open_run
 from trimtab.text.tables import tables
 from trimtab.text.units import percent
@@ -565,6 +563,9 @@ def test_a_host_that_all_share_is_no_column(
 def test_sweeps_add_up_totals_of_processes_and_not_those_of_the_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from synthetic import counter
+    from trimtab.experiments import observe
+
     parts = [
         program(
             pid, [10.0, 10.0], names=[counter(7, "answers", "1")], samples=[(1.0, 7, 0.0), (9.0, 7, last)]
