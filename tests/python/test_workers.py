@@ -341,9 +341,7 @@ def test_shares_are_never_negative_and_sum_to_one(
     assert sum(shares.values()) == pytest.approx(1.0, abs=1e-9)
 
 
-def test_tasks_of_which_no_worker_ran_any_have_no_size(tmp_path: Path) -> None:
-    # A damaged run: tasks are counted, and the time of their worker is not.
-    lanes = [LaneFile(), LaneFile(rows=[state(RUNS, 0.0), tasks(1000, 0.0)])]
-    assert "tasks too small" not in causes(report_of(tmp_path, lanes, 1.0))
-    lanes[1].rows[0:1] = [state(RUNS, 0.0), state(LOOKS, 1.0, count=2_000_000)]
-    assert "tasks too small" not in causes(report_of(tmp_path / "looking", lanes, 1.0))
+def test_tasks_of_workers_that_ran_for_no_time_are_not_said_to_be_too_small(tmp_path: Path) -> None:
+    # Only a damaged run has them; how much larger they should be cannot be said.
+    lanes = [LaneFile(), LaneFile(rows=[state(LOOKS, 5.0), tasks(1000, 0.0)], run_s=5.0)]
+    assert "tasks too small" not in causes(report_of(tmp_path, lanes, 8.0))

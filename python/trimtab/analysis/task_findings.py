@@ -94,14 +94,13 @@ def too_small(
     `unshared_s`: what other workers could have taken off, were the tasks not too short to be shared; it counts if they are.
     """
     mean = mean_task_s(tasks, workers)
-    if mean is None or mean > _SMALL_TASK_S:
+    if not mean or mean > _SMALL_TASK_S:
         return []
     count = sum(int(each["count"]) for each in tasks)
     looking = sum(each.looks_busy for each in workers)
     handling = max(min(count * _TASK_S, sum(each.runs for each in workers)), beside_tasks_s(process))
-    busy = sum(each.runs + each.looks_busy for each in workers)
-    share = (looking + handling) / busy if busy > 0 else 0.0
-    if share < _LEAST_OVERHEAD or mean <= 0:
+    share = (looking + handling) / sum(each.runs + each.looks_busy for each in workers)
+    if share < _LEAST_OVERHEAD:
         return []
     return [
         finding(
