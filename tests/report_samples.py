@@ -325,7 +325,7 @@ def two_ranks(regions: int = 6, lanes: int = 4) -> dict[str, Any]:
         region["processes"].append({**region["processes"][0], "process": "9-0", "wall_s": 0.125})
         region["spread"]["wall_s"] = {"least": 0.125, "median": 0.2, "most": region["wall_s"]}
     made["findings"][0]["processes"] = ["9-0", "7-0"]
-    return {**made, "processes": [first, second, made["processes"][1]]}
+    return {**made, "processes": [first, second, {**made["processes"][1], "host": "node17"}]}
 
 
 def _worker(number: int, wall: float) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import tempfile
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -102,7 +103,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found | {f"base {path.name}": path for path in bases(folder / "bases")} | {"golden": GOLDEN}
 
 
-RUNS = ("golden", "base golden", "base loops", "base tasks", "short", "killed", "traced")
+def _names_of_bases() -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        return [f"base {path.name}" for path in bases(Path(folder))]
+
+
+RUNS = ("golden", *_names_of_bases(), "short", "killed", "traced")
 
 
 def of_report(report: dict[str, Any]) -> Figures:

@@ -132,6 +132,19 @@ def test_what_other_programs_took_stays_run_delay(tmp_path: Path) -> None:
     assert finding["processes"] == ["1-0", "2-0"]
 
 
+def test_processes_with_cpus_enough_for_all_delay_nobody(tmp_path: Path) -> None:
+    # A thread each on 2 CPUs, which other programs had for half of the time.
+    def alone(pid: int) -> ProcessFiles:
+        made = program(pid, [10.0])
+        made.lanes[0].run_s = made.lanes[0].delay_s = 5.0
+        return made
+
+    report = report_of(tmp_path, alone(1), alone(2))
+    check(report, work=0.5, run_delay=0.5)
+    (finding,) = report["findings"]
+    assert (finding["cause"], finding["gain_s"]) == ("CPU contention", pytest.approx(2.5))
+
+
 def test_more_threads_than_cpus_over_all_processes(tmp_path: Path) -> None:
     # Both spin at barriers for as long as they work, while the other one wants the CPUs.
     def spinning(pid: int) -> ProcessFiles:
@@ -253,7 +266,8 @@ def test_shares_are_never_negative_and_sum_to_one(
     shares = report["time"]
     assert all(value >= 0 for value in shares.values())
     assert sum(shares.values()) == pytest.approx(1.0, abs=1e-9)
-    assert report["capacity_s"] <= sum(each[4] * each[2] for each in made) + 1e-6
+    own = sum(each["cpus_available"] * each["wall_s"] for each in report["processes"])
+    assert report["capacity_s"] <= own + 1e-6
     json.dumps(report, allow_nan=False)
     verdict_of(report)
 
@@ -533,8 +547,8 @@ def test_a_killed_child_counts_until_its_last_sign(tmp_path: Path) -> None:
 def test_tables_and_json_say_the_same_of_processes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "250")
-    names = [[fact("host", "node1"), fact("rank", str(rank))] for rank in (0, 1)]
+    monkeypatch.setenv("COLUMNS", "300")
+    names = [[fact("host", f"node{rank}"), fact("rank", str(rank))] for rank in (0, 1)]
     report = report_of(
         tmp_path, program(1, [10.0, 10.0], names=names[0]), program(2, [10.0, 4.0], names=names[1])
     )
@@ -542,7 +556,37 @@ def test_tables_and_json_say_the_same_of_processes(
     lines = capsys.readouterr().out.splitlines()
     for rank, each in enumerate(report["processes"]):
         cells = [cell.strip() for cell in next(line for line in lines if each["id"] in line).split("│")[1:-1]]
-        assert cells[:4] == ["./app -x", each["id"], "node1", str(rank)]
+        assert cells[:4] == ["./app -x", each["id"], f"node{rank}", str(rank)]
         assert cells[6] == percent(each["efficiency"])
     region = next(line for line in lines if "10 s / 10 s / 10 s" in line)
     assert "14 s / 17 s / 20 s" in region and "0 us / 3 s / 6 s" in region
+
+
+def test_a_host_that_all_share_is_no_column(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    parts = [program(pid, [10.0, 10.0], names=[fact("host", "node1")]) for pid in (1, 2)]
+    tables(report_of(tmp_path, *parts), tmp_path)
+    head = next(line for line in capsys.readouterr().out.splitlines() if "command" in line)
+    assert "process" in head and "host" not in head and "rank" not in head
+
+
+def test_sweeps_add_up_totals_of_processes_and_not_those_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from synthetic import counter
+    from trimtab.experiments import observe
+
+    parts = [
+        program(
+            pid, [10.0, 10.0], names=[counter(7, "answers", "1")], samples=[(1.0, 7, 0.0), (9.0, 7, last)]
+        )
+        for pid, last in ((1, 40.0), (2, 2.0))
+    ]
+    ended = {"mono_ns": 15 * S, "code": 0, "signal": None, "wall_s": 10.0}
+    usage = {"user_s": 1.0, "system_s": 0.0, "voluntary": 1, "involuntary": 1, "max_rss_kb": 1}
+    run = write_run(tmp_path / "run", *parts, info={"ended": {**ended, "rusage": usage}})
+    assert observe.figures_of(run)["observed_counter_answers"] == (42.0, "1")
+    monkeypatch.setattr(observe, "_OF_THE_MACHINE", ("test",))
+    assert observe.figures_of(run)["observed_counter_answers"] == (40.0, "1")

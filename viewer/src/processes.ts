@@ -93,7 +93,9 @@ function columns(all: Process[], choose: (id: string | null) => void): Column<Pr
     help?: string,
   ): Column<Process> => ({ title, key, cell: (each) => shown(key(each)), isNumber: true, ...(help ? { help } : {}) });
   const where: Column<Process>[] = [];
-  if (all.some((each) => each.host)) where.push({ title: "host", key: (each) => each.host, cell: (each) => each.host });
+  // Where all are on one host, its name would say nothing.
+  if (new Set(all.map((each) => each.host)).size > 1)
+    where.push({ title: "host", key: (each) => each.host, cell: (each) => each.host });
   if (all.some((each) => each.rank !== null)) where.push(figure("rank", (each) => each.rank, count));
   return [
     { title: "command", key: (each) => each.command.join(" "), cell: (each) => command(each, choose) },

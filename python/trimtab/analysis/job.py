@@ -137,8 +137,10 @@ def _seconds_of_group(parts: Sequence[ProcessReport], lives: Sequence[Life], roo
     found: Seconds = {}
     left = _take(found, total, _ON_A_CPU, room)
     left = _take(found, total, _IN_REGIONS, left)
-    delay = [each["run_delay"] for each in own]
-    foreign = _foreign_delay_s(delay, [each.busy_s for each in parts], lives)
+    foreign = sum(
+        max(each["run_delay"] - taken, 0.0)
+        for each, taken in zip(own, _taken_by_others_s(parts, lives), strict=True)
+    )
     left = _take(found, {"run_delay": foreign}, ("run_delay",), left)
     for name in _IDLE:
         left = _take(found, total, (name,), left)
@@ -158,14 +160,24 @@ def _take(into: Seconds, wanted: Seconds, names: tuple[str, ...], room: float) -
     return max(room - total, 0.0)
 
 
-def _foreign_delay_s(delay: Sequence[float], busy: Sequence[float], lives: Sequence[Life]) -> float:
-    """Run delay that other processes of the job do not explain by the CPU time that they used meanwhile."""
-    rates = [time / life.length if life.length > 0 else 0.0 for time, life in zip(busy, lives, strict=True)]
-    around = beside(lives, rates)
-    return sum(
-        max(each - max(rate * life.length - time, 0.0), 0.0)
-        for each, rate, life, time in zip(delay, around, lives, busy, strict=True)
-    )
+def _taken_by_others_s(parts: Sequence[ProcessReport], lives: Sequence[Life]) -> list[float]:
+    """For each process, the CPU time of the others while it lived, as far as it was on CPUs that this one lacked.
+
+    With CPUs enough for the threads of all, others take none. With more threads than CPUs, the part of the others' threads
+    that there is no CPU left for runs in the place of this process's.
+    """
+    rates = [
+        part.busy_s / life.length if life.length > 0 else 0.0 for part, life in zip(parts, lives, strict=True)
+    ]
+    threads = [float(part.threads) for part in parts]
+    around = zip(beside(lives, rates), beside(lives, threads), strict=True)
+    found = []
+    for part, life, rate, (busy, all_threads) in zip(parts, lives, rates, around, strict=True):
+        others = all_threads - part.threads
+        too_many = min(max(all_threads - life.cpus, 0.0), others)
+        crowding = too_many / others if others > 0 else 0.0
+        found.append(crowding * max(busy - rate, 0.0) * life.length)
+    return found
 
 
 def _shares(seconds: Seconds, capacity: float) -> dict[str, float]:

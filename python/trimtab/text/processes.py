@@ -63,13 +63,16 @@ def spread_text(region: dict[str, Any]) -> str:
 
 
 def process_table(processes: list[dict[str, Any]]) -> Table:
-    """A row a process, most CPU time first; those that take no part in the shares have none."""
+    """A row a process, most CPU time first; those that take no part in the shares have none.
+
+    Where all are on one host, its name would say nothing.
+    """
     from rich.markup import escape
 
     from trimtab.text.console import table
 
-    has_host = any(each["host"] is not None for each in processes)
     has_rank = any(each["rank"] is not None for each in processes)
+    has_host = len({each["host"] for each in processes}) > 1
     where = [name for name, is_there in (("host", has_host), ("rank", has_rank)) if is_there]
     rows = table(
         "command", "process", *where, "CPU time", "wall", "work", "threads", "regions", "calls", "ended"

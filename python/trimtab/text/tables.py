@@ -9,13 +9,15 @@ from typing import Any
 from rich.markup import escape
 
 from trimtab.counted import counted
-from trimtab.text.console import output, table
+from trimtab.text.console import Console, output, table
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.processes import MOST_ROWS, process_table
 from trimtab.text.system import system_line
 from trimtab.text.units import NAMES, ending, percent, rounded, seconds
 from trimtab.text.workers import task_table, worker_table
 
+_MOST_REGIONS = 40
+_MOST_DECISIONS = 40
 _Cell = Callable[[dict[str, Any]], str]
 # Each with the width of terminal from which on there is room for it.
 _REGION_COLUMNS: dict[str, tuple[int, _Cell]] = {
@@ -34,9 +36,9 @@ _REGION_COLUMNS: dict[str, tuple[int, _Cell]] = {
 # Where several processes have the same region.
 _SPREAD_COLUMNS: dict[str, tuple[int, _Cell]] = {
     "processes": (0, lambda region: str(len(region["processes"]))),
-    "wall of each": (100, lambda region: _least_to_most(region["spread"]["wall_s"])),
-    "work of each": (120, lambda region: _least_to_most(region["spread"]["work_s"])),
-    "wait of each": (140, lambda region: _least_to_most(region["spread"]["wait_s"])),
+    "wall of each": (160, lambda region: _least_to_most(region["spread"]["wall_s"])),
+    "work of each": (230, lambda region: _least_to_most(region["spread"]["work_s"])),
+    "wait of each": (260, lambda region: _least_to_most(region["spread"]["wait_s"])),
 }
 
 
@@ -55,45 +57,8 @@ def tables(report: dict[str, Any], directory: Path) -> None:
     console.print(f"[bold]{escape(' '.join(report['command']))}[/]  {escape(str(directory))}")
     how = escape(ending(report["exit"]))
     console.print(f"{seconds(report['wall_s'])}, {how}{'' if report['complete'] else ' (incomplete)'}")
-    if report["time"] is not None:
-        rows = table(
-            "share of core time",
-            "",
-            title=f"{rounded(report['cpus_available'])} CPUs, {counted(report['threads'], 'thread')}",
-        )
-        for name, share in report["time"].items():
-            rows.add_row(NAMES[name], f"{share:.2%}")
-        console.print(rows)
-    if len(report["processes"]) > 1:
-        console.print(process_table(report["processes"]))
-        if len(report["processes"]) > MOST_ROWS:
-            console.print(f"and {len(report['processes']) - MOST_ROWS} more processes (--json has all)")
-    if report["regions"]:
-        columns = _REGION_COLUMNS | (_SPREAD_COLUMNS if _is_spread(report) else {})
-        shown = [(name, cell) for name, (least, cell) in columns.items() if console.width >= least]
-        rows = table("region", *(name for name, _ in shown))
-        for region in report["regions"][:40]:
-            rows.add_row(escape(region["name"]), *(cell(region) for _, cell in shown))
-        console.print(rows)
-        if len(report["regions"]) > 40:
-            console.print(f"and {len(report['regions']) - 40} more regions (--json has all)")
-    if report["workers"]:
-        console.print(worker_table(report["workers"]))
-    if report["tasks"]:
-        console.print(task_table(report["tasks"]))
-    for finding in report["findings"]:
-        subject = f" at {finding['subject']}" if finding["subject"] else ""
-        console.print(
-            f"[bold]{escape(finding['cause'])}{escape(subject)}[/] (up to {seconds(finding['gain_s'])})"
-        )
-        console.print(f"  {escape(finding['evidence'])}")
-        console.print(f"  -> {escape(finding['action'])}")
-    if report["decisions"]:
-        console.print(f"[bold]steering[/]: {summary(report['decisions'])} (--json has all)")
-        for each in lasting(report["decisions"])[:40]:
-            console.print("  " + escape(decision_line(each)))
-        for each in rejected(report["decisions"])[:40]:
-            console.print("  " + escape(rejected_line(each)))
+    for show in (_shares, _processes, _regions, _tasks, _findings, _decisions):
+        show(report, console)
     console.print(system_line(report))
     for missing in report["unavailable"]:
         console.print(
@@ -103,6 +68,66 @@ def tables(report: dict[str, Any], directory: Path) -> None:
     console.print(
         f"own cost {percent(own['share'])} of core time; {own['events']} events, {own['dropped']} dropped"
     )
+
+
+def _shares(report: dict[str, Any], console: Console) -> None:
+    if report["time"] is None:
+        return
+    cpus = f"{rounded(report['cpus_available'])} CPUs"
+    rows = table("share of core time", "", title=f"{cpus}, {counted(report['threads'], 'thread')}")
+    for name, share in report["time"].items():
+        rows.add_row(NAMES[name], f"{share:.2%}")
+    console.print(rows)
+
+
+def _processes(report: dict[str, Any], console: Console) -> None:
+    if len(report["processes"]) < 2:
+        return
+    console.print(process_table(report["processes"]))
+    more = len(report["processes"]) - MOST_ROWS
+    if more > 0:
+        console.print(f"and {counted(more, 'more process')} (--json has all)")
+
+
+def _regions(report: dict[str, Any], console: Console) -> None:
+    if not report["regions"]:
+        return
+    columns = _REGION_COLUMNS | (_SPREAD_COLUMNS if _is_spread(report) else {})
+    shown = [(name, cell) for name, (least, cell) in columns.items() if console.width >= least]
+    rows = table("region", *(name for name, _ in shown))
+    for region in report["regions"][:_MOST_REGIONS]:
+        rows.add_row(escape(region["name"]), *(cell(region) for _, cell in shown))
+    console.print(rows)
+    more = len(report["regions"]) - _MOST_REGIONS
+    if more > 0:
+        console.print(f"and {more} more regions (--json has all)")
+
+
+def _tasks(report: dict[str, Any], console: Console) -> None:
+    if report["workers"]:
+        console.print(worker_table(report["workers"]))
+    if report["tasks"]:
+        console.print(task_table(report["tasks"]))
+
+
+def _findings(report: dict[str, Any], console: Console) -> None:
+    for finding in report["findings"]:
+        subject = f" at {finding['subject']}" if finding["subject"] else ""
+        console.print(
+            f"[bold]{escape(finding['cause'])}{escape(subject)}[/] (up to {seconds(finding['gain_s'])})"
+        )
+        console.print(f"  {escape(finding['evidence'])}")
+        console.print(f"  -> {escape(finding['action'])}")
+
+
+def _decisions(report: dict[str, Any], console: Console) -> None:
+    if not report["decisions"]:
+        return
+    console.print(f"[bold]steering[/]: {summary(report['decisions'])} (--json has all)")
+    for each in lasting(report["decisions"])[:_MOST_DECISIONS]:
+        console.print("  " + escape(decision_line(each)))
+    for each in rejected(report["decisions"])[:_MOST_DECISIONS]:
+        console.print("  " + escape(rejected_line(each)))
 
 
 def run_list(runs: list[dict[str, Any]]) -> None:

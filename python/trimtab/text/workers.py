@@ -57,10 +57,13 @@ def worker_table(workers: list[dict[str, Any]]) -> Table:
 
     from trimtab.text.console import table
 
-    rows = table("worker", "tasks", "work", "looking", "no task", "idle", "parks")
+    is_several = len({each["process"] for each in workers}) > 1
+    process = ["process"] if is_several else []
+    rows = table("worker", *process, "tasks", "work", "looking", "no task", "idle", "parks")
     for each in workers:
         times = (seconds(each[key]) for key in ("work_s", "looking_s", "starved_s", "idle_s"))
-        rows.add_row(escape(each["name"]), str(each["tasks"]), *times, str(each["parks"]))
+        own = [escape(each["process"])] if is_several else []
+        rows.add_row(escape(each["name"]), *own, str(each["tasks"]), *times, str(each["parks"]))
     return rows
 
 
