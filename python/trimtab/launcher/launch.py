@@ -269,6 +269,7 @@ def _prepare(program: str, argv: list[str], options: Options) -> _Prepared:
     library = preload_library()
     if problem := library_problem(library):
         raise NotPrepared(problem)
+    _environment(options, library)  # refuses what the library would not understand, before anything is made
     steering = options.steering
     info: dict[str, Any] = {
         "format": 1,
