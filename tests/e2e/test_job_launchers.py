@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -54,16 +55,23 @@ class Job:
         self.ranks: dict[int, subprocess.Popen[str]] = {}
 
     def start(
-        self, rank: int, *command: str | Path, options: tuple[str, ...] = (), name: str = "job"
+        self,
+        rank: int,
+        *command: str | Path,
+        options: tuple[str, ...] = (),
+        name: str = "job",
+        host: str | None = None,
+        folder: str = ".",
     ) -> subprocess.Popen[str]:
+        as_host = ["unshare", "--uts", "sh", "-c", f'hostname {host}; exec "$@"', "sh"] if host else []
         environment = {
             **os.environ,
             **{"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": str(self._size)},
             "PMIX_NAMESPACE": f"{name}-{os.getpid()}",
         }
         self.ranks[rank] = subprocess.Popen(
-            [self._trimtab, "run", *options, "--", *map(str, command)],
-            cwd=self._folder,
+            [*as_host, self._trimtab, "run", *options, "--", *map(str, command)],
+            cwd=self._folder / folder,
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -262,6 +270,64 @@ def test_ranks_that_tune_are_remembered(job: Job, tmp_path: Path, compiled: Comp
 
 def infos_of_ranks(run: Path, key: str) -> list[Any]:
     return [json.loads((run / f"rank-{rank}" / "run.json").read_text())[key] for rank in range(4)]
+
+
+def can_be_another_host() -> bool:
+    command = ["unshare", "--uts", "sh", "-c", "hostname other && true"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not can_be_another_host(), reason="no host of another name may be made")
+def test_hosts_that_share_a_file_system_are_one_run(job: Job, tmp_path: Path) -> None:
+    job.let_go(0, 1, 2, 3)
+    for rank in range(4):
+        host = f"node-{rank % 2}.cluster"
+        job.start(rank, "sh", "-c", TOGETHER, options=("-o", "run"), host=host)
+    ended = job.end_all()
+    assert [code for code, _, _ in ended] == [0, 1, 2, 3], ended
+    assert verdicts(ended) == 1
+    assert read_info(tmp_path / "run")["hosts"] == ["node-0.cluster", "node-1.cluster"]
+    expected = {rank: {f"node-{rank % 2}.cluster"} for rank in range(4)}
+    assert processes_by_rank(tmp_path / "run") == expected
+    names = [each.directory.name for each in open_run(tmp_path / "run").processes]
+    assert all(name.startswith(("node-0-", "node-1-")) for name in names), names
+
+
+def test_hosts_that_share_none_have_a_run_each(job: Job, tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    for rank in range(4):
+        folder = "first" if rank < 2 else "second"
+        job.start(rank, "sleep", "6", options=("-o", "run"), folder=folder)
+    ended = job.end_all()
+    assert verdicts(ended[:2]) == verdicts(ended[2:]) == 1
+    assert "ranks 2-3 not in this directory" in "".join(err for _, _, err in ended[:2])
+    assert "ranks 0-1 not in this directory" in "".join(err for _, _, err in ended[2:])
+    for rank in (2, 3):
+        shutil.copytree(tmp_path / f"second/run/rank-{rank}", tmp_path / f"first/run/rank-{rank}")
+    info = read_info(tmp_path / "first/run")
+    assert info["unavailable"] == [] and [each["rank"] for each in info["ranks"]] == [0, 1, 2, 3]
+
+
+POLICY = """
+from trimtab.policies import Policy
+
+class Nothing(Policy):
+    def observe(self, snapshot):
+        print("asked", flush=True)
+        return []
+"""
+
+
+def test_each_rank_has_a_policy_process_of_its_own(job: Job, tmp_path: Path, compiled: Compiled) -> None:
+    (tmp_path / "nothing.py").write_text(POLICY)
+    history = str(tmp_path / "history.sqlite")
+    options = ("--tune", "--policy", "nothing.py", "--history", history, "-o", "run")
+    job.start_all(compiled(PARALLEL), options=options)
+    ended = job.end_all()
+    assert [(code, out) for code, out, _ in ended] == [(0, "1\n")] * 4, ended
+    for rank in range(4):
+        assert (tmp_path / "run" / f"rank-{rank}" / "policy.log").exists()
 
 
 def test_an_exec_is_the_same_process(trimtab: str, tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ def test_a_killed_programs_decisions_are_made_again_until_there(
         [trimtab, "replay", str(watched.directory)], capture_output=True, text=True, check=False
     )
     assert re.search(
-        r"^process \d+-0: \d+ decisions? from \d+ snapshots, all as recorded; the snapshots end at [\d.]+ s, "
+        r"^process \S+-\d+-0: \d+ decisions? from \d+ snapshots, all as recorded; the snapshots end at [\d.]+ s, "
         r"\d+ decisions? there not compared$",
         done.stdout,
         re.MULTILINE,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import json
 import os
 import re
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,6 +74,12 @@ def test_who_is_a_rank(environment: dict[str, str], expected: Job | None) -> Non
     assert job_of(environment) == expected
 
 
+@pytest.mark.parametrize("name", ["launcher.job", "readers.ranks"])
+def test_documented_examples(name: str) -> None:
+    found = doctest.testmod(importlib.import_module(f"trimtab.{name}"))
+    assert found.failed == 0 and found.attempted > 0
+
+
 def process_in(proc: Path, pid: int, parent: int, environment: bytes, command: bytes = b"sh\0") -> None:
     folder = proc / str(pid)
     folder.mkdir()
@@ -109,8 +118,6 @@ def job(rank: int, size: int | None = 3, identity: str = "a") -> Job:
 
 
 def info(**more: Any) -> dict[str, Any]:
-    import time
-
     return {**INFO, "started_real_ns": time.time_ns(), **more}
 
 
