@@ -53,7 +53,7 @@ def test_commands_are_those_of_the_command() -> None:
 
 def test_the_page_of_commands_names_every_option() -> None:
     text = command_page.page()
-    assert "| `--tune[=on\\|off\\|shuffle]` |" in text
+    assert "| `--tune[=off\\|on\\|shuffle]` |" in text
     assert "| `--resume, --no-resume` |" in text
     assert "--level" not in text, "hidden options stay hidden"
     assert text.count("\n## trimtab ") >= 15
