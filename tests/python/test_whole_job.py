@@ -208,6 +208,12 @@ def test_a_shell_is_listed_and_has_no_part_in_the_shares(tmp_path: Path) -> None
     assert "process" not in verdict_of(report)
 
 
+def test_a_shell_with_a_short_life_has_no_part_either(tmp_path: Path) -> None:
+    shell = ProcessFiles(pid=1, wall=0.05, user=0.004, cpus=2.0)
+    report = report_of(tmp_path, shell, program(2, [0.04, 0.04], wall=0.04))
+    assert [each["takes_part"] for each in report["processes"]] == [False, True]
+
+
 def test_where_all_do_nothing_all_take_part(tmp_path: Path) -> None:
     report = report_of(tmp_path, idle(1), idle(2))
     assert [each["takes_part"] for each in report["processes"]] == [True, True]

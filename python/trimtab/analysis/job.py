@@ -13,6 +13,8 @@ from trimtab.analysis.process_report import ProcessReport
 # the CPU time of all processes.
 _LEAST_OF_LIFE = 0.05
 _LEAST_OF_ALL = 0.01
+# To start a process takes a few milliseconds of CPU time, most of a short shell's life.
+_LEAST_CPU_S = 0.01
 _ON_A_CPU = ("work", "runtime")
 _IN_REGIONS = ("barrier_wait", "arrival")
 # What is left of the CPUs is explained by these, in this order, and then not at all.
@@ -85,8 +87,8 @@ def taking_part(processes: Sequence[ProcessReport]) -> tuple[ProcessReport, ...]
 def _does_something(each: ProcessReport, total_cpu_s: float) -> bool:
     if each.regions or each.workers or each.tasks or each.scopes:
         return True
-    is_asleep = each.cpu_s < _LEAST_OF_LIFE * each.trace.span.wall_s
-    return not is_asleep and each.cpu_s >= _LEAST_OF_ALL * total_cpu_s
+    least = max(_LEAST_OF_LIFE * each.trace.span.wall_s, _LEAST_OF_ALL * total_cpu_s, _LEAST_CPU_S)
+    return each.cpu_s >= least
 
 
 def life_of(each: ProcessReport) -> Life:
