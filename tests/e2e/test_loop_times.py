@@ -81,11 +81,15 @@ def test_a_loop_takes_until_its_last_thread_has_finished(
         lines = map(str.split, watched.done.stdout.splitlines())
         clocked = {int(trip): [float(each) for each in seconds] for trip, *seconds in lines}
         measured = measured_seconds(watched.directory)
-        assert clocked.keys() == measured.keys()
-        assert all(len(each) > 10 for each in measured.values())
+        assert measured.keys() <= clocked.keys()
         # clang puts a barrier of its own behind that of a reduction: with more threads than CPUs it takes long, too, and is no loop.
-        compared = [trip for trip in measured if threads == THREADS or trip < BETWEEN_BARRIERS]
-        return {trip: round(share_in_order(measured[trip], clocked[trip]), 2) for trip in compared}
+        compared = [trip for trip in clocked if threads == THREADS or trip < BETWEEN_BARRIERS]
+        # A loop that was measured too seldom counts as wrong: on a busy machine the program is given more rounds.
+        is_enough = {trip: len(measured.get(trip, ())) > 10 for trip in compared}
+        return {
+            trip: round(share_in_order(measured[trip], clocked[trip]), 2) if is_enough[trip] else 0.0
+            for trip in compared
+        }
 
     def are_all(found: dict[int, float]) -> bool:
         return all(each > 0.8 for each in found.values())
