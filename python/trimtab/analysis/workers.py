@@ -149,6 +149,13 @@ def _estimate(process: Process, rows: Records) -> NDArray[np.float64]:
         rows["x"][:, TaskFields.ESTIMATE].astype(float) - rows["count"].astype(float) * read, 0.0
     )
     ticks: NDArray[np.float64] = np.where(counted, alone, scaled)
+    untimed = counted & (rows["timed"] == 0) & (rows["count"] > 0)
+    for subject in np.unique(rows["subject"][untimed]):
+        # A worker that only counted them: others, where they ended, have their times.
+        mine = rows["subject"] == subject
+        timed = float(rows["timed"][mine].sum(dtype=float))
+        mean = max(float(rows["sum"][mine].sum(dtype=float)) / timed - float(read.max()), 0.0) if timed else 0.0
+        ticks[mine & untimed] = mean * rows["count"][mine & untimed]
     return ticks
 
 

@@ -82,20 +82,25 @@ void lane::tasks_ran(std::uint32_t subject, const batch& told) noexcept {
   profile_row* const row = own_row(subject, metric::task, no_subject, flags);
   if (row == nullptr) return;
   const std::uint64_t before = row->sum;
+  const bool was_timed = row->timed > 0;
   for (std::uint32_t i = 0; i < told.timed; ++i) add(row, told.ticks[i]);
   // `add` has counted those that were timed. One that took long may have been among those told of before.
   row->count += told.ran - told.timed;
   row->x[task_fields::created] += told.made;
   if (told.is_inclusive) row->x[task_fields::inclusive] += row->sum - before;
   row->x[task_fields::suspensions] += told.suspended;
-  // Each batch stands for its own tasks, since the distance between timed ones differs from batch to batch.
-  const auto scaled = [&](std::uint64_t sum, std::uint64_t of) {
-    return static_cast<std::uint64_t>(static_cast<double>(sum) * static_cast<double>(told.ran) / static_cast<double>(of));
+  const auto scaled = [](std::uint64_t sum, std::uint64_t count, std::uint64_t timed) {
+    return static_cast<std::uint64_t>(static_cast<double>(sum) * static_cast<double>(count) / static_cast<double>(timed));
   };
-  if (told.timed > 0)
-    row->x[task_fields::estimate] += scaled(row->sum - before, told.timed);
-  else if (row->timed > 0)
-    row->x[task_fields::estimate] += scaled(row->sum, row->timed);
+  std::uint64_t& estimate = row->x[task_fields::estimate];
+  // Each batch stands for its own tasks, since the distance between timed ones differs from batch to batch. But the times of
+  // tasks that wait come when they end, in a later batch than the one that counts them: then all stand for all.
+  if (told.timed > told.ran || (told.timed > 0 && !was_timed))
+    estimate = scaled(row->sum, row->count, row->timed);
+  else if (told.timed > 0)
+    estimate += scaled(row->sum - before, told.ran, told.timed);
+  else if (was_timed)
+    estimate += scaled(row->sum, told.ran, row->timed);
   count_hook(2 * told.timed);
 }
 

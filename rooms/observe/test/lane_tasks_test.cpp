@@ -112,6 +112,31 @@ TEST(lane_tasks, a_task_timed_after_it_was_told_of_is_counted_once) {
   EXPECT_EQ(row_of(recorder, metric::task, both).x[task_fields::inclusive], 50u);
 }
 
+TEST(lane_tasks, times_that_come_after_their_tasks_were_counted_stand_for_these) {
+  scratch_run run;
+  open_recorder recorder(run);
+  lane* const mine = recorder->open_lane();
+  const base::ticks times[] = {300, 500};
+  mine->tasks_ran(task, {.ran = 10});
+  EXPECT_EQ(row_of(recorder, metric::task, task_flags::counted).x[task_fields::estimate], 0u);
+  mine->tasks_ran(task, {.ticks = times, .timed = 1});
+  EXPECT_EQ(row_of(recorder, metric::task, task_flags::counted).x[task_fields::estimate], 3000u);
+  mine->tasks_ran(task, {.ticks = times + 1, .timed = 1});
+  const profile_row row = row_of(recorder, metric::task, task_flags::counted);
+  EXPECT_EQ(row.count, 10u);
+  EXPECT_EQ(row.x[task_fields::estimate], 4000u);
+}
+
+TEST(lane_tasks, the_first_times_stand_for_the_batches_before_too) {
+  scratch_run run;
+  open_recorder recorder(run);
+  lane* const mine = recorder->open_lane();
+  const base::ticks took = 40;
+  mine->tasks_ran(task, {.ran = 6});
+  mine->tasks_ran(task, {.ran = 4, .ticks = &took, .timed = 1});
+  EXPECT_EQ(row_of(recorder, metric::task, task_flags::counted).x[task_fields::estimate], 400u);
+}
+
 TEST(worker, its_time_goes_to_the_state_that_it_was_in) {
   scratch_run run;
   open_recorder recorder(run);
