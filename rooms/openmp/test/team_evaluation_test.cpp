@@ -167,19 +167,22 @@ TEST_F(team_evaluation, of_version_1_is_made_at_each_region_without_a_barrier_un
   ask_for_evaluation(evaluation_kind::iterations);
   // How plain threads share iterations is up to chance here: only what the primary thread takes at once is certain.
   fake.taken_by_primary = 1000;
+  std::uint64_t evaluations = 0;
+  do {  // where another thread was first, it is not bad yet
+    EXPECT_EQ(region(), 3u);
+    EXPECT_EQ(latest_evaluation().number, before + ++evaluations);
+  } while (latest_evaluation().spread <= 400 && evaluations < 1000);
+  EXPECT_GT(latest_evaluation().spread, 400u);
   EXPECT_EQ(region(), 3u);
-  EXPECT_EQ(latest_evaluation().number, before + 1);
-  EXPECT_EQ(latest_evaluation().spread, 1000u);
-  EXPECT_EQ(region(), 3u);
-  EXPECT_EQ(latest_evaluation().number, before + 1) << "the policy is to see it first";
+  EXPECT_EQ(latest_evaluation().number, before + evaluations) << "the policy is to see it first";
   set_evaluation_rules({.bad_spread = 1000});
   ask_for_evaluation(evaluation_kind::iterations);
   for (int i = 0; i < 5; ++i) region();
-  EXPECT_EQ(latest_evaluation().number, before + 6);
+  EXPECT_EQ(latest_evaluation().number, before + evaluations + 5);
   EXPECT_EQ(fake.barriers_passed, 0u);
   ask_for_evaluation(evaluation_kind::none);
   region();
-  EXPECT_EQ(latest_evaluation().number, before + 6);
+  EXPECT_EQ(latest_evaluation().number, before + evaluations + 5);
 }
 
 TEST_F(team_evaluation, of_the_variants_is_made_once_when_asked) {
