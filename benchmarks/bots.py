@@ -55,7 +55,7 @@ PROGRAMS = (
         "alignment-single", "alignment/alignment_single", _ALIGNMENT, _both("-f INPUTS/alignment/prot.20.aa")
     ),
     _program("concom", _both("-n 5000")),  # more of them recurse until the stack is full, bare as well
-    _program("fft", _both("-n 1048576")),
+    _program("fft", _both("-n 8388608")),
     _program("fib", {"gcc": "-n 27", "clang": "-n 27"}),
     _program("fib", _both("-n 38 -x 12"), "MANUAL"),
     _program("fib", _both("-n 30 -x 12"), "IF", is_tied=True),

@@ -154,7 +154,9 @@ def _estimate(process: Process, rows: Records) -> NDArray[np.float64]:
         # A worker that only counted them: others, where they ended, have their times.
         mine = rows["subject"] == subject
         timed = float(rows["timed"][mine].sum(dtype=float))
-        mean = max(float(rows["sum"][mine].sum(dtype=float)) / timed - float(read.max()), 0.0) if timed else 0.0
+        mean = (
+            max(float(rows["sum"][mine].sum(dtype=float)) / timed - float(read.max()), 0.0) if timed else 0.0
+        )
         ticks[mine & untimed] = mean * rows["count"][mine & untimed]
     return ticks
 
