@@ -374,6 +374,8 @@ for (int i = 0; i < 10; i++) a[i]++;
 }"""
 
 
+# Its two threads wait for each other, spinning: beside other programs they may do so for minutes.
+@pytest.mark.alone
 def test_after_an_untied_task_that_another_thread_ends(tmp_path: Path) -> None:
     """libomp does not tell that a thread has left such a task: what the thread makes next is not that task's."""
     seen = record(
