@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import shutil
+import subprocess
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -374,17 +375,23 @@ for (int i = 0; i < 10; i++) a[i]++;
 }"""
 
 
-# Its two threads wait for each other, spinning: beside other programs they may do so for minutes.
+def _recorded_unless_stuck(folder: Path, tries: int = 3) -> Any:
+    (folder / str(tries)).mkdir()
+    source = _c(GIVEN_BACK, GIVEN_BACK_BEFORE)
+    flags = ("-O2", "-fopenmp", "-D_GNU_SOURCE")
+    try:
+        return record(folder / str(tries), COMPILER, source, flags, level="trace")
+    except subprocess.TimeoutExpired:
+        if tries == 1:
+            raise
+        return _recorded_unless_stuck(folder, tries - 1)
+
+
+# Its two threads wait for each other. LLVM's creator, in its taskwait, does not take the task back in one run of some fifty.
 @pytest.mark.alone
 def test_after_an_untied_task_that_another_thread_ends(tmp_path: Path) -> None:
     """libomp does not tell that a thread has left such a task: what the thread makes next is not that task's."""
-    seen = record(
-        tmp_path,
-        COMPILER,
-        _c(GIVEN_BACK, GIVEN_BACK_BEFORE),
-        ("-O2", "-fopenmp", "-D_GNU_SOURCE"),
-        level="trace",
-    )
+    seen = _recorded_unless_stuck(tmp_path)
     made = {task: subject for subject, task, _ in _events(seen, "task_created")}
     begun = {task: subject for subject, task, _ in _events(seen, "task_begin")}
     assert len(made) == 11 and made == begun
