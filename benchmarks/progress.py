@@ -10,7 +10,7 @@ from benchmarks.machine import describe
 
 
 class Progress:
-    """The results so far of one benchmark at one commit; those of other code or other rounds are not used."""
+    """The results so far of one benchmark at one commit. Results of another commit, or with another number of rounds, are ignored."""
 
     def __init__(self, file: Path, rounds: int, is_smoke: bool) -> None:
         self._file = file

@@ -72,7 +72,7 @@ class TaskProgram:
 def run_task_programs(
     root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Callable[[str], None]
 ) -> dict[str, Any]:
-    """All programs' results; without the suite's where its folder is not known. A run that was stopped goes on behind its last program."""
+    """The results of all programs; without those of the suite if its folder is not known. A stopped benchmark continues after its last program."""
     cases = async_programs(root, is_smoke)
     suite = os.environ.get(SUITE)
     if suite and not is_smoke:

@@ -119,10 +119,12 @@ class Launch:
         return self.job is None or self.job.is_reporter()
 
 
-def _environment(options: Options, library: Path) -> dict[str, str]:
-    environment = users_environment()
-    before = environment.get("LD_PRELOAD", "")
-    environment["LD_PRELOAD"] = f"{library}:{before}" if before else str(library)
+def _variables(options: Options) -> dict[str, str]:
+    """What the library is told, by variable.
+
+    Raises:
+        ValueError: it would not understand one of them.
+    """
     settings = {
         "TRIMTAB_RUN": str(options.directory),
         "TRIMTAB_LEVEL": options.level,
@@ -134,7 +136,6 @@ def _environment(options: Options, library: Path) -> dict[str, str]:
     }
     steering = options.steering
     if steering is not None:
-        environment.update(steering.environment)
         settings |= {
             "TRIMTAB_TUNE": steering.mode,
             "TRIMTAB_SETTINGS": None if steering.settings is None else str(options.directory / _SETTINGS),
@@ -148,7 +149,16 @@ def _environment(options: Options, library: Path) -> dict[str, str]:
             "TRIMTAB_THREADS": steering.threads,
             "TRIMTAB_THREADS_EVEN_IF_FIXED": "1" if steering.is_even_if_fixed else None,
         }
-    environment.update(checked_environment(settings))
+    return checked_environment(settings)
+
+
+def _environment(options: Options, library: Path) -> dict[str, str]:
+    environment = users_environment()
+    before = environment.get("LD_PRELOAD", "")
+    environment["LD_PRELOAD"] = f"{library}:{before}" if before else str(library)
+    if options.steering is not None:
+        environment.update(options.steering.environment)
+    environment.update(_variables(options))
     return environment
 
 
@@ -269,7 +279,7 @@ def _prepare(program: str, argv: list[str], options: Options) -> _Prepared:
     library = preload_library()
     if problem := library_problem(library):
         raise NotPrepared(problem)
-    _environment(options, library)  # refuses what the library would not understand, before anything is made
+    _variables(options)  # refuses what the library would not understand, before anything is made
     steering = options.steering
     info: dict[str, Any] = {
         "format": 1,
