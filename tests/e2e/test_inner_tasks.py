@@ -236,10 +236,10 @@ def test_tasks_and_waits_are_the_time_of_the_region(
         tasks = sum(each["total_s"] for each in report["tasks"])
         return (tasks + waited) / region["wall_s"], waited / region["wall_s"]
 
-    together, waits = long_enough(1, shares, lambda found: 0.6 < found[0] < 1.15 and found[1] < 0.5)
+    together, waits = long_enough(1, shares, lambda found: 0.6 < found[0] < 1.15 and found[1] < 0.6)
     assert 0.6 < together < 1.15
     # One thread waits for nobody: all that its waits took was the runtime's.
-    assert waits < 0.5
+    assert waits < 0.6
 
 
 # The program says itself how long its tasks took, of each kind.

@@ -19,7 +19,7 @@ lane::task_time lane::end_part(base::ticks at) noexcept {
   const open_task& ended = m_tasks[depth];
   const base::ticks inclusive = at - ended.begin;
   if (depth > 0) m_tasks[depth - 1].inner += inclusive;
-  return {true, inclusive, inclusive - ended.inner};
+  return {true, inclusive, inclusive > ended.inner ? inclusive - ended.inner : 0};
 }
 
 lane::task_time lane::task_end(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept {
@@ -48,7 +48,10 @@ void lane::task_inside_begins(base::ticks at) noexcept {
 }
 
 void lane::task_inside_ends(base::ticks at) noexcept {
-  if (m_task_depth != 0) end_part(at);
+  if (m_task_depth == 0) return;
+  end_part(at);
+  // The two readings are a clock read longer than what lies between them, which the tasks that are only counted have not.
+  if (m_task_depth > 0 && m_task_depth <= max_tasks) m_tasks[m_task_depth - 1].inner += m_owner->clock_read();
 }
 
 void lane::task_suspended(std::uint32_t subject, std::uint64_t task, wait_cause why, std::uint64_t awaited,

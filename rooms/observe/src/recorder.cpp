@@ -74,6 +74,7 @@ int recorder::open(const recorder_options& options) noexcept {
   m_clock = base::refine(m_clock);
   self.ns_per_tick = m_clock.ns_per_tick;
   self.clock_read_ns = base::clock_read_cost_ns(m_clock);
+  m_clock_read = static_cast<base::ticks>(ticks_of_ns(self.clock_read_ns));
   self.last_ticks = base::now();
   self.setup_ticks = self.last_ticks - self.start_ticks;
   append_identity();

@@ -184,7 +184,7 @@ struct task_call {
   here at;
   if (forward == nullptr || from.is_internal || !find_here(at)) return {forward, fn};
   const auto thunk = thunk_of(fn);
-  task_created(thunk.slot, reinterpret_cast<const void*>(fn), from.of);
+  task_created(at, thunk.slot, reinterpret_cast<const void*>(fn), from.of);
   return {forward, thunk.run};
 }
 

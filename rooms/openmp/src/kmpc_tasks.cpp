@@ -69,9 +69,10 @@ TRIMTAB_HOOK void* __kmpc_omp_task_alloc(ident* where, std::int32_t thread, std:
       from, symbol::__kmpc_omp_task_alloc);
   if (forward == nullptr) return nullptr;
   kmp_task_function run = entry;
-  if (!from.is_internal && entry != nullptr && is_recording.load(std::memory_order_relaxed)) {
+  here at;
+  if (!from.is_internal && entry != nullptr && find_here(at)) {
     const auto thunk = thunk_of(entry);
-    task_created(thunk.slot, reinterpret_cast<const void*>(entry), from.of, source_of(where));
+    task_created(at, thunk.slot, reinterpret_cast<const void*>(entry), from.of, source_of(where));
     run = thunk.run;
   }
   return forward(where, thread, flags, task_bytes, shared_bytes, run);

@@ -93,17 +93,16 @@ std::uint32_t subject_with_source(subject_kind kind, const void* place, bool is_
 
 }  // namespace
 
-bool find_here_slowly(here& found) noexcept {
+here find_here_slowly() noexcept {
   lane* const on = observe::this_lane();
-  if (on == nullptr) return false;
+  if (on == nullptr) return {nullptr, nullptr};
   auto* state = static_cast<lane_state*>(on->adapter);
   if (state == nullptr) state = make_state(*on);
-  if (state == nullptr) return false;
+  if (state == nullptr) return {nullptr, nullptr};
   begin_thread(*state);
   t_proven = {};
   t_state = state;
-  found = {on, state};
-  return true;
+  return {on, state};
 }
 
 namespace {

@@ -33,15 +33,10 @@ std::uint32_t task_sampling::draw_gap(const task_kind& kind) noexcept {
   return 1 + static_cast<std::uint32_t>((random >> 32) * (2 * gap - 1) >> 32);
 }
 
-bool task_sampling::is_next_timed(task_kind& kind, task_weight& weight) noexcept {
-  if (kind.until_timed > 1) {
-    kind.until_timed -= 1;
-    return false;
-  }
+task_weight task_sampling::draw_weight(task_kind& kind) noexcept {
   const std::uint32_t before = std::max(kind.gap, 1u);
   kind.gap = kind.until_timed = draw_gap(kind);
-  weight.halves = before + kind.gap;
-  return true;
+  return {before + kind.gap};
 }
 
 void task_sampling::learn(task_kind& kind, ticks own, ticks waits, task_weight weight) noexcept {

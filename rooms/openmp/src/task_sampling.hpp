@@ -35,9 +35,11 @@ struct task_kind {
   ticks recent_ticks;
 };
 
-// A timed task's place in its kind: it stands for half of the gap before it and half of the gap behind it.
+// A timed task's place in its kind: it stands for half of the gap before it and half of the gap behind it. One that is not
+// timed stands for none.
 struct task_weight {
   std::uint32_t halves = 2;
+  bool is_timed() const noexcept { return halves != 0; }
   bool is_alone() const noexcept { return halves == 2; }
 };
 
@@ -70,8 +72,14 @@ struct task_sampling {
   // Of all timed tasks, waits and own times that were as long as a gap.
   double long_waited, long_worked;
 
-  // Before an exact one or a stretch: whether the next task of this kind is to be timed; then with which weight.
-  bool is_next_timed(task_kind& kind, task_weight& weight) noexcept;
+  // Before an exact one or a stretch: the weight of the next task of this kind.
+  task_weight next_weight(task_kind& kind) noexcept {
+    if (kind.until_timed > 1) [[likely]] {
+      kind.until_timed -= 1;
+      return {0};
+    }
+    return draw_weight(kind);
+  }
   // A timed task of that kind has ended.
   void learn(task_kind& kind, ticks own, ticks waits, task_weight weight) noexcept;
   // Begins a stretch.
@@ -80,6 +88,7 @@ struct task_sampling {
   ticks waiting_until(ticks at, ticks idle) noexcept;
 
  private:
+  task_weight draw_weight(task_kind& kind) noexcept;
   std::uint32_t draw_gap(const task_kind& kind) noexcept;
 };
 

@@ -23,7 +23,7 @@ std::uint32_t task_subject(const here& at, const void* function, const char* sou
 }
 
 // nullptr: no room for another subject.
-task_kind* meet_kind(const here& at, std::uint32_t slot, const char* source) noexcept {
+[[gnu::noinline, gnu::cold]] task_kind* meet_kind(const here& at, std::uint32_t slot, const char* source) noexcept {
   task_kind& kind = at.state->task_kinds[slot];
   const void* const function = function_of_slot(slot);
   const std::uint32_t subject = task_subject(at, function, source);
@@ -37,26 +37,25 @@ task_kind* meet_kind(const here& at, std::uint32_t slot, const char* source) noe
 }
 
 task_kind* kind_at(const here& at, std::uint32_t slot, const char* source = nullptr) noexcept {
-  task_kind& kind = at.state->task_kinds[slot];
-  if (kind.exact_row != nullptr && kind.generation == places_generation.load(std::memory_order_relaxed)) [[likely]]
-    return &kind;
-  return meet_kind(at, slot, source);
+  task_kind* const kind = known_kind(*at.state, slot);
+  return kind != nullptr ? kind : meet_kind(at, slot, source);
 }
 
-profile_row* sampled_row(const here& at, task_kind& kind) noexcept {
-  if (kind.sampled_row == nullptr) [[unlikely]] {
-    constexpr auto flags = static_cast<std::uint16_t>(task_flags::counted | task_flags::sampled);
-    kind.sampled_row = at.on->own_row(kind.subject, metric::task, no_subject, flags);
-  }
+[[gnu::noinline, gnu::cold]] void make_sampled_row(lane& on, task_kind& kind) noexcept {
+  constexpr auto flags = static_cast<std::uint16_t>(task_flags::counted | task_flags::sampled);
+  kind.sampled_row = on.own_row(kind.subject, metric::task, no_subject, flags);
+}
+
+inline profile_row* sampled_row(const here& at, task_kind& kind) noexcept {
+  if (kind.sampled_row == nullptr) [[unlikely]]
+    make_sampled_row(*at.on, kind);
   return kind.sampled_row;
 }
 
 }  // namespace
 
-void task_created(std::uint32_t slot, const void* function, const runtime* of, const char* source) noexcept {
-  here at;
-  if (!find_here(at)) return;
-  region_of_construct(*at.state);  // the region has a construct
+void task_created_slowly(const here& at, std::uint32_t slot, const void* function, const runtime* of,
+                         const char* source) noexcept {
   std::uint32_t subject = no_subject;
   if (slot != no_slot) {
     const task_kind* const kind = kind_at(at, slot, source);
@@ -122,11 +121,6 @@ void leave_ended_part(lane_state& state, ticks inclusive) noexcept {
   state.loop = outside.outer_loop;
 }
 
-treatment treatment_of(task_start& start, task_sampling& sampling) noexcept {
-  if (the_recorder.traces() || sampling.is_next_timed(*start.kind, start.weight)) return treatment::timed;
-  return sampling.now.is_untimed ? treatment::counted : treatment::stamped;
-}
-
 ticks longest_quick() noexcept { return static_cast<ticks>(the_recorder.ticks_of_ns(task_sampling::longest_quick_ns)); }
 
 // What was in the stretch since the last look and is longer than the sample's tasks stand for.
@@ -151,10 +145,9 @@ void look(lane_state& state, ticks now, profile_row* kind) noexcept {
   if (sampling.wait_row != nullptr) sampling.wait_row->sum += waiting;
 }
 
-void count_in_stretch(const here& at, task_kind& kind) noexcept {
-  if (++at.state->sampling.since_look < task_sampling::looked_at_one_in) return;
-  look(*at.state, base::now(), sampled_row(at, kind));
-  at.on->count_hook(1);
+[[gnu::noinline]] void look_in_stretch(lane& on, lane_state& state, task_kind& kind) noexcept {
+  look(state, base::now(), sampled_row({&on, &state}, kind));
+  on.count_hook(1);
 }
 
 // Its time counts as work: of the wait that runs it, or, in a join's barrier, of the part just ended. Tasks
@@ -210,19 +203,21 @@ void end_timed(running_task& task, lane_state& state, ticks now) noexcept {
 
 }  // namespace
 
+// Most tasks are only counted: what they need is done without a call, and nothing of it lies on the stack.
 task_start start_task(std::uint32_t slot, bool is_continued) noexcept {
-  task_start start;
   here at;
-  if (slot == no_slot || !find_here(at)) return start;
+  if (slot == no_slot || !find_here(at)) return {};
   lane_state& state = *at.state;
   region_of_construct(state);  // the region has a construct
-  start.kind = kind_at(at, slot);
-  if (start.kind == nullptr) return start;
-  start.how = treatment_of(start, state.sampling);
-  if (state.sampling.now.is_inside) count_in_stretch(at, *start.kind);
-  if (start.how != treatment::timed && !is_continued)
-    if (profile_row* const row = sampled_row(at, *start.kind)) lane::count(row);
-  return start;
+  task_kind* const kind = kind_at(at, slot);
+  if (kind == nullptr) return {};
+  task_sampling& sampling = state.sampling;
+  const task_weight weight = the_recorder.traces() ? task_weight{} : sampling.next_weight(*kind);
+  if (sampling.now.is_inside && ++sampling.since_look >= task_sampling::looked_at_one_in)
+    look_in_stretch(*at.on, state, *kind);
+  if (weight.is_timed()) return {kind, treatment::timed, weight};
+  if (profile_row* const row = sampled_row(at, *kind); row != nullptr && !is_continued) lane::count(row);
+  return {kind, sampling.now.is_untimed ? treatment::counted : treatment::stamped, weight};
 }
 
 void begin_task(running_task& task, const task_start& start, bool is_continued) noexcept {

@@ -359,16 +359,18 @@ struct here {
 // This thread was made by a runtime: what it runs is of a region.
 extern constinit thread_local bool t_is_runtimes_own;
 extern constinit thread_local lane_state* t_state;
-bool find_here_slowly(here& found) noexcept;
+[[gnu::cold]] here find_here_slowly() noexcept;  // on == nullptr: there is none
 
 // False when nothing is recorded. A lane passes from thread to thread, and a forked child has new ones: what
 // this thread knows of its lane holds only while both still name each other.
 inline bool find_here(here& found) noexcept {
   if (!is_recording.load(std::memory_order_relaxed)) return false;
-  found = {observe::t_lane, t_state};
-  if (found.on != nullptr && found.state != nullptr && found.state->owner == found.on) [[likely]]
-    return true;
-  return find_here_slowly(found);
+  // Never by its address: it stays in registers, where tasks of some nanoseconds need it.
+  here seen = {observe::t_lane, t_state};
+  if (seen.on == nullptr || seen.state == nullptr || seen.state->owner != seen.on) [[unlikely]]
+    seen = find_here_slowly();
+  found = seen;
+  return seen.on != nullptr;
 }
 
 // Of a lane that knows of no region: the one whose members are not timed, if it is in that; else no_subject.
@@ -472,8 +474,25 @@ task_thunk<kmp_task_function> thunk_of(kmp_task_function function) noexcept;
 std::uint32_t slot_of_thunk(kmp_task_function thunk) noexcept;
 const void* function_of_slot(std::uint32_t slot) noexcept;
 
+// What the lane knows of that slot's function; nullptr: nothing yet, or no longer.
+inline task_kind* known_kind(lane_state& state, std::uint32_t slot) noexcept {
+  task_kind& kind = state.task_kinds[slot];
+  const bool is_known =
+      kind.exact_row != nullptr && kind.generation == places_generation.load(std::memory_order_relaxed);
+  return is_known ? &kind : nullptr;
+}
+
+[[gnu::cold]] void task_created_slowly(const here& at, std::uint32_t slot, const void* function, const runtime* of,
+                                       const char* source) noexcept;
 // `of` is the runtime that the task is given to, `source` as in subject_at. slot: of its function.
-void task_created(std::uint32_t slot, const void* function, const runtime* of, const char* source = nullptr) noexcept;
+inline void task_created(const here& at, std::uint32_t slot, const void* function, const runtime* of,
+                         const char* source = nullptr) noexcept {
+  region_of_construct(*at.state);  // the region has a construct
+  task_kind* const kind = slot == no_slot || observe::the_recorder.traces() ? nullptr : known_kind(*at.state, slot);
+  if (kind == nullptr) [[unlikely]]
+    return task_created_slowly(at, slot, function, of, source);
+  kind->exact_row->x[observe::task_fields::created] += 1;
+}
 // The task created last was no task, but the pattern of a taskloop's pieces.
 void pattern_created(const here& at, const void* function) noexcept;
 

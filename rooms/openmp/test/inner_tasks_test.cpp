@@ -71,9 +71,9 @@ class inner_tasks_of_a_lane : public ::testing::Test {
 TEST_F(inner_tasks_of_a_lane, are_all_timed_at_first_and_while_they_are_long) {
   task_sampling sampling{};
   task_kind kind{};
-  task_weight weight;
   for (int i = 0; i < 1000; ++i) {
-    ASSERT_TRUE(sampling.is_next_timed(kind, weight)) << i;
+    const task_weight weight = sampling.next_weight(kind);
+    ASSERT_TRUE(weight.is_timed()) << i;
     EXPECT_TRUE(weight.is_alone());
     sampling.learn(kind, ticks_of(2 * task_sampling::long_ns), 0, weight);
   }
@@ -94,8 +94,8 @@ TEST_F(inner_tasks_of_a_lane, the_estimate_of_a_kind_is_unbiased) {
     for (int i = 0; i < tasks; ++i) {
       const ticks took = ticks_of(length(generator));
       truth += static_cast<double>(took);
-      task_weight weight;
-      if (!sampling.is_next_timed(kind, weight)) continue;
+      const task_weight weight = sampling.next_weight(kind);
+      if (!weight.is_timed()) continue;
       timed += 1;
       estimate += static_cast<double>(took) * weight.halves / 2;
       sampling.learn(kind, took, 0, weight);

@@ -37,11 +37,14 @@ using evaluated = thread_steering_options::evaluated;
 
 // The first knob, or one that a policy has besides; nullptr: there is none.
 using turn_function = void(std::uint32_t) noexcept;
+void want_members(std::uint32_t members) noexcept {
+  the_team_sizes.want(members >= the_team_sizes.own() ? team_sizes::as_it_is : members);
+}
 bool turn(std::uint32_t knob, knob_value to, turn_function* second, turn_function* third) {
   if (to < 0) return false;
   const auto members = static_cast<std::uint32_t>(to);
   if (knob == threads_knob) {
-    the_team_sizes.want(members >= the_team_sizes.own() ? team_sizes::as_it_is : members);
+    want_members(members);
     return true;
   }
   turn_function* const other = knob == threads_knob + 1 ? second : third;
@@ -128,11 +131,20 @@ void thread_steering::appear(steer::snapshot& now) {
   now.appeared.push_back(std::move(info));
 }
 
-// What the knob says is also what regions have: no promise is in the way.
-bool thread_steering::is_in_force() const {
-  if (!m_subject) return false;
+std::optional<std::uint32_t> thread_steering::members_of_knob() const {
+  if (!m_subject) return std::nullopt;
   const std::vector<knob_value> values = m_knobs.values(*m_subject);
-  return !values.empty() && static_cast<std::uint32_t>(values[threads_knob]) == the_team_sizes.latest();
+  return values.empty() ? std::nullopt : std::optional(static_cast<std::uint32_t>(values[threads_knob]));
+}
+
+// What the knob says is also what regions have: no promise is in the way.
+bool thread_steering::is_in_force() const { return members_of_knob() == the_team_sizes.latest(); }
+
+// A bad evaluation that no policy has seen may have taken a thread just before the switch: the knob never had fewer then.
+void thread_steering::stop_evaluating() {
+  ask_for_evaluation(evaluation_kind::none);
+  const auto members = members_of_knob();
+  if (has_published_rule() && members && *members != the_team_sizes.latest()) want_members(*members);
 }
 
 void thread_steering::begin_window(double now_s) {
@@ -193,7 +205,7 @@ bool thread_steering::is_on() const noexcept {
 void thread_steering::evaluate(double now_s) {
   if (m_options.evaluates == evaluated::nothing) return;
   if (!is_on()) {
-    ask_for_evaluation(evaluation_kind::none);
+    stop_evaluating();
     return;
   }
   if (m_options.nice > 0 && !std::exchange(m_has_lower_priority, true)) {

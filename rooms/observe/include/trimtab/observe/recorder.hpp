@@ -61,6 +61,7 @@ class recorder {
   const recorder_options& options() const noexcept { return m_options; }
   bool trace_is_full() const noexcept { return m_trace_full.load(std::memory_order_relaxed); }
   double ticks_of_ns(double ns) const noexcept { return ns / m_clock.ns_per_tick; }
+  base::ticks clock_read() const noexcept { return m_clock_read; }  // what one takes, measured at the start
   process_header& process() noexcept { return *m_process; }
   const char* directory() const noexcept { return m_directory; }
   const base::clock_calibration& clock() const noexcept { return m_clock; }
@@ -198,6 +199,7 @@ class recorder {
   char m_run_directory[400] = {};
   char m_directory[512] = {};
   base::clock_calibration m_clock;
+  base::ticks m_clock_read = 0;
   process_header* m_process = nullptr;
   base::mapped_file m_process_file;
   base::appended_file m_names_file, m_counters_file, m_switches_file, m_decisions_file;

@@ -52,7 +52,9 @@ class thread_steering {
 
  private:
   void appear(steer::snapshot& now);
+  std::optional<std::uint32_t> members_of_knob() const;
   bool is_in_force() const;
+  void stop_evaluating();
   // Times are those of snapshots.
   void begin_window(double now_s);
   void count_window(double now_s);  // what follows the one that has ended
