@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import docs
-from benchmarks.measure import measure, measure_all, measure_command, measure_reading
 from benchmarks.pattern_tables import LEAST_ROUNDS, PATTERN_BLOCKS, pattern_faults
 from benchmarks.patterns import PARTS, run_part, run_patterns
-from benchmarks.running import BenchError, clean_environment, make
+from benchmarks.recording import PROGRAMS, run_programs, run_recording, run_titled
+from benchmarks.running import BenchError, clean_environment
 from benchmarks.searches import SEARCH_BLOCKS, keep_surfaces, run_searches, run_surfaces
 from benchmarks.steering import HOGS, SHARING, TURNS, run_anew, run_steering
 from benchmarks.steering_tables import STEERING_BLOCKS
 from benchmarks.studies import GRAIN_SIZE, THREADS, Study, keep_figures, runner
 from benchmarks.study_tables import GRAIN_BLOCKS, THREADS_BLOCKS
-from benchmarks.suite import FULL, SMOKE, Case, Size, cases, program_cases
+from benchmarks.suite import FULL, SMOKE
 from benchmarks.task_program_tables import TASK_PROGRAM_BLOCKS
 from benchmarks.task_programs import WORD as TASK_PROGRAMS
 from benchmarks.task_programs import run_task_programs
@@ -33,10 +31,7 @@ from benchmarks.tasks import run_tasks
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "bench"
 PERFORMANCE = ROOT / "docs" / "performance"
-PAGE = PERFORMANCE / "recording.md"
 STUDIES = ROOT / "docs" / "studies"
-# The results that the page was made from.
-KEPT = ROOT / "benchmarks" / "results.json"
 
 
 @dataclass(frozen=True)
@@ -44,6 +39,7 @@ class Suite:
     """Benchmarks with a page of their own: `--only` their word.
 
     Attributes:
+        kept: the results that the page was made from.
         rounds: how often each level is run; 0: as the study's file says.
         is_alone: it takes long, and is run only when it is asked for.
         keep: what else of its results goes into the repository.
@@ -73,6 +69,13 @@ def _searches(run: Callable[..., dict[str, Any]], **more: Any) -> Suite:
     return Suite(page, kept, SEARCH_BLOCKS, run, 0, **more)
 
 
+_RECORDING_KEPT = ROOT / "benchmarks" / "results.json"
+
+
+def _recording(run: Callable[..., dict[str, Any]], **more: Any) -> Suite:
+    return Suite(PERFORMANCE / "recording.md", _RECORDING_KEPT, docs.BLOCKS, run, FULL.rounds, **more)
+
+
 _STEERING_KEPT = ROOT / "benchmarks" / "steering-results.json"
 
 
@@ -90,6 +93,8 @@ def _patterns(run: Callable[..., dict[str, Any]], **more: Any) -> Suite:
 
 
 SUITES = {
+    "recording": _recording(run_recording),
+    PROGRAMS: _recording(run_programs(_RECORDING_KEPT), is_alone=True),
     "tasks": Suite(
         PERFORMANCE / "tasks.md",
         ROOT / "benchmarks" / "task-results.json",
@@ -113,10 +118,6 @@ SUITES = {
     GRAIN_SIZE.word: _study(GRAIN_SIZE, GRAIN_BLOCKS),
     THREADS.word: _study(THREADS, THREADS_BLOCKS),
 }
-# Whole programs: `--only` this measures them anew, beside the kept results of the rest of the page.
-PROGRAMS = "programs"
-# Teams of the constructs and programs: enough to wait for each other, few enough for small machines.
-MOST_THREADS = 2
 
 
 def main() -> int:
@@ -134,26 +135,23 @@ def main() -> int:
     parser.add_argument(
         "--only",
         metavar="WORD",
-        help=f"only cases whose title holds WORD; no page from that. {', '.join([PROGRAMS, *SUITES])}:"
-        " these, and their page",
+        help=f"{', '.join(SUITES)}: these, and their page. Another WORD: cases of recording whose title holds it; no page",
     )
     parser.add_argument("--write-docs", action="store_true", help="put the tables into docs/")
     parser.add_argument("--results", type=Path, help="take these results instead of running anything")
     arguments = parser.parse_args()
+    if arguments.results and arguments.only not in SUITES:
+        parser.error(f"--results: expected --only with one of {', '.join(SUITES)}")
     if arguments.rounds is not None and arguments.rounds < 1:
         parser.error(f"--rounds: expected 1 or more, found {arguments.rounds}")
-    if arguments.write_docs and (arguments.smoke or arguments.only not in (None, PROGRAMS, *SUITES)):
+    if arguments.write_docs and (arguments.smoke or arguments.only not in (None, *SUITES)):
         parser.error("--write-docs needs a whole run")
     faults: list[str] = []
     try:
-        if arguments.only not in SUITES:
-            results = json.loads(arguments.results.read_text()) if arguments.results else _run(arguments)
-            blocks = docs.PROGRAM_BLOCKS if arguments.only == PROGRAMS else {}
-            if arguments.write_docs or not arguments.only:
-                blocks = docs.BLOCKS
-            _show(results, blocks, arguments.write_docs, PAGE, KEPT)
+        if arguments.only and arguments.only not in SUITES:
+            _titled(arguments)
         for word, suite in SUITES.items():
-            if arguments.only != word and (arguments.only or arguments.results or suite.is_alone):
+            if arguments.only != word and (arguments.only or suite.is_alone):
                 continue
             results = (
                 json.loads(arguments.results.read_text())
@@ -173,6 +171,13 @@ def main() -> int:
     return 1 if faults else 0
 
 
+def _titled(arguments: argparse.Namespace) -> None:
+    clean_environment()
+    rounds = arguments.rounds or (SMOKE.rounds if arguments.smoke else FULL.rounds)
+    results = run_titled(arguments.only)(ROOT, OUT / "bin", arguments.smoke, rounds, arguments.wait, _tell)
+    (OUT / "results-only.json").write_text(_as_text(results), encoding="utf-8")
+
+
 def _show(results: dict[str, Any], blocks: docs.Blocks, writes: bool, page: Path, kept: Path) -> None:
     if writes:
         docs.write(page, results, blocks)
@@ -186,48 +191,6 @@ def _run_suite(word: str, suite: Suite, arguments: argparse.Namespace) -> dict[s
     rounds = arguments.rounds or (SMOKE.rounds if arguments.smoke else suite.rounds)
     results = suite.run(ROOT, OUT / "bin", arguments.smoke, rounds, arguments.wait, _tell)
     name = f"results-{word}{'-smoke' if arguments.smoke else ''}.json"
-    (OUT / name).write_text(_as_text(results), encoding="utf-8")
-    return results
-
-
-def _run(arguments: argparse.Namespace) -> dict[str, Any]:
-    size = SMOKE if arguments.smoke else FULL
-    if arguments.rounds:
-        size = Size(**{**vars(size), "rounds": arguments.rounds})
-    clean_environment()
-    programs, workloads, scratch = OUT / "bin", ROOT / "build" / "workloads", OUT / "scratch"
-    make(ROOT, "benchmarks", programs)
-    make(ROOT, "workloads", workloads)
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir(parents=True)
-    threads = min(MOST_THREADS, len(os.sched_getaffinity(0)))
-    parts = cases(size, programs, threads)
-    whole = program_cases(size, programs, workloads, threads)
-
-    def measured(chosen: list[Case]) -> dict[str, Any]:
-        return measure_all(
-            chosen,
-            lambda case: case.title,
-            lambda case, patience, seed: measure(case, size, scratch, patience, seed),
-            is_smoke=size.is_smoke,
-            minutes=arguments.wait,
-            tell=_tell,
-        )
-
-    if arguments.only == PROGRAMS:
-        results = {**json.loads(KEPT.read_text(encoding="utf-8")), PROGRAMS: measured(whole)}
-    elif arguments.only:
-        results = measured([each for each in [*parts, *whole] if arguments.only in each.title])
-    else:
-        results = measured(parts)
-        results[PROGRAMS] = measured(whole)
-        results["command"] = measure_command(parts[0], size, scratch)
-        _tell("reading a trace")
-        results["reading"] = measure_reading(programs / "constructs-gcc", threads, size, scratch, _tell)
-    shutil.rmtree(scratch, ignore_errors=True)
-    name = (
-        "results-only.json" if arguments.only else "results-smoke.json" if size.is_smoke else "results.json"
-    )
     (OUT / name).write_text(_as_text(results), encoding="utf-8")
     return results
 

@@ -30,8 +30,8 @@ def _task_us(case: dict[str, Any]) -> float | None:
     """
     if case["task_us"] is None:
         return None
-    had = 1e6 * THREADS * spread(case["times"][BARE]).median / case["tasks"]
-    return min(float(case["task_us"]), had)
+    had = 1e6 * THREADS * spread(case["times"][BARE]).median / int(case["tasks"])
+    return min(float(case["task_us"]), float(had))
 
 
 def _is_small(case: dict[str, Any]) -> bool:

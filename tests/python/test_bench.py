@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks import docs, tables
-from benchmarks.__main__ import KEPT, PAGE
+from benchmarks.__main__ import SUITES
 from benchmarks.machine import Patience
 from benchmarks.running import LEVELS, run
 from benchmarks.spread import differences, geometric_mean, judge, ratios, spread, together
@@ -149,5 +149,6 @@ def test_smoke_run_has_every_kind_of_case() -> None:
 
 
 def test_page_shows_the_kept_results() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    assert docs.filled(text, json.loads(KEPT.read_text(encoding="utf-8"))) == text
+    suite = SUITES["recording"]
+    text = suite.page.read_text(encoding="utf-8")
+    assert docs.filled(text, json.loads(suite.kept.read_text(encoding="utf-8")), suite.blocks) == text

@@ -48,12 +48,20 @@ def test_a_bar_fails_only_where_the_whole_interval_lies_beyond_it() -> None:
     assert "+20.0 %" in found
 
 
+def test_a_task_took_at_most_the_time_that_the_threads_had_for_it() -> None:
+    """Tasks that run inside each other are reported with what ran inside them: 1000 of 1 ms do not fit into 2 x 0.5 s."""
+    line = programs(_results(_case("inner", 1.0, 3000.0))).splitlines()[2]
+    assert line.split("|")[5].strip() == "1e+03"
+
+
 def test_the_mean_is_of_all_programs() -> None:
-    found = mean(_results(_case("a", 1.0, 1.0), _case("b", 1.21, 1.0, kind="async"), has_suite=False))
-    assert "all" in found.splitlines()[-3]
-    assert "+10.0 %" in found.splitlines()[-3]
-    assert "not met" in found.splitlines()[-3]
-    assert "left out" in found.splitlines()[-1]
+    cases = [_case("a", 1.0, 1.0), _case("b", 1.21, 1.0, kind="async"), _case("tiny", 4.0, 0.02)]
+    lines = mean(_results(*cases, has_suite=False)).splitlines()
+    found = {line.split("|")[1].strip(): line for line in lines if line.startswith("|")}
+    assert "+69.2 %" in found["all"] and "not met" in found["all"]
+    larger = found["all with tasks of 0.3 us or more"]
+    assert "+10.0 %" in larger and "not met" in larger
+    assert "left out" in lines[-1]
 
 
 def test_what_a_suite_program_prints_is_read() -> None:
@@ -73,8 +81,4 @@ def test_a_folder_without_the_suite_is_named(tmp_path: Path) -> None:
 def test_the_page_shows_the_results_that_are_kept() -> None:
     suite = SUITES[WORD]
     text = suite.page.read_text(encoding="utf-8")
-    if suite.kept.exists():
-        assert docs.filled(text, json.loads(suite.kept.read_text()), TASK_PROGRAM_BLOCKS) == text
-    else:  # the benchmark has not been run on a quiet machine yet: the page has room for its tables, and says so
-        assert "No figures are kept yet" in text
-        assert all(f"<!-- bench {name} -->\n<!-- end -->" in text for name in TASK_PROGRAM_BLOCKS)
+    assert docs.filled(text, json.loads(suite.kept.read_text()), TASK_PROGRAM_BLOCKS) == text
