@@ -17,15 +17,15 @@ const trimtab::knob size(pack, "size", sizes, 2), way(transform, "way", "slow,sl
 
 int main(int, char** argv) {
   for (int i = 0; i < std::atoi(argv[1]); ++i) {
-    trimtab::event step(transform);
+    trimtab::work_event step(transform);
     constexpr useconds_t duration_us[] = {400, 900, 100};
     usleep(duration_us[step[way]]);
-    trimtab::event inner(pack);
+    trimtab::work_event inner(pack);
     const auto away = static_cast<double>(std::abs(inner[size] - 8));
     inner.costs(10 + away + 5 * static_cast<double>(inner[width]));
   }
-  const trimtab::event last(transform);
-  const trimtab::event other(pack);
+  const trimtab::work_event last(transform);
+  const trimtab::work_event other(pack);
   std::printf("way %d, size %d, width %d\n", static_cast<int>(last[way]), static_cast<int>(other[size]),
               static_cast<int>(other[width]));
 }

@@ -431,12 +431,12 @@ class knob {
 };
 
 /* From construction to destruction, which costs seconds, unless something else was said before. */
-class event {
+class work_event {
  public:
-  explicit event(const work& of, double units = 1) noexcept : m_event(trimtab_event_begin(of.get())), m_units(units) {}
-  ~event() { trimtab_event_end(&m_event, m_units); }
-  event(const event&) = delete;
-  event& operator=(const event&) = delete;
+  explicit work_event(const work& of, double units = 1) noexcept : m_event(trimtab_event_begin(of.get())), m_units(units) {}
+  ~work_event() { trimtab_event_end(&m_event, m_units); }
+  work_event(const work_event&) = delete;
+  work_event& operator=(const work_event&) = delete;
   int64_t operator[](const knob& of) const noexcept { return trimtab_knob_value(&m_event, of.get()); }
   void units(double done) noexcept { m_units = done; }
   void took(double seconds) noexcept {

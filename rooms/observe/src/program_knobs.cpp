@@ -165,10 +165,12 @@ void program_work::begin_knob(std::int64_t initial, std::optional<std::int64_t> 
   fresh.value[fresh.count++] = known.value_or(initial);
   if (known) fresh.decision = decision_of_earlier_run;
   put_in_force(fresh);
-  m_initial.value[m_initial.count++] = initial;
+  m_initial.value[m_initial.count] = initial;
+  m_initial.count += 1;
 }
 
 program_work* program_works::add(const char* name, std::uint32_t subject) {
+  if (m_has_left.load(std::memory_order_relaxed)) return nullptr;
   const std::lock_guard guard(m_lock);
   const std::size_t count = m_count.load(std::memory_order_relaxed);
   for (std::size_t i = 0; i < count; ++i)
@@ -181,6 +183,7 @@ program_work* program_works::add(const char* name, std::uint32_t subject) {
 }
 
 std::uint32_t program_works::declare(program_work& work, const ::trimtab_knob_declaration& declared) {
+  if (m_has_left.load(std::memory_order_relaxed)) return 0;
   const declared_knob fresh = copy_of(declared);
   const std::string what = "knob " + fresh.name + " of " + work.name();
   if (const std::string why = mistake_in(fresh); !why.empty()) return refuse(what, why);
@@ -211,6 +214,7 @@ void program_works::measure(std::vector<known_value> known) {
 
 void program_works::leave() noexcept {
   m_are_measured.store(false, std::memory_order_relaxed);
+  m_has_left.store(true, std::memory_order_relaxed);
   for (std::size_t i = 0; i < count(); ++i)
     __atomic_store_n(&m_works[i]->in_force, &m_works[i]->m_initial, __ATOMIC_RELEASE);
 }

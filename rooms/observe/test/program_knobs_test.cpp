@@ -119,6 +119,8 @@ TEST_F(knobs_of_programs, are_the_programs_own_in_the_child_of_a_fork) {
   works.leave();
   EXPECT_EQ(in_force(), (std::vector<std::int64_t>{64}));
   EXPECT_FALSE(works.are_measured());
+  EXPECT_EQ(declare(range_of("late", 0, 1, 1, 0)), 0u);
+  EXPECT_EQ(works.add("solve", 7), nullptr);
 }
 
 TEST_F(knobs_of_programs, are_measured_by_long_events_alone_and_short_ones_together) {

@@ -92,7 +92,8 @@ class program_works {
   // From now on events are measured, and knobs that are declared begin with these values.
   void measure(std::vector<known_value> known);
   bool are_measured() const noexcept { return m_are_measured.load(std::memory_order_relaxed); }
-  // In the child of a fork: all knobs have their initial values. Takes no lock.
+  // In the child of a fork: all knobs have their initial values, and none are declared any more. Takes no lock, as those of
+  // other threads are held for ever.
   void leave() noexcept;
 
   std::size_t count() const noexcept { return m_count.load(std::memory_order_acquire); }
@@ -105,7 +106,7 @@ class program_works {
   mutable std::mutex m_lock;
   std::array<std::unique_ptr<program_work>, most> m_works;
   std::atomic<std::size_t> m_count{0};
-  std::atomic<bool> m_are_measured{false};
+  std::atomic<bool> m_are_measured{false}, m_has_left{false};
   std::vector<known_value> m_known;
 };
 
