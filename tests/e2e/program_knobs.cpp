@@ -1,4 +1,5 @@
-// The same with the classes of trimtab.h: what is best is known, size 8 and way fast. Objectives: seconds by the clock, a count.
+// The same with the classes of trimtab.h: what is best is known, size 8 and way fast. Objectives: seconds by the clock, a
+// count.
 #include <trimtab.h>
 #include <unistd.h>
 
