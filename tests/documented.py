@@ -2,7 +2,7 @@
 
 Blocks marked `console`: a line that begins with `$ ` is a command for bash, the lines below it are what it shows on both
 outputs, in this order but not without gaps; `…` stands for anything, `[exit N]` says how it ends. A block of C++ is the
-source own.cpp of the commands after it; a block of TOML with a name is that file, one without is a piece of a file.
+source own.cpp of the commands after it; a block of C or TOML with a name is that file, one without is a piece of a file.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def steps_of(text: str) -> list[Step | Source]:
     """The commands, and sources, in order."""
     found: list[Step | Source] = []
     for kind, name, body in _BLOCK.findall(text):
-        assert kind in ("console", "c++", "toml"), f"a block of kind {kind!r} is not checked"
+        assert kind in ("console", "c", "c++", "toml"), f"a block of kind {kind!r} is not checked"
         if kind != "console":
             found.append(Source("own.cpp" if kind == "c++" else name or None, body))
             continue

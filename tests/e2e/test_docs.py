@@ -26,6 +26,7 @@ PAGES = (
     "guide/install",
     "guide/observe",
     "guide/tune",
+    "guide/tune-program",
     "guide/threads",
     "guide/check",
     "guide/ci",

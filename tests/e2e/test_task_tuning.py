@@ -227,3 +227,47 @@ def test_a_wrong_option_is_told(workload: Workload, option: str, told: str) -> N
     done = finished([str(workload("heat_ring")), f"--trimtab:{option}"], timeout=60)
     assert done.returncode == 2
     assert told in done.stderr
+
+
+POLICY = """
+from trimtab.policies import Policy
+class Mine(Policy):
+    def observe(self, now):
+        for each in now.subjects:
+            if "workers" in each.knobs and each.knobs["workers"].accepted == "3":
+                yield each.set("two are enough", workers=2)
+            if "size" in each.knobs and each.knobs["size"].in_force == each.knobs["size"].initial:
+                yield each.set("larger ones", size=each.knobs["size"].values[-1])
+"""
+
+
+def test_a_policy_in_python_turns_the_knobs_of_tasks(
+    run: Run, workload: Workload, trimtab: str, tmp_path: Path
+) -> None:
+    policy = tmp_path / "mine.py"
+    policy.write_text(POLICY, encoding="utf-8")
+    ring = ["--points", "200000", "--partition", "1000", "--no-check", "--tune-every", "20"]
+    tuned = ("--trimtab:workers=3", "--trimtab:tune=workers,grain")
+    history = ("--history", str(tmp_path / "history.sqlite"))
+    watched = long_enough(
+        STEPS,
+        lambda steps: run(
+            workload("heat_ring"),
+            *(*ring, "--steps", steps, *tuned),
+            options=("--tune", "--policy", str(policy), "--record-snapshots", *history),
+        ),
+        lambda watched: len(watched.report()["decisions"]) >= 2,
+    )
+    report = watched.report()
+    assert watched.done.returncode == 0, watched.done.stderr
+    assert [each["what"] for each in report["unavailable"] if each["what"].startswith("policy")] == []
+    decided = {(each["policy"], each["outcome"], each["reason"]) for each in report["decisions"]}
+    assert decided == {("mine.py", "set", "two are enough"), ("mine.py", "set", "larger ones")}
+    turned = {one["knob"]: one["to"] for each in report["decisions"] for one in each["changes"]}
+    assert turned["workers"] == "2" and set(turned) == {"workers", "size"}
+    done = subprocess.run(
+        [trimtab, "replay", str(watched.directory), "--json"], capture_output=True, text=True, check=True
+    )
+    engines = {each["file"]: each for each in json.loads(done.stdout)}
+    assert engines["snapshots-runtime-1.txt"]["difference"] is None
+    assert engines["snapshots-runtime-1.txt"]["decisions"] == len(report["decisions"])

@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from trimtab.policies import EVENTS, Event, Policy, Proposal
 from trimtab.policies.exchange import (
-    ANSWER,
-    SNAPSHOT,
     ExchangeError,
     answer_text,
     failure_text,
@@ -19,6 +17,9 @@ from trimtab.policies.exchange import (
     when_line,
 )
 from trimtab.policies.host import Host
+
+SNAPSHOT = "policy-snapshot.json"
+ANSWER = "policy-answer.txt"
 
 
 def snapshot(number: int = 1, **more: Any) -> str:
@@ -61,7 +62,7 @@ def snapshot(number: int = 1, **more: Any) -> str:
 def kept(folder: Path, text: str) -> Path:
     """As the library leaves it in the folder of a process."""
     (folder / SNAPSHOT).write_text(text)
-    return folder
+    return folder / SNAPSHOT
 
 
 def test_a_snapshot_is_read(tmp_path: Path) -> None:
@@ -162,6 +163,22 @@ def test_each_snapshot_is_answered_once(tmp_path: Path) -> None:
     first, same, next_one = answers(tmp_path, text, (1, 1, 2))
     assert first == same == "trimtab-proposals 1 1\ntrial 17 1 schedule%3Dfac2\n"
     assert next_one == "trimtab-proposals 1 2\ntrial 17 2 schedule%3Dfac2\n"
+
+
+def test_each_engine_of_a_process_has_a_policy_of_its_own(tmp_path: Path) -> None:
+    policy = tmp_path / "mine.py"
+    text = "class Mine(Policy):\n    count = 0\n    def observe(self, now):\n        self.count += 1\n"
+    policy.write_text(f"{HEAD}{text}        return [now.subjects[0].undo(str(self.count))]\n")
+    process = tmp_path / "run" / "77-0"
+    process.mkdir(parents=True)
+    host = Host(policy, tmp_path / "run")
+    for number in (1, 2):
+        (process / SNAPSHOT).write_text(snapshot(number))
+        host.look()
+    (process / "policy-snapshot-runtime-1.json").write_text(snapshot(5))
+    host.look()
+    assert (process / ANSWER).read_text() == "trimtab-proposals 1 2\nundone 17 2\n"
+    assert (process / "policy-answer-runtime-1.txt").read_text() == "trimtab-proposals 1 5\nundone 17 1\n"
 
 
 def test_each_answer_says_when_the_next_call_is_to_be(tmp_path: Path) -> None:

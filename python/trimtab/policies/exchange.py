@@ -11,8 +11,8 @@ from trimtab.files import FileKind, read_json
 from trimtab.policies.policy import EVENTS, Event, Knob, Measurement, Policy, Proposal, Snapshot, Subject
 from trimtab.whole_files import open_folder, write_in
 
-SNAPSHOT = "policy-snapshot.json"
-ANSWER = "policy-answer.txt"
+# The process has one; each engine of its task runtimes has one with a name of its own.
+SNAPSHOTS = "policy-snapshot*.json"
 FORMAT = 1
 
 
@@ -23,13 +23,12 @@ class ExchangeError(Exception):
 _SNAPSHOT_FILE = FileKind("a snapshot for a policy", 256 << 20, ExchangeError)
 
 
-def read_snapshot(folder: Path) -> Snapshot:
-    """The snapshot in the folder of a process, as the library writes it.
+def read_snapshot(path: Path) -> Snapshot:
+    """The snapshot of an engine, as the library writes it into the folder of its process.
 
     Raises:
         ExchangeError: it cannot be read, or it is of another version.
     """
-    path = folder / SNAPSHOT
     try:
         return _snapshot(read_json(path, _SNAPSHOT_FILE))
     except (AttributeError, LookupError, TypeError, ValueError) as error:
@@ -110,7 +109,7 @@ def failure_text(number: int, why: str) -> str:
     return f"trimtab-proposals {FORMAT} {number}\nfailed {_word(why)}\n"
 
 
-def write_answer(folder: Path, text: str) -> None:
-    """Whole: whoever reads sees it or the one before."""
-    with open_folder(folder) as opened:
-        write_in(opened, ANSWER, text.encode())
+def write_answer(snapshot: Path, text: str) -> None:
+    """The answer to the engine of that file. Whole: whoever reads sees it or the one before."""
+    with open_folder(snapshot.parent) as opened:
+        write_in(opened, snapshot.stem.replace("snapshot", "answer") + ".txt", text.encode())

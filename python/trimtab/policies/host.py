@@ -10,7 +10,7 @@ import traceback
 from pathlib import Path
 
 from trimtab.policies.exchange import (
-    SNAPSHOT,
+    SNAPSHOTS,
     ExchangeError,
     answer_text,
     failure_text,
@@ -47,7 +47,7 @@ def policy_in(path: Path) -> type[Policy]:
 
 
 class Host:
-    """The policy, for all processes of a run. The first error is the last: every process is told of it from then on."""
+    """The policy, for all engines of a run. The first error is the last: every engine is told of it from then on."""
 
     def __init__(self, path: Path, run: Path) -> None:
         self._run = run
@@ -64,28 +64,28 @@ class Host:
             self._fail(error)
 
     def look(self) -> None:
-        """Answer each process that has something new."""
-        for snapshot in self._run.glob(f"*/{SNAPSHOT}"):
+        """Answer each engine that has something new."""
+        for snapshot in self._run.glob(f"*/{SNAPSHOTS}"):
             about = snapshot.stat()
             which = (about.st_ino, about.st_mtime_ns)
             if self._seen.get(snapshot) != which:
                 self._seen[snapshot] = which
-                self._answer(snapshot.parent)
+                self._answer(snapshot)
 
-    def _answer(self, folder: Path) -> None:
-        now = read_snapshot(folder)
-        if self._answered.get(folder) == now.number:
+    def _answer(self, snapshot: Path) -> None:
+        now = read_snapshot(snapshot)
+        if self._answered.get(snapshot) == now.number:
             return
-        self._answered[folder] = now.number
+        self._answered[snapshot] = now.number
         text = ""
         try:
             if not self._failure and self._made is not None:
-                if folder not in self._policies:
-                    self._policies[folder] = self._made()
-                text = answer_text(now.number, self._policies[folder].observe(now), self._when)
+                if snapshot not in self._policies:
+                    self._policies[snapshot] = self._made()
+                text = answer_text(now.number, self._policies[snapshot].observe(now), self._when)
         except BaseException as error:  # see above
             self._fail(error)
-        write_answer(folder, failure_text(now.number, self._failure) if self._failure else text)
+        write_answer(snapshot, failure_text(now.number, self._failure) if self._failure else text)
 
     def _fail(self, error: BaseException) -> None:
         traceback.print_exception(error)

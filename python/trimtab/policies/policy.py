@@ -146,7 +146,7 @@ class Snapshot:
 
 
 class Policy(ABC):
-    """A rule. Each process of the program has an object of its own, made without arguments.
+    """A rule. Each engine of the program (of a process, of a task runtime) has an object of its own, made without arguments.
 
     Attributes:
         period_s: between two calls, seconds, from 0.02 on; None: it is called only when one of its events has happened.

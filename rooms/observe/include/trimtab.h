@@ -51,6 +51,38 @@ typedef struct trimtab_decision {
   const char* evidence; /* NAME=VALUE, blanks between */
 } trimtab_decision;
 
+/* Knobs of the program's own; see "Tuning" below. */
+enum { TRIMTAB_MOST_KNOBS = 8 }; /* of one work */
+/* The values of a work's knobs that are in force together. Never changes once it can be seen, and is never freed. */
+typedef struct trimtab_values {
+  uint64_t decision; /* that put them in force; 0: the program's own */
+  uint64_t count;    /* of knobs that had been declared by then */
+  int64_t value[TRIMTAB_MOST_KNOBS];
+} trimtab_values;
+/* Work that is tuned: owned by the library in the process, for as long as the process. NULL: not watched. */
+typedef struct trimtab_work {
+  const trimtab_values* in_force;
+} trimtab_work;
+typedef struct trimtab_knob {
+  uint32_t place;  /* among the knobs of its work, from 1; 0: it is not tuned */
+  int64_t initial; /* its value where it is not tuned */
+} trimtab_knob;
+/* One execution of a work, on the stack of who does it. */
+typedef struct trimtab_event {
+  trimtab_work* work;
+  const trimtab_values* values;
+  uint64_t begin; /* ticks */
+} trimtab_event;
+typedef struct trimtab_knob_declaration {
+  uint32_t bytes; /* sizeof(trimtab_knob_declaration) */
+  const char* name;
+  int64_t least, most, step; /* of a range: values NULL, count 0 */
+  const int64_t* values;     /* of a list */
+  uint32_t count;
+  const char* names; /* of values without an order, with commas between: their values are 0, 1, ...; NULL: numbers */
+  int64_t initial;
+} trimtab_knob_declaration;
+
 /* What the library inside a watched process offers. Grows at the end only; `bytes` says how far it goes. */
 typedef struct trimtab_api {
   uint32_t bytes;
@@ -90,6 +122,13 @@ typedef struct trimtab_api {
   void (*fit_threads)(uint32_t is_on);
   /* Where a steering engine writes what it is told, so that its decisions can be replayed; NULL: nowhere. */
   const char* (*snapshots_folder)(void);
+  /* For programs that have knobs of their own. */
+  trimtab_work* (*work)(const char* name);
+  uint32_t (*declare_knob)(trimtab_work* work, const struct trimtab_knob_declaration* declared);
+  /* seconds below 0: by the clock, since `begin`; cost below 0: seconds per unit. */
+  void (*event_ended)(const struct trimtab_event* event, double cost, double seconds, double units);
+  /* The folder of this process in the run, where an engine finds a policy in another process. */
+  const char* (*process_folder)(void);
 } trimtab_api;
 
 /* Of trimtab_api.level. */
@@ -233,6 +272,91 @@ static inline const char* trimtab_snapshots_folder(void) {
   return api != NULL && api->bytes >= known ? api->snapshots_folder() : NULL;
 }
 
+/* The folder of `trimtab_api.process_folder`; NULL: the process is not recorded. */
+static inline const char* trimtab_process_folder(void) {
+  const trimtab_api* const api = trimtab_attach();
+  const size_t known = offsetof(trimtab_api, process_folder) + sizeof(api->process_folder);
+  return api != NULL && api->bytes >= known ? api->process_folder() : NULL;
+}
+
+/* Tuning: a program has values that it may choose freely (a tile size, a batch, one of two algorithms), and work that it
+ * does again and again with them. `trimtab run --tune` finds the values with which the work costs least; later runs begin
+ * with them.
+ *
+ *   static trimtab_work* solve;
+ *   static trimtab_knob tile;
+ *   solve = trimtab_tuned_work("solve");                        // once, and its knobs before its first event
+ *   tile = trimtab_knob_range(solve, "tile", 16, 512, 16, 64);  // 16, 32, ... 512; 64 is the program's own
+ *
+ *   trimtab_event step = trimtab_event_begin(solve);            // one execution; on any thread, several at a time
+ *   run(trimtab_knob_value(&step, tile));                       // the same value until the event ends
+ *   trimtab_event_end(&step, 1);                                // costs the seconds that it took
+ *
+ * Every value of a knob must give a right answer: to declare it is the program's consent to each of them. Values change only
+ * between events: an event keeps those that were in force when it began. Where nothing is tuned a knob has its initial
+ * value. Declarations take locks and allocate; events do neither. The names are copied. */
+
+/* The same name gives the same work. NULL: the program does not run under Trimtab. At most 64 in a process. */
+static inline trimtab_work* trimtab_tuned_work(const char* name) {
+  const trimtab_api* const api = trimtab_attach();
+  const size_t known = offsetof(trimtab_api, event_ended) + sizeof(api->event_ended);
+  return api != NULL && api->bytes >= known ? api->work(name) : NULL;
+}
+
+/* A wrong declaration has no effect: the knob keeps its initial value, and the run's report says what was wrong. */
+static inline trimtab_knob trimtab_declare_knob(trimtab_work* work, const trimtab_knob_declaration* declared) {
+  trimtab_knob made;
+  made.place = work != NULL ? trimtab_attached_api->declare_knob(work, declared) : 0;
+  made.initial = declared->initial;
+  return made;
+}
+/* least, least + step, ... up to most; step above 0. */
+static inline trimtab_knob trimtab_knob_range(trimtab_work* work, const char* name, int64_t least, int64_t most,
+                                              int64_t step, int64_t initial) {
+  trimtab_knob_declaration declared = {sizeof(trimtab_knob_declaration), name, least, most, step, NULL, 0, NULL, initial};
+  return trimtab_declare_knob(work, &declared);
+}
+/* One of these numbers, in any order. */
+static inline trimtab_knob trimtab_knob_list(trimtab_work* work, const char* name, const int64_t* values, uint32_t count,
+                                             int64_t initial) {
+  trimtab_knob_declaration declared = {sizeof(trimtab_knob_declaration), name, 0, 0, 0, values, count, NULL, initial};
+  return trimtab_declare_knob(work, &declared);
+}
+/* Things without an order, such as algorithms: "rows,columns". The value is the place in the text, from 0. */
+static inline trimtab_knob trimtab_knob_names(trimtab_work* work, const char* name, const char* names, int64_t initial) {
+  trimtab_knob_declaration declared = {sizeof(trimtab_knob_declaration), name, 0, 0, 0, NULL, 0, names, initial};
+  return trimtab_declare_knob(work, &declared);
+}
+
+static inline trimtab_event trimtab_event_begin(trimtab_work* work) {
+  trimtab_event made = {work, NULL, 0};
+  if (work != NULL) {
+    /* Pairs with the release of who puts values in force. */
+    made.values = __atomic_load_n(&work->in_force, __ATOMIC_ACQUIRE);
+    made.begin = trimtab_attached_api->now();
+  }
+  return made;
+}
+/* Of a knob of this event's work. */
+static inline int64_t trimtab_knob_value(const trimtab_event* event, trimtab_knob knob) {
+  /* Place 0 is above every count; a knob that was declared within the event has its initial value. */
+  return event->values != NULL && knob.place - 1u < event->values->count ? event->values->value[knob.place - 1]
+                                                                         : knob.initial;
+}
+/* Costs the seconds since it began, for each of so many units of work (above 0): where events are not of one size, what is
+ * compared must not be their size. */
+static inline void trimtab_event_end(const trimtab_event* event, double units) {
+  if (event->work != NULL) trimtab_attached_api->event_ended(event, -1, -1, units);
+}
+/* The same with seconds that the program has measured. */
+static inline void trimtab_event_took(const trimtab_event* event, double seconds, double units) {
+  if (event->work != NULL) trimtab_attached_api->event_ended(event, -1, seconds < 0 ? 0 : seconds, units);
+}
+/* Costs what the program says, which is to become less: a count, an error, bytes. 0 or more. */
+static inline void trimtab_event_costs(const trimtab_event* event, double cost) {
+  if (event->work != NULL) trimtab_attached_api->event_ended(event, cost < 0 ? 0 : cost, -1, 1);
+}
+
 /* Says who the calling thread is, better than the system's name for it. Up to 39 bytes are kept. */
 static inline void trimtab_name_lane(const char* name) {
   const trimtab_api* const api = trimtab_tasks_api();
@@ -275,6 +399,58 @@ class counter {
 
  private:
   uint32_t m_id;
+};
+
+/* Work with knobs: `static trimtab::work solve("solve");` */
+class work {
+ public:
+  explicit work(const char* name) noexcept : m_work(trimtab_tuned_work(name)) {}
+  trimtab_work* get() const noexcept { return m_work; }
+
+ private:
+  trimtab_work* m_work;
+};
+
+/* `static const trimtab::knob tile(solve, "tile", {16, 512, 16}, 64), order(solve, "order", "rows,columns", 0);` */
+class knob {
+ public:
+  struct range {
+    int64_t least, most, step;
+  };
+  knob(const work& of, const char* name, range values, int64_t initial) noexcept
+      : m_knob(trimtab_knob_range(of.get(), name, values.least, values.most, values.step, initial)) {}
+  knob(const work& of, const char* name, const char* names, int64_t initial) noexcept
+      : m_knob(trimtab_knob_names(of.get(), name, names, initial)) {}
+  template <size_t count>
+  knob(const work& of, const char* name, const int64_t (&values)[count], int64_t initial) noexcept
+      : m_knob(trimtab_knob_list(of.get(), name, values, static_cast<uint32_t>(count), initial)) {}
+  trimtab_knob get() const noexcept { return m_knob; }
+
+ private:
+  trimtab_knob m_knob;
+};
+
+/* From construction to destruction, which costs seconds, unless something else was said before. */
+class work_event {
+ public:
+  explicit work_event(const work& of, double units = 1) noexcept : m_event(trimtab_event_begin(of.get())), m_units(units) {}
+  ~work_event() { trimtab_event_end(&m_event, m_units); }
+  work_event(const work_event&) = delete;
+  work_event& operator=(const work_event&) = delete;
+  int64_t operator[](const knob& of) const noexcept { return trimtab_knob_value(&m_event, of.get()); }
+  void units(double done) noexcept { m_units = done; }
+  void took(double seconds) noexcept {
+    trimtab_event_took(&m_event, seconds, m_units);
+    m_event.work = NULL;
+  }
+  void costs(double cost) noexcept {
+    trimtab_event_costs(&m_event, cost);
+    m_event.work = NULL;
+  }
+
+ private:
+  trimtab_event m_event;
+  double m_units;
 };
 
 }  // namespace trimtab

@@ -1,8 +1,10 @@
 // The functions behind trimtab.h. Subject numbers there are ours plus one, so that 0 can mean "none".
 #include <cstring>
+#include <exception>
 
 #include "trimtab.h"
 #include "trimtab/observe/decision_text.hpp"
+#include "trimtab/observe/program_knobs.hpp"
 #include "trimtab/observe/recorder.hpp"
 #include "trimtab/observe/wishes.hpp"
 
@@ -198,6 +200,34 @@ void api_fit_threads(std::uint32_t is_on) {
   fitted_threads.store(is_on != 0 ? wish::on : wish::off, std::memory_order_relaxed);
 }
 
+const char* api_process_folder() { return the_recorder.directory(); }
+
+trimtab_work* api_work(const char* name) {
+  // The first lane of a process begins its steering.
+  const std::uint32_t subject_1 = name == nullptr ? 0 : api_subject(name, "", 0);
+  if (subject_1 == 0) return nullptr;
+  try {
+    return the_program_works.add(name, subject_1 - 1);
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+std::uint32_t api_declare_knob(trimtab_work* work, const trimtab_knob_declaration* declared) {
+  if (declared->bytes < sizeof(trimtab_knob_declaration)) return 0;
+  try {
+    return the_program_works.declare(static_cast<program_work&>(*work), *declared);
+  } catch (const std::exception&) {
+    return 0;
+  }
+}
+
+void api_event_ended(const trimtab_event* event, double cost, double seconds, double units) {
+  if (!the_program_works.are_measured()) return;
+  if (seconds < 0) seconds = static_cast<double>(base::now() - event->begin) * the_recorder.clock().ns_per_tick * 1e-9;
+  static_cast<program_work*>(event->work)->add(event->values->decision, cost < 0 ? seconds / units : cost, seconds);
+}
+
 constexpr trimtab_api make_api() {
   trimtab_api made{};
   made.bytes = sizeof(trimtab_api);
@@ -234,6 +264,10 @@ constexpr trimtab_api make_api() {
   made.unavailable = api_unavailable;
   made.fit_threads = api_fit_threads;
   made.snapshots_folder = api_snapshots_folder;
+  made.work = api_work;
+  made.declare_knob = api_declare_knob;
+  made.event_ended = api_event_ended;
+  made.process_folder = api_process_folder;
   return made;
 }
 

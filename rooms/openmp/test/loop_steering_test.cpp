@@ -48,10 +48,11 @@ class loops_to_watch : public ::testing::Test {
   }
   steer::board knobs;
   steer::decision_record record{std::make_unique<made_up_record>()};
+  steer::knob_registry registry{knobs, record};
 };
 
 TEST_F(loops_to_watch, are_those_that_are_long_or_not_known_yet) {
-  loop_steering steering(knobs, record, {}, true, true);
+  loop_steering steering(registry, {}, true, true);
   loop_site& brief = site(&short_region);
   loop_site& lengthy = site(&long_region);
   look(steering, 0.1);
@@ -69,7 +70,7 @@ TEST_F(loops_to_watch, are_those_that_are_long_or_not_known_yet) {
 }
 
 TEST_F(loops_to_watch, are_those_of_regions_that_are_long_in_the_mean) {
-  loop_steering steering(knobs, record, {}, true, true);
+  loop_steering steering(registry, {}, true, true);
   loop_site& brief = site(&mixed_region);
   loop_site& lengthy = site(&mixed_region, 10'000);
   for (int i = 0; i < 5; ++i) passes(brief, 2e-6), passes(lengthy, 800e-6);  // 75 and one each
@@ -81,7 +82,7 @@ TEST_F(loops_to_watch, are_those_of_regions_that_are_long_in_the_mean) {
 
 // A loop becomes a subject, and the engine decides so about it.
 TEST_F(loops_to_watch, are_those_that_are_changed_for_good_and_not_for_a_trial) {
-  loop_steering steering(knobs, record, {}, true, true);
+  loop_steering steering(registry, {}, true, true);
   loop_site& brief = site(&uneven_region);
   brief.members.store(2);
   brief.subject_1.store(the_recorder.subject(observe::subject_kind::loop, &uneven_region, false) + 1);
@@ -107,7 +108,7 @@ TEST_F(loops_to_watch, are_those_that_are_changed_for_good_and_not_for_a_trial) 
 
 // What is tried is measured as soon as it can be, also where it makes a long loop short.
 TEST_F(loops_to_watch, are_those_that_are_long_as_they_were_written) {
-  loop_steering steering(knobs, record, {}, true, true);
+  loop_steering steering(registry, {}, true, true);
   loop_site& lengthy = site(&mended_region);
   lengthy.members.store(2);
   lengthy.subject_1.store(the_recorder.subject(observe::subject_kind::loop, &mended_region, false) + 1);
@@ -127,7 +128,7 @@ TEST_F(loops_to_watch, are_those_that_are_long_as_they_were_written) {
 }
 
 TEST_F(loops_to_watch, take_less_where_they_are_left_alone) {
-  loop_steering steering(knobs, record, {}, true, true);
+  loop_steering steering(registry, {}, true, true);
   loop_site& brief = site(&brief_region);
   brief.members.store(2);
   brief.subject_1.store(the_recorder.subject(observe::subject_kind::loop, &brief_region, false) + 1);
@@ -150,14 +151,14 @@ TEST_F(loops_to_watch, are_those_that_earlier_runs_have_changed) {
   ASSERT_TRUE(write_key({&known_region, 1000, 0, observe::schedule::static_}, key, sizeof key));
   static const std::vector<known_plan> known{{key, {0, nullptr, under_what_was_known, sharing::as_written, true, 0, {}}}};
   ASSERT_TRUE(prepare_sites(&known));
-  loop_steering steering(knobs, record, {}, true, true);
+  loop_steering steering(registry, {}, true, true);
   passes(site(&known_region), 2e-6);
   look(steering, 0.1);
   EXPECT_FALSE(rests(&known_region));
 }
 
 TEST_F(loops_to_watch, are_all_where_nobody_may_rest) {
-  loop_steering steering(knobs, record, {}, true, false);
+  loop_steering steering(registry, {}, true, false);
   passes(site(&short_region), 2e-6);
   look(steering, 1);
   EXPECT_FALSE(rests(&short_region));
@@ -194,33 +195,33 @@ class uneven_loops : public loops_to_watch {
 };
 
 TEST_F(uneven_loops, must_win_more_than_watching_their_region_costs) {
-  loop_steering steering(knobs, record, {}, true, true);
+  loop_steering steering(registry, {}, true, true);
   loop_site& brief = watched(&alone_region, 5e-6);
   EXPECT_EQ(told(steering, brief, 5e-6, 0.7e-6), 1);
   EXPECT_NEAR(told(steering, brief, 5e-6, 1.5e-6).value_or(0), 1.3, 0.02);
 }
 
 TEST_F(uneven_loops, must_win_it_for_all_sizes_that_their_region_has) {
-  loop_steering steering(knobs, record, {}, true, true);
+  loop_steering steering(registry, {}, true, true);
   watched(&sized_region, 1e-6);
   loop_site& larger = watched(&sized_region, 10e-6, 10'000);
   EXPECT_EQ(told(steering, larger, 10e-6, 1.5e-6), 1) << "one of ten instances or so";
 }
 
 TEST_F(uneven_loops, of_long_regions_are_what_they_are) {
-  loop_steering steering(knobs, record, {}, true, true);
+  loop_steering steering(registry, {}, true, true);
   EXPECT_NEAR(told(steering, watched(&slow_region, 400e-6), 400e-6, 0.7e-6).value_or(0), 1.00175, 0.0002);
 }
 
 TEST_F(uneven_loops, are_told_when_their_region_is_known) {
-  loop_steering steering(knobs, record, {}, true, true);
+  loop_steering steering(registry, {}, true, true);
   loop_site& brief = watched(&early_region, 5e-6);
   EXPECT_EQ(told(steering, brief, 5e-6, 3e-6, 1), std::nullopt);
   EXPECT_NEAR(told(steering, brief, 5e-6, 3e-6).value_or(0), 1.6, 0.02);
 }
 
 TEST_F(uneven_loops, are_not_those_of_which_one_member_has_lost_its_CPU) {
-  loop_steering steering(knobs, record, {}, true, true);
+  loop_steering steering(registry, {}, true, true);
   loop_site& brief = watched(&unlucky_region, 5e-6);
   EXPECT_EQ(told(steering, brief, 5e-6, 0), 1);
   add_load(brief, 0, nullptr, static_cast<ticks>(the_recorder.ticks_of_ns(3e6)));
@@ -228,7 +229,7 @@ TEST_F(uneven_loops, are_not_those_of_which_one_member_has_lost_its_CPU) {
 }
 
 TEST_F(uneven_loops, are_what_they_are_where_nobody_may_rest) {
-  loop_steering steering(knobs, record, {}, true, false);
+  loop_steering steering(registry, {}, true, false);
   EXPECT_NEAR(told(steering, watched(&restless_region, 5e-6), 5e-6, 0.7e-6).value_or(0), 1.14, 0.02);
 }
 

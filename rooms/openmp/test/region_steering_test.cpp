@@ -83,12 +83,13 @@ class region_steering_test : public ::testing::Test {
 
   steer::board m_board;
   steer::decision_record m_record{std::make_unique<made_up_record>()};
+  steer::knob_registry m_registry{m_board, m_record};
   std::vector<steer::subject_info> m_appeared;
   steer::decision_number m_number = 0;
 };
 
 TEST_F(region_steering_test, a_region_is_a_subject_when_it_was_measured_three_times) {
-  region_steering steering(m_board, m_record, {}, false);
+  region_steering steering(m_registry, {}, false);
   run(some_region<0>, 2);
   EXPECT_TRUE(look(steering).appeared.empty());
   run(some_region<0>, 1);
@@ -96,8 +97,8 @@ TEST_F(region_steering_test, a_region_is_a_subject_when_it_was_measured_three_ti
   ASSERT_EQ(now.appeared.size(), 1u);
   EXPECT_EQ(now.appeared[0].name, key_of(some_region<0>));
   EXPECT_EQ(now.appeared[0].id, 70u);
-  EXPECT_EQ(steering.key_of(70), key_of(some_region<0>));
-  EXPECT_EQ(steering.key_of(71), "");
+  EXPECT_EQ(m_registry.key_of(70), key_of(some_region<0>));
+  EXPECT_EQ(m_registry.key_of(71), "");
   ASSERT_EQ(now.subjects.size(), 1u);
   EXPECT_EQ(now.subjects[0].measured.size(), 3u);
   EXPECT_NEAR(now.subjects[0].measured[0].value, 1e-3, 1e-5);
@@ -112,7 +113,7 @@ TEST_F(region_steering_test, numbers_are_powers_of_two_what_arcs_tries_and_the_p
     EXPECT_EQ(latest().knobs[0].initial, own);
     return values;
   };
-  region_steering steering(m_board, m_record, {}, false);
+  region_steering steering(m_registry, {}, false);
   run(some_region<10>, 3, 3);
   look(steering);
   EXPECT_EQ(values_of(3), (std::vector<steer::knob_value>{1, 2, 3}));
@@ -122,13 +123,13 @@ TEST_F(region_steering_test, numbers_are_powers_of_two_what_arcs_tries_and_the_p
 }
 
 TEST_F(region_steering_test, a_region_of_one_thread_is_none) {
-  region_steering steering(m_board, m_record, {}, false);
+  region_steering steering(m_registry, {}, false);
   run(some_region<20>, 10, 1);
   EXPECT_TRUE(look(steering).appeared.empty());
 }
 
 TEST_F(region_steering_test, what_is_decided_holds_from_the_next_fork_on) {
-  region_steering steering(m_board, m_record, {}, false);
+  region_steering steering(m_registry, {}, false);
   run(some_region<30>, 3);
   look(steering);
   ASSERT_TRUE(turn(0, 2));
@@ -146,7 +147,7 @@ TEST_F(region_steering_test, what_earlier_runs_found_is_in_force_from_the_first_
                                           {key_of(some_region<41>), {{"threads", "3"}}},
                                           {key_of(some_region<42>), {{"threads", "0"}}},
                                           {key_of(some_region<43>), {{"threads", "2x"}}}};
-  region_steering steering(m_board, m_record, known, false);
+  region_steering steering(m_registry, known, false);
   EXPECT_EQ(run(some_region<40>, 1), 2u);
   EXPECT_EQ(run(some_region<41>, 1), 3u) << "nobody knows yet how many it would have";
   EXPECT_EQ(run(some_region<42>, 1), team_sizes::as_it_is);
@@ -159,7 +160,7 @@ TEST_F(region_steering_test, what_earlier_runs_found_is_in_force_from_the_first_
 }
 
 TEST_F(region_steering_test, what_earlier_runs_found_and_the_program_does_itself_is_measured) {
-  region_steering steering(m_board, m_record, {{key_of(some_region<44>), {{"threads", "4"}}}}, false);
+  region_steering steering(m_registry, {{key_of(some_region<44>), {{"threads", "4"}}}}, false);
   run(some_region<44>, 1);
   ASSERT_EQ(look(steering).appeared.size(), 1u);
   run(some_region<44>, 1);
@@ -167,17 +168,17 @@ TEST_F(region_steering_test, what_earlier_runs_found_and_the_program_does_itself
 }
 
 TEST_F(region_steering_test, regions_that_are_recorded_as_one_are_not_one_subject) {
-  region_steering steering(m_board, m_record, {}, false);
+  region_steering steering(m_registry, {}, false);
   run(some_region<50>, 3);
   run(some_region<51>, 3);
   look(steering);
   ASSERT_EQ(m_appeared.size(), 2u);
   EXPECT_NE(m_appeared[0].id, m_appeared[1].id);
-  EXPECT_EQ(steering.key_of(m_appeared[1].id), key_of(some_region<51>));
+  EXPECT_EQ(m_registry.key_of(m_appeared[1].id), key_of(some_region<51>));
 }
 
 TEST_F(region_steering_test, all_is_over_once_the_program_was_told_a_number) {
-  region_steering steering(m_board, m_record, {}, false);
+  region_steering steering(m_registry, {}, false);
   run(some_region<60>, 3);
   run(some_region<61>, 2);  // no subject yet
   look(steering);

@@ -32,7 +32,7 @@ class thread_steering_of_two : public ::testing::Test {
   thread_steering_of_two() { std::construct_at(&the_team_sizes); }  // other tests leave rules behind
   // The process's rules stay as they are, once it has forked.
   static void TearDownTestSuite() {
-    thread_steering::after_fork();
+    thread_steering::leave_teams();
     EXPECT_FALSE(is_fitting_teams.load());
   }
   static thread_steering_options options_for(const std::string& root) {
@@ -47,10 +47,11 @@ class thread_steering_of_two : public ::testing::Test {
   }
   steer::board m_knobs;
   steer::decision_record m_record{std::make_unique<made_up_record>()};
+  steer::knob_registry m_registry{m_knobs, m_record};
 };
 
 TEST_F(thread_steering_of_two, tells_how_far_apart_regions_end_where_the_kernel_tells_no_run_delay) {
-  thread_steering steering(m_knobs, m_record, options_for("/nowhere"));
+  thread_steering steering(m_registry, options_for("/nowhere"));
   steer::snapshot now;
   for (const double time_s : {0.0, 1.0}) {
     fork();
@@ -71,7 +72,7 @@ TEST_F(thread_steering_of_two, tells_whether_threads_are_to_be_fitted) {
   for (const bool is_on : {false, true}) {
     thread_steering_options options = options_for("/nowhere");
     options.is_on = is_on;
-    thread_steering steering(m_knobs, m_record, options);
+    thread_steering steering(m_registry, options);
     for (const wish its : {wish::open, wish::off, wish::on}) {
       observe::fitted_threads = its;
       fork();
@@ -90,7 +91,7 @@ TEST_F(thread_steering_of_two, tells_sooner_when_members_have_lost_enough) {
   const auto write_delay = [&](std::uint64_t delay_ns) { root.put(own, "0 " + std::to_string(delay_ns) + " 0\n"); };
   write_delay(0);
   std::filesystem::create_symlink(std::to_string(getpid()), root.path() + "/proc/self");
-  thread_steering steering(m_knobs, m_record, options_for(root.path()));
+  thread_steering steering(m_registry, options_for(root.path()));
   double time_s = 0, delay_s = 0;
   // Until one ends.
   const auto length_of_window = [&](double lost_cpus) {
@@ -123,7 +124,7 @@ TEST_F(thread_steering_of_two, reads_the_load_average_every_so_often_where_a_pol
   thread_steering_options options = options_for(root.path());
   options.load_time_s = 30;
   options.evaluates = thread_steering_options::evaluated::iterations;
-  thread_steering steering(m_knobs, m_record, options);
+  thread_steering steering(m_registry, options);
   const auto look = [&](double time_s) {
     fork();
     steer::snapshot now;
@@ -155,7 +156,8 @@ TEST_F(thread_steering_of_two, has_the_knobs_of_its_policy) {
     options.evaluates = which;
     steer::board knobs;
     steer::decision_record record{std::make_unique<made_up_record>()};
-    thread_steering steering(knobs, record, options);
+    steer::knob_registry registry{knobs, record};
+    thread_steering steering(registry, options);
     fork();
     steer::snapshot now;
     steering.add_to(now);

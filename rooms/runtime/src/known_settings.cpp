@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "trimtab.h"
 #include "trimtab/base/read_file.hpp"
 #include "trimtab/options/environment.hpp"
 #include "trimtab/options/run_options.hpp"
@@ -17,6 +18,15 @@ options::tuning_mode mode_of_run() noexcept {
   return given ? options::tuning_mode_of(*given) : options::tuning_mode::off;
 }
 
+// Of a process that is watched and searches.
+std::string policy_file_of_run() {
+  const options::option& of = options::policy_option;
+  const char* const text = options::value_of(of);
+  if (text == nullptr || mode_of_run() != options::tuning_mode::on || trimtab_process_folder() == nullptr) return "";
+  const auto given = options::check(of.allowed, text);
+  return given && given->index == options::value::is_file ? std::string(given->text) : "";
+}
+
 }  // namespace
 
 bool uses_settings_of_run() noexcept { return options::uses_settings(mode_of_run()); }
@@ -24,6 +34,7 @@ bool uses_settings_of_run() noexcept { return options::uses_settings(mode_of_run
 known_settings settings_of_earlier_runs() {
   known_settings found;
   found.is_frozen = mode_of_run() == options::tuning_mode::frozen;
+  found.policy_file = policy_file_of_run();
   const char* const path = options::value_of(options::settings_option);
   if (path == nullptr) return found;
   std::string text;

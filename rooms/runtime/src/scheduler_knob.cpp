@@ -60,6 +60,7 @@ scheduler_knob::scheduler_knob(std::uint32_t place, std::uint32_t workers, const
             std::to_string(workers) + " workers"),
       m_info(describe_scheduler(place, workers, how.first)),
       m_begin_ns(base::monotonic_ns()),
+      m_registry(m_knobs, [](const steer::knob_offer&) {}),  // recorded with the first runtime
       m_in_force(m_info.knobs[0].initial),
       m_number(next_engine()),
       m_record(m_info.name, m_number, how.is_printed),
@@ -67,20 +68,29 @@ scheduler_knob::scheduler_knob(std::uint32_t place, std::uint32_t workers, const
       m_built(built(known)) {
   const steer::policy_context context{m_built.settings, [this](const steer::subject_info&) { return m_key; }, {}};
   for (const steer::policy_description& each : m_built.policies) {
-    std::unique_ptr<steer::policy> made = steer::make_policy(each, context).made;
+    std::unique_ptr<steer::policy> made = make(each, context);
     if (each.kind == "history") m_recall = dynamic_cast<const steer::recall*>(made.get());
     m_steering.add(std::move(made));
   }
-  m_knobs.add(
-      m_info,
-      [this](std::uint32_t, steer::knob_value to) {
-        m_in_force = to;
-        return true;
-      },
-      [this](steer::decision_number number) { m_under = number; });
-  steer::snapshot first;
-  first.appeared.push_back(m_info);
-  step(std::move(first));
+  step(false);
+}
+
+void scheduler_knob::add_to(steer::snapshot& now) {
+  const auto apply = [this](std::uint32_t, steer::knob_value to) {
+    m_in_force = to;
+    return true;
+  };
+  const auto confirm = [this](steer::decision_number number) { m_under = number; };
+  if (!std::exchange(m_is_offered, true)) m_registry.offer(now, {m_info, m_key, 0, apply, confirm});
+  if (m_ended) now.subjects.push_back(*std::exchange(m_ended, std::nullopt));
+}
+
+std::unique_ptr<steer::policy> scheduler_knob::make(const steer::policy_description& which,
+                                                    const steer::policy_context& context) {
+  if (which.kind != steer::outside_kind) return steer::make_policy(which, context).made;
+  auto made = make_outside(which, "scheduler-" + std::to_string(m_number - first_scheduler_engine + 1), context.key_of);
+  m_outside = made.get();
+  return made;
 }
 
 steer::recording_head scheduler_knob::built(const known_settings& known) const {
@@ -88,7 +98,10 @@ steer::recording_head scheduler_knob::built(const known_settings& known) const {
   made.runtime = m_number;
   made.settings = known.settings;
   made.policies.push_back({"history"});
-  if (m_how.is_searched && !known.is_frozen) made.policies.push_back({"scheduler", {{"seed", std::to_string(m_how.seed)}}});
+  if (m_how.is_searched && !known.policy_file.empty())
+    made.policies.push_back(describe_outside(known.policy_file));
+  else if (m_how.is_searched && !known.is_frozen)
+    made.policies.push_back({"scheduler", {{"seed", std::to_string(m_how.seed)}}});
   return made;
 }
 
@@ -114,10 +127,9 @@ void scheduler_knob::begun(std::uint32_t recorded) {
 void scheduler_knob::ended(steer::decision_number under, const life& its) {
   const std::lock_guard guard(m_lock);
   if (m_is_over) return;
-  steer::snapshot now;
-  now.subjects.push_back({scheduler_subject, {}, its.figures});
-  if (const auto made = measured(under, its.work)) now.subjects[0].measured.push_back(*made);
-  step(std::move(now));
+  m_ended = {scheduler_subject, {}, its.figures};
+  if (const auto made = measured(under, its.work)) m_ended->measured.push_back(*made);
+  step(false);
   flush();
   tell(its.figures);
   if (m_record.has_lines()) m_record.print(stderr);
@@ -126,16 +138,18 @@ void scheduler_knob::ended(steer::decision_number under, const life& its) {
 void scheduler_knob::close() {
   const std::lock_guard guard(m_lock);
   if (std::exchange(m_is_over, true)) return;
-  steer::snapshot last;
-  last.is_last = true;
-  step(std::move(last));
+  step(true);
   flush();
 }
 
-void scheduler_knob::step(steer::snapshot now) {
+void scheduler_knob::step(bool is_last) {
+  steer::snapshot now;
+  now.is_last = is_last;
+  add_to(now);
   now.time_s = static_cast<double>(base::monotonic_ns() - m_begin_ns) * 1e-9;
   made_step done;
   for (const steer::decision& each : m_steering.step(now)) done.made.push_back({each, m_knobs.apply(each)});
+  if (m_outside != nullptr) done.answer = m_outside->take_answered(), done.fault = m_outside->take_fault();
   done.told = std::move(now);
   done.latest = m_steering.latest();
   m_unwritten.push_back(std::move(done));
@@ -182,6 +196,8 @@ void scheduler_knob::flush() {
   for (const made_step& done : std::exchange(m_unwritten, {})) {
     if (m_snapshots) {
       if (!done.told.appeared.empty()) m_snapshots->about({scheduler_subject, m_key, m_record.recorded(scheduler_subject)});
+      if (done.answer) m_snapshots->answered(*done.answer);
+      if (done.fault) m_snapshots->failed(*done.fault);
       m_snapshots->step(done.told, done.latest);
     }
     for (const decided& each : done.made) {

@@ -11,9 +11,10 @@
 #include <vector>
 
 #include "known_settings.hpp"
+#include "outside.hpp"
 #include "program_record.hpp"
 #include "trimtab/runtime/tuning.hpp"
-#include "trimtab/steer/board.hpp"
+#include "trimtab/steer/knob_source.hpp"
 #include "trimtab/steer/recall.hpp"
 #include "tuned_work.hpp"
 
@@ -39,7 +40,7 @@ std::vector<std::string> offered_policies(std::uint32_t workers, tasks::policy f
 
 // Of runtimes that follow one another: of those that live at the same time the n-th, with so many workers, begun alike. Any
 // thread, one at a time.
-class scheduler_knob {
+class scheduler_knob final : public steer::knob_source {
  public:
   scheduler_knob(std::uint32_t place, std::uint32_t workers, const scheduler_wish& how, const known_settings& known);
 
@@ -54,7 +55,9 @@ class scheduler_knob {
 
  private:
   steer::recording_head built(const known_settings& known) const;
-  void step(steer::snapshot now);
+  std::unique_ptr<steer::policy> make(const steer::policy_description& which, const steer::policy_context& context);
+  void add_to(steer::snapshot& now) override;  // under the lock, by step
+  void step(bool is_last);
   std::optional<steer::measurement> measured(steer::decision_number under, const std::vector<work_total>& work);
   void tell(const std::vector<steer::figure>& figures);
   void flush();
@@ -66,11 +69,15 @@ class scheduler_knob {
   const std::uint64_t m_begin_ns;
   steer::engine m_steering;
   steer::board m_knobs;
+  steer::knob_registry m_registry;
+  bool m_is_offered = false;
+  std::optional<steer::subject_state> m_ended;  // of the runtime that has just ended
   steer::knob_value m_in_force;
   steer::decision_number m_under = 0;
   const std::uint32_t m_number;  // of its engine
   program_record m_record;
   const steer::recall* m_recall = nullptr;
+  steer::outside_policy* m_outside = nullptr;  // nullptr: there is none
   std::size_t m_misfits_told = 0;
   bool m_is_recorded = false, m_is_over = false;
   std::string m_error;
@@ -85,6 +92,7 @@ class scheduler_knob {
     steer::snapshot told;
     steer::decision_number latest;
     std::vector<decided> made;
+    std::optional<std::string> answer, fault;  // of a policy in another process
   };
   std::vector<made_step> m_unwritten;
   std::map<std::string, double> m_first_unit_s;  // of work, by its name

@@ -15,7 +15,7 @@ struct steering_threads::state {
         call(std::move(calls)),
         steering(how.engine),
         conducts(
-            steering, knobs, [this] { return watched_s(); },
+            steering, *given.knobs, [this] { return watched_s(); },
             [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); },
             [this](const steer::snapshot& told, steer::decision_number decided) { step(told, decided); }),
         begin(std::chrono::steady_clock::now()) {}
@@ -38,13 +38,13 @@ struct steering_threads::state {
     {
       const std::lock_guard guard(calling);
       if (is_left_behind) return;
-      call.look(now, knobs);
+      call.look(now);
     }
     conducts.advance(std::move(now));
   }
   // No memory, or a listener that throws: not the program's concern.
   void fail() {
-    knobs.restore();
+    given.knobs->restore();
     give_up("steering");
   }
   void look_after() {
@@ -60,7 +60,6 @@ struct steering_threads::state {
   const options given;
   callbacks call;
   steer::engine steering;
-  steer::board knobs;
   steer::conductor conducts;
   const std::chrono::steady_clock::time_point begin;
   std::atomic<std::uint64_t> wakings{0};

@@ -18,12 +18,12 @@ class steering_threads {
     double period_s = 0.01;
     double patience_s = 1;
     steer::engine_options engine = {};
+    std::shared_ptr<steer::board> knobs = std::make_shared<steer::board>();
   };
   // On the first thread, one after the other, and never again once the destructor has returned.
   struct callbacks {
-    // What has happened since the call before; time_s and is_last are filled in. Subjects that appear are added to the
-    // board.
-    std::function<void(steer::snapshot& into, steer::board& knobs)> look;
+    // What has happened since the call before; time_s and is_last are filled in. Subjects that appear are on the board.
+    std::function<void(steer::snapshot& into)> look;
     steer::conductor::listener told;
     steer::conductor::witness stepped = {};
   };

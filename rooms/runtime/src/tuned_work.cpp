@@ -94,36 +94,36 @@ steer::knob tuned_work::knob_of(const entry& of, const repeated_work::known& kno
   return {"grain", steer::certain(steer::domain::set(std::move(sizes))), 0, loop_change_s, steer::consent::safe, 0, {}};
 }
 
-void tuned_work::look(steer::snapshot& into, steer::board& knobs, std::vector<new_subject>& appeared) {
+bool tuned_work::offer(entry& its, steer::snapshot& now) {
+  const repeated_work::known known = its.work->so_far();
+  if (!m_is_grain || known.unit_s <= 0 || (!its.is_loop && its.sizes.size() < 2)) return false;
+  its.id = ++m_last;
+  const steer::subject_info info{its.id, its.name, {knob_of(its, known)}};
+  const auto apply = [work = its.work.get()](std::uint32_t, steer::knob_value to) {
+    work->turn(to);
+    return true;
+  };
+  const auto confirm = [work = its.work.get()](steer::decision_number number) { work->in_force(number); };
+  m_registry.offer(now, {info, m_key_of(info), its.recorded, apply, confirm});
+  return true;
+}
+
+// Nobody has the steps any more.
+void tuned_work::withdraw(entry& its, steer::snapshot& now) {
+  if (its.id != 0) m_registry.withdraw(now, its.id);
+  its.before = its.work->total();
+  its.work.reset();
+}
+
+void tuned_work::add_to(steer::snapshot& now) {
   const std::lock_guard guard(m_lock);
   for (entry& each : m_entries) {
     if (each.work == nullptr) continue;
     std::vector<steer::measurement> measured = each.work->take();
-    if (!each.is_loop && each.work.use_count() == 1) {  // nobody has the steps any more
-      if (each.id != 0) {
-        knobs.remove(each.id);
-        into.gone.push_back(each.id);
-      }
-      each.before = each.work->total();
-      each.work.reset();
-      continue;
-    }
-    if (each.id == 0) {
-      const repeated_work::known known = each.work->so_far();
-      if (!m_is_grain || known.unit_s <= 0 || (!each.is_loop && each.sizes.size() < 2)) continue;
-      each.id = ++m_last;
-      const steer::subject_info info{each.id, each.name, {knob_of(each, known)}};
-      knobs.add(
-          info,
-          [work = each.work.get()](std::uint32_t, steer::knob_value to) {
-            work->turn(to);
-            return true;
-          },
-          [work = each.work.get()](steer::decision_number number) { work->in_force(number); });
-      into.appeared.push_back(info);
-      appeared.push_back({info, each.recorded});
-    }
-    into.subjects.push_back({each.id, std::move(measured), {}});
+    if (!each.is_loop && each.work.use_count() == 1)
+      withdraw(each, now);
+    else if (each.id != 0 || offer(each, now))
+      now.subjects.push_back({each.id, std::move(measured), {}});
   }
 }
 

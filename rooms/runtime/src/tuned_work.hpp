@@ -2,13 +2,14 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <shared_mutex>
 #include <tuple>
 
 #include "repeated_work.hpp"
-#include "trimtab/steer/board.hpp"
+#include "trimtab/steer/knob_source.hpp"
 #include "trimtab/tasks/grain_source.hpp"
 
 namespace trimtab::task_steering {
@@ -19,17 +20,12 @@ struct work_total {
   double seconds = 0, units = 0;
 };
 
-// A subject that has appeared, and its number in the run's records (0: nothing is recorded).
-struct new_subject {
-  steer::subject_info info;
-  std::uint32_t recorded = 0;
-};
-
-class tuned_work final : public tasks::grain_source {
+class tuned_work final : public tasks::grain_source, public steer::knob_source {
  public:
-  // is_grain: sizes may change; otherwise work is only measured, for the cap's sake.
-  tuned_work(worker_cap& cap, std::uint32_t workers, bool is_grain) noexcept
-      : m_cap(cap), m_workers(workers), m_is_grain(is_grain) {}
+  // is_grain: sizes may change; otherwise work is only measured, for the cap's sake. key_of: how later runs find a subject.
+  tuned_work(worker_cap& cap, std::uint32_t workers, bool is_grain, steer::knob_registry& registry,
+             std::function<std::string(const steer::subject_info&)> key_of)
+      : m_cap(cap), m_workers(workers), m_is_grain(is_grain), m_registry(registry), m_key_of(std::move(key_of)) {}
 
   choice begin(const tasks::loop_place& of, std::size_t length) noexcept override;
   void end(const choice& made, std::size_t length, base::ticks took) noexcept override;
@@ -37,8 +33,7 @@ class tuned_work final : public tasks::grain_source {
   // Steps of the program: lives as long as whoever holds it. No sizes: measured only.
   std::shared_ptr<repeated_work> add_steps(const std::string& name, std::vector<std::int64_t> sizes, std::int64_t initial);
 
-  // On the steering thread: subjects that have come and gone, what was measured.
-  void look(steer::snapshot& into, steer::board& knobs, std::vector<new_subject>& appeared);
+  void add_to(steer::snapshot& now) override;
   // All that was done so far.
   std::vector<work_total> totals();
 
@@ -54,10 +49,14 @@ class tuned_work final : public tasks::grain_source {
   };
   entry* find(const tasks::loop_place& of);
   steer::knob knob_of(const entry& of, const repeated_work::known& known) const;
+  bool offer(entry& its, steer::snapshot& now);  // false: it has no knob, or none yet
+  void withdraw(entry& its, steer::snapshot& now);
 
   worker_cap& m_cap;
   std::uint32_t m_workers;
   bool m_is_grain;
+  steer::knob_registry& m_registry;
+  std::function<std::string(const steer::subject_info&)> m_key_of;
   std::shared_mutex m_lock;  // of the following; entries stay where they are
   std::map<std::tuple<const char*, const char*, std::uint32_t>, entry*> m_loops;
   std::deque<entry> m_entries;

@@ -9,8 +9,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cap_figures.hpp"
+#include "cap_source.hpp"
 #include "known_settings.hpp"
+#include "outside.hpp"
 #include "program_record.hpp"
 #include "scheduler_places.hpp"
 #include "steering_threads.hpp"
@@ -50,17 +51,20 @@ void describe_searches(const tuning_options& options, std::vector<described>& to
   if (options.grain || !is_ruled) to.push_back(std::move(tuner));
 }
 
-std::vector<described> describe_policies(const tuning_options& options, bool is_frozen) {
+std::vector<described> describe_policies(const tuning_options& options, const known_settings& known) {
   std::vector<described> found{{"history"}};
   if (!options.policies.empty()) {
-    if (!is_frozen) found.insert(found.end(), options.policies.size(), {"of-the-program"});
+    if (!known.is_frozen) found.insert(found.end(), options.policies.size(), {"of-the-program"});
     return found;
   }
   if (options.workers && options.policy == cap_policy::power_limit)
     found.push_back({"power-limit", {{"watts", steer::exactly(options.power_limit_w)}}});
   if (options.workers && options.policy == cap_policy::fit)
     found.push_back({"fit", {{"knob", std::string(worker_cap::knob)}}});
-  if (!is_frozen) describe_searches(options, found);
+  if (!known.policy_file.empty())
+    found.push_back(describe_outside(known.policy_file));
+  else if (!known.is_frozen)
+    describe_searches(options, found);
   return found;
 }
 
@@ -85,14 +89,16 @@ class tuning {
         m_scheduler(chosen_scheduler()),
         m_number(next_number()),
         m_cap(of, cap_subject, "runtime " + std::to_string(m_number), meter_of(options)),
-        m_work(m_cap, of.workers(), options.grain),
-        m_figures(options.workers && options.policy == cap_policy::fit ? std::make_unique<cap_figures>() : nullptr),
+        m_registry(*m_knobs,
+                   [this](const steer::knob_offer& offered) { m_record.add(offered.info, offered.recorded, offered.key); }),
+        m_cap_source(of, m_cap, m_registry, how_to_turn_cap()),
+        m_work(m_cap, of.workers(), options.grain, m_registry, key_function()),
         m_record(m_number, options.print_decisions),
         m_known(settings_of_earlier_runs()),
         m_built(built()),
         m_snapshots(m_record.snapshots_of(m_built)),
-        m_threads({options.period_s, options.patience_s, steer::options_of(m_built)}, policies(),
-                  {[this](steer::snapshot& into, steer::board& knobs) { look(into, knobs); },
+        m_threads({options.period_s, options.patience_s, steer::options_of(m_built), m_knobs}, policies(),
+                  {[this](steer::snapshot& into) { look(into); },
                    [this](const steer::decision& made, bool is_applied) { told(made, is_applied); },
                    [this](const steer::snapshot& told, steer::decision_number decided) { stepped(told, decided); }}) {
     if (m_scheduler) m_scheduler->begun(of.recorded_as());
@@ -121,23 +127,37 @@ class tuning {
   }
 
  private:
+  std::function<std::string(const steer::subject_info&)> key_function() const {
+    return [this](const steer::subject_info& subject) { return key_of(subject, m_options); };
+  }
+  cap_source::options how_to_turn_cap() const {
+    return {m_options.workers, m_options.workers && m_options.policy == cap_policy::fit, key_of(m_cap.info(), m_options)};
+  }
   steer::recording_head built() const {
     steer::recording_head made = steer::head_of({});
     made.runtime = m_number;
-    made.policies = describe_policies(m_options, m_known.is_frozen);
+    made.policies = describe_policies(m_options, m_known);
     made.settings = m_known.settings;
     return made;
   }
 
   std::vector<std::unique_ptr<steer::policy>> policies() {
-    const steer::policy_context context{
-        m_built.settings, [this](const steer::subject_info& subject) { return key_of(subject, m_options); }, {}};
+    const steer::policy_context context{m_built.settings, key_function(), {}};
     std::vector<std::unique_ptr<steer::policy>> made;
     auto own = m_options.policies.begin();
     for (const described& each : m_built.policies) {
-      made.push_back(each.kind == "of-the-program" ? (*own++)() : steer::make_policy(each, context).made);
+      made.push_back(make(each, own, context));
       if (each.kind == "history") m_recall = dynamic_cast<const steer::recall*>(made.back().get());
     }
+    return made;
+  }
+
+  using own_policies = std::vector<std::function<std::unique_ptr<steer::policy>()>>::const_iterator;
+  std::unique_ptr<steer::policy> make(const described& which, own_policies& own, const steer::policy_context& context) {
+    if (which.kind == "of-the-program") return (*own++)();
+    if (which.kind != steer::outside_kind) return steer::make_policy(which, context).made;
+    auto made = make_outside(which, "runtime-" + std::to_string(m_number), key_function());
+    m_outside = made.get();
     return made;
   }
 
@@ -145,36 +165,12 @@ class tuning {
     if (!m_snapshots) return;
     for (const steer::subject_info& each : told.appeared)
       m_snapshots->about({each.id, key_of(each, m_options), m_record.recorded(each.id)});
+    record_answers(m_outside, m_snapshots.get());
     m_snapshots->step(told, decided);
   }
 
-  void look(steer::snapshot& into, steer::board& knobs) {
-    const bool is_first = !std::exchange(m_has_looked, true);
-    if (is_first && m_options.workers) {
-      knobs.add(
-          m_cap.info(), [this](std::uint32_t, steer::knob_value to) { return m_cap.turn(to); },
-          [this](steer::decision_number number) { m_cap.in_force(number); });
-      into.appeared.push_back(m_cap.info());
-      m_record.add(m_cap.info(), m_of.recorded_as(), key_of(m_cap.info(), m_options));
-    }
-    steer::subject_state of_cap = m_cap.look();
-    if (m_figures) {
-      std::erase_if(of_cap.figures, [](const steer::figure& each) { return each.name == steer::figures::run_delay_share; });
-      m_figures->add_to(of_cap.figures, m_of.workers(), m_of.active_workers());
-    }
-    into.figures = of_cap.figures;
-    if (m_options.workers && !m_is_cap_gone) {
-      if (m_cap.is_taken_over()) {
-        m_is_cap_gone = true;
-        knobs.remove(cap_subject);
-        into.gone.push_back(cap_subject);
-      } else {
-        into.subjects.push_back(std::move(of_cap));
-      }
-    }
-    std::vector<new_subject> appeared;
-    m_work.look(into, knobs, appeared);
-    for (const new_subject& each : appeared) m_record.add(each.info, each.recorded, key_of(each.info, m_options));
+  void look(steer::snapshot& into) {
+    for (steer::knob_source* each : m_sources) each->add_to(into);
   }
 
   void told(const steer::decision& made, bool is_applied) {
@@ -198,7 +194,8 @@ class tuning {
     if (m_options.workers && m_options.policy == cap_policy::power_limit && !m_cap.has_meter())
       m_record.unavailable("power limit", "there is no power meter that may be read in /sys/class/powercap",
                            "nothing was limited; as root, or: sudo chmod a+r /sys/class/powercap/*/energy_uj");
-    if (m_is_cap_gone) m_record.unavailable("cap of workers", "the program has set it", "it was left to the program");
+    if (m_cap_source.is_gone())
+      m_record.unavailable("cap of workers", "the program has set it", "it was left to the program");
     if (m_options.scheduler && !m_scheduler)
       m_record.unavailable("scheduling policy", "the program has set it", "it was left to the program");
     const std::vector<steer::figure> figures = m_cap.summary();
@@ -217,15 +214,18 @@ class tuning {
   const std::unique_ptr<scheduler_lease> m_scheduler;  // nullptr: the policy is not ours to choose
   const std::uint32_t m_number;
   worker_cap m_cap;
+  const std::shared_ptr<steer::board> m_knobs = std::make_shared<steer::board>();
+  steer::knob_registry m_registry;
+  cap_source m_cap_source;
   tuned_work m_work;
-  std::unique_ptr<cap_figures> m_figures;  // nullptr: nobody asks for them
+  steer::knob_source* const m_sources[2] = {&m_cap_source, &m_work};
   program_record m_record;
-  bool m_has_looked = false, m_is_cap_gone = false;
   known_settings m_known;
   const steer::recording_head m_built;
   std::unique_ptr<steer::recording_writer> m_snapshots;  // nullptr: nobody asked for them
   const steer::recall* m_recall = nullptr;
-  steering_threads m_threads;  // last: they use all of the above
+  steer::outside_policy* m_outside = nullptr;  // nullptr: there is none
+  steering_threads m_threads;                  // last: they use all of the above
 };
 
 }  // namespace task_steering

@@ -171,7 +171,7 @@ TEST_F(scheduler_knob_test, without_search_or_work_nothing_is_tried) {
   how.told = [&](const steer::decision&, const steer::subject_info&, bool) { ++made; };
   scheduler_knob only_known(1, 2, how, {});
   how.is_searched = true;
-  scheduler_knob frozen(1, 2, how, {.settings = {}, .is_frozen = true, .error = {}}), idle(1, 2, how, {});
+  scheduler_knob frozen(1, 2, how, {.settings = {}, .is_frozen = true, .error = {}, .policy_file = {}}), idle(1, 2, how, {});
   for (scheduler_knob* const each : {&only_known, &frozen, &idle}) each->begun(0);
   for (int i = 0; i < 50; ++i) {
     only_known.ended(only_known.under(), {uneven(), {{"a", 0.01, 1}}});

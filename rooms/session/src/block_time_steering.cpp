@@ -42,17 +42,14 @@ bool block_time_steering::make_known(steer::snapshot& now) {
                                    0,
                                    {}}}};
   // Without a key: what others did to this run is nothing for the next one to begin with.
-  m_record.add(info, "");
-  m_knobs.add(
-      info, [](std::uint32_t, steer::knob_value to) { return openmp::want_block_time(to); },
-      [this](steer::decision_number number) { m_in_force.store(number, std::memory_order_relaxed); });
-  now.appeared.push_back(info);
+  m_registry.offer(now, {info, "", 0, [](std::uint32_t, steer::knob_value to) { return openmp::want_block_time(to); },
+                         [this](steer::decision_number number) { m_in_force.store(number, std::memory_order_relaxed); }});
   return true;
 }
 
 // While threads lack CPUs, or wait in another way than the program's.
 bool block_time_steering::is_worth_timing(double delayed, double now_s) {
-  const std::vector<steer::knob_value> values = m_knobs.values(m_id);
+  const std::vector<steer::knob_value> values = m_registry.knobs().values(m_id);
   const bool is_own = values.empty() || values.front() == openmp::programs_block_time();
   const bool is_crowded = delayed >= crowded_share;
   m_crowded = is_crowded ? m_crowded + 1 : 0;

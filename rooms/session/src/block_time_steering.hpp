@@ -6,27 +6,23 @@
 
 #include "trimtab/observe/lane_times.hpp"
 #include "trimtab/openmp/block_time.hpp"
-#include "trimtab/steer/board.hpp"
-#include "trimtab/steer/record.hpp"
-#include "trimtab/steer/snapshot.hpp"
+#include "trimtab/steer/knob_source.hpp"
 
 namespace trimtab::session {
 
-class block_time_steering {
+class block_time_steering final : public steer::knob_source {
  public:
-  block_time_steering(steer::board& knobs, steer::decision_record& record) : m_knobs(knobs), m_record(record) {}
-  // What happened since the last call.
-  void add_to(steer::snapshot& now);
-  // There is nothing that it would have to see soon.
-  bool is_at_rest(double now_s) const noexcept { return !m_is_known || now_s < m_rests_until_s; }
+  explicit block_time_steering(steer::knob_registry& registry) : m_registry(registry) {}
+  void begin() override { openmp::watch_block_time(); }
+  void add_to(steer::snapshot& now) override;
+  bool is_at_rest(double now_s) const noexcept override { return !m_is_known || now_s < m_rests_until_s; }
 
  private:
   bool make_known(steer::snapshot& now);
   bool is_worth_timing(double delayed, double now_s);
   void rest_if_short(double wait_s, double now_s);
 
-  steer::board& m_knobs;
-  steer::decision_record& m_record;
+  steer::knob_registry& m_registry;
   steer::subject_id m_id = 0;
   bool m_is_known = false, m_is_ignored = false;
   std::atomic<steer::decision_number> m_in_force{0};  // restore() may come from another thread

@@ -30,12 +30,6 @@ std::string_view search_word(std::size_t index) noexcept {
   return index < std::size(steer::all_searches) ? steer::name_of(steer::all_searches[index]) : std::string_view();
 }
 
-constexpr values search_policies() noexcept {
-  values made = word(word_of<steer_policy_words>);
-  made.file_ending = ".py";
-  return made;
-}
-
 constexpr values thread_policies() noexcept {
   values made = word(word_of<thread_policy_words>);
   made.has_tunables = [](std::string_view name) { return !steer::tunables_of(name).empty(); };
@@ -76,7 +70,7 @@ constexpr row<library_options> table[] = {
      [](library_options& into, const value& to) { into.steering.virtual_threads = to.text; }},
     {{"TRIMTAB_SEARCH", "diagnosed", word(search_word), "search method of the policy tuner"},
      [](library_options& into, const value& to) { into.steering.search = steer::all_searches[to.index]; }},
-    {{"TRIMTAB_STEER_POLICY", "tuner", search_policies(), "policy that decides within a run"}, set_policy},
+    {options::policy_option, set_policy},
     {{"TRIMTAB_BUDGET", "3", number(0, 100), "largest share of the run's time that the search may cost, in percent"},
      [](library_options& into, const value& to) { into.steering.budget_percent = to.number; }},
     {{"TRIMTAB_SEED", "1", number(0, ~std::uint64_t{0}), "random seed of the search"},

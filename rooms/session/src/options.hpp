@@ -13,6 +13,7 @@
 
 namespace trimtab::session {
 
+using options::steer_policy;
 using options::tuning_mode;
 
 // In the order of thread_policy_words.
@@ -39,11 +40,8 @@ inline constexpr rank_variables rank_table[] = {
     {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"},
 };
 
-// Whose searches change loops. In the order of steer_policy_words; outside: a file of the user's.
-enum class steer_policy : std::uint8_t { tuner, arcs_online, arcs_offline, outside };
-inline constexpr std::string_view steer_policy_words[] = {"tuner", "arcs-online", "arcs-offline"};
 constexpr std::string_view name_of(steer_policy which) noexcept {
-  return steer_policy_words[static_cast<std::size_t>(which)];
+  return options::steer_policy_words[static_cast<std::size_t>(which)];
 }
 
 struct steering_options {
@@ -67,6 +65,8 @@ struct steering_options {
   bool has_rules_of_ours() const noexcept {
     return has_settings_only() || (how == tuning_mode::on && policy == steer_policy::tuner);
   }
+  // One number of threads for all regions; not one each.
+  bool fits_threads() const noexcept { return threads != thread_policy::off && threads != thread_policy::regions; }
   bool is_on() const noexcept { return how != tuning_mode::off || threads != thread_policy::off; }
 };
 

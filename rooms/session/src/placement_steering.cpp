@@ -75,9 +75,8 @@ bool placement_steering::make_known(steer::snapshot& now) {
                                    0,
                                    {}}}};
   // Without a key: where threads were is nothing for the next run to begin with.
-  m_record.add(info, "");
-  m_knobs.add(info, [this](std::uint32_t, steer::knob_value) { return m_next && move_thread(*m_next, m_allowed); });
-  now.appeared.push_back(info);
+  const auto apply = [this](std::uint32_t, steer::knob_value) { return m_next && move_thread(*m_next, m_allowed); };
+  m_registry.offer(now, {info, "", 0, apply, {}});
   return true;
 }
 

@@ -6,9 +6,7 @@
 
 #include "sharing_threads.hpp"
 #include "trimtab/observe/lane_times.hpp"
-#include "trimtab/steer/board.hpp"
-#include "trimtab/steer/record.hpp"
-#include "trimtab/steer/snapshot.hpp"
+#include "trimtab/steer/knob_source.hpp"
 
 namespace trimtab::session {
 
@@ -16,19 +14,18 @@ namespace trimtab::session {
 // `allowed`, which is its user's business.
 bool move_thread(const thread_move& which, const base::cpu_mask& allowed) noexcept;
 
-class placement_steering {
+class placement_steering final : public steer::knob_source {
  public:
   // While the library loads: the CPUs of the process are those of the calling thread.
-  placement_steering(steer::board& knobs, steer::decision_record& record)
-      : m_knobs(knobs), m_record(record), m_allowed(base::allowed_cpus()), m_cpus(m_allowed.count()) {}
-  void add_to(steer::snapshot& now);
+  explicit placement_steering(steer::knob_registry& registry)
+      : m_registry(registry), m_allowed(base::allowed_cpus()), m_cpus(m_allowed.count()) {}
+  void add_to(steer::snapshot& now) override;
 
  private:
   std::vector<placed_thread> running_threads(double seconds);
   bool make_known(steer::snapshot& now);
 
-  steer::board& m_knobs;
-  steer::decision_record& m_record;
+  steer::knob_registry& m_registry;
   base::cpu_mask m_allowed;
   std::uint32_t m_cpus;
   steer::subject_id m_id = 0;

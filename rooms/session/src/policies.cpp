@@ -17,7 +17,7 @@ description search_of(const steering_options& chosen) {
   const std::string seed = std::to_string(chosen.seed);
   if (chosen.policy == steer_policy::outside) {
     const char* const slash = std::strrchr(chosen.policy_file, '/');
-    return {std::string(outside_kind), {{"name", slash == nullptr ? chosen.policy_file : slash + 1}}};
+    return {std::string(steer::outside_kind), {{"name", slash == nullptr ? chosen.policy_file : slash + 1}}};
   }
   std::string kind(name_of(chosen.policy));
   if (chosen.policy != steer_policy::tuner) return {std::move(kind), {{"seed", seed}}};
@@ -37,8 +37,7 @@ steer::recording_head engine_of(const steering_options& chosen, std::vector<stee
   made.settings = std::move(known);
   made.policies.push_back({"history"});
   // Shuffled threads are nobody else's.
-  const bool is_fitting = chosen.threads != thread_policy::off && chosen.threads != thread_policy::regions;
-  if (is_fitting && chosen.how != tuning_mode::shuffle)
+  if (chosen.fits_threads() && chosen.how != tuning_mode::shuffle)
     made.policies.push_back({std::string(name_of(chosen.threads)), {{"tunables", std::string(chosen.thread_tunables)}}});
   if (chosen.how == tuning_mode::shuffle) made.policies.push_back({"shuffle", {{"seed", std::to_string(chosen.seed)}}});
   if (chosen.has_rules_of_ours()) made.policies.push_back({"placement"});
@@ -48,9 +47,10 @@ steer::recording_head engine_of(const steering_options& chosen, std::vector<stee
   return made;
 }
 
-steer::made_policy make_policy(const description& of, const steer::policy_context& context, const outside_exchange& with) {
-  if (of.kind != outside_kind) return steer::make_policy(of, context);
-  return {std::make_unique<outside_policy>(std::string(of.find("name").value_or("")), with, context.key_of), ""};
+steer::made_policy make_policy(const description& of, const steer::policy_context& context,
+                               const steer::outside_exchange& with) {
+  if (of.kind != steer::outside_kind) return steer::make_policy(of, context);
+  return {std::make_unique<steer::outside_policy>(std::string(of.find("name").value_or("")), with, context.key_of), ""};
 }
 
 }  // namespace trimtab::session

@@ -2,19 +2,16 @@
 #pragma once
 
 #include "options.hpp"
-#include "outside_policy.hpp"
+#include "trimtab/steer/outside_policy.hpp"
 #include "trimtab/steer/recording.hpp"
 
 namespace trimtab::session {
-
-// Of a policy in another process: name.
-inline constexpr std::string_view outside_kind = "outside";
 
 // known: of earlier runs.
 steer::recording_head engine_of(const steering_options& chosen, std::vector<steer::setting> known);
 
 // Kinds of this room, and those of `steer`. with: how those outside are reached.
 steer::made_policy make_policy(const steer::policy_description& of, const steer::policy_context& context,
-                               const outside_exchange& with);
+                               const steer::outside_exchange& with);
 
 }  // namespace trimtab::session

@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "json_text.hpp"
 #include "policies.hpp"
 #include "trimtab/openmp/steering.hpp"
+#include "trimtab/steer/json_text.hpp"
 #include "trimtab/steer/record.hpp"
 #include "trimtab/steer/replay.hpp"
 
@@ -52,13 +52,13 @@ class as_json final : public steer::record_target {
   std::string& m_lines;
   std::uint64_t m_first;
   std::vector<std::string> m_knobs;
-  json m_line;
+  steer::json m_line;
   observe::decision m_latest{};
 };
 
 std::string to_json(const steer::recording& of, const std::optional<steer::replay_difference>& other,
                     std::uint64_t decisions) {
-  json line;
+  steer::json line;
   line.raw("{").name("snapshots").number(std::uint64_t{of.steps.size()}).name("decisions").number(decisions);
   line.name("first").number(std::uint64_t{of.head.runtime} << 32);
   // Of one that was cut off nobody knows what else was decided.
@@ -124,7 +124,7 @@ class rebuilt {
   };
 
   // What was said to a policy outside does not matter any more; what it said does.
-  outside_exchange outside() {
+  steer::outside_exchange outside() {
     return {[this](const std::string&) {
               if (m_now->fault) throw std::runtime_error(*m_now->fault);
             },

@@ -7,18 +7,15 @@
 #include <new>
 #include <optional>
 
-#include "block_time_steering.hpp"
+#include "knob_sources.hpp"
 #include "machine_look.hpp"
 #include "pace.hpp"
-#include "placement_steering.hpp"
 #include "policies.hpp"
-#include "thread_fit.hpp"
 #include "trimtab/base/append_file.hpp"
 #include "trimtab/base/periodic_thread.hpp"
 #include "trimtab/base/read_file.hpp"
 #include "trimtab/observe/lane_times.hpp"
-#include "trimtab/openmp/block_time.hpp"
-#include "trimtab/openmp/region_steering.hpp"
+#include "trimtab/observe/policy_files.hpp"
 #include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/conductor.hpp"
 #include "trimtab/steer/recall.hpp"
@@ -35,19 +32,19 @@ constexpr double policy_limit_s = 1;  // then the knobs are brought back by the 
 constexpr double longest_stop_s = 0.1;
 constexpr double longest_end_s = 2;
 
+steer::outside_exchange exchange_in(const std::string& folder) {
+  const observe::policy_files files(folder, "");
+  return {[files](const std::string& snapshot) { files.put_snapshot(snapshot); },
+          [files](std::string& into) { return files.take_answer(into); }};
+}
+
 struct parts {
   explicit parts(const steering_options& chosen, std::vector<steer::setting> known)
       : record(the_recorder),
-        loops(knobs, record, known, !chosen.has_settings_only(),
-              chosen.has_rules_of_ours() && chosen.threads != thread_policy::regions),
-        threads(steer_threads(chosen, knobs, record)),
-        regions(chosen.threads == thread_policy::regions
-                    ? std::make_unique<openmp::region_steering>(knobs, record, known, chosen.is_even_if_fixed)
-                    : nullptr),
-        waits(knobs, record),
-        places(knobs, record),
-        moves_threads(chosen.has_rules_of_ours()),
-        turns_waiting(!chosen.is_waiting_set && (chosen.how == tuning_mode::on || chosen.how == tuning_mode::shuffle)),
+        registry(knobs, record),
+        sources(make_sources(chosen, registry, known)),
+        fits_threads(chosen.fits_threads()),
+        has_regions(chosen.threads == thread_policy::regions),
         looks(rhythm_of(chosen)),
         built(engine_of(chosen, std::move(known))),
         engine(options_with_clock(built)),
@@ -56,20 +53,21 @@ struct parts {
             [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); },
             [this](const steer::snapshot& told, steer::decision_number decided) { write_down(told, decided); }) {
     for (const steer::policy_description& each : built.policies) add(each);
-    if (outside != nullptr && !threads) machine.emplace();
+    if (outside != nullptr && !fits_threads) machine.emplace();
     if (the_recorder.options().has_snapshots) recorded = recording_into(the_recorder.directory());
+    for (const auto& each : sources) each->begin();
   }
 
   void add(const steer::policy_description& which) {
-    const auto key = [this](const steer::subject_info& subject) { return key_of(subject.id); };
+    const auto key = [this](const steer::subject_info& subject) { return registry.key_of(subject.id); };
     steer::made_policy fresh =
-        make_policy(which, {built.settings, key, openmp::same_points}, files_in(the_recorder.directory()));
+        make_policy(which, {built.settings, key, openmp::same_points}, exchange_in(the_recorder.directory()));
     if (!fresh.mistake.empty())
       the_recorder.unavailable("a tunable of --threads", fresh.mistake.c_str(),
                                "docs/reference/thread-policies.md lists them");
     if (!fresh.made) return;
     if (which.kind == "history") recall = dynamic_cast<steer::recall*>(fresh.made.get());
-    if (which.kind == outside_kind) outside = dynamic_cast<outside_policy*>(fresh.made.get());
+    if (which.kind == steer::outside_kind) outside = dynamic_cast<steer::outside_policy*>(fresh.made.get());
     engine.add(std::move(fresh.made));
   }
   std::unique_ptr<steer::recording_writer> recording_into(std::string folder) const {
@@ -84,7 +82,7 @@ struct parts {
   }
   void write_down(const steer::snapshot& told, steer::decision_number decided) {
     if (!recorded) return;
-    for (const steer::subject_info& each : told.appeared) recorded->about({each.id, key_of(each.id), each.id});
+    for (const steer::subject_info& each : told.appeared) recorded->about({each.id, registry.key_of(each.id), each.id});
     if (outside != nullptr) {
       if (auto answer = outside->take_answered()) recorded->answered(*std::move(answer));
       if (auto fault = outside->take_fault()) recorded->failed(*std::move(fault));
@@ -92,10 +90,6 @@ struct parts {
     recorded->step(told, decided);
   }
 
-  std::string key_of(steer::subject_id subject) const {
-    std::string key = loops.key_of(subject);
-    return key.empty() && regions ? regions->key_of(subject) : key;
-  }
   // Since the first use.
   static double seconds() {
     static const base::ticks begin = base::now();
@@ -116,7 +110,7 @@ struct parts {
     if (!is_applied) return;
     record.write(made, base::now());
     looks.decided(made.time_s);
-    if (made.what == steer::outcome::kept || made.what == steer::outcome::set) loops.write_costs(made.subject);
+    for (const auto& each : sources) each->decided(made);
   }
   // By the sampler's thread: how long a policy takes is not counted while nothing of the process gets on.
   void tick() {
@@ -131,33 +125,28 @@ struct parts {
         if (figure.name == steer::figures::instance_seconds) looks.measured(now.time_s, each.id, figure.value);
     if (looks.asks(now.time_s)) looks.told(now.time_s, delayed = lanes.delay_share());
     // Of nobody else: loops have no knob against it.
-    if ((regions || outside != nullptr) && delayed)
+    if ((has_regions || outside != nullptr) && delayed)
       now.figures.push_back({std::string(steer::figures::run_delay_share), *delayed});
   }
   double period_s() const {
     const double now_s = seconds();
-    return looks.period_s(now_s, outside == nullptr && (!turns_waiting || waits.is_at_rest(now_s)));
+    return looks.period_s(now_s,
+                          outside == nullptr && std::all_of(sources.begin(), sources.end(),
+                                                            [now_s](const auto& each) { return each->is_at_rest(now_s); }));
   }
   void advance(bool is_last) {
     steer::snapshot now;
     now.time_s = seconds();
     now.is_last = is_last;
-    loops.add_to(now);
-    if (regions) regions->add_to(now);
-    if (!threads) pace_by(now);
+    for (const auto& each : sources) each->add_to(now);
+    if (!fits_threads) pace_by(now);
     if (machine) machine->add_to(now.figures);
-    for (const steer::subject_info& each : now.appeared) subjects.push_back(each.id);
-    if (threads) threads->add_to(now);
-    if (turns_waiting) waits.add_to(now);
-    if (moves_threads) places.add_to(now);
     conductor.advance(std::move(now));
     for (; misfits < recall->misfits().size(); ++misfits)
       the_recorder.unavailable("a setting of the history", recall->misfits()[misfits].c_str(), "trimtab history forget");
   }
   void write_end() {
-    for (const steer::subject_id each : subjects) loops.write_costs(each);
-    if (threads) threads->conclude();
-    if (regions) regions->conclude();
+    for (const auto& each : sources) each->conclude();
     record.write(engine);
   }
 
@@ -165,22 +154,18 @@ struct parts {
   double latest_tick_s = 0;
   steer::board knobs;
   steer::decision_record record;
-  openmp::loop_steering loops;
-  std::unique_ptr<openmp::thread_steering> threads;  // nullptr: no consent
-  std::unique_ptr<openmp::region_steering> regions;  // nullptr: no consent
-  block_time_steering waits;
-  placement_steering places;
-  bool moves_threads, turns_waiting;
+  steer::knob_registry registry;
+  const knob_sources sources;
+  const bool fits_threads, has_regions;
   pace looks;
   const steer::recording_head built;
   steer::engine engine;
   steer::conductor conductor;
   std::unique_ptr<steer::recording_writer> recorded;  // nullptr: nobody asked for it
   const steer::recall* recall = nullptr;
-  outside_policy* outside = nullptr;    // nullptr: there is none
-  std::optional<machine_look> machine;  // of a policy outside, where nobody fits threads
+  steer::outside_policy* outside = nullptr;  // nullptr: there is none
+  std::optional<machine_look> machine;       // of a policy outside, where nobody fits threads
   std::size_t misfits = 0;
-  std::vector<steer::subject_id> subjects;
   observe::lane_times lanes;
   std::optional<double> delayed;  // their latest
 };
@@ -225,32 +210,13 @@ std::vector<steer::setting> read_settings(const char* path) {
   return std::move(read.settings);
 }
 
-// One function a line.
-std::vector<std::string> read_functions(const char* path) {
-  const std::string text = read_file(path, "virtual threads", "trimtab run --virtual-threads writes the file");
-  std::vector<std::string> functions;
-  for (std::size_t begin = 0, end; begin < text.size(); begin = end + 1) {
-    end = std::min(text.find('\n', begin), text.size());
-    if (end > begin) functions.push_back(text.substr(begin, end - begin));
-  }
-  return functions;
-}
-
 }  // namespace
 
 void steering_configure(const steering_options& chosen) noexcept {
   if (!chosen.is_on()) return;
   try {
     auto fresh = std::make_unique<steering_state>();
-    const std::vector<steer::setting> known = read_settings(chosen.settings);
-    fresh->all = new parts(chosen, known);
-    if (chosen.how != tuning_mode::off && !openmp::begin_steering(known)) {
-      the_recorder.unavailable("tuning", "no memory", "");
-      return;
-    }
-    if (chosen.how != tuning_mode::off && chosen.virtual_threads != nullptr)
-      openmp::allow_virtual_threads(read_functions(chosen.virtual_threads));
-    if (fresh->all->turns_waiting) openmp::watch_block_time();
+    fresh->all = new parts(chosen, read_settings(chosen.settings));
     state = fresh.release();
   } catch (const std::exception& error) {
     the_recorder.unavailable("tuning", error.what(), "the program runs as it would without");
@@ -307,8 +273,7 @@ bool steering_end_thread() noexcept { return stop_within(longest_end_s); }
 
 void steering_after_fork() noexcept {
   if (state == nullptr) return;
-  openmp::end_steering();
-  openmp::thread_steering::after_fork();
+  for (const auto& each : state->all->sources) each->after_fork();
   state = nullptr;
 }
 

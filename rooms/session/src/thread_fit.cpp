@@ -48,9 +48,8 @@ void add(const steer::asat_v2_reset_options& tunables, thread_steering_options& 
 
 }  // namespace
 
-std::unique_ptr<openmp::thread_steering> steer_threads(const steering_options& chosen, steer::board& knobs,
-                                                       steer::decision_record& record) {
-  if (chosen.threads == thread_policy::off || chosen.threads == thread_policy::regions) return nullptr;
+std::unique_ptr<openmp::thread_steering> steer_threads(const steering_options& chosen, steer::knob_registry& registry) {
+  if (!chosen.fits_threads()) return nullptr;
   openmp::thread_steering_options options;
   options.allowed = base::allowed_cpus();
   options.includes_fixed = chosen.is_even_if_fixed;
@@ -73,7 +72,7 @@ std::unique_ptr<openmp::thread_steering> steer_threads(const steering_options& c
       options.registry = observe::cpu_registry::default_path(chosen.runtime_directory);
       options.is_on = with_tunables<steer::fit_options>(chosen).flag;
   }
-  return std::make_unique<openmp::thread_steering>(knobs, record, options);
+  return std::make_unique<openmp::thread_steering>(registry, options);
 }
 
 }  // namespace trimtab::session

@@ -1,5 +1,5 @@
 // A policy in another process, played by the test: files in a folder.
-#include "outside_policy.hpp"
+#include "trimtab/steer/outside_policy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,18 @@
 #include <stdexcept>
 
 #include "scratch_folder.hpp"
+#include "trimtab/observe/policy_files.hpp"
 
 namespace trimtab::session {
 namespace {
 
 using namespace steer;
+
+outside_exchange files_in(const std::string& folder) {
+  const observe::policy_files files(folder, "");
+  return {[files](const std::string& snapshot) { files.put_snapshot(snapshot); },
+          [files](std::string& into) { return files.take_answer(into); }};
+}
 
 class outside : public ::testing::Test {
  protected:

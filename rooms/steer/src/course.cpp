@@ -20,6 +20,15 @@ std::vector<knob_value> own_values(const subject_info& of) {
   return found;
 }
 
+// Where no diagnosis can say what to try, as of knobs that a program declares.
+search_kind search_for(const subject_info& of, search_kind chosen) {
+  const bool is_undiagnosed = std::any_of(of.knobs.begin(), of.knobs.end(), [](const knob& each) {
+    return std::any_of(each.remedies.begin(), each.remedies.end(),
+                       [](const remedy& one) { return one.cause == causes::undiagnosed; });
+  });
+  return chosen == search_kind::diagnosed && is_undiagnosed ? search_kind::hill_climbing : chosen;
+}
+
 // Of the incumbent, after which its level is that of what is in force, and not of what was before.
 constexpr std::uint32_t level_measurements = 9;
 
@@ -27,6 +36,7 @@ constexpr std::uint32_t level_measurements = 9;
 
 course::course(const subject_info& of, const tuner_options& options)
     : m_options(options),
+      m_kind(search_for(of, options.kind)),
       m_random(options.seed ^ base::mix(of.id)),
       m_recheck_s(options.recheck_s),
       m_drift_after_s(options.drift_after_s),
@@ -94,13 +104,13 @@ double course::promise(const subject_view& it, const view& now) const {
   const bool is_changed = m_accepted != own_values(it.info);
   if (has_drifted(now)) return is_changed || promise_of_search(it, now) > 0 ? share : 0;
   if (is_changed) return now.time_s - m_settled_s > m_recheck_s ? share : 0;
-  const bool is_to_retry = m_has_found_nothing && m_options.kind == search_kind::diagnosed;
+  const bool is_to_retry = m_has_found_nothing && m_kind == search_kind::diagnosed;
   return is_to_retry && now.time_s - m_settled_s > m_retry_s ? share * promise_of_search(it, now) : 0;
 }
 
 // 0: there is nothing to try.
 double course::promise_of_search(const subject_view& it, const view& now) const {
-  if (m_options.kind != search_kind::diagnosed) return 1;
+  if (m_kind != search_kind::diagnosed) return 1;
   const auto findings = diagnose({it.figures.begin(), it.figures.end()}, {now.figures.begin(), now.figures.end()});
   const auto start = space_of(it.info.knobs, m_accepted).start;
   return hints_of(findings, it.info.knobs, start).empty() ? 0 : findings.front().strength;
@@ -126,7 +136,7 @@ void course::begin(const subject_view& it, const view& now) {
   const point start = over.start;
   m_disproved.clear();
   m_left.reset();
-  m_search = make_search(m_options.kind, std::move(over), std::move(within));
+  m_search = make_search(m_kind, std::move(over), std::move(within));
   m_search->tell(start, 1);
   m_phase = phase::exploring;
   explore_on(it, now);

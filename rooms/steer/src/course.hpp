@@ -54,6 +54,7 @@ class course {
   std::string why() const;
 
   const tuner_options& m_options;
+  const search_kind m_kind;
   random_source m_random;
   phase m_phase = phase::watching;
   std::uint32_t m_settle = 0;  // measurements after a change that do not count

@@ -22,15 +22,15 @@ std::string text_of(const std::vector<figure>& figures) {
 }  // namespace
 
 void decision_record::add(const subject_info& subject, std::string_view key) {
-  const auto [place, is_new] = m_knobs.try_emplace(subject.id);
-  if (!is_new) return;
+  std::vector<std::uint32_t>& known = m_knobs[subject.id];
   const std::string its_key(key);
-  for (const knob& each : subject.knobs) {
+  for (std::size_t next = known.size(); next < subject.knobs.size(); ++next) {
+    const knob& each = subject.knobs[next];
     std::string names;
     if (!each.values.is_ordered())
       for (std::size_t i = 0; i < each.values.size(); ++i)
         names.append(i == 0 ? "" : ",").append(each.values.text_of(each.values.at(i)));
-    place->second.push_back(m_into->add_knob(subject.id, each.name.c_str(), its_key.c_str(), names.c_str()));
+    known.push_back(m_into->add_knob(subject.id, each.name.c_str(), its_key.c_str(), names.c_str()));
   }
 }
 

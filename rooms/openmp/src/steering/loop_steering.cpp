@@ -63,7 +63,7 @@ struct loop_steering::entry {
   double lately = 0;   // instances that were measured, those of long ago weigh less
   std::vector<steer::measurement> measured;
 
-  std::mutex lock;  // what follows: the board may be brought back by another thread
+  mutable std::mutex lock;  // what follows: the board may be brought back by another thread
   std::vector<knob_value> values;
   std::uint64_t under = 0;
   const loop_plan* in_force = nullptr;
@@ -114,9 +114,8 @@ void end_steering() noexcept {
   time_waits(false);
 }
 
-loop_steering::loop_steering(steer::board& knobs, steer::decision_record& record, std::vector<steer::setting> known,
-                             bool learns, bool rests)
-    : m_knobs(knobs), m_record(record), m_known(std::move(known)), m_learns(learns), m_rests(rests) {}
+loop_steering::loop_steering(steer::knob_registry& registry, std::vector<steer::setting> known, bool learns, bool rests)
+    : m_registry(registry), m_known(std::move(known)), m_learns(learns), m_rests(rests) {}
 loop_steering::~loop_steering() = default;
 
 bool loop_steering::make_known(entry& fresh, steer::snapshot& now) {
@@ -148,20 +147,17 @@ bool loop_steering::make_known(entry& fresh, steer::snapshot& now) {
           fresh.refined = 1;
         }
   entry* const mine = &fresh;
-  m_record.add(info, fresh.key);
-  m_knobs.add(
-      info,
-      [mine](std::uint32_t knob, knob_value to) {
-        const std::lock_guard guard(mine->lock);
-        mine->values.at(knob) = to;
-        return true;
-      },
-      [mine](steer::decision_number number) {
-        const std::lock_guard guard(mine->lock);
-        mine->under = number;
-        mine->publish_values();
-      });
-  now.appeared.push_back(std::move(info));
+  const auto apply = [mine](std::uint32_t knob, knob_value to) {
+    const std::lock_guard guard(mine->lock);
+    mine->values.at(knob) = to;
+    return true;
+  };
+  const auto confirm = [mine](steer::decision_number number) {
+    const std::lock_guard guard(mine->lock);
+    mine->under = number;
+    mine->publish_values();
+  };
+  m_registry.offer(now, {std::move(info), fresh.key, 0, apply, confirm});
   return true;
 }
 
@@ -251,7 +247,7 @@ void loop_steering::learn(entry& of, steer::subject_state& state, double now_s) 
 bool loop_steering::is_changed(const entry& its) const {
   const loop_plan* const latest = unless_as_written(its.site->latest.load(std::memory_order_relaxed));
   if (latest != nullptr && latest->under == under_what_was_known) return true;
-  return its.is_known && m_knobs.accepted(its.id) != its.own;
+  return its.is_known && m_registry.knobs().accepted(its.id) != its.own;
 }
 
 // Regions whose loops are short in the mean as they were written, and stay so, are watched now and then, also while another
@@ -316,18 +312,20 @@ void loop_steering::add_to(steer::snapshot& now) {
   if (m_rests) watch_regions();
 }
 
-std::string loop_steering::key_of(steer::subject_id subject) const {
-  for (const auto& each : m_entries)
-    if (each->is_known && each->id == subject) return each->key;
-  return "";
+void loop_steering::write_costs(const entry& its) const {
+  if (!its.is_known || family_of(its.site->key) != family::blocks) return;
+  const std::lock_guard guard(its.lock);
+  the_recorder.fact(("partition.costs " + its.key).c_str(), its.costs.text().c_str());
 }
 
-void loop_steering::write_costs(steer::subject_id subject) const {
-  for (const auto& each : m_entries) {
-    if (!each->is_known || each->id != subject || family_of(each->site->key) != family::blocks) continue;
-    const std::lock_guard guard(each->lock);
-    the_recorder.fact(("partition.costs " + each->key).c_str(), each->costs.text().c_str());
-  }
+void loop_steering::decided(const steer::decision& made) {
+  if (made.what != steer::outcome::kept && made.what != steer::outcome::set) return;
+  for (const auto& each : m_entries)
+    if (each->id == made.subject) write_costs(*each);
+}
+
+void loop_steering::conclude() {
+  for (const auto& each : m_entries) write_costs(*each);
 }
 
 }  // namespace trimtab::openmp

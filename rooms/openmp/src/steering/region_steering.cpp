@@ -78,9 +78,9 @@ struct region_steering::entry {
   std::vector<steer::measurement> measured;
 };
 
-region_steering::region_steering(steer::board& knobs, steer::decision_record& record,
-                                 const std::vector<steer::setting>& known, bool includes_fixed)
-    : m_knobs(knobs), m_record(record), m_includes_fixed(includes_fixed) {
+region_steering::region_steering(steer::knob_registry& registry, const std::vector<steer::setting>& known,
+                                 bool includes_fixed)
+    : m_registry(registry), m_includes_fixed(includes_fixed) {
   if (includes_fixed) the_team_sizes.include_fixed(1);
   if (!prepare_regions(sizes_of(known))) {
     m_is_over = true;
@@ -110,18 +110,15 @@ bool region_steering::make_known(entry& fresh, steer::snapshot& now) {
   if (known.members >= fresh.own || !info.knobs.front().values.contains(known.members))
     wish_members(*fresh.site, {team_sizes::as_it_is, 0});
   entry* const mine = &fresh;
-  m_record.add(info, fresh.key);
   // Both under the board's lock.
-  m_knobs.add(
-      info,
-      [mine](std::uint32_t, knob_value to) {
-        mine->wanted = static_cast<std::uint32_t>(to);
-        return true;
-      },
-      [mine](steer::decision_number number) {
-        wish_members(*mine->site, {mine->wanted >= mine->own ? team_sizes::as_it_is : mine->wanted, number});
-      });
-  now.appeared.push_back(std::move(info));
+  const auto apply = [mine](std::uint32_t, knob_value to) {
+    mine->wanted = static_cast<std::uint32_t>(to);
+    return true;
+  };
+  const auto confirm = [mine](steer::decision_number number) {
+    wish_members(*mine->site, {mine->wanted >= mine->own ? team_sizes::as_it_is : mine->wanted, number});
+  };
+  m_registry.offer(now, {std::move(info), fresh.key, 0, apply, confirm});
   return true;
 }
 
@@ -149,8 +146,7 @@ void region_steering::leave(steer::snapshot& now) {
   m_is_over = true;
   for (const auto& each : m_entries) {
     if (!each->is_known) continue;
-    m_knobs.remove(each->id);
-    now.gone.push_back(each->id);
+    m_registry.withdraw(now, each->id);
   }
 }
 
@@ -177,13 +173,7 @@ void region_steering::add_to(steer::snapshot& now) {
   }
 }
 
-std::string region_steering::key_of(steer::subject_id subject) const {
-  for (const auto& each : m_entries)
-    if (each->is_known && each->id == subject) return each->key;
-  return "";
-}
-
-void region_steering::conclude() const {
+void region_steering::conclude() {
   const auto tell = [](const char* why, const char* remedy) {
     the_recorder.unavailable("numbers of threads of regions", why, remedy);
   };

@@ -70,9 +70,8 @@ evaluation_kind kind_of(evaluated which) noexcept {
 
 }  // namespace
 
-thread_steering::thread_steering(steer::board& knobs, steer::decision_record& record, const thread_steering_options& options)
-    : m_knobs(knobs),
-      m_record(record),
+thread_steering::thread_steering(steer::knob_registry& registry, const thread_steering_options& options)
+    : m_registry(registry),
       m_options(options),
       m_watch(options.allowed, options.registry, options.root),
       m_lanes(m_options.root.c_str()) {
@@ -84,7 +83,7 @@ thread_steering::thread_steering(steer::board& knobs, steer::decision_record& re
   is_fitting_teams.store(true, std::memory_order_release);
 }
 
-void thread_steering::after_fork() noexcept {
+void thread_steering::leave_teams() noexcept {
   if (!is_fitting_teams.load(std::memory_order_relaxed)) return;
   evaluation_due.store(evaluation_kind::none, std::memory_order_relaxed);
   restore_priority();
@@ -116,7 +115,6 @@ void thread_steering::appear(steer::snapshot& now) {
   if (id == observe::no_subject) return;
   steer::subject_info info = describe(id);
   m_subject = id;
-  m_record.add(info, "");
   turn_function* others[2] = {nullptr, nullptr};
   for (std::size_t i = 1; i < info.knobs.size(); ++i) {
     const std::string& name = info.knobs[i].name;
@@ -124,16 +122,16 @@ void thread_steering::appear(steer::snapshot& now) {
                     : name == steer::knobs::threads_if_bad ? set_threads_if_bad
                                                            : try_members;
   }
-  m_knobs.add(info, [second = others[0], third = others[1]](std::uint32_t knob, knob_value to) {
+  const auto apply = [second = others[0], third = others[1]](std::uint32_t knob, knob_value to) {
     return turn(knob, to, second, third);
-  });
+  };
   m_load_read_s = now.time_s;
-  now.appeared.push_back(std::move(info));
+  m_registry.offer(now, {std::move(info), "", 0, apply, {}});
 }
 
 std::optional<std::uint32_t> thread_steering::members_of_knob() const {
   if (!m_subject) return std::nullopt;
-  const std::vector<knob_value> values = m_knobs.values(*m_subject);
+  const std::vector<knob_value> values = m_registry.knobs().values(*m_subject);
   return values.empty() ? std::nullopt : std::optional(static_cast<std::uint32_t>(values[threads_knob]));
 }
 
@@ -275,8 +273,7 @@ void thread_steering::add_to(steer::snapshot& now) {
     m_watch.leave();
     leave_share();
     if (!m_subject) return;
-    m_knobs.remove(*m_subject);
-    now.gone.push_back(*m_subject);
+    m_registry.withdraw(now, *m_subject);
     return;
   }
   if (state == team_sizes::state::unknown) return;

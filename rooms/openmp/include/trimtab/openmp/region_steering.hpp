@@ -10,29 +10,23 @@
 #include <string>
 #include <vector>
 
-#include "trimtab/steer/board.hpp"
-#include "trimtab/steer/record.hpp"
+#include "trimtab/steer/knob_source.hpp"
 #include "trimtab/steer/settings.hpp"
-#include "trimtab/steer/snapshot.hpp"
 
 namespace trimtab::openmp {
 
 // All by the steering thread, apart from what the board calls. One in a process, while the library loads.
-class region_steering {
+class region_steering final : public steer::knob_source {
  public:
   // known: of earlier runs. includes_fixed: num_threads clauses and omp_set_num_threads may be brought down, too.
-  region_steering(steer::board& knobs, steer::decision_record& record, const std::vector<steer::setting>& known,
-                  bool includes_fixed);
-  ~region_steering();
+  region_steering(steer::knob_registry& registry, const std::vector<steer::setting>& known, bool includes_fixed);
+  ~region_steering() override;
   region_steering(const region_steering&) = delete;
   region_steering& operator=(const region_steering&) = delete;
 
-  // What happened since the last call.
-  void add_to(steer::snapshot& now);
-  // How settings name the subject; "": not one of these.
-  std::string key_of(steer::subject_id subject) const;
-  // The program ends: why nothing could be changed is told.
-  void conclude() const;
+  void add_to(steer::snapshot& now) override;
+  // Why nothing could be changed is told.
+  void conclude() override;
 
  private:
   struct entry;
@@ -40,8 +34,7 @@ class region_steering {
   void measure(entry& of, steer::subject_state& state) const;
   void leave(steer::snapshot& now);
 
-  steer::board& m_knobs;
-  steer::decision_record& m_record;
+  steer::knob_registry& m_registry;
   bool m_includes_fixed;
   bool m_is_over = false;                         // the program relies on a number
   std::vector<std::unique_ptr<entry>> m_entries;  // by site

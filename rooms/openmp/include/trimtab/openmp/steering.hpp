@@ -15,11 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "trimtab/steer/board.hpp"
-#include "trimtab/steer/record.hpp"
+#include "trimtab/steer/knob_source.hpp"
 #include "trimtab/steer/search.hpp"
 #include "trimtab/steer/settings.hpp"
-#include "trimtab/steer/snapshot.hpp"
 
 namespace trimtab::openmp {
 
@@ -35,34 +33,32 @@ void end_steering() noexcept;
 std::function<steer::point(steer::point)> same_points(const steer::subject_info& subject);
 
 // All by the steering thread, apart from what the board calls.
-class loop_steering {
+class loop_steering : public steer::knob_source {
  public:
   // known: of earlier runs. learns: costs of weighted loops go on being learnt (not in a frozen run). rests: short loops are
   // measured, and other ways to share them out tried, in a sample until one is kept (not where regions are measured with
   // what was changed in their loops).
-  loop_steering(steer::board& knobs, steer::decision_record& record, std::vector<steer::setting> known, bool learns,
-                bool rests);
-  ~loop_steering();
+  loop_steering(steer::knob_registry& registry, std::vector<steer::setting> known, bool learns, bool rests);
+  ~loop_steering() override;
   loop_steering(const loop_steering&) = delete;
   loop_steering& operator=(const loop_steering&) = delete;
 
-  // What happened since the last call.
-  void add_to(steer::snapshot& now);
-  // How settings name the subject; "": not one of these.
-  std::string key_of(steer::subject_id subject) const;
-  // What is to be kept of this subject besides its knobs' values: facts of the run.
-  void write_costs(steer::subject_id subject) const;
+  void add_to(steer::snapshot& now) override;
+  // What is to be kept besides knobs' values is written: facts of the run.
+  void decided(const steer::decision& made) override;
+  void conclude() override;
+  void after_fork() noexcept override { end_steering(); }
 
  private:
   struct entry;
   bool make_known(entry& fresh, steer::snapshot& now);
   void measure(entry& of, steer::subject_state& state);
   void learn(entry& of, steer::subject_state& state, double now_s);
+  void write_costs(const entry& its) const;
   bool is_changed(const entry& its) const;
   void watch_regions();
 
-  steer::board& m_knobs;
-  steer::decision_record& m_record;
+  steer::knob_registry& m_registry;
   std::vector<steer::setting> m_known;
   bool m_learns, m_rests;
   std::vector<std::unique_ptr<entry>> m_entries;  // by site

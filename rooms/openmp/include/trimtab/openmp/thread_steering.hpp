@@ -10,9 +10,7 @@
 #include "trimtab/base/topology.hpp"
 #include "trimtab/observe/cpu_watch.hpp"
 #include "trimtab/observe/lane_times.hpp"
-#include "trimtab/steer/board.hpp"
-#include "trimtab/steer/record.hpp"
-#include "trimtab/steer/snapshot.hpp"
+#include "trimtab/steer/knob_source.hpp"
 
 namespace trimtab::openmp {
 
@@ -36,19 +34,18 @@ struct thread_steering_options {
 };
 
 // All by the steering thread, apart from what the board calls. One in a process, while the library loads.
-class thread_steering {
+class thread_steering final : public steer::knob_source {
  public:
-  thread_steering(steer::board& knobs, steer::decision_record& record, const thread_steering_options& options);
+  thread_steering(steer::knob_registry& registry, const thread_steering_options& options);
   thread_steering(const thread_steering&) = delete;
   thread_steering& operator=(const thread_steering&) = delete;
 
-  // What happened since the last call.
-  void add_to(steer::snapshot& now);
-  // The program ends: why nothing was changed is told, others have this process's CPUs.
-  void conclude();
-
-  // In the child of a fork: its teams are as the program has them, or was told.
-  static void after_fork() noexcept;
+  void add_to(steer::snapshot& now) override;
+  // Why nothing was changed is told, others have this process's CPUs.
+  void conclude() override;
+  // Its teams are as the program has them, or was told.
+  void after_fork() noexcept override { leave_teams(); }
+  static void leave_teams() noexcept;
 
  private:
   void appear(steer::snapshot& now);
@@ -68,8 +65,7 @@ class thread_steering {
   void read_load(double now_s);
   void tell_evaluation(steer::snapshot& now) const;
 
-  steer::board& m_knobs;
-  steer::decision_record& m_record;
+  steer::knob_registry& m_registry;
   const thread_steering_options m_options;
   std::optional<steer::subject_id> m_subject;
   bool m_is_gone = false;

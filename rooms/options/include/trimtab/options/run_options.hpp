@@ -22,6 +22,16 @@ inline constexpr option tune_option = {
     "settings, and no search, even where the program itself asks for one; known: these settings, and a search only where "
     "the "
     "program itself asks for one; shuffle: random settings"};
+// Whose searches change the program while it runs. In the order of steer_policy_words; outside: a file of the user's.
+enum class steer_policy : std::uint8_t { tuner, arcs_online, arcs_offline, outside };
+inline constexpr std::string_view steer_policy_words[] = {"tuner", "arcs-online", "arcs-offline"};
+constexpr values search_policies() noexcept {
+  values made = word(word_of<steer_policy_words>);
+  made.file_ending = ".py";
+  return made;
+}
+inline constexpr option policy_option = {"TRIMTAB_STEER_POLICY", "tuner", search_policies(),
+                                         "policy that decides within a run"};
 inline constexpr option settings_option = {"TRIMTAB_SETTINGS", "", path(), "file of the settings that earlier runs found"};
 inline constexpr option runtime_directory_option = {
     "XDG_RUNTIME_DIR", "", path(),

@@ -15,6 +15,8 @@ inline constexpr std::string_view imbalance = "imbalance";
 inline constexpr std::string_view too_small = "too-small";
 inline constexpr std::string_view oversubscription = "oversubscription";
 inline constexpr std::string_view starvation = "starvation";
+// No figure tells that a knob is wrong: only a search can. A remedy without values.
+inline constexpr std::string_view undiagnosed = "undiagnosed";
 }  // namespace causes
 
 struct finding {

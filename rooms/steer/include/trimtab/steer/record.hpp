@@ -30,7 +30,8 @@ class decision_record {
   // Inline, so that what is linked into programs, which have no recorder, asks for none.
   explicit decision_record(observe::recorder& into) : decision_record(target_of(into)) {}
 
-  // Its knobs, once; `key` names the subject the same in every run of the same build (settings.hpp).
+  // Its knobs, each once: those that a subject has when it appears again follow the ones before; `key` names the subject the
+  // same in every run of the same build (settings.hpp).
   void add(const subject_info& subject, std::string_view key);
   // At these ticks. The subject must have been added; its number is that of the target's.
   void write(const decision& made, base::ticks at);

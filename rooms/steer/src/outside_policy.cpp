@@ -1,48 +1,20 @@
-#include "outside_policy.hpp"
+#include "trimtab/steer/outside_policy.hpp"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <stdexcept>
 
 #include "outside_text.hpp"
-#include "trimtab/base/read_file.hpp"
 
-namespace trimtab::session {
+namespace trimtab::steer {
 
 namespace {
 
 constexpr std::size_t most_measured = 1024;  // of a subject, in one snapshot
 constexpr std::size_t most_happened = 1024;
-constexpr std::size_t longest_answer = 1 << 20;
-
-// Whoever reads sees the file before or the one after, never a part.
-void replace_file(const std::string& path, const std::string& text) {
-  const std::string part = path + ".part";
-  const auto fail = [&] { throw std::runtime_error("could not be told anything: " + part + ": " + std::strerror(errno)); };
-  if (const int error = base::write_whole_file(part.c_str(), text); error != 0) {
-    errno = error;
-    fail();
-  }
-  if (std::rename(part.c_str(), path.c_str()) != 0) fail();
-}
-
-// False: it is not there yet.
-bool read_whole(const std::string& path, std::string& into) {
-  const int error = base::read_whole_file(path.c_str(), into, longest_answer);
-  if (error == EFBIG) throw std::runtime_error("answered with more than a million bytes");
-  return error == 0;
-}
 
 }  // namespace
 
-outside_exchange files_in(const std::string& folder) {
-  return {[snapshots = folder + "/policy-snapshot.json"](const std::string& text) { replace_file(snapshots, text); },
-          [answers = folder + "/policy-answer.txt"](std::string& into) { return read_whole(answers, into); }};
-}
-
 outside_policy::outside_policy(std::string name, outside_exchange with,
-                               std::function<std::string(const steer::subject_info&)> key_of, outside_limits limits)
+                               std::function<std::string(const subject_info&)> key_of, outside_limits limits)
     : m_name(std::move(name)),
       m_with(std::move(with)),
       m_key_of(std::move(key_of)),
@@ -59,7 +31,7 @@ auto outside_policy::exchanged(work does) {
   }
 }
 
-void outside_policy::ask(const steer::view& now) {
+void outside_policy::ask(const view& now) {
   const std::string text = snapshot_text(++m_number, now, m_measured, m_happened, m_key_of);
   exchanged([&] { m_with.ask(text); });
   m_measured.clear();
@@ -68,7 +40,7 @@ void outside_policy::ask(const steer::view& now) {
   m_asked_s = now.time_s;
 }
 
-bool outside_policy::take_answer(const steer::view& now, std::vector<steer::proposal>& out) {
+bool outside_policy::take_answer(const view& now, std::vector<proposal>& out) {
   std::string text;
   if (!exchanged([&] { return m_with.answer(text); })) return false;
   // An answer to another snapshot is none, and takes no part; one that makes no sense does.
@@ -88,14 +60,14 @@ bool outside_policy::is_due(double time_s) const {
   return (m_when.is_periodic() && time_s - m_asked_s >= m_when.period_s) || m_when.is_triggered_by(m_happened);
 }
 
-void outside_policy::observe(const steer::view& now, std::vector<steer::proposal>& out) {
-  for (const steer::subject_id each : now.gone) m_measured.erase(each);
+void outside_policy::observe(const view& now, std::vector<proposal>& out) {
+  for (const subject_id each : now.gone) m_measured.erase(each);
   m_happened.insert(m_happened.end(), now.events.begin(), now.events.end());
   if (m_happened.size() > most_happened)
     m_happened.erase(m_happened.begin(), m_happened.end() - static_cast<std::ptrdiff_t>(most_happened));
-  for (const steer::subject_view& each : now.subjects) {
-    std::vector<steer::measurement>& its = m_measured[each.info.id];
-    for (const steer::measurement& one : each.measured)
+  for (const subject_view& each : now.subjects) {
+    std::vector<measurement>& its = m_measured[each.info.id];
+    for (const measurement& one : each.measured)
       if (its.size() < most_measured) its.push_back(one);
   }
   if (now.is_last) return ask(now);  // nobody waits for an answer
@@ -110,4 +82,4 @@ void outside_policy::observe(const steer::view& now, std::vector<steer::proposal
   if (!m_is_waiting && is_due(now.time_s)) ask(now);
 }
 
-}  // namespace trimtab::session
+}  // namespace trimtab::steer

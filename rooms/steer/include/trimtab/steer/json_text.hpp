@@ -10,7 +10,7 @@
 
 #include "trimtab/steer/snapshot.hpp"
 
-namespace trimtab::session {
+namespace trimtab::steer {
 
 // Begin and end of lists and objects are by hand.
 class json {
@@ -48,9 +48,9 @@ class json {
   json& number(std::uint64_t value) { return raw(std::to_string(value)); }
   json& truth(bool value) { return raw(value ? "true" : "false"); }
   json& name(std::string_view value) { return next().text(value).raw(":"); }
-  json& all(std::string_view its_name, std::span<const steer::figure> figures) {
+  json& all(std::string_view its_name, std::span<const figure> figures) {
     name(its_name).raw("{");
-    for (const steer::figure& each : figures) name(each.name).number(each.value);
+    for (const figure& each : figures) name(each.name).number(each.value);
     return raw("}");
   }
 
@@ -58,4 +58,4 @@ class json {
   std::string m_text;
 };
 
-}  // namespace trimtab::session
+}  // namespace trimtab::steer

@@ -3,12 +3,10 @@
 #include <charconv>
 #include <stdexcept>
 
-#include "json_text.hpp"
+#include "trimtab/steer/json_text.hpp"
 #include "trimtab/steer/log.hpp"
 
-namespace trimtab::session {
-
-using namespace steer;
+namespace trimtab::steer {
 
 namespace {
 
@@ -154,4 +152,4 @@ std::optional<outside_answer> read_answer(const std::string& text, std::uint64_t
   return found;
 }
 
-}  // namespace trimtab::session
+}  // namespace trimtab::steer

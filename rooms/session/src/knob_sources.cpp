@@ -1,0 +1,98 @@
+#include "knob_sources.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "block_time_steering.hpp"
+#include "placement_steering.hpp"
+#include "program_knobs.hpp"
+#include "thread_fit.hpp"
+#include "trimtab/base/read_file.hpp"
+#include "trimtab/observe/recorder.hpp"
+#include "trimtab/openmp/region_steering.hpp"
+#include "trimtab/openmp/steering.hpp"
+
+namespace trimtab::session {
+
+namespace {
+
+using observe::the_recorder;
+
+struct source_context {
+  const steering_options& chosen;
+  steer::knob_registry& registry;
+  const std::vector<steer::setting>& known;
+};
+using source = std::unique_ptr<steer::knob_source>;  // nullptr: not with these options
+
+// One function a line.
+std::vector<std::string> read_functions(const char* path) {
+  std::string text;
+  if (const int error = base::read_whole_file(path, text); error != 0)
+    the_recorder.unavailable("virtual threads", (std::string(path) + ": " + std::strerror(error)).c_str(),
+                             "trimtab run --virtual-threads writes the file");
+  std::vector<std::string> functions;
+  for (std::size_t begin = 0, end; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
+    if (end > begin) functions.push_back(text.substr(begin, end - begin));
+  }
+  return functions;
+}
+
+class loops final : public openmp::loop_steering {
+ public:
+  explicit loops(const source_context& with)
+      : loop_steering(with.registry, with.known, !with.chosen.has_settings_only(),
+                      with.chosen.has_rules_of_ours() && with.chosen.threads != thread_policy::regions),
+        m_is_changed(with.chosen.how != tuning_mode::off),
+        m_virtual_threads(with.chosen.virtual_threads),
+        m_known(with.known) {}
+  void begin() override {
+    if (!m_is_changed) return;
+    if (!openmp::begin_steering(m_known)) throw std::bad_alloc();
+    if (m_virtual_threads != nullptr) openmp::allow_virtual_threads(read_functions(m_virtual_threads));
+  }
+
+ private:
+  bool m_is_changed;
+  const char* m_virtual_threads;  // a path; nullptr: no consent
+  std::vector<steer::setting> m_known;
+};
+
+bool turns_waiting(const steering_options& chosen) noexcept {
+  return !chosen.is_waiting_set && (chosen.how == tuning_mode::on || chosen.how == tuning_mode::shuffle);
+}
+
+constexpr source (*table[])(const source_context&) = {
+    [](const source_context& with) -> source { return std::make_unique<loops>(with); },
+    [](const source_context& with) -> source {
+      if (with.chosen.threads != thread_policy::regions) return nullptr;
+      return std::make_unique<openmp::region_steering>(with.registry, with.known, with.chosen.is_even_if_fixed);
+    },
+    [](const source_context& with) -> source { return steer_threads(with.chosen, with.registry); },
+    [](const source_context& with) -> source {
+      return turns_waiting(with.chosen) ? std::make_unique<block_time_steering>(with.registry) : nullptr;
+    },
+    [](const source_context& with) -> source {
+      return with.chosen.has_rules_of_ours() ? std::make_unique<placement_steering>(with.registry) : nullptr;
+    },
+    [](const source_context& with) -> source {
+      if (with.chosen.how == tuning_mode::off) return nullptr;
+      return std::make_unique<program_knobs>(with.registry, with.known);
+    },
+};
+
+}  // namespace
+
+knob_sources make_sources(const steering_options& chosen, steer::knob_registry& registry,
+                          const std::vector<steer::setting>& known) {
+  knob_sources made;
+  for (const auto make : table)
+    if (source fresh = make({chosen, registry, known}); fresh) made.push_back(std::move(fresh));
+  return made;
+}
+
+}  // namespace trimtab::session
