@@ -477,8 +477,7 @@ const void* function_of_slot(std::uint32_t slot) noexcept;
 // What the lane knows of that slot's function; nullptr: nothing yet, or no longer.
 inline task_kind* known_kind(lane_state& state, std::uint32_t slot) noexcept {
   task_kind& kind = state.task_kinds[slot];
-  const bool is_known =
-      kind.exact_row != nullptr && kind.generation == places_generation.load(std::memory_order_relaxed);
+  const bool is_known = kind.exact_row != nullptr && kind.generation == places_generation.load(std::memory_order_relaxed);
   return is_known ? &kind : nullptr;
 }
 

@@ -82,7 +82,8 @@ void scheduler_knob::add_to(steer::snapshot& now) {
   };
   const auto confirm = [this](steer::decision_number number) { m_under = number; };
   if (!std::exchange(m_is_offered, true)) m_registry.offer(now, {m_info, m_key, 0, apply, confirm});
-  if (m_ended) now.subjects.push_back(*std::exchange(m_ended, std::nullopt));
+  if (m_ended) now.subjects.push_back(std::move(*m_ended));
+  m_ended.reset();
 }
 
 std::unique_ptr<steer::policy> scheduler_knob::make(const steer::policy_description& which,
