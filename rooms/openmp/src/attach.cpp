@@ -1,6 +1,6 @@
 // The room as session sees it.
-#include "ompt.hpp"
-#include "outermost.hpp"
+#include "accounting/outermost.hpp"
+#include "hooks/ompt.hpp"
 #include "trimtab/openmp/openmp.hpp"
 
 namespace trimtab::openmp {

@@ -6,7 +6,9 @@
 #include <thread>
 #include <vector>
 
-#include "hooks.hpp"
+#include "accounting/tasks.hpp"
+#include "accounting/waits.hpp"
+#include "hooks/hook.hpp"
 #include "scratch_folder.hpp"
 #include "steering/wait_times.hpp"
 #include "trimtab/openmp/block_time.hpp"

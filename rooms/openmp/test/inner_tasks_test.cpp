@@ -4,8 +4,9 @@
 #include <cmath>
 #include <random>
 
+#include "accounting/tasks.hpp"
+#include "accounting/waits.hpp"
 #include "recorded_names.hpp"
-#include "team.hpp"
 
 namespace trimtab::openmp {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "hooks.hpp"
+#include "hooks/hook.hpp"
 #include "steering/steered_loops.hpp"
 
 namespace trimtab::openmp {

@@ -1,5 +1,5 @@
 // Outermost regions through their thunks, with a runtime of our own that only knows thread numbers.
-#include "outermost.hpp"
+#include "accounting/outermost.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // Short regions whose members are not timed, with a runtime of our own that knows numbers and who is in a region. How
 // long instances were is told by hand, so that nothing depends on the machine's speed.
-#include "short_regions.hpp"
+#include "accounting/short_regions.hpp"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <thread>
 
-#include "kmpc_short_way.hpp"
+#include "hooks/kmpc/short_way.hpp"
 #include "recorded_names.hpp"
 #include "trimtab/openmp/block_time.hpp"
 

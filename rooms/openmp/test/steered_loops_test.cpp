@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "hooks.hpp"
+#include "hooks/hook.hpp"
 #include "steering/watching.hpp"
 
 namespace trimtab::openmp {

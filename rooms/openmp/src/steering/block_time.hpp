@@ -1,7 +1,7 @@
 // What a fork does about the block time; see trimtab/openmp/block_time.hpp.
 #pragma once
 
-#include "runtimes.hpp"
+#include "runtimes/runtimes.hpp"
 #include "trimtab/openmp/block_time.hpp"
 
 namespace trimtab::openmp {

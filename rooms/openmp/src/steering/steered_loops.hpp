@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
+#include "accounting/waits.hpp"
 #include "steering/cost_profile.hpp"
 #include "steering/loop_chain.hpp"
 #include "steering/loop_shares.hpp"
 #include "steering/region_sizes.hpp"
-#include "team.hpp"
 
 namespace trimtab::openmp {
 

@@ -16,7 +16,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "runtimes.hpp"
+#include "runtimes/runtimes.hpp"
 #include "trimtab/base/spin_lock.hpp"
 
 namespace trimtab::openmp {

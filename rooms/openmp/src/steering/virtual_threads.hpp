@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "hooks.hpp"
+#include "hooks/hook.hpp"
 
 namespace trimtab::openmp {
 
