@@ -38,6 +38,7 @@ class loop_chain_test : public ::testing::Test {
     outer.of = runtime_of_outer.get();
     outer.outlined = &function[used++];
     outer.level = 1;
+    outer.mode = region_mode::shared_out;
     outer.epoch = steering_epoch.load();
     steer_member(outer, 0);
   }

@@ -9,6 +9,9 @@
 
 #include "hooks/kmpc/short_way.hpp"
 #include "recorded_names.hpp"
+#include "steering/steered_loops.hpp"
+#include "steering/team_sizes.hpp"
+#include "steering/watching.hpp"
 #include "trimtab/openmp/block_time.hpp"
 
 namespace trimtab::openmp {
@@ -141,7 +144,7 @@ TEST_F(short_regions, all_are_timed_while_a_loop_may_be_shared_out_in_another_wa
   run_untimed<17>(region);
   do region.length.timed_one_in = short_timed_one_in;
   while (run_region<17>());
-  EXPECT_FALSE(t_state->outermost.is_left_out) << "one in 32 is timed: that one is watched";
+  EXPECT_EQ(t_state->outermost.mode, region_mode::shared_out) << "one in 32 is timed: that one is watched";
   EXPECT_EQ(t_state->outermost.further_ones, short_timed_one_in - 1);
   is_steering.store(false);
   forget_watching();
@@ -182,7 +185,7 @@ TEST_F(short_regions, most_are_only_counted_where_the_program_is_steered_and_nob
   is_steering.store(true);
   const ticks before = row<18>(untimed).sum;
   found = run_many<18>(region, [] {
-    if (t_state->short_one.instance != 0) t_state->short_one.forked_at -= ticks_of_us(1);
+    if (t_state->short_one.mode == region_mode::sampled) t_state->short_one.forked_at -= ticks_of_us(1);
   });
   EXPECT_GT(found.count, 1800u);
   EXPECT_GT(found.timed, found.count / stamped_one_in / 2);
@@ -218,7 +221,7 @@ TEST_F(short_regions, fewer_are_timed_where_the_program_is_steered_and_nothing_i
   watch(address<20>(), watching::always);
   EXPECT_EQ(after(1, 1), short_timed_one_in);
   forget_watching();
-  for (std::atomic<bool>* const asks : {&is_fitting_teams, &are_regions_fitted}) {
+  for (steering_switch* const asks : {&is_fitting_teams, &are_regions_fitted}) {
     asks->store(true);
     EXPECT_EQ(after(1, 1), short_timed_one_in);
     asks->store(false);
@@ -257,7 +260,7 @@ TEST_F(short_regions, a_construct_is_seen_in_one_that_is_only_counted) {
   bool is_counted_only = false;
   for (int i = 0; i < 1000 && !is_counted_only; ++i)
     run_untimed<19>(region, [&] {
-      is_counted_only = t_state->short_one.instance == 0;
+      is_counted_only = t_state->short_one.mode == region_mode::counted;
       if (is_counted_only) meet_barrier();
     });
   is_steering.store(false);
@@ -509,9 +512,12 @@ TEST_F(short_regions, what_was_found_out_holds_in_an_instance_without_timed_memb
     EXPECT_FALSE(prove_untimed()) << "the program's own thread";
     t_is_runtimes_own = true;
     EXPECT_TRUE(prove_untimed());
-    t_steered.of = &at.state->outermost;
+    is_steering.store(true);
+    steer_member(at.state->outermost, 1);
     EXPECT_FALSE(prove_untimed()) << "its loops may be changed";
-    t_steered = {};
+    steer_no_member();
+    EXPECT_TRUE(prove_untimed());
+    is_steering.store(false);
   }).join();
 }
 

@@ -49,6 +49,7 @@ class steered_loops : public ::testing::Test {
     made->outlined = outlined;
     made->of = &made_up_runtime();
     made->level = 1;
+    made->mode = region_mode::shared_out;
     made->epoch = steering_epoch.load();
     made->shared_site = nullptr;
     return made;
@@ -164,7 +165,7 @@ TEST_F(steered_loops, an_instance_that_is_left_out_does_what_the_program_wrote) 
   loop_site& site = site_of(&region_g, 100);
   put_in_force(site, sharing::fac2, 1);
   const auto of = fork(&region_g);
-  of->is_left_out = true;
+  of->mode = region_mode::timed;
   for (std::uint32_t number = 0; number < members; ++number) {
     steer_member(*of, number);
     EXPECT_EQ(begin_shared(us(), loop_of(100)), nullptr);
@@ -173,14 +174,14 @@ TEST_F(steered_loops, an_instance_that_is_left_out_does_what_the_program_wrote) 
   level = 0;
   EXPECT_EQ(share_at_fork(us(), *of, loop_of(100), members), nullptr);
   EXPECT_EQ(of->shared_site, nullptr);
-  of->is_left_out = false;
+  of->mode = region_mode::shared_out;
   EXPECT_NE(share_at_fork(us(), *of, loop_of(100), members), nullptr);
 }
 
 TEST_F(steered_loops, one_in_several_is_watched_of_who_is_watched_rarely) {
   std::uint64_t watched = 0, watched_of_a_row = 0;
   for (std::uint64_t i = 0; i < 8000; ++i)
-    watched += is_watched_one(i), watched_of_a_row += is_watched_one(i * watched_one_in);
+    watched += is_drawn(i, watched_one_in), watched_of_a_row += is_drawn(i * watched_one_in, watched_one_in);
   EXPECT_NEAR(static_cast<double>(watched), 1000, 300);
   EXPECT_NEAR(static_cast<double>(watched_of_a_row), 1000, 300) << "of a region that does something else every eighth time";
 }
@@ -227,7 +228,7 @@ TEST_F(steered_loops, all_members_of_a_team_do_the_same) {
     for (const loop_plan* each : got) different += each != got[0];
     ++(got[0] != nullptr ? served : as_written);
     is_enough = ++round >= rounds && served > 0 && as_written > 0;
-    of->is_left_out = round % 5 == 0;
+    of->mode = round % 5 == 0 ? region_mode::timed : region_mode::shared_out;
     of->epoch = steering_epoch.load(std::memory_order_acquire);
   });
   const auto work = [&](std::uint32_t number) {

@@ -15,7 +15,8 @@ struct short_region {
   std::atomic<bool> has_constructs;
   std::atomic<runtime*> of;
   const void* outlined;
-  std::uint64_t instance;  // 0: it is only counted
+  region_mode mode;        // counted or sampled
+  std::uint64_t instance;  // this and the next: of one that is sampled
   ticks forked_at;
 };
 
@@ -47,6 +48,7 @@ struct alignas(64) known_region {  // the first line is all that an instance wit
   const void* outlined;
   runtime* of;
   observe::profile_row* untimed_row;  // this and the next two: nullptr, not asked for yet
+  const shared_rule* rule;
   std::uint32_t outer_region;
   std::uint32_t generation;
   std::uint32_t subject;

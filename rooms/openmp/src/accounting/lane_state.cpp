@@ -162,6 +162,7 @@ known_region* region_at(lane_state& state, runtime* of, const void* outlined, st
   known_region& known = state.regions.free_for(outlined, is_of_another(generation));
   known = {};
   known.outlined = outlined;
+  known.rule = &rule_at(outlined);
   known.of = of;
   known.outer_region = outer_region;
   known.generation = generation;

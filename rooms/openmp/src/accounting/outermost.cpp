@@ -1,7 +1,7 @@
 #include <mutex>
 
 #include "accounting/short_regions.hpp"
-#include "steering/steered_loops.hpp"
+#include "accounting/steering_ports.hpp"
 #include "trimtab/base/spin_lock.hpp"
 
 namespace trimtab::openmp {
@@ -58,7 +58,7 @@ void* open_outermost(const caller& from, const void* outlined, std::uint32_t cla
   // The ones between are not timed, and so not watched either.
   if (state.outermost.is_sample && state.outermost.further_ones != 0 &&
       short_forker.load(std::memory_order_relaxed) == &state) {
-    state.outermost.is_left_out = false;
+    state.outermost.mode = region_mode::shared_out;
     state.outermost.further_ones = static_cast<std::uint8_t>(region->length.timed_one_in - 1);
   }
   state.outermost.slot_count = lane_state::max_rings;
@@ -77,7 +77,7 @@ void close_outermost() noexcept {
 void begin_part(member& mine, const region_binding& of, std::uint32_t number) noexcept {
   here at;
   mine.on = nullptr;
-  steer_member(of.forker->outermost, number);
+  begin_steered_part(of.forker->outermost, number);
   if (number != 0) t_is_runtimes_own = true;  // the forker is the first
   if (!find_here(at)) return;
   at.state->ended = {};
@@ -92,7 +92,7 @@ void begin_part(member& mine, const region_binding& of, std::uint32_t number) no
 }
 
 void end_part(member& mine, const region_binding& of) noexcept {
-  steer_no_member();
+  end_steered_part();
   // A child that was forked inside the region has lanes of its own, and must not write into its parent's.
   if (mine.on == nullptr || observe::t_lane != mine.on) return;
   lane_state& state = *mine.state;

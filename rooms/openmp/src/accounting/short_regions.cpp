@@ -3,12 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "steering/arrival_skew.hpp"
-#include "steering/region_sizes.hpp"
-#include "steering/steered_loops.hpp"
-#include "steering/team_sizes.hpp"
-#include "steering/wait_times.hpp"
-
 namespace trimtab::openmp {
 
 using observe::event_kind;
@@ -53,22 +47,18 @@ void claim(lane_state& forker) noexcept {
     short_forker.compare_exchange_strong(holder, &forker, std::memory_order_relaxed);
 }
 
-// Where the program is steered, but nothing is changed in the region: those few are enough to try it, too.
-bool is_left_alone(const void* outlined) noexcept {
-  return is_steering.load(std::memory_order_relaxed) && watching_of(outlined) != watching::always &&
-         !is_fitting_teams.load(std::memory_order_relaxed) && !are_regions_fitted.load(std::memory_order_relaxed);
-}
-
-// A power of two. Teams that are fitted are told by every instance that is not short.
-std::uint16_t timed_one_in(const region_length& known, const void* outlined) noexcept {
+// A power of two.
+std::uint16_t timed_one_in(const region_length& known, const region_rule& rule) noexcept {
   if (known.timed_next > 0) return 1;
-  const std::uint32_t fewer = is_left_alone(outlined) ? left_alone_fewer : 1;
-  const std::uint32_t fewest = fewer * short_timed_one_in;
+  const std::uint32_t fewest = rule.sample_divisor * short_timed_one_in;
   if (known.short_streak >= short_streak_needed) return static_cast<std::uint16_t>(fewest);
-  if (known.streak < mixed_streak_needed || is_fitting_teams.load(std::memory_order_relaxed)) return 1;
+  if (known.streak < mixed_streak_needed || !rule.is_sampled_by_mean) return 1;
   const ticks mean = known.wall / known.streak + 1;
-  const ticks affordable = fewer * little_timing / mean;
+  const ticks affordable = rule.sample_divisor * little_timing / mean;
   return static_cast<std::uint16_t>(affordable >= fewest ? fewest : std::bit_floor(affordable));
+}
+std::uint16_t timed_one_in(const known_region& region) noexcept {
+  return timed_one_in(region.length, region.rule->load(std::memory_order_relaxed));
 }
 
 // What the members worked in an instance of so long, as far as those tell that were timed.
@@ -84,27 +74,29 @@ ticks weight_of(const region_length& known, ticks wall) noexcept {
 }
 
 // An instance that was stamped is over.
-void take_wall(lane_state& state, region_length& known, std::uint32_t subject, ticks end) noexcept {
+void take_wall(lane_state& state, known_region& region, std::uint32_t subject, ticks end) noexcept {
+  region_length& known = region.length;
   const short_region& ended = state.short_one;
   const ticks wall = end - ended.forked_at;
   state.owner->record(event_kind::region_end, subject, 1, ended.instance, known.members, end);
   state.owner->count_hook(2);
-  region_ended(ended.outlined, subject, wall);
+  if (const region_port* const port = region_port_now(); port != nullptr) [[unlikely]]
+    port->region_ended(ended.outlined, subject, wall);
   // One thread by itself waits for nobody: that it took long, because it worked or had lost its CPU, says all there is.
   const bool is_long = wall > long_above && known.members > 1;
   const bool is_unlike_others = is_long && wall / 2 > known.longest;
   // Nobody has timed its members: of one like no other nearly all is waiting for the last.
-  if (is_timing_waits() && known.members > 1) [[unlikely]]
-    note_passage(state, ended.forked_at, end, known.members, is_unlike_others ? wall : usual_work(known, wall));
+  if (const wait_port* const port = wait_port_now(); port != nullptr && known.members > 1) [[unlikely]]
+    port->note_passage(state, ended.forked_at, end, known.members, is_unlike_others ? wall : usual_work(known, wall));
   if (!is_long) [[likely]]
     return;
-  if (is_fitting_teams.load(std::memory_order_relaxed)) note_skew(wall);
+  if (const team_port* const port = team_port_now(); port != nullptr) port->note_skew(wall);
   known.short_streak = 0;
   if (is_unlike_others) {
     known.untold += wall;
     known.timed_next = short_streak_needed;
   }
-  known.timed_one_in = timed_one_in(known, ended.outlined);
+  known.timed_one_in = timed_one_in(region);
 }
 
 }  // namespace
@@ -144,14 +136,14 @@ void learn_length(lane_state& forker, known_region& region, ticks wall, ticks me
   }
   if (known.timed_next > 0) known.timed_next -= 1;
   const bool was_timed = known.timed_one_in < 2;
-  known.timed_one_in = timed_one_in(known, region.outlined);
+  known.timed_one_in = timed_one_in(region);
   if (was_timed && known.timed_one_in > 1) claim(forker);
 }
 
 bool prove_untimed() noexcept {
   const lane_state* const state = t_state;
-  if (state == nullptr || state->owner != observe::t_lane || state->innermost != nullptr || t_steered.of != nullptr ||
-      t_steered.site != nullptr || !is_recording.load(std::memory_order_relaxed))
+  if (state == nullptr || state->owner != observe::t_lane || state->innermost != nullptr || t_is_in_steered_team ||
+      !is_recording.load(std::memory_order_relaxed))
     return false;
   const lane_state* const forker = short_forker.load(std::memory_order_relaxed);
   if (forker == state ? state->short_one.subject_1.load(std::memory_order_relaxed) == 0
@@ -182,7 +174,7 @@ known_region* open_counted_or_drawn(lane_state& state, known_region& region) noe
 void close_short_region_slowly(lane_state& state, bool has_constructs) noexcept {
   lane& forker = *state.owner;
   short_region& ended = state.short_one;
-  const bool is_stamped = ended.instance != 0;
+  const bool is_stamped = ended.mode == region_mode::sampled;
   const ticks end = is_stamped ? base::now() : 0;
   const std::uint32_t subject = ended.subject_1.load(std::memory_order_relaxed) - 1;
   ended.subject_1.store(0, std::memory_order_relaxed);
@@ -193,6 +185,7 @@ void close_short_region_slowly(lane_state& state, bool has_constructs) noexcept 
   // A region inside has taken its place in the table.
   if (region == nullptr) [[unlikely]] {
     again = {};
+    again.rule = &rule_at(ended.outlined);
     region = &again;
   }
   region_length& known = region->length;
@@ -203,7 +196,7 @@ void close_short_region_slowly(lane_state& state, bool has_constructs) noexcept 
       lane::add(row, end - ended.forked_at);
       add_members(*row, known);
     }
-    take_wall(state, known, subject, end);
+    take_wall(state, *region, subject, end);
   }
   if (has_constructs) [[unlikely]] {
     ended.has_constructs.store(false, std::memory_order_relaxed);

@@ -9,16 +9,12 @@
 //
 // A construct that is met in an instance without timed members is attributed to its region all the same, and ends
 // this for good. Static loops and reductions are none: those of the sample stand for all, and another way to share such a
-// loop out is tried in those. Once one is kept, all instances are timed (watching.hpp). One forking lane of a process at a
-// time, so that it is clear whose region a lane is in.
+// loop out is tried in those. Once one is kept, all instances are timed (region_mode::shared_out). One forking lane of a
+// process at a time, so that it is clear whose region a lane is in.
 #pragma once
 
 #include "accounting/outermost.hpp"
-#include "steering/region_sizes.hpp"
-#include "steering/steered_loops.hpp"
-#include "steering/team_sizes.hpp"
-#include "steering/wait_times.hpp"
-#include "steering/watching.hpp"
+#include "accounting/steering_ports.hpp"
 
 namespace trimtab::openmp {
 
@@ -43,12 +39,6 @@ void short_regions_after_fork() noexcept;
 void learn_length(lane_state& forker, known_region& region, ticks wall, ticks mean_work, std::uint32_t members,
                   bool has_constructs) noexcept;
 
-// Nobody asks how long each instance of it takes. Of a program that is steered.
-inline bool may_be_counted_only(const known_region& region) noexcept {
-  return region.untimed_row != nullptr && !is_timing_waits() && !is_fitting_teams.load(std::memory_order_relaxed) &&
-         !is_size_sought();
-}
-
 inline void add_members(observe::profile_row& row, const region_length& known) noexcept {
   row.x[region_fields::threads] += known.members;
   if (known.members > row.x[region_fields::most_threads]) row.x[region_fields::most_threads] = known.members;
@@ -58,33 +48,42 @@ inline void add_members(observe::profile_row& row, const region_length& known) n
 // not be asked again (proven).
 bool prove_untimed() noexcept;
 
-inline void open_untimed(lane_state& state, known_region& region, std::uint64_t instance) noexcept {
+inline void open_untimed(lane_state& state, known_region& region, region_mode mode) noexcept {
   thread_uses(region.of);
   state.requested_threads = 0;
   short_region& opened = state.short_one;
   opened.subject_1.store(region.subject + 1, std::memory_order_relaxed);
   opened.of.store(region.of, std::memory_order_relaxed);
   opened.outlined = region.outlined;
-  opened.instance = instance;
+  opened.mode = mode;
   t_proven.is_untimed = t_proven.was_untimed;
   t_proven.is_outside = 0;
 }
 
 inline void open_counted(lane_state& state, known_region& region) noexcept {
   region.length.counted_next -= 1;
-  open_untimed(state, region, 0);
+  open_untimed(state, region, region_mode::counted);
   add_members(*region.untimed_row, region.length);
   lane::count(region.untimed_row);
 }
 
 inline void open_stamped(lane_state& state, known_region& region) noexcept {
   const std::uint64_t instance = new_instance(state);
-  open_untimed(state, region, instance);
+  open_untimed(state, region, region_mode::sampled);
+  state.short_one.instance = instance;
   state.short_one.forked_at = base::now();
   state.owner->record(observe::event_kind::region_begin, region.subject, 1, instance, 0, state.short_one.forked_at);
 }
 // Where most are only counted: this one, or it is drawn what it is, and how many are counted after it.
 known_region* open_counted_or_drawn(lane_state& state, known_region& region) noexcept;
+
+// Whether the rule leaves members to the sample in the instance that begins.
+inline bool has_sample(const region_rule& rule) noexcept {
+  if (rule.mode < region_mode::timed) [[likely]]
+    return true;
+  const region_port* const port = region_port_now();
+  return rule.mode == region_mode::timed && (port == nullptr || !port->is_start_timed());
+}
 
 // Begins an instance whose members are not timed. nullptr: this one is timed in full, or not a case for here; nothing
 // was begun.
@@ -106,13 +105,13 @@ inline known_region* open_short_region(const void* outlined, const void* return_
   }
   if (known.timed_one_in < 2 || state->innermost != nullptr || state->is_outermost_open.load(std::memory_order_relaxed) ||
       state->short_one.subject_1.load(std::memory_order_relaxed) != 0 ||
-      short_forker.load(std::memory_order_relaxed) != state || region.of->has(return_address) || is_start_timed() ||
+      short_forker.load(std::memory_order_relaxed) != state || region.of->has(return_address) ||
       observe::the_recorder.is_parallel())
     return nullptr;
-  const bool is_steered = is_steering.load(std::memory_order_relaxed);
-  if (is_steered && watching_of(outlined) == watching::always) return nullptr;
+  const region_rule rule = region.rule->load(std::memory_order_relaxed);
+  if (!has_sample(rule)) return nullptr;
   // The first one is timed, the others are not in step with anything that the program does.
-  if (is_steered && known.timed_one_in > stamped_one_in && may_be_counted_only(region))
+  if (rule.mode == region_mode::counted && known.timed_one_in > stamped_one_in && region.untimed_row != nullptr)
     return open_counted_or_drawn(*state, region);
   const std::uint64_t lot = base::mix_fast(known.asked++);
   if ((lot & (known.timed_one_in - 1u)) == 0) return nullptr;
@@ -133,7 +132,7 @@ inline void close_short_region() noexcept {
   short_region& ended = state->short_one;
   const bool has_constructs = ended.has_constructs.load(std::memory_order_relaxed);
   t_proven.is_untimed = 0;
-  if (ended.instance != 0 || has_constructs) [[unlikely]]
+  if (ended.mode != region_mode::counted || has_constructs) [[unlikely]]
     close_short_region_slowly(*state, has_constructs);
   else
     ended.subject_1.store(0, std::memory_order_relaxed);

@@ -1,11 +1,7 @@
 #include "accounting/team.hpp"
 
 #include "accounting/short_regions.hpp"
-#include "steering/arrival_skew.hpp"
-#include "steering/region_sizes.hpp"
-#include "steering/steered_loops.hpp"
-#include "steering/team_sizes.hpp"
-#include "steering/wait_times.hpp"
+#include "accounting/steering_ports.hpp"
 
 namespace trimtab::openmp {
 
@@ -53,6 +49,22 @@ const member_slot* part_of(lane_state& state, const joined_team& joined, std::ui
   return nullptr;
 }
 
+struct team_times {
+  std::uint32_t threads;
+  ticks first_end, last_end;
+  ticks most_work, all_work;  // of one member, of all
+};
+
+// What the steering side wants to know of an outermost team.
+inline void report_team(lane_state& forker, const joined_team& joined, const team_times& times) noexcept {
+  if (const team_port* const port = team_port_now(); port != nullptr && times.threads > 1) [[unlikely]]
+    port->note_skew(times.last_end - times.first_end);
+  if (const region_port* const port = region_port_now(); port != nullptr) [[unlikely]]
+    port->note_longest_part(joined.outlined, joined.end - joined.forked_at, times.most_work, times.threads);
+  if (const wait_port* const port = wait_port_now(); port != nullptr && times.threads > 1) [[unlikely]]
+    port->note_passage(forker, joined.forked_at, joined.end, times.threads, times.all_work);
+}
+
 // Writes the rows of all members. Returns the forker's work.
 ticks account(lane_state& state, const joined_team& joined) noexcept {
   lane& forker = *state.owner;
@@ -63,6 +75,7 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
   // Another region has taken its place in the table, or its code was unloaded.
   if (region == nullptr) {
     again = {};
+    again.rule = &rule_at(joined.outlined);
     again.subject = joined.subject;
     again.outer_region = joined.outer_region;
     region = &again;
@@ -93,12 +106,7 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
     row->x[team_fields::arrival] += slot.begin > joined.forked_at ? slot.begin - joined.forked_at : 0;
     row->x[team_fields::inner_wait] += idle;
   }
-  if (is_fitting_teams.load(std::memory_order_relaxed) && threads > 1 && joined.outer_region == no_subject) [[unlikely]]
-    note_skew(last_end - first_end);
-  if (are_regions_fitted.load(std::memory_order_relaxed) && joined.outer_region == no_subject) [[unlikely]]
-    note_longest_part(joined.outlined, joined.end - joined.forked_at, most_work, threads);
-  if (is_timing_waits() && threads > 1 && joined.outer_region == no_subject) [[unlikely]]
-    note_passage(state, joined.forked_at, joined.end, threads, all_work);
+  if (joined.outer_region == no_subject) report_team(state, joined, {threads, first_end, last_end, most_work, all_work});
   const ticks mean_work = threads < 2 ? all_work : threads == 2 ? all_work / 2 : all_work / threads;  // a division is slow
   profile_row*& row = joined.rows == 0 ? region->row : region->sample_row;
   if (row == nullptr) [[unlikely]]
@@ -141,9 +149,9 @@ void begin_region(const here& at, team& opened, const caller& from, const void* 
   opened.instance = instance;
   opened.subject = region.subject;
   opened.level = static_cast<std::uint16_t>(level);
-  const bool is_rare = watching_of(outlined) == watching::rarely;
-  opened.is_left_out = is_rare && !is_watched_one(instance);
-  opened.further_ones = is_rare ? watched_one_in - 1 : 0;
+  const std::uint32_t one_in = region.rule->load(std::memory_order_relaxed).loops_watched_one_in;
+  opened.mode = is_drawn(instance, one_in) ? region_mode::shared_out : region_mode::timed;
+  opened.further_ones = static_cast<std::uint8_t>(one_in > 1 ? one_in - 1 : 0);
   opened.is_gcc = false;
   opened.has_loop = false;
   opened.is_sample = false;
@@ -160,14 +168,16 @@ void end_region(team& joined, const member_slot* slots) noexcept {
   lane& forker = *joined.forker;
   lane_state& state = *joined.forker_state;
   state.ended = joined.outer_ended;
-  team_joined(joined);
+  if (const loop_port* const port = loop_port_now(); port != nullptr) [[unlikely]]
+    port->team_joined(joined);
   // A child of a fork inside the region: its recorder is another, and the parent joins for the parent.
   if (observe::t_lane != &forker) return;
   const ticks end = base::now();
   const ticks wall = end - joined.forked_at;
   if (joined.level == 1) {
     the_recorder.parallel_leave(end);
-    region_ended(joined.outlined, joined.subject, wall);
+    if (const region_port* const port = region_port_now(); port != nullptr) [[unlikely]]
+      port->region_ended(joined.outlined, joined.subject, wall);
   }
   forker.record(event_kind::region_end, joined.subject, static_cast<std::uint16_t>(joined.level), joined.instance, 0, end);
   forker.count_hook(2);
@@ -256,8 +266,9 @@ void begin_member(member& mine, team& of, std::uint32_t number) noexcept {
   here at;
   mine.on = nullptr;
   if (of.level == 1) {
-    steer_member(of, number);
-    if (of.has_loop) begin_shared_at_fork(of);
+    begin_steered_part(of, number);
+    if (const loop_port* const port = port_of_team(); port != nullptr && of.has_loop) [[unlikely]]
+      port->begin_forked_loop(of);
   }
   if (!find_here(at)) return;
   at.state->ended = {};
@@ -270,7 +281,7 @@ void begin_member(member& mine, team& of, std::uint32_t number) noexcept {
 }
 
 void end_member(member& mine, team& of) noexcept {
-  if (of.level == 1) steer_no_member();
+  if (of.level == 1) end_steered_part();
   // A child that was forked inside the region has lanes of its own, and must not write into its parent's.
   if (mine.on == nullptr || observe::t_lane != mine.on) return;
   lane_state& state = *mine.state;

@@ -14,6 +14,7 @@
 #include <cstddef>
 
 #include "accounting/loops.hpp"
+#include "accounting/region_mode.hpp"
 #include "accounting/task_sampling.hpp"
 #include "runtimes/runtimes.hpp"
 
@@ -84,8 +85,8 @@ struct alignas(64) team {
   std::uint32_t slot_count;
   std::uint32_t subject;
   std::uint16_t level;
-  bool is_left_out;           // its loops are not watched, see watching.hpp
-  std::uint8_t further_ones;  // instances left out that are taken to be like this one
+  region_mode mode;           // timed or shared_out
+  std::uint8_t further_ones;  // instances whose loops are not watched and are taken to be like this one
   bool is_gcc;                // its static loops are inlined, see omp_get_num_threads
   bool has_loop;
   std::uint16_t arguments;  // for the entry points' own wrappers

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "accounting/lane_state.hpp"
+#include "accounting/steering_ports.hpp"
 
 namespace trimtab::openmp {
 
@@ -34,6 +35,21 @@ bool is_sampled(observe::wait_kind why) noexcept;
 // Such a one is met where members are not timed.
 bool is_left_to_sample(const lane_state& state, observe::schedule how) noexcept;
 bool is_left_to_sample(const lane_state& state, observe::wait_kind why) noexcept;
+
+// Around the real call of a barrier: a wait of the calling lane, and the end of what its team measures.
+class team_barrier {
+ public:
+  team_barrier(const caller& from, observe::subject_kind kind, observe::wait_kind why, const void* place,
+               const char* source = nullptr) noexcept
+      : m_wait(kind, why, place, source), m_from(from) {}
+  ~team_barrier() { team_barrier_passed(m_from); }
+  team_barrier(const team_barrier&) = delete;
+  team_barrier& operator=(const team_barrier&) = delete;
+
+ private:
+  wait m_wait;
+  caller m_from;
+};
 
 void lock_entered(const here& at, ticks asked) noexcept;
 void lock_left(const here& at, const void* place, observe::subject_kind kind) noexcept;

@@ -12,8 +12,7 @@ namespace trimtab::openmp {
 using observe::schedule;
 using observe::the_recorder;
 
-std::atomic<bool> is_steering{false};
-std::atomic<std::uint64_t> steering_epoch{1};
+constinit steering_switch is_steering;
 constinit thread_local steered_thread t_steered{};
 constinit std::array<std::atomic<watching>, region_places> watching_of_regions{};
 
@@ -205,7 +204,7 @@ void publish(loop_site& site, loop_plan& plan) noexcept {
 const loop_plan* begin_shared(const caller& from, const loop_to_share& loop) noexcept {
   begin_unshared(from);
   const team* const of = t_steered.of;
-  if (of == nullptr || from.is_internal || of->is_left_out || !is_outermost(from, *of)) return nullptr;
+  if (of == nullptr || from.is_internal || of->mode != region_mode::shared_out || !is_outermost(from, *of)) return nullptr;
   const std::uint32_t members = ask(from, symbol::omp_get_num_threads);
   if (!is_sharable(loop, members)) return nullptr;
   loop_site* const site = site_of({of->outlined, loop.trip, loop.chunk, loop.written});
@@ -215,7 +214,7 @@ const loop_plan* begin_shared(const caller& from, const loop_to_share& loop) noe
 }
 
 const loop_plan* share_at_fork(const caller& from, team& opened, const loop_to_share& loop, std::uint32_t threads) noexcept {
-  if (!is_steering.load(std::memory_order_relaxed) || opened.level != 1 || opened.is_left_out ||
+  if (!is_steering.load(std::memory_order_relaxed) || opened.level != 1 || opened.mode != region_mode::shared_out ||
       ask(from, symbol::omp_get_level) != 0 || !is_sharable(loop, threads))
     return nullptr;
   loop_site* const site = site_of({opened.outlined, loop.trip, loop.chunk, loop.written});

@@ -16,10 +16,12 @@
 #include <string>
 #include <vector>
 
+#include "accounting/steering_ports.hpp"
 #include "accounting/waits.hpp"
 #include "steering/cost_profile.hpp"
 #include "steering/loop_chain.hpp"
 #include "steering/loop_shares.hpp"
+#include "steering/recording_ports.hpp"
 #include "steering/region_sizes.hpp"
 
 namespace trimtab::openmp {
@@ -98,7 +100,7 @@ void add_load(loop_site& site, std::uint32_t number, const loop_plan* plan, tick
 std::uint32_t ask(const caller& from, symbol what) noexcept;
 
 // True from the first region on in a process that is steered.
-extern std::atomic<bool> is_steering;
+extern steering_switch is_steering;
 
 // What earlier runs found: in force from a site's first loop on. `known` lives as long as the process.
 struct known_plan {
@@ -114,8 +116,6 @@ std::uint32_t site_count() noexcept;
 loop_site& site_at(std::uint32_t index) noexcept;
 // In force for teams forked from now on; fills in since and before.
 void publish(loop_site& site, loop_plan& plan) noexcept;
-
-extern std::atomic<std::uint64_t> steering_epoch;
 
 // What a thread is in. Of outermost teams only.
 struct steered_thread {
@@ -145,6 +145,7 @@ inline void steer_member(const team& of, std::uint32_t number) noexcept {
   if (number == 0 && t_forked.site != nullptr) [[unlikely]]
     region_started(base::now());
   t_proven = {};
+  t_is_in_steered_team = true;
   t_steered.of = &of;
   t_steered.number = number;
   t_steered.claimed_loop = 0;
@@ -153,6 +154,7 @@ inline void steer_member(const team& of, std::uint32_t number) noexcept {
 }
 // What the first thread measures may go on until its team has joined.
 inline void steer_no_member() noexcept {
+  t_is_in_steered_team = false;
   t_steered.of = nullptr;
   if (t_steered.number != 0) t_steered.chain.drop();
 }
@@ -192,20 +194,5 @@ inline void team_joined(const team& joined) noexcept {
   if (t_steered.chain.is_open_in(joined)) [[unlikely]]
     t_steered.chain.close(base::now());
 }
-
-// Around the real call of a barrier: a wait of the calling lane, and the end of what its team measures.
-class team_barrier {
- public:
-  team_barrier(const caller& from, observe::subject_kind kind, observe::wait_kind why, const void* place,
-               const char* source = nullptr) noexcept
-      : m_wait(kind, why, place, source), m_from(from) {}
-  ~team_barrier() { barrier_passed(m_from); }
-  team_barrier(const team_barrier&) = delete;
-  team_barrier& operator=(const team_barrier&) = delete;
-
- private:
-  wait m_wait;
-  caller m_from;
-};
 
 }  // namespace trimtab::openmp

@@ -1,6 +1,7 @@
 // Hooks of the work-sharing entry points that GCC's code calls: loops and sections. Schedule and chunk stay as they are,
-// unless the loop is one that is shared out in another way (steered_loops.hpp).
-#include "steering/gomp_sharing.hpp"
+// unless the loop is one that is shared out in another way (loop_port.hpp).
+#include "accounting/waits.hpp"
+#include "hooks/gomp/loop_port.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -8,14 +9,11 @@ namespace {
 using observe::schedule;
 using ull = unsigned long long;
 
-// What to do with a loop that starts here; nullptr: as the program wrote it.
 template <class number>
-const loop_plan* plan_for(const caller& from, schedule written, std::uint64_t chunk, number first, number last,
-                          std::int64_t increment) noexcept {
-  if (t_steered.of == nullptr || !can_share(from)) [[likely]]
-    return nullptr;
-  return begin_shared(from, {written, count_of(first, last, increment), chunk, static_cast<std::uint64_t>(first),
-                             static_cast<std::uint64_t>(last), increment});
+loop_to_share loop_of(schedule written, std::uint64_t chunk, number first, number last, std::int64_t increment) noexcept {
+  return {
+      written,  count_of(first, last, increment), chunk, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(last),
+      increment};
 }
 
 bool find_outside_runtime(const caller& from, here& at) noexcept { return !from.is_internal && find_here(at); }
@@ -23,7 +21,7 @@ bool find_outside_runtime(const caller& from, here& at) noexcept { return !from.
 template <class number>
 void started(const caller& from, const void* place, schedule kind, number first, number last, std::int64_t increment,
              std::uint64_t chunk) noexcept {
-  begin_unshared(from);
+  begin_unshared_loop(from);
   here at;
   if (!find_outside_runtime(from, at) || is_left_to_sample(*at.state, kind)) return;
   begin_loop(at, {kind, chunk, count_of(first, last, increment), increment, place});
@@ -32,7 +30,7 @@ void started(const caller& from, const void* place, schedule kind, number first,
 // After the runtime answered: a chunk [first, last), or no more.
 template <class number>
 void answered(const caller& from, bool is_more, number first, number last) noexcept {
-  if (!is_more) end_shared(from);
+  if (!is_more) end_shared_loop(from);
   here at;
   if (!find_outside_runtime(from, at)) return;
   if (is_more)
@@ -51,18 +49,19 @@ void ended(const caller& from) noexcept {
 
 using namespace trimtab::openmp;
 
-#define TRIMTAB_START(name, kind, is_sharable)                                                                \
-  TRIMTAB_HOOK bool name(long first, long last, long increment, long chunk, long* from_, long* to) {          \
-    const caller from = TRIMTAB_CALLER;                                                                       \
-    auto* const forward = real<bool(long, long, long, long, long*, long*)>(from, symbol::name);               \
-    if (forward == nullptr) return false;                                                                     \
-    const auto size = static_cast<std::uint64_t>(chunk);                                                      \
-    started(from, TRIMTAB_PLACE, kind, first, last, increment, size);                                         \
-    const loop_plan* const plan = is_sharable ? plan_for(from, kind, size, first, last, increment) : nullptr; \
-    const bool is_more = plan != nullptr ? start_shared<long>(from, *plan, true, from_, to)                   \
-                                         : forward(first, last, increment, chunk, from_, to);                 \
-    answered(from, is_more, *from_, *to);                                                                     \
-    return is_more;                                                                                           \
+#define TRIMTAB_START(name, kind, is_sharable)                                                                 \
+  TRIMTAB_HOOK bool name(long first, long last, long increment, long chunk, long* from_, long* to) {           \
+    const caller from = TRIMTAB_CALLER;                                                                        \
+    auto* const forward = real<bool(long, long, long, long, long*, long*)>(from, symbol::name);                \
+    if (forward == nullptr) return false;                                                                      \
+    const auto size = static_cast<std::uint64_t>(chunk);                                                       \
+    started(from, TRIMTAB_PLACE, kind, first, last, increment, size);                                          \
+    bool is_more = false;                                                                                      \
+    if (!is_sharable || !t_is_in_steered_team ||                                                               \
+        !start_shared_loop<long>(from, loop_of(kind, size, first, last, increment), true, from_, to, is_more)) \
+      is_more = forward(first, last, increment, chunk, from_, to);                                             \
+    answered(from, is_more, *from_, *to);                                                                      \
+    return is_more;                                                                                            \
   }
 TRIMTAB_START(GOMP_loop_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_, false)
 TRIMTAB_START(GOMP_loop_dynamic_start, schedule::dynamic, true)
@@ -80,9 +79,10 @@ TRIMTAB_START(GOMP_loop_ordered_guided_start, schedule::guided, false)
     auto* const forward = real<bool(long, long, long, long*, long*)>(from, symbol::name);                                \
     if (forward == nullptr) return false;                                                                                \
     started(from, TRIMTAB_PLACE, schedule::runtime, first, last, increment, 0);                                          \
-    const loop_plan* const plan = is_sharable ? plan_for(from, schedule::runtime, 0, first, last, increment) : nullptr;  \
-    const bool is_more =                                                                                                 \
-        plan != nullptr ? start_shared<long>(from, *plan, true, from_, to) : forward(first, last, increment, from_, to); \
+    bool is_more = false;                                                                                                \
+    if (!is_sharable || !t_is_in_steered_team ||                                                                         \
+        !start_shared_loop<long>(from, loop_of(schedule::runtime, 0, first, last, increment), true, from_, to, is_more)) \
+      is_more = forward(first, last, increment, from_, to);                                                              \
     answered(from, is_more, *from_, *to);                                                                                \
     return is_more;                                                                                                      \
   }
@@ -92,15 +92,15 @@ TRIMTAB_RUNTIME_START(GOMP_loop_maybe_nonmonotonic_runtime_start, true)
 TRIMTAB_RUNTIME_START(GOMP_loop_ordered_runtime_start, false)
 #undef TRIMTAB_RUNTIME_START
 
-#define TRIMTAB_NEXT(name, number)                                                                   \
-  TRIMTAB_HOOK bool name(number* from_, number* to) {                                                \
-    const caller from = TRIMTAB_CALLER;                                                              \
-    auto* const forward = real<bool(number*, number*)>(from, symbol::name);                          \
-    if (forward == nullptr) return false;                                                            \
-    steered_thread* const mine = shared_loop(from);                                                  \
-    const bool is_more = mine != nullptr ? next_shared(from, *mine, from_, to) : forward(from_, to); \
-    answered(from, is_more, *from_, *to);                                                            \
-    return is_more;                                                                                  \
+#define TRIMTAB_NEXT(name, number)                                                                             \
+  TRIMTAB_HOOK bool name(number* from_, number* to) {                                                          \
+    const caller from = TRIMTAB_CALLER;                                                                        \
+    auto* const forward = real<bool(number*, number*)>(from, symbol::name);                                    \
+    if (forward == nullptr) return false;                                                                      \
+    bool is_more = false;                                                                                      \
+    if (!t_is_in_steered_team || !next_of_shared_loop(from, from_, to, is_more)) is_more = forward(from_, to); \
+    answered(from, is_more, *from_, *to);                                                                      \
+    return is_more;                                                                                            \
   }
 TRIMTAB_NEXT(GOMP_loop_static_next, long)
 TRIMTAB_NEXT(GOMP_loop_dynamic_next, long)
@@ -122,9 +122,10 @@ TRIMTAB_NEXT(GOMP_loop_ordered_runtime_next, long)
     if (forward == nullptr) return false;                                                                  \
     const auto step = static_cast<std::int64_t>(increment);                                                \
     started(from, TRIMTAB_PLACE, kind, first, last, step, chunk);                                          \
-    const loop_plan* const plan = is_sharable ? plan_for(from, kind, chunk, first, last, step) : nullptr;  \
-    const bool is_more = plan != nullptr ? start_shared<ull>(from, *plan, is_up, from_, to)                \
-                                         : forward(is_up, first, last, increment, chunk, from_, to);       \
+    bool is_more = false;                                                                                  \
+    if (!is_sharable || !t_is_in_steered_team ||                                                           \
+        !start_shared_loop<ull>(from, loop_of(kind, chunk, first, last, step), is_up, from_, to, is_more)) \
+      is_more = forward(is_up, first, last, increment, chunk, from_, to);                                  \
     answered(from, is_more, *from_, *to);                                                                  \
     return is_more;                                                                                        \
   }
@@ -138,18 +139,19 @@ TRIMTAB_ULL_START(GOMP_loop_ull_ordered_dynamic_start, schedule::dynamic, false)
 TRIMTAB_ULL_START(GOMP_loop_ull_ordered_guided_start, schedule::guided, false)
 #undef TRIMTAB_ULL_START
 
-#define TRIMTAB_ULL_RUNTIME_START(name, is_sharable)                                                               \
-  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, ull* from_, ull* to) {                    \
-    const caller from = TRIMTAB_CALLER;                                                                            \
-    auto* const forward = real<bool(bool, ull, ull, ull, ull*, ull*)>(from, symbol::name);                         \
-    if (forward == nullptr) return false;                                                                          \
-    const auto step = static_cast<std::int64_t>(increment);                                                        \
-    started(from, TRIMTAB_PLACE, schedule::runtime, first, last, step, 0);                                         \
-    const loop_plan* const plan = is_sharable ? plan_for(from, schedule::runtime, 0, first, last, step) : nullptr; \
-    const bool is_more = plan != nullptr ? start_shared<ull>(from, *plan, is_up, from_, to)                        \
-                                         : forward(is_up, first, last, increment, from_, to);                      \
-    answered(from, is_more, *from_, *to);                                                                          \
-    return is_more;                                                                                                \
+#define TRIMTAB_ULL_RUNTIME_START(name, is_sharable)                                                                \
+  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, ull* from_, ull* to) {                     \
+    const caller from = TRIMTAB_CALLER;                                                                             \
+    auto* const forward = real<bool(bool, ull, ull, ull, ull*, ull*)>(from, symbol::name);                          \
+    if (forward == nullptr) return false;                                                                           \
+    const auto step = static_cast<std::int64_t>(increment);                                                         \
+    started(from, TRIMTAB_PLACE, schedule::runtime, first, last, step, 0);                                          \
+    bool is_more = false;                                                                                           \
+    if (!is_sharable || !t_is_in_steered_team ||                                                                    \
+        !start_shared_loop<ull>(from, loop_of(schedule::runtime, 0, first, last, step), is_up, from_, to, is_more)) \
+      is_more = forward(is_up, first, last, increment, from_, to);                                                  \
+    answered(from, is_more, *from_, *to);                                                                           \
+    return is_more;                                                                                                 \
   }
 TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_runtime_start, true)
 TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_nonmonotonic_runtime_start, true)
@@ -182,7 +184,7 @@ TRIMTAB_NEXT(GOMP_loop_ull_ordered_runtime_next, ull)
         real<bool(long, long, long, long, long, long*, long*, std::uintptr_t*, void**)>(from, symbol::name);     \
     if (forward == nullptr) return false;                                                                        \
     if (from_ == nullptr || to == nullptr) {                                                                     \
-      begin_unshared(from);                                                                                      \
+      begin_unshared_loop(from);                                                                                 \
       return forward(first, last, increment, sched, chunk, from_, to, reductions, memory);                       \
     }                                                                                                            \
     started(from, TRIMTAB_PLACE, schedule_of(sched), first, last, increment, static_cast<std::uint64_t>(chunk)); \
@@ -202,7 +204,7 @@ TRIMTAB_GENERAL_START(GOMP_loop_ordered_start)
         real<bool(bool, ull, ull, ull, long, ull, ull*, ull*, std::uintptr_t*, void**)>(from, symbol::name);         \
     if (forward == nullptr) return false;                                                                            \
     if (from_ == nullptr || to == nullptr) {                                                                         \
-      begin_unshared(from);                                                                                          \
+      begin_unshared_loop(from);                                                                                     \
       return forward(is_up, first, last, increment, sched, chunk, from_, to, reductions, memory);                    \
     }                                                                                                                \
     started(from, TRIMTAB_PLACE, schedule_of(sched), first, last, static_cast<std::int64_t>(increment), chunk);      \

@@ -3,9 +3,8 @@
 #include <cstring>
 
 #include "accounting/short_regions.hpp"
-#include "steering/gomp_sharing.hpp"
-#include "steering/team_sizes.hpp"
-#include "steering/virtual_threads.hpp"
+#include "hooks/gomp/loop_port.hpp"
+#include "hooks/gomp/virtual_thread.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -84,16 +83,16 @@ template <class entry>
 void run_loop_region(const caller& from, gomp_function outlined, void* data, unsigned clause, const loop_bounds& bounds,
                      const loop_start& loop, entry enter) {
   run_region(from, outlined, data, clause, loop, [&](gomp_function f, void* d) {
-    const loop_plan* plan = nullptr;
-    team* opened = nullptr;
-    if (f == member_main && bounds.is_sharable && can_share(from)) {
-      opened = &static_cast<region_call*>(d)->shared;
-      plan = share_at_fork(from, *opened,
-                           {loop.schedule, loop.trip, loop.chunk, static_cast<std::uint64_t>(bounds.first),
-                            static_cast<std::uint64_t>(bounds.last), loop.increment},
-                           clause != 0 ? clause : most_threads(from, 0));
-    }
-    plan == nullptr ? enter(f, d) : fork_shared(from, *plan, *opened, f, d, clause, bounds.flags);
+    const loop_port* const port = f == member_main && bounds.is_sharable ? loop_port_now() : nullptr;
+    if (port == nullptr) return enter(f, d);
+    const loop_to_share written{loop.schedule,
+                                loop.trip,
+                                loop.chunk,
+                                static_cast<std::uint64_t>(bounds.first),
+                                static_cast<std::uint64_t>(bounds.last),
+                                loop.increment};
+    team& opened = static_cast<region_call*>(d)->shared;
+    if (!port->gomp->fork(from, opened, {written, clause, bounds.flags}, f, d)) enter(f, d);
   });
 }
 
@@ -105,10 +104,10 @@ using namespace trimtab::openmp;
 TRIMTAB_HOOK void GOMP_parallel(gomp_function fn, void* data, unsigned threads, unsigned flags) {
   const void* const return_address = __builtin_return_address(0);
   const void* const outlined = reinterpret_cast<const void*>(fn);
-  if (is_fitting_teams.load(std::memory_order_relaxed)) [[unlikely]]
-    threads = fit_clause_slowly(caller_of(outlined, return_address, entry::gomp), outlined, threads);
-  if (are_virtual_threads_allowed.load(std::memory_order_relaxed) && run_virtually(return_address, fn, data, threads, flags))
-      [[unlikely]]
+  if (const team_port* const port = team_port_now(); port != nullptr) [[unlikely]]
+    threads = port->fit_clause(caller_of(outlined, return_address, entry::gomp), outlined, threads);
+  if (auto* const run_virtually = the_steering_ports.run_virtually.load(std::memory_order_relaxed);
+      run_virtually != nullptr && run_virtually(return_address, fn, data, threads, flags)) [[unlikely]]
     return;
   if (const known_region* const region = open_short_region(outlined, return_address)) {
     real<parallel_function>({region->of, false}, symbol::GOMP_parallel)(fn, data, threads, flags);
@@ -121,7 +120,7 @@ TRIMTAB_HOOK unsigned GOMP_parallel_reductions(gomp_function fn, void* data, uns
   const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);
   auto* const forward = real<unsigned(gomp_function, void*, unsigned, unsigned)>(from, symbol::GOMP_parallel_reductions);
   if (forward == nullptr) return 0;
-  threads = fit_clause(from, reinterpret_cast<const void*>(fn), threads);
+  threads = fitted_clause(from, reinterpret_cast<const void*>(fn), threads);
   return run_region(from, fn, data, threads, {}, [&](gomp_function f, void* d) { return forward(f, d, threads, flags); });
 }
 
@@ -129,7 +128,7 @@ TRIMTAB_HOOK void GOMP_parallel_sections(gomp_function fn, void* data, unsigned 
   const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);
   auto* const forward = real<void(gomp_function, void*, unsigned, unsigned, unsigned)>(from, symbol::GOMP_parallel_sections);
   if (forward == nullptr) return;
-  threads = fit_clause(from, reinterpret_cast<const void*>(fn), threads);
+  threads = fitted_clause(from, reinterpret_cast<const void*>(fn), threads);
   loop_start loop;
   loop.schedule = schedule::sections;
   loop.trip = count;
@@ -143,7 +142,7 @@ TRIMTAB_HOOK void GOMP_parallel_sections(gomp_function fn, void* data, unsigned 
     const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);             \
     auto* const forward = real<parallel_loop_function>(from, symbol::name);                                                 \
     if (forward == nullptr) return;                                                                                         \
-    threads = fit_clause(from, reinterpret_cast<const void*>(fn), threads);                                                 \
+    threads = fitted_clause(from, reinterpret_cast<const void*>(fn), threads);                                              \
     const loop_start loop = loop_at_fork(fn, kind, chunk, first, last, increment);                                          \
     run_loop_region(from, fn, data, threads, {first, last, flags, is_sharable}, loop,                                       \
                     [&](gomp_function f, void* d) { forward(f, d, threads, first, last, increment, chunk, flags); });       \
@@ -161,7 +160,7 @@ TRIMTAB_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, schedule::guided, 
     const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);       \
     auto* const forward = real<void(gomp_function, void*, unsigned, long, long, long, unsigned)>(from, symbol::name); \
     if (forward == nullptr) return;                                                                                   \
-    threads = fit_clause(from, reinterpret_cast<const void*>(fn), threads);                                           \
+    threads = fitted_clause(from, reinterpret_cast<const void*>(fn), threads);                                        \
     const loop_start loop = loop_at_fork(fn, schedule::runtime, 0, first, last, increment);                           \
     run_loop_region(from, fn, data, threads, {first, last, flags, true}, loop,                                        \
                     [&](gomp_function f, void* d) { forward(f, d, threads, first, last, increment, flags); });        \

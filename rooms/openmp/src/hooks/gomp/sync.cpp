@@ -1,6 +1,6 @@
 // Hooks of GCC's synchronisation entry points.
+#include "accounting/waits.hpp"
 #include "hooks/hook.hpp"
-#include "steering/steered_loops.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -127,7 +127,7 @@ TRIMTAB_HOOK void* GOMP_single_copy_start() {
   const ticks asked = trimtab::base::now();
   void* const copied = forward();
   // nullptr: this lane executes; otherwise it has waited for the one that did, at a barrier.
-  if (copied != nullptr) barrier_passed(from);
+  if (copied != nullptr) team_barrier_passed(from);
   if (copied != nullptr && at.state->innermost != nullptr) at.state->idle += trimtab::base::now() - asked;
   single_passed(at, TRIMTAB_PLACE, copied == nullptr);
   return copied;

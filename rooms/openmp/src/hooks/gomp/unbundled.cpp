@@ -1,7 +1,7 @@
 // Hooks of the region entry points before GCC 4.9, which old binaries still call: the forker itself runs the
 // outlined function between GOMP_parallel_start and GOMP_parallel_end.
+#include "accounting/steering_ports.hpp"
 #include "hooks/hook.hpp"
-#include "steering/team_sizes.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -46,7 +46,7 @@ TRIMTAB_HOOK void GOMP_parallel_start(gomp_function fn, void* data, unsigned thr
   const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);
   auto* const forward = real<void(gomp_function, void*, unsigned)>(from, symbol::GOMP_parallel_start);
   if (forward == nullptr) return;
-  threads = fit_clause(from, reinterpret_cast<const void*>(fn), threads);
+  threads = fitted_clause(from, reinterpret_cast<const void*>(fn), threads);
   start_region(from, fn, data, threads, {}, [&](gomp_function f, void* d) { forward(f, d, threads); });
 }
 
@@ -54,7 +54,7 @@ TRIMTAB_HOOK void GOMP_parallel_sections_start(gomp_function fn, void* data, uns
   const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);
   auto* const forward = real<void(gomp_function, void*, unsigned, unsigned)>(from, symbol::GOMP_parallel_sections_start);
   if (forward == nullptr) return;
-  threads = fit_clause(from, reinterpret_cast<const void*>(fn), threads);
+  threads = fitted_clause(from, reinterpret_cast<const void*>(fn), threads);
   const loop_start loop{schedule::sections, 0, count, 1, reinterpret_cast<const void*>(fn)};
   start_region(from, fn, data, threads, loop, [&](gomp_function f, void* d) { forward(f, d, threads, count); });
 }
@@ -65,7 +65,7 @@ TRIMTAB_HOOK void GOMP_parallel_sections_start(gomp_function fn, void* data, uns
     const caller from = caller_of(reinterpret_cast<const void*>(fn), __builtin_return_address(0), entry::gomp);   \
     auto* const forward = real<void(gomp_function, void*, unsigned, long, long, long, long)>(from, symbol::name); \
     if (forward == nullptr) return;                                                                               \
-    threads = fit_clause(from, reinterpret_cast<const void*>(fn), threads);                                       \
+    threads = fitted_clause(from, reinterpret_cast<const void*>(fn), threads);                                    \
     const loop_start loop{kind, static_cast<std::uint64_t>(chunk), count_of(first, last, increment), increment,   \
                           reinterpret_cast<const void*>(fn)};                                                     \
     start_region(from, fn, data, threads, loop,                                                                   \
@@ -82,7 +82,7 @@ TRIMTAB_HOOK void GOMP_parallel_loop_runtime_start(gomp_function fn, void* data,
   auto* const forward =
       real<void(gomp_function, void*, unsigned, long, long, long)>(from, symbol::GOMP_parallel_loop_runtime_start);
   if (forward == nullptr) return;
-  threads = fit_clause(from, reinterpret_cast<const void*>(fn), threads);
+  threads = fitted_clause(from, reinterpret_cast<const void*>(fn), threads);
   const loop_start loop{schedule::runtime, 0, count_of(first, last, increment), increment,
                         reinterpret_cast<const void*>(fn)};
   start_region(from, fn, data, threads, loop,

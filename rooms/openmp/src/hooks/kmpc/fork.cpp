@@ -6,9 +6,6 @@
 
 #include "accounting/short_regions.hpp"
 #include "hooks/kmpc/ident.hpp"
-#include "steering/block_time.hpp"
-#include "steering/steered_loops.hpp"
-#include "steering/team_sizes.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -64,7 +61,7 @@ void league_main(std::int32_t* thread, std::int32_t* bound, fork_frame* frame) {
   const int number = ask == nullptr ? 0 : ask();
   member mine;
   begin_member(mine, frame->shared, number < 0 ? 0u : static_cast<std::uint32_t>(number));
-  steer_no_member();  // a league's regions are none of the outermost
+  end_steered_part();  // a league's regions are none of the outermost
   call_outlined(*frame, thread, bound);
   end_member(mine, frame->shared);
 }
@@ -121,12 +118,11 @@ void fit_fork_slowly(ident* where, microtask outlined, const void* return_addres
   here at;
   if (number == nullptr || push == nullptr || !find_here(at)) return;
   const std::uint32_t clause = at.state->requested_threads;
-  if (const std::uint32_t members = fit_clause_slowly(from, reinterpret_cast<const void*>(outlined), clause);
-      members != clause)
+  if (const std::uint32_t members = fitted_clause(from, reinterpret_cast<const void*>(outlined), clause); members != clause)
     push(where, number(where), static_cast<std::int32_t>(members));
 }
 inline void fit_fork(ident* where, microtask outlined, const void* return_address) noexcept {
-  if (is_fitting_teams.load(std::memory_order_relaxed)) [[unlikely]]
+  if (team_port_now() != nullptr) [[unlikely]]
     fit_fork_slowly(where, outlined, return_address);
 }
 
@@ -149,7 +145,7 @@ inline int read_arguments(void** arguments, int count, va_list list) noexcept {
   const caller from = caller_of(where, return_address, entry::kmpc);
   auto* const forward = real<fork_function>(from, symbol::__kmpc_fork_call);
   if (forward == nullptr) return;
-  block_time_at_fork(from);
+  turn_block_time_at_fork(from);
   fork_frame frame;
   const int taken = read_arguments(frame.arguments, count, list);
   here at;
@@ -182,7 +178,7 @@ TRIMTAB_HOOK void __kmpc_fork_call(ident* where, std::int32_t count, microtask o
   const known_region* const region =
       count <= max_short ? open_short_region(reinterpret_cast<const void*>(outlined), return_address) : nullptr;
   if (region != nullptr) {
-    block_time_at_fork({region->of, false});
+    turn_block_time_at_fork({region->of, false});
     void* arguments[max_short];
     const int taken = read_arguments(arguments, count, list);
     hand_on(real<fork_function>({region->of, false}, symbol::__kmpc_fork_call), where, outlined, taken, arguments);

@@ -1,7 +1,8 @@
 // Hooks of the work-sharing entry points that clang's code calls. Bounds, schedule and chunk stay as they are, unless the
-// loop is one that is shared out in another way (steered_loops.hpp).
+// loop is one that is shared out in another way (loop_port.hpp).
+#include "accounting/waits.hpp"
+#include "hooks/kmpc/loop_port.hpp"
 #include "hooks/kmpc/short_way.hpp"
-#include "steering/claimed_loops.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -31,7 +32,7 @@ void static_started(const caller& from, const void* return_address, const ident*
 template <class number>
 void dispatch_started(const caller& from, const void* place, const ident* where, std::int32_t kind, number first,
                       number last, std::int64_t increment, std::int64_t chunk) noexcept {
-  begin_unshared(from);
+  begin_unshared_loop(from);
   here at;
   if (from.is_internal || !find_here(at)) return;
   const schedule how = schedule_of_llvm(kind);
@@ -44,7 +45,7 @@ void dispatch_started(const caller& from, const void* place, const ident* where,
 
 template <class number>
 void dispatch_answered(const caller& from, bool is_more, const number* lower, const number* upper) noexcept {
-  if (!is_more) end_shared(from);
+  if (!is_more) end_shared_loop(from);
   here at;
   if (from.is_internal || !find_here(at)) return;
   if (is_more)
@@ -53,14 +54,14 @@ void dispatch_answered(const caller& from, bool is_more, const number* lower, co
     end_loop(at);
 }
 
-// What to do with a loop that starts here; nullptr: as the program wrote it.
 template <class number>
-const loop_plan* plan_for(const caller& from, schedule written, std::int64_t chunk, number first, number last,
-                          std::int64_t increment) noexcept {
-  if (t_steered.of == nullptr) [[likely]]
-    return nullptr;
-  return begin_shared(from, {written, inclusive_count(first, last, increment), static_cast<std::uint64_t>(chunk),
-                             static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(last), increment});
+loop_to_share loop_of(schedule written, std::int64_t chunk, number first, number last, std::int64_t increment) noexcept {
+  return {written,
+          inclusive_count(first, last, increment),
+          static_cast<std::uint64_t>(chunk),
+          static_cast<std::uint64_t>(first),
+          static_cast<std::uint64_t>(last),
+          increment};
 }
 
 // Static loops whose blocks the runtime sets: one a thread (34), or of a chunk that go round (33); neither distribute's
@@ -70,69 +71,10 @@ bool is_sharable_static(const ident* where, std::int32_t kind) noexcept {
   return (bare == 33 || bare == 34) && (where == nullptr || (where->flags & ident_work_sections) == 0);
 }
 
-// One block a thread that takes as long as each other's, as far as is known.
-template <class number>
-void set_block(const loop_plan& plan, std::int32_t* is_last, number* lower, number* upper) noexcept {
-  const steered_thread& mine = t_steered;
-  const std::uint64_t begin = plan.costs.cut(mine.number, mine.members, mine.loop.trip);
-  const std::uint64_t end = plan.costs.cut(mine.number + 1, mine.members, mine.loop.trip);
-  const auto increment = static_cast<std::uint64_t>(mine.loop.increment);
-  *lower = static_cast<number>(mine.loop.first + begin * increment);
-  *upper = static_cast<number>(mine.loop.first + (end - 1) * increment);
-  if (is_last != nullptr) *is_last = end == mine.loop.trip ? 1 : 0;
-}
-
 // Dynamic loops that may be shared out in another way: neither ordered ones nor parts of a distribute.
 bool is_sharable_dispatch(std::int32_t kind) noexcept {
   const std::int32_t bare = kind & ~schedule_modifiers;
   return bare == 35 || bare == 36 || bare == 37;
-}
-
-// A kind of the interface. Always monotonic: LLVM 19 gives nonmonotonic dynamic loops ranges of their own with stealing, and
-// then may tell the wrong thread that it has the last iteration (lastprivate); and tickets are to be handed out in their
-// order.
-std::int32_t kind_of(const runtime_loop& asked) noexcept {
-  constexpr std::int32_t static_chunked = 33, static_ = 34, dynamic = 35, guided = 36, monotonic = 1 << 29;
-  if (asked.by == sharing::static_) return asked.chunk == 0 ? static_ : static_chunked;
-  return (asked.by == sharing::guided ? guided : dynamic) | monotonic;
-}
-
-// The iterations [begin, end), in the program's numbers.
-template <class number, class signed_number>
-void set_chunk(const steered_thread& mine, std::uint64_t begin, std::uint64_t end, number* lower, number* upper,
-               signed_number* stride) noexcept {
-  const auto increment = static_cast<std::uint64_t>(mine.loop.increment);
-  *lower = static_cast<number>(mine.loop.first + begin * increment);
-  *upper = static_cast<number>(mine.loop.first + (end - 1) * increment);
-  if (stride != nullptr) *stride = static_cast<signed_number>(mine.loop.increment);
-}
-// The chunk behind the tickets [lower, upper].
-template <class number, class signed_number>
-void find_chunk(steered_thread& mine, number* lower, number* upper, signed_number* stride) noexcept {
-  const std::uint64_t begin = mine.tickets.begin_of(static_cast<std::uint64_t>(*lower));
-  set_chunk(mine, begin, mine.tickets.begin_of(static_cast<std::uint64_t>(*upper) + 1), lower, upper, stride);
-}
-
-// What a thread gets of a loop that is shared out in another way; `forward` is the runtime's own next.
-template <class number, class signed_number, class next>
-int next_shared(steered_thread& mine, next forward, std::int32_t* is_last, number* lower, number* upper,
-                signed_number* stride) {
-  if (is_claimed(mine.plan->how)) {
-    const auto take = [&](std::uint64_t begin, std::uint64_t end) {
-      set_chunk(mine, begin, end, lower, upper, stride);
-      if (is_last != nullptr) *is_last = end == mine.loop.trip ? 1 : 0;
-    };
-    const auto next_ticket = [&] {
-      std::int32_t last = 0;
-      number from = 0, to = 0;
-      signed_number step = 0;
-      return forward(&last, &from, &to, &step) != 0;
-    };
-    return next_claimed(mine, take, next_ticket) ? 1 : 0;
-  }
-  const int is_more = forward(is_last, lower, upper, stride);
-  if (is_more != 0 && has_tickets(mine.plan->how)) find_chunk(mine, lower, upper, stride);
-  return is_more;
 }
 
 template <class number, class signed_number>
@@ -158,20 +100,22 @@ template <symbol which, short_call call, class number, class signed_number>
   if (forward == nullptr) return;
   know_way<call>(from, place, forward);
   const number first = *lower, last = *upper;
-  begin_unshared(from);
-  const loop_plan* const plan =
-      is_sharable_static(where, kind) && !t_is_in_doacross
-          ? plan_for(from, schedule_of_llvm(kind), is_chunked_llvm(kind) ? chunk : 0, first, last, increment)
-          : nullptr;
-  if (plan != nullptr && !plan->is_weighted) chunk = static_cast<signed_number>(plan->chunk);
+  begin_unshared_loop(from);
+  auto sharing = static_sharing::as_written;
+  const loop_port* const port = port_of_team();
+  if (port != nullptr && is_sharable_static(where, kind) && !t_is_in_doacross) {
+    const std::int64_t written = is_chunked_llvm(kind) ? chunk : 0;
+    sharing =
+        port->kmpc->of<number>().begin_static(from, loop_of(schedule_of_llvm(kind), written, first, last, increment), chunk);
+  }
   forward(where, thread, kind, is_last, lower, upper, stride, increment, chunk);
-  if (plan != nullptr && plan->is_weighted) set_block(*plan, is_last, lower, upper);
+  if (sharing == static_sharing::by_block) port->kmpc->of<number>().set_block({is_last, lower, upper, nullptr});
   static_started(from, place, where, kind, first, last, last, lower, upper, stride, increment, chunk);
 }
 
 [[gnu::noinline]] void end_static(const void* place, ident* where, std::int32_t thread) {
   const caller from = caller_of(where, place, entry::kmpc);
-  end_shared(from);
+  end_shared_loop(from);
   here at;
   if (!from.is_internal && find_here(at)) end_loop(at);
   auto* const forward = real<static_fini>(from, symbol::__kmpc_for_static_fini);
@@ -237,15 +181,13 @@ TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
     if (forward == nullptr) return;                                                                                       \
     dispatch_started(from, TRIMTAB_PLACE, where, kind, first, last, increment, chunk);                                    \
     const schedule written = schedule_of_llvm(kind);                                                                      \
-    const loop_plan* const plan =                                                                                         \
-        is_sharable_dispatch(kind) && !t_is_in_doacross                                                                   \
-            ? plan_for(from, written, written == schedule::runtime ? 0 : chunk, first, last, increment)                   \
-            : nullptr;                                                                                                    \
-    if (plan == nullptr) return forward(where, thread, kind, first, last, increment, chunk);                              \
-    const runtime_loop ask = runtime_loop_of(*plan, t_steered.loop, t_steered.members, t_steered.tickets);                \
-    const std::uint64_t its_last = is_renumbered(plan->how) ? ask.last - 1 : ask.last;                                    \
-    forward(where, thread, kind_of(ask), static_cast<number>(ask.first), static_cast<number>(its_last),                   \
-            static_cast<signed_number>(ask.increment), static_cast<signed_number>(ask.chunk));                            \
+    const loop_port* const port = is_sharable_dispatch(kind) && !t_is_in_doacross ? port_of_team() : nullptr;             \
+    kmpc_request<number, signed_number> request;                                                                          \
+    if (port == nullptr ||                                                                                                \
+        !port->kmpc->of<number>().begin_dynamic(                                                                          \
+            from, loop_of(written, written == schedule::runtime ? 0 : chunk, first, last, increment), request))           \
+      return forward(where, thread, kind, first, last, increment, chunk);                                                 \
+    forward(where, thread, request.kind, request.first, request.last, request.increment, request.chunk);                  \
   }                                                                                                                       \
   TRIMTAB_HOOK int __kmpc_dispatch_next_##suffix(ident* where, std::int32_t thread, std::int32_t* is_last, number* lower, \
                                                  number* upper, signed_number* stride) {                                  \
@@ -253,12 +195,11 @@ TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
     auto* const forward = real<int(ident*, std::int32_t, std::int32_t*, number*, number*, signed_number*)>(               \
         from, symbol::__kmpc_dispatch_next_##suffix);                                                                     \
     if (forward == nullptr) return 0;                                                                                     \
-    steered_thread* const mine = shared_loop(from);                                                                       \
-    const auto next = [&](std::int32_t* last, number* from_, number* to, signed_number* step) {                           \
-      return forward(where, thread, last, from_, to, step);                                                               \
-    };                                                                                                                    \
-    const int is_more =                                                                                                   \
-        mine != nullptr ? next_shared(*mine, next, is_last, lower, upper, stride) : next(is_last, lower, upper, stride);  \
+    const loop_port* const port = port_of_team();                                                                         \
+    int is_more = 0;                                                                                                      \
+    if (port == nullptr ||                                                                                                \
+        !port->kmpc->of<number>().next(from, {forward, where, thread}, {is_last, lower, upper, stride}, is_more))         \
+      is_more = forward(where, thread, is_last, lower, upper, stride);                                                    \
     dispatch_answered(from, is_more != 0, lower, upper);                                                                  \
     return is_more;                                                                                                       \
   }

@@ -1,6 +1,6 @@
 // Hooks of clang's synchronisation entry points. master, masked, flush and atomic wait for nothing and need none.
+#include "accounting/waits.hpp"
 #include "hooks/kmpc/short_way.hpp"
-#include "steering/steered_loops.hpp"
 
 namespace trimtab::openmp {
 namespace {
