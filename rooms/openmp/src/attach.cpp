@@ -33,7 +33,7 @@ void detach() noexcept {
 }
 
 void after_fork() noexcept {
-  t_proven = {};
+  t_short_regions = {};
   runtimes_after_fork();
   outermost_after_fork();
 }

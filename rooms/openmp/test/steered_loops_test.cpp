@@ -40,6 +40,7 @@ class steered_loops : public ::testing::Test {
     is_steering.store(true);
     level = 1;
     t_steered = {};
+    t_steered_part = {};
   }
   void TearDown() override { is_steering.store(false); }
 
@@ -60,11 +61,11 @@ class steered_loops : public ::testing::Test {
   // The site of that loop, which it makes known.
   static loop_site& site_of(const void* outlined, std::uint64_t trip) {
     const auto of = fork(outlined);
-    steer_member(*of, 1);
+    begin_steered_part(*of, 1);
     begin_shared(us(), loop_of(trip));
     loop_site& found = *t_steered.site;
     end_shared(us());
-    steer_no_member();
+    end_steered_part();
     return found;
   }
   static void put_in_force(loop_site& site, sharing how, std::uint64_t under) {
@@ -86,7 +87,7 @@ TEST_F(steered_loops, a_team_has_the_plans_of_when_it_was_forked) {
   put_in_force(site, sharing::as_written, 3);
   const auto after = fork(&region_a);
   const auto plan_in = [](const team& of) {
-    steer_member(of, 0);
+    begin_steered_part(of, 0);
     return begin_shared(us(), loop_of(100));
   };
   EXPECT_EQ(plan_in(*before), nullptr);
@@ -101,7 +102,7 @@ TEST_F(steered_loops, only_loops_of_outermost_teams_of_our_own_are_served) {
   put_in_force(site, sharing::fac2, 1);
   const auto of = fork(&region_b);
   EXPECT_EQ(begin_shared(us(), loop_of(100)), nullptr) << "of no team";
-  steer_member(*of, 0);
+  begin_steered_part(*of, 0);
   EXPECT_NE(begin_shared(us(), loop_of(100)), nullptr);
   end_shared(us());
   level = 2;
@@ -120,7 +121,7 @@ TEST_F(steered_loops, a_loop_under_way_is_not_disturbed_by_regions_inside) {
   loop_site& site = site_of(&region_c, 100);
   put_in_force(site, sharing::tss, 1);
   const auto of = fork(&region_c);
-  steer_member(*of, 0);
+  begin_steered_part(*of, 0);
   ASSERT_NE(begin_shared(us(), loop_of(100)), nullptr);
   ASSERT_NE(shared_loop(us()), nullptr);
   level = 2;
@@ -153,7 +154,7 @@ TEST_F(steered_loops, what_is_known_is_in_force_from_the_first_one_on) {
   static const std::vector<known_plan> known{{key, {0, nullptr, under_what_was_known, sharing::guided, false, 8, {}}}};
   ASSERT_TRUE(prepare_sites(&known));
   const auto of = fork(&region_f);
-  steer_member(*of, 0);
+  begin_steered_part(*of, 0);
   const loop_plan* const plan = begin_shared(us(), loop_of(100));
   ASSERT_NE(plan, nullptr);
   EXPECT_EQ(plan->how, sharing::guided);
@@ -167,7 +168,7 @@ TEST_F(steered_loops, an_instance_that_is_left_out_does_what_the_program_wrote) 
   const auto of = fork(&region_g);
   of->mode = region_mode::timed;
   for (std::uint32_t number = 0; number < members; ++number) {
-    steer_member(*of, number);
+    begin_steered_part(*of, number);
     EXPECT_EQ(begin_shared(us(), loop_of(100)), nullptr);
     EXPECT_EQ(t_steered.site, nullptr) << "nor is it measured";
   }
@@ -191,7 +192,7 @@ TEST_F(steered_loops, those_that_are_watched_stand_for_those_that_are_not) {
   const auto of = fork(&region_h);
   of->further_ones = watched_one_in - 1;
   const auto took = static_cast<ticks>(observe::the_recorder.ticks_of_ns(1e6));
-  steer_member(*of, 0);
+  begin_steered_part(*of, 0);
   begin_shared(us(), loop_of(200));
   end_shared(us());
   t_steered.chain.close(t_steered.chain.begin() + took);
@@ -234,11 +235,11 @@ TEST_F(steered_loops, all_members_of_a_team_do_the_same) {
   const auto work = [&](std::uint32_t number) {
     while (!is_enough) {
       forked.arrive_and_wait();
-      steer_member(*of, number);
+      begin_steered_part(*of, number);
       got[number] = begin_shared(us(), loop_of(1000));
       end_shared(us());
       barrier_passed(us());
-      steer_no_member();
+      end_steered_part();
       done.arrive_and_wait();
     }
   };

@@ -17,7 +17,7 @@ using observe::the_recorder;
 std::atomic<bool> is_recording{false};
 constinit thread_local lane_state* t_state = nullptr;
 constinit thread_local bool t_is_runtimes_own = false;
-constinit thread_local proven t_proven{};
+constinit thread_local short_region_cache t_short_regions{};
 
 namespace {
 
@@ -93,14 +93,14 @@ std::uint32_t subject_with_source(subject_kind kind, const void* place, bool is_
 
 }  // namespace
 
-here find_here_slowly() noexcept {
+lane_context lookup_slowly() noexcept {
   lane* const on = observe::this_lane();
   if (on == nullptr) return {nullptr, nullptr};
   auto* state = static_cast<lane_state*>(on->adapter);
   if (state == nullptr) state = make_state(*on);
   if (state == nullptr) return {nullptr, nullptr};
   begin_thread(*state);
-  t_proven = {};
+  t_short_regions = {};
   t_state = state;
   return {on, state};
 }
@@ -138,11 +138,11 @@ std::uint32_t subject_at(lane_state& state, subject_kind kind, const void* place
   return known == nullptr ? no_subject : known->subject;
 }
 
-observe::profile_row* row_of(const here& at, const counted_rows& of, const char* source) noexcept {
-  known_place* const known = place_at(*at.state, of.kind, of.place, of.is_call, 0, of.parent, source);
+observe::profile_row* row_of(const lane_context& context, const counted_rows& of, const char* source) noexcept {
+  known_place* const known = place_at(*context.state, of.kind, of.place, of.is_call, 0, of.parent, source);
   if (known == nullptr) return nullptr;
   if (known->row == nullptr || known->row_region != of.in_region) [[unlikely]] {
-    known->row = at.on->own_row(known->subject, of.what, of.in_region, of.flags);
+    known->row = context.on->own_row(known->subject, of.what, of.in_region, of.flags);
     known->row_region = of.in_region;
   }
   return known->row;

@@ -82,32 +82,32 @@ extern std::atomic<bool> is_recording;
 
 // What a thread of short regions (short_regions.hpp) has found out once and need not ask again, each while it is the number
 // of places_generation. That it enters a region or a task that is recorded is the end of all.
-struct proven {
+struct short_region_cache {
   std::uint32_t is_untimed;   // it is in an instance whose members are not timed, and nothing is changed in it
   std::uint32_t was_untimed;  // of the forker: so it is in all that are not
   std::uint32_t is_outside;   // of the forker: it is in no region
 };
-extern constinit thread_local proven t_proven;
+extern constinit thread_local short_region_cache t_short_regions;
 
 // The calling thread's lane and state.
-struct here {
+struct lane_context {
   lane* on;
   lane_state* state;
 };
 // This thread was made by a runtime: what it runs is of a region.
 extern constinit thread_local bool t_is_runtimes_own;
 extern constinit thread_local lane_state* t_state;
-[[gnu::cold]] here find_here_slowly() noexcept;  // on == nullptr: there is none
+[[gnu::cold]] lane_context lookup_slowly() noexcept;  // on == nullptr: there is none
 
 // False when nothing is recorded. A lane passes from thread to thread, and a forked child has new ones: what
 // this thread knows of its lane holds only while both still name each other.
-inline bool find_here(here& found) noexcept {
+inline bool lookup(lane_context& context) noexcept {
   if (!is_recording.load(std::memory_order_relaxed)) return false;
   // Never by its address: it stays in registers, where tasks of some nanoseconds need it.
-  here seen = {observe::t_lane, t_state};
+  lane_context seen = {observe::t_lane, t_state};
   if (seen.on == nullptr || seen.state == nullptr || seen.state->owner != seen.on) [[unlikely]]
-    seen = find_here_slowly();
-  found = seen;
+    seen = lookup_slowly();
+  context = seen;
   return seen.on != nullptr;
 }
 
@@ -142,7 +142,7 @@ struct counted_rows {
   std::uint16_t flags;
 };
 // nullptr: none, counted as dropped.
-observe::profile_row* row_of(const here& at, const counted_rows& of, const char* source) noexcept;
+observe::profile_row* row_of(const lane_context& context, const counted_rows& of, const char* source) noexcept;
 
 // The subject at a place. source: clang's ";file;function;line;column;;", or nullptr.
 std::uint32_t subject_at(lane_state& state, observe::subject_kind kind, const void* place, bool is_call,

@@ -10,7 +10,7 @@ using base::ticks;
 using observe::lane;
 using observe::no_subject;
 
-struct here;
+struct lane_context;
 
 // A loop that the fork call itself started (GOMP_parallel_loop_*).
 struct loop_start {
@@ -51,9 +51,9 @@ struct inferred_loop {
 };
 
 // Loops. first/last in iterations of the loop's own numbering; count = iterations of the chunk taken.
-void begin_loop(const here& at, const loop_start& what, const char* source = nullptr) noexcept;
-void take_chunk(const here& at, std::int64_t first, std::uint64_t count) noexcept;
-void end_loop(const here& at) noexcept;
-void inferred_loop_passed(const here& at, const void* place) noexcept;
+void begin_loop(const lane_context& context, const loop_start& what, const char* source = nullptr) noexcept;
+void take_chunk(const lane_context& context, std::int64_t first, std::uint64_t count) noexcept;
+void end_loop(const lane_context& context) noexcept;
+void inferred_loop_passed(const lane_context& context, const void* place) noexcept;
 
 }  // namespace trimtab::openmp

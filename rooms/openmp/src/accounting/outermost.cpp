@@ -37,9 +37,10 @@ void outermost_after_fork() noexcept {
 
 void* open_outermost(const caller& from, const void* outlined, std::uint32_t clause, const char* source,
                      thunk_set& among) noexcept {
-  here at;
-  if (from.is_internal || clause > lane_state::max_rings || !find_here(at) || observe::the_recorder.traces()) return nullptr;
-  lane_state& state = *at.state;
+  lane_context context;
+  if (from.is_internal || clause > lane_state::max_rings || !lookup(context) || observe::the_recorder.traces())
+    return nullptr;
+  lane_state& state = *context.state;
   if (state.innermost != nullptr || untimed_region_of(state) != no_subject ||
       state.is_outermost_open.load(std::memory_order_relaxed) || state.has_large_teams.load(std::memory_order_relaxed))
     return nullptr;
@@ -52,7 +53,7 @@ void* open_outermost(const caller& from, const void* outlined, std::uint32_t cla
       region->thunk = bound_thunk(among, {outlined, &state, from.of, region->subject, region->generation});
   }
   if (region->thunk == nullptr) return nullptr;
-  begin_region(at, state.outermost, from, outlined, *region, 1);
+  begin_region(context, state.outermost, from, outlined, *region, 1);
   state.outermost.is_gcc = &among == &gomp_regions;
   state.outermost.is_sample = region->length.timed_one_in > 1;
   // The ones between are not timed, and so not watched either.
@@ -75,20 +76,20 @@ void close_outermost() noexcept {
 
 // Nothing here may depend on what the forker has just written: no field of its team is read.
 void begin_part(member& mine, const region_binding& of, std::uint32_t number) noexcept {
-  here at;
+  lane_context context;
   mine.on = nullptr;
   begin_steered_part(of.forker->outermost, number);
   if (number != 0) t_is_runtimes_own = true;  // the forker is the first
-  if (!find_here(at)) return;
-  at.state->ended = {};
+  if (!lookup(context)) return;
+  context.state->ended = {};
   if (number >= lane_state::max_rings) return of.forker->has_large_teams.store(true, std::memory_order_relaxed);
   part_ring& ring = of.forker->rings[number];
   mine.slot = &ring.parts[ring.turn];
   ring.turn = (ring.turn + 1) % part_ring::size;
-  at.state->has_met_construct = false;
-  enter(mine, at, of.forker->outermost, of.of, of.subject, number);
+  context.state->has_met_construct = false;
+  enter(mine, context, of.forker->outermost, of.of, of.subject, number);
   mine.begin = base::now();
-  at.on->record(event_kind::work_begin, of.subject, 0, 0, number, mine.begin);
+  context.on->record(event_kind::work_begin, of.subject, 0, 0, number, mine.begin);
 }
 
 void end_part(member& mine, const region_binding& of) noexcept {

@@ -38,7 +38,8 @@ using shared_rule = std::atomic<region_rule>;
 extern std::array<shared_rule, region_places> region_rules;
 inline const shared_rule& rule_at(const void* outlined) noexcept { return region_rules[region_place_of(outlined)]; }
 
-// Whether this instance is one of so many: not in step with anything that the program does. one_in: a power of two; 0: none is.
+// Whether this instance is one of so many: not in step with anything that the program does. one_in: a power of two; 0: none
+// is.
 inline bool is_drawn(std::uint64_t instance, std::uint32_t one_in) noexcept {
   return one_in == 1 || (one_in != 0 && (base::mix_fast(instance) & (one_in - 1)) == 0);
 }

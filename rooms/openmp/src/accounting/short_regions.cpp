@@ -142,14 +142,14 @@ void learn_length(lane_state& forker, known_region& region, ticks wall, ticks me
 
 bool prove_untimed() noexcept {
   const lane_state* const state = t_state;
-  if (state == nullptr || state->owner != observe::t_lane || state->innermost != nullptr || t_is_in_steered_team ||
+  if (state == nullptr || state->owner != observe::t_lane || state->innermost != nullptr || t_steered_part.is_in_team ||
       !is_recording.load(std::memory_order_relaxed))
     return false;
   const lane_state* const forker = short_forker.load(std::memory_order_relaxed);
   if (forker == state ? state->short_one.subject_1.load(std::memory_order_relaxed) == 0
                       : forker == nullptr || !t_is_runtimes_own)
     return false;
-  t_proven.is_untimed = t_proven.was_untimed = places_generation.load(std::memory_order_relaxed);
+  t_short_regions.is_untimed = t_short_regions.was_untimed = places_generation.load(std::memory_order_relaxed);
   return true;
 }
 

@@ -56,8 +56,8 @@ inline void open_untimed(lane_state& state, known_region& region, region_mode mo
   opened.of.store(region.of, std::memory_order_relaxed);
   opened.outlined = region.outlined;
   opened.mode = mode;
-  t_proven.is_untimed = t_proven.was_untimed;
-  t_proven.is_outside = 0;
+  t_short_regions.is_untimed = t_short_regions.was_untimed;
+  t_short_regions.is_outside = 0;
 }
 
 inline void open_counted(lane_state& state, known_region& region) noexcept {
@@ -99,7 +99,7 @@ inline known_region* open_short_region(const void* outlined, const void* return_
   known_region& region = *found;
   region_length& known = region.length;
   // Most are only counted, and all else was asked when that was decided.
-  if (t_proven.is_outside == generation && known.counted_next != 0 && !region.of->has(return_address)) {
+  if (t_short_regions.is_outside == generation && known.counted_next != 0 && !region.of->has(return_address)) {
     open_counted(*state, region);
     return &region;
   }
@@ -131,12 +131,12 @@ inline void close_short_region() noexcept {
   if (state == nullptr || observe::t_lane != state->owner) return;  // in the child of a fork
   short_region& ended = state->short_one;
   const bool has_constructs = ended.has_constructs.load(std::memory_order_relaxed);
-  t_proven.is_untimed = 0;
+  t_short_regions.is_untimed = 0;
   if (ended.mode != region_mode::counted || has_constructs) [[unlikely]]
     close_short_region_slowly(*state, has_constructs);
   else
     ended.subject_1.store(0, std::memory_order_relaxed);
-  if (state->innermost == nullptr) t_proven.is_outside = places_generation.load(std::memory_order_relaxed);
+  if (state->innermost == nullptr) t_short_regions.is_outside = places_generation.load(std::memory_order_relaxed);
 }
 
 }  // namespace trimtab::openmp

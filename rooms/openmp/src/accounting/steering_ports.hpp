@@ -15,9 +15,8 @@ struct kmpc_loop_port;  // hooks/kmpc/loop_port.hpp
 
 // Loops may be shared out in another way than they are written.
 struct loop_port {
-  // Around a member's part in an outermost team.
+  // A member's part in an outermost team begins.
   void (*part_begins)(const team& outermost, std::uint32_t number) noexcept;
-  void (*part_ends)() noexcept;
   // Behind the former: the loop that the fork itself has started.
   void (*begin_forked_loop)(const team& outermost) noexcept;
   // The calling thread begins a loop that is left as it is, or gets nothing more of one.
@@ -67,6 +66,7 @@ struct alignas(64) steering_ports {
   std::atomic<const region_port*> regions{nullptr};
   std::atomic<const wait_port*> waits{nullptr};
   std::atomic<virtual_region_function*> run_virtually{nullptr};
+  std::atomic<bool> are_forks_changed{false};  // teams or run_virtually is there: a fork looks at one of them only
   std::atomic<block_time_function*> turn_block_time{nullptr};
   std::atomic<std::uint32_t> block_time_version{0};  // rises when another block time is wanted
 };
@@ -76,8 +76,16 @@ extern steering_ports the_steering_ports;
 extern std::atomic<std::uint64_t> steering_epoch;
 // The version that the calling thread has turned its block time to.
 extern constinit thread_local std::uint32_t t_block_time_version;
-// The calling thread is in its part of a team whose loops may be shared out in another way. By the loop port.
-extern constinit thread_local bool t_is_in_steered_team;
+// What hooks ask of the calling thread before they call the loop port: while a program is steered, most loops and barriers
+// are none of its business. All but is_in_team and is_first are written by the port.
+struct steered_part {
+  bool is_in_team;       // in its part of a team whose loops may be shared out in another way
+  bool is_first;         // of that team; this and is_measuring stay until the team has joined
+  bool has_loop;         // a loop is under way that the steering side serves
+  bool has_shared_loop;  // and shares out in another way
+  bool is_measuring;     // loops up to the next barrier, or to the join
+};
+extern constinit thread_local steered_part t_steered_part;
 
 inline const loop_port* loop_port_now() noexcept { return the_steering_ports.loops.load(std::memory_order_relaxed); }
 inline const team_port* team_port_now() noexcept { return the_steering_ports.teams.load(std::memory_order_relaxed); }
@@ -85,30 +93,43 @@ inline const region_port* region_port_now() noexcept { return the_steering_ports
 inline const wait_port* wait_port_now() noexcept { return the_steering_ports.waits.load(std::memory_order_relaxed); }
 
 inline void begin_steered_part(const team& outermost, std::uint32_t number) noexcept {
-  if (const loop_port* const port = loop_port_now(); port != nullptr) [[unlikely]]
-    port->part_begins(outermost, number);
+  const loop_port* const port = loop_port_now();
+  if (port == nullptr) [[likely]]
+    return;
+  t_steered_part = {true, number == 0, false, false, false};
+  port->part_begins(outermost, number);
 }
-// Out of line: rare in what is most frequent.
-[[gnu::cold]] void end_steered_part_slowly() noexcept;
 inline void end_steered_part() noexcept {
-  if (t_is_in_steered_team) [[unlikely]]
-    end_steered_part_slowly();
+  steered_part& mine = t_steered_part;
+  if (mine.is_in_team) [[unlikely]]
+    mine = {false, mine.is_first, false, false, mine.is_first && mine.is_measuring};
 }
 
 // The loops of the team that the calling thread is in; nullptr: they are as written.
-inline const loop_port* port_of_team() noexcept { return t_is_in_steered_team ? loop_port_now() : nullptr; }
+inline const loop_port* port_of_team() noexcept { return t_steered_part.is_in_team ? loop_port_now() : nullptr; }
+// The same of the loop that it is in.
+inline const loop_port* port_of_shared_loop() noexcept { return t_steered_part.has_shared_loop ? loop_port_now() : nullptr; }
 
 inline void begin_unshared_loop(const caller& from) noexcept {
-  if (const loop_port* const port = port_of_team(); port != nullptr) [[unlikely]]
-    port->begin_unshared(from);
+  if (!t_steered_part.has_loop) [[likely]]
+    return;
+  if (const loop_port* const port = loop_port_now()) port->begin_unshared(from);
 }
 inline void end_shared_loop(const caller& from) noexcept {
-  if (const loop_port* const port = port_of_team(); port != nullptr) [[unlikely]]
-    port->end_shared(from);
+  if (!t_steered_part.has_loop) [[likely]]
+    return;
+  if (const loop_port* const port = loop_port_now()) port->end_shared(from);
 }
 inline void team_barrier_passed(const caller& from) noexcept {
-  if (const loop_port* const port = port_of_team(); port != nullptr) [[unlikely]]
-    port->barrier_passed(from);
+  if (!t_steered_part.is_measuring) [[likely]]
+    return;
+  if (const loop_port* const port = loop_port_now()) port->barrier_passed(from);
+}
+// The team that the calling thread has forked has joined.
+inline void steered_team_joined(const team& joined) noexcept {
+  if (!t_steered_part.is_measuring) [[likely]]
+    return;
+  if (const loop_port* const port = loop_port_now()) port->team_joined(joined);
 }
 
 inline std::uint32_t fitted_clause(const caller& from, const void* outlined, std::uint32_t clause) noexcept {

@@ -33,30 +33,30 @@ inline task_kind* known_kind(lane_state& state, std::uint32_t slot) noexcept {
   return is_known ? &kind : nullptr;
 }
 
-[[gnu::cold]] void task_created_slowly(const here& at, std::uint32_t slot, const void* function, const runtime* of,
-                                       const char* source) noexcept;
+[[gnu::cold]] void task_created_slowly(const lane_context& context, std::uint32_t slot, const void* function,
+                                       const runtime* of, const char* source) noexcept;
 // `of` is the runtime that the task is given to, `source` as in subject_at. slot: of its function.
-inline void task_created(const here& at, std::uint32_t slot, const void* function, const runtime* of,
+inline void task_created(const lane_context& context, std::uint32_t slot, const void* function, const runtime* of,
                          const char* source = nullptr) noexcept {
-  region_of_construct(*at.state);  // the region has a construct
-  task_kind* const kind = slot == no_slot || observe::the_recorder.traces() ? nullptr : known_kind(*at.state, slot);
+  region_of_construct(*context.state);  // the region has a construct
+  task_kind* const kind = slot == no_slot || observe::the_recorder.traces() ? nullptr : known_kind(*context.state, slot);
   if (kind == nullptr) [[unlikely]]
-    return task_created_slowly(at, slot, function, of, source);
+    return task_created_slowly(context, slot, function, of, source);
   kind->exact_row->x[observe::task_fields::created] += 1;
 }
 // The task created last was no task, but the pattern of a taskloop's pieces.
-void pattern_created(const here& at, const void* function) noexcept;
+void pattern_created(const lane_context& context, const void* function) noexcept;
 
 // While it lives the calling thread is in a runtime's taskloop, which makes pieces out of `function`.
 class taskloop_call {
  public:
-  taskloop_call(const here& at, const void* function) noexcept;
+  taskloop_call(const lane_context& context, const void* function) noexcept;
   ~taskloop_call();
   taskloop_call(const taskloop_call&) = delete;
   taskloop_call& operator=(const taskloop_call&) = delete;
 
  private:
-  here m_at;
+  lane_context m_context;
   std::uint32_t m_outer;
 };
 

@@ -125,6 +125,10 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
   return forkers_work;
 }
 
+void begin_forked_loop(const team& of) noexcept {
+  if (const loop_port* const port = loop_port_now()) port->begin_forked_loop(of);
+}
+
 }  // namespace
 
 void prepare_accounting() noexcept {
@@ -132,9 +136,9 @@ void prepare_accounting() noexcept {
   prepare_short_regions();
 }
 
-void begin_region(const here& at, team& opened, const caller& from, const void* outlined, const known_region& region,
-                  std::uint32_t level) noexcept {
-  lane_state& state = *at.state;
+void begin_region(const lane_context& context, team& opened, const caller& from, const void* outlined,
+                  const known_region& region, std::uint32_t level) noexcept {
+  lane_state& state = *context.state;
   state.requested_threads = 0;
   opened.outer_ended = state.ended;
   state.ended = {};
@@ -142,8 +146,8 @@ void begin_region(const here& at, team& opened, const caller& from, const void* 
   const ticks forked_at = base::now();
   // Before the stores to what members share: a locked instruction waits for all stores that stand before it.
   if (level == 1) the_recorder.parallel_enter(forked_at);
-  at.on->record(event_kind::region_begin, region.subject, static_cast<std::uint16_t>(level), instance,
-                state.innermost == nullptr ? 0 : state.innermost->instance, forked_at);
+  context.on->record(event_kind::region_begin, region.subject, static_cast<std::uint16_t>(level), instance,
+                     state.innermost == nullptr ? 0 : state.innermost->instance, forked_at);
   opened.outlined = outlined;
   opened.of = from.of;
   opened.instance = instance;
@@ -156,7 +160,7 @@ void begin_region(const here& at, team& opened, const caller& from, const void* 
   opened.has_loop = false;
   opened.is_sample = false;
   opened.forker_state = &state;
-  opened.forker = at.on;
+  opened.forker = context.on;
   opened.forked_at = forked_at;
   opened.outer_region = region.outer_region;
   opened.epoch = steering_epoch.load(std::memory_order_acquire);
@@ -168,8 +172,7 @@ void end_region(team& joined, const member_slot* slots) noexcept {
   lane& forker = *joined.forker;
   lane_state& state = *joined.forker_state;
   state.ended = joined.outer_ended;
-  if (const loop_port* const port = loop_port_now(); port != nullptr) [[unlikely]]
-    port->team_joined(joined);
+  steered_team_joined(joined);
   // A child of a fork inside the region: its recorder is another, and the parent joins for the parent.
   if (observe::t_lane != &forker) return;
   const ticks end = base::now();
@@ -201,14 +204,14 @@ void end_region(team& joined, const member_slot* slots) noexcept {
 }
 
 bool fork_team(team& opened, const caller& from, const void* outlined, std::uint32_t most, const char* source) noexcept {
-  here at;
-  if (!find_here(at)) return false;
-  lane_state& state = *at.state;
+  lane_context context;
+  if (!lookup(context)) return false;
+  lane_state& state = *context.state;
   const std::uint32_t outer_region = region_of_construct(state);
   const known_region* const region = region_at(state, from.of, outlined, outer_region, source);
   if (region == nullptr) return false;
   const std::uint32_t outer_level = state.innermost != nullptr ? state.innermost->level : outer_region != no_subject;
-  begin_region(at, opened, from, outlined, *region, outer_level + 1);
+  begin_region(context, opened, from, outlined, *region, outer_level + 1);
   const std::uint32_t room = lane_state::max_slots - state.slots_used;
   opened.slots = state.slots + state.slots_used;
   opened.slot_count = most < room ? most : room;
@@ -223,9 +226,10 @@ void join_team(team& joined) noexcept {
   end_region(joined, joined.slots);
 }
 
-void enter(member& mine, const here& at, team& of, runtime* with, std::uint32_t region, std::uint32_t number) noexcept {
-  lane_state& state = *at.state;
-  mine.on = at.on;
+void enter(member& mine, const lane_context& context, team& of, runtime* with, std::uint32_t region,
+           std::uint32_t number) noexcept {
+  lane_state& state = *context.state;
+  mine.on = context.on;
   mine.state = &state;
   mine.outer_team = state.innermost;
   mine.outer_region = state.region;
@@ -237,7 +241,7 @@ void enter(member& mine, const here& at, team& of, runtime* with, std::uint32_t 
   mine.outer_task = state.sampling.now;
   state.sampling.now = {};
   state.innermost = &of;
-  t_proven = {};
+  t_short_regions = {};
   thread_uses(with);
   state.region = region;
   state.number = number;
@@ -263,21 +267,20 @@ void leave(member& mine) noexcept {
 }
 
 void begin_member(member& mine, team& of, std::uint32_t number) noexcept {
-  here at;
+  lane_context context;
   mine.on = nullptr;
   if (of.level == 1) {
     begin_steered_part(of, number);
-    if (const loop_port* const port = port_of_team(); port != nullptr && of.has_loop) [[unlikely]]
-      port->begin_forked_loop(of);
+    if (of.has_loop && t_steered_part.is_in_team) begin_forked_loop(of);
   }
-  if (!find_here(at)) return;
-  at.state->ended = {};
+  if (!lookup(context)) return;
+  context.state->ended = {};
   if (number >= of.slot_count) return;
   mine.slot = &of.slots[number];
-  enter(mine, at, of, of.of, of.subject, number);
+  enter(mine, context, of, of.of, of.subject, number);
   mine.begin = base::now();
-  at.on->record(event_kind::work_begin, of.subject, 0, of.instance, number, mine.begin);
-  if (of.has_loop) begin_loop(at, of.loop);
+  context.on->record(event_kind::work_begin, of.subject, 0, of.instance, number, mine.begin);
+  if (of.has_loop) begin_loop(context, of.loop);
 }
 
 void end_member(member& mine, team& of) noexcept {

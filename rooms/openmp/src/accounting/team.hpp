@@ -20,7 +20,7 @@
 
 namespace trimtab::openmp {
 
-struct here;
+struct lane_context;
 struct known_region;
 struct lane_state;
 struct team;
@@ -138,8 +138,8 @@ struct unbundled_region {
 };
 
 // Stamps the fork: fills in all of the team but its slots, and records that it begins.
-void begin_region(const here& at, team& opened, const caller& from, const void* outlined, const known_region& region,
-                  std::uint32_t level) noexcept;
+void begin_region(const lane_context& context, team& opened, const caller& from, const void* outlined,
+                  const known_region& region, std::uint32_t level) noexcept;
 // Stamps the join, and accounts it now or later. slots: nullptr for the lane's rings.
 void end_region(team& joined, const member_slot* slots) noexcept;
 
@@ -152,7 +152,8 @@ void prepare_accounting() noexcept;
 void account_joined(lane_state& state) noexcept;
 void begin_member(member& mine, team& of, std::uint32_t number) noexcept;
 // What both kinds of members do: the lane goes into the region, and comes back.
-void enter(member& mine, const here& at, team& of, runtime* with, std::uint32_t region, std::uint32_t number) noexcept;
+void enter(member& mine, const lane_context& context, team& of, runtime* with, std::uint32_t region,
+           std::uint32_t number) noexcept;
 void leave(member& mine) noexcept;
 void end_member(member& mine, team& of) noexcept;
 

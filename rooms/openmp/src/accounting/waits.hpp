@@ -15,7 +15,7 @@ class wait {
   wait& operator=(const wait&) = delete;
 
  private:
-  here m_here{};
+  lane_context m_context{};
   bool m_is_on;
   bool m_is_in_stretch = false;  // see task_sampling
   observe::subject_kind m_kind;
@@ -26,8 +26,8 @@ class wait {
   ticks m_credit = 0;
 };
 // One that is not timed. Returns the row that it went to; nullptr: none.
-observe::profile_row* count_wait(const here& at, observe::subject_kind kind, observe::wait_kind why, const void* place,
-                                 const char* source) noexcept;
+observe::profile_row* count_wait(const lane_context& context, observe::subject_kind kind, observe::wait_kind why,
+                                 const void* place, const char* source) noexcept;
 
 // Static loops and reductions are no constructs that a short region must be timed for.
 bool is_sampled(observe::schedule how) noexcept;
@@ -51,8 +51,8 @@ class team_barrier {
   caller m_from;
 };
 
-void lock_entered(const here& at, ticks asked) noexcept;
-void lock_left(const here& at, const void* place, observe::subject_kind kind) noexcept;
-void single_passed(const here& at, const void* place, bool is_executed) noexcept;
+void lock_entered(const lane_context& context, ticks asked) noexcept;
+void lock_left(const lane_context& context, const void* place, observe::subject_kind kind) noexcept;
+void single_passed(const lane_context& context, const void* place, bool is_executed) noexcept;
 
 }  // namespace trimtab::openmp

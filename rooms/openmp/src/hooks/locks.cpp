@@ -14,9 +14,9 @@ TRIMTAB_HOOK void omp_set_lock(void* lock) {
   if (from.is_internal) return forward(lock);
   // Of one that is free nobody waits: it is only counted.
   auto* const test = real<int(void*)>(from, symbol::omp_test_lock);
-  here at;
-  if (test != nullptr && find_here(at) && !trimtab::observe::the_recorder.traces() && test(lock) != 0) {
-    count_wait(at, subject_kind::lock, wait_kind::lock, TRIMTAB_PLACE, nullptr);
+  lane_context context;
+  if (test != nullptr && lookup(context) && !trimtab::observe::the_recorder.traces() && test(lock) != 0) {
+    count_wait(context, subject_kind::lock, wait_kind::lock, TRIMTAB_PLACE, nullptr);
     return;
   }
   const wait waited(subject_kind::lock, wait_kind::lock, TRIMTAB_PLACE);

@@ -20,9 +20,9 @@ std::atomic<bool> is_yielding{false};
 
 // Identities are unique in the process without asking other lanes, and tell the subject: 20 bits of it, 13 of the lane,
 // 31 of the lane's count (a trace has no room for more).
-std::uint64_t new_identity(const here& at, std::uint32_t subject) noexcept {
-  const std::uint64_t lane_bits = std::uint64_t{at.on->id() + 1u} << 31;
-  return (std::uint64_t{subject + 1u} << 44) | lane_bits | (++at.state->tasks & 0x7fffffffu);
+std::uint64_t new_identity(const lane_context& context, std::uint32_t subject) noexcept {
+  const std::uint64_t lane_bits = std::uint64_t{context.on->id() + 1u} << 31;
+  return (std::uint64_t{subject + 1u} << 44) | lane_bits | (++context.state->tasks & 0x7fffffffu);
 }
 std::uint32_t subject_of(std::uint64_t identity) noexcept { return static_cast<std::uint32_t>(identity >> 44) - 1u; }
 
@@ -35,28 +35,28 @@ std::uint32_t subject_created(lane_state& state) noexcept {
 }
 
 void task_was_created(const ompt_data* parent, const void*, ompt_data* task, int flags, int, const void*) noexcept {
-  here at;
-  if ((flags & ompt_explicit_task) == 0 || !find_here(at)) return;
-  const std::uint32_t subject = subject_created(*at.state);
-  task->value = new_identity(at, subject);
-  at.on->record(event_kind::task_created, subject, 0, task->value, parent == nullptr ? 0 : parent->value, base::now());
-  at.on->count_hook(1);
+  lane_context context;
+  if ((flags & ompt_explicit_task) == 0 || !lookup(context)) return;
+  const std::uint32_t subject = subject_created(*context.state);
+  task->value = new_identity(context, subject);
+  context.on->record(event_kind::task_created, subject, 0, task->value, parent == nullptr ? 0 : parent->value, base::now());
+  context.on->count_hook(1);
 }
 
 // A lane leaves one task and goes on with another; implicit ones have no identity.
 void task_was_scheduled(const ompt_data* left, int, const ompt_data* next) noexcept {
-  here at;
-  if (next == nullptr || !find_here(at)) return;
-  at.state->left_task = left->value;
-  at.state->scheduled_task = next->value;
+  lane_context context;
+  if (next == nullptr || !lookup(context)) return;
+  context.state->left_task = left->value;
+  context.state->scheduled_task = next->value;
 }
 
 void dependence_was_found(const ompt_data* before, const ompt_data* after) noexcept {
-  here at;
+  lane_context context;
   // A taskwait with dependences waits for tasks without being one.
-  if (before->value == 0 || after->value == 0 || !find_here(at)) return;
-  at.on->record(event_kind::edge, at.state->region, 0, before->value, after->value, base::now());
-  at.on->count_hook(1);
+  if (before->value == 0 || after->value == 0 || !lookup(context)) return;
+  context.on->record(event_kind::edge, context.state->region, 0, before->value, after->value, base::now());
+  context.on->count_hook(1);
 }
 
 int initialize(ompt_lookup lookup, int, ompt_data*) noexcept {

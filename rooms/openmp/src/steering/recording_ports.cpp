@@ -79,16 +79,10 @@ constexpr kmpc_loop_calls<number, signed_number> kmpc_calls{
 constexpr kmpc_loop_port kmpc_port{kmpc_calls<std::int32_t, std::int32_t>, kmpc_calls<std::uint32_t, std::int32_t>,
                                    kmpc_calls<std::int64_t, std::int64_t>, kmpc_calls<std::uint64_t, std::int64_t>};
 
-// The others' names are inline functions or objects of steering's.
-void begin_unshared_there(const caller& from) noexcept { begin_unshared(from); }
-void end_shared_there(const caller& from) noexcept { end_shared(from); }
-void pass_barrier(const caller& from) noexcept { barrier_passed(from); }
-void close_joined(const team& joined) noexcept { team_joined(joined); }
 void note_end(const void* outlined, std::uint32_t subject, ticks wall) noexcept { region_ended(outlined, subject, wall); }
 
-constexpr loop_port loops{steer_member,         steer_no_member,  begin_shared_at_fork,
-                          begin_unshared_there, end_shared_there, pass_barrier,
-                          close_joined,         &gomp_port,       &kmpc_port};
+constexpr loop_port loops{begin_part_of,  begin_shared_at_fork, begin_unshared, end_shared,
+                          barrier_passed, team_joined,          &gomp_port,     &kmpc_port};
 constexpr team_port teams{fit_clause_slowly, note_skew};
 constexpr region_port regions{note_end, note_longest_part, is_start_timed};
 constexpr wait_port waits{note_passage};
@@ -130,6 +124,7 @@ void provide_ports(const conditions& now) noexcept {
   provide(the_steering_ports.regions, &regions, now.are_fitted);
   provide(the_steering_ports.waits, &waits, now.is_timing);
   provide(the_steering_ports.run_virtually, &run_virtually, now.are_virtual);
+  the_steering_ports.are_forks_changed.store(now.is_fitting || now.are_virtual);
 }
 
 }  // namespace

@@ -138,26 +138,8 @@ struct steered_thread {
 };
 extern constinit thread_local steered_thread t_steered;
 
-// Around a member's part.
-inline void steer_member(const team& of, std::uint32_t number) noexcept {
-  if (!is_steering.load(std::memory_order_relaxed)) [[likely]]
-    return;
-  if (number == 0 && t_forked.site != nullptr) [[unlikely]]
-    region_started(base::now());
-  t_proven = {};
-  t_is_in_steered_team = true;
-  t_steered.of = &of;
-  t_steered.number = number;
-  t_steered.claimed_loop = 0;
-  t_steered.site = nullptr;
-  t_steered.chain.drop();
-}
-// What the first thread measures may go on until its team has joined.
-inline void steer_no_member() noexcept {
-  t_is_in_steered_team = false;
-  t_steered.of = nullptr;
-  if (t_steered.number != 0) t_steered.chain.drop();
-}
+// A member's part begins (loop_port::part_begins).
+void begin_part_of(const team& outermost, std::uint32_t number) noexcept;
 
 // The calling thread begins a loop. What is to be done with it; nullptr: what the program wrote.
 const loop_plan* begin_shared(const caller& from, const loop_to_share& loop) noexcept;
@@ -172,27 +154,13 @@ inline steered_thread* shared_loop(const caller& from) noexcept {
   return t_steered.site != nullptr && t_steered.plan != nullptr && is_in_shared_loop(from) ? &t_steered : nullptr;
 }
 // This thread gets nothing more of it.
-void end_shared_slowly(const caller& from) noexcept;
-inline void end_shared(const caller& from) noexcept {
-  if (t_steered.site != nullptr) [[unlikely]]
-    end_shared_slowly(from);
-}
+void end_shared(const caller& from) noexcept;
 // A loop begins that is not for here: what was under way has been left (cancelled).
-inline void begin_unshared(const caller& from) noexcept {
-  if (t_steered.site != nullptr && is_in_shared_loop(from)) [[unlikely]]
-    t_steered.site = nullptr;
-}
+void begin_unshared(const caller& from) noexcept;
 
 // The calling thread has passed a barrier of the team in which it made the call, and so have all its members come to it.
-void barrier_passed_slowly(const caller& from) noexcept;
-inline void barrier_passed(const caller& from) noexcept {
-  if (t_steered.chain.is_open()) [[unlikely]]
-    barrier_passed_slowly(from);
-}
+void barrier_passed(const caller& from) noexcept;
 // The team that the calling thread forked has joined.
-inline void team_joined(const team& joined) noexcept {
-  if (t_steered.chain.is_open_in(joined)) [[unlikely]]
-    t_steered.chain.close(base::now());
-}
+void team_joined(const team& joined) noexcept;
 
 }  // namespace trimtab::openmp

@@ -14,20 +14,20 @@ using observe::schedule;
 template <class number>
 void started(const caller& from, const void* place, schedule kind, unsigned dimensions, const number* counts,
              std::uint64_t chunk) noexcept {
-  here at;
-  if (from.is_internal || !find_here(at)) return;
-  begin_loop(at, {kind, chunk, static_cast<std::uint64_t>(counts[0]), 1, place});
-  at.state->loop.dimensions = dimensions;
+  lane_context context;
+  if (from.is_internal || !lookup(context)) return;
+  begin_loop(context, {kind, chunk, static_cast<std::uint64_t>(counts[0]), 1, place});
+  context.state->loop.dimensions = dimensions;
 }
 
 template <class number>
 void answered(const caller& from, bool is_more, const number* first, const number* last) noexcept {
-  here at;
-  if (from.is_internal || first == nullptr || last == nullptr || !find_here(at)) return;
+  lane_context context;
+  if (from.is_internal || first == nullptr || last == nullptr || !lookup(context)) return;
   if (is_more)
-    take_chunk(at, static_cast<std::int64_t>(*first), count_of(*first, *last, 1));
+    take_chunk(context, static_cast<std::int64_t>(*first), count_of(*first, *last, 1));
   else
-    end_loop(at);
+    end_loop(context);
 }
 
 // More dimensions than any program has; they are passed along whether used or not, since the runtime reads as

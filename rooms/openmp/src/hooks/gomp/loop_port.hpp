@@ -47,7 +47,7 @@ bool start_shared_loop(const caller& from, const loop_to_share& loop, bool is_up
 }
 template <class number>
 bool next_of_shared_loop(const caller& from, number* begin, number* end, bool& is_more) {
-  const loop_port* const port = port_of_team();
+  const loop_port* const port = port_of_shared_loop();
   return port != nullptr && port->gomp->of<number>().next(from, begin, end, is_more);
 }
 

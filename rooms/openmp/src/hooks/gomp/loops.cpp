@@ -16,32 +16,34 @@ loop_to_share loop_of(schedule written, std::uint64_t chunk, number first, numbe
       increment};
 }
 
-bool find_outside_runtime(const caller& from, here& at) noexcept { return !from.is_internal && find_here(at); }
+bool find_outside_runtime(const caller& from, lane_context& context) noexcept {
+  return !from.is_internal && lookup(context);
+}
 
 template <class number>
 void started(const caller& from, const void* place, schedule kind, number first, number last, std::int64_t increment,
              std::uint64_t chunk) noexcept {
   begin_unshared_loop(from);
-  here at;
-  if (!find_outside_runtime(from, at) || is_left_to_sample(*at.state, kind)) return;
-  begin_loop(at, {kind, chunk, count_of(first, last, increment), increment, place});
+  lane_context context;
+  if (!find_outside_runtime(from, context) || is_left_to_sample(*context.state, kind)) return;
+  begin_loop(context, {kind, chunk, count_of(first, last, increment), increment, place});
 }
 
 // After the runtime answered: a chunk [first, last), or no more.
 template <class number>
 void answered(const caller& from, bool is_more, number first, number last) noexcept {
   if (!is_more) end_shared_loop(from);
-  here at;
-  if (!find_outside_runtime(from, at)) return;
+  lane_context context;
+  if (!find_outside_runtime(from, context)) return;
   if (is_more)
-    take_chunk(at, static_cast<std::int64_t>(first), count_of(first, last, at.state->loop.increment));
+    take_chunk(context, static_cast<std::int64_t>(first), count_of(first, last, context.state->loop.increment));
   else
-    end_loop(at);
+    end_loop(context);
 }
 
 void ended(const caller& from) noexcept {
-  here at;
-  if (find_outside_runtime(from, at)) end_loop(at);
+  lane_context context;
+  if (find_outside_runtime(from, context)) end_loop(context);
 }
 
 }  // namespace
@@ -57,7 +59,7 @@ using namespace trimtab::openmp;
     const auto size = static_cast<std::uint64_t>(chunk);                                                       \
     started(from, TRIMTAB_PLACE, kind, first, last, increment, size);                                          \
     bool is_more = false;                                                                                      \
-    if (!is_sharable || !t_is_in_steered_team ||                                                               \
+    if (!is_sharable || !t_steered_part.is_in_team ||                                                          \
         !start_shared_loop<long>(from, loop_of(kind, size, first, last, increment), true, from_, to, is_more)) \
       is_more = forward(first, last, increment, chunk, from_, to);                                             \
     answered(from, is_more, *from_, *to);                                                                      \
@@ -80,7 +82,7 @@ TRIMTAB_START(GOMP_loop_ordered_guided_start, schedule::guided, false)
     if (forward == nullptr) return false;                                                                                \
     started(from, TRIMTAB_PLACE, schedule::runtime, first, last, increment, 0);                                          \
     bool is_more = false;                                                                                                \
-    if (!is_sharable || !t_is_in_steered_team ||                                                                         \
+    if (!is_sharable || !t_steered_part.is_in_team ||                                                                    \
         !start_shared_loop<long>(from, loop_of(schedule::runtime, 0, first, last, increment), true, from_, to, is_more)) \
       is_more = forward(first, last, increment, from_, to);                                                              \
     answered(from, is_more, *from_, *to);                                                                                \
@@ -92,15 +94,15 @@ TRIMTAB_RUNTIME_START(GOMP_loop_maybe_nonmonotonic_runtime_start, true)
 TRIMTAB_RUNTIME_START(GOMP_loop_ordered_runtime_start, false)
 #undef TRIMTAB_RUNTIME_START
 
-#define TRIMTAB_NEXT(name, number)                                                                             \
-  TRIMTAB_HOOK bool name(number* from_, number* to) {                                                          \
-    const caller from = TRIMTAB_CALLER;                                                                        \
-    auto* const forward = real<bool(number*, number*)>(from, symbol::name);                                    \
-    if (forward == nullptr) return false;                                                                      \
-    bool is_more = false;                                                                                      \
-    if (!t_is_in_steered_team || !next_of_shared_loop(from, from_, to, is_more)) is_more = forward(from_, to); \
-    answered(from, is_more, *from_, *to);                                                                      \
-    return is_more;                                                                                            \
+#define TRIMTAB_NEXT(name, number)                                                                                       \
+  TRIMTAB_HOOK bool name(number* from_, number* to) {                                                                    \
+    const caller from = TRIMTAB_CALLER;                                                                                  \
+    auto* const forward = real<bool(number*, number*)>(from, symbol::name);                                              \
+    if (forward == nullptr) return false;                                                                                \
+    bool is_more = false;                                                                                                \
+    if (!t_steered_part.has_shared_loop || !next_of_shared_loop(from, from_, to, is_more)) is_more = forward(from_, to); \
+    answered(from, is_more, *from_, *to);                                                                                \
+    return is_more;                                                                                                      \
   }
 TRIMTAB_NEXT(GOMP_loop_static_next, long)
 TRIMTAB_NEXT(GOMP_loop_dynamic_next, long)
@@ -123,7 +125,7 @@ TRIMTAB_NEXT(GOMP_loop_ordered_runtime_next, long)
     const auto step = static_cast<std::int64_t>(increment);                                                \
     started(from, TRIMTAB_PLACE, kind, first, last, step, chunk);                                          \
     bool is_more = false;                                                                                  \
-    if (!is_sharable || !t_is_in_steered_team ||                                                           \
+    if (!is_sharable || !t_steered_part.is_in_team ||                                                      \
         !start_shared_loop<ull>(from, loop_of(kind, chunk, first, last, step), is_up, from_, to, is_more)) \
       is_more = forward(is_up, first, last, increment, chunk, from_, to);                                  \
     answered(from, is_more, *from_, *to);                                                                  \
@@ -147,7 +149,7 @@ TRIMTAB_ULL_START(GOMP_loop_ull_ordered_guided_start, schedule::guided, false)
     const auto step = static_cast<std::int64_t>(increment);                                                         \
     started(from, TRIMTAB_PLACE, schedule::runtime, first, last, step, 0);                                          \
     bool is_more = false;                                                                                           \
-    if (!is_sharable || !t_is_in_steered_team ||                                                                    \
+    if (!is_sharable || !t_steered_part.is_in_team ||                                                               \
         !start_shared_loop<ull>(from, loop_of(schedule::runtime, 0, first, last, step), is_up, from_, to, is_more)) \
       is_more = forward(is_up, first, last, increment, from_, to);                                                  \
     answered(from, is_more, *from_, *to);                                                                           \

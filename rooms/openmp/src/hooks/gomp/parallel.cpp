@@ -64,6 +64,21 @@ using parallel_function = void(gomp_function, void*, unsigned, unsigned);
   run_region(from, fn, data, threads, {}, [&](gomp_function f, void* d) { forward(f, d, threads, flags); });
 }
 
+struct changed_fork {
+  bool is_done;      // the region has run
+  unsigned threads;  // otherwise: the clause that it gets
+};
+
+// A function of its own, so that forks that nobody changes keep less.
+[[gnu::noinline]] changed_fork change_fork(const void* return_address, gomp_function fn, void* data, unsigned threads,
+                                           unsigned flags) {
+  const void* const outlined = reinterpret_cast<const void*>(fn);
+  if (const team_port* const port = team_port_now())
+    threads = port->fit_clause(caller_of(outlined, return_address, entry::gomp), outlined, threads);
+  auto* const run_virtually = the_steering_ports.run_virtually.load(std::memory_order_relaxed);
+  return {run_virtually != nullptr && run_virtually(return_address, fn, data, threads, flags), threads};
+}
+
 using observe::schedule;
 using parallel_loop_function = void(gomp_function, void*, unsigned, long, long, long, long, unsigned);
 
@@ -104,11 +119,11 @@ using namespace trimtab::openmp;
 TRIMTAB_HOOK void GOMP_parallel(gomp_function fn, void* data, unsigned threads, unsigned flags) {
   const void* const return_address = __builtin_return_address(0);
   const void* const outlined = reinterpret_cast<const void*>(fn);
-  if (const team_port* const port = team_port_now(); port != nullptr) [[unlikely]]
-    threads = port->fit_clause(caller_of(outlined, return_address, entry::gomp), outlined, threads);
-  if (auto* const run_virtually = the_steering_ports.run_virtually.load(std::memory_order_relaxed);
-      run_virtually != nullptr && run_virtually(return_address, fn, data, threads, flags)) [[unlikely]]
-    return;
+  if (the_steering_ports.are_forks_changed.load(std::memory_order_relaxed)) [[unlikely]] {
+    const changed_fork changed = change_fork(return_address, fn, data, threads, flags);
+    if (changed.is_done) return;
+    threads = changed.threads;
+  }
   if (const known_region* const region = open_short_region(outlined, return_address)) {
     real<parallel_function>({region->of, false}, symbol::GOMP_parallel)(fn, data, threads, flags);
     return close_short_region();
@@ -179,7 +194,8 @@ TRIMTAB_HOOK int omp_get_num_threads() {
   const caller from = caller_at(__builtin_return_address(0), entry::omp);
   auto* const forward = real<int()>(from, symbol::omp_get_num_threads);
   if (forward == nullptr) return 1;
-  here at;
-  if (!from.is_internal && find_here(at) && at.state->innermost != nullptr) inferred_loop_passed(at, TRIMTAB_PLACE);
+  lane_context context;
+  if (!from.is_internal && lookup(context) && context.state->innermost != nullptr)
+    inferred_loop_passed(context, TRIMTAB_PLACE);
   return forward();
 }

@@ -10,16 +10,16 @@ using observe::wait_kind;
 
 template <class call>
 void enter_lock(const caller& from, call enter) {
-  here at;
-  if (from.is_internal || !find_here(at)) return enter();
+  lane_context context;
+  if (from.is_internal || !lookup(context)) return enter();
   const ticks asked = base::now();
   enter();
-  lock_entered(at, asked);
+  lock_entered(context, asked);
 }
 
 void leave_lock(const caller& from, const void* place, subject_kind kind) noexcept {
-  here at;
-  if (!from.is_internal && find_here(at)) lock_left(at, place, kind);
+  lane_context context;
+  if (!from.is_internal && lookup(context)) lock_left(context, place, kind);
 }
 
 }  // namespace
@@ -113,8 +113,8 @@ TRIMTAB_HOOK bool GOMP_single_start() {
   auto* const forward = real<bool()>(from, symbol::GOMP_single_start);
   if (forward == nullptr) return true;
   const bool is_mine = forward();
-  here at;
-  if (!from.is_internal && find_here(at)) single_passed(at, TRIMTAB_PLACE, is_mine);
+  lane_context context;
+  if (!from.is_internal && lookup(context)) single_passed(context, TRIMTAB_PLACE, is_mine);
   return is_mine;
 }
 
@@ -122,14 +122,14 @@ TRIMTAB_HOOK void* GOMP_single_copy_start() {
   const caller from = TRIMTAB_CALLER;
   auto* const forward = real<void*()>(from, symbol::GOMP_single_copy_start);
   if (forward == nullptr) return nullptr;
-  here at;
-  if (from.is_internal || !find_here(at)) return forward();
+  lane_context context;
+  if (from.is_internal || !lookup(context)) return forward();
   const ticks asked = trimtab::base::now();
   void* const copied = forward();
   // nullptr: this lane executes; otherwise it has waited for the one that did, at a barrier.
   if (copied != nullptr) team_barrier_passed(from);
-  if (copied != nullptr && at.state->innermost != nullptr) at.state->idle += trimtab::base::now() - asked;
-  single_passed(at, TRIMTAB_PLACE, copied == nullptr);
+  if (copied != nullptr && context.state->innermost != nullptr) context.state->idle += trimtab::base::now() - asked;
+  single_passed(context, TRIMTAB_PLACE, copied == nullptr);
   return copied;
 }
 

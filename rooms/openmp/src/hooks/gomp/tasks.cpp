@@ -15,10 +15,10 @@ struct task_call {
 [[gnu::noinline]] task_call call_of_task(gomp_function fn, const void* called_from) noexcept {
   const caller from = caller_of(reinterpret_cast<const void*>(fn), called_from, entry::gomp);
   auto* const forward = real<void()>(from, symbol::GOMP_task);
-  here at;
-  if (forward == nullptr || from.is_internal || !find_here(at)) return {forward, fn};
+  lane_context context;
+  if (forward == nullptr || from.is_internal || !lookup(context)) return {forward, fn};
   const auto thunk = thunk_of(fn);
-  task_created(at, thunk.slot, reinterpret_cast<const void*>(fn), from.of);
+  task_created(context, thunk.slot, reinterpret_cast<const void*>(fn), from.of);
   return {forward, thunk.run};
 }
 
@@ -63,10 +63,10 @@ TRIMTAB_HOOK void GOMP_task(gomp_function fn, void* data, void (*copy)(void*, vo
     auto* const forward = real<void(gomp_function, void*, void (*)(void*, void*), long, long, unsigned, unsigned long, int, \
                                     number, number, number)>(from, symbol::name);                                           \
     if (forward == nullptr) return;                                                                                         \
-    here at;                                                                                                                \
-    if (from.is_internal || !find_here(at))                                                                                 \
+    lane_context context;                                                                                                   \
+    if (from.is_internal || !lookup(context))                                                                               \
       return forward(fn, data, copy, bytes, alignment, flags, tasks, priority, first, last, step);                          \
-    const taskloop_call making(at, reinterpret_cast<const void*>(fn));                                                      \
+    const taskloop_call making(context, reinterpret_cast<const void*>(fn));                                                 \
     const wait waited(trimtab::observe::subject_kind::taskloop, trimtab::observe::wait_kind::taskwait, TRIMTAB_PLACE);      \
     forward(thunk_of(fn).run, data, copy, bytes, alignment, flags, tasks, priority, first, last, step);                     \
   }

@@ -20,9 +20,9 @@ void member_main(void* argument) {
 template <class entry>
 void start_region(const caller& from, gomp_function outlined, void* data, unsigned clause, const loop_start& loop,
                   entry enter) {
-  here at;
-  if (from.is_internal || !find_here(at)) return enter(outlined, data);
-  lane_state& state = *at.state;
+  lane_context context;
+  if (from.is_internal || !lookup(context)) return enter(outlined, data);
+  lane_state& state = *context.state;
   const std::uint32_t depth = state.unbundled++;
   if (depth >= lane_state::max_unbundled) return enter(outlined, data);
   unbundled_region& region = state.unbundled_regions[depth];
@@ -93,9 +93,9 @@ TRIMTAB_HOOK void GOMP_parallel_end() {
   const caller from = TRIMTAB_CALLER;
   auto* const forward = real<void()>(from, symbol::GOMP_parallel_end);
   if (forward == nullptr) return;
-  here at;
-  if (from.is_internal || !find_here(at) || at.state->unbundled == 0) return forward();
-  lane_state& state = *at.state;
+  lane_context context;
+  if (from.is_internal || !lookup(context) || context.state->unbundled == 0) return forward();
+  lane_state& state = *context.state;
   const std::uint32_t depth = --state.unbundled;
   if (depth >= lane_state::max_unbundled || !state.unbundled_regions[depth].is_recorded) return forward();
   unbundled_region& region = state.unbundled_regions[depth];

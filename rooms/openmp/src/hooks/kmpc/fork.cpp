@@ -68,16 +68,16 @@ void league_main(std::int32_t* thread, std::int32_t* bound, fork_frame* frame) {
 
 // Upper bounds of what the next fork makes: its clause if there is one, and what the runtime would take otherwise.
 std::uint32_t most_members(const caller& from) noexcept {
-  here at;
-  return find_here(at) ? most_threads(from, at.state->requested_threads) : 0;
+  lane_context context;
+  return lookup(context) ? most_threads(from, context.state->requested_threads) : 0;
 }
 std::uint32_t most_teams(const caller& from) noexcept {
-  here at;
-  if (!find_here(at)) return 0;
+  lane_context context;
+  if (!lookup(context)) return 0;
   auto* const ask = real<int()>(from, symbol::omp_get_max_teams);
   const int most = ask == nullptr ? 1 : ask();
   const std::uint32_t standard = most < 1 ? 1u : static_cast<std::uint32_t>(most);
-  const std::uint32_t clause = std::exchange(at.state->teams_asked, 0u);
+  const std::uint32_t clause = std::exchange(context.state->teams_asked, 0u);
   return clause > standard ? clause : standard;
 }
 
@@ -115,9 +115,9 @@ void fit_fork_slowly(ident* where, microtask outlined, const void* return_addres
   const caller from = caller_of(where, return_address, entry::kmpc);
   auto* const number = real<std::int32_t(ident*)>(from, symbol::__kmpc_global_thread_num);
   auto* const push = real<void(ident*, std::int32_t, std::int32_t)>(from, symbol::__kmpc_push_num_threads);
-  here at;
-  if (number == nullptr || push == nullptr || !find_here(at)) return;
-  const std::uint32_t clause = at.state->requested_threads;
+  lane_context context;
+  if (number == nullptr || push == nullptr || !lookup(context)) return;
+  const std::uint32_t clause = context.state->requested_threads;
   if (const std::uint32_t members = fitted_clause(from, reinterpret_cast<const void*>(outlined), clause); members != clause)
     push(where, number(where), static_cast<std::int32_t>(members));
 }
@@ -148,11 +148,11 @@ inline int read_arguments(void** arguments, int count, va_list list) noexcept {
   turn_block_time_at_fork(from);
   fork_frame frame;
   const int taken = read_arguments(frame.arguments, count, list);
-  here at;
-  if (taken <= max_short && find_here(at)) {
+  lane_context context;
+  if (taken <= max_short && lookup(context)) {
     thunk_set& among = taken <= 4 ? kmpc_regions_few : kmpc_regions_medium;
     const void* const function = reinterpret_cast<const void*>(outlined);
-    if (void* const thunk = open_outermost(from, function, at.state->requested_threads, source_of(where), among)) {
+    if (void* const thunk = open_outermost(from, function, context.state->requested_threads, source_of(where), among)) {
       hand_on(forward, where, reinterpret_cast<microtask>(thunk), taken, frame.arguments);
       return close_outermost();
     }
@@ -161,8 +161,8 @@ inline int read_arguments(void** arguments, int count, va_list list) noexcept {
 }
 
 void ask_for_teams(const caller& from, std::int32_t most) noexcept {
-  here at;
-  if (!from.is_internal && most > 0 && find_here(at)) at.state->teams_asked = static_cast<std::uint32_t>(most);
+  lane_context context;
+  if (!from.is_internal && most > 0 && lookup(context)) context.state->teams_asked = static_cast<std::uint32_t>(most);
 }
 
 }  // namespace
@@ -244,9 +244,9 @@ TRIMTAB_HOOK void __kmpc_serialized_parallel(ident* where, std::int32_t thread) 
   auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_serialized_parallel);
   if (forward == nullptr) return;
   forward(where, thread);
-  here at;
-  if (from.is_internal || !find_here(at)) return;
-  lane_state& state = *at.state;
+  lane_context context;
+  if (from.is_internal || !lookup(context)) return;
+  lane_state& state = *context.state;
   if (state.serialized < lane_state::max_serialized) {
     serialized_region& opened = state.serialized_regions[state.serialized];
     // The compiler may have copied the call (an unrolled loop): where it says which construct this is, by its
@@ -260,9 +260,9 @@ TRIMTAB_HOOK void __kmpc_serialized_parallel(ident* where, std::int32_t thread) 
 
 TRIMTAB_HOOK void __kmpc_end_serialized_parallel(ident* where, std::int32_t thread) {
   const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
-  here at;
-  if (!from.is_internal && find_here(at) && at.state->serialized > 0) {
-    lane_state& state = *at.state;
+  lane_context context;
+  if (!from.is_internal && lookup(context) && context.state->serialized > 0) {
+    lane_state& state = *context.state;
     state.serialized -= 1;
     if (state.serialized < lane_state::max_serialized && state.serialized_regions[state.serialized].is_recorded) {
       serialized_region& closed = state.serialized_regions[state.serialized];
@@ -276,8 +276,9 @@ TRIMTAB_HOOK void __kmpc_end_serialized_parallel(ident* where, std::int32_t thre
 
 TRIMTAB_HOOK void __kmpc_push_num_threads(ident* where, std::int32_t thread, std::int32_t threads) {
   const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
-  here at;
-  if (!from.is_internal && threads > 0 && find_here(at)) at.state->requested_threads = static_cast<std::uint32_t>(threads);
+  lane_context context;
+  if (!from.is_internal && threads > 0 && lookup(context))
+    context.state->requested_threads = static_cast<std::uint32_t>(threads);
   if (auto* const forward = real<void(ident*, std::int32_t, std::int32_t)>(from, symbol::__kmpc_push_num_threads))
     forward(where, thread, threads);
 }

@@ -14,30 +14,30 @@ template <class number, class signed_number>
 void static_started(const caller& from, const void* return_address, const ident* where, std::int32_t kind, number first,
                     number last, number last_here, const number* lower, const number* upper, const signed_number* stride,
                     signed_number increment, signed_number chunk) noexcept {
-  here at;
-  if (from.is_internal || !find_here(at)) return;
+  lane_context context;
+  if (from.is_internal || !lookup(context)) return;
   const bool is_sections = where != nullptr && (where->flags & ident_work_sections) != 0;
   const schedule how = is_sections ? schedule::sections : schedule_of_llvm(kind);
-  if (is_left_to_sample(*at.state, how)) return;
+  if (is_left_to_sample(*context.state, how)) return;
   const bool is_chunked = is_chunked_llvm(kind);
   const std::uint64_t size = is_chunked || how == schedule::static_chunked ? static_cast<std::uint64_t>(chunk) : 0;
-  begin_loop(at, {how, size, inclusive_count(first, last, increment), increment, place_of_call(return_address)},
+  begin_loop(context, {how, size, inclusive_count(first, last, increment), increment, place_of_call(return_address)},
              source_of(where));
   const own_part mine = is_chunked ? blocks_of(*lower, *upper, last_here, *stride, increment)
                                    : own_part{inclusive_count(*lower, *upper, increment), 1};
-  take_chunk(at, static_cast<std::int64_t>(*lower), mine.iterations);
-  if (mine.blocks > 1) at.state->loop.chunks += mine.blocks - 1;
+  take_chunk(context, static_cast<std::int64_t>(*lower), mine.iterations);
+  if (mine.blocks > 1) context.state->loop.chunks += mine.blocks - 1;
 }
 
 template <class number>
 void dispatch_started(const caller& from, const void* place, const ident* where, std::int32_t kind, number first,
                       number last, std::int64_t increment, std::int64_t chunk) noexcept {
   begin_unshared_loop(from);
-  here at;
-  if (from.is_internal || !find_here(at)) return;
+  lane_context context;
+  if (from.is_internal || !lookup(context)) return;
   const schedule how = schedule_of_llvm(kind);
   const bool is_chunk_known = how == schedule::dynamic || how == schedule::guided || how == schedule::static_chunked;
-  begin_loop(at,
+  begin_loop(context,
              {how, is_chunk_known ? static_cast<std::uint64_t>(chunk) : 0, inclusive_count(first, last, increment),
               increment, place},
              source_of(where));
@@ -46,12 +46,12 @@ void dispatch_started(const caller& from, const void* place, const ident* where,
 template <class number>
 void dispatch_answered(const caller& from, bool is_more, const number* lower, const number* upper) noexcept {
   if (!is_more) end_shared_loop(from);
-  here at;
-  if (from.is_internal || !find_here(at)) return;
+  lane_context context;
+  if (from.is_internal || !lookup(context)) return;
   if (is_more)
-    take_chunk(at, static_cast<std::int64_t>(*lower), inclusive_count(*lower, *upper, at.state->loop.increment));
+    take_chunk(context, static_cast<std::int64_t>(*lower), inclusive_count(*lower, *upper, context.state->loop.increment));
   else
-    end_loop(at);
+    end_loop(context);
 }
 
 template <class number>
@@ -116,8 +116,8 @@ template <symbol which, short_call call, class number, class signed_number>
 [[gnu::noinline]] void end_static(const void* place, ident* where, std::int32_t thread) {
   const caller from = caller_of(where, place, entry::kmpc);
   end_shared_loop(from);
-  here at;
-  if (!from.is_internal && find_here(at)) end_loop(at);
+  lane_context context;
+  if (!from.is_internal && lookup(context)) end_loop(context);
   auto* const forward = real<static_fini>(from, symbol::__kmpc_for_static_fini);
   if (forward == nullptr) return;
   know_way<short_call::fini>(from, place, forward);
@@ -195,7 +195,7 @@ TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
     auto* const forward = real<int(ident*, std::int32_t, std::int32_t*, number*, number*, signed_number*)>(               \
         from, symbol::__kmpc_dispatch_next_##suffix);                                                                     \
     if (forward == nullptr) return 0;                                                                                     \
-    const loop_port* const port = port_of_team();                                                                         \
+    const loop_port* const port = port_of_shared_loop();                                                                  \
     int is_more = 0;                                                                                                      \
     if (port == nullptr ||                                                                                                \
         !port->kmpc->of<number>().next(from, {forward, where, thread}, {is_last, lower, upper, stride}, is_more))         \

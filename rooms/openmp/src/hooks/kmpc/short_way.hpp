@@ -26,7 +26,7 @@ template <short_call which, class function>
 function* short_way(const void* place) noexcept {
   auto& calls = t_known_calls.of[static_cast<unsigned>(which)];
   const auto* const known = calls.find(place, [place](const known_calls::call& each) { return each.place == place; });
-  return known != nullptr && t_proven.is_untimed == places_generation.load(std::memory_order_relaxed)
+  return known != nullptr && t_short_regions.is_untimed == places_generation.load(std::memory_order_relaxed)
              ? reinterpret_cast<function*>(known->function)
              : nullptr;
 }
@@ -34,9 +34,9 @@ function* short_way(const void* place) noexcept {
 template <short_call which, class function>
 void know_way(const caller& from, const void* place, function* forward) noexcept {
   if (from.is_internal || !prove_untimed()) return;
-  if (t_known_calls.generation != t_proven.is_untimed) {
+  if (t_known_calls.generation != t_short_regions.is_untimed) {
     t_known_calls = {};
-    t_known_calls.generation = t_proven.is_untimed;
+    t_known_calls.generation = t_short_regions.is_untimed;
   }
   const auto is_free = [place](const known_calls::call& each) { return each.place == nullptr || each.place == place; };
   t_known_calls.of[static_cast<unsigned>(which)].free_for(place, is_free) = {place, reinterpret_cast<void*>(forward)};

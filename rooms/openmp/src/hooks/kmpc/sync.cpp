@@ -51,30 +51,30 @@ TRIMTAB_HOOK void __kmpc_critical(ident* where, std::int32_t thread, void* lock)
   const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<void(ident*, std::int32_t, void*)>(from, symbol::__kmpc_critical);
   if (forward == nullptr) return;
-  here at;
-  if (from.is_internal || !find_here(at)) return forward(where, thread, lock);
+  lane_context context;
+  if (from.is_internal || !lookup(context)) return forward(where, thread, lock);
   const ticks asked = trimtab::base::now();
   forward(where, thread, lock);
-  lock_entered(at, asked);
+  lock_entered(context, asked);
 }
 
 TRIMTAB_HOOK void __kmpc_critical_with_hint(ident* where, std::int32_t thread, void* lock, std::uint32_t hint) {
   const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   auto* const forward = real<void(ident*, std::int32_t, void*, std::uint32_t)>(from, symbol::__kmpc_critical_with_hint);
   if (forward == nullptr) return;
-  here at;
-  if (from.is_internal || !find_here(at)) return forward(where, thread, lock, hint);
+  lane_context context;
+  if (from.is_internal || !lookup(context)) return forward(where, thread, lock, hint);
   const ticks asked = trimtab::base::now();
   forward(where, thread, lock, hint);
-  lock_entered(at, asked);
+  lock_entered(context, asked);
 }
 
 TRIMTAB_HOOK void __kmpc_end_critical(ident* where, std::int32_t thread, void* lock) {
   const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
   if (auto* const forward = real<void(ident*, std::int32_t, void*)>(from, symbol::__kmpc_end_critical))
     forward(where, thread, lock);
-  here at;
-  if (!from.is_internal && find_here(at)) lock_left(at, TRIMTAB_PLACE, subject_kind::critical);
+  lane_context context;
+  if (!from.is_internal && lookup(context)) lock_left(context, TRIMTAB_PLACE, subject_kind::critical);
 }
 
 TRIMTAB_HOOK std::int32_t __kmpc_single(ident* where, std::int32_t thread) {
@@ -82,8 +82,8 @@ TRIMTAB_HOOK std::int32_t __kmpc_single(ident* where, std::int32_t thread) {
   auto* const forward = real<std::int32_t(ident*, std::int32_t)>(from, symbol::__kmpc_single);
   if (forward == nullptr) return 1;
   const std::int32_t is_mine = forward(where, thread);
-  here at;
-  if (!from.is_internal && find_here(at)) single_passed(at, TRIMTAB_PLACE, is_mine != 0);
+  lane_context context;
+  if (!from.is_internal && lookup(context)) single_passed(context, TRIMTAB_PLACE, is_mine != 0);
   return is_mine;
 }
 

@@ -33,15 +33,15 @@ const void* entry_of(const void* task) noexcept {
                          : reinterpret_cast<const void*>(static_cast<const kmp_task*>(task)->routine);
 }
 
-void undeferred_begins(const here& at, const void* task) noexcept {
-  lane_state& state = *at.state;
+void undeferred_begins(const lane_context& context, const void* task) noexcept {
+  lane_state& state = *context.state;
   if (state.undeferred < lane_state::max_undeferred)
     begin_task(state.undeferred_tasks[state.undeferred], start_task(slot_of(task), false), false);
   state.undeferred += 1;
 }
 
-void undeferred_ends(const here& at) noexcept {
-  lane_state& state = *at.state;
+void undeferred_ends(const lane_context& context) noexcept {
+  lane_state& state = *context.state;
   if (state.undeferred == 0) return;
   state.undeferred -= 1;
   if (state.undeferred < lane_state::max_undeferred) end_task(state.undeferred_tasks[state.undeferred]);
@@ -50,11 +50,11 @@ void undeferred_ends(const here& at) noexcept {
 // Runs `call`, the runtime's taskloop, which makes and perhaps runs the pieces of `task`.
 template <class function>
 void taskloop(const caller& from, const void* place, const ident* where, const void* task, bool is_waiting, function call) {
-  here at;
-  if (from.is_internal || !find_here(at)) return call();
+  lane_context context;
+  if (from.is_internal || !lookup(context)) return call();
   const void* const entry = entry_of(task);
-  pattern_created(at, entry);
-  const taskloop_call making(at, entry);
+  pattern_created(context, entry);
+  const taskloop_call making(context, entry);
   if (!is_waiting) return call();
   const wait waited(subject_kind::taskloop, wait_kind::taskwait, place, source_of(where));
   call();
@@ -72,10 +72,10 @@ TRIMTAB_HOOK void* __kmpc_omp_task_alloc(ident* where, std::int32_t thread, std:
       from, symbol::__kmpc_omp_task_alloc);
   if (forward == nullptr) return nullptr;
   kmp_task_function run = entry;
-  here at;
-  if (!from.is_internal && entry != nullptr && find_here(at)) {
+  lane_context context;
+  if (!from.is_internal && entry != nullptr && lookup(context)) {
     const auto thunk = thunk_of(entry);
-    task_created(at, thunk.slot, reinterpret_cast<const void*>(entry), from.of, source_of(where));
+    task_created(context, thunk.slot, reinterpret_cast<const void*>(entry), from.of, source_of(where));
     run = thunk.run;
   }
   return forward(where, thread, flags, task_bytes, shared_bytes, run);
@@ -86,14 +86,14 @@ TRIMTAB_HOOK void __kmpc_omp_task_begin_if0(ident* where, std::int32_t thread, v
   auto* const forward = real<void(ident*, std::int32_t, void*)>(from, symbol::__kmpc_omp_task_begin_if0);
   if (forward == nullptr) return;
   forward(where, thread, task);
-  here at;
-  if (!from.is_internal && find_here(at)) undeferred_begins(at, task);
+  lane_context context;
+  if (!from.is_internal && lookup(context)) undeferred_begins(context, task);
 }
 
 TRIMTAB_HOOK void __kmpc_omp_task_complete_if0(ident* where, std::int32_t thread, void* task) {
   const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
-  here at;
-  if (!from.is_internal && find_here(at)) undeferred_ends(at);
+  lane_context context;
+  if (!from.is_internal && lookup(context)) undeferred_ends(context);
   if (auto* const forward = real<void(ident*, std::int32_t, void*)>(from, symbol::__kmpc_omp_task_complete_if0))
     forward(where, thread, task);
 }
