@@ -98,7 +98,7 @@ struct alignas(64) team {
   bool is_sample;  // see short_regions.hpp
   ended_part outer_ended;
   loop_start loop;
-  // See steered_loops.hpp.
+  // Of loops that are shared out in another way; by the loop port.
   std::uint64_t epoch;
   loop_site* shared_site;  // of the loop that the fork itself starts; nullptr: none that could be changed
   const loop_plan* shared_plan;
