@@ -117,6 +117,19 @@ def test_a_region_inside_a_task_is_counted_once(tmp_path: Path) -> None:
     check(report, work=13 / 20, barrier_wait=1 / 20, serial=6 / 20)
 
 
+def test_a_part_of_a_task_that_another_worker_began_is_part_of_its_time(tmp_path: Path) -> None:
+    # Two tasks of 1 s each until they left their thread; 3 s of one of them on the other worker, which counts none.
+    later = row(TASK, Metric.TASK, 3 * S, count=0)
+    lanes = [
+        LaneFile(),
+        LaneFile(rows=[state(RUNS, 10.0), tasks(2, 1.0)], run_s=10.0),
+        LaneFile(rows=[state(RUNS, 10.0), later], run_s=10.0),
+    ]
+    (found,) = report_of(tmp_path, lanes, 10.0)["tasks"]
+    assert (found["count"], found["timed"]) == (2, 2)
+    assert found["total_s"] == pytest.approx(5.0)
+
+
 def test_what_timed_tasks_do_not_explain_is_the_runtime(tmp_path: Path) -> None:
     # 10 M tasks in 10 s; 100,000 were timed, at 0.5 us each, of which a clock read of 20 ns: they stand for 4.8 s.
     each = 500

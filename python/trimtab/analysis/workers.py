@@ -143,7 +143,8 @@ def _estimate(process: Process, rows: Records) -> NDArray[np.float64]:
     that, it is taken off.
     """
     counted = (rows["flags"] & TASKS_COUNTED) != 0
-    scaled = rows["sum"] * (rows["count"] / np.maximum(rows["timed"], 1))
+    # A lane may have only later parts of tasks that others began: their time, and nothing to count.
+    scaled = rows["sum"] * np.maximum(rows["count"] / np.maximum(rows["timed"], 1), 1.0)
     read = np.where(rows["timed"] > 0, float(process.header["clock_read_ns"]) / process.ns_per_tick, 0.0)
     alone = np.maximum(
         rows["x"][:, TaskFields.ESTIMATE].astype(float) - rows["count"].astype(float) * read, 0.0

@@ -33,13 +33,19 @@ base::ticks lane::task_ends(std::uint32_t subject, std::uint64_t task, base::tic
   if (m_task_depth == 0) return 0;
   const task_time ended = task_end(subject, task, at);
   profile_row* const row = own_row(subject, metric::task);
-  if (row == nullptr) return ended.inclusive;
-  if (ended.is_known)
-    add(row, ended.own);
-  else
-    row->count += 1;
-  row->x[task_fields::inclusive] += ended.inclusive;
+  add_task(row, ended);
+  if (row != nullptr) row->x[task_fields::inclusive] += ended.inclusive;
   return ended.inclusive;
+}
+
+void lane::add_task(profile_row* row, const task_time& took, task_part part) noexcept {
+  if (row == nullptr) return;
+  if (part == task_part::later)
+    row->sum += took.own;
+  else if (took.is_known)
+    add(row, took.own);
+  else
+    count(row);
 }
 
 void lane::task_inside_begins(base::ticks at) noexcept {

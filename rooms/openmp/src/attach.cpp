@@ -1,6 +1,6 @@
 // The room as session sees it.
-#include "ompt.hpp"
-#include "outermost.hpp"
+#include "accounting/outermost.hpp"
+#include "hooks/ompt.hpp"
 #include "trimtab/openmp/openmp.hpp"
 
 namespace trimtab::openmp {
@@ -33,7 +33,7 @@ void detach() noexcept {
 }
 
 void after_fork() noexcept {
-  t_proven = {};
+  t_short_regions = {};
   runtimes_after_fork();
   outermost_after_fork();
 }

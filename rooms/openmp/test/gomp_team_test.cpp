@@ -6,7 +6,9 @@
 #include <thread>
 #include <vector>
 
-#include "hooks.hpp"
+#include "accounting/tasks.hpp"
+#include "accounting/waits.hpp"
+#include "hooks/hook.hpp"
 #include "scratch_folder.hpp"
 #include "steering/wait_times.hpp"
 #include "trimtab/openmp/block_time.hpp"
@@ -247,11 +249,11 @@ TEST(lane, is_fresh_for_the_next_thread_after_one_that_ended_inside_a_region) {
     begin_member(mine, never_joined, 0);
   }).join();
   std::thread([] {
-    here at;
-    ASSERT_TRUE(find_here(at));
-    EXPECT_EQ(at.state->innermost, nullptr);
-    EXPECT_EQ(at.state->slots_used, 0u);
-    EXPECT_EQ(at.state->region, no_subject);
+    lane_context context;
+    ASSERT_TRUE(lookup(context));
+    EXPECT_EQ(context.state->innermost, nullptr);
+    EXPECT_EQ(context.state->slots_used, 0u);
+    EXPECT_EQ(context.state->region, no_subject);
   }).join();
 }
 
@@ -261,14 +263,14 @@ TEST(loop, counts_iterations_and_chunks_once_per_lane) {
   ASSERT_TRUE(fork_team(shared, nobody, &region, 1, nullptr));
   member mine;
   begin_member(mine, shared, 0);
-  here at;
-  ASSERT_TRUE(find_here(at));
-  begin_loop(at, {observe::schedule::dynamic, 3, 10, 1, &loop_place});
-  for (const std::uint64_t taken : {3, 3, 3, 1}) take_chunk(at, 0, taken);
-  end_loop(at);
-  end_loop(at);
-  const profile_row* const row = at.on->own_row(at.state->loop.subject, metric::loop, shared.subject,
-                                                static_cast<std::uint16_t>(observe::schedule::dynamic));
+  lane_context context;
+  ASSERT_TRUE(lookup(context));
+  begin_loop(context, {observe::schedule::dynamic, 3, 10, 1, &loop_place});
+  for (const std::uint64_t taken : {3, 3, 3, 1}) take_chunk(context, 0, taken);
+  end_loop(context);
+  end_loop(context);
+  const profile_row* const row = context.on->own_row(context.state->loop.subject, metric::loop, shared.subject,
+                                                     static_cast<std::uint16_t>(observe::schedule::dynamic));
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(row->count, 1u);
   EXPECT_EQ(std::vector<std::uint64_t>(row->x, row->x + 4), (std::vector<std::uint64_t>{10, 4, 3, 10}));

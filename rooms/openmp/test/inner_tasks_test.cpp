@@ -4,8 +4,9 @@
 #include <cmath>
 #include <random>
 
+#include "accounting/tasks.hpp"
+#include "accounting/waits.hpp"
 #include "recorded_names.hpp"
-#include "team.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -37,9 +38,9 @@ profile_row wait_row() {
 class inner_tasks_of_a_lane : public ::testing::Test {
  protected:
   void SetUp() override {
-    here at;
-    ASSERT_TRUE(find_here(at));
-    m_state = at.state;
+    lane_context context;
+    ASSERT_TRUE(lookup(context));
+    m_state = context.state;
     m_state->sampling = {};
     for (const gomp_function each : {outer_function, inner_function}) kind_of(each) = {};
   }
@@ -195,6 +196,21 @@ TEST_F(inner_tasks_of_a_lane, a_part_of_a_task_is_no_other_task) {
     end_task(part);
   }
   EXPECT_EQ(task_row(inner_function, sampled).count - before.count, 1u);
+}
+
+TEST_F(inner_tasks_of_a_lane, parts_of_a_task_are_timed_as_one) {
+  const profile_row before = task_row(inner_function, 0);
+  const ticks long_one = ticks_of(20'000);
+  for (const bool is_continued : {false, true, true}) {
+    running_task part;
+    begin_task(part, start_task(slot_of(inner_function), is_continued), is_continued);
+    spin(long_one);
+    end_task(part);
+  }
+  const profile_row after = task_row(inner_function, 0);
+  EXPECT_EQ(after.count - before.count, 1u);
+  EXPECT_EQ(after.timed - before.timed, 1u);
+  EXPECT_GE(after.sum - before.sum, 3 * long_one);
 }
 
 // No sample could tell how many such there are: each is found, and stands for itself.

@@ -1,9 +1,9 @@
 // Decoding what clang's code passes along.
-#include "kmpc_ident.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "hooks/kmpc/ident.hpp"
 
 namespace trimtab::openmp {
 namespace {

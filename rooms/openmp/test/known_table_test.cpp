@@ -1,5 +1,5 @@
 // What a lane knows of places: places that fall together do not forget each other.
-#include "known_table.hpp"
+#include "accounting/known_table.hpp"
 
 #include <gtest/gtest.h>
 

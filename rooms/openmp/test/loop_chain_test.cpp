@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "hooks.hpp"
+#include "hooks/hook.hpp"
 #include "steering/steered_loops.hpp"
 
 namespace trimtab::openmp {
@@ -35,15 +35,18 @@ class loop_chain_test : public ::testing::Test {
     is_steering.store(true);
     level = 1;
     t_steered = {};
+    t_steered_part = {};
     outer.of = runtime_of_outer.get();
     outer.outlined = &function[used++];
     outer.level = 1;
+    outer.mode = region_mode::shared_out;
     outer.epoch = steering_epoch.load();
-    steer_member(outer, 0);
+    begin_steered_part(outer, 0);
   }
   void TearDown() override {
     is_steering.store(false);
     t_steered = {};
+    t_steered_part = {};
   }
 
   caller us() const { return {runtime_of_outer.get(), false}; }
@@ -123,7 +126,7 @@ TEST_F(loop_chain_test, a_loop_without_a_barrier_lasts_until_its_own_team_joins)
   team inner{};
   team_joined(inner);
   EXPECT_TRUE(is_measuring());
-  steer_no_member();
+  end_steered_part();
   team_joined(outer);
   EXPECT_FALSE(is_measuring());
 }
@@ -156,7 +159,7 @@ TEST_F(loop_chain_test, what_is_tried_of_one_is_known_of_the_others) {
   publish(first, plans.emplace_back(loop_plan{0, nullptr, 7, sharing::guided, false, 4, {}}));
   outer.epoch = steering_epoch.load();
   outer.further_ones = 3;
-  steer_member(outer, 0);
+  begin_steered_part(outer, 0);
   run(100), run(300);
   close();
   ASSERT_TRUE(take(first, found));
@@ -177,7 +180,7 @@ TEST_F(loop_chain_test, what_earlier_runs_found_disturbs_nobody_beside_it) {
   static auto& plans = *new std::deque<loop_plan>;
   publish(first, plans.emplace_back(loop_plan{0, nullptr, under_what_was_known, sharing::guided, false, 4, {}}));
   outer.epoch = steering_epoch.load();
-  steer_member(outer, 0);
+  begin_steered_part(outer, 0);
   run(100), run(300);
   close();
   ASSERT_TRUE(take(second, found));
@@ -202,12 +205,12 @@ TEST_F(loop_chain_test, a_loop_that_was_left_before_its_end_is_not_measured) {
 
 TEST_F(loop_chain_test, a_team_begins_with_nothing_under_way) {
   run(100);
-  steer_member(outer, 0);
+  begin_steered_part(outer, 0);
   EXPECT_FALSE(is_measuring()) << "its thread left the last one by pthread_exit, or longjmp";
 }
 
 TEST_F(loop_chain_test, only_the_first_thread_measures) {
-  steer_member(outer, 1);
+  begin_steered_part(outer, 1);
   loop_site& site = run(100);
   pass_barrier();
   EXPECT_FALSE(is_measuring());
@@ -225,13 +228,13 @@ TEST_F(loop_chain_test, it_begins_where_any_member_begins) {
   std::vector<member_load> loads(loop_site::most_members);
   site.loads.store(loads.data());
   outer.forked_at = base::now();
-  steer_member(outer, 1);
+  begin_steered_part(outer, 1);
   run(100);
   run(200);
   const ticks begun = loads[1].chain_begun.load();
   EXPECT_GE(begun, outer.forked_at);
   // The first thread comes when the other one has done all of it.
-  steer_member(outer, 0);
+  begin_steered_part(outer, 0);
   run(100);
   const ticks late = t_steered.chain.begin() - begun;
   ASSERT_GT(late, 0u);
@@ -240,7 +243,7 @@ TEST_F(loop_chain_test, it_begins_where_any_member_begins) {
   EXPECT_EQ(found.took, long_time + late);
   // What was left of an instance before is not of this one.
   outer.forked_at = base::now();
-  steer_member(outer, 0);
+  begin_steered_part(outer, 0);
   run(100);
   close();
   ASSERT_TRUE(take(site, found));
@@ -263,7 +266,7 @@ TEST_F(loop_chain_test, a_member_begins_a_chain_anew_behind_each_barrier) {
   close();
   std::vector<member_load> loads(loop_site::most_members);
   site.loads.store(loads.data());
-  steer_member(outer, 1);
+  begin_steered_part(outer, 1);
   run(100);
   const ticks first = loads[1].chain_begun.load();
   run(100);

@@ -1,5 +1,5 @@
 // Outermost regions through their thunks, with a runtime of our own that only knows thread numbers.
-#include "outermost.hpp"
+#include "accounting/outermost.hpp"
 
 #include <gtest/gtest.h>
 
@@ -132,10 +132,10 @@ TEST(outermost, how_far_apart_members_end_is_noted_where_teams_are_fitted) {
   take_longest_skew();
   run_region<6>(2, long_enough(), others::after_the_forker);
   EXPECT_EQ(take_longest_skew(), 0u) << "without consent nothing is";
-  is_fitting_teams = true;
+  is_fitting_teams.store(true);
   run_region<6>(3, long_enough(), others::after_the_forker);
   run_region<6>(1, long_enough());
-  is_fitting_teams = false;
+  is_fitting_teams.store(false);
   EXPECT_GE(take_longest_skew(), 2 * long_enough());
   EXPECT_EQ(take_longest_skew(), 0u) << "since the last look";
 }

@@ -1,5 +1,5 @@
 // What this very program asks the dynamic linker for.
-#include "references.hpp"
+#include "runtimes/references.hpp"
 
 #include <gnu/libc-version.h>
 #include <gtest/gtest.h>

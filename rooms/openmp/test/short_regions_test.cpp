@@ -1,14 +1,17 @@
 // Short regions whose members are not timed, with a runtime of our own that knows numbers and who is in a region. How
 // long instances were is told by hand, so that nothing depends on the machine's speed.
-#include "short_regions.hpp"
+#include "accounting/short_regions.hpp"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <thread>
 
-#include "kmpc_short_way.hpp"
+#include "hooks/kmpc/short_way.hpp"
 #include "recorded_names.hpp"
+#include "steering/steered_loops.hpp"
+#include "steering/team_sizes.hpp"
+#include "steering/watching.hpp"
 #include "trimtab/openmp/block_time.hpp"
 
 namespace trimtab::openmp {
@@ -141,7 +144,7 @@ TEST_F(short_regions, all_are_timed_while_a_loop_may_be_shared_out_in_another_wa
   run_untimed<17>(region);
   do region.length.timed_one_in = short_timed_one_in;
   while (run_region<17>());
-  EXPECT_FALSE(t_state->outermost.is_left_out) << "one in 32 is timed: that one is watched";
+  EXPECT_EQ(t_state->outermost.mode, region_mode::shared_out) << "one in 32 is timed: that one is watched";
   EXPECT_EQ(t_state->outermost.further_ones, short_timed_one_in - 1);
   is_steering.store(false);
   forget_watching();
@@ -182,7 +185,7 @@ TEST_F(short_regions, most_are_only_counted_where_the_program_is_steered_and_nob
   is_steering.store(true);
   const ticks before = row<18>(untimed).sum;
   found = run_many<18>(region, [] {
-    if (t_state->short_one.instance != 0) t_state->short_one.forked_at -= ticks_of_us(1);
+    if (t_state->short_one.mode == region_mode::sampled) t_state->short_one.forked_at -= ticks_of_us(1);
   });
   EXPECT_GT(found.count, 1800u);
   EXPECT_GT(found.timed, found.count / stamped_one_in / 2);
@@ -218,7 +221,7 @@ TEST_F(short_regions, fewer_are_timed_where_the_program_is_steered_and_nothing_i
   watch(address<20>(), watching::always);
   EXPECT_EQ(after(1, 1), short_timed_one_in);
   forget_watching();
-  for (std::atomic<bool>* const asks : {&is_fitting_teams, &are_regions_fitted}) {
+  for (steering_switch* const asks : {&is_fitting_teams, &are_regions_fitted}) {
     asks->store(true);
     EXPECT_EQ(after(1, 1), short_timed_one_in);
     asks->store(false);
@@ -257,7 +260,7 @@ TEST_F(short_regions, a_construct_is_seen_in_one_that_is_only_counted) {
   bool is_counted_only = false;
   for (int i = 0; i < 1000 && !is_counted_only; ++i)
     run_untimed<19>(region, [&] {
-      is_counted_only = t_state->short_one.instance == 0;
+      is_counted_only = t_state->short_one.mode == region_mode::counted;
       if (is_counted_only) meet_barrier();
     });
   is_steering.store(false);
@@ -370,10 +373,10 @@ TEST_F(short_regions, a_construct_of_the_forker_belongs_to_its_region_and_ends_t
 
 TEST_F(short_regions, static_loops_are_left_to_the_sample_and_others_end_this) {
   const auto meet_loop = [](observe::schedule how) {
-    here at{};
-    ASSERT_TRUE(find_here(at));
-    if (!is_left_to_sample(*at.state, how)) begin_loop(at, {how, 0, 8, 1, &place});
-    end_loop(at);
+    lane_context context{};
+    ASSERT_TRUE(lookup(context));
+    if (!is_left_to_sample(*context.state, how)) begin_loop(context, {how, 0, 8, 1, &place});
+    end_loop(context);
   };
   const auto loops = [](observe::schedule how, std::uint32_t region) {
     const std::uint32_t loop = the_recorder.subject(subject_kind::loop, &place, true);
@@ -406,12 +409,13 @@ TEST_F(short_regions, a_construct_of_a_member_belongs_to_the_region_and_one_of_a
     std::thread([=] {
       thread_uses(&numbering());
       t_is_in_parallel = is_in_parallel;
-      here at{};
-      ASSERT_TRUE(find_here(at));
-      const std::uint64_t were_inside = waits_in(*at.on, subject<5>()), were_outside = waits_in(*at.on, no_subject);
+      lane_context context{};
+      ASSERT_TRUE(lookup(context));
+      const std::uint64_t were_inside = waits_in(*context.on, subject<5>()),
+                          were_outside = waits_in(*context.on, no_subject);
       meet_barrier();
-      EXPECT_EQ(waits_in(*at.on, subject<5>()) - were_inside, inside);
-      EXPECT_EQ(waits_in(*at.on, no_subject) - were_outside, outside);
+      EXPECT_EQ(waits_in(*context.on, subject<5>()) - were_inside, inside);
+      EXPECT_EQ(waits_in(*context.on, no_subject) - were_outside, outside);
     }).join();
   };
   run_untimed<5>(region, [&] { meet_as(0, 0, 1); });
@@ -473,7 +477,7 @@ TEST_F(short_regions, two_calls_whose_places_fall_together_both_go_the_short_way
   while (known.first_for(second) != known.first_for(first)) ++second;
   known_region& region = make_short<22>();
   for (int time = 0; time < 2; ++time) {
-    t_proven = {};
+    t_short_regions = {};
     run_untimed<22>(region, [&] {
       for (const char* const call : {first, second}) know_way<fini>({&numbering(), false}, call, nothing);
       for (const char* const call : {first, second}) EXPECT_EQ((short_way<fini, void()>(call)), &nothing) << time;
@@ -487,16 +491,16 @@ TEST_F(short_regions, what_was_found_out_holds_in_an_instance_without_timed_memb
   EXPECT_FALSE(prove_untimed()) << "in no region";
   run_untimed<20>(region, [] {
     EXPECT_TRUE(prove_untimed());
-    EXPECT_NE(t_proven.is_untimed, 0u);
+    EXPECT_NE(t_short_regions.is_untimed, 0u);
   });
-  EXPECT_EQ(t_proven.is_untimed, 0u);
-  run_untimed<20>(region, [] { EXPECT_NE(t_proven.is_untimed, 0u) << "not asked again"; });
+  EXPECT_EQ(t_short_regions.is_untimed, 0u);
+  run_untimed<20>(region, [] { EXPECT_NE(t_short_regions.is_untimed, 0u) << "not asked again"; });
   team inner;
   run_untimed<20>(region, [&] {
     ASSERT_TRUE(fork_team(inner, {&numbering(), false}, address<8>(), 1, nullptr));
     member mine;
     begin_member(mine, inner, 0);
-    EXPECT_EQ(t_proven.is_untimed, 0u);
+    EXPECT_EQ(t_short_regions.is_untimed, 0u);
     EXPECT_FALSE(prove_untimed()) << "a region inside";
     end_member(mine, inner);
     join_team(inner);
@@ -504,14 +508,17 @@ TEST_F(short_regions, what_was_found_out_holds_in_an_instance_without_timed_memb
   });
   // A member of another thread's region, whose forker it knows to leave members untimed.
   std::thread([] {
-    here at{};
-    ASSERT_TRUE(find_here(at));
+    lane_context context{};
+    ASSERT_TRUE(lookup(context));
     EXPECT_FALSE(prove_untimed()) << "the program's own thread";
     t_is_runtimes_own = true;
     EXPECT_TRUE(prove_untimed());
-    t_steered.of = &at.state->outermost;
+    is_steering.store(true);
+    begin_steered_part(context.state->outermost, 1);
     EXPECT_FALSE(prove_untimed()) << "its loops may be changed";
-    t_steered = {};
+    end_steered_part();
+    EXPECT_TRUE(prove_untimed());
+    is_steering.store(false);
   }).join();
 }
 
@@ -527,11 +534,11 @@ TEST_F(short_regions, that_none_is_under_way_is_asked_again_after_a_timed_one_an
   };
   while (!run()) {
   }
-  EXPECT_EQ(t_proven.is_outside, places_generation.load());
+  EXPECT_EQ(t_short_regions.is_outside, places_generation.load());
   while (run()) {
   }
-  EXPECT_EQ(t_proven.is_outside, 0u) << "timed";
-  while (region.length.counted_next == 0 || t_proven.is_outside == 0) run();
+  EXPECT_EQ(t_short_regions.is_outside, 0u) << "timed";
+  while (region.length.counted_next == 0 || t_short_regions.is_outside == 0) run();
   // An object was unloaded: the region's address may be another's.
   places_generation.fetch_add(1);
   EXPECT_EQ(open_short_region(address<21>(), &place), nullptr);

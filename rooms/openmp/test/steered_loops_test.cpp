@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "hooks.hpp"
+#include "hooks/hook.hpp"
 #include "steering/watching.hpp"
 
 namespace trimtab::openmp {
@@ -40,6 +40,7 @@ class steered_loops : public ::testing::Test {
     is_steering.store(true);
     level = 1;
     t_steered = {};
+    t_steered_part = {};
   }
   void TearDown() override { is_steering.store(false); }
 
@@ -49,6 +50,7 @@ class steered_loops : public ::testing::Test {
     made->outlined = outlined;
     made->of = &made_up_runtime();
     made->level = 1;
+    made->mode = region_mode::shared_out;
     made->epoch = steering_epoch.load();
     made->shared_site = nullptr;
     return made;
@@ -59,11 +61,11 @@ class steered_loops : public ::testing::Test {
   // The site of that loop, which it makes known.
   static loop_site& site_of(const void* outlined, std::uint64_t trip) {
     const auto of = fork(outlined);
-    steer_member(*of, 1);
+    begin_steered_part(*of, 1);
     begin_shared(us(), loop_of(trip));
     loop_site& found = *t_steered.site;
     end_shared(us());
-    steer_no_member();
+    end_steered_part();
     return found;
   }
   static void put_in_force(loop_site& site, sharing how, std::uint64_t under) {
@@ -85,7 +87,7 @@ TEST_F(steered_loops, a_team_has_the_plans_of_when_it_was_forked) {
   put_in_force(site, sharing::as_written, 3);
   const auto after = fork(&region_a);
   const auto plan_in = [](const team& of) {
-    steer_member(of, 0);
+    begin_steered_part(of, 0);
     return begin_shared(us(), loop_of(100));
   };
   EXPECT_EQ(plan_in(*before), nullptr);
@@ -100,7 +102,7 @@ TEST_F(steered_loops, only_loops_of_outermost_teams_of_our_own_are_served) {
   put_in_force(site, sharing::fac2, 1);
   const auto of = fork(&region_b);
   EXPECT_EQ(begin_shared(us(), loop_of(100)), nullptr) << "of no team";
-  steer_member(*of, 0);
+  begin_steered_part(*of, 0);
   EXPECT_NE(begin_shared(us(), loop_of(100)), nullptr);
   end_shared(us());
   level = 2;
@@ -119,7 +121,7 @@ TEST_F(steered_loops, a_loop_under_way_is_not_disturbed_by_regions_inside) {
   loop_site& site = site_of(&region_c, 100);
   put_in_force(site, sharing::tss, 1);
   const auto of = fork(&region_c);
-  steer_member(*of, 0);
+  begin_steered_part(*of, 0);
   ASSERT_NE(begin_shared(us(), loop_of(100)), nullptr);
   ASSERT_NE(shared_loop(us()), nullptr);
   level = 2;
@@ -152,7 +154,7 @@ TEST_F(steered_loops, what_is_known_is_in_force_from_the_first_one_on) {
   static const std::vector<known_plan> known{{key, {0, nullptr, under_what_was_known, sharing::guided, false, 8, {}}}};
   ASSERT_TRUE(prepare_sites(&known));
   const auto of = fork(&region_f);
-  steer_member(*of, 0);
+  begin_steered_part(*of, 0);
   const loop_plan* const plan = begin_shared(us(), loop_of(100));
   ASSERT_NE(plan, nullptr);
   EXPECT_EQ(plan->how, sharing::guided);
@@ -164,23 +166,23 @@ TEST_F(steered_loops, an_instance_that_is_left_out_does_what_the_program_wrote) 
   loop_site& site = site_of(&region_g, 100);
   put_in_force(site, sharing::fac2, 1);
   const auto of = fork(&region_g);
-  of->is_left_out = true;
+  of->mode = region_mode::timed;
   for (std::uint32_t number = 0; number < members; ++number) {
-    steer_member(*of, number);
+    begin_steered_part(*of, number);
     EXPECT_EQ(begin_shared(us(), loop_of(100)), nullptr);
     EXPECT_EQ(t_steered.site, nullptr) << "nor is it measured";
   }
   level = 0;
   EXPECT_EQ(share_at_fork(us(), *of, loop_of(100), members), nullptr);
   EXPECT_EQ(of->shared_site, nullptr);
-  of->is_left_out = false;
+  of->mode = region_mode::shared_out;
   EXPECT_NE(share_at_fork(us(), *of, loop_of(100), members), nullptr);
 }
 
 TEST_F(steered_loops, one_in_several_is_watched_of_who_is_watched_rarely) {
   std::uint64_t watched = 0, watched_of_a_row = 0;
   for (std::uint64_t i = 0; i < 8000; ++i)
-    watched += is_watched_one(i), watched_of_a_row += is_watched_one(i * watched_one_in);
+    watched += is_drawn(i, watched_one_in), watched_of_a_row += is_drawn(i * watched_one_in, watched_one_in);
   EXPECT_NEAR(static_cast<double>(watched), 1000, 300);
   EXPECT_NEAR(static_cast<double>(watched_of_a_row), 1000, 300) << "of a region that does something else every eighth time";
 }
@@ -190,7 +192,7 @@ TEST_F(steered_loops, those_that_are_watched_stand_for_those_that_are_not) {
   const auto of = fork(&region_h);
   of->further_ones = watched_one_in - 1;
   const auto took = static_cast<ticks>(observe::the_recorder.ticks_of_ns(1e6));
-  steer_member(*of, 0);
+  begin_steered_part(*of, 0);
   begin_shared(us(), loop_of(200));
   end_shared(us());
   t_steered.chain.close(t_steered.chain.begin() + took);
@@ -227,17 +229,17 @@ TEST_F(steered_loops, all_members_of_a_team_do_the_same) {
     for (const loop_plan* each : got) different += each != got[0];
     ++(got[0] != nullptr ? served : as_written);
     is_enough = ++round >= rounds && served > 0 && as_written > 0;
-    of->is_left_out = round % 5 == 0;
+    of->mode = round % 5 == 0 ? region_mode::timed : region_mode::shared_out;
     of->epoch = steering_epoch.load(std::memory_order_acquire);
   });
   const auto work = [&](std::uint32_t number) {
     while (!is_enough) {
       forked.arrive_and_wait();
-      steer_member(*of, number);
+      begin_steered_part(*of, number);
       got[number] = begin_shared(us(), loop_of(1000));
       end_shared(us());
       barrier_passed(us());
-      steer_no_member();
+      end_steered_part();
       done.arrive_and_wait();
     }
   };

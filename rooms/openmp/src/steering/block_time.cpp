@@ -1,11 +1,9 @@
 #include "steering/block_time.hpp"
 
+#include "steering/recording_ports.hpp"
 #include "steering/wait_times.hpp"
 
 namespace trimtab::openmp {
-
-std::atomic<std::uint32_t> block_time_version{0};
-constinit thread_local std::uint32_t t_block_time_version = 0;
 
 namespace {
 
@@ -19,12 +17,17 @@ constinit thread_local std::int64_t t_given = not_known;
 
 }  // namespace
 
-void watch_block_time() noexcept { block_time_version.store(1, std::memory_order_release); }
+void watch_block_time() noexcept {
+  the_steering_ports.turn_block_time.store(turn_block_time, std::memory_order_relaxed);
+  the_steering_ports.block_time_version.store(1, std::memory_order_release);
+}
 
 std::int64_t programs_block_time() noexcept { return programs_own.load(std::memory_order_acquire); }
 
 void time_waits(bool is_on) noexcept {
-  if (is_on != is_timing_waits()) waits_timed_since.store(is_on ? base::now() : 0, std::memory_order_relaxed);
+  if (is_on == is_timing_waits()) return;
+  waits_timed_since.store(is_on ? base::now() : 0, std::memory_order_relaxed);
+  update_recording();
 }
 
 region_waits waits_so_far() noexcept {
@@ -36,7 +39,7 @@ region_waits waits_so_far() noexcept {
 bool want_block_time(std::int64_t milliseconds) noexcept {
   if (is_set_by_program.load(std::memory_order_acquire)) return false;
   wanted.store(milliseconds, std::memory_order_relaxed);
-  block_time_version.fetch_add(1, std::memory_order_release);
+  the_steering_ports.block_time_version.fetch_add(1, std::memory_order_release);
   return true;
 }
 
@@ -48,7 +51,7 @@ void turn_block_time(const caller& from) noexcept {
     return;
   // Members have what their forker had: that is nobody's setting.
   if (level() != 0) return;
-  t_block_time_version = block_time_version.load(std::memory_order_acquire);
+  t_block_time_version = the_steering_ports.block_time_version.load(std::memory_order_acquire);
   const std::int64_t has = ask();
   std::int64_t own = not_known;
   if (programs_own.compare_exchange_strong(own, has)) own = has;

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <memory>
 
-#include "runtimes.hpp"
+#include "runtimes/runtimes.hpp"
 #include "steering/team_sizes.hpp"
 #include "trimtab/base/clock.hpp"
 #include "trimtab/observe/cpu_registry.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "hooks.hpp"
+#include "hooks/hook.hpp"
 #include "steering/claimed_loops.hpp"
 
 namespace trimtab::openmp {

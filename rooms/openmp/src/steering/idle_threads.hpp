@@ -7,7 +7,7 @@
 // By the first forker alone, outside of all regions.
 #pragma once
 
-#include "runtimes.hpp"
+#include "runtimes/runtimes.hpp"
 
 namespace trimtab::openmp {
 

@@ -12,7 +12,7 @@ namespace trimtab::openmp {
 
 using observe::the_recorder;
 
-std::atomic<bool> are_regions_fitted{false};
+constinit steering_switch are_regions_fitted;
 constinit thread_local forked_region t_forked{};
 
 namespace {

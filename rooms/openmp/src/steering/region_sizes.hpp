@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "steering/measurement_ring.hpp"
+#include "steering/recording_ports.hpp"
 #include "steering/team_sizes.hpp"
 
 namespace trimtab::openmp {
@@ -53,7 +54,7 @@ std::uint32_t region_count() noexcept;
 region_site& region_site_at(std::uint32_t index) noexcept;
 
 // True: regions have numbers of their own. The user consents.
-extern std::atomic<bool> are_regions_fitted;
+extern steering_switch are_regions_fitted;
 
 // Of the region and its loops as subjects (steer::subject_info).
 inline std::uint64_t group_of(const void* outlined) noexcept {

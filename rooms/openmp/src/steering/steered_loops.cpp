@@ -12,8 +12,7 @@ namespace trimtab::openmp {
 using observe::schedule;
 using observe::the_recorder;
 
-std::atomic<bool> is_steering{false};
-std::atomic<std::uint64_t> steering_epoch{1};
+constinit steering_switch is_steering;
 constinit thread_local steered_thread t_steered{};
 constinit std::array<std::atomic<watching>, region_places> watching_of_regions{};
 
@@ -114,6 +113,14 @@ std::uint32_t ask(const caller& from, symbol what) noexcept {
 
 namespace {
 
+// The outermost team that the calling thread is a member of; nullptr: none that could be steered.
+const team* team_now() noexcept { return t_steered_part.is_in_team ? t_steered.of : nullptr; }
+
+void leave_loop() noexcept {
+  t_steered.site = nullptr;
+  t_steered_part.has_loop = t_steered_part.has_shared_loop = false;
+}
+
 bool is_outermost(const caller& from, const team& of) noexcept {
   return of.of == from.of && ask(from, symbol::omp_get_level) == 1;
 }
@@ -145,6 +152,8 @@ void begin_serving(const team& of, loop_site& site, const loop_plan* plan, const
   mine.members = members;
   if (mine.plan != nullptr) mine.tickets = tickets_of(*plan, loop, members);
   if (mine.plan != nullptr && is_claimed(plan->how)) begin_claims(mine);
+  t_steered_part.has_loop = t_steered_part.is_measuring = true;
+  t_steered_part.has_shared_loop = mine.plan != nullptr;
   mine.begin = base::now();
   if (!mine.chain.is_open_in(of)) note_chain_begun(site, mine.number, mine.begin);
   if (mine.number != 0) return mine.chain.enter(of);
@@ -202,10 +211,31 @@ void publish(loop_site& site, loop_plan& plan) noexcept {
   steering_epoch.store(plan.since, std::memory_order_release);
 }
 
+void begin_part_of(const team& outermost, std::uint32_t number) noexcept {
+  if (number == 0 && t_forked.site != nullptr) [[unlikely]]
+    region_started(base::now());
+  t_short_regions = {};
+  t_steered.of = &outermost;
+  t_steered.number = number;
+  t_steered.claimed_loop = 0;
+  t_steered.site = nullptr;
+  t_steered.chain.drop();
+}
+
+void begin_unshared(const caller& from) noexcept {
+  if (t_steered.site != nullptr && is_in_shared_loop(from)) leave_loop();
+}
+
+void team_joined(const team& joined) noexcept {
+  if (!t_steered.chain.is_open_in(joined)) return;
+  t_steered.chain.close(base::now());
+  t_steered_part.is_measuring = false;
+}
+
 const loop_plan* begin_shared(const caller& from, const loop_to_share& loop) noexcept {
   begin_unshared(from);
-  const team* const of = t_steered.of;
-  if (of == nullptr || from.is_internal || of->is_left_out || !is_outermost(from, *of)) return nullptr;
+  const team* const of = team_now();
+  if (of == nullptr || from.is_internal || of->mode != region_mode::shared_out || !is_outermost(from, *of)) return nullptr;
   const std::uint32_t members = ask(from, symbol::omp_get_num_threads);
   if (!is_sharable(loop, members)) return nullptr;
   loop_site* const site = site_of({of->outlined, loop.trip, loop.chunk, loop.written});
@@ -215,7 +245,7 @@ const loop_plan* begin_shared(const caller& from, const loop_to_share& loop) noe
 }
 
 const loop_plan* share_at_fork(const caller& from, team& opened, const loop_to_share& loop, std::uint32_t threads) noexcept {
-  if (!is_steering.load(std::memory_order_relaxed) || opened.level != 1 || opened.is_left_out ||
+  if (!is_steering.load(std::memory_order_relaxed) || opened.level != 1 || opened.mode != region_mode::shared_out ||
       ask(from, symbol::omp_get_level) != 0 || !is_sharable(loop, threads))
     return nullptr;
   loop_site* const site = site_of({opened.outlined, loop.trip, loop.chunk, loop.written});
@@ -228,20 +258,21 @@ const loop_plan* share_at_fork(const caller& from, team& opened, const loop_to_s
 }
 
 void begin_shared_at_fork(const team& of) noexcept {
-  if (of.shared_site == nullptr || t_steered.of != &of) return;
+  if (of.shared_site == nullptr || team_now() != &of) return;
   begin_serving(of, *of.shared_site, of.shared_plan, of.shared_loop, of.shared_members);
 }
 
 // Not the runtime's own calls: LLVM's serves GCC's entry points by those of clang, which are hooked as well.
 bool is_in_shared_loop(const caller& from) noexcept {
-  return t_steered.of != nullptr && !from.is_internal && is_outermost(from, *t_steered.of);
+  const team* const of = team_now();
+  return of != nullptr && !from.is_internal && is_outermost(from, *of);
 }
 
-void end_shared_slowly(const caller& from) noexcept {
-  if (!is_in_shared_loop(from)) return;
+void end_shared(const caller& from) noexcept {
+  if (t_steered.site == nullptr || !is_in_shared_loop(from)) return;
   steered_thread& mine = t_steered;
   loop_site& site = *mine.site;
-  mine.site = nullptr;
+  leave_loop();
   const ticks now = base::now();
   if (mine.number == 0) mine.chain.end_loop(now);
   if (site.subject_1.load(std::memory_order_relaxed) == 0 && t_state != nullptr && t_state->loop.row != nullptr)
@@ -261,12 +292,14 @@ void add_load(loop_site& site, std::uint32_t number, const loop_plan* plan, tick
   if (!is_same) load.under.store(plan, std::memory_order_release);
 }
 
-void barrier_passed_slowly(const caller& from) noexcept {
+void barrier_passed(const caller& from) noexcept {
+  if (!t_steered.chain.is_open()) return;
   steered_thread& mine = t_steered;
   const ticks now = base::now();
   // Not a barrier of a team inside, nor one of another runtime's.
-  if (!is_in_shared_loop(from) || !mine.chain.is_open_in(*mine.of)) return;
+  if (!is_in_shared_loop(from) || !mine.chain.is_open_in(*team_now())) return;
   mine.number == 0 ? mine.chain.close(now) : mine.chain.drop();
+  t_steered_part.is_measuring = false;
 }
 
 void add_time(loop_site& site, const site_measurement& one) noexcept {

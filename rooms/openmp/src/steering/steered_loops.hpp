@@ -16,11 +16,13 @@
 #include <string>
 #include <vector>
 
+#include "accounting/steering_ports.hpp"
+#include "accounting/waits.hpp"
 #include "steering/cost_profile.hpp"
 #include "steering/loop_chain.hpp"
 #include "steering/loop_shares.hpp"
+#include "steering/recording_ports.hpp"
 #include "steering/region_sizes.hpp"
-#include "team.hpp"
 
 namespace trimtab::openmp {
 
@@ -98,7 +100,7 @@ void add_load(loop_site& site, std::uint32_t number, const loop_plan* plan, tick
 std::uint32_t ask(const caller& from, symbol what) noexcept;
 
 // True from the first region on in a process that is steered.
-extern std::atomic<bool> is_steering;
+extern steering_switch is_steering;
 
 // What earlier runs found: in force from a site's first loop on. `known` lives as long as the process.
 struct known_plan {
@@ -114,8 +116,6 @@ std::uint32_t site_count() noexcept;
 loop_site& site_at(std::uint32_t index) noexcept;
 // In force for teams forked from now on; fills in since and before.
 void publish(loop_site& site, loop_plan& plan) noexcept;
-
-extern std::atomic<std::uint64_t> steering_epoch;
 
 // What a thread is in. Of outermost teams only.
 struct steered_thread {
@@ -138,24 +138,8 @@ struct steered_thread {
 };
 extern constinit thread_local steered_thread t_steered;
 
-// Around a member's part.
-inline void steer_member(const team& of, std::uint32_t number) noexcept {
-  if (!is_steering.load(std::memory_order_relaxed)) [[likely]]
-    return;
-  if (number == 0 && t_forked.site != nullptr) [[unlikely]]
-    region_started(base::now());
-  t_proven = {};
-  t_steered.of = &of;
-  t_steered.number = number;
-  t_steered.claimed_loop = 0;
-  t_steered.site = nullptr;
-  t_steered.chain.drop();
-}
-// What the first thread measures may go on until its team has joined.
-inline void steer_no_member() noexcept {
-  t_steered.of = nullptr;
-  if (t_steered.number != 0) t_steered.chain.drop();
-}
+// A member's part begins (loop_port::part_begins).
+void begin_part_of(const team& outermost, std::uint32_t number) noexcept;
 
 // The calling thread begins a loop. What is to be done with it; nullptr: what the program wrote.
 const loop_plan* begin_shared(const caller& from, const loop_to_share& loop) noexcept;
@@ -170,42 +154,13 @@ inline steered_thread* shared_loop(const caller& from) noexcept {
   return t_steered.site != nullptr && t_steered.plan != nullptr && is_in_shared_loop(from) ? &t_steered : nullptr;
 }
 // This thread gets nothing more of it.
-void end_shared_slowly(const caller& from) noexcept;
-inline void end_shared(const caller& from) noexcept {
-  if (t_steered.site != nullptr) [[unlikely]]
-    end_shared_slowly(from);
-}
+void end_shared(const caller& from) noexcept;
 // A loop begins that is not for here: what was under way has been left (cancelled).
-inline void begin_unshared(const caller& from) noexcept {
-  if (t_steered.site != nullptr && is_in_shared_loop(from)) [[unlikely]]
-    t_steered.site = nullptr;
-}
+void begin_unshared(const caller& from) noexcept;
 
 // The calling thread has passed a barrier of the team in which it made the call, and so have all its members come to it.
-void barrier_passed_slowly(const caller& from) noexcept;
-inline void barrier_passed(const caller& from) noexcept {
-  if (t_steered.chain.is_open()) [[unlikely]]
-    barrier_passed_slowly(from);
-}
+void barrier_passed(const caller& from) noexcept;
 // The team that the calling thread forked has joined.
-inline void team_joined(const team& joined) noexcept {
-  if (t_steered.chain.is_open_in(joined)) [[unlikely]]
-    t_steered.chain.close(base::now());
-}
-
-// Around the real call of a barrier: a wait of the calling lane, and the end of what its team measures.
-class team_barrier {
- public:
-  team_barrier(const caller& from, observe::subject_kind kind, observe::wait_kind why, const void* place,
-               const char* source = nullptr) noexcept
-      : m_wait(kind, why, place, source), m_from(from) {}
-  ~team_barrier() { barrier_passed(m_from); }
-  team_barrier(const team_barrier&) = delete;
-  team_barrier& operator=(const team_barrier&) = delete;
-
- private:
-  wait m_wait;
-  caller m_from;
-};
+void team_joined(const team& joined) noexcept;
 
 }  // namespace trimtab::openmp

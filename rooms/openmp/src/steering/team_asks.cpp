@@ -1,7 +1,7 @@
 // Hooks of what a program asks and says about its number of threads; Fortran's names end in an underscore.
 #include <algorithm>
 
-#include "hooks.hpp"
+#include "hooks/hook.hpp"
 #include "steering/team_sizes.hpp"
 #include "steering/tried_teams.hpp"
 

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "runtimes.hpp"
+#include "runtimes/runtimes.hpp"
 
 namespace trimtab::openmp {
 

@@ -12,7 +12,7 @@
 namespace trimtab::openmp {
 
 team_sizes the_team_sizes;
-std::atomic<bool> is_fitting_teams{false};
+constinit steering_switch is_fitting_teams;
 
 bool team_sizes::is_first_forker(const who& by) const noexcept {
   return m_thread.load(std::memory_order_acquire) == by.thread && m_runtime.load(std::memory_order_relaxed) == by.runtime;

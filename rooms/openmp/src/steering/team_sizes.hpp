@@ -16,7 +16,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "runtimes.hpp"
+#include "runtimes/runtimes.hpp"
+#include "steering/recording_ports.hpp"
 #include "trimtab/base/spin_lock.hpp"
 
 namespace trimtab::openmp {
@@ -88,14 +89,9 @@ inline team_sizes::who this_thread_of(const caller& from) noexcept {
   return {reinterpret_cast<std::uintptr_t>(&t_last_runtime), from.of};
 }
 // The user consents. Without, no hook does more than look at this.
-extern std::atomic<bool> is_fitting_teams;
+extern steering_switch is_fitting_teams;
 
 // The clause that a fork of this function is to be given in place of the program's.
 std::uint32_t fit_clause_slowly(const caller& from, const void* outlined, std::uint32_t clause) noexcept;
-inline std::uint32_t fit_clause(const caller& from, const void* outlined, std::uint32_t clause) noexcept {
-  if (!is_fitting_teams.load(std::memory_order_relaxed)) [[likely]]
-    return clause;
-  return fit_clause_slowly(from, outlined, clause);
-}
 
 }  // namespace trimtab::openmp

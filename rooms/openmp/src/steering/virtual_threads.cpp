@@ -9,7 +9,7 @@
 
 namespace trimtab::openmp {
 
-std::atomic<bool> are_virtual_threads_allowed{false};
+constinit steering_switch are_virtual_threads_allowed;
 constinit thread_local virtual_thread t_virtual{};
 
 namespace {

@@ -16,21 +16,14 @@
 #include <string>
 #include <vector>
 
-#include "hooks.hpp"
+#include "hooks/gomp/virtual_thread.hpp"
+#include "hooks/hook.hpp"
+#include "steering/recording_ports.hpp"
 
 namespace trimtab::openmp {
 
 // False: no process-wide consent, and nothing is looked at.
-extern std::atomic<bool> are_virtual_threads_allowed;
-
-// Who the calling thread says that it is, while it is in a function that is fit.
-struct virtual_thread {
-  bool is_in;
-  bool has_asked_number, has_asked_threads;
-  std::uint32_t number;
-  std::uint32_t threads;  // 0: itself
-};
-extern constinit thread_local virtual_thread t_virtual;
+extern steering_switch are_virtual_threads_allowed;
 
 // False: not a case for here, nothing was done.
 bool run_virtually(const void* return_address, gomp_function outlined, void* data, unsigned threads, unsigned flags);

@@ -3,7 +3,7 @@
 // that fork, taken by the steering thread.
 #pragma once
 
-#include "team.hpp"
+#include "accounting/lane_state.hpp"
 
 namespace trimtab::openmp {
 

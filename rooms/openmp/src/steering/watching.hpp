@@ -10,17 +10,12 @@
 #include <atomic>
 #include <cstdint>
 
-#include "trimtab/base/hash.hpp"
+#include "accounting/region_mode.hpp"
+#include "steering/recording_ports.hpp"
 
 namespace trimtab::openmp {
 
 inline constexpr std::uint32_t watched_one_in = 8;
-// Regions by their outlined functions; those that fall together are watched alike.
-inline constexpr std::size_t region_places = 256;
-inline std::size_t region_place_of(const void* outlined) noexcept {
-  return base::mix_fast(reinterpret_cast<std::uintptr_t>(outlined)) % region_places;
-}
-
 // no_loop: none was seen that could be changed. Its instances are watched all the same, but need not be.
 enum class watching : std::uint8_t { no_loop, always, rarely };
 extern std::array<std::atomic<watching>, region_places> watching_of_regions;
@@ -29,13 +24,12 @@ inline watching watching_of(const void* outlined) noexcept {
   return watching_of_regions[region_place_of(outlined)].load(std::memory_order_relaxed);
 }
 inline void watch(const void* outlined, watching how) noexcept {
-  watching_of_regions[region_place_of(outlined)].store(how, std::memory_order_relaxed);
+  watching_of_regions[region_place_of(outlined)].store(how);
+  update_rule(region_place_of(outlined));
 }
 inline void forget_watching() noexcept {
-  for (auto& each : watching_of_regions) each.store(watching::no_loop, std::memory_order_relaxed);
+  for (auto& each : watching_of_regions) each.store(watching::no_loop);
+  update_recording();
 }
-
-// Of a region that is watched rarely: not in step with anything that the program does.
-inline bool is_watched_one(std::uint64_t instance) noexcept { return base::mix_fast(instance) % watched_one_in == 0; }
 
 }  // namespace trimtab::openmp

@@ -90,6 +90,10 @@ class alignas(64) lane {
     base::ticks inclusive = 0;
     base::ticks own = 0;  // without inner tasks
   };
+  // A task that leaves its thread in between has several parts. It counts once, with its first one.
+  enum class task_part : std::uint8_t { first, later };
+  // What a part took goes to this row; nullptr: to none.
+  static void add_task(profile_row* row, const task_time& took, task_part part = task_part::first) noexcept;
   void task_begin(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept;
   task_time task_end(std::uint32_t subject, std::uint64_t task, base::ticks at) noexcept;
   // The same, and it goes to the subject's row. Returns the ticks that the task took, inner ones included.

@@ -1,0 +1,173 @@
+// What a lane knows: its state, made at its first region, and what it has found at places before.
+#include "accounting/lane_state.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "trimtab/base/system_calls.hpp"
+
+namespace trimtab::openmp {
+
+using observe::metric;
+using observe::subject_kind;
+using observe::the_recorder;
+
+std::atomic<bool> is_recording{false};
+constinit thread_local lane_state* t_state = nullptr;
+constinit thread_local bool t_is_runtimes_own = false;
+constinit thread_local short_region_cache t_short_regions{};
+
+namespace {
+
+// Of this thread, for whose state there was no memory: it is not asked for again at each construct.
+constinit thread_local bool t_was_refused = false;
+
+lane_state* make_state(lane& on) noexcept {
+  if (t_was_refused) return nullptr;
+  const base::system_call_section section;
+  if (!section.is_permitted()) return nullptr;
+  void* const memory =
+      mmap(nullptr, sizeof(lane_state), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    t_was_refused = true;
+    return nullptr;
+  }
+  // Not constructed member by member: the slots are many pages that should stay untouched. All-zero bytes
+  // are right for everything but the fields below.
+  auto* const state = static_cast<lane_state*>(memory);
+  state->owner = &on;
+  on.adapter = state;
+  return state;
+}
+
+// For a thread that takes the lane over: the one before may have ended inside a region (pthread_exit).
+void begin_thread(lane_state& state) noexcept {
+  account_joined(state);
+  state.innermost = nullptr;
+  state.region = no_subject;
+  state.number = 0;
+  state.idle = 0;
+  state.task_credit = 0;
+  state.ended = {};
+  state.inferred = {};
+  state.loop = {};
+  state.requested_threads = 0;
+  state.locks = 0;
+  state.serialized = 0;
+  state.unbundled = 0;
+  state.undeferred = 0;
+  state.late = 0;
+  state.created_subject = no_subject;
+  state.taskloop_subject = no_subject;
+  state.scheduled_task = 0;
+  state.left_task = 0;
+  state.begun_task = 0;
+  state.sampling = {};
+  state.teams_asked = 0;
+  state.slots_used = 0;
+  state.short_one.subject_1.store(0, std::memory_order_relaxed);
+  state.is_outermost_open.store(false, std::memory_order_relaxed);
+  state.has_large_teams.store(false, std::memory_order_relaxed);
+}
+
+// source: ";file;function;line;column;;", or what says nothing.
+std::uint32_t subject_with_source(subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
+                                  std::uint32_t parent, const char* source) noexcept {
+  if (source == nullptr || source[0] != ';' || std::strncmp(source, ";unknown;", 9) == 0)
+    return the_recorder.subject(kind, place, is_call, runtime, parent);
+  char file[512] = "", function[256] = "";
+  const char* at = source + 1;
+  const auto take = [&at](char* into, std::size_t bytes) {
+    const char* const end = strchrnul(at, ';');
+    const std::size_t length = static_cast<std::size_t>(end - at);
+    if (length < bytes) std::memcpy(into, at, length);
+    at = *end == '\0' ? end : end + 1;
+  };
+  take(file, sizeof file);
+  take(function, sizeof function);
+  return the_recorder.subject_with_source(kind, place, is_call, runtime, parent, file, function,
+                                          static_cast<std::uint32_t>(std::strtoul(at, nullptr, 10)));
+}
+
+}  // namespace
+
+lane_context lookup_slowly() noexcept {
+  lane* const on = observe::this_lane();
+  if (on == nullptr) return {nullptr, nullptr};
+  auto* state = static_cast<lane_state*>(on->adapter);
+  if (state == nullptr) state = make_state(*on);
+  if (state == nullptr) return {nullptr, nullptr};
+  begin_thread(*state);
+  t_short_regions = {};
+  t_state = state;
+  return {on, state};
+}
+
+namespace {
+// An entry of another generation is free.
+auto is_of_another(std::uint32_t generation) noexcept {
+  return [generation](const auto& each) { return each.generation != generation; };
+}
+
+known_place* place_at(lane_state& state, subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
+                      std::uint32_t parent, const char* source) noexcept {
+  // A call that became a jump: the construct ends its region's function, which is the best place there is.
+  if (place == nullptr) {
+    if (state.innermost != nullptr) place = state.innermost->outlined;
+    is_call = false;
+  }
+  const std::uint32_t generation = places_generation.load(std::memory_order_relaxed);
+  const auto is_it = [=](const known_place& each) {
+    return each.place == place && each.kind == kind && each.generation == generation;
+  };
+  if (known_place* const known = state.places.find(place, is_it)) [[likely]]
+    return known;
+  const std::uint32_t subject = subject_with_source(kind, place, is_call, runtime, parent, source);
+  if (subject == no_subject) return nullptr;
+  known_place& known = state.places.free_for(place, is_of_another(generation));
+  known = {place, kind, generation, subject, no_subject, nullptr};
+  return &known;
+}
+}  // namespace
+
+std::uint32_t subject_at(lane_state& state, subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
+                         std::uint32_t parent, const char* source) noexcept {
+  const known_place* const known = place_at(state, kind, place, is_call, runtime, parent, source);
+  return known == nullptr ? no_subject : known->subject;
+}
+
+observe::profile_row* row_of(const lane_context& context, const counted_rows& of, const char* source) noexcept {
+  known_place* const known = place_at(*context.state, of.kind, of.place, of.is_call, 0, of.parent, source);
+  if (known == nullptr) return nullptr;
+  if (known->row == nullptr || known->row_region != of.in_region) [[unlikely]] {
+    known->row = context.on->own_row(known->subject, of.what, of.in_region, of.flags);
+    known->row_region = of.in_region;
+  }
+  return known->row;
+}
+
+known_region* region_at(lane_state& state, runtime* of, const void* outlined, std::uint32_t outer_region,
+                        const char* source) noexcept {
+  const std::uint32_t generation = places_generation.load(std::memory_order_relaxed);
+  const auto is_it = [=](const known_region& each) {
+    return each.outlined == outlined && each.of == of && each.outer_region == outer_region && each.generation == generation;
+  };
+  if (known_region* const known = state.regions.find(outlined, is_it)) [[likely]]
+    return known;
+  const std::uint32_t subject = subject_at(state, subject_kind::region, outlined, false,
+                                           of == nullptr ? std::uint16_t{0} : runtime_id(*of), outer_region, source);
+  if (subject == no_subject) return nullptr;
+  known_region& known = state.regions.free_for(outlined, is_of_another(generation));
+  known = {};
+  known.outlined = outlined;
+  known.rule = &rule_at(outlined);
+  known.of = of;
+  known.outer_region = outer_region;
+  known.generation = generation;
+  known.subject = subject;
+  return &known;
+}
+
+}  // namespace trimtab::openmp
