@@ -424,6 +424,39 @@ SHARE = Enumeration(
     labels="SHARE_LABELS",
     typescript="Share",
 )
+CAUSE = Enumeration(
+    "cause",
+    "Cause",
+    "",
+    "Why core time was lost: the causes of findings.",
+    (
+        Value(1, "imbalance", "the threads of a region have unequal work"),
+        Value(2, "small_regions", "forking and joining takes much of a region", label="regions too small"),
+        Value(3, "small_chunks", "handing out chunks takes long", label="chunks too small"),
+        Value(4, "ordered", "threads wait for their turn in an ordered part", label="ordered part"),
+        Value(5, "lock_contention", "threads wait for critical sections", label="lock contention"),
+        Value(6, "oversubscription", "threads take CPUs from each other", label="more threads than CPUs"),
+        Value(7, "cpu_contention", "other programs take CPUs from the threads", label="CPU contention"),
+        Value(
+            8, "throttling", "the control group's quota stopped the threads", label="throttled by the quota"
+        ),
+        Value(9, "wait_policy", "threads without work keep CPUs busy", label="wait policy"),
+        Value(10, "serial_part", "one thread at most is at work", label="serial part"),
+        Value(11, "few_threads", "a region leaves CPUs without a thread", label="fewer threads than CPUs"),
+        Value(12, "small_tasks", "making and finding tasks takes long", label="tasks too small"),
+        Value(13, "starvation", "workers find no task, for no other cause", label="too few tasks ready"),
+        Value(14, "task_chain", "tasks run one after another", label="a chain of tasks"),
+        Value(15, "one_producer", "workers wait for the thread that makes the tasks", label="one producer"),
+        Value(16, "long_task", "workers wait for the end of one task", label="one long task"),
+        Value(
+            17, "suspended_tasks", "tasks are suspended, and none is ready", label="tasks wait for each other"
+        ),
+        Value(18, "few_workers", "there are CPUs without a worker", label="fewer workers than CPUs"),
+        Value(19, "scheduling_policy", "the runtime advises another one", label="another scheduling policy"),
+        Value(20, "process_imbalance", "processes have unequal work", label="imbalance between processes"),
+    ),
+    is_text=True,
+)
 
 ALL = (
     FILE_KIND,
@@ -442,4 +475,5 @@ ALL = (
     TASK_FLAGS,
     NAME_TAG,
     SHARE,
+    CAUSE,
 )

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import report_samples as samples
 from browser import Browser
+from reports import typed
 from trimtab.report import write_html
 
 SECTIONS = ["verdict", "findings", "over-time", "regions", "system", "cost", "missing", "machine"]
@@ -32,7 +33,7 @@ def show(browser: Browser, tmp_path: Path) -> Callable[..., Browser]:
     """show(REPORT, **how): the page of a report, open in the browser."""
 
     def go(report: dict[str, Any], **how: Any) -> Browser:
-        write_html(report, tmp_path / "report.html")
+        write_html(typed(report), tmp_path / "report.html")
         browser.open(tmp_path / "report.html", **how)
         return browser
 
