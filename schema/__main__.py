@@ -29,6 +29,7 @@ def generated(root: Path) -> dict[str, str]:
     """Every generated file by its path below the root, and what it must be."""
     found = {
         "rooms/observe/include/trimtab/observe/format.hpp": cpp.header(SCHEMA),
+        "rooms/observe/include/trimtab/observe/words.hpp": cpp.words(SCHEMA),
         "rooms/observe/test/format_fields.inc": cpp.field_list(SCHEMA),
         "python/trimtab/model/enumerations.py": python_code.enumerations(SCHEMA),
         "python/trimtab/readers/layout.py": python_code.layout(SCHEMA),

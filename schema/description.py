@@ -69,6 +69,7 @@ class Enumeration:
         header: what the names begin with in the C header trimtab.h; empty: they are not in it.
         typescript: what the type is called in TypeScript; empty: the page does not know it.
         is_text: reports have the labels; the class in Python is of texts.
+        is_written: C++ writes the labels into runs (words.hpp).
     """
 
     name: str
@@ -81,6 +82,7 @@ class Enumeration:
     header: str = ""
     typescript: str = ""
     is_text: bool = False
+    is_written: bool = False
 
 
 @dataclass(frozen=True)
@@ -222,6 +224,7 @@ class ReportField:
         unit: of the number, one of the schema's units; empty: it has none, or `meaning` says it.
         unknown: what null means.
         is_optional: it may be missing.
+        default: of an enumeration, the value that Python code may leave out.
     """
 
     name: str
@@ -230,6 +233,7 @@ class ReportField:
     unit: str = ""
     unknown: str = ""
     is_optional: bool = False
+    default: str = ""
 
     @property
     def element(self) -> str:

@@ -457,6 +457,67 @@ CAUSE = Enumeration(
     ),
     is_text=True,
 )
+MISSING_KIND = Enumeration(
+    "missing_kind",
+    "Missing",
+    "",
+    "What a report lacks. What C++ reports begins with such a word, or is of another kind.",
+    (
+        Value(0, "other", "something that the system or the machine does not offer"),
+        Value(1, "regions", "everything of OpenMP"),
+        Value(2, "tuning", "a change of a region: it has nothing to tune"),
+        Value(3, "virtual_threads", "functions that do not fit virtual threads", label="virtual threads"),
+        Value(4, "policy", "a policy that was disabled"),
+        Value(5, "process", "a process or rank of the run: it is damaged, or elsewhere"),
+        Value(6, "record", "a part of what a process recorded: it is damaged"),
+        Value(
+            7, "end", "the end of a process or rank, or a process that ended before its files were complete"
+        ),
+    ),
+    is_text=True,
+    is_written=True,
+)
+DECISION_REASON = Enumeration(
+    "decision_reason",
+    "Reason",
+    "",
+    "Reasons of decisions that readers distinguish; others are texts of the policy.",
+    (
+        Value(
+            1,
+            "incumbents_turn",
+            "a turn of a trial is over: it alternates with the incumbent",
+            label="the incumbent's turn",
+        ),
+        Value(2, "measured", "a candidate was measured"),
+        Value(3, "no_better", "the proof found no gain", label="no better"),
+        Value(4, "not_measured", "the subject changed", label="it is not measured any more"),
+        Value(5, "earlier_run", "", label="found by an earlier run"),
+    ),
+    is_text=True,
+    is_written=True,
+)
+POLICY_NAME = Enumeration(
+    "policy_name",
+    "PolicyName",
+    "",
+    "Policies that readers distinguish.",
+    (Value(1, "history", "applies what earlier runs found"),),
+    is_text=True,
+    is_written=True,
+)
+COUNTER_NAME = Enumeration(
+    "counter_name",
+    "CounterName",
+    "",
+    "Counters that shares and findings are computed from.",
+    (
+        Value(1, "process_run_delay", "threads were ready to run but had no CPU", label="process run delay"),
+        Value(2, "time_throttled", "the control group's quota stopped the process", label="time throttled"),
+    ),
+    is_text=True,
+    is_written=True,
+)
 
 ALL = (
     FILE_KIND,
@@ -476,4 +537,8 @@ ALL = (
     NAME_TAG,
     SHARE,
     CAUSE,
+    MISSING_KIND,
+    DECISION_REASON,
+    POLICY_NAME,
+    COUNTER_NAME,
 )

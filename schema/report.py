@@ -260,6 +260,7 @@ UNAVAILABLE = T(
         F("what", "text", "what is missing"),
         F("why", "text", ""),
         F("remedy", "text", ""),
+        F("kind", "missing_kind", "what kind of thing it is", default="other"),
     ),
 )
 FINDING = T(

@@ -8,11 +8,16 @@ from schema.markdown import table
 
 def blocks(schema: Schema, types: ReportSchema) -> dict[str, str]:
     """What stands between `<!-- schema: NAME -->` and `<!-- end -->`, by name."""
-    causes = [(value.label or value.name, value.meaning) for value in schema.by_name["cause"].values]
+    words = {name: schema.by_name[name] for name in ("cause", "missing_kind")}
     return {
         "report_types": "\n".join(_section(types, each) for each in types.types),
         "report_units": table(("unit", "meaning"), list(types.units.items())),
-        "cause": table(("cause", "meaning"), causes),
+        **{
+            name: table(
+                ("word", "meaning"), [(value.label or value.name, value.meaning) for value in each.values]
+            )
+            for name, each in words.items()
+        },
     }
 
 

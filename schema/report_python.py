@@ -63,6 +63,8 @@ def _field(schema: Schema, each: ReportField) -> str:
     kind = _type(schema, each)
     if each.is_optional:
         return f"{each.name}: {kind} | UnsetType = UNSET"
+    if each.default:
+        return f"{each.name}: {kind} = {kind}.{each.default.upper()}"
     name = attribute(each.name)
     return f"{name}: {kind}" + (f' = field(name="{each.name}")' if name != each.name else "")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from schema.description import ReportField, ReportSchema, ReportType, Schema
+from schema.description import Enumeration, ReportField, ReportSchema, ReportType, Schema
 from schema.typescript import WIDTH
 
 _TYPES = {"text": "string", "flag": "boolean", "integer": "number", "number": "number", "any": "unknown"}
@@ -23,7 +23,9 @@ _HEAD = """\
 
 def report(schema: Schema, types: ReportSchema) -> str:
     """viewer/src/report.ts."""
-    body = "".join(_interface(schema, each) for each in types.types)
+    words = {one.element for each in types.types for one in each.fields} & set(schema.by_name)
+    body = "".join(_union(schema.by_name[name]) for name in sorted(words))
+    body += "".join(_interface(schema, each) for each in types.types)
     body += "".join(_reader(schema, each) for each in types.types)
     names = [*_LISTS.values(), *_MAPS.values(), *_PLAIN.values(), *_NULLABLE.values(), "maybe", "dicts"]
     used = sorted({name for name in names if f" {name}(" in body} | {"dict", "type Dict"}, key=_order)
@@ -43,6 +45,14 @@ def _import(names: list[str], module: str) -> str:
     return f'import {{\n{"".join(f"  {name},{chr(10)}" for name in names)}}} from "{module}";\n'
 
 
+def _union(each: Enumeration) -> str:
+    words = [f'"{value.label or value.name}"' for value in each.values]
+    line = f"export type {each.python} = {' | '.join(words)};\n"
+    if len(line) > WIDTH + 1:
+        line = f"export type {each.python} =\n" + "\n".join(f"  | {word}" for word in words) + ";\n"
+    return f"\n/** {each.meaning} */\n{line}"
+
+
 def _order(name: str) -> tuple[str, str]:
     return (name.removeprefix("type ").lower(), name)
 
@@ -59,7 +69,8 @@ def _property(schema: Schema, each: ReportField) -> Iterator[str]:
 
 
 def _type(schema: Schema, each: ReportField) -> str:
-    kind = "string" if each.element in schema.by_name else _TYPES.get(each.element, each.element)
+    is_word = each.element in schema.by_name
+    kind = schema.by_name[each.element].python if is_word else _TYPES.get(each.element, each.element)
     if each.is_list:
         kind = f"{kind}[]"
     elif each.is_map:
@@ -73,8 +84,9 @@ def _reader(schema: Schema, each: ReportType) -> str:
 
 
 def _value(schema: Schema, each: ReportField) -> str:
-    given = f"from.{each.name}"
-    element = "text" if each.element in schema.by_name else each.element
+    given, element = f"from.{each.name}", each.element
+    if element in schema.by_name:
+        return f"text({given}) as {schema.by_name[element].python}"
     if element == "flag":
         return f"{given} === true"
     if element not in _TYPES:

@@ -13,7 +13,7 @@ SHARES_OF_FLOW = (0.55, 0.17, 0.02, 0.03, 0.12, 0.08, 0.01, 0.02)
 # Keys whose values are names of processes.
 IDS = ("id", "process")
 # Keys whose values are words of Trimtab.
-WORDS = ("cause",)
+WORDS = ("cause", "kind")
 NASTY = [
     "</script><script>document.title='owned'</script>",
     "<img src=x onerror=\"document.title='owned'\">",

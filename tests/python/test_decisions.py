@@ -111,7 +111,9 @@ def test_without_decisions_nothing_is_said(tmp_path: Path) -> None:
 def test_a_tuned_run_without_decisions_and_a_policy_that_failed_are_told(tmp_path: Path) -> None:
     report = build(open_run(run_with(tmp_path, [])))
     report["steering"] = {"mode": "on"}
-    report["unavailable"].append({"what": "policy mine.py", "why": "it threw: oops", "remedy": "none"})
+    report["unavailable"].append(
+        {"what": "policy mine.py", "why": "it threw: oops", "remedy": "none", "kind": "policy"}
+    )
     stream = io.StringIO()
     verdict(typed(report), Path("run"), stream)
     told = "  steering: nothing was changed\n    policy mine.py was disabled: it threw: oops\n"

@@ -13,7 +13,7 @@ import pytest
 import report_samples as samples
 from reports import SCHEMA, build, checked, plain, typed, validator
 from trimtab.model import report as types
-from trimtab.model.enumerations import Cause
+from trimtab.model.enumerations import Cause, Missing
 from trimtab.readers import open_run
 
 from schema.report import REPORT_SCHEMA, UNITS
@@ -26,7 +26,7 @@ STRUCTS = {each.name: getattr(types, each.name) for each in REPORT_SCHEMA.types}
 def kinds(found: Any) -> Any:
     """What a property of a JSON Schema may be, without what is said about it."""
     if "$ref" in found:
-        return found["$ref"].rsplit("/", 1)[-1].replace("Cause", "cause")
+        return found["$ref"].rsplit("/", 1)[-1].replace("Cause", "cause").replace("Missing", "missing_kind")
     if "anyOf" in found:
         return sorted(str(kinds(each)) for each in found["anyOf"])
     kind = found.get("type")
@@ -42,7 +42,10 @@ def test_the_published_schema_is_that_of_the_types(name: str) -> None:
     _, components = msgspec.json.schema_components([STRUCTS[name]])
     own = components[name]
     assert list(PUBLISHED[name]["properties"]) == list(own["properties"])
-    assert PUBLISHED[name]["required"] == own["required"]
+    defaults = {field.name for field in REPORT_SCHEMA.by_name[name].fields if field.default}
+    assert set(PUBLISHED[name]["required"]) == set(own["required"]) | defaults, (
+        "what has a default is written, too"
+    )
     for key, found in own["properties"].items():
         assert kinds(PUBLISHED[name]["properties"][key]) == kinds(found), key
 
@@ -54,6 +57,7 @@ def test_types_are_frozen() -> None:
 
 def test_causes_are_those_of_the_schema() -> None:
     assert PUBLISHED["cause"]["enum"] == [str(each) for each in Cause]
+    assert PUBLISHED["missing_kind"]["enum"] == [str(each) for each in Missing]
     assert f"{Cause.SMALL_TASKS}" == "tasks too small"
 
 

@@ -58,7 +58,9 @@ def test_one_reason_and_what_the_operating_system_saw(
 ) -> None:
     known = [{"what": "tuning", "why": "no history", "remedy": "none"}]
     if reason is not None:
-        known.append({"what": "OpenMP regions", "why": reason, "remedy": "link it dynamically"})
+        known.append(
+            {"what": "OpenMP regions", "why": reason, "remedy": "link it dynamically", "kind": "regions"}
+        )
     ended = {"code": 0, "signal": None, "wall_s": 1.0, "rusage": RUSAGE}
     info = {"ended": ended, "unavailable": known, "steering": {"mode": "on"}}
     report = build(open_run(write_run(tmp_path / "run", info=info)))

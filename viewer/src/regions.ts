@@ -22,7 +22,7 @@ export function regions(report: Report, color: (name: string) => string): Region
     tallies("Scopes of the program\u2019s own", report.scopes),
   ];
   if (!report.regions.length) {
-    const why = report.unavailable.find((each) => each.what === "OpenMP regions");
+    const why = report.unavailable.find((each) => each.kind === "regions");
     const root = section(
       "regions",
       "Parallel regions",

@@ -19,6 +19,32 @@ import {
   texts,
 } from "./values";
 
+/** Why core time was lost: the causes of findings. */
+export type Cause =
+  | "imbalance"
+  | "regions too small"
+  | "chunks too small"
+  | "ordered part"
+  | "lock contention"
+  | "more threads than CPUs"
+  | "CPU contention"
+  | "throttled by the quota"
+  | "wait policy"
+  | "serial part"
+  | "fewer threads than CPUs"
+  | "tasks too small"
+  | "too few tasks ready"
+  | "a chain of tasks"
+  | "one producer"
+  | "one long task"
+  | "tasks wait for each other"
+  | "fewer workers than CPUs"
+  | "another scheduling policy"
+  | "imbalance between processes";
+
+/** What a report lacks. What C++ reports begins with such a word, or is of another kind. */
+export type Missing = "other" | "regions" | "tuning" | "virtual threads" | "policy" | "process" | "record" | "end";
+
 /** The report of a run, over all of its processes. */
 export interface Report {
   /** version of Trimtab that made the report */
@@ -391,12 +417,14 @@ export interface Unavailable {
   what: string;
   why: string;
   remedy: string;
+  /** what kind of thing it is */
+  kind: Missing;
 }
 
 /** A cause of lost core time, with evidence, an action and its gain. */
 export interface Finding {
   /** one of the causes below */
-  cause: string;
+  cause: Cause;
   /** region, kind of task, or runtime; null: the whole program */
   subject: string;
   /** the figures that show it */
@@ -775,10 +803,11 @@ export const readUnavailable = (from: Dict): Unavailable => ({
   what: text(from.what),
   why: text(from.why),
   remedy: text(from.remedy),
+  kind: text(from.kind) as Missing,
 });
 
 export const readFinding = (from: Dict): Finding => ({
-  cause: text(from.cause),
+  cause: text(from.cause) as Cause,
   subject: text(from.subject),
   evidence: text(from.evidence),
   action: text(from.action),

@@ -10,6 +10,9 @@ from trimtab.analysis.job import Job
 from trimtab.analysis.process_report import ProcessReport
 from trimtab.analysis.without_knob import without_knob
 from trimtab.model import Process, Run, Unavailable
+from trimtab.model.enumerations import Missing
+
+_REGIONS = "OpenMP regions"
 
 
 def unavailable(
@@ -36,37 +39,43 @@ def nothing_loaded(run: Run) -> tuple[Unavailable, ...]:
     """Why nothing was recorded inside the program."""
     found = _of_run(run)
     if run.left_out:
-        return (*found, replace(run.left_out[0], what="OpenMP regions"))
-    if any(each.what == "OpenMP regions" for each in found):
+        return (*found, replace(run.left_out[0], what=_REGIONS, kind=Missing.REGIONS))
+    if any(each.kind is Missing.REGIONS for each in found):
         return tuple(found)
     why = "the library could not be loaded into the program"
     remedy = "see trimtab doctor; static and setuid programs cannot be watched"
-    return (*found, Unavailable("OpenMP regions", why, remedy))
+    return (*found, Unavailable(_REGIONS, why, remedy, Missing.REGIONS))
 
 
 def _of_run(run: Run) -> list[Unavailable]:
     missing = run.info.get("unavailable") or []
-    return [*(Unavailable(each["what"], each["why"], each["remedy"]) for each in missing), *run.left_out]
+    return [*map(_by_launcher, missing), *run.left_out]
+
+
+def _by_launcher(entry: dict[str, str]) -> Unavailable:
+    """An entry of run.json, which anybody may have written."""
+    kind = entry.get("kind")
+    known = next((each for each in Missing if each == kind), Missing.OTHER)
+    return Unavailable(entry["what"], entry["why"], entry["remedy"], known)
 
 
 def _of_process(each: ProcessReport, job: Job) -> list[Unavailable]:
     """Of one that takes no part only what was damaged: what it lacked otherwise is nobody's loss."""
     takes_part = each in job.parts
-    return [
-        missing for missing in each.process.unavailable if takes_part or missing.why.startswith("left out: ")
-    ]
+    return [missing for missing in each.process.unavailable if takes_part or missing.kind is Missing.RECORD]
 
 
 def _without_regions(job: Job, found: Sequence[Unavailable]) -> Iterator[Unavailable]:
     """Why there is nothing of OpenMP and no task, where nothing else says it."""
     reported = [*found, *(missing for each in job.parts for missing in each.process.unavailable)]
-    is_reported = any(each.what == "OpenMP regions" for each in reported)
+    is_reported = any(each.kind is Missing.REGIONS for each in reported)
     if is_reported or any(each.regions or each.workers for each in job.parts):
         return
     yield Unavailable(
-        "OpenMP regions",
+        _REGIONS,
         "the program entered no parallel region that can be watched",
         "none needed if it uses no OpenMP; a static runtime must be linked dynamically",
+        Missing.REGIONS,
     )
 
 

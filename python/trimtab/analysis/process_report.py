@@ -14,6 +14,7 @@ from trimtab.analysis.regions import Places, places_of, region_table
 from trimtab.analysis.task_findings import task_findings
 from trimtab.analysis.workers import Worker, task_table, workers_of
 from trimtab.model import Process
+from trimtab.model.enumerations import CounterName
 from trimtab.model.report import Finding, Region, Scope, TaskKind
 from trimtab.symbols import Symbols
 from trimtab.traces import Trace, rows_of
@@ -138,8 +139,6 @@ def scope_table(process: Process, process_id: str, places: Places, keys: Keys) -
 
 def _throttled_s(process: Process) -> float | None:
     """How long the control group's quota held the process back while it ran; None where that is not known."""
-    numbers = [
-        number for number, each in process.counters.items() if "throttled" in each.name and each.unit == "s"
-    ]
+    numbers = [number for number, each in process.counters.items() if each.name == CounterName.TIME_THROTTLED]
     samples = samples_of(process, numbers)
     return float(samples["value"].max()) if len(samples) else None

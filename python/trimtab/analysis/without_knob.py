@@ -6,7 +6,7 @@ from typing import Any
 
 from trimtab.analysis.regions import Places
 from trimtab.model import NO_SUBJECT, TUNING_OF, UNKNOWN, Process, Unavailable
-from trimtab.model.enumerations import LoopFields, RegionFields, Schedule, WaitKind
+from trimtab.model.enumerations import LoopFields, Missing, RegionFields, Schedule, WaitKind
 from trimtab.traces import rows_of
 
 # Of the time of all regions: what takes less is not worth a line.
@@ -28,7 +28,7 @@ def without_knob(process: Process, places: Places, mode: str | None) -> list[Una
         share = float(mine["sum"].sum(dtype=float)) / outermost if outermost > 0 else 0.0
         if share >= _LEAST_SHARE:
             why, remedy = _why(process, number, mine)
-            found.append((share, Unavailable(TUNING_OF + places[number][0], why, remedy)))
+            found.append((share, Unavailable(TUNING_OF + places[number][0], why, remedy, Missing.TUNING)))
     return [each for _, each in sorted(found, key=lambda pair: -pair[0])]
 
 

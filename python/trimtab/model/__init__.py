@@ -101,7 +101,7 @@ class Knob:
         return self.names[value] if 0 <= value < len(self.names) else str(value)
 
 
-# How `Unavailable.what` begins for a region that has nothing to tune; its name follows.
+# `what` of Missing.TUNING; the region's name follows.
 TUNING_OF = "tuning of "
 
 

@@ -285,6 +285,54 @@ class Cause(str, Enum):
         return str(self.value)
 
 
+class Missing(str, Enum):
+    """What a report lacks. What C++ reports begins with such a word, or is of another kind."""
+
+    OTHER = "other"  # something that the system or the machine does not offer
+    REGIONS = "regions"  # everything of OpenMP
+    TUNING = "tuning"  # a change of a region: it has nothing to tune
+    VIRTUAL_THREADS = "virtual threads"  # functions that do not fit virtual threads
+    POLICY = "policy"  # a policy that was disabled
+    PROCESS = "process"  # a process or rank of the run: it is damaged, or elsewhere
+    RECORD = "record"  # a part of what a process recorded: it is damaged
+    END = "end"  # the end of a process or rank, or a process that ended before its files were complete
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class Reason(str, Enum):
+    """Reasons of decisions that readers distinguish; others are texts of the policy."""
+
+    INCUMBENTS_TURN = "the incumbent's turn"  # a turn of a trial is over: it alternates with the incumbent
+    MEASURED = "measured"  # a candidate was measured
+    NO_BETTER = "no better"  # the proof found no gain
+    NOT_MEASURED = "it is not measured any more"  # the subject changed
+    EARLIER_RUN = "found by an earlier run"
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class PolicyName(str, Enum):
+    """Policies that readers distinguish."""
+
+    HISTORY = "history"  # applies what earlier runs found
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class CounterName(str, Enum):
+    """Counters that shares and findings are computed from."""
+
+    PROCESS_RUN_DELAY = "process run delay"  # threads were ready to run but had no CPU
+    TIME_THROTTLED = "time throttled"  # the control group's quota stopped the process
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
 FILE_KINDS = {
     1: "process",
     2: "names",

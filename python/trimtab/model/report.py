@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, field
 
-from trimtab.model.enumerations import Cause
+from trimtab.model.enumerations import Cause, Missing
 
 
 class Report(Struct, frozen=True):
@@ -444,11 +444,13 @@ class Unavailable(Struct, frozen=True):
 
     Attributes:
         what: what is missing.
+        kind: what kind of thing it is.
     """
 
     what: str
     why: str
     remedy: str
+    kind: Missing = Missing.OTHER
 
 
 class Finding(Struct, frozen=True):

@@ -7,18 +7,16 @@ from collections.abc import Sequence
 
 from trimtab.counted import counted
 from trimtab.model import LASTING, OUTCOMES
-from trimtab.model.enumerations import Outcome
+from trimtab.model.enumerations import Outcome, PolicyName, Reason
 from trimtab.model.report import Change, Decision
 from trimtab.text.units import with_uncertainty
 
-# The policy that applies what earlier runs found.
-_HISTORY = "history"
 _TRIAL, _KEPT = OUTCOMES[Outcome.TRIAL], OUTCOMES[Outcome.KEPT]
 _UNDONE, _SET = OUTCOMES[Outcome.UNDONE], OUTCOMES[Outcome.SET]
 # A trial alternates with what it is compared to; these end a turn of it, and are the last word only if the run ended there.
 _REASONS = {
-    "the incumbent's turn": "the run ended before a gain was proved",
-    "measured": "measured, and not chosen for a proof",
+    Reason.INCUMBENTS_TURN.value: "the run ended before a gain was proved",
+    Reason.MEASURED.value: "measured, and not chosen for a proof",
 }
 
 
@@ -58,7 +56,7 @@ def summary(decisions: Sequence[Decision]) -> str | None:
         return None
     outcomes = Counter(each.outcome for each in decisions)
     tried = {(each.subject, _setting(each)) for each in decisions if each.outcome == _TRIAL}
-    known = sum(each.outcome == _SET and each.policy == _HISTORY for each in decisions)
+    known = sum(each.outcome == _SET and each.policy == PolicyName.HISTORY for each in decisions)
     by_rules = outcomes[_SET] - known
     kept = sum(each.outcome == _KEPT for each in lasting(decisions))
     text = f"{counted(kept, 'change')} kept, {len(tried)} tried"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
 from trimtab.counted import counted
 from trimtab.model import TUNING_OF
+from trimtab.model.enumerations import Missing
 from trimtab.model.report import Decision, Report, Steering
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.lines import Bold, Lines
@@ -19,8 +19,6 @@ from trimtab.text.workers import task_lines, workers_line
 
 _MOST_LEFT_OUT = 3
 _MOST_PROCESSES = 4
-# A process, by its folder, or ranks of a job.
-_PART_OF_RUN = re.compile(r"process (rank-\d+/)?([\w.+-]+-)?\d+-\d+|ranks? [\d, -]+", re.ASCII)
 
 
 def verdict(report: Report, directory: Path, stream: TextIO) -> None:
@@ -81,13 +79,12 @@ def _how_many(report: Report) -> str:
 
 def _why_no_regions(report: Report) -> str:
     """The first reason: the launcher's come before what the library in the program makes of it."""
-    return next((each.why for each in report.unavailable if each.what == "OpenMP regions"), "")
+    return next((each.why for each in report.unavailable if each.kind is Missing.REGIONS), "")
 
 
 def _left_out(report: Report, lines: Lines) -> None:
     """Processes and ranks that could not be read, or are elsewhere; those killed in their first milliseconds are in the tables alone."""
-    found = [each for each in report.unavailable if _PART_OF_RUN.fullmatch(each.what)]
-    damaged = [each for each in found if each.why.startswith(("left out: ", "not in this directory"))]
+    damaged = [each for each in report.unavailable if each.kind is Missing.PROCESS]
     for each in damaged[:_MOST_LEFT_OUT]:
         lines.print(f"  {each.what} {each.why}")
     if len(damaged) > _MOST_LEFT_OUT:
@@ -102,7 +99,7 @@ def _steering(report: Report, lines: Lines) -> None:
     if steering is not None and (fit := steering.virtual_threads) is not None:
         lines.print(f"  virtual threads: {counted(fit, 'function')} fit for them")
         for missing in report.unavailable:
-            if missing.what == "virtual threads":
+            if missing.kind is Missing.VIRTUAL_THREADS:
                 lines.print(f"    not {missing.why}")
     if steering is not None and steering.mode == "known":
         lines.print(
@@ -116,11 +113,11 @@ def _steering(report: Report, lines: Lines) -> None:
             lines.print("    " + rejected_line(undone))
     elif steering is not None:
         lines.print("  steering: " + _why_nothing(steering))
-    for missing in [each for each in report.unavailable if each.what.startswith(TUNING_OF)][:3]:
+    for missing in [each for each in report.unavailable if each.kind is Missing.TUNING][:3]:
         remedy = f"; {missing.remedy}" if missing.remedy else ""
-        lines.print(f"    not tuned: {missing.what[len(TUNING_OF) :]}: {missing.why}{remedy}")
+        lines.print(f"    not tuned: {missing.what.removeprefix(TUNING_OF)}: {missing.why}{remedy}")
     for missing in report.unavailable:
-        if missing.what.startswith("policy "):
+        if missing.kind is Missing.POLICY:
             lines.print(f"    {missing.what} was disabled: {missing.why}")
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 
 from trimtab.model import LASTING, OUTCOMES
 from trimtab.model.enumerations import Outcome as DecisionOutcome
+from trimtab.model.enumerations import PolicyName
 from trimtab.model.report import Decision, Report
 
 # A candidate that needs this many times the incumbent's time, twice in turn, is not tried further.
@@ -286,7 +287,7 @@ def _schedulers(report: Report, is_thorough: bool) -> list[Start]:
 
 def _verdict_of(decision: Decision) -> str:
     if decision.outcome == OUTCOMES[DecisionOutcome.SET]:
-        return "known before" if decision.policy == "history" else "set by a rule"
+        return "known before" if decision.policy == PolicyName.HISTORY else "set by a rule"
     return "best measured" if decision.gain is None else "better"
 
 

@@ -25,6 +25,7 @@ from trimtab.history import (
 )
 from trimtab.launcher import Steering
 from trimtab.model import LASTING
+from trimtab.model.enumerations import PolicyName
 from trimtab.model.report import Report
 from trimtab.tuning.across import Pairs, Start
 from trimtab.tuning.start import StartValue, is_left_open, start_values
@@ -181,7 +182,9 @@ def remember(prepared: Prepared, report: Report, run: Path) -> str:
     """Keep what the run found, and what it was started with. Returns why it could not, or nothing."""
     if prepared.steering.mode != "on":
         return ""
-    entries = [each for each in entries_of(report, prepared.key, str(run)) if each.policy != "history"]
+    entries = [
+        each for each in entries_of(report, prepared.key, str(run)) if each.policy != PolicyName.HISTORY
+    ]
     then = _then(prepared, report, run)
     try:
         if entries or then:

@@ -17,6 +17,7 @@
 #include "trimtab/base/periodic_thread.hpp"
 #include "trimtab/base/read_file.hpp"
 #include "trimtab/observe/lane_times.hpp"
+#include "trimtab/observe/words.hpp"
 #include "trimtab/openmp/block_time.hpp"
 #include "trimtab/openmp/region_steering.hpp"
 #include "trimtab/openmp/steering.hpp"
@@ -227,7 +228,8 @@ std::vector<steer::setting> read_settings(const char* path) {
 
 // One function a line.
 std::vector<std::string> read_functions(const char* path) {
-  const std::string text = read_file(path, "virtual threads", "trimtab run --virtual-threads writes the file");
+  const std::string text =
+      read_file(path, observe::words::missing_kind::virtual_threads, "trimtab run --virtual-threads writes the file");
   std::vector<std::string> functions;
   for (std::size_t begin = 0, end; begin < text.size(); begin = end + 1) {
     end = std::min(text.find('\n', begin), text.size());
