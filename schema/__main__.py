@@ -5,30 +5,47 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from schema import cpp, markdown, python_code, typescript
+from schema import (
+    cpp,
+    json_schema,
+    markdown,
+    python_code,
+    report_markdown,
+    report_python,
+    report_typescript,
+    typescript,
+)
 from schema.handwritten import found_in
 from schema.records import SCHEMA
+from schema.report import REPORT_SCHEMA
 
 ROOT = Path(__file__).resolve().parent.parent
 TRIMTAB_H = "rooms/observe/include/trimtab.h"
 RUN_DIRECTORY = "docs/reference/run-directory.md"
+REPORT = "docs/reference/report.md"
 
 
 def generated(root: Path) -> dict[str, str]:
     """Every generated file by its path below the root, and what it must be."""
     found = {
         "rooms/observe/include/trimtab/observe/format.hpp": cpp.header(SCHEMA),
+        "rooms/observe/include/trimtab/observe/words.hpp": cpp.words(SCHEMA),
         "rooms/observe/test/format_fields.inc": cpp.field_list(SCHEMA),
         "python/trimtab/model/enumerations.py": python_code.enumerations(SCHEMA),
         "python/trimtab/readers/layout.py": python_code.layout(SCHEMA),
+        "python/trimtab/model/report.py": report_python.report(SCHEMA, REPORT_SCHEMA),
         "viewer/src/enumerations.ts": typescript.enumerations(SCHEMA),
+        "viewer/src/report.ts": report_typescript.report(SCHEMA, REPORT_SCHEMA),
+        "docs/reference/report.schema.json": json_schema.report(SCHEMA, REPORT_SCHEMA),
     }
     in_c = {each.name: cpp.c_enumeration(each) for each in SCHEMA.enumerations if each.header}
     found[TRIMTAB_H] = with_blocks(TRIMTAB_H, (root / TRIMTAB_H).read_text(), in_c, "/* {} */")
-    in_docs = markdown.blocks(SCHEMA)
-    found[RUN_DIRECTORY] = with_blocks(
-        RUN_DIRECTORY, (root / RUN_DIRECTORY).read_text(), in_docs, "<!-- {} -->"
-    )
+    tables = {
+        RUN_DIRECTORY: markdown.blocks(SCHEMA),
+        REPORT: report_markdown.blocks(SCHEMA, REPORT_SCHEMA),
+    }
+    for path, in_docs in tables.items():
+        found[path] = with_blocks(path, (root / path).read_text(), in_docs, "<!-- {} -->")
     return found
 
 

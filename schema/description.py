@@ -68,6 +68,8 @@ class Enumeration:
         is_flags: values are bits that may be combined.
         header: what the names begin with in the C header trimtab.h; empty: they are not in it.
         typescript: what the type is called in TypeScript; empty: the page does not know it.
+        is_text: reports have the labels; the class in Python is of texts.
+        is_written: C++ writes the labels into runs (words.hpp).
     """
 
     name: str
@@ -79,6 +81,8 @@ class Enumeration:
     is_flags: bool = False
     header: str = ""
     typescript: str = ""
+    is_text: bool = False
+    is_written: bool = False
 
 
 @dataclass(frozen=True)
@@ -208,3 +212,78 @@ class Schema:
     def bytes_of(self, record: Record) -> int:
         """Bytes of a record."""
         return sum(self.size(field) for field in record.fields)
+
+
+@dataclass(frozen=True)
+class ReportField:
+    """One field of a type of the report.
+
+    Attributes:
+        type: text, flag, integer, number, any, or the name of a report type or enumeration; behind it `[]`: a list of these,
+            `{}`: a map from names to these, `{share}`: from all values of that enumeration; `?`: it may be null.
+        unit: of the number, one of the schema's units; empty: it has none, or `meaning` says it.
+        unknown: what null means.
+        is_optional: it may be missing.
+        default: of an enumeration, the value that Python code may leave out.
+    """
+
+    name: str
+    type: str
+    meaning: str
+    unit: str = ""
+    unknown: str = ""
+    is_optional: bool = False
+    default: str = ""
+
+    @property
+    def element(self) -> str:
+        """The type of one element."""
+        return self.type.rstrip("?").partition("[")[0].partition("{")[0]
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a list of elements."""
+        return "[]" in self.type
+
+    @property
+    def is_map(self) -> bool:
+        """Whether it is a map from names to elements."""
+        return "{" in self.type
+
+    @property
+    def keys(self) -> str:
+        """Of a map: the enumeration whose values are its keys; empty: any."""
+        return self.type.partition("{")[2].partition("}")[0]
+
+    @property
+    def is_nullable(self) -> bool:
+        """Whether it may be null."""
+        return self.type.endswith("?")
+
+    @property
+    def text(self) -> str:
+        """All that is to be said about it, in one line."""
+        measured = ", ".join(part for part in (self.meaning, self.unit) if part)
+        return "; ".join(part for part in (measured, self.unknown and f"null: {self.unknown}") if part)
+
+
+@dataclass(frozen=True)
+class ReportType:
+    """An object of the report."""
+
+    name: str
+    meaning: str
+    fields: tuple[ReportField, ...]
+
+
+@dataclass(frozen=True)
+class ReportSchema:
+    """The report: its types, the whole one first, and the units of their numbers."""
+
+    types: tuple[ReportType, ...]
+    units: dict[str, str]
+
+    @cached_property
+    def by_name(self) -> dict[str, ReportType]:
+        """The types."""
+        return {each.name: each for each in self.types}

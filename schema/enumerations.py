@@ -424,6 +424,100 @@ SHARE = Enumeration(
     labels="SHARE_LABELS",
     typescript="Share",
 )
+CAUSE = Enumeration(
+    "cause",
+    "Cause",
+    "",
+    "Why core time was lost: the causes of findings.",
+    (
+        Value(1, "imbalance", "the threads of a region have unequal work"),
+        Value(2, "small_regions", "forking and joining takes much of a region", label="regions too small"),
+        Value(3, "small_chunks", "handing out chunks takes long", label="chunks too small"),
+        Value(4, "ordered", "threads wait for their turn in an ordered part", label="ordered part"),
+        Value(5, "lock_contention", "threads wait for critical sections", label="lock contention"),
+        Value(6, "oversubscription", "threads take CPUs from each other", label="more threads than CPUs"),
+        Value(7, "cpu_contention", "other programs take CPUs from the threads", label="CPU contention"),
+        Value(
+            8, "throttling", "the control group's quota stopped the threads", label="throttled by the quota"
+        ),
+        Value(9, "wait_policy", "threads without work keep CPUs busy", label="wait policy"),
+        Value(10, "serial_part", "one thread at most is at work", label="serial part"),
+        Value(11, "few_threads", "a region leaves CPUs without a thread", label="fewer threads than CPUs"),
+        Value(12, "small_tasks", "making and finding tasks takes long", label="tasks too small"),
+        Value(13, "starvation", "workers find no task, for no other cause", label="too few tasks ready"),
+        Value(14, "task_chain", "tasks run one after another", label="a chain of tasks"),
+        Value(15, "one_producer", "workers wait for the thread that makes the tasks", label="one producer"),
+        Value(16, "long_task", "workers wait for the end of one task", label="one long task"),
+        Value(
+            17, "suspended_tasks", "tasks are suspended, and none is ready", label="tasks wait for each other"
+        ),
+        Value(18, "few_workers", "there are CPUs without a worker", label="fewer workers than CPUs"),
+        Value(19, "scheduling_policy", "the runtime advises another one", label="another scheduling policy"),
+        Value(20, "process_imbalance", "processes have unequal work", label="imbalance between processes"),
+    ),
+    is_text=True,
+)
+MISSING_KIND = Enumeration(
+    "missing_kind",
+    "Missing",
+    "",
+    "What a report lacks. What C++ reports begins with such a word, or is of another kind.",
+    (
+        Value(0, "other", "something that the system or the machine does not offer"),
+        Value(1, "regions", "everything of OpenMP"),
+        Value(2, "tuning", "a change of a region: it has nothing to tune"),
+        Value(3, "virtual_threads", "functions that do not fit virtual threads", label="virtual threads"),
+        Value(4, "policy", "a policy that was disabled"),
+        Value(5, "process", "a process or rank of the run: it is damaged, or elsewhere"),
+        Value(6, "record", "a part of what a process recorded: it is damaged"),
+        Value(
+            7, "end", "the end of a process or rank, or a process that ended before its files were complete"
+        ),
+    ),
+    is_text=True,
+    is_written=True,
+)
+DECISION_REASON = Enumeration(
+    "decision_reason",
+    "Reason",
+    "",
+    "Reasons of decisions that readers distinguish; others are texts of the policy.",
+    (
+        Value(
+            1,
+            "incumbents_turn",
+            "a turn of a trial is over: it alternates with the incumbent",
+            label="the incumbent's turn",
+        ),
+        Value(2, "measured", "a candidate was measured"),
+        Value(3, "no_better", "the proof found no gain", label="no better"),
+        Value(4, "not_measured", "the subject changed", label="it is not measured any more"),
+        Value(5, "earlier_run", "", label="found by an earlier run"),
+    ),
+    is_text=True,
+    is_written=True,
+)
+POLICY_NAME = Enumeration(
+    "policy_name",
+    "PolicyName",
+    "",
+    "Policies that readers distinguish.",
+    (Value(1, "history", "applies what earlier runs found"),),
+    is_text=True,
+    is_written=True,
+)
+COUNTER_NAME = Enumeration(
+    "counter_name",
+    "CounterName",
+    "",
+    "Counters that shares and findings are computed from.",
+    (
+        Value(1, "process_run_delay", "threads were ready to run but had no CPU", label="process run delay"),
+        Value(2, "time_throttled", "the control group's quota stopped the process", label="time throttled"),
+    ),
+    is_text=True,
+    is_written=True,
+)
 
 ALL = (
     FILE_KIND,
@@ -442,4 +536,9 @@ ALL = (
     TASK_FLAGS,
     NAME_TAG,
     SHARE,
+    CAUSE,
+    MISSING_KIND,
+    DECISION_REASON,
+    POLICY_NAME,
+    COUNTER_NAME,
 )

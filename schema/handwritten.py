@@ -46,14 +46,38 @@ def found_in(root: Path, schema: Schema) -> list[str]:
                 for line, what in sorted(set(in_python(path.read_text(), schema, name)))
             ]
     for path in sorted((root / "viewer/src").glob("*.ts")):
-        if path.name != "enumerations.ts":
+        if path.name not in ("enumerations.ts", "report.ts"):
             name = path.relative_to(root).as_posix()
             found += [f"{name}:{line}: {what}" for line, what in in_typescript(path.read_text(), schema)]
     for path in sorted((root / "rooms").rglob("*.?pp")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            if _X_IN_CPP.search(line):
-                found.append(f"{path.relative_to(root).as_posix()}:{number}: a field of x by its number")
+            for what in in_cpp(line, schema, is_source="src" in path.parts):
+                found.append(f"{path.relative_to(root).as_posix()}:{number}: {what}")
     return found
+
+
+def in_cpp(line: str, schema: Schema, is_source: bool) -> Iterator[str]:
+    """What is written by hand in a line; tests may say what they expect."""
+    if _X_IN_CPP.search(line):
+        yield "a field of x by its number"
+    if is_source and any(f'"{phrase}"' in line for phrase in phrases(schema)):
+        yield "a text that readers recognize"
+
+
+def _is_phrase(node: ast.Constant, name: str, schema: Schema) -> bool:
+    """Reasons of decisions are among the words that Python has for other things."""
+    if not name.startswith("python/") or name.endswith("model/enumerations.py"):
+        return False
+    reasons = {value.label for value in schema.by_name["decision_reason"].values}
+    return node.value in phrases(schema) - reasons
+
+
+def phrases(schema: Schema) -> set[str]:
+    """The texts of enumerations that are recognized by their text; single words have other meanings, too."""
+    labels = {
+        value.label or value.name for each in schema.enumerations if each.is_text for value in each.values
+    }
+    return {label for label in labels if " " in label}
 
 
 def in_typescript(source: str, schema: Schema) -> Iterator[tuple[int, str]]:
@@ -79,6 +103,8 @@ def in_python(source: str, schema: Schema, name: str = "") -> Iterator[tuple[int
             yield node.lineno, "a comparison with a number of an enumeration"
         elif isinstance(node, ast.Call) and _is_passed(node):
             yield node.lineno, "a number of an enumeration as an argument"
+        elif isinstance(node, ast.Constant) and _is_phrase(node, name, schema):
+            yield node.lineno, "a text that is recognized"
         elif isinstance(node, ast.Dict) and name.startswith(_TABLES_IN) and _is_table(node):
             yield node.lineno, "a table of numbers of an enumeration"
 

@@ -11,7 +11,7 @@ def blocks(schema: Schema) -> dict[str, str]:
     """What stands between `<!-- schema: NAME -->` and `<!-- end -->`, by name."""
     found = {
         "files": _files(schema),
-        "units": _table(("unit", "meaning"), list(schema.units.items())),
+        "units": table(("unit", "meaning"), list(schema.units.items())),
         "names": _names(schema),
         "event_kind": _event_kinds(schema),
         "metric": _metrics(schema),
@@ -23,14 +23,15 @@ def blocks(schema: Schema) -> dict[str, str]:
     return found
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown."""
     lines = [f"|{''.join(f' {cell} |' if cell else ' |' for cell in row)}\n" for row in (head, *rows)]
     return lines[0] + "|" + "---|" * len(head) + "\n" + "".join(lines[1:])
 
 
 def _files(schema: Schema) -> str:
     rows = [(f"`{each.path}`", each.content, _bytes(schema, each.record)) for each in schema.files]
-    return _table(("file", "content", "record"), rows)
+    return table(("file", "content", "record"), rows)
 
 
 def _bytes(schema: Schema, record: str) -> str:
@@ -52,7 +53,7 @@ def _record(schema: Schema, record: Record) -> str:
         )
         for at, field in zip(offsets, record.fields, strict=True)
     ]
-    return f"{record.meaning}\n\n" + _table(("byte", "type", "field", "meaning", "unit", "not known"), rows)
+    return f"{record.meaning}\n\n" + table(("byte", "type", "field", "meaning", "unit", "not known"), rows)
 
 
 def _type(schema: Schema, field: Field) -> str:
@@ -69,7 +70,7 @@ def _meaning(schema: Schema, field: Field) -> str:
 
 def _enumeration(each: Enumeration) -> str:
     rows = [(str(value.number), value.name, value.meaning) for value in each.values]
-    return f"**{each.name}**: {each.meaning}\n\n" + _table(("number", "name", "meaning"), rows)
+    return f"**{each.name}**: {each.meaning}\n\n" + table(("number", "name", "meaning"), rows)
 
 
 def _event_kinds(schema: Schema) -> str:
@@ -77,14 +78,14 @@ def _event_kinds(schema: Schema) -> str:
         each for each in schema.by_name["event_kind"].values if isinstance(each, EventKind) and each.number
     ]
     rows = [(str(each.number), each.name, each.meaning, each.arg, each.a, each.b) for each in kinds]
-    return _table(("kind", "name", "meaning", "arg", "a", "b"), rows)
+    return table(("kind", "name", "meaning", "arg", "a", "b"), rows)
 
 
 def _metrics(schema: Schema) -> str:
     rows = [
         (str(each.number), each.name, each.meaning, _fields(each), each.flags) for each in schema.metrics()
     ]
-    return _table(("metric", "name", "ticks are", "x", "flags"), rows)
+    return table(("metric", "name", "ticks are", "x", "flags"), rows)
 
 
 def _fields(metric: Metric) -> str:
@@ -101,7 +102,7 @@ def _names(schema: Schema) -> str:
         )
         for each in schema.names
     ]
-    return _table(("tag", "name", "fixed part from byte 8", "texts"), rows)
+    return table(("tag", "name", "fixed part from byte 8", "texts"), rows)
 
 
 def _fixed(schema: Schema, field: Field) -> str:

@@ -16,7 +16,7 @@ def enumerations(schema: Schema) -> str:
     stored = [each for each in schema.enumerations if each.type]
     parts = [
         f'"""The enumerations of run directories and reports. {_BY}"""\n',
-        "\nfrom __future__ import annotations\n\nfrom enum import IntEnum, IntFlag\n\n",
+        "\nfrom __future__ import annotations\n\nfrom enum import Enum, IntEnum, IntFlag\n\n",
         *(
             f"{each.python} = {_number(each.value)}  # {each.meaning}\n"
             for each in schema.constants
@@ -31,6 +31,7 @@ def enumerations(schema: Schema) -> str:
         if metric.fields:
             meaning = f"The fields of `x` in rows of metric {metric.name}."
             parts.append(_class(fields_class(metric), "IntEnum", meaning, metric.fields))
+    parts += [_class_of_texts(each) for each in schema.enumerations if each.is_text]
     parts.append("\n")
     parts += ["\n" + _labels(each) for each in schema.enumerations if each.labels]
     return "".join(parts)
@@ -80,6 +81,20 @@ def _number(value: int) -> str:
 def _class(name: str, base: str, meaning: str, values: Sequence[Value]) -> str:
     lines = [f"    {value.name.upper()} = {value.number}{_comment(value)}\n" for value in values]
     return f'\n\nclass {name}({base}):\n    """{meaning}"""\n\n{"".join(lines)}'
+
+
+def _class_of_texts(each: Enumeration) -> str:
+    lines = [
+        f'    {value.name.upper()} = "{value.label or value.name}"{_comment(value)}\n'
+        for value in each.values
+    ]
+    return f'\n\nclass {each.python}(str, Enum):\n    """{each.meaning}"""\n\n{"".join(lines)}{_AS_TEXT}'
+
+
+_AS_TEXT = """
+    def __str__(self) -> str:
+        return str(self.value)
+"""
 
 
 def _comment(value: Value) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from reports import checked
 from trimtab.launcher.job import RANK_VARIABLES
 
 # Cases made up by hypothesis are the same at every run; TRIMTAB_FUZZ=10000 looks at others.
@@ -54,8 +55,7 @@ class Watched:
             check=False,
         )
         assert out.returncode == 0, out.stderr
-        parsed: dict[str, Any] = json.loads(out.stdout)
-        return parsed
+        return checked(json.loads(out.stdout))
 
     def decisions_but_moves(self) -> list[dict[str, Any]]:
         """Of threads to other CPUs: those are by who else uses them, and this machine may be loaded."""

@@ -6,10 +6,14 @@ import math
 import random
 from typing import Any
 
+from reports import checked, plain, typed
+
 SHARES = ("work", "barrier_wait", "arrival", "starved", "serial", "run_delay", "runtime", "unattributed")
 SHARES_OF_FLOW = (0.55, 0.17, 0.02, 0.03, 0.12, 0.08, 0.01, 0.02)
 # Keys whose values are names of processes.
 IDS = ("id", "process")
+# Keys whose values are words of Trimtab.
+WORDS = ("cause", "kind")
 NASTY = [
     "</script><script>document.title='owned'</script>",
     "<img src=x onerror=\"document.title='owned'\">",
@@ -38,7 +42,7 @@ def report(
     totals: list[float] = []
     for _ in times:
         totals.append((totals[-1] if totals else 0.0) + chance.random() * 0.1 * lanes)
-    return {
+    made = {
         "trimtab": "0.1.0",
         "program": "/opt/simulation/bin/flow",
         "command": ["/opt/simulation/bin/flow", "--steps", "100", "in put.dat"],
@@ -207,6 +211,7 @@ def report(
             },
         ],
     }
+    return checked(plain(typed(made)))
 
 
 def _region(number: int, lanes: int, chance: random.Random) -> dict[str, Any]:
@@ -378,8 +383,13 @@ def hostile() -> dict[str, Any]:
         if isinstance(value, list):
             return [poison(each) for each in value]
         if isinstance(value, dict):
-            return {key: name_of(each) if key in IDS else poison(each) for key, each in value.items()}
+            return {key: text_of(key, each) for key, each in value.items()}
         return value
+
+    def text_of(key: str, value: Any) -> Any:
+        if key in WORDS:
+            return value
+        return name_of(value) if key in IDS else poison(value)
 
     def name_of(process: str) -> str:
         """What belongs together keeps the same name."""

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from probe_run import record
-from trimtab.analysis import build
+from reports import build, part
 from trimtab.analysis.advice import balance_advice
 from trimtab.analysis.findings import ordered_findings
+from trimtab.model.enumerations import Cause
+from trimtab.model.report import Region
 from trimtab.readers import open_run
 
 SOURCE = (Path(__file__).parent / "advice.c").read_text(encoding="utf-8")
@@ -35,9 +37,9 @@ def test_advice_fits_the_construct(compiler: str, construct: str, tmp_path: Path
     record(tmp_path, compiler, SOURCE, flags, threads=2)
     (region,) = [each for each in build(open_run(tmp_path / "run"))["regions"] if not each["nested"]]
     wanted, unwanted = ADVICE[construct]
-    advice = balance_advice(region)
+    advice = balance_advice(part(Region, region))
     assert wanted in advice, region
     assert not [each for each in unwanted if each in advice], advice
     if construct == "ordered":
-        (found,) = ordered_findings([region])
-        assert found["cause"] == "ordered part" and "ordered" in found["evidence"]
+        (found,) = ordered_findings([part(Region, region)])
+        assert found.cause is Cause.ORDERED and "ordered" in found.evidence

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from probe_run import record
-from trimtab.analysis import build
+from reports import build
 from trimtab.readers import open_run
 
 LOOP = "for (int i = 0; i < 1000; i++) a[i] += i;"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from probe_run import Recorded, record
-from trimtab.analysis import build
+from reports import build
 from trimtab.model import NO_SUBJECT, ROWS_UNTIMED
 from trimtab.model.enumerations import Metric
 from trimtab.readers import open_run

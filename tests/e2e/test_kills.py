@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from trimtab.analysis import build
+from reports import build, typed
 from trimtab.launcher.launch import Options, _environment
 from trimtab.paths import preload_library
 from trimtab.readers import open_run
@@ -87,8 +87,8 @@ def problems_of(path: Path) -> list[str]:
     run = open_run(path)
     report = build(run)
     json.dumps(report, allow_nan=False)
-    verdict(report, path, io.StringIO())
-    tables(report, path)
+    verdict(typed(report), path, io.StringIO())
+    tables(typed(report), path)
     found = []
     read = {each.directory.name for each in run.processes}
     named = {each.what.removeprefix("process ") for each in run.left_out}

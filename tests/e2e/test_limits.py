@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from trimtab.analysis import build
+from reports import build
 from trimtab.paths import preload_library
 from trimtab.readers import open_run
 

@@ -443,7 +443,7 @@ def test_a_damaged_run_is_a_clear_error(run: Run, trimtab: str, workload: Callab
     files = sorted(path for path in watched.directory.rglob("*") if path.is_file())
     seed = int(os.environ.get("TRIMTAB_FUZZ", "20261121"))
     chance = random.Random(seed)
-    from trimtab.analysis import build
+    from reports import build
     from trimtab.model import RunError
     from trimtab.readers import open_run
 

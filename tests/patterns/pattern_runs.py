@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from conftest import finished, remember
-from trimtab.analysis import build as report_of
+from reports import build as report_of
 from trimtab.readers import open_run
 from trimtab.symbols import Binary
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reports import build, typed
 from synthetic import (
     NO,
     LaneFile,
@@ -22,7 +23,6 @@ from synthetic import (
     team_of,
     write_run,
 )
-from trimtab.analysis import build
 from trimtab.analysis.account import SHARES, Account
 from trimtab.analysis.findings import findings
 from trimtab.analysis.overhead import (
@@ -33,7 +33,7 @@ from trimtab.analysis.overhead import (
     LOCK_WAIT_PART,
     SHARED_REGION_NS,
 )
-from trimtab.model.enumerations import EventKind, Metric, Schedule, SubjectKind, WaitKind
+from trimtab.model.enumerations import Cause, EventKind, Metric, Schedule, SubjectKind, WaitKind
 from trimtab.readers import open_run
 
 
@@ -346,8 +346,14 @@ def test_small_chunks_cost_what_the_runtime_takes(tmp_path: Path, runtime: str, 
         "regions"
     ]
     regions[0]["runtime"] = runtime
-    found = findings(Account(dict.fromkeys(SHARES, 0.0), 10.0, 2.0, 9.0, 0.0), regions, 2, None, 0.0)
-    assert {each["cause"]: each["gain_s"] for each in found}["chunks too small"] == pytest.approx(gain)
+    found = findings(
+        Account(dict.fromkeys(SHARES, 0.0), 10.0, 2.0, 9.0, 0.0),
+        typed({"regions": regions}).regions,
+        2,
+        None,
+        0.0,
+    )
+    assert {each.cause: each.gain_s for each in found}[Cause.SMALL_CHUNKS] == pytest.approx(gain)
 
 
 def test_region_under_way_at_a_kill(tmp_path: Path) -> None:

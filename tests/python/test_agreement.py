@@ -16,8 +16,8 @@ import pytest
 from chrome_traces import chrome_events
 from mutated_runs import bases
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
+from reports import build, typed
 from synthetic import LaneFile, ProcessFiles, S, event, row, subject, team_of, write_run
-from trimtab.analysis import build
 from trimtab.export import export
 from trimtab.model.enumerations import EventKind, Metric
 from trimtab.readers import open_run
@@ -144,7 +144,7 @@ def test_totals_are_those_of_the_processes(runs: dict[str, Path], name: str) -> 
 @pytest.mark.parametrize("name", RUNS)
 def test_the_page_has_the_reports_regions(runs: dict[str, Path], name: str) -> None:
     report = build(open_run(runs[name]))
-    data = re.search(r'<script [^>]*id="report"[^>]*>(.*?)</script>', page(report), re.DOTALL)
+    data = re.search(r'<script [^>]*id="report"[^>]*>(.*?)</script>', page(typed(report)), re.DOTALL)
     assert data is not None
     close(of_report(json.loads(data[1])), of_report(report), digits=6)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from reports import build
 from synthetic import NO, LaneFile, ProcessFiles, S, event, row, subject, team_of, write_run
-from trimtab.analysis import build
 from trimtab.analysis.blocked import blocked_share_outside
 from trimtab.model.enumerations import EventKind, Metric, RegionFlags
 from trimtab.readers import open_run

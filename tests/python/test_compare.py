@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from reports import typed
 from trimtab.analysis.compare import compare
+from trimtab.model.report import Report
 
 
-def report(wall: float, **regions: float) -> dict[str, Any]:
-    return {
+def report(wall: float, **regions: float) -> Report:
+    made = {
         "wall_s": wall,
         "efficiency": 0.5,
         "time": {"work": 0.5, "serial": 0.5},
@@ -18,9 +18,10 @@ def report(wall: float, **regions: float) -> dict[str, Any]:
             for name, value in regions.items()
         ],
     }
+    return typed(made)
 
 
-def side(*walls: float, **regions: float) -> list[dict[str, Any]]:
+def side(*walls: float, **regions: float) -> list[Report]:
     return [report(wall, **regions) for wall in walls]
 
 
@@ -58,7 +59,7 @@ def test_regions_are_matched_by_name_and_sorted_by_change() -> None:
 
 
 def test_runs_without_recording_compare_by_wall_time() -> None:
-    bare = {"wall_s": 3.0, "efficiency": None, "time": None, "regions": []}
+    bare = typed({"wall_s": 3.0, "efficiency": None, "time": None, "regions": []})
     found = compare([bare], [bare])
     assert found["total"]["wall_s"]["difference"] == 0.0
     assert found["total"]["efficiency"]["before"] is None

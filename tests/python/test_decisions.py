@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reports import build, part, typed
 from synthetic import LaneFile, ProcessFiles, decision, knob, policy, subject, team_of, write_run
-from trimtab.analysis import build
 from trimtab.history import Key, entries_of
 from trimtab.model.enumerations import Outcome
+from trimtab.model.report import Decision
 from trimtab.readers import open_run
 from trimtab.text.decisions import decision_line, lasting, summary
 from trimtab.text.tables import tables
@@ -74,25 +75,25 @@ def test_a_decision_has_all_its_changes(report: dict[str, Any]) -> None:
 
 def test_lines(report: dict[str, Any]) -> None:
     trial, kept, undone, _ = report["decisions"]
-    assert decision_line(trial) == "at 1.00 s threads of mandel.c:48 4 -> 3, trial: search"
-    assert decision_line(kept) == (
+    assert decision_line(part(Decision, trial)) == "at 1.00 s threads of mandel.c:48 4 -> 3, trial: search"
+    assert decision_line(part(Decision, kept)) == (
         "at 1.32 s threads of mandel.c:48 4 -> 3, schedule static -> dynamic: run delay 31 %; gain 22.0 % ± 3.0 %"
     )
-    assert ", undone: zur" in decision_line(undone)
-    assert summary(report["decisions"]) == "1 change kept, 1 tried, 1 set by rules"
+    assert ", undone: zur" in decision_line(part(Decision, undone))
+    assert summary(typed(report).decisions) == "1 change kept, 1 tried, 1 set by rules"
 
 
 def test_a_subject_that_is_called_by_its_knob_is_said_once(report: dict[str, Any]) -> None:
     named = {**report["decisions"][1], "subject": "threads of teams"}
-    assert decision_line(named).startswith("at 1.32 s threads of teams 4 -> 3, schedule")
+    assert decision_line(part(Decision, named)).startswith("at 1.32 s threads of teams 4 -> 3, schedule")
 
 
 def test_the_verdict_and_the_tables_have_what_lasted(
     report: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     stream = io.StringIO()
-    verdict(report, Path("run"), stream)
-    tables(report, Path("run"))
+    verdict(typed(report), Path("run"), stream)
+    tables(typed(report), Path("run"))
     for text in (stream.getvalue(), capsys.readouterr().out):
         assert "1 change kept, 1 tried, 1 set by rules" in text
         assert "at 1.32 s threads of mandel.c:48 4 -> 3, schedule" in text
@@ -103,16 +104,18 @@ def test_without_decisions_nothing_is_said(tmp_path: Path) -> None:
     report = build(open_run(run_with(tmp_path, [])))
     assert report["decisions"] == []
     stream = io.StringIO()
-    verdict(report, Path("run"), stream)
+    verdict(typed(report), Path("run"), stream)
     assert "steering" not in stream.getvalue()
 
 
 def test_a_tuned_run_without_decisions_and_a_policy_that_failed_are_told(tmp_path: Path) -> None:
     report = build(open_run(run_with(tmp_path, [])))
     report["steering"] = {"mode": "on"}
-    report["unavailable"].append({"what": "policy mine.py", "why": "it threw: oops", "remedy": "none"})
+    report["unavailable"].append(
+        {"what": "policy mine.py", "why": "it threw: oops", "remedy": "none", "kind": "policy"}
+    )
     stream = io.StringIO()
-    verdict(report, Path("run"), stream)
+    verdict(typed(report), Path("run"), stream)
     told = "  steering: nothing was changed\n    policy mine.py was disabled: it threw: oops\n"
     assert told in stream.getvalue()
 
@@ -125,7 +128,7 @@ def test_what_is_turned_all_the_time_hides_no_other_change(report: dict[str, Any
         for n in range(5)
     ]
     stream = io.StringIO()
-    verdict(report | {"decisions": [kept, *moved]}, Path("run"), stream)
+    verdict(typed(report | {"decisions": [kept, *moved]}), Path("run"), stream)
     assert "1 change kept, 0 tried, 5 set by rules" in stream.getvalue()
     assert "at 1.32 s threads of mandel.c:48 4 -> 3, schedule" in stream.getvalue()
     assert stream.getvalue().count("moved of threads") == 1 and "at 6.00 s moved" in stream.getvalue()
@@ -150,7 +153,7 @@ def test_that_nothing_was_changed_is_told_with_the_reason(
 ) -> None:
     report = build(open_run(run_with(tmp_path, []))) | {"steering": steering}
     stream = io.StringIO()
-    verdict(report, Path("run"), stream)
+    verdict(typed(report), Path("run"), stream)
     assert f"  steering: {told}" in stream.getvalue()
 
 
@@ -170,9 +173,12 @@ def test_what_a_search_confirmed_is_no_change_of_the_program(tmp_path: Path) -> 
         decision(1.0, 1, 1, 2, (0, 0), Outcome.KEPT, b"the best"),
     ]
     (made,) = build(open_run(run_with(tmp_path, confirmed)))["decisions"]
-    assert decision_line(made) == "at 1.00 s threads of mandel.c:48 stays 4, schedule stays static: the best"
-    assert lasting([made]) == []
-    remembered = {"decisions": [made], "started_real_ns": 0, "program": "app"}
+    assert (
+        decision_line(part(Decision, made))
+        == "at 1.00 s threads of mandel.c:48 stays 4, schedule stays static: the best"
+    )
+    assert lasting([part(Decision, made)]) == []
+    remembered = typed({"decisions": [made], "processes": [{"id": made["process"]}], "program": "app"})
     assert entries_of(remembered, Key("abc", "2", "", "Processor, 2 CPUs"), "run")[0].settings == {
         "threads": "4",
         "schedule": "static",
@@ -197,7 +203,7 @@ REJECTED = [
 
 def test_what_was_tried_without_success_is_said_with_the_reason(report: dict[str, Any]) -> None:
     stream = io.StringIO()
-    verdict(report | {"decisions": REJECTED}, Path("run"), stream)
+    verdict(typed(report | {"decisions": REJECTED}), Path("run"), stream)
     # A setting that was tried in several turns counts once.
     assert "0 changes kept, 2 tried\n" in stream.getvalue()
     lines = [line.strip() for line in stream.getvalue().splitlines() if "tried schedule" in line]
@@ -210,7 +216,7 @@ def test_what_was_tried_without_success_is_said_with_the_reason(report: dict[str
 def test_what_was_tried_before_something_better_was_kept_is_left_out(report: dict[str, Any]) -> None:
     kept = _decided("kept", ("as-written", "guided"), "imbalance", gain=0.68, uncertainty=0.0002)
     stream = io.StringIO()
-    verdict(report | {"decisions": [*REJECTED, kept]}, Path("run"), stream)
+    verdict(typed(report | {"decisions": [*REJECTED, kept]}), Path("run"), stream)
     assert "tried schedule" not in stream.getvalue()
     assert "gain 68.0 % ± less than 0.1 %" in stream.getvalue()
 
@@ -218,5 +224,8 @@ def test_what_was_tried_before_something_better_was_kept_is_left_out(report: dic
 def test_settings_from_earlier_runs_are_not_set_by_rules() -> None:
     known = _decided("set", ("as-written", "fac2"), "found by an earlier run", policy="history")
     rule = _decided("set", ("as-written", "static"), "overhead")
-    assert summary([known]) == "0 changes kept, 0 tried, 1 from earlier runs"
-    assert summary([known, rule]) == "0 changes kept, 0 tried, 1 from earlier runs, 1 set by rules"
+    assert summary([part(Decision, known)]) == "0 changes kept, 0 tried, 1 from earlier runs"
+    assert (
+        summary([part(Decision, known), part(Decision, rule)])
+        == "0 changes kept, 0 tried, 1 from earlier runs, 1 set by rules"
+    )

@@ -21,9 +21,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from mutated_runs import Mutated, bases
+from reports import build, typed
 from synthetic import LaneFile, ProcessFiles, subject, team_of, write_run
 from trimtab.analysis.compare import compare
-from trimtab.analysis.report import build
 from trimtab.cli.compare import compare_runs
 from trimtab.cli.main import list_runs
 from trimtab.export import export
@@ -92,18 +92,18 @@ def only_info(run: Path, _: Path) -> None:
 def on_a_terminal(run: Path, _: Path) -> None:
     report = build(open_run(run))
     into = io.StringIO()
-    verdict(report, run, into)
+    verdict(typed(report), run, into)
     shown(into.getvalue())
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("sys.stdout", io.StringIO())
-        tables(report, run)
+        tables(typed(report), run)
         import sys
 
         shown(sys.stdout.getvalue())  # type: ignore[attr-defined]
 
 
 def a_page(run: Path, _: Path) -> None:
-    shown(page(build(open_run(run))).partition("@@")[0][-100:])
+    shown(page(typed(build(open_run(run)))).partition("@@")[0][-100:])
 
 
 def exported(to: str) -> Callable[[Path, Path], None]:
@@ -125,7 +125,7 @@ def _no_constant(name: str) -> None:
 
 def compared(run: Path, scratch: Path) -> None:
     good = build(open_run(scratch / "all" / "good-1"))
-    as_strict_json(compare([good], [build(open_run(run))]))
+    as_strict_json(compare([typed(good)], [typed(build(open_run(run)))]))
 
 
 def listed(run: Path, scratch: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import pytest
 from click.testing import CliRunner, Result
+from reports import typed
 from trimtab.cli import main
 from trimtab.history import (
     Entry,
@@ -301,6 +302,7 @@ def test_settings_as_the_library_reads_them() -> None:
 
 def decision(number: int, outcome: str, to: str, key: str = "app+0x40") -> dict[str, Any]:
     return {
+        "process": "later",
         "number": number,
         "time_s": float(number),
         "subject": "mandel.c:48",
@@ -321,6 +323,10 @@ def test_what_was_accepted_last_is_learnt() -> None:
     report = {
         "program": "/opt/app",
         "started_real_ns": 10**9,
+        "processes": [
+            {"id": "first", "started_real_ns": 10**9},
+            {"id": "later", "started_real_ns": 5 * 10**9},
+        ],
         "decisions": [
             decision(1, "trial", "3"),
             decision(2, "kept", "3"),
@@ -331,12 +337,12 @@ def test_what_was_accepted_last_is_learnt() -> None:
             decision(7, "set", "2", "third"),
         ],
     }
-    found = entries_of(report, KEY, "run")
+    found = entries_of(typed(report), KEY, "run")
     assert [(each.subject, each.settings) for each in found] == [
         ("app+0x40", {"threads": "3"}),
         ("third", {"threads": "2", "partition.costs": "even"}),
     ]
-    assert found[0].at == 3.0
+    assert found[0].at == pytest.approx(5.0 + 2.0), "since its process began, which began after the run"
 
 
 def command(*arguments: str) -> Result:

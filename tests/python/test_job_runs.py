@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from reports import build, typed
 from synthetic import ProcessFiles, module, subject, write_run
-from trimtab.analysis import build
 from trimtab.cli.main import list_runs
 from trimtab.export.source import views_of
 from trimtab.model import RunError
@@ -131,7 +131,7 @@ def test_ranks_that_are_not_there_are_named(run: Path) -> None:
     assert missing(info)["ranks 0-1, 3"].startswith("not in this directory")
     assert info["ended"]["code"] == 0
     out = io.StringIO()
-    verdict(build(open_run(run)), run, out)
+    verdict(typed(build(open_run(run))), run, out)
     assert "ranks 0-1, 3 not in this directory" in out.getvalue()
 
 
@@ -155,7 +155,7 @@ def test_a_damaged_rank_damages_no_other(run: Path, text: str) -> None:
     assert str(path) in missing(info)["rank 3"]
     assert info["ended"] is None and len(open_run(run).processes) == 4
     out = io.StringIO()
-    verdict(build(open_run(run)), run, out)
+    verdict(typed(build(open_run(run))), run, out)
     assert "rank 3 left out: " in out.getvalue()
 
 

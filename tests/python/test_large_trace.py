@@ -22,8 +22,8 @@ from trimtab.analysis import build
 from trimtab.readers import open_run
 report = build(open_run(sys.argv[1]))
 usage = resource.getrusage(resource.RUSAGE_SELF)
-inside = sum(sum(each["lanes"]) for each in report["timeline"]["series"]) * report["timeline"]["dt_s"]
-print(json.dumps([time.process_time(), usage.ru_maxrss * 1024, report["overhead"]["events"], inside]))
+inside = sum(sum(each.lanes) for each in report.timeline.series) * report.timeline.dt_s
+print(json.dumps([time.process_time(), usage.ru_maxrss * 1024, report.overhead.events, inside]))
 """
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from reports import build
 from synthetic import (
     NO,
     LaneFile,
@@ -28,7 +29,6 @@ from synthetic import (
     unavailable,
     write_run,
 )
-from trimtab.analysis import build
 from trimtab.model import RunError, Unavailable
 from trimtab.model.enumerations import (
     EventKind,
@@ -114,11 +114,7 @@ def test_everything_is_read(tmp_path: Path) -> None:
         1,
     )
     assert process.modules[0].build_id == "ab12"
-    assert process.unavailable[0].as_json() == {
-        "what": "energy",
-        "why": "no meter",
-        "remedy": "another machine",
-    }
+    assert process.unavailable[0] == Unavailable("energy", "no meter", "another machine")
     assert [len(lane.events) for lane in process.lanes] == [4, 3]
     assert process.lanes[0].header["run_ns"] == 9 * S
     assert process.lanes[1].header["name"] == "worker"

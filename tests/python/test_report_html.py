@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import report_samples as samples
+from reports import typed
 from trimtab.escapes import all_printable
 from trimtab.report import html, page, write_html
 
@@ -37,12 +38,12 @@ def same(left: Any, right: Any) -> bool:
 
 def test_report_comes_out_as_it_went_in() -> None:
     report = samples.report()
-    assert same(json.loads(data_of(page(report))), report)
+    assert same(json.loads(data_of(page(typed(report)))), report)
 
 
 def test_no_text_of_the_program_is_markup() -> None:
     report = samples.hostile()
-    text = page(report)
+    text = page(typed(report))
     data = data_of(text)
     assert data.isascii() and not set(data) & set("<>&")
     told = json.loads(data)
@@ -51,13 +52,15 @@ def test_no_text_of_the_program_is_markup() -> None:
     assert told["machine"] == all_printable(report["machine"])
     assert all(each.isprintable() for text in told["machine"].items() for each in text)
     # The markup around it is that of any other report.
-    assert text.replace(data, "") == page(samples.report()).replace(data_of(page(samples.report())), "")
+    assert text.replace(data, "") == page(typed(samples.report())).replace(
+        data_of(page(typed(samples.report()))), ""
+    )
 
 
 def test_what_is_no_number_is_null() -> None:
     report = samples.report()
     report["efficiency"], report["regions"][0]["wall_s"] = math.nan, -math.inf
-    told = json.loads(data_of(page(report)))
+    told = json.loads(data_of(page(typed(report))))
     assert told["efficiency"] is None and told["regions"][0]["wall_s"] is None
 
 
@@ -65,14 +68,14 @@ def test_lanes_of_the_largest_regions_only_where_there_are_too_many(monkeypatch:
     monkeypatch.setattr(html, "_MOST_LANES", 10)
     report = samples.report(regions=4, lanes=4)
     before = copy.deepcopy(report)
-    regions = json.loads(data_of(page(report)))["regions"]
+    regions = json.loads(data_of(page(typed(report))))["regions"]
     assert [len(region["lanes"]) for region in regions] == [4, 4, 0, 0]
     assert [region.get("lanes_omitted", False) for region in regions] == [False, False, True, True]
     assert report == before
 
 
 def test_policy_allows_our_own_script_and_style_and_nothing_else() -> None:
-    text = page(samples.report())
+    text = page(typed(samples.report()))
     policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', text)
     assert policy is not None
     rules = dict(rule.strip().split(" ", 1) for rule in policy[1].split(";"))
@@ -85,7 +88,7 @@ def test_policy_allows_our_own_script_and_style_and_nothing_else() -> None:
 
 
 def test_page_asks_for_nothing() -> None:
-    text = page(samples.report())
+    text = page(typed(samples.report()))
     code = text.replace(data_of(text), "")
     for word in (
         "http:",
@@ -106,7 +109,7 @@ def test_page_asks_for_nothing() -> None:
 
 def test_same_report_same_bytes(tmp_path: Path) -> None:
     for name in ("a.html", "b.html"):
-        write_html(samples.report(), tmp_path / name)
+        write_html(typed(samples.report()), tmp_path / name)
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
     assert {path.name for path in tmp_path.iterdir()} == {"a.html", "b.html"}
 
@@ -114,11 +117,11 @@ def test_same_report_same_bytes(tmp_path: Path) -> None:
 def test_page_that_was_not_built_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(html, "_PAGE", tmp_path / "page.html")
     with pytest.raises(FileNotFoundError, match="not built") as told:
-        write_html(samples.report(), tmp_path / "out.html")
+        write_html(typed(samples.report()), tmp_path / "out.html")
     assert told.value.filename == str(tmp_path / "page.html")
     (tmp_path / "page.html").write_text("<html></html>")
     with pytest.raises(OSError, match="expected @@REPORT@@"):
-        write_html(samples.report(), tmp_path / "out.html")
+        write_html(typed(samples.report()), tmp_path / "out.html")
     assert not (tmp_path / "out.html").exists()
 
 
@@ -126,7 +129,7 @@ def test_figures_over_time_of_the_busiest_processes_only_where_there_are_too_man
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(html, "_MOST_PROCESSES", 1)
-    told = json.loads(data_of(page(samples.two_ranks())))
+    told = json.loads(data_of(page(typed(samples.two_ranks()))))
     assert [each["timeline"] is not None for each in told["processes"]] == [True, False, False]
     assert {each["process"] for each in told["counters"]} == {"7-0"}
     assert {each["process"] for each in told["lanes"]} == {"7-0", "9-0"}

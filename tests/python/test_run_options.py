@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from reports import typed
 from trimtab.cli.main import main
 
 ROOT = Path(__file__).parent.parent.parent
@@ -69,7 +70,7 @@ def test_page_that_cannot_be_written_is_named_as_the_user_did(tmp_path: Path) ->
         pytest.skip("the page was not built")
     target = tmp_path / "away" / "page.html"
     with pytest.raises(FileNotFoundError) as caught:
-        html.write_html({"regions": []}, target)
+        html.write_html(typed({}), target)
     assert caught.value.filename == str(target)
 
 

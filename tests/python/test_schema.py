@@ -14,7 +14,7 @@ from trimtab.readers import layout
 
 from schema.__main__ import generated, main, stale, with_blocks
 from schema.description import EventKind, Field, Metric, Record
-from schema.handwritten import found_in, in_python, in_typescript
+from schema.handwritten import found_in, in_cpp, in_python, in_typescript
 from schema.records import SCHEMA
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ def copied(tmp_path: Path) -> Path:
 def test_a_changed_file_is_found(copied: Path, name: str) -> None:
     assert stale(copied) == []
     text = (copied / name).read_text()
-    for word in ("max_rss_kb", "MEAN_WORK", "unattributed", "CAUSE_SLOT"):
+    for word in ("max_rss_kb", "MEAN_WORK", "unattributed", "CAUSE_SLOT", "time throttled"):
         text = text.replace(word, "other")
     (copied / name).write_text(text)
     assert stale(copied) == [name]
@@ -209,6 +209,15 @@ def test_other_numbers_are_not(source: str) -> None:
 def test_lists_by_hand_are_found_in_typescript(source: str, count: int) -> None:
     found = list(in_typescript("\n" + source, SCHEMA))
     assert found == [(2, "the words of an enumeration")] * count
+
+
+def test_texts_that_are_recognized_are_found() -> None:
+    source = 'cause == "tasks too small"'
+    assert list(in_python(source, SCHEMA, "python/trimtab/new.py")) == [(1, "a text that is recognized")]
+    assert list(in_python(source, SCHEMA, "tests/new.py")) == []
+    line = 'out.push_back(propose(it, "no better"));'
+    assert list(in_cpp(line, SCHEMA, is_source=True)) == ["a text that readers recognize"]
+    assert list(in_cpp(line, SCHEMA, is_source=False)) == []
 
 
 def test_a_field_of_x_by_its_number_is_found_in_cpp(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reports import typed
 from trimtab.doctor.check import Machine
 from trimtab.history import Entry, History
 from trimtab.tuning import Prepared, StartValue, Tuning, online, prepare, remember, start, start_values
@@ -37,7 +38,7 @@ class Runs:
 
     def tuned(self, *chosen: StartValue, decisions: tuple[dict[str, Any], ...] = ()) -> None:
         self.chosen = list(chosen)
-        report = {"decisions": list(decisions), "started_real_ns": 0, "program": "app"}
+        report = typed({"decisions": list(decisions), "program": "app"})
         assert remember(self.prepared("on"), report, Path("run")) == ""
 
 

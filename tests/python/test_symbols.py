@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
+from reports import build
 from synthetic import ProcessFiles, module, subject, write_run
 from trimtab import symbols as symbols_module
-from trimtab.analysis import build
 from trimtab.model import Process
 from trimtab.readers import open_run
 from trimtab.symbols import Binary, Place, Symbols, label, readable, user_function

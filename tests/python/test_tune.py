@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from reports import typed
 from trimtab.cli.main import main
 from trimtab.cli.tune import _keep
 from trimtab.history import Entry, History, HistoryError, Key
+from trimtab.model.report import Report
 from trimtab.tuning.across import Outcome, Pairs, RunFailed, Start, Trial, rows_of, starts_for, tune
 from trimtab.tuning.online import START, entries_of_start, key_of
 from trimtab.tuning.runner import ProgramRunner
@@ -55,20 +57,19 @@ class MadeUp:
         of_settings = {f"{key} {knob}": to for key, its in start.settings.items() for knob, to in its.items()}
         return self._seconds(self.loops, {**start.environment, **of_settings})
 
-    def learn(self, environment: Mapping[str, str]) -> dict[str, Any]:
+    def learn(self, environment: Mapping[str, str]) -> Report:
         found = [decision("a", "fac2", self.loops)] if self.loops > 0 else []
-        return {
-            "decisions": found,
-            "wall_s": self._seconds(self.loops, environment),
-            "time": QUIET,
-            "schedulers": [],
-            "workers": [],
-            "regions": [],
-            "threads": 2,
-        }
+        return typed(
+            {
+                "decisions": found,
+                "wall_s": self._seconds(self.loops, environment),
+                "time": QUIET,
+                "threads": 2,
+            }
+        )
 
 
-def passive(_: dict[str, Any]) -> list[Start]:
+def passive(_: Report) -> list[Start]:
     return [Start({"OMP_WAIT_POLICY": "passive"}, "a reason"), Start({"OMP_NUM_THREADS": "1"}, "another")]
 
 
@@ -128,7 +129,7 @@ def test_verdicts(ratios: list[float], verdict: str) -> None:
 
 def test_what_is_tried_at_the_start_follows_from_what_was_seen() -> None:
     def tried(environment: Mapping[str, str], cpus: float = 4, **shares: float) -> list[str]:
-        report = {"time": QUIET | shares, "threads": 4, "schedulers": [], "workers": [], "regions": []}
+        report = typed({"time": QUIET | shares, "threads": 4})
         return [each.text for each in starts_for(report, environment, cpus=cpus)]
 
     assert tried({}) == []
@@ -138,7 +139,7 @@ def test_what_is_tried_at_the_start_follows_from_what_was_seen() -> None:
     assert tried({}, cpus=0.5) == ["OMP_NUM_THREADS=1"]
     assert tried({}, runtime=0.4) == ["OMP_WAIT_POLICY=active", "OMP_NUM_THREADS=2", "OMP_NUM_THREADS=1"]
     everything = starts_for(
-        {"time": QUIET, "threads": 4, "schedulers": [], "workers": [], "regions": []},
+        typed({"time": QUIET, "threads": 4}),
         {},
         cpus=4,
         is_thorough=True,
@@ -154,7 +155,7 @@ def test_what_is_tried_at_the_start_follows_from_what_was_seen() -> None:
 KEY = "tasks/app/runtime 1/2 workers"
 
 
-def left_open(advised: str | None, *others: str) -> dict[str, Any]:
+def left_open(advised: str | None, *others: str) -> Report:
     """A report of a run whose only runtime may have another scheduling policy."""
     entry = {
         "subject": "runtime 1",
@@ -164,7 +165,7 @@ def left_open(advised: str | None, *others: str) -> dict[str, Any]:
         "reason": "idle" if advised else "",
         "others": list(others),
     }
-    return {"time": QUIET, "threads": 2, "schedulers": [entry], "workers": [{}], "regions": []}
+    return typed({"time": QUIET, "threads": 2, "schedulers": [entry], "workers": [{}]})
 
 
 def test_a_scheduling_policy_that_was_advised_is_tried() -> None:
@@ -252,7 +253,7 @@ def test_its_runs_begin_with_what_is_kept(
             self.environment: dict[str, str] = {}
             self.found = History(found)
 
-        def learn(self, environment: Mapping[str, str]) -> dict[str, Any]:
+        def learn(self, environment: Mapping[str, str]) -> Report:
             begun_with.append([each.settings for each in self.found.recall(key)])
             if saved > 0:
                 self.found.remember([replace(kept, settings={"chunk": "64"})])

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
+from reports import build, typed
 from synthetic import write_run
-from trimtab.analysis import build
 from trimtab.launcher.inspect_program import inspect
 from trimtab.readers import open_run
 from trimtab.text.tables import tables
@@ -58,17 +58,19 @@ def test_one_reason_and_what_the_operating_system_saw(
 ) -> None:
     known = [{"what": "tuning", "why": "no history", "remedy": "none"}]
     if reason is not None:
-        known.append({"what": "OpenMP regions", "why": reason, "remedy": "link it dynamically"})
+        known.append(
+            {"what": "OpenMP regions", "why": reason, "remedy": "link it dynamically", "kind": "regions"}
+        )
     ended = {"code": 0, "signal": None, "wall_s": 1.0, "rusage": RUSAGE}
     info = {"ended": ended, "unavailable": known, "steering": {"mode": "on"}}
     report = build(open_run(write_run(tmp_path / "run", info=info)))
     regions = [each["why"] for each in report["unavailable"] if each["what"] == "OpenMP regions"]
     assert regions == [reason or "the library could not be loaded into the program"]
     stream = io.StringIO()
-    verdict(report, Path("run"), stream)
+    verdict(typed(report), Path("run"), stream)
     assert f"trimtab: 1 s; {regions[0]}\n" in stream.getvalue()
     assert "  steering: nothing was changed\n" in stream.getvalue()
-    tables(report, Path("run"))
+    tables(typed(report), Path("run"))
     line = "operating system: 2 s of CPU time (2.00 CPUs on average), 3 voluntary and 4 involuntary context switches\n"
     assert line in stream.getvalue()
     assert line in capsys.readouterr().out

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reports import build
 from synthetic import LaneFile, ProcessFiles, S, event, row, subject, write_run
-from trimtab.analysis import build
 from trimtab.analysis.overhead import CHUNK_NS, COST_NS, SHARED_REGION_NS, UNTIMED_REGION_NS
 from trimtab.export import export
 from trimtab.model import WAIT_REDUCTION

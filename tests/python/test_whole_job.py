@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reports import build, typed
 from synthetic import (
     LaneFile,
     ProcessFiles,
@@ -26,7 +27,6 @@ from synthetic import (
     unavailable,
     write_run,
 )
-from trimtab.analysis import build
 from trimtab.analysis.account import SHARES
 from trimtab.analysis.job import mask_of
 from trimtab.analysis.lives import Life, beside, capacity_s, groups_of, longest_chain, most_at_a_time
@@ -67,7 +67,7 @@ def check(report: dict[str, Any], **expected: float) -> None:
 
 def verdict_of(report: dict[str, Any]) -> str:
     into = io.StringIO()
-    verdict(report, Path("run"), into)
+    verdict(typed(report), Path("run"), into)
     return into.getvalue()
 
 
@@ -558,7 +558,7 @@ def test_tables_and_json_say_the_same_of_processes(
     report = report_of(
         tmp_path, program(1, [10.0, 10.0], names=names[0]), program(2, [10.0, 4.0], names=names[1])
     )
-    tables(report, tmp_path)
+    tables(typed(report), tmp_path)
     lines = capsys.readouterr().out.splitlines()
     for rank, each in enumerate(report["processes"]):
         cells = [cell.strip() for cell in next(line for line in lines if each["id"] in line).split("│")[1:-1]]
@@ -573,7 +573,7 @@ def test_a_host_that_all_share_is_no_column(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "300")
     parts = [program(pid, [10.0, 10.0], names=[fact("host", "node1")]) for pid in (1, 2)]
-    tables(report_of(tmp_path, *parts), tmp_path)
+    tables(typed(report_of(tmp_path, *parts)), tmp_path)
     head = next(line for line in capsys.readouterr().out.splitlines() if "command" in line)
     assert "process" in head and "host" not in head and "rank" not in head
 

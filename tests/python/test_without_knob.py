@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reports import build
 from synthetic import LaneFile, ProcessFiles, knob, row, subject, team_of, write_run
-from trimtab.analysis import build
 from trimtab.model.enumerations import Metric, Schedule, SubjectKind, WaitKind
 from trimtab.readers import open_run
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reports import build, typed
 from synthetic import LaneFile, ProcessFiles, S, fact, row, subject, team_of, write_run
-from trimtab.analysis import build
 from trimtab.analysis.account import SHARES
 from trimtab.analysis.overhead import COUNTED_TASK_NS, TIMED_TASK_NS
 from trimtab.model.enumerations import Metric, SubjectKind, TaskFlags, WaitCause, WorkerState
@@ -328,7 +328,7 @@ def test_verdict_of_workers(tmp_path: Path) -> None:
     lanes[1].rows += [tasks(16_000_000, 0.5e-6)]
     lanes[2].rows += [tasks(8_000_000, 0.5e-6)]
     out = io.StringIO()
-    verdict(report_of(tmp_path, lanes, 8.0), tmp_path, out)
+    verdict(typed(report_of(tmp_path, lanes, 8.0)), tmp_path, out)
     lines = out.getvalue().splitlines()
     assert (
         "  2 workers: 60.0 % work, 20.0 % no task ready, 20.0 % nobody at work; "

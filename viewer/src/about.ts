@@ -2,7 +2,8 @@
 
 import { type Child, empty, h, longText, note, section } from "./dom";
 import { bytes, count, percent, seconds, shellWords, shortened } from "./format";
-import type { Report } from "./schema";
+import type { Report } from "./report";
+import { text } from "./values";
 
 const MACHINE: Record<string, string> = {
   hostname: "host",
@@ -64,7 +65,8 @@ export function machine(report: Report, save: () => void): HTMLElement {
   const pairs: Child[] = [];
   const pair = (name: string, value: string): void =>
     void pairs.push(h("dt", {}, shortened(name, 60)), h("dd", {}, longText(value)));
-  for (const [key, value] of report.machine) {
+  for (const [key, given] of Object.entries(report.machine)) {
+    const value = text(given);
     if (!value) continue;
     pair(MACHINE[key] ?? key.replaceAll("_", " "), key.endsWith("_bytes") ? bytes(Number(value)) : value);
   }

@@ -6,7 +6,8 @@ import { resolved } from "./colors";
 import { empty, h, note, section } from "./dom";
 import { seconds, shortened } from "./format";
 import { drawLimit, drawUnknown } from "./marks";
-import type { Report, Timeline } from "./schema";
+import { isComplete } from "./read";
+import type { Report, Timeline } from "./report";
 import { stacked } from "./stack";
 
 const TIP_ROWS = 9;
@@ -85,7 +86,7 @@ export function concurrency(report: Report, charts: TimeCharts, color: (name: st
     ),
     host,
     legend,
-    !line.isComplete &&
+    !isComplete(line) &&
       h(
         "div",
         { class: "row" },
@@ -125,7 +126,7 @@ function spec(report: Report, line: Timeline, isShown: boolean[], colors: string
   const stepped = uPlot.paths.stepped!({ align: 1 });
   const data = aligned(line, isShown);
   const peak = Math.max(...(data[count] as number[]));
-  const isCpuNear = report.cpus !== null && report.cpus <= peak * 4;
+  const isCpuNear = report.cpus_available !== null && report.cpus_available <= peak * 4;
   const tip = (time: number): TipRow[] => {
     const bin = Math.min(Math.max(Math.floor(time / line.dt_s), 0), bins - 1);
     if (time < line.from_s) return [{ color: "transparent", label: "events not kept", value: "" }];
@@ -150,7 +151,7 @@ function spec(report: Report, line: Timeline, isShown: boolean[], colors: string
     height: 280,
     data,
     tip,
-    top: Math.max(peak, isCpuNear ? report.cpus! : 0, 1) * 1.08,
+    top: Math.max(peak, isCpuNear ? report.cpus_available! : 0, 1) * 1.08,
     axis: (value) => String(Number(value.toPrecision(3))),
     series: [
       ...colors.map((color, at): uPlot.Series => ({
@@ -169,8 +170,13 @@ function spec(report: Report, line: Timeline, isShown: boolean[], colors: string
     ],
     bands: colors.slice(1).map((color, at) => ({ series: [at + 2, at + 1], fill: () => resolved(color) })),
     draw: (plot) => {
-      if (!line.isComplete && line.from_s > 0) drawUnknown(plot, line.from_s);
-      if (isCpuNear) drawLimit(plot, report.cpus!, `${report.cpus} CPU${report.cpus === 1 ? "" : "s"}`);
+      if (!isComplete(line) && line.from_s > 0) drawUnknown(plot, line.from_s);
+      if (isCpuNear)
+        drawLimit(
+          plot,
+          report.cpus_available!,
+          `${report.cpus_available} CPU${report.cpus_available === 1 ? "" : "s"}`,
+        );
     },
   };
 }

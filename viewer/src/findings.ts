@@ -2,7 +2,7 @@
 
 import { append, empty, h, longText, note, section } from "./dom";
 import { percent, seconds, shortened } from "./format";
-import type { Finding, Report } from "./schema";
+import type { Finding, Report } from "./report";
 
 const SHOWN = 12;
 

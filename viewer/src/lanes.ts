@@ -2,7 +2,7 @@
 
 import { h } from "./dom";
 import { count, seconds, shortened } from "./format";
-import type { Bucket, RegionLane } from "./schema";
+import type { Bucket, RegionLane } from "./report";
 
 const MOST_BARS = 32;
 const PARTS = [

@@ -8,7 +8,7 @@ import { bytes, count, quantity, seconds, shortened } from "./format";
 import { drawLimit } from "./marks";
 import { type Drawn, type Panel, panels } from "./panels";
 import { highest, valueAt } from "./rates";
-import type { Lane, Report } from "./schema";
+import type { LaneSummary, Report } from "./report";
 import { processColumn, Table } from "./table";
 
 const BYTE_STEPS = Array.from({ length: 50 }, (_, at) => 2 ** at);
@@ -19,7 +19,7 @@ export function load(report: Report, charts: TimeCharts): HTMLElement {
   const { main, further, quiet, short } = panels(report);
   const parts: Child[] = [tiles(report)];
   if (main.length) parts.push(grid(main, charts));
-  else if (report.processes.filter((each) => each.takesPart).length > 1)
+  else if (report.processes.filter((each) => each.takes_part).length > 1)
     parts.push(note("Figures over time are of one process each: choose one above."));
   else
     parts.push(empty("No counter over time: the run was shorter than the sampler\u2019s period, or no probe was on."));
@@ -128,8 +128,8 @@ function draw(host: HTMLElement, panel: Panel, charts: TimeCharts): void {
   });
 }
 
-function threads(lanes: Lane[]): HTMLElement {
-  return new Table<Lane>({
+function threads(lanes: LaneSummary[]): HTMLElement {
+  return new Table<LaneSummary>({
     caption: "Threads",
     rows: lanes,
     sortBy: 0,

@@ -9,7 +9,8 @@ import { findings } from "./findings";
 import { load } from "./load";
 import { chooser, ofProcess, processes } from "./processes";
 import { regions } from "./regions";
-import { read, type Report } from "./schema";
+import { read } from "./read";
+import type { Report } from "./report";
 import { steering } from "./steering";
 import { themeButton } from "./theme";
 import { heading, verdict } from "./verdict";
@@ -53,7 +54,7 @@ function save(text: string, program: string): void {
 
 /** What a page shows of the whole run. Counters are of one process each: those of several cannot be one chart. */
 function ofAll(report: Report): Report {
-  const parts = report.processes.filter((each) => each.takesPart).map((each) => each.id);
+  const parts = report.processes.filter((each) => each.takes_part).map((each) => each.id);
   if (report.processes.length < 2 || parts.length === 0) return report;
   const counters = parts.length > 1 ? [] : report.counters.filter((each) => each.process === parts[0]);
   return { ...report, counters };

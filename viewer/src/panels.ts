@@ -1,6 +1,6 @@
 // Which charts the counters of a report make.
 
-import type { Counter, Report } from "./schema";
+import type { CounterSeries, Report } from "./report";
 import { highest, isQuiet, level, type Line, rate } from "./rates";
 
 /** A line with its place in the panel, drawn or not: its colour does not depend on what else was recorded. */
@@ -103,12 +103,12 @@ export interface Panels {
   short: string[];
 }
 
-function line(counter: Counter, label: string, scale?: number): Line {
-  return counter.isCumulative ? rate(counter, label, scale) : level(counter, label);
+function line(counter: CounterSeries, label: string, scale?: number): Line {
+  return counter.is_cumulative ? rate(counter, label, scale) : level(counter, label);
 }
 
-function alone(counter: Counter): Panel {
-  const unit = !counter.isCumulative
+function alone(counter: CounterSeries): Panel {
+  const unit = !counter.is_cumulative
     ? counter.unit
     : counter.unit === "1"
       ? "/s"
@@ -125,7 +125,7 @@ function alone(counter: Counter): Panel {
 }
 
 /** Instructions per cycle from the two counters, where both were sampled together. */
-function perCycle(counters: Map<string, Counter>): Panel[] {
+function perCycle(counters: Map<string, CounterSeries>): Panel[] {
   const cycles = counters.get("cycles"),
     instructions = counters.get("instructions");
   if (!cycles || !instructions || cycles.t_s.join() !== instructions.t_s.join()) return [];
@@ -143,7 +143,7 @@ function perCycle(counters: Map<string, Counter>): Panel[] {
 }
 
 /** The chief figures of a task runtime's workers, a panel a figure with a line a worker; all others stand alone. */
-function ofWorkers(counters: Counter[]): { panel: Panel; names: string[] }[] {
+function ofWorkers(counters: CounterSeries[]): { panel: Panel; names: string[] }[] {
   return WORKERS_FIGURES.flatMap((figure) => {
     const mine = counters.filter((each) => {
       const path = PATH.exec(each.name)?.groups;
@@ -179,8 +179,8 @@ export function panels(report: Report): Panels {
     });
     if (!found.length) continue;
     const panel: Panel = { title: plan.title, explain: plan.explain, unit: plan.unit, lines: found };
-    if (plan.unit === "CPUs" && report.cpus !== null && highest(found) > report.cpus / 8) {
-      panel.limit = { value: report.cpus, label: "available" };
+    if (plan.unit === "CPUs" && report.cpus_available !== null && highest(found) > report.cpus_available / 8) {
+      panel.limit = { value: report.cpus_available, label: "available" };
     }
     keep(made.main, panel);
   }

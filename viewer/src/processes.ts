@@ -2,13 +2,13 @@
 
 import { type Child, h, note, section } from "./dom";
 import { count, percent, seconds, shellWords, shortened } from "./format";
-import type { Process, Region, Report } from "./schema";
+import type { ProcessSummary, Region, Report } from "./report";
 import { type Column, Table } from "./table";
 
 const LONGEST_COMMAND = 120;
 
 /** As people tell it from the others. */
-export function processName(each: Process): string {
+export function processName(each: ProcessSummary): string {
   const rank = each.rank === null ? "" : `rank ${each.rank} `;
   const host = each.host ? ` on ${each.host}` : "";
   return `${rank}${shortened(shellWords(each.command), 60)} (${each.id}${host})`;
@@ -23,8 +23,8 @@ export function ofProcess(report: Report, id: string): Report {
     ...report,
     wall_s: process.wall_s,
     observed_s: process.wall_s,
-    capacity_s: process.cpus === null ? null : process.cpus * process.wall_s,
-    cpus: process.cpus,
+    capacity_s: process.cpus_available * process.wall_s,
+    cpus_available: process.cpus_available,
     threads: process.threads,
     efficiency: process.efficiency,
     time: process.time,
@@ -46,18 +46,18 @@ function regionOf(region: Region, id: string): Region[] {
 }
 
 /** A choice of one process, or of all; nothing where there is only one. */
-export function chooser(all: Process[], chosen: string | null, choose: (id: string | null) => void): Child {
+export function chooser(all: ProcessSummary[], chosen: string | null, choose: (id: string | null) => void): Child {
   if (all.length < 2) return null;
   const select = h(
     "select",
-    { "aria-label": "Process", on: { change: () => choose(select.value || null) } },
+    { "aria-label": "ProcessSummary", on: { change: () => choose(select.value || null) } },
     option("", "all processes", chosen === null),
     ...byTime(all).map((each) => option(each.id, processName(each), each.id === chosen)),
   );
   return h("div", { class: "chooser" }, "Shown: ", select);
 }
 
-const byTime = (all: Process[]): Process[] => [...all].sort((a, b) => (b.cpu_s ?? 0) - (a.cpu_s ?? 0));
+const byTime = (all: ProcessSummary[]): ProcessSummary[] => [...all].sort((a, b) => (b.cpu_s ?? 0) - (a.cpu_s ?? 0));
 
 function option(value: string, label: string, isChosen: boolean): HTMLOptionElement {
   const made = h("option", {}, shortened(label, LONGEST_COMMAND));
@@ -66,8 +66,8 @@ function option(value: string, label: string, isChosen: boolean): HTMLOptionElem
   return made;
 }
 
-export function processes(all: Process[], choose: (id: string | null) => void): HTMLElement {
-  const leftOut = all.filter((each) => !each.takesPart).length;
+export function processes(all: ProcessSummary[], choose: (id: string | null) => void): HTMLElement {
+  const leftOut = all.filter((each) => !each.takes_part).length;
   return section(
     "processes",
     "Processes",
@@ -75,7 +75,7 @@ export function processes(all: Process[], choose: (id: string | null) => void): 
       note(
         `${count(leftOut)} of ${count(all.length)} did nothing worth showing: they have no part in the shares of the whole run.`,
       ),
-    new Table<Process>({
+    new Table<ProcessSummary>({
       caption: "Processes",
       rows: all,
       sortBy: 1,
@@ -85,14 +85,20 @@ export function processes(all: Process[], choose: (id: string | null) => void): 
   );
 }
 
-function columns(all: Process[], choose: (id: string | null) => void): Column<Process>[] {
+function columns(all: ProcessSummary[], choose: (id: string | null) => void): Column<ProcessSummary>[] {
   const figure = (
     title: string,
-    key: (each: Process) => number | null,
+    key: (each: ProcessSummary) => number | null,
     shown: (value: number | null) => string,
     help?: string,
-  ): Column<Process> => ({ title, key, cell: (each) => shown(key(each)), isNumber: true, ...(help ? { help } : {}) });
-  const where: Column<Process>[] = [];
+  ): Column<ProcessSummary> => ({
+    title,
+    key,
+    cell: (each) => shown(key(each)),
+    isNumber: true,
+    ...(help ? { help } : {}),
+  });
+  const where: Column<ProcessSummary>[] = [];
   // Where all are on one host, its name would say nothing.
   if (new Set(all.map((each) => each.host)).size > 1)
     where.push({ title: "host", key: (each) => each.host, cell: (each) => each.host });
@@ -116,7 +122,7 @@ function columns(all: Process[], choose: (id: string | null) => void): Column<Pr
   ];
 }
 
-const command = (each: Process, choose: (id: string | null) => void): HTMLElement =>
+const command = (each: ProcessSummary, choose: (id: string | null) => void): HTMLElement =>
   h(
     "button",
     { type: "button", class: "link code", title: shellWords(each.command), on: { click: () => choose(each.id) } },

@@ -1,6 +1,6 @@
 // From counters as they were sampled to lines that can be drawn.
 
-import type { Counter } from "./schema";
+import type { CounterSeries } from "./report";
 
 export interface Line {
   label: string;
@@ -14,7 +14,7 @@ export interface Line {
 const MOST_POINTS = 400;
 
 /** Growth per second. Samples can come in bursts: spans much shorter than others, or than a chart shows, are joined. */
-export function rate(counter: Counter, label: string, scale = 1): Line {
+export function rate(counter: CounterSeries, label: string, scale = 1): Line {
   const { t_s: times, values } = counter;
   const line: Line = { label, t: [], v: [], isRate: true };
   const first = times[0],
@@ -47,7 +47,7 @@ export function rate(counter: Counter, label: string, scale = 1): Line {
   return line;
 }
 
-export function level(counter: Counter, label: string): Line {
+export function level(counter: CounterSeries, label: string): Line {
   return { label, t: counter.t_s, v: counter.values, isRate: false };
 }
 

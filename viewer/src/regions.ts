@@ -3,7 +3,7 @@
 import { append, type Child, empty, folded, h, longText, note, section } from "./dom";
 import { count, ratio, seconds, percent, shortened } from "./format";
 import { histogram, laneBars } from "./lanes";
-import type { Loop, Region, RegionPart, Report, Tally } from "./schema";
+import type { Loop, Region, RegionPart, Report, Scope, TaskKind } from "./report";
 import { type Column, Table } from "./table";
 
 const LONGEST_NAME = 160;
@@ -22,7 +22,7 @@ export function regions(report: Report, color: (name: string) => string): Region
     tallies("Scopes of the program\u2019s own", report.scopes),
   ];
   if (!report.regions.length) {
-    const why = report.unavailable.find((each) => each.what === "OpenMP regions");
+    const why = report.unavailable.find((each) => each.kind === "regions");
     const root = section(
       "regions",
       "Parallel regions",
@@ -188,7 +188,7 @@ function detail(region: Region): HTMLElement {
   if (region.file) facts.push(["file", region.line === null ? region.file : `${region.file}:${region.line}`]);
   if (region.function) facts.push(["function", region.function]);
   if (region.runtime) facts.push(["runtime", region.runtime]);
-  for (const [kind, value] of region.waits) facts.push([`waiting: ${kind}`, seconds(value)]);
+  for (const [kind, value] of Object.entries(region.waits)) facts.push([`waiting: ${kind}`, seconds(value)]);
   if (region.lock_wait_s > 0) {
     facts.push(["waiting for locks", seconds(region.lock_wait_s)], ["locks held", seconds(region.lock_held_s)]);
   }
@@ -215,7 +215,7 @@ function detail(region: Region): HTMLElement {
       h("h3", {}, "What each thread did"),
       region.lanes.length
         ? laneBars(region.lanes)
-        : region.lanesOmitted
+        : region.lanes_omitted
           ? empty(
               "Left out, for the page\u2019s size: this is one of many small regions. ",
               h("code", {}, "trimtab report RUN --json"),
@@ -292,6 +292,8 @@ function loops(all: Loop[]): HTMLElement {
     ],
   }).root;
 }
+
+type Tally = TaskKind | Scope;
 
 function tallies(caption: string, rows: Tally[]): Child {
   if (!rows.length) return null;

@@ -1,6 +1,6 @@
 // Series on top of each other.
 
-import type { Timeline } from "./schema";
+import type { Timeline } from "./report";
 
 /** Sums from below up to each series that is shown, one value a bin and the last one twice (bins are steps). */
 export function stacked(line: Timeline, isShown: boolean[]): number[][] {

@@ -3,7 +3,7 @@
 import { type Child, h, longText, note, section } from "./dom";
 import { OUTCOME_MEANINGS } from "./enumerations";
 import { percent, shortened } from "./format";
-import type { Decision, Report } from "./schema";
+import type { Decision, Report } from "./report";
 import { processColumn, Table } from "./table";
 
 const MEANING: Record<string, string> = OUTCOME_MEANINGS;
@@ -56,5 +56,7 @@ export function steering(report: Report): HTMLElement {
   );
 }
 
-const evidence = (each: Decision): string =>
-  each.evidence.length ? ` (${each.evidence.map(([name, value]) => `${name} ${value}`).join(", ")})` : "";
+function evidence(each: Decision): string {
+  const figures = Object.entries(each.evidence).map(([name, value]) => `${name} ${value}`);
+  return figures.length ? ` (${figures.join(", ")})` : "";
+}

@@ -4,7 +4,7 @@ import { shareColor, shareInk } from "./colors";
 import { empty, h, longText, note, section } from "./dom";
 import { type Share, SHARE_LABELS, SHARE_MEANINGS, SHARES } from "./enumerations";
 import { count, moment, percent, seconds, shellWords, shortened } from "./format";
-import type { Report } from "./schema";
+import type { Report } from "./report";
 
 const LONGEST_COMMAND = 600;
 /** CPUs of several processes are a mean over time. */
@@ -14,16 +14,16 @@ export function heading(report: Report): HTMLElement {
   const command = shellWords(report.command.length ? report.command : [report.program]);
   const facts: [string, string][] = [["took", seconds(report.wall_s)]];
   facts.push(
-    report.signal
-      ? ["killed by", report.signal]
-      : report.code === null
+    report.exit.signal
+      ? ["killed by", report.exit.signal]
+      : report.exit.code === null
         ? ["exit status", "unknown: the launcher was killed"]
-        : ["exit code", String(report.code)],
+        : ["exit code", String(report.exit.code)],
   );
   if (report.threads !== null) facts.push(["threads", count(report.threads)]);
-  if (report.cpus !== null) facts.push(["CPUs", count(rounded(report.cpus))]);
+  if (report.cpus_available !== null) facts.push(["CPUs", count(rounded(report.cpus_available))]);
   if (report.level) facts.push(["recorded", report.level === "trace" ? "every event" : report.level]);
-  if (report.started_ms !== null) facts.push(["on", moment(report.started_ms)]);
+  if (report.started_real_ns !== null) facts.push(["on", moment(report.started_real_ns / 1e6)]);
   return h(
     "header",
     { class: "head" },
@@ -37,8 +37,8 @@ export function heading(report: Report): HTMLElement {
       h(
         "p",
         { class: "warning" },
-        report.signal
-          ? `The program was killed by ${report.signal}: everything up to that instant is here.`
+        report.exit.signal
+          ? `The program was killed by ${report.exit.signal}: everything up to that instant is here.`
           : "The end of the program was not recorded: everything up to the last sign of it is here.",
       ),
   );
@@ -54,7 +54,8 @@ export function verdict(report: Report): HTMLElement {
       empty("Not recorded", why ? ": " : null, why ? longText(why) : null, ". What is known is below."),
     );
   }
-  const capacity = report.capacity_s ?? (report.cpus !== null ? report.cpus * (report.observed_s ?? 0) : null);
+  const capacity =
+    report.capacity_s ?? (report.cpus_available !== null ? report.cpus_available * (report.observed_s ?? 0) : null);
   const marks = new Map<Share, HTMLElement[]>();
   const mark = (share: Share, is: boolean): void => {
     for (const each of marks.get(share) ?? []) each.classList.toggle("on", is);
@@ -106,7 +107,7 @@ export function verdict(report: Report): HTMLElement {
       h(
         "h2",
         { id: "verdict-title" },
-        `of the time of ${count(rounded(report.cpus))} CPU${report.cpus === 1 ? "" : "s"} over ${seconds(report.observed_s)} was work`,
+        `of the time of ${count(rounded(report.cpus_available))} CPU${report.cpus_available === 1 ? "" : "s"} over ${seconds(report.observed_s)} was work`,
       ),
     ),
     bar,

@@ -2,7 +2,7 @@
 
 import { type Child, h, section } from "./dom";
 import { count, seconds, shortened } from "./format";
-import type { Report, Tally, Worker } from "./schema";
+import type { Report, TaskKind, WorkerSummary } from "./report";
 import { type Column, processColumn, Table } from "./table";
 
 const LONGEST_NAME = 160;
@@ -14,7 +14,7 @@ const PARTS = [
   ["capped_s", "capped", "var(--unattributed)", "parked, since the runtime may not use more workers"],
 ] as const;
 
-const life = (worker: Worker): number => PARTS.reduce((sum, [part]) => sum + worker[part], 0);
+const life = (worker: WorkerSummary): number => PARTS.reduce((sum, [part]) => sum + worker[part], 0);
 
 export function workers(report: Report): HTMLElement {
   const longest = Math.max(...report.workers.map(life)) || 1;
@@ -28,7 +28,7 @@ export function workers(report: Report): HTMLElement {
         h("span", { class: "key", title: meaning }, h("i", { class: "dot", style: { background: color } }), name),
       ),
     ),
-    new Table<Worker>({
+    new Table<WorkerSummary>({
       caption: "Workers",
       rows: report.workers,
       columns: [...workerColumns(longest), ...processColumn(report.workers)],
@@ -39,8 +39,8 @@ export function workers(report: Report): HTMLElement {
   );
 }
 
-function workerColumns(longest: number): Column<Worker>[] {
-  const time = (title: string, part: (typeof PARTS)[number][0], help: string): Column<Worker> => ({
+function workerColumns(longest: number): Column<WorkerSummary>[] {
+  const time = (title: string, part: (typeof PARTS)[number][0], help: string): Column<WorkerSummary> => ({
     title,
     key: (worker) => worker[part],
     cell: (worker) => seconds(worker[part]),
@@ -78,7 +78,7 @@ function workerColumns(longest: number): Column<Worker>[] {
   ];
 }
 
-function bar(worker: Worker, longest: number): HTMLElement {
+function bar(worker: WorkerSummary, longest: number): HTMLElement {
   const words = PARTS.filter(([part]) => worker[part] > 0)
     .map(([part, name]) => `${name} ${seconds(worker[part])}`)
     .join(", ");
@@ -91,16 +91,16 @@ function bar(worker: Worker, longest: number): HTMLElement {
   );
 }
 
-function tasks(all: Tally[]): Child {
+function tasks(all: TaskKind[]): Child {
   if (!all.length) return null;
-  const figure = (title: string, value: (task: Tally) => number | null, help: string): Column<Tally> => ({
+  const figure = (title: string, value: (task: TaskKind) => number | null, help: string): Column<TaskKind> => ({
     title,
     key: value,
     cell: (task) => count(value(task)),
     isNumber: true,
     help,
   });
-  const time = (title: string, value: (task: Tally) => number | null, help: string): Column<Tally> => ({
+  const time = (title: string, value: (task: TaskKind) => number | null, help: string): Column<TaskKind> => ({
     title,
     key: value,
     cell: (task) => seconds(value(task)),
@@ -111,7 +111,7 @@ function tasks(all: Tally[]): Child {
     "div",
     {},
     h("h3", {}, "Tasks"),
-    new Table<Tally>({
+    new Table<TaskKind>({
       caption: "Tasks",
       rows: all,
       sortBy: 4,

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { level, rate, valueAt } from "../src/rates";
-import type { Counter } from "../src/schema";
+import type { CounterSeries } from "../src/report";
 
-const counter = (t_s: number[], values: number[]): Counter => ({
+const counter = (t_s: number[], values: number[]): CounterSeries => ({
   process: "1-0",
   name: "c",
   unit: "s",
   source: "",
-  isCumulative: true,
+  is_cumulative: true,
   lanes: null,
   t_s,
   values,

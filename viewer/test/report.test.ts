@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { timeTicks } from "../src/axis";
 import { panels } from "../src/panels";
-import { read } from "../src/schema";
+import { read } from "../src/read";
 import { stacked } from "../src/stack";
 
 const cumulative = (name: string, values: number[], more = {}): object => ({
@@ -40,7 +40,7 @@ test("decisions are read with what they lack", () => {
   assert.equal(report.decisions[0]?.gain, 0.22);
   assert.equal(report.decisions[0]?.uncertainty, null);
   assert.deepEqual(report.decisions[1]?.changes, []);
-  assert.deepEqual(report.decisions[1]?.evidence, []);
+  assert.deepEqual(report.decisions[1]?.evidence, {});
 });
 
 test("points without a figure, and times that run backwards, are left out", () => {

@@ -12,7 +12,7 @@ from trimtab.analysis.counters import samples_of
 from trimtab.analysis.overhead import own_cost
 from trimtab.analysis.workers import Worker, beside_tasks_s, workers_of
 from trimtab.model import NO_SUBJECT, UNKNOWN, Process, Records
-from trimtab.model.enumerations import SHARE_LABELS, RegionFields, TeamFields
+from trimtab.model.enumerations import SHARE_LABELS, CounterName, RegionFields, TeamFields
 from trimtab.traces import rows_of
 
 SHARES = tuple(SHARE_LABELS)
@@ -62,7 +62,11 @@ def run_delay_s(process: Process) -> float:
     """Time that the process's threads were runnable without a CPU, seconds (schedstat)."""
     if process.lanes:
         return float(sum(lane.header["run_delay_ns"] for lane in process.lanes)) * 1e-9
-    numbers = [number for number, counter in process.counters.items() if counter.name == "process run delay"]
+    numbers = [
+        number
+        for number, counter in process.counters.items()
+        if counter.name == CounterName.PROCESS_RUN_DELAY
+    ]
     samples = samples_of(process, numbers)
     return float(samples["value"][-1]) if len(samples) else 0.0
 

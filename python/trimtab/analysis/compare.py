@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from trimtab.model.report import Report
+
 _NORMAL_95 = 1.96
 
 
-def compare(before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def compare(before: Sequence[Report], after: Sequence[Report]) -> dict[str, Any]:
     """Differences of two sides of reports, in total and per region of either.
 
     Args:
@@ -27,20 +29,24 @@ def compare(before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]]) -
         raise ValueError("each side needs a run")
     total: dict[str, Any] = {}
     for name in ("wall_s", "efficiency"):
-        total[name] = _entry([each[name] for each in before], [each[name] for each in after])
-    if all(each["time"] is not None for each in (*before, *after)):
-        for share in before[0]["time"]:
-            total[share] = _entry([r["time"][share] for r in before], [r["time"][share] for r in after])
+        total[name] = _entry(
+            [getattr(each, name) for each in before], [getattr(each, name) for each in after]
+        )
+    times = [[each.time for each in side if each.time is not None] for side in (before, after)]
+    if [len(side) for side in times] == [len(before), len(after)]:
+        for share in times[0][0]:
+            total[share] = _entry(*[[time[share] for time in side] for side in times])
     sides = [
-        [{region["name"]: region for region in report["regions"]} for report in side]
-        for side in (before, after)
+        [{region.name: region for region in report.regions} for report in side] for side in (before, after)
     ]
     names = sorted({name for side in sides for regions in side for name in regions})
     regions = [
         {
             "name": name,
             **{
-                figure: _entry(*[[found.get(name, {}).get(figure) for found in side] for side in sides])
+                figure: _entry(
+                    *[[getattr(found.get(name), figure, None) for found in side] for side in sides]
+                )
                 for figure in ("wall_s", "work_s", "wait_s", "imbalance", "calls")
             },
         }

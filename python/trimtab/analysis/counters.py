@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trimtab.model import NO_LANE, Counter, Process, Records
+from trimtab.model.report import CounterSeries
 
 _MOST_POINTS = 1000
 # Seconds. Counters of lanes are sampled lane by lane, each 40 ms or less often: sums need a common grid.
@@ -18,7 +19,7 @@ _MOST = 1e300
 Floats = NDArray[np.float64]
 
 
-def counters(process: Process, wall_s: float) -> list[dict[str, Any]]:
+def counters(process: Process, process_id: str, wall_s: float) -> list[CounterSeries]:
     """One series a counter: of a counter of lanes the sum over its lanes, on an even grid from 0 on.
 
     A lane's total grows evenly from its begin to its first sample and between samples, and stays at its last one.
@@ -33,7 +34,8 @@ def counters(process: Process, wall_s: float) -> list[dict[str, Any]]:
             times, values = _summed(of_lanes, process, counter.is_cumulative, wall_s)
         else:
             times, values = _thinned(_seconds(process, mine["ticks"]), mine["value"])
-        found.append(_entry(counter, len(np.unique(of_lanes["lane"])) or None, times, values))
+        lanes = len(np.unique(of_lanes["lane"])) or None
+        found.append(_series(process_id, counter, lanes, (times, values)))
     return found
 
 
@@ -44,16 +46,20 @@ def samples_of(process: Process, numbers: list[int]) -> Records:
     return chosen
 
 
-def _entry(counter: Counter, lanes: int | None, times: Floats, values: Floats) -> dict[str, Any]:
-    return {
-        "name": counter.name,
-        "unit": counter.unit,
-        "source": counter.source,
-        "is_cumulative": counter.is_cumulative,
-        "lanes": lanes,
-        "t_s": [round(float(each), 9) for each in times],
-        "values": [float(each) for each in values],
-    }
+def _series(
+    process_id: str, counter: Counter, lanes: int | None, points: tuple[Floats, Floats]
+) -> CounterSeries:
+    times, values = points
+    return CounterSeries(
+        process=process_id,
+        name=counter.name,
+        unit=counter.unit,
+        source=counter.source,
+        is_cumulative=counter.is_cumulative,
+        lanes=lanes,
+        t_s=tuple(round(float(each), 9) for each in times),
+        values=tuple(float(each) for each in values),
+    )
 
 
 def _thinned(times: Floats, values: Floats) -> tuple[Floats, Floats]:

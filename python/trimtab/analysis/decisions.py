@@ -3,53 +3,63 @@
 from __future__ import annotations
 
 import math
+from itertools import groupby
 from typing import Any
 
 from trimtab.analysis.regions import Places
-from trimtab.model import OUTCOMES, Process
+from trimtab.model import OUTCOMES, Knob, Process
+from trimtab.model.report import Change, Decision
 
 
-def decisions(process: Process, places: Places) -> list[dict[str, Any]]:
+def decisions(process: Process, process_id: str, places: Places) -> list[Decision]:
     """One entry a decision, in order of time; a decision may turn several knobs of its subject."""
-    found: list[dict[str, Any]] = []
     if process.decisions is None:
-        return found
-    for record in process.decisions:
-        knob = process.knobs.get(int(record["knob"]))
-        if knob is None:
-            continue  # its name found no room
-        first, last = int(record["from"]), int(record["to"])
-        change = {"knob": knob.name, "from": knob.text_of(first), "to": knob.text_of(last)}
-        number = int(record["number"])
-        if found and found[-1]["number"] == number:
-            found[-1]["changes"].append(change)
-            continue
-        subject = int(record["subject"])
-        reason, evidence = _texts(bytes(record["text"]))
-        pairs = int(record["pairs"])
-        gain, uncertainty = float(record["gain"]), float(record["uncertainty"])
-        if not (math.isfinite(gain) and math.isfinite(uncertainty)):
-            pairs = 0  # damaged: as if nothing had been measured
-        found.append(
-            {
-                "number": number,
-                "time_s": (int(record["ticks"]) - int(process.header["start_ticks"]))
-                * process.ns_per_tick
-                * 1e-9,
-                "subject": places[subject][0] if subject in places else f"subject {subject}",
-                "key": knob.key,
-                "notes": _notes(process, knob.key),
-                "changes": [change],
-                "outcome": OUTCOMES.get(int(record["outcome"]), f"outcome {record['outcome']}"),
-                "policy": process.policies.get(int(record["policy"])),
-                "reason": reason,
-                "evidence": evidence,
-                "gain": gain if pairs else None,
-                "uncertainty": uncertainty if pairs else None,
-                "pairs": pairs,
-            }
-        )
-    return found
+        return []
+    # A knob is missing where its name found no room.
+    records = [
+        (record, knob)
+        for record in process.decisions
+        if (knob := process.knobs.get(int(record["knob"]))) is not None
+    ]
+    return [
+        _decision(process, process_id, places, list(same))
+        for _, same in groupby(records, key=lambda pair: int(pair[0]["number"]))
+    ]
+
+
+def _decision(process: Process, process_id: str, places: Places, records: list[tuple[Any, Knob]]) -> Decision:
+    first, knob = records[0]
+    subject = int(first["subject"])
+    reason, evidence = _texts(bytes(first["text"]))
+    gain, uncertainty, pairs = _gain(first)
+    return Decision(
+        process=process_id,
+        number=int(first["number"]),
+        time_s=(int(first["ticks"]) - int(process.header["start_ticks"])) * process.ns_per_tick * 1e-9,
+        subject=places[subject][0] if subject in places else f"subject {subject}",
+        key=knob.key,
+        notes=_notes(process, knob.key),
+        changes=tuple(_change(record, knob) for record, knob in records),
+        outcome=OUTCOMES.get(int(first["outcome"]), f"outcome {first['outcome']}"),
+        policy=process.policies.get(int(first["policy"])),
+        reason=reason,
+        evidence=evidence,
+        gain=gain,
+        uncertainty=uncertainty,
+        pairs=pairs,
+    )
+
+
+def _gain(record: Any) -> tuple[float | None, float | None, int]:
+    """Gain, its uncertainty, and the pairs of measurements that both rest on."""
+    pairs, gain, uncertainty = int(record["pairs"]), float(record["gain"]), float(record["uncertainty"])
+    is_damaged = not (math.isfinite(gain) and math.isfinite(uncertainty))
+    # A damaged record is read as if nothing had been measured.
+    return (None, None, 0) if is_damaged or not pairs else (gain, uncertainty, pairs)
+
+
+def _change(record: Any, knob: Knob) -> Change:
+    return Change(knob.name, knob.text_of(int(record["from"])), knob.text_of(int(record["to"])))
 
 
 def _notes(process: Process, key: str) -> dict[str, str]:

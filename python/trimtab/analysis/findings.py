@@ -6,11 +6,13 @@ A finding's gain_s is wall time of the program, by the formula in its function (
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from trimtab.analysis.account import Account
-from trimtab.analysis.advice import balance_advice, ordered_advice
+from trimtab.analysis.advice import SELF_SCHEDULED, balance_advice, ordered_advice
 from trimtab.counted import counted
+from trimtab.model import WAITS
+from trimtab.model.enumerations import Cause, WaitKind
+from trimtab.model.report import Finding, Region
 
 # Below these a cause is noise: share of the program's wall time, and imbalance as slowest over mean.
 _LEAST_GAIN_SHARE = 0.01
@@ -24,12 +26,12 @@ _DISPATCH_BY_STEALING_S = 0.5e-6
 
 def findings(
     account: Account,
-    regions: list[dict[str, Any]],
+    regions: list[Region],
     threads: int,
     throttled_s: float | None,
     quota: float,
-    of_tasks: Sequence[dict[str, Any]] = (),
-) -> list[dict[str, Any]]:
+    of_tasks: Sequence[Finding] = (),
+) -> list[Finding]:
     """All that apply and would give back at least 1 % of the wall time, largest gain first.
 
     `of_tasks`: those of task runtimes (`task_findings`).
@@ -50,40 +52,38 @@ def findings(
         *of_tasks,
     ]
     least = _LEAST_GAIN_SHARE * account.wall_s
-    return sorted(
-        (each for each in found if each["gain_s"] >= least), key=lambda each: -float(each["gain_s"])
-    )
+    return sorted((each for each in found if each.gain_s >= least), key=lambda each: -each.gain_s)
 
 
-def finding(cause: str, subject: str | None, evidence: str, action: str, gain_s: float) -> dict[str, Any]:
-    """One finding as a report has it."""
-    return {"cause": cause, "subject": subject, "evidence": evidence, "action": action, "gain_s": gain_s}
+def finding(cause: Cause, subject: str | None, evidence: str, action: str, gain_s: float) -> Finding:
+    """One finding; whose it is comes with the whole job (`job_findings`)."""
+    return Finding(cause, subject, evidence, action, gain_s, ())
 
 
-def _imbalance(regions: list[dict[str, Any]], run_delay_s: float) -> list[dict[str, Any]]:
+def _imbalance(regions: list[Region], run_delay_s: float) -> list[Finding]:
     """gain = sum over instances of (slowest lane's work - mean work): what a perfect balance would save.
 
     Not what waiting for a CPU explains: work is wall time, and who waits looks slow. But it explains only what was
     another lane's turn each time, not that the same lane has more to do in all.
     """
     found = []
-    inside_s = sum(region["wall_s"] for region in regions if not region["nested"])
+    inside_s = sum(region.wall_s for region in regions if not region.nested)
     for region in regions:
-        ratio = region["imbalance"]
-        if ratio is None or ratio < _IMBALANCE or region["threads"] < 2 or not region["lanes"]:
+        ratio = region.imbalance
+        if ratio is None or ratio < _IMBALANCE or region.threads < 2 or not region.lanes:
             continue
-        gain = region["critical_path_s"] - region["mean_work_s"]
-        delay_s = run_delay_s * min(region["wall_s"] / inside_s, 1.0) if inside_s > 0 else 0.0
-        busy = sorted(lane["work_s"] for lane in region["lanes"])
-        steady = min(busy[-1] - sum(busy) / max(len(busy), region["threads"]), gain)
-        delayed = min(delay_s * (1 - 1 / region["threads"]), gain - steady)
+        gain = region.critical_path_s - region.mean_work_s
+        delay_s = run_delay_s * min(region.wall_s / inside_s, 1.0) if inside_s > 0 else 0.0
+        busy = sorted(lane.work_s for lane in region.lanes)
+        steady = min(busy[-1] - sum(busy) / max(len(busy), region.threads), gain)
+        delayed = min(delay_s * (1 - 1 / region.threads), gain - steady)
         found.append(
             finding(
-                "imbalance",
-                region["name"],
+                Cause.IMBALANCE,
+                region.name,
                 f"the slowest thread works {ratio:.2f} times as long as the mean "
-                f"({busy[0]:.3g} s to {busy[-1]:.3g} s over {region['calls']} calls)"
-                + (f", schedule {region['schedule']}" if region["schedule"] else "")
+                f"({busy[0]:.3g} s to {busy[-1]:.3g} s over {region.calls} calls)"
+                + (f", schedule {region.schedule}" if region.schedule else "")
                 + (f"; {delayed:.3g} s of it may be waits for a CPU" if delayed >= 0.05 * gain else ""),
                 balance_advice(region),
                 gain - delayed,
@@ -92,20 +92,20 @@ def _imbalance(regions: list[dict[str, Any]], run_delay_s: float) -> list[dict[s
     return found
 
 
-def _too_small(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _too_small(regions: list[Region]) -> list[Finding]:
     """gain = wall - work / threads: what forking, joining and waiting took."""
     found = []
     for region in regions:
-        mean = region["wall_s"] / max(region["calls"], 1)
-        if region["threads"] < 2 or mean > _SMALL_REGION_S:
+        mean = region.wall_s / max(region.calls, 1)
+        if region.threads < 2 or mean > _SMALL_REGION_S:
             continue
-        gain = region["wall_s"] - region["work_s"] / region["threads"]
+        gain = region.wall_s - region.work_s / region.threads
         found.append(
             finding(
-                "regions too small",
-                region["name"],
-                f"{region['calls']} calls of {mean * 1e6:.1f} us; forking and joining takes "
-                f"{gain / max(region['wall_s'], 1e-12):.0%} of it",
+                Cause.SMALL_REGIONS,
+                region.name,
+                f"{region.calls} calls of {mean * 1e6:.1f} us; forking and joining takes "
+                f"{gain / max(region.wall_s, 1e-12):.0%} of it",
                 "move the parallel region out of the loop around it, or add if(n > LIMIT) to the directive",
                 gain,
             )
@@ -113,45 +113,45 @@ def _too_small(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def _locks(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _locks(regions: list[Region]) -> list[Finding]:
     """gain = time waited for locks / threads."""
     found = []
     for region in regions:
-        if region["lock_wait_s"] <= 0 or region["threads"] < 2:
+        if region.lock_wait_s <= 0 or region.threads < 2:
             continue
         found.append(
             finding(
-                "lock contention",
-                region["name"],
-                f"threads waited {region['lock_wait_s']:.3g} s for critical sections, "
-                f"which were held {region['lock_held_s']:.3g} s",
+                Cause.LOCK_CONTENTION,
+                region.name,
+                f"threads waited {region.lock_wait_s:.3g} s for critical sections, "
+                f"which were held {region.lock_held_s:.3g} s",
                 "use a reduction or an atomic, or a private copy merged once per thread",
-                region["lock_wait_s"] / region["threads"],
+                region.lock_wait_s / region.threads,
             )
         )
     return found
 
 
-def ordered_findings(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def ordered_findings(regions: list[Region]) -> list[Finding]:
     """gain = time waited for one's turn in ordered parts / threads."""
     found = []
     for region in regions:
-        waited_s = region["waits"].get("ordered", 0.0)
-        if waited_s <= 0 or region["threads"] < 2:
+        waited_s = region.waits.get(WAITS[WaitKind.ORDERED], 0.0)
+        if waited_s <= 0 or region.threads < 2:
             continue
         found.append(
             finding(
-                "ordered part",
-                region["name"],
+                Cause.ORDERED,
+                region.name,
                 f"threads waited {waited_s:.3g} s for their turn in the ordered part of the loop",
                 ordered_advice(region),
-                waited_s / region["threads"],
+                waited_s / region.threads,
             )
         )
     return found
 
 
-def _oversubscribed(account: Account, threads: int, quota: float, has_regions: bool) -> list[dict[str, Any]]:
+def _oversubscribed(account: Account, threads: int, quota: float, has_regions: bool) -> list[Finding]:
     """gain = (run delay + barrier wait + arrival) share of the wall time, with more threads than CPUs."""
     if not _is_crowded(account, threads):
         return []
@@ -172,7 +172,7 @@ def _oversubscribed(account: Account, threads: int, quota: float, has_regions: b
     share = account.shares["run_delay"] + account.shares["barrier_wait"] + account.shares["arrival"]
     return [
         finding(
-            "more threads than CPUs",
+            Cause.OVERSUBSCRIPTION,
             None,
             f"{who} share {limit}: {account.run_delay_s:.3g} s waited for a CPU, "
             f"{account.shares['barrier_wait']:.0%} of the core time at barriers",
@@ -187,13 +187,13 @@ def _is_crowded(account: Account, threads: int) -> bool:
     return max(float(threads), account.lanes) > account.cpus + 0.5
 
 
-def _throttled(account: Account, threads: int, throttled_s: float, quota: float) -> list[dict[str, Any]]:
+def _throttled(account: Account, threads: int, throttled_s: float, quota: float) -> list[Finding]:
     """gain = time throttled / threads, at most the run delay share of the wall time."""
     if throttled_s <= 0 or not quota:
         return []
     return [
         finding(
-            "throttled by the quota",
+            Cause.THROTTLING,
             None,
             f"the control group's quota of {counted(quota, 'CPU')} held its threads back for {throttled_s:.3g} s",
             f"raise the quota (docker --cpus, limits.cpu), or use {counted(max(int(quota), 1), 'thread')}",
@@ -202,14 +202,14 @@ def _throttled(account: Account, threads: int, throttled_s: float, quota: float)
     ]
 
 
-def _spinning(account: Account, threads: int) -> list[dict[str, Any]]:
+def _spinning(account: Account, threads: int) -> list[Finding]:
     """gain = min(CPU time of idle threads between regions, run delay) / CPUs: what others' turns cost."""
     lost = min(account.spinning_s, account.run_delay_s) / account.cpus
     if threads < 2 or account.spinning_s < 0.05 * account.wall_s:
         return []
     return [
         finding(
-            "wait policy",
+            Cause.WAIT_POLICY,
             None,
             f"threads without work kept CPUs busy between regions for {account.spinning_s:.3g} s, "
             f"while threads with work waited {account.run_delay_s:.3g} s for a CPU",
@@ -219,36 +219,36 @@ def _spinning(account: Account, threads: int) -> list[dict[str, Any]]:
     ]
 
 
-def _small_chunks(regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _small_chunks(regions: list[Region]) -> list[Finding]:
     """gain = chunks * cost of handing one out / threads, at most the region's wall time."""
     found = []
     for region in regions:
-        each_s = _DISPATCH_S.get(region["runtime"], _DISPATCH_BY_STEALING_S)
-        for loop in region["loops"]:
-            if loop["schedule"] not in ("dynamic", "guided") or not loop["chunks"]:
+        each_s = _DISPATCH_S.get(region.runtime or "", _DISPATCH_BY_STEALING_S)
+        for loop in region.loops:
+            if loop.schedule not in SELF_SCHEDULED or not loop.chunks:
                 continue
-            each = loop["executed"] / loop["chunks"]
+            each = loop.executed / loop.chunks
             found.append(
                 finding(
-                    "chunks too small",
-                    region["name"],
-                    f"{loop['chunks']} chunks of {each:.1f} iterations were handed out at {loop['name']}, "
-                    f"{region['work_s'] / loop['chunks'] * 1e6:.2g} us of work each",
-                    f"write schedule({loop['schedule']}, {max(int(each * 16), 16)}): "
+                    Cause.SMALL_CHUNKS,
+                    region.name,
+                    f"{loop.chunks} chunks of {each:.1f} iterations were handed out at {loop.name}, "
+                    f"{region.work_s / loop.chunks * 1e6:.2g} us of work each",
+                    f"write schedule({loop.schedule}, {max(int(each * 16), 16)}): "
                     "a chunk should be worth 10 us and more",
-                    min(loop["chunks"] * each_s / region["threads"], region["wall_s"]),
+                    min(loop.chunks * each_s / region.threads, region.wall_s),
                 )
             )
     return found
 
 
-def _other_load(account: Account, threads: int, throttled_s: float) -> list[dict[str, Any]]:
+def _other_load(account: Account, threads: int, throttled_s: float) -> list[Finding]:
     """gain = run delay share of the wall time, when the program alone would have had CPUs enough."""
     if _is_crowded(account, threads) or throttled_s > 0.5 * account.run_delay_s:
         return []
     return [
         finding(
-            "CPU contention",
+            Cause.CPU_CONTENTION,
             None,
             f"threads were ready to run but had no CPU for {account.run_delay_s:.3g} s, although "
             f"{counted(threads, 'thread')} {'has' if threads == 1 else 'have'} {counted(account.cpus, 'CPU')}",
@@ -259,7 +259,7 @@ def _other_load(account: Account, threads: int, throttled_s: float) -> list[dict
     ]
 
 
-def _serial(account: Account, regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _serial(account: Account, regions: list[Region]) -> list[Finding]:
     """What lies outside of the regions."""
     if not regions or account.cpus <= 1:
         return []
@@ -272,12 +272,12 @@ def _serial(account: Account, regions: list[dict[str, Any]]) -> list[dict[str, A
     ]
 
 
-def serial_part(account: Account, where: str, action: str) -> dict[str, Any]:
+def serial_part(account: Account, where: str, action: str) -> Finding:
     """gain = serial wall time * (1 - 1 / CPUs): Amdahl's bound if all of it were parallel."""
     outside = account.wall_s - account.parallel_s
     share = outside / max(account.wall_s, 1e-12)
     return finding(
-        "serial part",
+        Cause.SERIAL_PART,
         None,
         f"{outside:.3g} s of {account.wall_s:.3g} s ({share:.0%}) {where}",
         action,
@@ -285,7 +285,7 @@ def serial_part(account: Account, where: str, action: str) -> dict[str, Any]:
     )
 
 
-def _few_threads(account: Account, regions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _few_threads(account: Account, regions: list[Region]) -> list[Finding]:
     """gain = wall * (1 - threads / CPUs) of regions that have fewer threads than there are CPUs.
 
     At most what CPUs without a thread could do: regions of several host threads are beside each other.
@@ -294,15 +294,15 @@ def _few_threads(account: Account, regions: list[dict[str, Any]]) -> list[dict[s
     outside_s = (account.cpus - 1) * (account.wall_s - account.parallel_s)
     idle_s = max(account.shares["serial"] * account.cpus * account.wall_s - outside_s, 0.0) / account.cpus
     for region in regions:
-        if region["nested"] or region["threads"] + 0.5 > account.cpus:
+        if region.nested or region.threads + 0.5 > account.cpus:
             continue
         found.append(
             finding(
-                "fewer threads than CPUs",
-                region["name"],
-                f"{counted(region['threads'], 'thread')} on {counted(account.cpus, 'CPU')}",
+                Cause.FEW_THREADS,
+                region.name,
+                f"{counted(region.threads, 'thread')} on {counted(account.cpus, 'CPU')}",
                 "raise OMP_NUM_THREADS or the num_threads clause, or remove an if clause that is false",
-                min(region["wall_s"] * (1 - region["threads"] / account.cpus), idle_s),
+                min(region.wall_s * (1 - region.threads / account.cpus), idle_s),
             )
         )
     return found

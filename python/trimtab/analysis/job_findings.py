@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+
+from msgspec.structs import replace
 
 from trimtab.analysis.findings import finding
 from trimtab.analysis.job import Job
 from trimtab.analysis.lives import groups_of, longest_chain
 from trimtab.analysis.process_report import ProcessReport
 from trimtab.counted import counted
+from trimtab.model.enumerations import Cause
+from trimtab.model.report import Finding
 
 # As for one process: what gives back less is noise, and so is an imbalance below this ratio of most to mean.
 _LEAST_GAIN_SHARE = 0.01
@@ -17,55 +20,50 @@ _IMBALANCE = 1.10
 # Processes that begin together do so within this part of the longest one's life.
 _BEGUN_TOGETHER = 0.1
 # Remedies that would be wrong where other processes of the job use the CPUs.
-_WANTS_THE_CPUS = ("fewer threads than CPUs", "fewer workers than CPUs")
-_BLAMES_OTHERS = "CPU contention"
-
-Finding = dict[str, Any]
+_WANTS_THE_CPUS = (Cause.FEW_THREADS, Cause.FEW_WORKERS)
 
 
 def job_findings(job: Job) -> list[Finding]:
     """All that apply, largest gain first; each names the processes that it is about in `processes`."""
     if len(job.parts) == 1:
-        return [{**each, "processes": [job.parts[0].id]} for each in job.parts[0].findings]
+        return [replace(each, processes=(job.parts[0].id,)) for each in job.parts[0].findings]
     found = [*_of_processes(job), *_too_many_threads(job), *_other_programs(job), *_uneven_processes(job)]
     least = _LEAST_GAIN_SHARE * job.observed_s
-    return sorted(
-        (each for each in found if each["gain_s"] >= least), key=lambda each: -float(each["gain_s"])
-    )
+    return sorted((each for each in found if each.gain_s >= least), key=lambda each: -each.gain_s)
 
 
 def _of_processes(job: Job) -> Iterator[Finding]:
     """What holds processes by themselves: the same cause at the same place in several of them is one finding."""
-    same: dict[tuple[str, str | None], list[tuple[int, Finding]]] = {}
+    same: dict[tuple[Cause, str | None], list[tuple[int, Finding]]] = {}
     for at, part in enumerate(job.parts):
         for each in part.findings:
-            if not _is_contradicted(each["cause"], part, job.beside[at]):
-                same.setdefault((each["cause"], each["subject"]), []).append((at, each))
+            if not _is_contradicted(each.cause, part, job.beside[at]):
+                same.setdefault((each.cause, each.subject), []).append((at, each))
     for members in same.values():
         yield _together(job, members)
 
 
-def _is_contradicted(cause: str, part: ProcessReport, beside: float) -> bool:
+def _is_contradicted(cause: Cause, part: ProcessReport, beside: float) -> bool:
     """Whether the other processes of the job, which use the same CPUs, make a finding of one process alone untrue."""
     if cause in _WANTS_THE_CPUS:
         return beside + 0.5 > part.account.cpus and beside > part.threads
-    return cause == _BLAMES_OTHERS and beside > part.account.cpus + 0.5
+    return cause is Cause.CPU_CONTENTION and beside > part.account.cpus + 0.5
 
 
 def _together(job: Job, members: list[tuple[int, Finding]]) -> Finding:
     """gain = the greatest sum of gains over processes that ran one after another: beside each other they do not add up."""
-    members = sorted(members, key=lambda member: -float(member[1]["gain_s"]))
+    members = sorted(members, key=lambda member: -member[1].gain_s)
     at, most = members[0]
     where = job.parts[at].label
     if len(members) > 1:
         where = f"in {len(members)} of {len(job.parts)} processes, most in {where}"
-    gain = longest_chain([job.lives[at] for at, _ in members], [each["gain_s"] for _, each in members])
-    return {
-        **most,
-        "evidence": f"{where}: {most['evidence']}",
-        "gain_s": gain,
-        "processes": [job.parts[at].id for at, _ in members],
-    }
+    gain = longest_chain([job.lives[at] for at, _ in members], [each.gain_s for _, each in members])
+    return replace(
+        most,
+        evidence=f"{where}: {most.evidence}",
+        gain_s=gain,
+        processes=tuple(job.parts[at].id for at, _ in members),
+    )
 
 
 def _crowded(job: Job) -> list[int]:
@@ -85,17 +83,17 @@ def _too_many_threads(job: Job) -> Iterator[Finding]:
     most = max(crowded, key=lambda at: job.beside[at])
     cpus = job.parts[most].account.cpus
     share = job.shares["barrier_wait"] + job.shares["arrival"]
-    yield {
-        **finding(
-            "more threads than CPUs",
+    yield replace(
+        finding(
+            Cause.OVERSUBSCRIPTION,
             None,
             f"{counted(len(crowded), 'process')} at the same time with {job.beside[most]:.3g} threads together on average "
             f"share {counted(cpus, 'CPU')}: {share:.0%} of the core time went to barriers and arrival",
             "give each process fewer threads (OMP_NUM_THREADS = CPUs / processes), or run the processes one after another",
             share * job.observed_s,
         ),
-        "processes": [job.parts[at].id for at in crowded],
-    }
+        processes=tuple(job.parts[at].id for at in crowded),
+    )
 
 
 def _other_programs(job: Job) -> Iterator[Finding]:
@@ -104,17 +102,17 @@ def _other_programs(job: Job) -> Iterator[Finding]:
     if not crowded:
         return
     delay = job.shares["run_delay"] * job.capacity_s
-    yield {
-        **finding(
-            _BLAMES_OTHERS,
+    yield replace(
+        finding(
+            Cause.CPU_CONTENTION,
             None,
             f"threads were ready to run but had no CPU for {delay:.3g} s more than the {counted(len(crowded), 'process')} "
             "took from each other",
             "run when the machine is free, or give this job CPUs of its own (taskset, cpuset)",
             job.shares["run_delay"] * job.observed_s,
         ),
-        "processes": [job.parts[at].id for at in crowded],
-    }
+        processes=tuple(job.parts[at].id for at in crowded),
+    )
 
 
 def _uneven_processes(job: Job) -> Iterator[Finding]:
@@ -142,17 +140,17 @@ def _uneven(job: Job, members: Sequence[int]) -> Iterator[Finding]:
     mean = sum(work.values()) / len(work)
     if mean <= 0 or work[most] < _IMBALANCE * mean:
         return
-    yield {
-        **finding(
-            "imbalance between processes",
+    yield replace(
+        finding(
+            Cause.PROCESS_IMBALANCE,
             None,
             f"{job.parts[most].label} works {work[most] / mean:.2f} times as long as the mean of {len(members)} processes "
             f"({work[least]:.3g} s to {work[most]:.3g} s of work, divided by each one's threads)",
             "divide the work evenly among the processes, or give those with more work more threads",
             work[most] - mean,
         ),
-        "processes": [job.parts[at].id for at in sorted(members, key=lambda at: -work[at])],
-    }
+        processes=tuple(job.parts[at].id for at in sorted(members, key=lambda at: -work[at])),
+    )
 
 
 def _work_s(part: ProcessReport) -> float:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.analysis.timeline import BINS, MOST_SERIES, rounded
+from trimtab.analysis.timeline import ALL_EVENTS, BINS, FLIGHT_RECORDER, MOST_SERIES, rounded
+from trimtab.model.report import Series, Timeline
 
 Floats = NDArray[np.float64]
 
 
-def job_timeline(timelines: Mapping[float, Sequence[dict[str, Any]]], wall_s: float) -> dict[str, Any] | None:
+def job_timeline(timelines: Mapping[float, Sequence[Timeline]], wall_s: float) -> Timeline | None:
     """The sum of `timelines`, which are by when their process began; None without any.
 
     Each is spread over the bins of the whole run, which are longer. Series of the same name are one.
@@ -25,19 +25,19 @@ def job_timeline(timelines: Mapping[float, Sequence[dict[str, Any]]], wall_s: fl
     series: dict[str, Floats] = {}
     waiting = np.zeros(BINS)
     for begin, line in placed:
-        waiting += _spread(line["waiting"], begin, line["dt_s"], width)
-        for each in line["series"]:
-            into = series.setdefault(each["name"], np.zeros(BINS))
-            into += _spread(each["lanes"], begin, line["dt_s"], width)
-    partial = [begin + line["from_s"] for begin, line in placed if line["source"] == "flight recorder"]
-    return {
-        "t0_s": 0.0,
-        "dt_s": width,
-        "from_s": max(partial, default=0.0),
-        "series": _longest(series, width),
-        "waiting": rounded(waiting / width),
-        "source": "flight recorder" if partial else "all events",
-    }
+        waiting += _spread(line.waiting, begin, line.dt_s, width)
+        for each in line.series:
+            into = series.setdefault(each.name, np.zeros(BINS))
+            into += _spread(each.lanes, begin, line.dt_s, width)
+    partial = [begin + line.from_s for begin, line in placed if line.source == FLIGHT_RECORDER]
+    return Timeline(
+        t0_s=0.0,
+        dt_s=width,
+        from_s=max(partial, default=0.0),
+        series=tuple(_longest(series, width)),
+        waiting=rounded(waiting / width),
+        source=FLIGHT_RECORDER if partial else ALL_EVENTS,
+    )
 
 
 def _spread(values: Sequence[float], begin: float, dt_s: float, width: float) -> Floats:
@@ -47,12 +47,12 @@ def _spread(values: Sequence[float], begin: float, dt_s: float, width: float) ->
     return np.diff(np.interp(np.arange(BINS + 1) * width, own, past))
 
 
-def _longest(series: Mapping[str, Floats], width: float) -> list[dict[str, Any]]:
+def _longest(series: Mapping[str, Floats], width: float) -> list[Series]:
     """Those with most lane time, and the sum of the others."""
     order = sorted(series, key=lambda name: -float(series[name].sum()))
-    shown = [{"name": name, "lanes": rounded(series[name] / width)} for name in order[:MOST_SERIES]]
+    shown = [Series(name, rounded(series[name] / width)) for name in order[:MOST_SERIES]]
     rest = order[MOST_SERIES:]
     if rest:
         total = np.sum([series[name] for name in rest], axis=0) / width
-        shown.append({"name": f"{len(rest)} others", "lanes": rounded(total)})
+        shown.append(Series(f"{len(rest)} others", rounded(total)))
     return shown

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from trimtab.analysis.account import Account, account
 from trimtab.analysis.counters import samples_of
@@ -15,6 +14,8 @@ from trimtab.analysis.regions import Places, places_of, region_table
 from trimtab.analysis.task_findings import task_findings
 from trimtab.analysis.workers import Worker, task_table, workers_of
 from trimtab.model import Process
+from trimtab.model.enumerations import CounterName
+from trimtab.model.report import Finding, Region, Scope, TaskKind
 from trimtab.symbols import Symbols
 from trimtab.traces import Trace, rows_of
 
@@ -27,7 +28,7 @@ class ProcessReport:
     places: Places
     keys: Keys
     account: Account
-    regions: list[dict[str, Any]]
+    regions: list[Region]
     workers: tuple[Worker, ...]
     own_cost: OwnCost
 
@@ -47,6 +48,12 @@ class ProcessReport:
         return float(self.process.header["user_ns"] + self.process.header["system_ns"]) * 1e-9
 
     @property
+    def started_real_ns(self) -> float:
+        """When its library was loaded, by the real-time clock of its host, nanoseconds since 1970."""
+        head = self.process.header
+        return float(head["real_ns_0"] + (head["start_ticks"] - head["ticks_0"]) * self.process.ns_per_tick)
+
+    @property
     def busy_s(self) -> float:
         """CPU time, by the process's count or by that of its lanes, whichever is known better."""
         lanes = sum(int(lane.header["run_ns"]) for lane in self.process.lanes)
@@ -56,23 +63,23 @@ class ProcessReport:
     def threads(self) -> int:
         """Most threads of a region, or workers; without either, its lanes."""
         widest = max(
-            (region["threads"] for region in self.regions),
+            (region.threads for region in self.regions),
             default=len(self.workers) or max(len(self.process.lanes), 1),
         )
         return max(int(widest), len(self.workers))
 
     @cached_property
-    def tasks(self) -> list[dict[str, Any]]:
+    def tasks(self) -> list[TaskKind]:
         """The kinds of tasks that it ran."""
-        return task_table(self.process, self.places, self.keys)
+        return task_table(self.process, self.id, self.places, self.keys)
 
     @cached_property
-    def scopes(self) -> list[dict[str, Any]]:
+    def scopes(self) -> list[Scope]:
         """The scopes that the program reports of itself."""
-        return scope_table(self.process, self.places, self.keys)
+        return scope_table(self.process, self.id, self.places, self.keys)
 
     @cached_property
-    def findings(self) -> list[dict[str, Any]]:
+    def findings(self) -> list[Finding]:
         """Causes of lost core time in this process, as if it were alone."""
         return findings(
             self.account,
@@ -101,13 +108,13 @@ def process_report(trace: Trace, symbols: Symbols) -> ProcessReport:
         places,
         keys,
         account(trace.process, trace.span.wall_s),
-        region_table(trace.process, places, keys),
+        region_table(trace.process, trace.id, places, keys),
         workers_of(trace.process),
         own_cost(trace.process),
     )
 
 
-def scope_table(process: Process, places: Places, keys: Keys) -> list[dict[str, Any]]:
+def scope_table(process: Process, process_id: str, places: Places, keys: Keys) -> list[Scope]:
     """One entry a scope, by the scope's number."""
     rows = rows_of(process, "scope")
     s = process.ns_per_tick * 1e-9
@@ -117,22 +124,21 @@ def scope_table(process: Process, places: Places, keys: Keys) -> list[dict[str, 
         count, timed = int(mine["count"].sum()), int(mine["timed"].sum())
         total = float(mine["sum"].sum()) * s
         found.append(
-            {
-                "key": keys[number],
-                "name": places[number][0],
-                "count": count,
-                "timed": timed,
-                "total_s": total * count / timed if timed else None,
-                "mean_s": total / timed if timed else None,
-            }
+            Scope(
+                key=keys[number],
+                name=places[number][0],
+                count=count,
+                timed=timed,
+                total_s=total * count / timed if timed else None,
+                mean_s=total / timed if timed else None,
+                processes=(process_id,),
+            )
         )
     return found
 
 
 def _throttled_s(process: Process) -> float | None:
     """How long the control group's quota held the process back while it ran; None where that is not known."""
-    numbers = [
-        number for number, each in process.counters.items() if "throttled" in each.name and each.unit == "s"
-    ]
+    numbers = [number for number, each in process.counters.items() if each.name == CounterName.TIME_THROTTLED]
     samples = samples_of(process, numbers)
     return float(samples["value"].max()) if len(samples) else None

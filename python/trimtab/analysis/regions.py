@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import numpy as np
 
 from trimtab.analysis.account import known
-from trimtab.model import METRICS, NO_SUBJECT, SCHEDULES, WAITS, Process
+from trimtab.model import METRICS, NO_SUBJECT, SCHEDULES, WAITS, Process, Records
 from trimtab.model.enumerations import LockFields, LoopFields, RegionFields, Schedule, TeamFields
+from trimtab.model.report import Bucket, Loop, Region, RegionLane, RegionPart, RegionSpread, Spread
 from trimtab.symbols import Place, Symbols, label
 from trimtab.traces import rows_of
 
@@ -31,47 +34,51 @@ def places_of(process: Process, symbols: Symbols) -> Places:
     return found
 
 
-def _loops(process: Process) -> dict[int, list[dict[str, Any]]]:
-    """Loops by the region they are in: schedule, chunk, iterations of one instance, executions."""
-    merged: dict[tuple[int, int, int], dict[str, Any]] = {}
+@dataclass
+class _LoopSums:
+    """Rows of one loop with one schedule in one region, added up over lanes."""
+
+    subject: int
+    schedule: int
+    most_executions: int = 0
+    executions: int = 0
+    iterations: int = 0
+    chunks: int = 0
+    chunk_size: int = 0
+    trip_count: int | None = None
+    ticks: int = 0
+
+    def add(self, row: Any) -> None:
+        """One row of metric loop."""
+        self.most_executions = max(self.most_executions, int(row["count"]))
+        self.executions += int(row["count"])
+        self.iterations += int(row["x"][LoopFields.ITERATIONS])
+        self.chunks += int(row["x"][LoopFields.CHUNKS])
+        self.chunk_size = int(row["x"][LoopFields.CHUNK_SIZE])
+        self.trip_count = known(int(row["x"][LoopFields.TRIP_COUNT]))
+        self.ticks += int(row["sum"])
+
+    def executions_of_teams(self, calls: int, members: int, forkers: int) -> int:
+        """How often teams executed the loop; `members`: of the region's teams, over all its calls.
+
+        The thread that forks a region is in all its teams. Where several threads fork it (nested regions, threads of the
+        program's own), none is: then each execution is counted by as many members as a team has in the mean.
+        """
+        if forkers < 2 or members == 0:
+            return self.most_executions
+        return round(self.executions * calls / members)
+
+
+def _loops(process: Process) -> dict[int, list[_LoopSums]]:
+    """Loops by the region that they are in."""
+    merged: dict[tuple[int, int, int], _LoopSums] = {}
     for row in rows_of(process, "loop"):
         key = (int(row["in_region"]), int(row["subject"]), int(row["flags"]))
-        entry = merged.setdefault(
-            key,
-            {
-                "subject": key[1],
-                "kind": key[2],
-                "count": 0,
-                "all_counts": 0,
-                "taken": 0,
-                "chunks": 0,
-                "chunk": 0,
-                "trip": None,
-                "ticks": 0,
-            },
-        )
-        entry["count"] = max(entry["count"], int(row["count"]))
-        entry["all_counts"] += int(row["count"])
-        entry["taken"] += int(row["x"][LoopFields.ITERATIONS])
-        entry["chunks"] += int(row["x"][LoopFields.CHUNKS])
-        entry["chunk"] = int(row["x"][LoopFields.CHUNK_SIZE])
-        entry["trip"] = known(int(row["x"][LoopFields.TRIP_COUNT]))
-        entry["ticks"] += int(row["sum"])
-    grouped: dict[int, list[dict[str, Any]]] = {}
-    for (region, _, _), entry in merged.items():
-        grouped.setdefault(region, []).append(entry)
+        merged.setdefault(key, _LoopSums(*key[1:])).add(row)
+    grouped: dict[int, list[_LoopSums]] = {}
+    for (region, _, _), sums in merged.items():
+        grouped.setdefault(region, []).append(sums)
     return grouped
-
-
-def _executions(loop: dict[str, Any], calls: int, members: int, forkers: int) -> int:
-    """How often teams executed the loop; `members`: of the region's teams, over all its calls.
-
-    The thread that forks a region is in all its teams. Where several threads fork it (nested regions, threads of the
-    program's own), none is: then each execution is counted by as many members as a team has in the mean.
-    """
-    if forkers < 2 or members == 0:
-        return int(loop["count"])
-    return round(int(loop["all_counts"]) * calls / members)
 
 
 def _forkers(process: Process) -> Counter[int]:
@@ -81,87 +88,159 @@ def _forkers(process: Process) -> Counter[int]:
     return Counter(subject for subjects in lanes for subject in subjects)
 
 
-def region_table(process: Process, places: Places, keys: Mapping[int, str]) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class _Rows:
+    """What the table of a process's regions is made from."""
+
+    process: Process
+    id: str
+    places: Places
+    keys: Mapping[int, str]
+    regions: Records
+    teams: Records
+    waits: Records
+    locks: Records
+    loops: Mapping[int, list[_LoopSums]]
+    forkers: Counter[int]
+
+    @property
+    def tick_s(self) -> float:
+        """Seconds of one tick."""
+        return self.process.ns_per_tick * 1e-9
+
+
+def region_table(process: Process, process_id: str, places: Places, keys: Mapping[int, str]) -> list[Region]:
     """One entry per region, most wall time first; times in seconds."""
-    s = process.ns_per_tick * 1e-9
-    region_rows, team_rows = rows_of(process, "region"), rows_of(process, "team")
-    waits, locks = rows_of(process, "wait"), rows_of(process, "lock")
-    loops, forkers = _loops(process), _forkers(process)
-    table: list[dict[str, Any]] = []
-    for number in sorted({int(n) for n in region_rows["subject"]}) if len(region_rows) else []:
-        mine = region_rows[region_rows["subject"] == number]
-        teams = team_rows[team_rows["subject"] == number]
-        calls = int(mine["count"].sum())
-        name, place = places[number]
-        subject = process.subjects.get(number)
-        mean = float(mine["x"][:, RegionFields.MEAN_WORK].sum())
-        inside = loops.get(number, [])
-        main_loop = max(
-            inside,
-            key=lambda entry: (entry["kind"] != Schedule.STATIC_INFERRED, entry["ticks"]),
-            default=None,
-        )
-        table.append(
-            {
-                "key": keys[number],
-                "name": name,
-                "file": place.file or None,
-                "line": place.line or None,
-                "function": place.function or None,
-                "runtime": process.runtimes.get(subject.runtime if subject else 0, (None, None))[0],
-                "nested": bool((mine["in_region"] != NO_SUBJECT).all()),
-                "calls": calls,
-                "threads": int(mine["x"][:, RegionFields.MOST_THREADS].max()),
-                "wall_s": float(mine["sum"].sum()) * s,
-                "work_s": float(teams["sum"].sum()) * s,
-                "wait_s": float(
-                    teams["x"][:, TeamFields.JOIN_WAIT].sum() + teams["x"][:, TeamFields.INNER_WAIT].sum()
-                )
-                * s,
-                "arrival_s": float(teams["x"][:, TeamFields.ARRIVAL].sum()) * s,
-                "imbalance": float(mine["x"][:, RegionFields.SLOWEST_WORK].sum()) / mean if mean else None,
-                "critical_path_s": float(mine["x"][:, RegionFields.SLOWEST_WORK].sum()) * s,
-                "mean_work_s": mean * s,
-                "schedule": SCHEDULES.get(main_loop["kind"]) if main_loop else None,
-                "chunk": (main_loop["chunk"] or None) if main_loop else None,
-                "iterations": main_loop["trip"] if main_loop else None,
-                "constructs": _constructs(process, number),
-                "loops": [
-                    {
-                        "key": keys[entry["subject"]],
-                        "name": places[entry["subject"]][0],
-                        "schedule": SCHEDULES.get(entry["kind"]),
-                        "chunk": entry["chunk"] or None,
-                        "iterations": entry["trip"],
-                        "executed": entry["taken"],
-                        "chunks": entry["chunks"],
-                        "executions": _executions(
-                            entry, calls, int(mine["x"][:, RegionFields.THREADS].sum()), forkers[number]
-                        ),
-                    }
-                    for entry in inside
-                ],
-                "waits": _waits(waits, number, s),
-                "lock_wait_s": float(locks["sum"][locks["in_region"] == number].sum()) * s
-                if len(locks)
-                else 0.0,
-                "lock_held_s": float(locks["x"][locks["in_region"] == number][:, LockFields.HELD].sum()) * s
-                if len(locks)
-                else 0.0,
-                "lanes": _lanes(teams, s),
-                "histogram": _histogram(mine, process.ns_per_tick),
-            }
-        )
-    table.sort(key=lambda entry: -entry["wall_s"])
-    return table
+    regions, teams, waits, locks = (rows_of(process, each) for each in ("region", "team", "wait", "lock"))
+    rows = _Rows(
+        process,
+        process_id,
+        places,
+        keys,
+        regions,
+        teams,
+        waits,
+        locks,
+        _loops(process),
+        _forkers(process),
+    )
+    if not len(rows.regions):
+        return []
+    table = [_region(rows, number) for number in sorted({int(n) for n in rows.regions["subject"]})]
+    return sorted(table, key=lambda region: -region.wall_s)
 
 
-def _constructs(process: Process, region: int) -> list[str]:
+def _region(rows: _Rows, number: int) -> Region:
+    mine = rows.regions[rows.regions["subject"] == number]
+    teams = rows.teams[rows.teams["subject"] == number]
+    name, place = rows.places[number]
+    part = _part(rows, mine, teams)
+    loops = rows.loops.get(number, [])
+    longest = max(
+        loops, key=lambda each: (each.schedule != Schedule.STATIC_INFERRED, each.ticks), default=None
+    )
+    lock_wait_s, lock_held_s = _lock_times(rows, number)
+    return Region(
+        key=rows.keys[number],
+        name=name,
+        file=place.file or None,
+        line=place.line or None,
+        function=place.function or None,
+        runtime=_runtime(rows.process, number),
+        nested=bool((mine["in_region"] != NO_SUBJECT).all()),
+        calls=part.calls,
+        threads=part.threads,
+        wall_s=part.wall_s,
+        work_s=part.work_s,
+        wait_s=part.wait_s,
+        arrival_s=part.arrival_s,
+        imbalance=part.imbalance,
+        critical_path_s=float(mine["x"][:, RegionFields.SLOWEST_WORK].sum()) * rows.tick_s,
+        mean_work_s=float(mine["x"][:, RegionFields.MEAN_WORK].sum()) * rows.tick_s,
+        schedule=SCHEDULES.get(longest.schedule) if longest else None,
+        chunk=(longest.chunk_size or None) if longest else None,
+        iterations=longest.trip_count if longest else None,
+        constructs=_constructs(rows.process, number),
+        loops=_loop_table(rows, loops, part.calls, mine),
+        waits=_waits(rows.waits, number, rows.tick_s),
+        lock_wait_s=lock_wait_s,
+        lock_held_s=lock_held_s,
+        lanes=_lanes(rows, teams),
+        histogram=_histogram(mine, rows.process.ns_per_tick),
+        processes=(part,),
+        spread=spread_of([part]),
+    )
+
+
+def _part(rows: _Rows, mine: Records, teams: Records) -> RegionPart:
+    mean = float(mine["x"][:, RegionFields.MEAN_WORK].sum())
+    return RegionPart(
+        process=rows.id,
+        calls=int(mine["count"].sum()),
+        threads=int(mine["x"][:, RegionFields.MOST_THREADS].max()),
+        wall_s=float(mine["sum"].sum()) * rows.tick_s,
+        work_s=float(teams["sum"].sum()) * rows.tick_s,
+        wait_s=_team_wait_s(teams, rows.tick_s),
+        arrival_s=float(teams["x"][:, TeamFields.ARRIVAL].sum()) * rows.tick_s,
+        imbalance=float(mine["x"][:, RegionFields.SLOWEST_WORK].sum()) / mean if mean else None,
+    )
+
+
+def _team_wait_s(teams: Records, s: float) -> float:
+    return float(teams["x"][:, TeamFields.JOIN_WAIT].sum() + teams["x"][:, TeamFields.INNER_WAIT].sum()) * s
+
+
+def spread_of(parts: list[RegionPart]) -> RegionSpread:
+    """The least, the median and the greatest of each figure over the processes."""
+    return RegionSpread(
+        calls=_spread([each.calls for each in parts]),
+        wall_s=_spread([each.wall_s for each in parts]),
+        work_s=_spread([each.work_s for each in parts]),
+        wait_s=_spread([each.wait_s for each in parts]),
+    )
+
+
+def _spread(values: list[int] | list[float]) -> Spread:
+    return Spread(min(values), median(values), max(values))
+
+
+def _runtime(process: Process, region: int) -> str | None:
+    subject = process.subjects.get(region)
+    return process.runtimes.get(subject.runtime if subject else 0, (None, None))[0]
+
+
+def _lock_times(rows: _Rows, region: int) -> tuple[float, float]:
+    """Seconds waited for critical sections, and seconds that they were held."""
+    if not len(rows.locks):
+        return 0.0, 0.0
+    mine = rows.locks[rows.locks["in_region"] == region]
+    return float(mine["sum"].sum()) * rows.tick_s, float(mine["x"][:, LockFields.HELD].sum()) * rows.tick_s
+
+
+def _loop_table(rows: _Rows, loops: list[_LoopSums], calls: int, mine: Records) -> tuple[Loop, ...]:
+    members = int(mine["x"][:, RegionFields.THREADS].sum())
+    forkers = rows.forkers[int(mine["subject"][0])]
+    return tuple(
+        Loop(
+            key=rows.keys[each.subject],
+            name=rows.places[each.subject][0],
+            schedule=SCHEDULES.get(each.schedule),
+            chunk=each.chunk_size or None,
+            iterations=each.trip_count,
+            executed=each.iterations,
+            chunks=each.chunks,
+            executions=each.executions_of_teams(calls, members, forkers),
+        )
+        for each in loops
+    )
+
+
+def _constructs(process: Process, region: int) -> tuple[str, ...]:
     """Kinds of what lies directly in a region: loops, tasks, other regions, ..."""
-    return sorted({subject.kind for subject in process.subjects.values() if subject.parent == region})
+    return tuple(sorted({subject.kind for subject in process.subjects.values() if subject.parent == region}))
 
 
-def _waits(waits: Any, region: int, s: float) -> dict[str, float]:
+def _waits(waits: Records, region: int, s: float) -> dict[str, float]:
     found: dict[str, float] = {}
     for row in waits[waits["in_region"] == region] if len(waits) else []:
         kind = WAITS.get(int(row["flags"]), "other")
@@ -169,31 +248,27 @@ def _waits(waits: Any, region: int, s: float) -> dict[str, float]:
     return found
 
 
-def _lanes(teams: Any, s: float) -> list[dict[str, Any]]:
-    found = []
-    for lane in sorted({int(n) for n in teams["about"]}):
-        mine = teams[teams["about"] == lane]
-        found.append(
-            {
-                "lane": lane,
-                "calls": int(mine["count"].sum()),
-                "work_s": float(mine["sum"].sum()) * s,
-                "wait_s": float(
-                    mine["x"][:, TeamFields.JOIN_WAIT].sum() + mine["x"][:, TeamFields.INNER_WAIT].sum()
-                )
-                * s,
-                "arrival_s": float(mine["x"][:, TeamFields.ARRIVAL].sum()) * s,
-            }
+def _lanes(rows: _Rows, teams: Records) -> tuple[RegionLane, ...]:
+    by_lane = [(lane, teams[teams["about"] == lane]) for lane in sorted({int(n) for n in teams["about"]})]
+    return tuple(
+        RegionLane(
+            process=rows.id,
+            lane=lane,
+            calls=int(mine["count"].sum()),
+            work_s=float(mine["sum"].sum()) * rows.tick_s,
+            wait_s=_team_wait_s(mine, rows.tick_s),
+            arrival_s=float(mine["x"][:, TeamFields.ARRIVAL].sum()) * rows.tick_s,
         )
-    return found
+        for lane, mine in by_lane
+    )
 
 
-def _histogram(rows: Any, ns_per_tick: float) -> list[dict[str, Any]]:
+def _histogram(rows: Records, ns_per_tick: float) -> tuple[Bucket, ...]:
     counts = rows["histogram"].sum(axis=0)
     filled = np.nonzero(counts)[0]
     if not len(filled):
-        return []
-    return [
-        {"le_ns": (2**bucket) * ns_per_tick, "count": int(counts[bucket])}
+        return ()
+    return tuple(
+        Bucket(le_ns=(2**bucket) * ns_per_tick, count=int(counts[bucket]))
         for bucket in range(int(filled[0]), int(filled[-1]) + 1)
-    ]
+    )

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from trimtab.model import Process
+from trimtab.model.report import Scheduler
 
 
-def schedulers(process: Process) -> list[dict[str, Any]]:
+def schedulers(process: Process, process_id: str) -> list[Scheduler]:
     """One entry a runtime, as rooms/runtime (scheduler_knob.cpp) tells of it: keys as in the history.
 
     `others` are all that the runtime could have had besides.
     """
     facts = process.facts
-    found: list[dict[str, Any]] = []
+    found: list[Scheduler] = []
     for fact, now in facts.items():
         name, _, key = fact.partition(" ")
         if name != "scheduler" or not key:
             continue
         advised, _, reason = facts.get(f"scheduler-advised {key}", "").partition(": ")
         found.append(
-            {
+            Scheduler(
+                process=process_id,
                 # tasks/PROGRAM/runtime 1/2 workers
-                "subject": key.split("/")[-2] if "/" in key else key,
-                "key": key,
-                "now": now,
-                "advised": advised or None,
-                "reason": reason,
-                "others": [each for each in facts.get(f"schedulers {key}", "").split(",") if each],
-            }
+                subject=key.split("/")[-2] if "/" in key else key,
+                key=key,
+                now=now,
+                advised=advised or None,
+                reason=reason,
+                others=tuple(each for each in facts.get(f"schedulers {key}", "").split(",") if each),
+            )
         )
     return found

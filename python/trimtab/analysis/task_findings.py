@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from trimtab.analysis.account import Account
 from trimtab.analysis.findings import finding, serial_part
 from trimtab.analysis.workers import Worker, beside_tasks_s, ran_s, suspensions
-from trimtab.model import METRICS, Lane, Process
-from trimtab.model.enumerations import TaskFields
+from trimtab.model import CAUSES, METRICS, Lane, Process
+from trimtab.model.enumerations import Cause, TaskFields, WaitCause
+from trimtab.model.report import Finding, TaskKind
 
 # To make a task, queue it and find it, at the least: benchmarks of task runtimes in docs/performance/tasks.md.
 _TASK_S = 50e-9
@@ -29,18 +29,18 @@ _IN_A_ROW = 1.2
 _LEAST_LOST = 0.1
 _LONG_TASK = 0.1
 _MANY_WAIT = 0.05
-_NATURAL = ("future", "slot", "children", "time", "other")
+_NATURAL = (WaitCause.FUTURE, WaitCause.SLOT, WaitCause.CHILDREN, WaitCause.TIME, WaitCause.OTHER)
 _ACTIONS = {
-    "future": "ask for results later: continuations (then, dataflow) start when their inputs are there",
-    "mutex": "hold the mutex for less, or give each task data of its own and merge once",
-    "barrier": "wait for neighbours instead of for all: a future for each",
-    "channel": "give the channel more room, or make its slower side faster",
+    WaitCause.FUTURE: "ask for results later: continuations (then, dataflow) start when their inputs are there",
+    WaitCause.MUTEX: "hold the mutex for less, or give each task data of its own and merge once",
+    WaitCause.BARRIER: "wait for neighbours instead of for all: a future for each",
+    WaitCause.CHANNEL: "give the channel more room, or make its slower side faster",
 }
 
 
 def task_findings(
-    process: Process, account: Account, tasks: list[dict[str, Any]], workers: Sequence[Worker]
-) -> list[dict[str, Any]]:
+    process: Process, account: Account, tasks: Sequence[TaskKind], workers: Sequence[Worker]
+) -> list[Finding]:
     """All that apply to the workers of task runtimes, whatever their gain."""
     if not workers:
         return []
@@ -53,7 +53,7 @@ def task_findings(
     if not small and not why:
         why = _chain(account, tasks, workers)
     # "Too few tasks ready" says only what happened: it is told for what none of the causes explains.
-    explained = sum(float(each["gain_s"]) for each in why)
+    explained = sum(float(each.gain_s) for each in why)
     if _are_tiny(tasks, workers) and small:
         explained = float("inf")
     return [
@@ -66,9 +66,9 @@ def task_findings(
     ]
 
 
-def mean_task_s(tasks: list[dict[str, Any]], workers: Sequence[Worker]) -> float | None:
+def mean_task_s(tasks: Sequence[TaskKind], workers: Sequence[Worker]) -> float | None:
     """Time in which workers ran tasks by task, seconds; None without any."""
-    count = sum(int(each["count"]) for each in tasks)
+    count = sum(each.count for each in tasks)
     return sum(each.runs for each in workers) / count if count else None
 
 
@@ -82,14 +82,14 @@ def _at_once(account: Account, workers: Sequence[Worker]) -> float:
     return max(min(float(len(workers)), account.cpus), 1.0)
 
 
-def _are_tiny(tasks: list[dict[str, Any]], workers: Sequence[Worker]) -> bool:
+def _are_tiny(tasks: Sequence[TaskKind], workers: Sequence[Worker]) -> bool:
     mean = mean_task_s(tasks, workers)
     return mean is not None and mean <= _SHARED_TASK_S
 
 
 def too_small(
-    process: Process, tasks: list[dict[str, Any]], workers: Sequence[Worker], unshared_s: float
-) -> list[dict[str, Any]]:
+    process: Process, tasks: Sequence[TaskKind], workers: Sequence[Worker], unshared_s: float
+) -> list[Finding]:
     """gain = (looking for work + the runtime's share of running tasks) / workers.
 
     `unshared_s`: what other workers could have taken off, were the tasks not too short to be shared; it counts if they are.
@@ -97,7 +97,7 @@ def too_small(
     mean = mean_task_s(tasks, workers)
     if not mean or mean > _SMALL_TASK_S:
         return []
-    count = sum(int(each["count"]) for each in tasks)
+    count = sum(each.count for each in tasks)
     looking = sum(each.looks_busy for each in workers)
     handling = max(min(count * _TASK_S, sum(each.runs for each in workers)), beside_tasks_s(process))
     share = (looking + handling) / sum(each.runs + each.looks_busy for each in workers)
@@ -105,7 +105,7 @@ def too_small(
         return []
     return [
         finding(
-            "tasks too small",
+            Cause.SMALL_TASKS,
             None,
             f"{count} tasks of {mean * 1e6:.2g} us; making, queueing and finding them takes about {share:.0%} "
             "of the workers' time",
@@ -117,15 +117,15 @@ def too_small(
 
 
 def _starved(
-    account: Account, tasks: list[dict[str, Any]], workers: Sequence[Worker], explained_s: float
-) -> list[dict[str, Any]]:
+    account: Account, tasks: Sequence[TaskKind], workers: Sequence[Worker], explained_s: float
+) -> list[Finding]:
     """gain = core time without a ready task / workers at a time - the gains of causes that explain it."""
     starved = sum(each.starved for each in workers)
     lost = _lost_s(account)
     if len(workers) < 2 or lost <= 0:
         return []
     busy = sum(each.runs for each in workers) / account.parallel_s
-    count = sum(int(each["count"]) for each in tasks)
+    count = sum(each.count for each in tasks)
     if 0 < count < 8 * len(workers):
         action = f"divide the work into more tasks than the {count} it has: {8 * len(workers)} and more"
     else:
@@ -135,7 +135,7 @@ def _starved(
         )
     return [
         finding(
-            "too few tasks ready",
+            Cause.STARVATION,
             None,
             f"workers found no task for {starved:.3g} s while others ran some: "
             f"{busy:.2g} of {len(workers)} had one on average",
@@ -145,7 +145,7 @@ def _starved(
     ]
 
 
-def _one_producer(process: Process, account: Account, workers: Sequence[Worker]) -> list[dict[str, Any]]:
+def _one_producer(process: Process, account: Account, workers: Sequence[Worker]) -> list[Finding]:
     """gain = (looking for work + core time without a ready task) / workers at a time.
 
     Only while the producer is the limit: it is busy with making tasks for most of the time in which tasks run.
@@ -165,7 +165,7 @@ def _one_producer(process: Process, account: Account, workers: Sequence[Worker])
         return []
     return [
         finding(
-            "one producer",
+            Cause.ONE_PRODUCER,
             None,
             f"{made[most] / made.sum():.0%} of {int(made.sum())} tasks were made by one thread "
             f"({lane.header['title'] or lane.header['name']}), which took it {making:.3g} s of the "
@@ -183,10 +183,10 @@ def _making_s(process: Process, account: Account, lane: Lane, workers: Sequence[
     return min(busy - ran_s(process, lane, _LEAST_TASKS), account.parallel_s)
 
 
-def _chain(account: Account, tasks: list[dict[str, Any]], workers: Sequence[Worker]) -> list[dict[str, Any]]:
+def _chain(account: Account, tasks: Sequence[TaskKind], workers: Sequence[Worker]) -> list[Finding]:
     """gain = core time without a ready task / workers at a time."""
-    count = sum(int(each["count"]) for each in tasks)
-    inside = sum(float(each["total_s"] or 0.0) for each in tasks if not each["includes_inner"])
+    count = sum(each.count for each in tasks)
+    inside = sum((each.total_s or 0.0) for each in tasks if not each.includes_inner)
     lost = _lost_s(account)
     life = sum(each.life for each in workers)
     if len(workers) < 2 or count < 8 * len(workers) or lost < _LEAST_LOST * life:
@@ -197,7 +197,7 @@ def _chain(account: Account, tasks: list[dict[str, Any]], workers: Sequence[Work
         return []
     return [
         finding(
-            "a chain of tasks",
+            Cause.TASK_CHAIN,
             None,
             f"{count} tasks ran one after another: {at_a_time:.2g} at a time on average, each ready only when "
             "the one before it had ended",
@@ -208,24 +208,23 @@ def _chain(account: Account, tasks: list[dict[str, Any]], workers: Sequence[Work
     ]
 
 
-def _long_task(
-    account: Account, tasks: list[dict[str, Any]], workers: Sequence[Worker]
-) -> list[dict[str, Any]]:
+def _long_task(account: Account, tasks: Sequence[TaskKind], workers: Sequence[Worker]) -> list[Finding]:
     """gain = min(core time without a ready task / workers at a time, longest task * (1 - 1 / workers))."""
-    known = [each for each in tasks if each["longest_s"] is not None and not each["includes_inner"]]
+    known = [
+        (each.longest_s, each) for each in tasks if each.longest_s is not None and not each.includes_inner
+    ]
     lost = _lost_s(account)
     if not known or len(workers) < 2 or lost <= 0:
         return []
-    longest = max(known, key=lambda each: float(each["longest_s"]))
-    length = float(longest["longest_s"])
+    length, longest = max(known, key=lambda pair: pair[0])
     if length < _LONG_TASK * account.parallel_s:
         return []
     return [
         finding(
-            "one long task",
-            longest["name"],
+            Cause.LONG_TASK,
+            longest.name,
             f"one task took {length:.3g} s of the {account.parallel_s:.3g} s in which tasks ran "
-            f"(the mean is {longest['mean_s']:.2g} s)",
+            f"(the mean is {longest.mean_s:.2g} s)",
             "divide it, or start it before the others",
             min(lost / _at_once(account, workers), length * (1 - 1 / len(workers))),
         )
@@ -233,8 +232,8 @@ def _long_task(
 
 
 def _suspended(
-    process: Process, account: Account, tasks: list[dict[str, Any]], workers: Sequence[Worker]
-) -> list[dict[str, Any]]:
+    process: Process, account: Account, tasks: Sequence[TaskKind], workers: Sequence[Worker]
+) -> list[Finding]:
     """gain = min(time suspended, core time without a ready task) / workers at a time."""
     found = suspensions(process)
     if not found or len(workers) < 2:
@@ -242,13 +241,13 @@ def _suspended(
     cause = max(found, key=lambda each: found[each][1])
     count, total = found[cause]
     # Some task waits for the end of all others in every program: that says nothing.
-    if cause in _NATURAL and count < _MANY_WAIT * sum(int(each["count"]) for each in tasks):
+    if cause in _NATURAL and count < _MANY_WAIT * sum(each.count for each in tasks):
         return []
     return [
         finding(
-            "tasks wait for each other",
+            Cause.SUSPENDED_TASKS,
             None,
-            f"tasks were suspended {count} times for {total:.3g} s in all (waiting: {cause}), "
+            f"tasks were suspended {count} times for {total:.3g} s in all (waiting: {CAUSES[cause]}), "
             "while workers had nothing to run",
             _ACTIONS.get(cause, "let fewer tasks wait at a time, or give the workers other ones meanwhile"),
             min(total, _lost_s(account)) / _at_once(account, workers),
@@ -256,7 +255,7 @@ def _suspended(
     ]
 
 
-def _nobody_works(process: Process, account: Account) -> list[dict[str, Any]]:
+def _nobody_works(process: Process, account: Account) -> list[Finding]:
     """What is not parallel: the time in which no worker ran a task."""
     has_regions = any((lane.rows["what"] == METRICS["region"]).any() for lane in process.lanes)
     if account.cpus <= 1 or has_regions:
@@ -270,13 +269,13 @@ def _nobody_works(process: Process, account: Account) -> list[dict[str, Any]]:
     ]
 
 
-def _few_workers(account: Account, workers: Sequence[Worker]) -> list[dict[str, Any]]:
+def _few_workers(account: Account, workers: Sequence[Worker]) -> list[Finding]:
     """gain = time in which tasks ran * (1 - workers / CPUs)."""
     if len(workers) + 0.5 > account.cpus:
         return []
     return [
         finding(
-            "fewer workers than CPUs",
+            Cause.FEW_WORKERS,
             None,
             f"{len(workers)} workers on {account.cpus:g} CPUs",
             "give the runtime as many workers as there are CPUs",
@@ -285,7 +284,7 @@ def _few_workers(account: Account, workers: Sequence[Worker]) -> list[dict[str, 
     ]
 
 
-def _other_policy(process: Process, account: Account, workers: Sequence[Worker]) -> list[dict[str, Any]]:
+def _other_policy(process: Process, account: Account, workers: Sequence[Worker]) -> list[Finding]:
     """What the steering of a runtime advises; gain at most: looking for work and core time without a ready task."""
     lost = sum(each.looks_busy for each in workers) + _lost_s(account)
     found = []
@@ -294,7 +293,7 @@ def _other_policy(process: Process, account: Account, workers: Sequence[Worker])
         if key.startswith("advice for ") and colon:
             found.append(
                 finding(
-                    "another scheduling policy",
+                    Cause.SCHEDULING_POLICY,
                     key.removeprefix("advice for "),
                     reason,
                     f"try {option} and compare: the policy of a runtime cannot change while it runs",

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 from trimtab.model import METRICS, NO_SUBJECT, ROWS_UNTIMED, Lane, Process, Records
 from trimtab.model.enumerations import EventKind, RecordLevel, WorkerState
+from trimtab.model.report import Series, Timeline
 from trimtab.traces.sampling import stands_for
 
 BINS = 1000
 MOST_SERIES = 12
+# `source` of a timeline.
+FLIGHT_RECORDER, ALL_EVENTS = "flight recorder", "all events"
 # A program has hundreds; a damaged trace may have as many as events, and each has its bins.
 _MOST_SUBJECTS = 4096
 _BLOCK = 1 << 20  # events looked at in one go: bounds the memory for long traces
@@ -26,7 +29,7 @@ Integers = NDArray[np.int64]
 _NONE = np.empty(0, np.int64)
 
 
-def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> dict[str, Any] | None:
+def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> Timeline | None:
     """Mean number of lanes inside each region per bin, from the events that are there; None without any.
 
     At profile level the flight recorder holds the last events only: the bins count from `from_s` on. Where the
@@ -68,24 +71,24 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> dict
         return None
     order_by_time = sorted(busy, key=lambda number: -float(busy[number].sum()))
     series = [
-        {
-            "name": "others" if number == NO_SUBJECT else places[number][0],
-            "lanes": rounded(busy[number] / width),
-        }
+        Series(
+            "others" if number == NO_SUBJECT else places[number][0],
+            rounded(busy[number] / width),
+        )
         for number in order_by_time[:MOST_SERIES]
     ]
     others = order_by_time[MOST_SERIES:]
     if others:
         rest = np.sum([busy[number] for number in others], axis=0) / width
-        series.append({"name": f"{len(others)} others", "lanes": rounded(rest)})
-    return {
-        "t0_s": 0.0,
-        "dt_s": width,
-        "from_s": known_from,
-        "series": series,
-        "waiting": rounded(waiting / width),
-        "source": "flight recorder" if is_partial else "all events",
-    }
+        series.append(Series(f"{len(others)} others", rounded(rest)))
+    return Timeline(
+        t0_s=0.0,
+        dt_s=width,
+        from_s=known_from,
+        series=tuple(series),
+        waiting=rounded(waiting / width),
+        source=FLIGHT_RECORDER if is_partial else ALL_EVENTS,
+    )
 
 
 def _few(numbers: Integers) -> Integers:
@@ -107,9 +110,9 @@ def _seconds(ticks: Integers, s: float) -> Floats:
     return ticks.astype(np.float64) * s
 
 
-def rounded(values: Floats) -> list[float]:
+def rounded(values: Floats) -> tuple[float, ...]:
     """As a report has them."""
-    return [round(float(value), 4) for value in values]
+    return tuple(round(float(value), 4) for value in values)
 
 
 def _changes(lane: Lane) -> tuple[Integers, Integers, NDArray[np.bool_]]:

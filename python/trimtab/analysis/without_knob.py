@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from trimtab.analysis.regions import Places
-from trimtab.model import NO_SUBJECT, SCHEDULES, TUNING_OF, UNKNOWN, WAITS, Process, Unavailable
-from trimtab.model.enumerations import LoopFields, RegionFields
+from trimtab.model import NO_SUBJECT, TUNING_OF, UNKNOWN, Process, Unavailable
+from trimtab.model.enumerations import LoopFields, Missing, RegionFields, Schedule, WaitKind
 from trimtab.traces import rows_of
 
 # Of the time of all regions: what takes less is not worth a line.
@@ -28,7 +28,7 @@ def without_knob(process: Process, places: Places, mode: str | None) -> list[Una
         share = float(mine["sum"].sum(dtype=float)) / outermost if outermost > 0 else 0.0
         if share >= _LEAST_SHARE:
             why, remedy = _why(process, number, mine)
-            found.append((share, Unavailable(TUNING_OF + places[number][0], why, remedy)))
+            found.append((share, Unavailable(TUNING_OF + places[number][0], why, remedy, Missing.TUNING)))
     return [each for _, each in sorted(found, key=lambda pair: -pair[0])]
 
 
@@ -41,10 +41,8 @@ def _regions_with_knobs(process: Process) -> set[int]:
 def _why(process: Process, region: int, rows: Any) -> tuple[str, str]:
     """The reason, and what to do about it."""
     loops = [row for row in rows_of(process, "loop") if int(row["in_region"]) == region]
-    schedules = {SCHEDULES.get(int(row["flags"])) for row in loops}
-    waits = {
-        WAITS.get(int(row["flags"])) for row in rows_of(process, "wait") if int(row["in_region"]) == region
-    }
+    schedules = {int(row["flags"]) for row in loops}
+    waits = {int(row["flags"]) for row in rows_of(process, "wait") if int(row["in_region"]) == region}
     threads = int(rows["x"][:, RegionFields.MOST_THREADS].max())
     trips = [
         int(row["x"][LoopFields.TRIP_COUNT])
@@ -57,16 +55,16 @@ def _why(process: Process, region: int, rows: Any) -> tuple[str, str]:
         return "it ran with one thread", ""
     if not loops:
         return "it has no worksharing loop", ""
-    if "ordered" in waits:
+    if WaitKind.ORDERED in waits:
         return "its iterations wait for each other in order", ""
-    if schedules == {"static (inferred)"}:
+    if schedules == {Schedule.STATIC_INFERRED}:
         return (
             "GCC inlines static loops, so the runtime is not asked for their iterations",
             "try --virtual-threads, or write schedule(runtime) in the source",
         )
-    if schedules == {"auto"}:
+    if schedules == {Schedule.AUTO}:
         return "schedule(auto) leaves the choice to the runtime", "write schedule(runtime) in the source"
-    if schedules == {"sections"}:
+    if schedules == {Schedule.SECTIONS}:
         return "sections are handed out one at a time already", ""
     if trips and max(trips) < 2 * threads:
         return f"its loops have fewer than two iterations a thread ({max(trips)} for {threads})", ""

@@ -19,7 +19,8 @@ from trimtab.model import (
     Process,
     Records,
 )
-from trimtab.model.enumerations import TaskFields, WorkerFields, WorkerState
+from trimtab.model.enumerations import TaskFields, WaitCause, WorkerFields, WorkerState
+from trimtab.model.report import TaskKind, WorkerSummary
 from trimtab.readers.layout import ROW
 
 # Label first, then place, of every subject.
@@ -95,25 +96,26 @@ def workers_of(process: Process, places: Places | None = None) -> tuple[Worker, 
     return tuple(found)
 
 
-def worker_table(process: Process, places: Places) -> list[dict[str, Any]]:
+def worker_table(process: Process, process_id: str, places: Places) -> list[WorkerSummary]:
     """One entry per worker, by runtime and number; times in seconds."""
     names = {lane.id: lane.header["title"] or lane.header["name"] for lane in process.lanes}
     counts = {lane.id: _task_rows(lane.rows) for lane in process.lanes}
     return [
-        {
-            "lane": each.lane,
-            "name": names[each.lane],
-            "runtime": each.runtime,
-            "worker": each.number,
-            "work_s": each.runs,
-            "looking_s": each.looks - each.looks_vain,
-            "starved_s": each.starved,
-            "idle_s": each.idle + each.looks_vain - each.starved,
-            "capped_s": each.capped,
-            "parks": each.parks,
-            "tasks": int(counts[each.lane]["count"].sum()),
-            "created": int(counts[each.lane]["x"][:, TaskFields.CREATED].sum()),
-        }
+        WorkerSummary(
+            process=process_id,
+            lane=each.lane,
+            name=names[each.lane],
+            runtime=each.runtime,
+            worker=each.number,
+            work_s=each.runs,
+            looking_s=each.looks - each.looks_vain,
+            starved_s=each.starved,
+            idle_s=each.idle + each.looks_vain - each.starved,
+            capped_s=each.capped,
+            parks=each.parks,
+            tasks=int(counts[each.lane]["count"].sum()),
+            created=int(counts[each.lane]["x"][:, TaskFields.CREATED].sum()),
+        )
         for each in sorted(
             workers_of(process, places), key=lambda each: (each.runtime, each.number, each.lane)
         )
@@ -162,7 +164,7 @@ def _estimate(process: Process, rows: Records) -> NDArray[np.float64]:
     return ticks
 
 
-def task_table(process: Process, places: Places, keys: Mapping[int, str]) -> list[dict[str, Any]]:
+def task_table(process: Process, process_id: str, places: Places, keys: Mapping[int, str]) -> list[TaskKind]:
     """One entry per kind of task, most time first; times in seconds.
 
     Times are those on a CPU or ready for one: `suspended_s` is not in them. Where other tasks ran inside some of those that
@@ -178,22 +180,22 @@ def task_table(process: Process, places: Places, keys: Mapping[int, str]) -> lis
         inclusive = ((mine["flags"] & TASKS_INCLUSIVE) != 0) & (mine["timed"] > 0)
         total = float(_estimate(process, mine).sum()) * s
         found.append(
-            {
-                "key": keys[number],
-                "name": places[number][0],
-                "count": count,
-                "timed": timed,
-                "total_s": total if timed else None,
-                "mean_s": total / count if timed and count else None,
-                "longest_s": float(mine["max"][mine["timed"] > 0].max()) * s if timed else None,
-                "includes_inner": bool(inclusive.any()),
-                "created": int(mine["x"][:, TaskFields.CREATED].sum()),
-                "suspended": int(mine["x"][:, TaskFields.SUSPENSIONS].sum()),
-                "suspended_s": waited.get(number, 0.0),
-            }
+            TaskKind(
+                key=keys[number],
+                name=places[number][0],
+                count=count,
+                timed=timed,
+                total_s=total if timed else None,
+                mean_s=total / count if timed and count else None,
+                longest_s=float(mine["max"][mine["timed"] > 0].max()) * s if timed else None,
+                includes_inner=bool(inclusive.any()),
+                created=int(mine["x"][:, TaskFields.CREATED].sum()),
+                suspended=int(mine["x"][:, TaskFields.SUSPENSIONS].sum()),
+                suspended_s=waited.get(number, 0.0),
+                processes=(process_id,),
+            )
         )
-    found.sort(key=lambda entry: -(float(entry["total_s"] or 0.0)))
-    return found
+    return sorted(found, key=lambda task: -(task.total_s or 0.0))
 
 
 def _suspended_s(process: Process) -> dict[int, float]:
@@ -207,12 +209,12 @@ def _suspended_s(process: Process) -> dict[int, float]:
     return found
 
 
-def suspensions(process: Process) -> dict[str, tuple[int, float]]:
+def suspensions(process: Process) -> dict[WaitCause, tuple[int, float]]:
     """Of each cause: how often tasks were suspended for it, and for how long, seconds."""
-    found: dict[str, tuple[int, float]] = {}
+    found: dict[WaitCause, tuple[int, float]] = {}
     for lane in process.lanes:
         for row in lane.rows[lane.rows["what"] == METRICS["suspended"]]:
-            cause = CAUSES.get(int(row["flags"]), "other")
+            cause = WaitCause(row["flags"]) if row["flags"] in CAUSES else WaitCause.OTHER
             count, total = found.get(cause, (0, 0.0))
             timed = max(int(row["timed"]), 1)
             own = float(row["sum"]) * int(row["count"]) / timed * process.ns_per_tick * 1e-9

@@ -9,7 +9,8 @@ from pathlib import Path
 from trimtab.analysis.decisions import decisions
 from trimtab.analysis.regions import Places
 from trimtab.checking.outputs import Outputs, Pattern, Written
-from trimtab.model import LASTING, Run, RunError
+from trimtab.model import LASTING, OUTCOMES, Run, RunError
+from trimtab.model.enumerations import Outcome
 from trimtab.readers import open_run
 from trimtab.running import recording_command, run_to_end
 
@@ -88,8 +89,8 @@ def run_tuned(options: Options, outputs: Outputs, into: Path, plain: Ran) -> Ran
 
 def changes_of(recorded: Run) -> Changes:
     """Of all processes of a run."""
-    outcomes = [each["outcome"] for process in recorded.processes for each in decisions(process, Places())]
-    return Changes(sum(each in LASTING for each in outcomes), outcomes.count("trial"))
+    outcomes = [each.outcome for process in recorded.processes for each in decisions(process, "", Places())]
+    return Changes(sum(each in LASTING for each in outcomes), outcomes.count(OUTCOMES[Outcome.TRIAL]))
 
 
 def _run(argv: Sequence[str], options: Options, outputs: Outputs, into: Path) -> Ran:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -24,12 +23,13 @@ def compare_runs(before: str, after: str, as_json: bool) -> None:
     from trimtab.analysis.compare import compare
     from trimtab.analysis.report import build
     from trimtab.model import RunError
+    from trimtab.model.report import Report
     from trimtab.readers import open_run
     from trimtab.text.comparison import comparison
     from trimtab.text.progress import progress
 
     sides = [_runs_of(before), _runs_of(after)]
-    reports: list[list[dict[str, Any]]] = [[], []]
+    reports: list[list[Report]] = [[], []]
     try:
         with progress("reading the runs", sum(map(len, sides))) as advance:
             for side, into in zip(sides, reports, strict=True):

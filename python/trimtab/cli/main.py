@@ -42,6 +42,7 @@ from trimtab.programs import NotStarted
 
 if TYPE_CHECKING:
     from trimtab.launcher import Job, Launch
+    from trimtab.model.report import Report
     from trimtab.tuning import Prepared, Tuning
 
 # Commands with a module of their own, of the same name, and what they are called there.
@@ -408,7 +409,7 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
         echo(f"trimtab: no verdict: {reason_of(error)}; trimtab report {directory}", err=True)
 
 
-def _build(directory: Path) -> dict[str, Any]:
+def _build(directory: Path) -> Report:
     from trimtab.analysis.report import build
     from trimtab.readers import open_run
     from trimtab.text.progress import progress
@@ -429,7 +430,9 @@ def report(run_directory: str, as_json: bool, html: Path | None) -> None:
     try:
         built = _build(directory)
         if as_json:
-            echo_json(built)
+            from trimtab.model.report_json import as_json as plain
+
+            echo_json(plain(built))
         elif html is not None:
             from trimtab.report import write_html
 

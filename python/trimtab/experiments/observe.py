@@ -11,6 +11,8 @@ from trimtab.analysis import build
 from trimtab.experiments.output import Figures
 from trimtab.experiments.spec import OBSERVED, Observe
 from trimtab.model import RunError
+from trimtab.model.report import CounterSeries
+from trimtab.model.report_json import as_json
 from trimtab.readers import open_run
 from trimtab.running import recording_command
 
@@ -44,38 +46,38 @@ def figures_of(directory: Path) -> Figures:
         "user_s": (usage["user_s"], "s"),
         "system_s": (usage["system_s"], "s"),
     }
-    _add(found, "efficiency", report["efficiency"])
-    _add(found, "own_share", report["overhead"]["share"])
-    for name, share in (report["time"] or {}).items():
+    _add(found, "efficiency", report.efficiency)
+    _add(found, "own_share", report.overhead.share)
+    for name, share in (report.time or {}).items():
         _add(found, f"share_{name}", share)
-    for name, value in report["os"].items():
+    for name, value in as_json(report.os).items():
         if name == "max_rss_kb":  # the sweep measures it itself
             continue
         _add(found, name, value, "s" if name.endswith("_s") else "")
-    _add(found, "regions", sum(region["calls"] for region in report["regions"]))
-    for same in _by_name(report["counters"]).values():
-        name = re.sub(r"[^A-Za-z0-9]+", "_", same[0]["name"]).strip("_")
-        _add(found, f"counter_{name}", _value_of(same), same[0]["unit"])
+    _add(found, "regions", sum(region.calls for region in report.regions))
+    for same in _by_name(report.counters).values():
+        name = re.sub(r"[^A-Za-z0-9]+", "_", same[0].name).strip("_")
+        _add(found, f"counter_{name}", _value_of(same), same[0].unit)
     return found
 
 
-def _by_name(counters: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
+def _by_name(counters: Sequence[CounterSeries]) -> dict[str, list[CounterSeries]]:
+    found: dict[str, list[CounterSeries]] = {}
     for each in counters:
-        found.setdefault(each["name"], []).append(each)
+        found.setdefault(each.name, []).append(each)
     return found
 
 
-def _value_of(same: Sequence[dict[str, Any]]) -> float:
+def _value_of(same: Sequence[CounterSeries]) -> float:
     """Of one counter in all processes: of totals the sum, of levels the mean.
 
     Totals of the whole machine are seen by each process: of those that of the process which saw most.
     """
-    levels = [value for each in same for value in each["values"]]
-    if not same[0]["is_cumulative"]:
+    levels = [value for each in same for value in each.values]
+    if not same[0].is_cumulative:
         return float(sum(levels)) / len(levels)
-    totals = [float(each["values"][-1]) for each in same]
-    return max(totals) if same[0]["source"].startswith(_OF_THE_MACHINE) else sum(totals)
+    totals = [float(each.values[-1]) for each in same]
+    return max(totals) if same[0].source.startswith(_OF_THE_MACHINE) else sum(totals)
 
 
 def _add(found: Figures, name: str, value: Any, unit: str = "") -> None:

@@ -153,10 +153,10 @@ _REGIONS = {
 
 def _regions(views: list[View]) -> Iterator[Block]:
     for view in views:
-        entries = region_table(view.process, view.places, view.keys)
+        entries = region_table(view.process, view.trace.id, view.places, view.keys)
         if entries:
             columns = [name for name in _REGIONS if name not in _PROCESS_COLUMNS]
-            own = {name: [entry[name] for entry in entries] for name in columns}
+            own = {name: [getattr(entry, name) for entry in entries] for name in columns}
             yield {**_process_columns(view, len(entries)), **own}
 
 

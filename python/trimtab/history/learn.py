@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from trimtab.history.entry import Entry, Key
 from trimtab.model import LASTING
+from trimtab.model.report import Decision, Report
 
 
-def entries_of(report: dict[str, Any], key: Key, run: str) -> list[Entry]:
+def entries_of(report: Report, key: Key, run: str) -> list[Entry]:
     """The values accepted at the end of the run, of every subject of which any was changed; by subject.
 
     A subject that went back to its own values has them here, too: they were found to be better.
     """
-    latest: dict[str, dict[str, Any]] = {}
+    latest: dict[str, Decision] = {}
     settings: dict[str, dict[str, str]] = {}
-    for decision in report["decisions"]:
-        if decision["outcome"] not in LASTING or not decision["key"]:
+    for decision in report.decisions:
+        if decision.outcome not in LASTING or not decision.key:
             continue
-        latest[decision["key"]] = decision
-        its = settings.setdefault(decision["key"], {})
-        its.update({change["knob"]: change["to"] for change in decision["changes"]})
-        its.update(decision["notes"])
-    started = float(report["started_real_ns"] or 0) * 1e-9
+        latest[decision.key] = decision
+        its = settings.setdefault(decision.key, {})
+        its.update({change.knob: change.to for change in decision.changes})
+        its.update(decision.notes)
+    started = {each.id: each.started_real_ns * 1e-9 for each in report.processes}
     return [
         Entry(
             key,
             subject,
-            decision["subject"],
-            str(report["program"]),
+            decision.subject,
+            str(report.program),
             settings[subject],
-            decision["policy"] or "",
-            decision["reason"],
-            decision["gain"],
-            decision["uncertainty"],
-            decision["pairs"],
-            started + decision["time_s"],
+            decision.policy or "",
+            decision.reason,
+            decision.gain,
+            decision.uncertainty,
+            decision.pairs,
+            started[decision.process] + decision.time_s,
             run,
         )
         for subject, decision in sorted(latest.items())

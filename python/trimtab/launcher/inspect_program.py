@@ -8,8 +8,12 @@ import struct
 from pathlib import Path
 
 
-def _entry(what: str, why: str, remedy: str) -> dict[str, str]:
-    return {"what": what, "why": why, "remedy": remedy}
+def no_regions(why: str, remedy: str) -> dict[str, str]:
+    """Why nothing of OpenMP can be recorded, as run.json has it."""
+    # Only now: it is rare, and the program waits to be started.
+    from trimtab.model.enumerations import Missing
+
+    return {"what": "OpenMP regions", "why": why, "remedy": remedy, "kind": str(Missing.REGIONS)}
 
 
 def _is_secure(status: os.stat_result) -> bool:
@@ -37,21 +41,19 @@ def inspect(program: Path) -> list[dict[str, str]]:
         return []
     if _is_secure(status):
         return [
-            _entry(
-                "OpenMP regions",
+            no_regions(
                 f"{program} is setuid or setgid: the loader ignores LD_PRELOAD",
                 "run a copy without the bit",
             )
         ]
     if head[:5] == b"\x7fELF\x01":
-        return [_entry("OpenMP regions", f"{program} is a 32-bit program", "build it for 64 bits")]
+        return [no_regions(f"{program} is a 32-bit program", "build it for 64 bits")]
     if not segments:
         return []
     types = [struct.unpack_from("<I", segments, at)[0] for at in range(0, len(segments) - 3, 56)]
     if 3 not in types:  # PT_INTERP
         return [
-            _entry(
-                "OpenMP regions",
+            no_regions(
                 f"{program} is statically linked: no library can be loaded into it",
                 "link it dynamically (without -static)",
             )

@@ -23,7 +23,7 @@ from typing import Any
 from trimtab import __version__, machine
 from trimtab.bare import IGNORED_BY_PYTHON, NotPrepared, reason_of, users_environment
 from trimtab.launcher.inspect_library import library_problem
-from trimtab.launcher.inspect_program import inspect
+from trimtab.launcher.inspect_program import inspect, no_regions
 from trimtab.launcher.job import Job
 from trimtab.launcher.job_folder import JobFolder, enter_job
 from trimtab.launcher.perf_events import perf_events_kept_ready
@@ -367,7 +367,7 @@ def _without_room(directory: Path) -> list[dict[str, str]]:
         return []
     why = f"no room is left for {directory}: what found none is missing"
     remedy = "free space, or give a directory elsewhere with -o"
-    return [{"what": "OpenMP regions", "why": why, "remedy": remedy}]
+    return [no_regions(why, remedy)]
 
 
 def _run(

@@ -17,6 +17,7 @@ from trimtab.model.enumerations import UNKNOWN as UNKNOWN
 from trimtab.model.enumerations import WAITS as WAITS
 from trimtab.model.enumerations import WORKER_STATES as WORKER_STATES
 from trimtab.model.enumerations import Metric, Outcome, RegionFlags, Schedule, TaskFlags, WaitKind
+from trimtab.model.report import Unavailable as Unavailable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,21 +101,8 @@ class Knob:
         return self.names[value] if 0 <= value < len(self.names) else str(value)
 
 
-# How `Unavailable.what` begins for a region that has nothing to tune; its name follows.
+# `what` of Missing.TUNING; the region's name follows.
 TUNING_OF = "tuning of "
-
-
-@dataclass(frozen=True)
-class Unavailable:
-    """Something that could not be measured, why, and what to do about it."""
-
-    what: str
-    why: str
-    remedy: str
-
-    def as_json(self) -> dict[str, str]:
-        """The three words as a report has them."""
-        return {"what": self.what, "why": self.why, "remedy": self.remedy}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import IntEnum, IntFlag
+from enum import Enum, IntEnum, IntFlag
 
 NO_LANE = 0xFFFFFFFF  # Stands for no lane.
 NO_SUBJECT = 0xFFFFFFFF  # Stands for no subject.
@@ -255,6 +255,82 @@ class WorkerFields(IntEnum):
     WHILE_BUSY = 0  # part of it in which any worker of the runtime ran tasks, ticks
     SINCE = 1  # when the present state began; 0: it is in another state, ticks
     BUSY_BEFORE = 2  # how long any worker had run tasks until then, ticks
+
+
+class Cause(str, Enum):
+    """Why core time was lost: the causes of findings."""
+
+    IMBALANCE = "imbalance"  # the threads of a region have unequal work
+    SMALL_REGIONS = "regions too small"  # forking and joining takes much of a region
+    SMALL_CHUNKS = "chunks too small"  # handing out chunks takes long
+    ORDERED = "ordered part"  # threads wait for their turn in an ordered part
+    LOCK_CONTENTION = "lock contention"  # threads wait for critical sections
+    OVERSUBSCRIPTION = "more threads than CPUs"  # threads take CPUs from each other
+    CPU_CONTENTION = "CPU contention"  # other programs take CPUs from the threads
+    THROTTLING = "throttled by the quota"  # the control group's quota stopped the threads
+    WAIT_POLICY = "wait policy"  # threads without work keep CPUs busy
+    SERIAL_PART = "serial part"  # one thread at most is at work
+    FEW_THREADS = "fewer threads than CPUs"  # a region leaves CPUs without a thread
+    SMALL_TASKS = "tasks too small"  # making and finding tasks takes long
+    STARVATION = "too few tasks ready"  # workers find no task, for no other cause
+    TASK_CHAIN = "a chain of tasks"  # tasks run one after another
+    ONE_PRODUCER = "one producer"  # workers wait for the thread that makes the tasks
+    LONG_TASK = "one long task"  # workers wait for the end of one task
+    SUSPENDED_TASKS = "tasks wait for each other"  # tasks are suspended, and none is ready
+    FEW_WORKERS = "fewer workers than CPUs"  # there are CPUs without a worker
+    SCHEDULING_POLICY = "another scheduling policy"  # the runtime advises another one
+    PROCESS_IMBALANCE = "imbalance between processes"  # processes have unequal work
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class Missing(str, Enum):
+    """What a report lacks. What C++ reports begins with such a word, or is of another kind."""
+
+    OTHER = "other"  # something that the system or the machine does not offer
+    REGIONS = "regions"  # everything of OpenMP
+    TUNING = "tuning"  # a change of a region: it has nothing to tune
+    VIRTUAL_THREADS = "virtual threads"  # functions that do not fit virtual threads
+    POLICY = "policy"  # a policy that was disabled
+    PROCESS = "process"  # a process or rank of the run: it is damaged, or elsewhere
+    RECORD = "record"  # a part of what a process recorded: it is damaged
+    END = "end"  # the end of a process or rank, or a process that ended before its files were complete
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class Reason(str, Enum):
+    """Reasons of decisions that readers distinguish; others are texts of the policy."""
+
+    INCUMBENTS_TURN = "the incumbent's turn"  # a turn of a trial is over: it alternates with the incumbent
+    MEASURED = "measured"  # a candidate was measured
+    NO_BETTER = "no better"  # the proof found no gain
+    NOT_MEASURED = "it is not measured any more"  # the subject changed
+    EARLIER_RUN = "found by an earlier run"
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class PolicyName(str, Enum):
+    """Policies that readers distinguish."""
+
+    HISTORY = "history"  # applies what earlier runs found
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class CounterName(str, Enum):
+    """Counters that shares and findings are computed from."""
+
+    PROCESS_RUN_DELAY = "process run delay"  # threads were ready to run but had no CPU
+    TIME_THROTTLED = "time throttled"  # the control group's quota stopped the process
+
+    def __str__(self) -> str:
+        return str(self.value)
 
 
 FILE_KINDS = {

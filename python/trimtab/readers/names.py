@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from trimtab.model import NO_SUBJECT, SUBJECT_KINDS, Counter, Knob, Module, RunError, Subject, Unavailable
-from trimtab.model.enumerations import NameTag
+from trimtab.model.enumerations import Missing, NameTag
 from trimtab.readers import layout
 from trimtab.readers.files import File, byte_of
 
@@ -107,8 +107,14 @@ def _counter(names: Names, fields: Fields, texts: list[str]) -> None:
     names.counters[found.id] = Counter(found.id, name, unit, source, bool(found.is_cumulative))
 
 
+# What the library reports begins with the word of its kind.
+_WRITTEN_KINDS = (Missing.POLICY, Missing.VIRTUAL_THREADS)
+
+
 def _unavailable(names: Names, fields: Fields, texts: list[str]) -> None:
-    names.unavailable.append(Unavailable(*texts))
+    what, why, remedy = texts
+    kind = next((each for each in _WRITTEN_KINDS if f"{what} ".startswith(f"{each} ")), Missing.OTHER)
+    names.unavailable.append(Unavailable(what, why, remedy, kind))
 
 
 def _runtime(names: Names, fields: Fields, texts: list[str]) -> None:

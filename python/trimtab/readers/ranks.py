@@ -9,6 +9,7 @@ from typing import Any
 
 from trimtab.files import read_json
 from trimtab.model import RunError
+from trimtab.model.enumerations import Missing
 from trimtab.readers.files import RUN_INFO
 from trimtab.readers.info import check_info
 
@@ -46,17 +47,21 @@ def with_ranks(directory: Path, info: dict[str, Any]) -> dict[str, Any]:
         told[rank], why = _read(folder / "run.json")
         if why:
             unavailable.append(
-                _missing(f"rank {rank}", f"left out: {why}", "the other ranks are in this report")
+                _missing(
+                    f"rank {rank}", f"left out: {why}", "the other ranks are in this report", Missing.PROCESS
+                )
             )
         unavailable += [each for each in told[rank].get("unavailable") or [] if each not in unavailable]
     size = info["job"].get("size")
     absent = [rank for rank in range(min(size or 0, _MOST_LISTED)) if rank not in told]
     if absent:
         remedy = "with -o, name a folder that all hosts share, or copy the folders rank-N of the other hosts into this one"
-        unavailable.append(_missing(_ranks(absent), _ABSENT, remedy))
+        unavailable.append(_missing(_ranks(absent), _ABSENT, remedy, Missing.PROCESS))
     endless = [rank for rank, about in told.items() if not about.get("ended")]
     if endless:
-        unavailable.append(_missing(f"how {_ranks(endless)} ended", _NO_END, "none needed if it still runs"))
+        unavailable.append(
+            _missing(f"how {_ranks(endless)} ended", _NO_END, "none needed if it still runs", Missing.END)
+        )
     ranks = [_entry(rank, about) for rank, about in told.items()]
     hosts = sorted({each["host"] for each in ranks if each["host"]})
     is_whole = bool(told) and not endless
@@ -64,8 +69,8 @@ def with_ranks(directory: Path, info: dict[str, Any]) -> dict[str, Any]:
     return info | {"ended": ended, "ranks": ranks, "hosts": hosts, "unavailable": unavailable}
 
 
-def _missing(what: str, why: str, remedy: str) -> dict[str, str]:
-    return {"what": what, "why": why, "remedy": remedy}
+def _missing(what: str, why: str, remedy: str, kind: Missing) -> dict[str, str]:
+    return {"what": what, "why": why, "remedy": remedy, "kind": kind}
 
 
 def _read(path: Path) -> tuple[dict[str, Any], str]:

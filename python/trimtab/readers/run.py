@@ -10,6 +10,7 @@ import numpy as np
 
 from trimtab.files import is_missing, open_regular, read_json
 from trimtab.model import Lane, Process, Records, Run, RunError, Unavailable
+from trimtab.model.enumerations import Missing
 from trimtab.readers import layout
 from trimtab.readers.files import RUN_FILES, RUN_INFO, open_file, records, second_header, text
 from trimtab.readers.info import check_info
@@ -95,10 +96,14 @@ def _read_or_leave_out(directory: Path, run: Path) -> Process | Unavailable:
     try:
         if not _is_begun(directory):
             why = "it ended, or was killed, before its files were complete"
-            return Unavailable(what, why, "none needed if it was killed in its first milliseconds")
+            return Unavailable(
+                what, why, "none needed if it was killed in its first milliseconds", Missing.END
+            )
         return _read_process(directory)
     except (RunError, OSError) as error:
-        return Unavailable(what, f"left out: {error}", "the other processes are in this report")
+        return Unavailable(
+            what, f"left out: {error}", "the other processes are in this report", Missing.PROCESS
+        )
 
 
 def _is_begun(directory: Path) -> bool:
@@ -132,7 +137,9 @@ def _read_optional(path: Path, kind: str, lost: list[Unavailable]) -> Records:
 
 
 def _lost(what: str, error: RunError) -> Unavailable:
-    return Unavailable(what, f"left out: {error}", "the rest of the process is in this report")
+    return Unavailable(
+        what, f"left out: {error}", "the rest of the process is in this report", Missing.RECORD
+    )
 
 
 def _read_process(directory: Path) -> Process:

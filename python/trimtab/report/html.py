@@ -8,7 +8,11 @@ import math
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from trimtab.escapes import printable
+from trimtab.model.report import Report
+from trimtab.model.report_json import as_json
 from trimtab.whole_files import write_whole
 
 _PAGE = Path(__file__).with_name("page.html")
@@ -22,7 +26,7 @@ _DIGITS = 7
 _HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
-def page(report: dict[str, Any]) -> str:
+def page(report: Report) -> str:
     """The whole page; the same report gives the same bytes.
 
     Raises:
@@ -38,33 +42,34 @@ def page(report: dict[str, Any]) -> str:
     return before + _json(report) + after
 
 
-def _json(report: dict[str, Any]) -> str:
+def _json(report: Report) -> str:
     """ASCII: names of programs may hold anything, lone surrogates of undecodable bytes included."""
-    text = json.dumps(_rounded(_bounded(report)), separators=(",", ":"), allow_nan=False)
+    text = json.dumps(_rounded(as_json(_bounded(report))), separators=(",", ":"), allow_nan=False)
     for character, escaped in _HTML.items():
         text = text.replace(character, escaped)
     return text
 
 
-def _bounded(report: dict[str, Any]) -> dict[str, Any]:
+def _bounded(report: Report) -> Report:
     """`report` with lanes for its first regions only, and figures over time for some processes, as far as there is room."""
     room, regions = _MOST_LANES, []
-    for region in report["regions"]:
-        room -= len(region["lanes"])
-        regions.append(region if room >= 0 else {**region, "lanes": [], "lanes_omitted": True})
-    return {**report, "regions": regions, **_over_time(report)}
+    for region in report.regions:
+        room -= len(region.lanes)
+        regions.append(region if room >= 0 else replace(region, lanes=(), lanes_omitted=True))
+    return replace(report, regions=tuple(regions), **_over_time(report))
 
 
-def _over_time(report: dict[str, Any]) -> dict[str, Any]:
+def _over_time(report: Report) -> dict[str, Any]:
     """Timelines and counters of the processes that used most CPU time."""
-    processes = report.get("processes") or []
-    order = sorted(processes, key=lambda each: -float(each["cpu_s"] or 0.0))
-    kept = {each["id"] for each in order[:_MOST_PROCESSES]}
+    order = sorted(report.processes, key=lambda each: -each.cpu_s)
+    kept = {each.id for each in order[:_MOST_PROCESSES]}
     if len(kept) == len(order):
         return {}
     return {
-        "processes": [each if each["id"] in kept else {**each, "timeline": None} for each in processes],
-        "counters": [each for each in report["counters"] if each["process"] in kept],
+        "processes": tuple(
+            each if each.id in kept else replace(each, timeline=None) for each in report.processes
+        ),
+        "counters": tuple(each for each in report.counters if each.process in kept),
     }
 
 
@@ -72,7 +77,7 @@ def _rounded(value: Any) -> Any:
     """`value` with figures as exact as a page needs them, None for what JSON has no number for, and texts as they are shown."""
     if isinstance(value, dict):
         return {printable(key): _rounded(each) for key, each in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_rounded(each) for each in value]
     if isinstance(value, str):
         return printable(value)
@@ -81,6 +86,6 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-def write_html(report: dict[str, Any], path: Path) -> None:
+def write_html(report: Report, path: Path) -> None:
     """Write the page to `path`, whole or not at all."""
     write_whole(path, page(report).encode())

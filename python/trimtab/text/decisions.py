@@ -3,87 +3,95 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Sequence
 
 from trimtab.counted import counted
-from trimtab.model import LASTING
+from trimtab.model import LASTING, OUTCOMES
+from trimtab.model.enumerations import Outcome, PolicyName, Reason
+from trimtab.model.report import Change, Decision
 from trimtab.text.units import with_uncertainty
 
-# The policy that applies what earlier runs found.
-_HISTORY = "history"
+_TRIAL, _KEPT = OUTCOMES[Outcome.TRIAL], OUTCOMES[Outcome.KEPT]
+_UNDONE, _SET = OUTCOMES[Outcome.UNDONE], OUTCOMES[Outcome.SET]
 # A trial alternates with what it is compared to; these end a turn of it, and are the last word only if the run ended there.
 _REASONS = {
-    "the incumbent's turn": "the run ended before a gain was proved",
-    "measured": "measured, and not chosen for a proof",
+    Reason.INCUMBENTS_TURN.value: "the run ended before a gain was proved",
+    Reason.MEASURED.value: "measured, and not chosen for a proof",
 }
 
 
-def decision_line(decision: dict[str, Any]) -> str:
+def decision_line(decision: Decision) -> str:
     """One decision, without its evidence."""
-    changes = ", ".join(_change(each) for each in decision["changes"])
+    changes = ", ".join(_change(each) for each in decision.changes)
     first, _, others = changes.partition(" ")
-    subject = decision["subject"]
+    subject = decision.subject
     where = subject if subject.startswith(f"{first} of ") else f"{first} of {subject}"
-    line = f"at {decision['time_s']:.2f} s {where} {others}"
-    if decision["outcome"] not in LASTING:
-        line += f", {decision['outcome']}"
-    if decision["reason"]:
-        line += f": {decision['reason']}"
-    if decision["gain"] is not None:
-        line += f"; {_gain(decision)}"
-    return line
+    line = f"at {decision.time_s:.2f} s {where} {others}"
+    if decision.outcome not in LASTING:
+        line += f", {decision.outcome}"
+    if decision.reason:
+        line += f": {decision.reason}"
+    return line + _gain(decision)
 
 
-def _change(change: dict[str, Any]) -> str:
+def _change(change: Change) -> str:
     """A search that found the program's own value to be best keeps it: from and to are the same then."""
-    if change["from"] == change["to"]:
-        return f"{change['knob']} stays {change['to']}"
-    return f"{change['knob']} {change['from']} -> {change['to']}"
+    if change.from_ == change.to:
+        return f"{change.knob} stays {change.to}"
+    return f"{change.knob} {change.from_} -> {change.to}"
 
 
-def lasting(decisions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def lasting(decisions: Sequence[Decision]) -> list[Decision]:
     """Those that changed what the program runs with."""
     return [
         each
         for each in decisions
-        if each["outcome"] in LASTING and any(change["from"] != change["to"] for change in each["changes"])
+        if each.outcome in LASTING and any(change.from_ != change.to for change in each.changes)
     ]
 
 
-def summary(decisions: list[dict[str, Any]]) -> str | None:
+def summary(decisions: Sequence[Decision]) -> str | None:
     """How many there were; None without any. A setting that was tried several times counts once."""
     if not decisions:
         return None
-    outcomes = Counter(each["outcome"] for each in decisions)
-    tried = {(each["subject"], _setting(each)) for each in decisions if each["outcome"] == "trial"}
-    known = sum(each["outcome"] == "set" and each["policy"] == _HISTORY for each in decisions)
-    by_rules = outcomes["set"] - known
-    kept = sum(each["outcome"] == "kept" for each in lasting(decisions))
+    outcomes = Counter(each.outcome for each in decisions)
+    tried = {(each.subject, _setting(each)) for each in decisions if each.outcome == _TRIAL}
+    known = sum(each.outcome == _SET and each.policy == PolicyName.HISTORY for each in decisions)
+    by_rules = outcomes[_SET] - known
+    kept = sum(each.outcome == _KEPT for each in lasting(decisions))
     text = f"{counted(kept, 'change')} kept, {len(tried)} tried"
     text += f", {known} from earlier runs" if known else ""
     return text + (f", {by_rules} set by rules" if by_rules else "")
 
 
-def rejected(decisions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def rejected(decisions: Sequence[Decision]) -> list[Decision]:
     """Of each subject whose settings were tried without success: the last undone decision of each setting."""
-    changed = {each["subject"] for each in decisions if each["outcome"] in LASTING}
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    changed = {each.subject for each in decisions if each.outcome in LASTING}
+    found: dict[tuple[str, str], Decision] = {}
     for each in decisions:
-        if each["outcome"] == "undone" and each["subject"] not in changed:
-            found[each["subject"], _setting(each, "from")] = each
+        if each.outcome == _UNDONE and each.subject not in changed:
+            found[each.subject, _undone_setting(each)] = each
     return list(found.values())
 
 
-def rejected_line(decision: dict[str, Any]) -> str:
+def rejected_line(decision: Decision) -> str:
     """`tried schedule fac2 at mandel.c:48, undone: no better; gain -1.2 % ± 0.4 %`."""
-    line = f"tried {_setting(decision, 'from')} at {decision['subject']}, undone: "
-    line += _REASONS.get(decision["reason"], decision["reason"] or "no reason recorded")
-    return line + (f"; {_gain(decision)}" if decision["gain"] is not None else "")
+    line = f"tried {_undone_setting(decision)} at {decision.subject}, undone: "
+    line += _REASONS.get(decision.reason, decision.reason or "no reason recorded")
+    return line + _gain(decision)
 
 
-def _setting(decision: dict[str, Any], end: str = "to") -> str:
-    return ", ".join(f"{each['knob']} {each[end]}" for each in decision["changes"])
+def _setting(decision: Decision) -> str:
+    """What it set."""
+    return ", ".join(f"{each.knob} {each.to}" for each in decision.changes)
 
 
-def _gain(decision: dict[str, Any]) -> str:
-    return f"gain {with_uncertainty(decision['gain'], decision['uncertainty'])}"
+def _undone_setting(decision: Decision) -> str:
+    """What it took back."""
+    return ", ".join(f"{each.knob} {each.from_}" for each in decision.changes)
+
+
+def _gain(decision: Decision) -> str:
+    if decision.gain is None:
+        return ""
+    return f"; gain {with_uncertainty(decision.gain, decision.uncertainty)}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from trimtab.counted import counted
+from trimtab.model.report import ProcessSummary, Region, Report
 from trimtab.text.units import percent, seconds
 
 if TYPE_CHECKING:
@@ -15,54 +16,51 @@ _LONGEST_COMMAND = 60
 MOST_ROWS = 40
 
 
-def taking_part(report: dict[str, Any]) -> list[dict[str, Any]]:
+def taking_part(report: Report) -> list[ProcessSummary]:
     """The processes that the shares are of, most CPU time first."""
-    found = [each for each in report["processes"] if each["takes_part"]]
-    return sorted(found, key=lambda each: -float(each["cpu_s"]))
+    found = [each for each in report.processes if each.takes_part]
+    return sorted(found, key=lambda each: -each.cpu_s)
 
 
-def process_lines(report: dict[str, Any], most: int) -> Iterator[str]:
+def process_lines(report: Report, most: int) -> Iterator[str]:
     """One line for each of the first processes; none where only one takes part."""
     parts = taking_part(report)
     if len(parts) < 2:
         return
     for each in parts[:most]:
         yield (
-            f"{process_name(each)}: {percent(each['efficiency'])} of {counted(each['cpus_available'], 'CPU')} over "
-            f"{seconds(each['wall_s'])} was work ({counted(each['threads'], 'thread')})"
+            f"{process_name(each)}: {percent(each.efficiency or 0.0)} of {counted(each.cpus_available, 'CPU')} over "
+            f"{seconds(each.wall_s)} was work ({counted(each.threads, 'thread')})"
         )
     if len(parts) > most:
         yield f"and {counted(len(parts) - most, 'more process')}"
 
 
-def process_name(each: dict[str, Any]) -> str:
+def process_name(each: ProcessSummary) -> str:
     """`process 1234 ./app -x`, or `rank 2 of 4 on node1 (process 1234) ./app -x`."""
-    number = f"process {each['id'] if each['image'] else each['pid']}"
-    if each["rank"] is not None:
-        of = "" if each["size"] is None else f" of {each['size']}"
-        on = "" if each["host"] is None else f" on {each['host']}"
-        number = f"rank {each['rank']}{of}{on} ({number})"
+    number = f"process {each.id if each.image else each.pid}"
+    if each.rank is not None:
+        of = "" if each.size is None else f" of {each.size}"
+        on = "" if each.host is None else f" on {each.host}"
+        number = f"rank {each.rank}{of}{on} ({number})"
     return f"{number} {command_of(each)}".rstrip()
 
 
-def command_of(each: dict[str, Any]) -> str:
+def command_of(each: ProcessSummary) -> str:
     """Its arguments, cut off where they are long."""
-    command = " ".join(each["command"])
+    command = " ".join(each.command)
     return command if len(command) <= _LONGEST_COMMAND else command[: _LONGEST_COMMAND - 1] + "…"
 
 
-def spread_text(region: dict[str, Any]) -> str:
+def spread_text(region: Region) -> str:
     """`, in 2 processes (wall 0.5 s to 0.7 s)`; nothing for a region of one process."""
-    if len(region["processes"]) < 2:
+    if len(region.processes) < 2:
         return ""
-    wall = region["spread"]["wall_s"]
-    return (
-        f", in {len(region['processes'])} processes "
-        f"(wall {seconds(wall['least'])} to {seconds(wall['most'])} each)"
-    )
+    wall = region.spread.wall_s
+    return f", in {len(region.processes)} processes (wall {seconds(wall.least)} to {seconds(wall.most)} each)"
 
 
-def process_table(processes: list[dict[str, Any]]) -> Table:
+def process_table(processes: Sequence[ProcessSummary]) -> Table:
     """A row a process, most CPU time first; those that take no part in the shares have none.
 
     Where all are on one host, its name would say nothing.
@@ -71,21 +69,21 @@ def process_table(processes: list[dict[str, Any]]) -> Table:
 
     from trimtab.text.console import table
 
-    has_rank = any(each["rank"] is not None for each in processes)
-    has_host = len({each["host"] for each in processes}) > 1
+    has_rank = any(each.rank is not None for each in processes)
+    has_host = len({each.host for each in processes}) > 1
     where = [name for name, is_there in (("host", has_host), ("rank", has_rank)) if is_there]
     rows = table(
         "command", "process", *where, "CPU time", "wall", "work", "threads", "regions", "calls", "ended"
     )
-    for each in sorted(processes, key=lambda each: -float(each["cpu_s"]))[:MOST_ROWS]:
+    for each in sorted(processes, key=lambda each: -each.cpu_s)[:MOST_ROWS]:
         rows.add_row(
             escape(command_of(each)),
-            escape(each["id"]),
-            *(escape("" if each[name] is None else str(each[name])) for name in where),
-            seconds(each["cpu_s"]),
-            seconds(each["wall_s"]),
-            "" if each["efficiency"] is None else percent(each["efficiency"]),
-            *(str(each[name]) for name in ("threads", "regions", "calls")),
-            escape(each["ended"] or "cut off"),
+            escape(each.id),
+            *(escape("" if (value := getattr(each, name)) is None else str(value)) for name in where),
+            seconds(each.cpu_s),
+            seconds(each.wall_s),
+            "" if each.efficiency is None else percent(each.efficiency),
+            *(str(getattr(each, name)) for name in ("threads", "regions", "calls")),
+            escape(each.ended or "cut off"),
         )
     return rows

@@ -9,6 +9,7 @@ from typing import Any
 from rich.markup import escape
 
 from trimtab.counted import counted
+from trimtab.model.report import Region, Report, Spread
 from trimtab.text.console import Console, output, table
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.processes import MOST_ROWS, process_table
@@ -18,115 +19,111 @@ from trimtab.text.workers import task_table, worker_table
 
 _MOST_REGIONS = 40
 _MOST_DECISIONS = 40
-_Cell = Callable[[dict[str, Any]], str]
+_Cell = Callable[[Region], str]
 # Each with the width of terminal from which on there is room for it.
 _REGION_COLUMNS: dict[str, tuple[int, _Cell]] = {
-    "calls": (0, lambda region: str(region["calls"])),
-    "threads": (100, lambda region: str(region["threads"])),
-    "wall": (0, lambda region: seconds(region["wall_s"])),
-    "work": (70, lambda region: seconds(region["work_s"])),
-    "wait": (0, lambda region: seconds(region["wait_s"])),
-    "imbalance": (0, lambda region: f"{region['imbalance']:.2f}" if region["imbalance"] else ""),
-    "schedule": (100, lambda region: region["schedule"] or ""),
-    "chunk": (120, lambda region: str(region["chunk"] or "")),
-    "iterations": (120, lambda region: "" if region["iterations"] is None else str(region["iterations"])),
+    "calls": (0, lambda region: str(region.calls)),
+    "threads": (100, lambda region: str(region.threads)),
+    "wall": (0, lambda region: seconds(region.wall_s)),
+    "work": (70, lambda region: seconds(region.work_s)),
+    "wait": (0, lambda region: seconds(region.wait_s)),
+    "imbalance": (0, lambda region: f"{region.imbalance:.2f}" if region.imbalance else ""),
+    "schedule": (100, lambda region: region.schedule or ""),
+    "chunk": (120, lambda region: str(region.chunk or "")),
+    "iterations": (120, lambda region: "" if region.iterations is None else str(region.iterations)),
 }
 
 
 # Where several processes have the same region.
 _SPREAD_COLUMNS: dict[str, tuple[int, _Cell]] = {
-    "processes": (0, lambda region: str(len(region["processes"]))),
-    "wall of each": (160, lambda region: _least_to_most(region["spread"]["wall_s"])),
-    "work of each": (230, lambda region: _least_to_most(region["spread"]["work_s"])),
-    "wait of each": (260, lambda region: _least_to_most(region["spread"]["wait_s"])),
+    "processes": (0, lambda region: str(len(region.processes))),
+    "wall of each": (160, lambda region: _least_to_most(region.spread.wall_s)),
+    "work of each": (230, lambda region: _least_to_most(region.spread.work_s)),
+    "wait of each": (260, lambda region: _least_to_most(region.spread.wait_s)),
 }
 
 
-def _least_to_most(spread: dict[str, float]) -> str:
+def _least_to_most(spread: Spread) -> str:
     """Over the processes: least, median, most."""
-    return " / ".join(seconds(spread[name]) for name in ("least", "median", "most"))
+    return " / ".join(map(seconds, (spread.least, spread.median, spread.most)))
 
 
-def _is_spread(report: dict[str, Any]) -> bool:
-    return any(len(region["processes"]) > 1 for region in report["regions"])
+def _is_spread(report: Report) -> bool:
+    return any(len(region.processes) > 1 for region in report.regions)
 
 
-def tables(report: dict[str, Any], directory: Path) -> None:
+def tables(report: Report, directory: Path) -> None:
     """The whole report as tables on standard output."""
     console = output()
-    console.print(f"[bold]{escape(' '.join(report['command']))}[/]  {escape(str(directory))}")
-    how = escape(ending(report["exit"]))
-    console.print(f"{seconds(report['wall_s'])}, {how}{'' if report['complete'] else ' (incomplete)'}")
+    console.print(f"[bold]{escape(' '.join(report.command))}[/]  {escape(str(directory))}")
+    how = escape(ending(report.exit))
+    console.print(f"{seconds(report.wall_s)}, {how}{'' if report.complete else ' (incomplete)'}")
     for show in (_shares, _processes, _regions, _tasks, _findings, _decisions):
         show(report, console)
     console.print(system_line(report))
-    for missing in report["unavailable"]:
+    for missing in report.unavailable:
         console.print(
-            f"not available: {escape(missing['what'])}: {escape(missing['why'])}. {escape(missing['remedy'])}"
+            f"not available: {escape(missing.what)}: {escape(missing.why)}. {escape(missing.remedy)}"
         )
-    own = report["overhead"]
-    console.print(
-        f"own cost {percent(own['share'])} of core time; {own['events']} events, {own['dropped']} dropped"
-    )
+    own = report.overhead
+    console.print(f"own cost {percent(own.share)} of core time; {own.events} events, {own.dropped} dropped")
 
 
-def _shares(report: dict[str, Any], console: Console) -> None:
-    if report["time"] is None:
+def _shares(report: Report, console: Console) -> None:
+    if report.time is None or report.cpus_available is None or report.threads is None:
         return
-    cpus = f"{rounded(report['cpus_available'])} CPUs"
-    rows = table("share of core time", "", title=f"{cpus}, {counted(report['threads'], 'thread')}")
-    for name, share in report["time"].items():
+    cpus = f"{rounded(report.cpus_available)} CPUs"
+    rows = table("share of core time", "", title=f"{cpus}, {counted(report.threads, 'thread')}")
+    for name, share in report.time.items():
         rows.add_row(NAMES[name], f"{share:.2%}")
     console.print(rows)
 
 
-def _processes(report: dict[str, Any], console: Console) -> None:
-    if len(report["processes"]) < 2:
+def _processes(report: Report, console: Console) -> None:
+    if len(report.processes) < 2:
         return
-    console.print(process_table(report["processes"]))
-    more = len(report["processes"]) - MOST_ROWS
+    console.print(process_table(report.processes))
+    more = len(report.processes) - MOST_ROWS
     if more > 0:
         console.print(f"and {counted(more, 'more process')} (--json has all)")
 
 
-def _regions(report: dict[str, Any], console: Console) -> None:
-    if not report["regions"]:
+def _regions(report: Report, console: Console) -> None:
+    if not report.regions:
         return
     columns = _REGION_COLUMNS | (_SPREAD_COLUMNS if _is_spread(report) else {})
     shown = [(name, cell) for name, (least, cell) in columns.items() if console.width >= least]
     rows = table("region", *(name for name, _ in shown))
-    for region in report["regions"][:_MOST_REGIONS]:
-        rows.add_row(escape(region["name"]), *(cell(region) for _, cell in shown))
+    for region in report.regions[:_MOST_REGIONS]:
+        rows.add_row(escape(region.name), *(cell(region) for _, cell in shown))
     console.print(rows)
-    more = len(report["regions"]) - _MOST_REGIONS
+    more = len(report.regions) - _MOST_REGIONS
     if more > 0:
         console.print(f"and {more} more regions (--json has all)")
 
 
-def _tasks(report: dict[str, Any], console: Console) -> None:
-    if report["workers"]:
-        console.print(worker_table(report["workers"]))
-    if report["tasks"]:
-        console.print(task_table(report["tasks"]))
+def _tasks(report: Report, console: Console) -> None:
+    if report.workers:
+        console.print(worker_table(report.workers))
+    if report.tasks:
+        console.print(task_table(report.tasks))
 
 
-def _findings(report: dict[str, Any], console: Console) -> None:
-    for finding in report["findings"]:
-        subject = f" at {finding['subject']}" if finding["subject"] else ""
-        console.print(
-            f"[bold]{escape(finding['cause'])}{escape(subject)}[/] (up to {seconds(finding['gain_s'])})"
-        )
-        console.print(f"  {escape(finding['evidence'])}")
-        console.print(f"  -> {escape(finding['action'])}")
+def _findings(report: Report, console: Console) -> None:
+    for finding in report.findings:
+        subject = f" at {finding.subject}" if finding.subject else ""
+        console.print(f"[bold]{escape(finding.cause)}{escape(subject)}[/] (up to {seconds(finding.gain_s)})")
+        console.print(f"  {escape(finding.evidence)}")
+        console.print(f"  -> {escape(finding.action)}")
 
 
-def _decisions(report: dict[str, Any], console: Console) -> None:
-    if not report["decisions"]:
+def _decisions(report: Report, console: Console) -> None:
+    if not report.decisions:
         return
-    console.print(f"[bold]steering[/]: {summary(report['decisions'])} (--json has all)")
-    for each in lasting(report["decisions"])[:_MOST_DECISIONS]:
+    console.print(f"[bold]steering[/]: {summary(report.decisions)} (--json has all)")
+    for each in lasting(report.decisions)[:_MOST_DECISIONS]:
         console.print("  " + escape(decision_line(each)))
-    for each in rejected(report["decisions"])[:_MOST_DECISIONS]:
+    for each in rejected(report.decisions)[:_MOST_DECISIONS]:
         console.print("  " + escape(rejected_line(each)))
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import signal
-from typing import Any
 
 from trimtab.model.enumerations import SHARE_LABELS
+from trimtab.model.report import Exit
 
 # The shares of the available core time, as people read them.
 NAMES = SHARE_LABELS
@@ -34,19 +34,19 @@ def seconds(value: float) -> str:
     return f"{value * 1e3:.3g} ms" if value >= 1e-3 else f"{value * 1e6:.3g} us"
 
 
-def ending(exit_of: dict[str, Any]) -> str:
+def ending(ended: Exit) -> str:
     """How a program ended, from the part `exit` of its report.
 
     Examples:
-        >>> ending({"code": 3, "signal": None})
+        >>> ending(Exit(3, None))
         'exit code 3'
-        >>> ending({"code": None, "signal": "SIGABRT"})
+        >>> ending(Exit(None, "SIGABRT"))
         'killed by signal 6 (SIGABRT)'
     """
-    name = exit_of["signal"]
+    name = ended.signal
     if not name:
-        known = exit_of["code"] is not None
-        return f"exit code {exit_of['code']}" if known else "exit status unknown: the launcher was killed"
+        known = ended.code is not None
+        return f"exit code {ended.code}" if known else "exit status unknown: the launcher was killed"
     # One without a name is called by its number already.
     number = getattr(signal, name, None)
     return f"killed by {name}" if number is None else f"killed by signal {int(number)} ({name})"

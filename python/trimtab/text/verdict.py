@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from trimtab.counted import counted
 from trimtab.model import TUNING_OF
+from trimtab.model.enumerations import Missing
+from trimtab.model.report import Decision, Report, Steering
 from trimtab.text.decisions import decision_line, lasting, rejected, rejected_line, summary
 from trimtab.text.lines import Bold, Lines
 from trimtab.text.processes import process_lines, spread_text, taking_part
@@ -17,17 +19,15 @@ from trimtab.text.workers import task_lines, workers_line
 
 _MOST_LEFT_OUT = 3
 _MOST_PROCESSES = 4
-# A process, by its folder, or ranks of a job.
-_PART_OF_RUN = re.compile(r"process (rank-\d+/)?([\w.+-]+-)?\d+-\d+|ranks? [\d, -]+", re.ASCII)
 
 
-def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
+def verdict(report: Report, directory: Path, stream: TextIO) -> None:
     """A few lines: efficiency, shares, worst regions, findings."""
     lines = Lines(stream)
-    if report["exit"]["signal"]:
-        lines.print(Bold("trimtab"), f": the program was {ending(report['exit'])}")
-    if report["efficiency"] is None:
-        lines.print(Bold("trimtab"), f": {seconds(report['wall_s'])}; {_why_no_regions(report)}")
+    if report.exit.signal:
+        lines.print(Bold("trimtab"), f": the program was {ending(report.exit)}")
+    if report.efficiency is None or report.cpus_available is None or report.time is None:
+        lines.print(Bold("trimtab"), f": {seconds(report.wall_s)}; {_why_no_regions(report)}")
         lines.print("  " + system_line(report))
         _steering(report, lines)
         _left_out(report, lines)
@@ -35,18 +35,18 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
         return
     lines.print(
         Bold("trimtab"),
-        f": {percent(report['efficiency'])} of {rounded(report['cpus_available'])} CPUs' time over "
-        f"{seconds(report['wall_s'])} was work ({_how_many(report)})",
+        f": {percent(report.efficiency)} of {rounded(report.cpus_available)} CPUs' time over "
+        f"{seconds(report.wall_s)} was work ({_how_many(report)})",
     )
-    shares = [f"{NAMES[name]} {percent(share)}" for name, share in report["time"].items() if share >= 0.0005]
+    shares = [f"{NAMES[name]} {percent(share)}" for name, share in report.time.items() if share >= 0.0005]
     lines.print("  " + ", ".join(shares))
     for each in process_lines(report, _MOST_PROCESSES):
         lines.print("  " + each)
-    for region in report["regions"][:3]:
-        imbalance = f", imbalance {region['imbalance']:.2f}" if region["imbalance"] else ""
+    for region in report.regions[:3]:
+        imbalance = f", imbalance {region.imbalance:.2f}" if region.imbalance else ""
         lines.print(
-            f"  region {region['name']}: {counted(region['calls'], 'call')}, {seconds(region['wall_s'])}, "
-            f"waits {seconds(region['wait_s'])}{imbalance}{spread_text(region)}"
+            f"  region {region.name}: {counted(region.calls, 'call')}, {seconds(region.wall_s)}, "
+            f"waits {seconds(region.wait_s)}{imbalance}{spread_text(region)}"
         )
     line = workers_line(report)
     if line is not None:
@@ -54,90 +54,89 @@ def verdict(report: dict[str, Any], directory: Path, stream: TextIO) -> None:
         for each in task_lines(report, 3):
             lines.print("  " + each)
     _steering(report, lines)
-    for finding in report["findings"][:3]:
-        subject = f" at {finding['subject']}" if finding["subject"] else ""
+    for finding in report.findings[:3]:
+        subject = f" at {finding.subject}" if finding.subject else ""
         lines.print(
             "  ",
-            Bold(finding["cause"] + subject),
-            f" (up to {seconds(finding['gain_s'])}): {finding['evidence']}",
+            Bold(finding.cause + subject),
+            f" (up to {seconds(finding.gain_s)}): {finding.evidence}",
         )
-        lines.print(f"    -> {finding['action']}")
-    if not report["regions"] and (why := _why_no_regions(report)):
+        lines.print(f"    -> {finding.action}")
+    if not report.regions and (why := _why_no_regions(report)):
         lines.print(f"  no regions: {why}")
     _left_out(report, lines)
     lines.print(
-        f"  own cost {percent(report['overhead']['share'])}; run: {directory} "
-        "(trimtab report RUN, --html FILE)"
+        f"  own cost {percent(report.overhead.share)}; run: {directory} (trimtab report RUN, --html FILE)"
     )
 
 
-def _how_many(report: dict[str, Any]) -> str:
+def _how_many(report: Report) -> str:
     """`4 threads`, or `2 processes, 8 threads` where several take part."""
     processes = len(taking_part(report))
-    threads = counted(report["threads"], "thread")
+    threads = counted(report.threads or 0, "thread")
     return threads if processes < 2 else f"{counted(processes, 'process')}, {threads}"
 
 
-def _why_no_regions(report: dict[str, Any]) -> str:
+def _why_no_regions(report: Report) -> str:
     """The first reason: the launcher's come before what the library in the program makes of it."""
-    return next((each["why"] for each in report["unavailable"] if each["what"] == "OpenMP regions"), "")
+    return next((each.why for each in report.unavailable if each.kind is Missing.REGIONS), "")
 
 
-def _left_out(report: dict[str, Any], lines: Lines) -> None:
+def _left_out(report: Report, lines: Lines) -> None:
     """Processes and ranks that could not be read, or are elsewhere; those killed in their first milliseconds are in the tables alone."""
-    found = [each for each in report["unavailable"] if _PART_OF_RUN.fullmatch(each["what"])]
-    damaged = [each for each in found if each["why"].startswith(("left out: ", "not in this directory"))]
+    damaged = [each for each in report.unavailable if each.kind is Missing.PROCESS]
     for each in damaged[:_MOST_LEFT_OUT]:
-        lines.print(f"  {each['what']} {each['why']}")
+        lines.print(f"  {each.what} {each.why}")
     if len(damaged) > _MOST_LEFT_OUT:
         lines.print(f"  and {len(damaged) - _MOST_LEFT_OUT} more processes or ranks")
 
 
-def _steering(report: dict[str, Any], lines: Lines) -> None:
+def _steering(report: Report, lines: Lines) -> None:
     """What was changed, or that nothing was; and policies that had to be disabled."""
-    for started in (report.get("steering") or {}).get("start_values", []):
-        lines.print(f"  started with {started['name']}={started['value']}: {started['reason']}")
-    if (fit := (report.get("steering") or {}).get("virtual_threads")) is not None:
+    steering = report.steering
+    for started in steering.start_values if steering is not None else ():
+        lines.print(f"  started with {started.name}={started.value}: {started.reason}")
+    if steering is not None and (fit := steering.virtual_threads) is not None:
         lines.print(f"  virtual threads: {counted(fit, 'function')} fit for them")
-        for missing in report["unavailable"]:
-            if missing["what"] == "virtual threads":
-                lines.print(f"    not {missing['why']}")
-    if (report.get("steering") or {}).get("mode") == "known":
+        for missing in report.unavailable:
+            if missing.kind is Missing.VIRTUAL_THREADS:
+                lines.print(f"    not {missing.why}")
+    if steering is not None and steering.mode == "known":
         lines.print(
             "  used the settings that earlier runs proved to help; --tune=off runs the program without them"
         )
-    if report["decisions"]:
-        lines.print(f"  steering: {summary(report['decisions'])}")
-        for decided in _latest(lasting(report["decisions"]))[-3:]:
+    if report.decisions:
+        lines.print(f"  steering: {summary(report.decisions)}")
+        for decided in _latest(lasting(report.decisions))[-3:]:
             lines.print("    " + decision_line(decided))
-        for undone in rejected(report["decisions"])[-3:]:
+        for undone in rejected(report.decisions)[-3:]:
             lines.print("    " + rejected_line(undone))
-    elif report.get("steering"):
-        lines.print("  steering: " + _why_nothing(report["steering"]))
-    for missing in [each for each in report["unavailable"] if each["what"].startswith(TUNING_OF)][:3]:
-        remedy = f"; {missing['remedy']}" if missing["remedy"] else ""
-        lines.print(f"    not tuned: {missing['what'][len(TUNING_OF) :]}: {missing['why']}{remedy}")
-    for missing in report["unavailable"]:
-        if missing["what"].startswith("policy "):
-            lines.print(f"    {missing['what']} was disabled: {missing['why']}")
+    elif steering is not None:
+        lines.print("  steering: " + _why_nothing(steering))
+    for missing in [each for each in report.unavailable if each.kind is Missing.TUNING][:3]:
+        remedy = f"; {missing.remedy}" if missing.remedy else ""
+        lines.print(f"    not tuned: {missing.what.removeprefix(TUNING_OF)}: {missing.why}{remedy}")
+    for missing in report.unavailable:
+        if missing.kind is Missing.POLICY:
+            lines.print(f"    {missing.what} was disabled: {missing.why}")
 
 
-def _latest(decisions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _latest(decisions: Sequence[Decision]) -> list[Decision]:
     """Of each subject's knobs the last decision: what is turned every second would hide all others."""
-    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    found: dict[tuple[str, ...], Decision] = {}
     for each in decisions:
-        about = (each["subject"], *(change["knob"] for change in each["changes"]))
+        about = (each.subject, *(change.knob for change in each.changes))
         found.pop(about, None)
         found[about] = each
     return list(found.values())
 
 
-def _why_nothing(steering: dict[str, Any]) -> str:
-    if steering.get("mode") not in ("frozen", "known"):
+def _why_nothing(steering: Steering) -> str:
+    if steering.mode not in ("frozen", "known"):
         return "nothing was changed"
-    known = steering.get("known_settings", 0)
+    known = steering.known_settings
     if known:
         return f"nothing was changed, although earlier runs found {counted(known, 'setting')} for its loops"
-    if steering.get("start_values"):
+    if steering.start_values:
         return "no other settings are known"
     return "no settings are known for this program with these arguments; --tune searches for them"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
+from trimtab.model.enumerations import Cause
+from trimtab.model.report import Report, TaskKind, WorkerSummary
 from trimtab.text.units import percent, seconds
 
 if TYPE_CHECKING:
@@ -21,53 +23,53 @@ _LEAST_SHARE = 0.005
 _MOST_TASKS = 40
 
 
-def workers_line(report: dict[str, Any]) -> str | None:
+def workers_line(report: Report) -> str | None:
     """`2 workers: 71 % work, 9 % looking for tasks; 1000 tasks of 1.2 us: too small`; None without workers."""
-    workers = report.get("workers") or []
+    workers = report.workers
     if not workers:
         return None
-    totals = {key: sum(float(each[key]) for each in workers) for key in _STATES}
+    totals = {key: sum(float(getattr(each, key)) for each in workers) for key in _STATES}
     life = sum(totals.values()) or 1.0
     shares = [
         f"{percent(total / life)} {_STATES[key]}"
         for key, total in totals.items()
         if total >= _LEAST_SHARE * life
     ]
-    count = sum(int(each["tasks"]) for each in workers)
+    count = sum(each.tasks for each in workers)
     line = f"{len(workers)} workers: {', '.join(shares)}"
     if not count:
         return line
-    is_small = any(each["cause"] == "tasks too small" for each in report["findings"])
+    is_small = any(each.cause is Cause.SMALL_TASKS for each in report.findings)
     return f"{line}; {count} tasks of {seconds(totals['work_s'] / count)}" + (
         ": too small" if is_small else ""
     )
 
 
-def task_lines(report: dict[str, Any], most: int) -> Iterator[str]:
+def task_lines(report: Report, most: int) -> Iterator[str]:
     """One line for each of the first kinds of tasks."""
-    for each in [task for task in report["tasks"] if task["count"]][:most]:
-        inner = ", inner tasks included" if each.get("includes_inner") else ""
-        times = "" if each["mean_s"] is None else f", {seconds(each['mean_s'])} each{inner}"
-        yield f"task {each['name']}: {each['count']}{times}"
+    for each in [task for task in report.tasks if task.count][:most]:
+        inner = ", inner tasks included" if each.includes_inner else ""
+        times = "" if each.mean_s is None else f", {seconds(each.mean_s)} each{inner}"
+        yield f"task {each.name}: {each.count}{times}"
 
 
-def worker_table(workers: list[dict[str, Any]]) -> Table:
+def worker_table(workers: Sequence[WorkerSummary]) -> Table:
     """A row a worker."""
     from rich.markup import escape
 
     from trimtab.text.console import table
 
-    is_several = len({each["process"] for each in workers}) > 1
+    is_several = len({each.process for each in workers}) > 1
     process = ["process"] if is_several else []
     rows = table("worker", *process, "tasks", "work", "looking", "no task", "idle", "parks")
     for each in workers:
-        times = (seconds(each[key]) for key in ("work_s", "looking_s", "starved_s", "idle_s"))
-        own = [escape(each["process"])] if is_several else []
-        rows.add_row(escape(each["name"]), *own, str(each["tasks"]), *times, str(each["parks"]))
+        times = map(seconds, (each.work_s, each.looking_s, each.starved_s, each.idle_s))
+        own = [escape(each.process)] if is_several else []
+        rows.add_row(escape(each.name), *own, str(each.tasks), *times, str(each.parks))
     return rows
 
 
-def task_table(tasks: list[dict[str, Any]]) -> Table:
+def task_table(tasks: Sequence[TaskKind]) -> Table:
     """A row a kind of task."""
     from rich.markup import escape
 
@@ -76,9 +78,7 @@ def task_table(tasks: list[dict[str, Any]]) -> Table:
     rows = table("task", "count", "each", "longest", "all", "made", "suspended")
     for each in tasks[:_MOST_TASKS]:
         times = (
-            "" if each[key] is None else seconds(each[key]) for key in ("mean_s", "longest_s", "total_s")
+            "" if value is None else seconds(value) for value in (each.mean_s, each.longest_s, each.total_s)
         )
-        rows.add_row(
-            escape(each["name"]), str(each["count"]), *times, str(each["created"]), str(each["suspended"])
-        )
+        rows.add_row(escape(each.name), str(each.count), *times, str(each.created), str(each.suspended))
     return rows

@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
-from trimtab.model import LASTING
+from trimtab.model import LASTING, OUTCOMES
+from trimtab.model.enumerations import Outcome as DecisionOutcome
+from trimtab.model.enumerations import PolicyName
+from trimtab.model.report import Decision, Report
 
 # A candidate that needs this many times the incumbent's time, twice in turn, is not tried further.
 _CLEARLY_WORSE = 1.3
@@ -90,7 +93,7 @@ class Runner(Protocol):
     def bare(self) -> float:
         """Seconds of the program as the user starts it."""
 
-    def learn(self, environment: Mapping[str, str]) -> dict[str, Any]:
+    def learn(self, environment: Mapping[str, str]) -> Report:
         """A run with search in it; its report."""
 
     def frozen(self, start: Start) -> float:
@@ -122,7 +125,7 @@ class Outcome:
     `then`: what the last learning run was started with as things are (quota, other programs); frozen runs are, too.
     """
 
-    loops: dict[str, dict[str, Any]] = field(default_factory=dict)
+    loops: dict[str, Decision] = field(default_factory=dict)
     starts: list[tuple[Start, Pairs]] = field(default_factory=list)
     chosen: Start | None = None
     then: Start | None = None
@@ -139,14 +142,14 @@ def tune(
     *,
     learning_runs: int,
     pairs: int,
-    candidates: Callable[[dict[str, Any]], Iterable[Start]],
+    candidates: Callable[[Report], Iterable[Start]],
     told: Callable[[Trial], None] = lambda _: None,
 ) -> Outcome:
     """Learn, choose what to start with, prove.
 
     Args:
         runner: makes the runs.
-        learning_runs: runs with search within them, one after the other; each begins with what the ones before found.
+        learning_runs: runs with search within them, at least one, one after the other; each begins with what the ones before found.
         pairs: of runs, for each thing that is to be proved; at least 5.
         candidates: what to try at the start, from the report of the last learning run.
         told: of each run.
@@ -155,7 +158,6 @@ def tune(
         RunFailed: the program failed with something that was tried, or by itself.
     """
     outcome = Outcome()
-    report: dict[str, Any] = {}
     # Of pairs; the last are those that prove all of it.
     left = pairs
 
@@ -166,12 +168,10 @@ def tune(
 
     for number in range(learning_runs):
         report = runner.learn({})
-        lasting = [each for each in report["decisions"] if each["outcome"] in LASTING and each["key"]]
-        outcome.loops.update({each["key"]: each for each in lasting})
-        found = sum(each["outcome"] == "kept" for each in lasting)
-        told(
-            Trial(f"learning, run {number + 1} of {learning_runs}", float(report["wall_s"]), f"{found} kept")
-        )
+        lasting = [each for each in report.decisions if each.outcome in LASTING and each.key]
+        outcome.loops.update({each.key: each for each in lasting})
+        found = sum(each.outcome == OUTCOMES[DecisionOutcome.KEPT] for each in lasting)
+        told(Trial(f"learning, run {number + 1} of {learning_runs}", report.wall_s, f"{found} kept"))
     outcome.then = _started_with(report)
     incumbent = Start({}, "")
     starts = list(candidates(report))
@@ -192,13 +192,11 @@ def tune(
     return outcome
 
 
-def _started_with(report: dict[str, Any]) -> Start | None:
-    values = (report.get("steering") or {}).get("start_values") or []
+def _started_with(report: Report) -> Start | None:
+    values = report.steering.start_values if report.steering is not None else ()
     if not values:
         return None
-    return Start(
-        {each["name"]: each["value"] for each in values}, "; ".join(each["reason"] for each in values)
-    )
+    return Start({each.name: each.value for each in values}, "; ".join(each.reason for each in values))
 
 
 def _in_turn(
@@ -227,7 +225,7 @@ def _in_turn(
 
 
 def starts_for(
-    report: dict[str, Any], environment: Mapping[str, str], *, cpus: float, is_thorough: bool = False
+    report: Report, environment: Mapping[str, str], *, cpus: float, is_thorough: bool = False
 ) -> list[Start]:
     """What is worth trying at the start, after what a run has shown; the likeliest first.
 
@@ -239,12 +237,12 @@ def starts_for(
         cpus: that the program may use, quota included.
         is_thorough: try also what nothing speaks for.
     """
-    shares: Mapping[str, float] = report["time"] or {}
-    threads = int(report["threads"])
+    shares: Mapping[str, float] = report.time or {}
+    threads = report.threads or 0
     delay, waits = shares.get("run_delay", 0.0), shares.get("barrier_wait", 0.0)
     managing = shares.get("runtime", 0.0) + shares.get("arrival", 0.0)
     found = _schedulers(report, is_thorough)
-    if report["workers"] and not report["regions"]:
+    if report.workers and not report.regions:
         return found  # a program of tasks alone: OpenMP's variables are nothing to it
     if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY"} & environment.keys():
         if delay > 0.03 or is_thorough:
@@ -272,39 +270,39 @@ def starts_for(
     return found
 
 
-def _schedulers(report: dict[str, Any], is_thorough: bool) -> list[Start]:
+def _schedulers(report: Report, is_thorough: bool) -> list[Start]:
     found: list[Start] = []
-    for each in report["schedulers"]:
-        reasons = {each["advised"]: each["reason"]} if each["advised"] else {}
+    for each in report.schedulers:
+        reasons = {each.advised: each.reason} if each.advised else {}
         if is_thorough:
             reasons |= {
-                name: "with --thorough all others are tried" for name in each["others"] if name not in reasons
+                name: "with --thorough all others are tried" for name in each.others if name not in reasons
             }
         found += [
-            Start({}, reason, {each["key"]: {"scheduler": name}}, each["subject"], f"scheduler={each['now']}")
+            Start({}, reason, {each.key: {"scheduler": name}}, each.subject, f"scheduler={each.now}")
             for name, reason in reasons.items()
         ]
     return found
 
 
-def _verdict_of(decision: dict[str, Any]) -> str:
-    if decision["outcome"] == "set":
-        return "known before" if decision["policy"] == "history" else "set by a rule"
-    return "best measured" if decision["gain"] is None else "better"
+def _verdict_of(decision: Decision) -> str:
+    if decision.outcome == OUTCOMES[DecisionOutcome.SET]:
+        return "known before" if decision.policy == PolicyName.HISTORY else "set by a rule"
+    return "best measured" if decision.gain is None else "better"
 
 
 def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
     """For tables and JSON: subject, setting before and after, gain, spread, verdict."""
     rows: list[dict[str, Any]] = []
     for each in outcome.loops.values():
-        changes = each["changes"]
+        changes = each.changes
         rows.append(
             {
-                "subject": each["subject"],
-                "before": ", ".join(f"{one['knob']}={one['from']}" for one in changes),
-                "after": ", ".join(f"{one['knob']}={one['to']}" for one in changes),
-                "gain": each["gain"],
-                "spread": each["uncertainty"],
+                "subject": each.subject,
+                "before": ", ".join(f"{one.knob}={one.from_}" for one in changes),
+                "after": ", ".join(f"{one.knob}={one.to}" for one in changes),
+                "gain": each.gain,
+                "spread": each.uncertainty,
                 "verdict": _verdict_of(each),
             }
         )

@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from trimtab import machine
 from trimtab.doctor.cgroup import find_quota
@@ -26,6 +25,8 @@ from trimtab.history import (
 )
 from trimtab.launcher import Steering
 from trimtab.model import LASTING
+from trimtab.model.enumerations import PolicyName
+from trimtab.model.report import Report
 from trimtab.tuning.across import Pairs, Start
 from trimtab.tuning.start import StartValue, is_left_open, start_values
 from trimtab.tuning.virtual import find_fit
@@ -177,11 +178,13 @@ def _found_before(
     ]
 
 
-def remember(prepared: Prepared, report: dict[str, Any], run: Path) -> str:
+def remember(prepared: Prepared, report: Report, run: Path) -> str:
     """Keep what the run found, and what it was started with. Returns why it could not, or nothing."""
     if prepared.steering.mode != "on":
         return ""
-    entries = [each for each in entries_of(report, prepared.key, str(run)) if each.policy != "history"]
+    entries = [
+        each for each in entries_of(report, prepared.key, str(run)) if each.policy != PolicyName.HISTORY
+    ]
     then = _then(prepared, report, run)
     try:
         if entries or then:
@@ -193,19 +196,19 @@ def remember(prepared: Prepared, report: dict[str, Any], run: Path) -> str:
     return ""
 
 
-def _then(prepared: Prepared, report: dict[str, Any], run: Path) -> list[Entry]:
+def _then(prepared: Prepared, report: Report, run: Path) -> list[Entry]:
     """What a frozen run is to be started with to be as this one: one entry, or none."""
     values = {each.name: each.value for each in prepared.chosen}
     reasons = [each.reason for each in prepared.chosen]
-    for decision in report["decisions"]:
-        changed = {each["knob"]: each["to"] for each in decision["changes"]}
-        if "blocktime" not in changed or decision["outcome"] not in LASTING:
+    for decision in report.decisions:
+        changed = {each.knob: each.to for each in decision.changes}
+        if "blocktime" not in changed or decision.outcome not in LASTING:
             continue
         # As the threads waited at the end: as the rule has found no slower (wait_policy.cpp), or else the program's own way.
         values.pop("KMP_BLOCKTIME", None)
         if changed["blocktime"] == "1":
             values["KMP_BLOCKTIME"] = "1"
-            reasons.append(decision["reason"])
+            reasons.append(decision.reason)
     if not values:
         return []
     key, program = prepared.key, str(prepared.program)

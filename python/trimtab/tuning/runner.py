@@ -7,10 +7,10 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from trimtab.analysis import build
 from trimtab.history import History
+from trimtab.model.report import Report
 from trimtab.programs import find_program
 from trimtab.readers import open_run, read_info
 from trimtab.running import Ended, recording_command, run_to_end
@@ -48,7 +48,7 @@ class ProgramRunner:
         self._check(ended, "as you start it")
         return ended.wall_s
 
-    def learn(self, environment: Mapping[str, str]) -> dict[str, Any]:
+    def learn(self, environment: Mapping[str, str]) -> Report:
         """A run with search; its report."""
         return build(open_run(self._watched("--tune", environment)))
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trimtab.model.enumerations import Missing
+
 if TYPE_CHECKING:
     from trimtab.outlined import Outlined
 
 # Named one by one; of more, the number.
 _MOST_TOLD = 5
-_WHAT = "virtual threads"
 
 
 @dataclass(frozen=True)
@@ -54,4 +55,9 @@ def _name(function: Outlined) -> str:
 
 
 def _entry(why: str, remedy: str) -> dict[str, str]:
-    return {"what": _WHAT, "why": why, "remedy": remedy}
+    return {
+        "what": str(Missing.VIRTUAL_THREADS),
+        "why": why,
+        "remedy": remedy,
+        "kind": str(Missing.VIRTUAL_THREADS),
+    }

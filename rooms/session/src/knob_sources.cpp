@@ -12,6 +12,7 @@
 #include "thread_fit.hpp"
 #include "trimtab/base/read_file.hpp"
 #include "trimtab/observe/recorder.hpp"
+#include "trimtab/observe/words.hpp"
 #include "trimtab/openmp/region_steering.hpp"
 #include "trimtab/openmp/steering.hpp"
 
@@ -32,7 +33,8 @@ using source = std::unique_ptr<steer::knob_source>;  // nullptr: not with these 
 std::vector<std::string> read_functions(const char* path) {
   std::string text;
   if (const int error = base::read_whole_file(path, text); error != 0)
-    the_recorder.unavailable("virtual threads", (std::string(path) + ": " + std::strerror(error)).c_str(),
+    the_recorder.unavailable(observe::words::missing_kind::virtual_threads,
+                             (std::string(path) + ": " + std::strerror(error)).c_str(),
                              "trimtab run --virtual-threads writes the file");
   std::vector<std::string> functions;
   for (std::size_t begin = 0, end; begin < text.size(); begin = end + 1) {

@@ -5,8 +5,11 @@
 #include <span>
 
 #include "trimtab/base/hash.hpp"
+#include "trimtab/observe/words.hpp"
 
 namespace trimtab::steer {
+
+namespace reasons = observe::words::decision_reason;
 
 namespace {
 
@@ -168,7 +171,7 @@ void course::go_on(const subject_view& it, const view& now, std::vector<proposal
     next_leg(it, now);
   }
   if (!is_under_way()) {
-    if (!same(it.in_force, m_accepted)) out.push_back(propose(it, outcome::undone, "no better"));
+    if (!same(it.in_force, m_accepted)) out.push_back(propose(it, outcome::undone, reasons::no_better));
     return;
   }
   if (same(it.in_force, m_wanted)) {
@@ -187,7 +190,7 @@ void course::go_on(const subject_view& it, const view& now, std::vector<proposal
     return;
   }
   if (same(it.accepted, m_wanted)) {
-    out.push_back(propose(it, outcome::undone, m_phase == phase::proving ? "the incumbent's turn" : "measured"));
+    out.push_back(propose(it, outcome::undone, m_phase == phase::proving ? reasons::incumbents_turn : reasons::measured));
     return;
   }
   m_is_proposed = true;
@@ -207,7 +210,7 @@ void course::begin_leg(values wanted, std::uint32_t measurements) {
 void course::interrupt(const subject_view& it, std::vector<proposal>& out) {
   m_phase = phase::watching;
   m_measured = 0;
-  if (!same(it.in_force, m_accepted)) out.push_back(propose(it, outcome::undone, "it is not measured any more"));
+  if (!same(it.in_force, m_accepted)) out.push_back(propose(it, outcome::undone, reasons::not_measured));
 }
 
 void course::settle(const view& now) {

@@ -14,7 +14,7 @@ void recall::observe(const view& now, std::vector<proposal>& out) {
     proposal made;
     made.subject = each.info.id;
     made.what = outcome::set;
-    made.reason = "found by an earlier run";
+    made.reason = observe::words::decision_reason::earlier_run;
     for (const change& known : changes) made.changes.push_back({known.knob, known.to});
     out.push_back(std::move(made));
   }

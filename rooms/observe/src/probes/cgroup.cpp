@@ -5,6 +5,7 @@
 
 #include "instances.hpp"
 #include "proc_file.hpp"
+#include "trimtab/observe/words.hpp"
 
 namespace trimtab::observe {
 
@@ -32,7 +33,7 @@ class cgroup_probe final : public probe {
     }
     m_periods = to.add_counter("quota periods", "1", "cpu.stat", true);
     m_throttled = to.add_counter("quota periods throttled", "1", "cpu.stat", true);
-    m_time = to.add_counter("time throttled", "s", "cpu.stat", true);
+    m_time = to.add_counter(words::counter_name::time_throttled, "s", "cpu.stat", true);
     return true;
   }
 

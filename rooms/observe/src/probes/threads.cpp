@@ -13,6 +13,7 @@
 #include "instances.hpp"
 #include "proc_file.hpp"
 #include "trimtab/base/spin_lock.hpp"
+#include "trimtab/observe/words.hpp"
 
 namespace trimtab::observe {
 
@@ -90,7 +91,8 @@ class threads_probe final : public probe {
     if (own.migrations == unknown)
       to.unavailable("migrations between CPUs", "the kernel has no /proc/TID/sched", "use a kernel with CONFIG_SCHED_DEBUG");
     m_lane_delay = to.add_counter("run delay", "s", "schedstat", true);
-    m_process_delay = to.add_counter("process run delay", "s", "schedstat of the threads alive at the end", true);
+    m_process_delay =
+        to.add_counter(words::counter_name::process_run_delay, "s", "schedstat of the threads alive at the end", true);
     return true;
   }
 

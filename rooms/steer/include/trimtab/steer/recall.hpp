@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "trimtab/observe/words.hpp"
 #include "trimtab/steer/policy.hpp"
 #include "trimtab/steer/settings.hpp"
 
@@ -17,7 +18,7 @@ class recall : public policy {
   // `key_of` names a subject as the settings do, the same in every run of the same build.
   recall(std::vector<setting> settings, std::function<std::string(const subject_info&)> key_of)
       : m_settings(std::move(settings)), m_key_of(std::move(key_of)) {}
-  std::string_view name() const noexcept override { return "history"; }
+  std::string_view name() const noexcept override { return observe::words::policy_name::history; }
   bool is_search() const noexcept override { return false; }
   void observe(const view& now, std::vector<proposal>& out) override;
 

@@ -1,0 +1,97 @@
+"""What a report lacks, why, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from trimtab.analysis.job import Job
+from trimtab.analysis.process_report import ProcessReport
+from trimtab.analysis.without_knob import without_knob
+from trimtab.model import Process, Run, Unavailable
+from trimtab.model.enumerations import Missing
+
+_REGIONS = "OpenMP regions"
+
+
+def unavailable(
+    run: Run, processes: Sequence[ProcessReport], job: Job, changed: Iterable[str]
+) -> tuple[Unavailable, ...]:
+    """What is missing for the run, then for its processes; the same of several processes is reported once.
+
+    `changed`: binaries that are not those which ran.
+    """
+    found = [*_of_run(run), *(_changed(path) for path in changed)]
+    found += _without_regions(job, found)
+    mode = (run.info.get("steering") or {}).get("mode")
+    for each in job.parts:
+        found += [*_two_runtimes(each.process), *without_knob(each.process, each.places, mode)]
+    reported = set[Unavailable]()
+    result: list[Unavailable] = []
+    for missing in (found, *(_of_process(each, job) for each in processes)):
+        result += [each for each in missing if each not in reported]
+        reported |= set(missing)
+    return tuple(result)
+
+
+def nothing_loaded(run: Run) -> tuple[Unavailable, ...]:
+    """Why nothing was recorded inside the program."""
+    found = _of_run(run)
+    if run.left_out:
+        return (*found, replace(run.left_out[0], what=_REGIONS, kind=Missing.REGIONS))
+    if any(each.kind is Missing.REGIONS for each in found):
+        return tuple(found)
+    why = "the library could not be loaded into the program"
+    remedy = "see trimtab doctor; static and setuid programs cannot be watched"
+    return (*found, Unavailable(_REGIONS, why, remedy, Missing.REGIONS))
+
+
+def _of_run(run: Run) -> list[Unavailable]:
+    missing = run.info.get("unavailable") or []
+    return [*map(_by_launcher, missing), *run.left_out]
+
+
+def _by_launcher(entry: dict[str, str]) -> Unavailable:
+    """An entry of run.json, which anybody may have written."""
+    kind = entry.get("kind")
+    known = next((each for each in Missing if each == kind), Missing.OTHER)
+    return Unavailable(entry["what"], entry["why"], entry["remedy"], known)
+
+
+def _of_process(each: ProcessReport, job: Job) -> list[Unavailable]:
+    """Of one that takes no part only what was damaged: what it lacked otherwise is nobody's loss."""
+    takes_part = each in job.parts
+    return [missing for missing in each.process.unavailable if takes_part or missing.kind is Missing.RECORD]
+
+
+def _without_regions(job: Job, found: Sequence[Unavailable]) -> Iterator[Unavailable]:
+    """Why there is nothing of OpenMP and no task, where nothing else says it."""
+    reported = [*found, *(missing for each in job.parts for missing in each.process.unavailable)]
+    is_reported = any(each.kind is Missing.REGIONS for each in reported)
+    if is_reported or any(each.regions or each.workers for each in job.parts):
+        return
+    yield Unavailable(
+        _REGIONS,
+        "the program entered no parallel region that can be watched",
+        "none needed if it uses no OpenMP; a static runtime must be linked dynamically",
+        Missing.REGIONS,
+    )
+
+
+def _two_runtimes(process: Process) -> Iterator[Unavailable]:
+    if len(process.runtimes) > 1:
+        kinds = ", ".join(path for _, path in process.runtimes.values())
+        yield Unavailable(
+            "one view of all threads",
+            f"two OpenMP runtimes in one process: {kinds}",
+            "each has its own threads: limit both, or load libraries built with the same one",
+        )
+
+
+def _changed(path: str) -> Unavailable:
+    return Unavailable(
+        "source places",
+        f"{path} is another build than the one that ran",
+        "report before building anew: what was found once stays in the run directory",
+    )

@@ -1,0 +1,437 @@
+"""What a report consists of: the types behind `trimtab report --json`, field by field, and the units of their numbers.
+
+Python's structs, the JSON Schema, the page's types and the tables of docs/reference/report.md are generated from it.
+Formulas are in docs/reference/metrics.md.
+"""
+
+from __future__ import annotations
+
+from schema.description import ReportField as F
+from schema.description import ReportSchema
+from schema.description import ReportType as T
+
+UNITS = {
+    "s": "seconds",
+    "ns": "nanoseconds",
+    "KiB": "1024 bytes",
+    "CPUs": "may be a fraction",
+    "share": "from 0 to 1",
+}
+
+_PROCESS = F("process", "text", "`id` of the process")
+_KEY = F(
+    "key", "text", "names the place the same in every process of the run: kind, build and offset, or name"
+)
+_NAME = F("name", "text", "place in the program, as people read it")
+
+EXIT = T(
+    "Exit",
+    "How the program ended.",
+    (
+        F("code", "integer?", "exit code", unknown="a signal ended it, or its end was not seen"),
+        F("signal", "text?", "name of the signal that ended it", unknown="none did"),
+    ),
+)
+START_VALUE = T(
+    "StartValue",
+    "An environment variable that Trimtab started the program with.",
+    (F("name", "text", ""), F("value", "text", ""), F("reason", "text", "why")),
+)
+STEERING = T(
+    "Steering",
+    "How the run was to be changed.",
+    (
+        F("mode", "text?", "`on`, `frozen`, `known` or `shuffle`", unknown="not recorded"),
+        F("known_settings", "integer", "settings that earlier runs had found"),
+        F("start_values", "StartValue[]", "what the program was started with"),
+        F("threads", "text?", "policy that fits the number of threads", unknown="the program's own number"),
+        F("virtual_threads", "integer?", "functions that fit virtual threads", unknown="no consent to them"),
+    ),
+)
+SERIES = T(
+    "Series",
+    "One region or kind of task over time.",
+    (
+        F("name", "text", "of the region or kind of task"),
+        F("lanes", "number[]", "mean number of lanes inside, for each bin"),
+    ),
+)
+TIMELINE = T(
+    "Timeline",
+    "How many lanes were inside which region or task, in bins of equal length.",
+    (
+        F("t0_s", "number", "begin of the first bin", "s"),
+        F("dt_s", "number", "length of a bin", "s"),
+        F("from_s", "number", "what was before is not recorded", "s"),
+        F("series", "Series[]", "most lane time first"),
+        F("waiting", "number[]", "mean number of these lanes in barriers and locks, for each bin"),
+        F("source", "text", "`all events`, or `flight recorder`: the last events of each lane"),
+    ),
+)
+PROCESS = T(
+    "ProcessSummary",
+    "One process image: after an exec, or when the system uses a pid again, it is another one.",
+    (
+        F("id", "text", "unique within the run: the process's directory"),
+        F("pid", "integer", "process id on its host"),
+        F("image", "integer", "0, then 1 after an exec or when the pid was used again"),
+        F("ppid", "integer", "process id of its parent"),
+        F(
+            "forked_from",
+            "integer?",
+            "pid of the process that it was forked from",
+            unknown="exec since, or none",
+        ),
+        F("host", "text?", "name of its host", unknown="not recorded"),
+        F("rank", "integer?", "rank in the job", unknown="none"),
+        F("size", "integer?", "ranks that the job has", unknown="no job, or not known"),
+        F("command", "text[]", "its arguments"),
+        F("begin_s", "number", "when it began, since the first process of the run did", "s"),
+        F("started_real_ns", "number", "when it began, by its host's real-time clock, since 1970", "ns"),
+        F("wall_s", "number", "observed time", "s"),
+        F("cpu_s", "number", "CPU time of all its threads", "s"),
+        F("lanes", "integer", "how many it had"),
+        F("workers", "integer", "of task runtimes"),
+        F("regions", "integer", "different parallel regions"),
+        F("calls", "integer", "instances of these"),
+        F("complete", "flag", "it said itself when it ended"),
+        F(
+            "ended",
+            "text?",
+            "`exit`; `exec`: the next image of its pid took its place",
+            unknown="it did not say: killed, or alive",
+        ),
+        F("takes_part", "flag", "the shares of the run are of this process, too"),
+        F("cpus_available", "number", "that it may use", "CPUs"),
+        F("threads", "integer", "most threads of a region, or workers"),
+        F("efficiency", "number?", "share of its core time that was work", "share", "takes no part"),
+        F("time", "number{share}?", "where its core time went", "share", "takes no part"),
+        F("run_delay_s", "number", "its threads were ready to run but had no CPU", "s"),
+        F("timeline", "Timeline?", "on the process's own axis of time", unknown="no events"),
+    ),
+)
+BUCKET = T(
+    "Bucket",
+    "Instances of a region by their length.",
+    (F("le_ns", "number", "longest length in this bucket", "ns"), F("count", "integer", "instances")),
+)
+LOOP = T(
+    "Loop",
+    "A worksharing loop, or sections, inside a region.",
+    (
+        _KEY,
+        _NAME,
+        F("schedule", "text?", "how its iterations are shared out", unknown="not a worksharing loop"),
+        F("chunk", "integer?", "chunk size of the schedule", unknown="none was given"),
+        F("iterations", "integer?", "of one execution", unknown="not known"),
+        F("executed", "integer", "iterations, over all lanes and executions"),
+        F("chunks", "integer", "chunks handed out, over all lanes and executions"),
+        F("executions", "integer", "how often teams executed it"),
+    ),
+)
+REGION_LANE = T(
+    "RegionLane",
+    "What one lane did in a region.",
+    (
+        _PROCESS,
+        F("lane", "integer", "number within the process"),
+        F("calls", "integer", "instances it took part in"),
+        F("work_s", "number", "in its part, without waits", "s"),
+        F("wait_s", "number", "at the join and inside", "s"),
+        F("arrival_s", "number", "from the fork until it began its part", "s"),
+    ),
+)
+_OF_REGION = (
+    F("calls", "integer", "instances that were joined, or under way when the process was killed"),
+    F("threads", "integer", "most threads of an instance"),
+    F("wall_s", "number", "sum from fork until join, on the forking lane", "s"),
+    F("work_s", "number", "sum of the lanes' work: in their part, without waits", "s"),
+    F("wait_s", "number", "sum of the lanes' waits, at the join and inside", "s"),
+    F("arrival_s", "number", "sum from the fork until each lane began its part", "s"),
+    F(
+        "imbalance",
+        "number?",
+        "slowest lane's work / mean work, summed over the instances; 1 is perfect",
+        unknown="no work was timed",
+    ),
+)
+REGION_PART = T("RegionPart", "What a region did in one process.", (_PROCESS, *_OF_REGION))
+SPREAD = T(
+    "Spread",
+    "A figure over the processes that have the region.",
+    (F("least", "number", ""), F("median", "number", ""), F("most", "number", "")),
+)
+REGION_SPREAD = T(
+    "RegionSpread",
+    "How far the processes differ in a region.",
+    (
+        F("calls", "Spread", "instances"),
+        F("wall_s", "Spread", "", "s"),
+        F("work_s", "Spread", "", "s"),
+        F("wait_s", "Spread", "", "s"),
+    ),
+)
+REGION = T(
+    "Region",
+    "A parallel region; of several processes that have it, their sum.",
+    (
+        _KEY,
+        _NAME,
+        F("file", "text?", "source file", unknown="no debug information"),
+        F("line", "integer?", "line of the directive", unknown="no debug information"),
+        F("function", "text?", "that the directive is in", unknown="no symbol"),
+        F("runtime", "text?", "OpenMP runtime", unknown="not recorded"),
+        F("nested", "flag", "always entered from inside another region"),
+        *_OF_REGION,
+        F("critical_path_s", "number", "sum over instances of the slowest lane's work", "s"),
+        F("mean_work_s", "number", "sum over instances of the lanes' mean work", "s"),
+        F("schedule", "text?", "of its loop with most time", unknown="no loop"),
+        F("chunk", "integer?", "of the same loop", unknown="none was given"),
+        F("iterations", "integer?", "of the same loop, one execution", unknown="not known"),
+        F("constructs", "text[]", "kinds of constructs that lie directly in the region"),
+        F("loops", "Loop[]", "all of its loops"),
+        F("waits", "number{}", "time waited inside, by wait_kind", "s"),
+        F("lock_wait_s", "number", "waited for critical sections", "s"),
+        F("lock_held_s", "number", "critical sections were held", "s"),
+        F("lanes", "RegionLane[]", ""),
+        F("histogram", "Bucket[]", "instances by their length"),
+        F("processes", "RegionPart[]", "the same figures in each process"),
+        F("spread", "RegionSpread", "over these processes"),
+        F("lanes_omitted", "flag", "in the data of a page only: `lanes` was left out", is_optional=True),
+    ),
+)
+_TALLY = (
+    _KEY,
+    _NAME,
+    F("count", "integer", "how many"),
+    F("timed", "integer", "how many of them were timed"),
+    F("total_s", "number?", "time in all; estimated unless all were timed", "s", "none was timed"),
+    F("mean_s", "number?", "time of one", "s", "none was timed"),
+)
+_PROCESSES = F("processes", "text[]", "`id` of the processes that have it")
+TASK = T(
+    "TaskKind",
+    "A kind of task: a function, or what the runtime calls it.",
+    (
+        *_TALLY,
+        F("longest_s", "number?", "longest that was timed", "s", "none was timed"),
+        F("includes_inner", "flag", "the times include tasks that ran inside others"),
+        F("created", "integer", "made"),
+        F("suspended", "integer", "times that one was suspended"),
+        F("suspended_s", "number", "time suspended, in none of the times above", "s"),
+        _PROCESSES,
+    ),
+)
+SCOPE = T("Scope", "A scope that the program reports itself (trimtab.h).", (*_TALLY, _PROCESSES))
+SYSTEM = T(
+    "System",
+    "What the operating system counted, over all processes.",
+    (
+        F("run_delay_s", "number?", "threads were ready to run but had no CPU", "s", "no schedstat"),
+        F("switches_voluntary", "integer?", "context switches (getrusage)", unknown="not recorded"),
+        F("switches_involuntary", "integer?", "context switches (getrusage)", unknown="not recorded"),
+        F(
+            "preemptions",
+            "integer?",
+            "a lane lost its CPU while it could have run on",
+            unknown="no perf events",
+        ),
+        F("migrations", "integer?", "changes of CPU of the lanes", unknown="not available"),
+        F("cpu_s", "number", "CPU time of user and system", "s"),
+        F("max_rss_kb", "integer?", "memory of the largest process", "KiB", "not recorded"),
+    ),
+)
+OVERHEAD = T(
+    "Overhead",
+    "What the tool itself cost.",
+    (
+        F("share", "number", "of the available core time", "share"),
+        F("seconds", "number", "CPU time", "s"),
+        F("setup_s", "number", "of it: set-up and loading", "s"),
+        F("sampler_s", "number", "of it: the sampler's thread", "s"),
+        F("events", "integer", "recorded"),
+        F("dropped", "integer", "events and profile rows that found no room"),
+    ),
+)
+UNAVAILABLE = T(
+    "Unavailable",
+    "Something that could not be measured, why, and what to do about it.",
+    (
+        F("what", "text", "what is missing"),
+        F("why", "text", ""),
+        F("remedy", "text", ""),
+        F("kind", "missing_kind", "what kind of thing it is", default="other"),
+    ),
+)
+FINDING = T(
+    "Finding",
+    "A cause of lost core time, with evidence, an action and its gain.",
+    (
+        F("cause", "cause", "one of the causes below"),
+        F("subject", "text?", "region, kind of task, or runtime", unknown="the whole program"),
+        F("evidence", "text", "the figures that show it"),
+        F("action", "text", "what to change"),
+        F("gain_s", "number", "wall time that this could give back at best", "s"),
+        F("processes", "text[]", "`id` of the processes that it is about"),
+    ),
+)
+WORKER = T(
+    "WorkerSummary",
+    "A worker of a task runtime.",
+    (
+        _PROCESS,
+        F("lane", "integer", "number within the process"),
+        F("name", "text", "what the runtime calls it"),
+        F("runtime", "text", ""),
+        F("worker", "integer", "number within the runtime"),
+        F("work_s", "number", "ran tasks", "s"),
+        F("looking_s", "number", "looked for a task, as far as it is not in `starved_s`", "s"),
+        F("starved_s", "number", "had no task while some worker ran one", "s"),
+        F("idle_s", "number", "parked while no worker ran a task", "s"),
+        F("capped_s", "number", "held back by the cap on workers", "s"),
+        F("parks", "integer", "how often it was parked"),
+        F("tasks", "integer", "that it ran"),
+        F("created", "integer", "tasks that it made"),
+    ),
+)
+CHANGE = T(
+    "Change",
+    "A knob that a decision turned.",
+    (
+        F("knob", "text", "name"),
+        F("from", "text", "value before"),
+        F("to", "text", "value after"),
+    ),
+)
+DECISION = T(
+    "Decision",
+    "A change of knobs of one subject while the program ran.",
+    (
+        _PROCESS,
+        F("number", "integer", "of the decision within its process"),
+        F("time_s", "number", "since the process began", "s"),
+        F("subject", "text", "place in the program"),
+        F("key", "text", "names the subject the same from run to run"),
+        F("notes", "text{}", "what is to be remembered besides the knobs' values"),
+        F("changes", "Change[]", "each knob that it turned"),
+        F("outcome", "text", "`trial`, `kept`, `undone` or `set`: decision_outcome of the run directory"),
+        F("policy", "text?", "what decided", unknown="not recorded"),
+        F("reason", "text", "why"),
+        F("evidence", "number{}", "the figures that it rests on"),
+        F("gain", "number?", "of the subject's time that it saves", "share", "not measured"),
+        F("uncertainty", "number?", "half the width of its 95 % interval", "share", "not measured"),
+        F("pairs", "integer", "pairs of measurements that both rest on"),
+    ),
+)
+SCHEDULER = T(
+    "Scheduler",
+    "The scheduling policy of a task runtime that was left open.",
+    (
+        _PROCESS,
+        F("subject", "text", "the runtime"),
+        F("key", "text", "names the runtime the same from run to run"),
+        F("now", "text", "policy in force"),
+        F("advised", "text?", "policy that may be better", unknown="none"),
+        F("reason", "text", "why it is advised"),
+        F("others", "text[]", "all other policies of the runtime"),
+    ),
+)
+LANE = T(
+    "LaneSummary",
+    "A thread, or another one that has the place of one that ended.",
+    (
+        _PROCESS,
+        F("lane", "integer", "number within the process"),
+        F("name", "text", ""),
+        F("tid", "integer", "thread id of its last thread"),
+        F("threads", "integer", "threads that had this lane, one after another"),
+        F("run_s", "number", "on a CPU", "s"),
+        F("run_delay_s", "number", "ready to run without a CPU", "s"),
+        F("voluntary", "integer", "context switches"),
+        F("involuntary", "integer", "context switches"),
+        F("migrations", "integer?", "changes of CPU", unknown="not available"),
+    ),
+)
+COUNTER = T(
+    "CounterSeries",
+    "A counter over time.",
+    (
+        _PROCESS,
+        F("name", "text", ""),
+        F("unit", "text", "of the values"),
+        F("source", "text", "where it was read"),
+        F("is_cumulative", "flag", "a total that only grows; else a level"),
+        F("lanes", "integer?", "how many lanes it is the sum of", unknown="of the process"),
+        F("t_s", "number[]", "since the process began", "s"),
+        F("values", "number[]", "at these times"),
+    ),
+)
+REPORT = T(
+    "Report",
+    "The report of a run, over all of its processes.",
+    (
+        F("trimtab", "text", "version of Trimtab that made the report"),
+        F("program", "text", ""),
+        F("command", "text[]", "the program and its arguments"),
+        F("level", "text", "how much was recorded: record_level of the run directory"),
+        F("started_real_ns", "number?", "when the program was started, since 1970", "ns", "not recorded"),
+        F("machine", "any{}", "what the launcher saw of the machine"),
+        F("complete", "flag", "the program ended by itself"),
+        F("exit", "Exit", ""),
+        F("steering", "Steering?", "how the run was to be changed", unknown="not at all"),
+        F("hosts", "text[]", "hosts of its processes, as far as they are recorded"),
+        F("processes", "ProcessSummary[]", "all processes of the run"),
+        F("wall_s", "number", "from the start of the program until it ended, by the launcher", "s"),
+        F("observed_s", "number", "time in which at least one process that takes part lived", "s"),
+        F("capacity_s", "number?", "available core time: what the shares are shares of", "s", "no process"),
+        F("cpus_available", "number?", "`capacity_s` / `observed_s`", "CPUs", "no process"),
+        F("threads", "integer?", "the most at a time", unknown="no process"),
+        F("efficiency", "number?", "share of the core time that was work", "share", "no process"),
+        F("time", "number{share}?", "where the core time went; adds up to 1", "share", "no process"),
+        F("regions", "Region[]", "most wall time first"),
+        F("tasks", "TaskKind[]", "most time first"),
+        F("scopes", "Scope[]", ""),
+        F("os", "System", ""),
+        F("overhead", "Overhead", ""),
+        F("unavailable", "Unavailable[]", ""),
+        F("findings", "Finding[]", "largest gain first"),
+        F("workers", "WorkerSummary[]", ""),
+        F("decisions", "Decision[]", "in order of time"),
+        F("schedulers", "Scheduler[]", ""),
+        F("lanes", "LaneSummary[]", ""),
+        F("counters", "CounterSeries[]", ""),
+        F("timeline", "Timeline?", "the sum over the processes that take part", unknown="no events"),
+    ),
+)
+
+REPORT_SCHEMA = ReportSchema(
+    (
+        REPORT,
+        EXIT,
+        STEERING,
+        START_VALUE,
+        PROCESS,
+        REGION,
+        REGION_PART,
+        REGION_LANE,
+        REGION_SPREAD,
+        SPREAD,
+        LOOP,
+        BUCKET,
+        TASK,
+        SCOPE,
+        SYSTEM,
+        OVERHEAD,
+        UNAVAILABLE,
+        FINDING,
+        WORKER,
+        DECISION,
+        CHANGE,
+        SCHEDULER,
+        LANE,
+        COUNTER,
+        TIMELINE,
+        SERIES,
+    ),
+    UNITS,
+)

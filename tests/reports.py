@@ -1,0 +1,86 @@
+"""Reports as tests look at them: as `trimtab report --json` prints them, each checked against the JSON Schema."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from jsonschema import Draft202012Validator
+from trimtab import analysis
+from trimtab.model import Run
+from trimtab.model.report import Report
+from trimtab.model.report_json import as_json
+
+SCHEMA = Path(__file__).parents[1] / "docs/reference/report.schema.json"
+Type = type[msgspec.Struct]
+
+
+@cache
+def validator() -> Draft202012Validator:
+    """Of whole reports."""
+    schema = json.loads(SCHEMA.read_text())
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def checked(report: dict[str, Any]) -> dict[str, Any]:
+    """The report, which must be as its schema says."""
+    wrong = next(validator().iter_errors(report), None)
+    assert wrong is None, f"{wrong.json_path}: {wrong.message[:500]}"
+    return report
+
+
+def plain(value: msgspec.Struct) -> dict[str, Any]:
+    """What the command prints of a report, or of a part of one."""
+    printed: dict[str, Any] = json.loads(json.dumps(as_json(value), allow_nan=False))
+    return printed
+
+
+def build(run: Run) -> dict[str, Any]:
+    """The report of a run."""
+    return checked(plain(analysis.build(run)))
+
+
+def typed(report: dict[str, Any]) -> Report:
+    """A report of the test's own making, as texts and pages take it; what the test leaves out is empty."""
+    found: Report = part(Report, report)
+    return found
+
+
+def part(kind: Type, given: dict[str, Any]) -> Any:
+    """The same of a part of one."""
+    return msgspec.convert(_filled(msgspec.inspect.type_info(kind), given), kind)
+
+
+def _filled(kind: msgspec.inspect.Type, given: Any) -> Any:
+    """`given` with what it lacks."""
+    if isinstance(kind, msgspec.inspect.UnionType):
+        fitting = [each for each in kind.types if not isinstance(each, msgspec.inspect.NoneType)]
+        return given if given is None else _filled(fitting[0], given)
+    if isinstance(kind, msgspec.inspect.VarTupleType):
+        return [_filled(kind.item_type, each) for each in given]
+    if isinstance(kind, msgspec.inspect.StructType) and isinstance(given, dict):
+        fields = {each.encode_name: each for each in kind.fields if each.required}
+        return given | {
+            name: _filled(each.type, given[name]) if name in given else _empty(each.type)
+            for name, each in fields.items()
+        }
+    return given
+
+
+def _empty(kind: msgspec.inspect.Type) -> Any:
+    if isinstance(kind, msgspec.inspect.UnionType):
+        return None
+    if isinstance(kind, msgspec.inspect.StructType):
+        return _filled(kind, {})
+    empty = {
+        msgspec.inspect.VarTupleType: (),
+        msgspec.inspect.DictType: {},
+        msgspec.inspect.StrType: "",
+        msgspec.inspect.BoolType: False,
+        msgspec.inspect.EnumType: "imbalance",
+    }
+    return empty.get(type(kind), 0)
