@@ -5,7 +5,7 @@
 #include <ctime>
 #include <thread>
 
-#include "trimtab/tasks/recording.hpp"
+#include "trimtab/tasks/core/recording.hpp"
 
 namespace recording = trimtab::tasks::recording;
 

@@ -7,7 +7,7 @@
 
 #include "../measured.h"
 #include "trimtab/tasks.hpp"
-#include "trimtab/tasks/counters.hpp"
+#include "trimtab/tasks/core/counters.hpp"
 
 namespace workload {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "trimtab/steer/diagnosis.hpp"
-#include "trimtab/tasks/recording.hpp"
+#include "trimtab/tasks/core/recording.hpp"
 
 namespace trimtab::task_steering {
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "trimtab/tasks/algorithm.hpp"
+#include "trimtab/tasks/algorithms/algorithm.hpp"
 
 namespace {
 

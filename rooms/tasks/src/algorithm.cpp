@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "process_locks.hpp"
-#include "trimtab/tasks/algorithm_engine.hpp"
+#include "trimtab/tasks/algorithms/engine.hpp"
 
 namespace trimtab::tasks::detail {
 

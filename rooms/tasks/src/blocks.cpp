@@ -1,11 +1,11 @@
-#include "trimtab/tasks/blocks.hpp"
+#include "trimtab/tasks/core/blocks.hpp"
 
 #include <mutex>
 #include <new>
 #include <utility>
 
 #include "process_locks.hpp"
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 namespace trimtab::tasks {
 

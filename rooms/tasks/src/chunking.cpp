@@ -1,4 +1,4 @@
-#include "trimtab/tasks/chunking.hpp"
+#include "trimtab/tasks/algorithms/chunking.hpp"
 
 #include <algorithm>
 #include <stdexcept>

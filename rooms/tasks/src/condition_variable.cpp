@@ -1,4 +1,4 @@
-#include "trimtab/tasks/condition_variable.hpp"
+#include "trimtab/tasks/sync/condition_variable.hpp"
 
 namespace trimtab::tasks {
 

@@ -1,6 +1,6 @@
-#include "trimtab/tasks/coroutine.hpp"
+#include "trimtab/tasks/coroutines/coroutine.hpp"
 
-#include "trimtab/tasks/coroutine_fork.hpp"
+#include "trimtab/tasks/coroutines/coroutine_fork.hpp"
 
 namespace trimtab::tasks::detail {
 
@@ -32,7 +32,7 @@ void wait_for_fork(coroutine_promise& child) noexcept {
   std::uintptr_t known = child.is_begun;
   if (child.next_one.compare_exchange_strong(known, reinterpret_cast<std::uintptr_t>(waiting.address()),
                                              std::memory_order_acq_rel, std::memory_order_acquire))
-    done.wait("a fork");
+    done.wait(wait_reason::fork);
   else
     waiting.destroy();
 }

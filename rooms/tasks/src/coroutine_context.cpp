@@ -1,8 +1,8 @@
-#include "trimtab/tasks/coroutine_context.hpp"
+#include "trimtab/tasks/coroutines/coroutine_context.hpp"
 
 #include "known_subjects.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/coroutine.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/coroutines/coroutine.hpp"
 
 namespace trimtab::tasks::detail {
 

@@ -1,4 +1,4 @@
-#include "trimtab/tasks/counters.hpp"
+#include "trimtab/tasks/core/counters.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "process_locks.hpp"
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab::tasks {
 
@@ -14,7 +14,7 @@ namespace {
 
 enum class id : std::size_t {
 #define COUNTER(name, path, unit, how, meaning) name,
-#include "trimtab/tasks/counter_table.inc"
+#include "trimtab/tasks/core/counter_table.inc"
 #undef COUNTER
 };
 
@@ -134,7 +134,7 @@ const std::vector<counter_type>& counter_types() {
   return all.get([] {
     return std::vector<counter_type>{
 #define COUNTER(name, path, unit, how, meaning) {path, unit, how, meaning, is_level(id::name)},
-#include "trimtab/tasks/counter_table.inc"
+#include "trimtab/tasks/core/counter_table.inc"
 #undef COUNTER
     };
   });

@@ -1,4 +1,4 @@
-#include "trimtab/tasks/data_block.hpp"
+#include "trimtab/tasks/graph/data_block.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "trimtab/tasks/event_count.hpp"
+#include "trimtab/tasks/core/event_count.hpp"
 
 #include "futex.hpp"
 

@@ -1,13 +1,13 @@
-#include "trimtab/tasks/graph.hpp"
+#include "trimtab/tasks/graph/graph.hpp"
 
 #include <algorithm>
 #include <array>
 #include <mutex>
 #include <vector>
 
-#include "trimtab/tasks/recording.hpp"
-#include "trimtab/tasks/runtime.hpp"
-#include "trimtab/tasks/state.hpp"
+#include "trimtab/tasks/core/recording.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
+#include "trimtab/tasks/futures/state.hpp"
 
 namespace trimtab::tasks {
 
@@ -89,12 +89,12 @@ void graph::failed(std::exception_ptr error) noexcept {
 void graph::settle() {
   completion done;
   m_waiting = &done;
-  if (m_active.fetch_sub(1, std::memory_order_acq_rel) != 1) done.wait("its graph");
+  if (m_active.fetch_sub(1, std::memory_order_acq_rel) != 1) done.wait(wait_reason::graph);
   m_active.fetch_add(1, std::memory_order_relaxed);
 }
 
 void graph::wait() {
-  detail::check_may_wait("its graph");
+  detail::check_may_wait(wait_reason::graph);
   settle();
   if (const std::exception_ptr error = std::exchange(m_parts->error, nullptr)) std::rethrow_exception(error);
   if (const std::string left = unsatisfied(); !left.empty()) throw graph_error(left);

@@ -1,9 +1,9 @@
-#include "trimtab/tasks/graph_node.hpp"
+#include "trimtab/tasks/graph/graph_node.hpp"
 
-#include "trimtab/tasks/graph.hpp"
-#include "trimtab/tasks/recording.hpp"
-#include "trimtab/tasks/state.hpp"
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/graph/graph.hpp"
+#include "trimtab/tasks/core/recording.hpp"
+#include "trimtab/tasks/futures/state.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 namespace trimtab::tasks {
 
@@ -185,11 +185,11 @@ void graph_node::abandon_sources() noexcept {
     if (m_slots[i].source) m_slots[i].source->abandon();
 }
 
-void check_may_wait(const char* for_what) {
+void check_may_wait(wait_reason reason) {
   worker* const here = worker::current();
   if (here == nullptr || here->running().kind_of_work == nullptr || !here->running().kind_of_work->never_waits) return;
   const auto& kind = static_cast<const graph_task_kind&>(*here->running().kind_of_work);
-  throw graph_error("trimtab: " + kind.node->text() + " of a graph would wait for " + for_what +
+  throw graph_error("trimtab: " + kind.node->text() + " of a graph would wait for " + text_of(reason) +
                     ": such tasks never wait; make it an input slot");
 }
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "trimtab/base/hash.hpp"
-#include "trimtab/tasks/recording.hpp"
+#include "trimtab/tasks/core/recording.hpp"
 
 namespace trimtab::tasks::recording {
 

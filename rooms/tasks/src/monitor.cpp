@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "trimtab/tasks/recording.hpp"
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/recording.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab::tasks {
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "trimtab/tasks/counters.hpp"
+#include "trimtab/tasks/core/counters.hpp"
 
 namespace trimtab::tasks {
 

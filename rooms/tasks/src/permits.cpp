@@ -1,4 +1,4 @@
-#include "trimtab/tasks/permits.hpp"
+#include "trimtab/tasks/sync/permits.hpp"
 
 #include <mutex>
 

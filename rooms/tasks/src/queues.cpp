@@ -1,4 +1,4 @@
-#include "trimtab/tasks/queues.hpp"
+#include "trimtab/tasks/core/queues.hpp"
 
 namespace trimtab::tasks {
 

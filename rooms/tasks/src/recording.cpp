@@ -1,5 +1,5 @@
 // The one file of this room that knows trimtab.h. What it calls is there for as long as the process lives.
-#include "trimtab/tasks/recording.hpp"
+#include "trimtab/tasks/core/recording.hpp"
 
 #include <pthread.h>
 #include <trimtab.h>

@@ -1,9 +1,9 @@
-#include "trimtab/tasks/resumer.hpp"
+#include "trimtab/tasks/coroutines/resumer.hpp"
 
-#include "trimtab/tasks/blocks.hpp"
-#include "trimtab/tasks/runtime.hpp"
-#include "trimtab/tasks/spawn.hpp"
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/blocks.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
+#include "trimtab/tasks/core/spawn.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 namespace trimtab::tasks::detail {
 

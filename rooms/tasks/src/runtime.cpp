@@ -1,4 +1,4 @@
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 #include <cxxabi.h>
 #include <pthread.h>
@@ -18,9 +18,9 @@
 #include "monitor.hpp"
 #include "process_locks.hpp"
 #include "trimtab/base/topology.hpp"
-#include "trimtab/tasks/asymmetric_fence.hpp"
-#include "trimtab/tasks/pause.hpp"
-#include "trimtab/tasks/timer.hpp"
+#include "trimtab/tasks/core/asymmetric_fence.hpp"
+#include "pause.hpp"
+#include "trimtab/tasks/sync/timer.hpp"
 #include "worker_loop.hpp"
 
 namespace trimtab::tasks {
@@ -428,12 +428,12 @@ void runtime::tell_if_stuck() noexcept {
     const base::ticks now = base::now();
     for (std::size_t i = 0; i < m_parts->memory.made() && told < most; ++i) {
       const stack& each = m_parts->memory.at(i);
-      const char* const what = each.waits_for.load(std::memory_order_relaxed);
-      if (what == nullptr) continue;
-      const base::ticks since = each.since.load(std::memory_order_relaxed);
+      const wait_reason reason = each.reason.load(std::memory_order_relaxed);
+      if (reason == wait_reason::none) continue;
+      const base::ticks begin = each.wait_begin.load(std::memory_order_relaxed);
       char line[400];
-      std::snprintf(line, sizeof line, "  task %s waits for %s (%p) since %.3f s", name_of(each.running).c_str(), what,
-                    each.about.load(std::memory_order_relaxed), static_cast<double>(now - since) * 1e-9 * ns_per_tick());
+      std::snprintf(line, sizeof line, "  task %s waits for %s (%p) since %.3f s", name_of(each.running).c_str(), text_of(reason),
+                    each.awaited_object.load(std::memory_order_relaxed), static_cast<double>(now - begin) * 1e-9 * ns_per_tick());
       tell(line);
       told += 1;
     }

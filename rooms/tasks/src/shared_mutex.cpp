@@ -1,8 +1,8 @@
-#include "trimtab/tasks/shared_mutex.hpp"
+#include "trimtab/tasks/sync/shared_mutex.hpp"
 
 #include <mutex>
 
-#include "trimtab/tasks/misuse.hpp"
+#include "trimtab/tasks/core/misuse.hpp"
 
 namespace trimtab::tasks {
 
@@ -26,21 +26,21 @@ bool shared_mutex::take_or_enlist(seeker& who) noexcept {
 void shared_mutex::take(bool writer) {
   parked<seeker> here;
   here.is_writer = writer;
-  if (!take_or_enlist(here)) here.told.wait("a shared mutex", this);
+  if (!take_or_enlist(here)) here.told.wait(wait_reason::shared_mutex, this);
 }
 
 bool shared_mutex::take_until(bool writer, timer::clock::time_point deadline) {
   parked<seeker> here;
   here.is_writer = writer;
   return take_or_enlist(here) ||
-         detail::wait_until(here, deadline, "a shared mutex", this, [this](waiter& who) noexcept { return remove(who); });
+         detail::wait_until(here, deadline, wait_reason::shared_mutex, this, [this](waiter& who) noexcept { return remove(who); });
 }
 
 bool shared_mutex::take_unless(const std::stop_token& stop, bool writer) {
   parked<seeker> here;
   here.is_writer = writer;
   return take_or_enlist(here) ||
-         detail::wait_unless(stop, here, "a shared mutex", this, [this](waiter& who) noexcept { return remove(who); });
+         detail::wait_unless(stop, here, wait_reason::shared_mutex, this, [this](waiter& who) noexcept { return remove(who); });
 }
 
 // Those behind one that gives up may go on: readers behind a writer.

@@ -1,7 +1,7 @@
-#include "trimtab/tasks/spawn.hpp"
+#include "trimtab/tasks/core/spawn.hpp"
 
-#include "trimtab/tasks/runtime.hpp"
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 namespace trimtab::tasks::detail {
 

@@ -7,7 +7,7 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <new>
 
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 #if defined(__SANITIZE_THREAD__)
 #include <sanitizer/tsan_interface.h>

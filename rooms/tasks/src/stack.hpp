@@ -6,8 +6,9 @@
 #include <cstdint>
 
 #include "trimtab/base/clock.hpp"
-#include "trimtab/tasks/task.hpp"
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/task.hpp"
+#include "trimtab/tasks/core/wait_reason.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 namespace trimtab::tasks {
 
@@ -27,10 +28,10 @@ struct alignas(64) stack {
   // many have begun.
   base::ticks waited = 0;
   std::uint64_t waits = 0, runs = 0;
-  // While set aside; read by who reports it:
-  std::atomic<const char*> waits_for{nullptr};  // nullptr: in use, or unused
-  std::atomic<const void*> about{nullptr};
-  std::atomic<base::ticks> since{0};
+  // While it is set aside. The thread that reports a deadlock reads them.
+  std::atomic<wait_reason> reason{wait_reason::none};  // none: in use, or unused
+  std::atomic<const void*> awaited_object{nullptr};
+  std::atomic<base::ticks> wait_begin{0};
   void (*entry)(stack& self) noexcept = nullptr;
   void* fiber = nullptr;  // for ThreadSanitizer
   char* bottom = nullptr;

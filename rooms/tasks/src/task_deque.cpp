@@ -1,10 +1,10 @@
-#include "trimtab/tasks/task_deque.hpp"
+#include "trimtab/tasks/core/task_deque.hpp"
 
 #include <sched.h>
 
 #include <algorithm>
 
-#include "trimtab/tasks/pause.hpp"
+#include "pause.hpp"
 
 namespace trimtab::tasks {
 

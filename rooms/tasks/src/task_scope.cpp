@@ -1,4 +1,4 @@
-#include "trimtab/tasks/task_scope.hpp"
+#include "trimtab/tasks/core/task_scope.hpp"
 
 namespace trimtab::tasks {
 
@@ -17,7 +17,7 @@ void task_scope::await() noexcept {
   completion done;
   m_waiting = &done;
   const std::int64_t left = m_left.fetch_add(expected - not_waiting, std::memory_order_acq_rel) + expected - not_waiting;
-  if (left != 0) done.wait("its task scope");
+  if (left != 0) done.wait(wait_reason::task_scope);
   m_waiting = nullptr;
   m_left.store(not_waiting, std::memory_order_relaxed);
 }

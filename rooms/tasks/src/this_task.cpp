@@ -1,9 +1,9 @@
-#include "trimtab/tasks/this_task.hpp"
+#include "trimtab/tasks/core/this_task.hpp"
 
 #include <atomic>
 
-#include "trimtab/tasks/coroutine_context.hpp"
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/coroutines/coroutine_context.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 namespace trimtab::tasks {
 

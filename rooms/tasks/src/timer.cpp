@@ -1,4 +1,4 @@
-#include "trimtab/tasks/timer.hpp"
+#include "trimtab/tasks/sync/timer.hpp"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "trimtab/tasks/wait_queue.hpp"
+#include "trimtab/tasks/sync/wait_queue.hpp"
 
 namespace trimtab::tasks {
 

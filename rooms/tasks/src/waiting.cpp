@@ -1,10 +1,10 @@
-#include "trimtab/tasks/waiting.hpp"
+#include "trimtab/tasks/core/waiting.hpp"
 
 #include <sched.h>
 
 #include "futex.hpp"
 #include "stack.hpp"
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 namespace trimtab::tasks {
 
@@ -75,11 +75,11 @@ struct waiting_thread : waiter {
 
 }  // namespace
 
-void completion::wait_slow(const char* what, const void* about) {
+void completion::wait_slow(wait_reason reason, const void* object) {
   if (worker::current() != nullptr) {
     waiting_stack here(*this);
     worker::suspend(
-        what, about,
+        reason, object,
         [](void* argument, stack& left) noexcept {
           auto& self = *static_cast<waiting_stack*>(argument);
           self.which = &left;

@@ -1,12 +1,12 @@
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 #include <cstdio>
 #include <cstdlib>
-#include <string_view>
 #include <utility>
 
 #include "stack.hpp"
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
+#include "trimtab/tasks/core/wait_reason.hpp"
 #include "worker_loop.hpp"
 
 namespace trimtab::tasks {
@@ -33,7 +33,7 @@ void worker::enter(worker_state next) noexcept {
   const base::ticks now = base::now();
   const base::ticks since = m_since.load(std::memory_order_relaxed);
   const worker_state last = m_state.load(std::memory_order_relaxed);
-  tasks::tally* const sums[] = {&m_counters.busy_ticks, &m_counters.look_ticks, &m_counters.park_ticks,
+  single_writer_count* const sums[] = {&m_counters.busy_ticks, &m_counters.look_ticks, &m_counters.park_ticks,
                                 &m_counters.cap_ticks};
   // Odd while it changes: who reads in between would lose a whole stretch, or count it twice.
   m_changes.fetch_add(1, std::memory_order_acq_rel);
@@ -98,38 +98,22 @@ void worker::recycle(void*, stack* left) noexcept {
   here.m_owner->keep_few_unused(here);
 }
 
-namespace {
-
-recording::cause cause_of(std::string_view what) noexcept {
-  using recording::cause;
-  constexpr std::pair<std::string_view, cause> known[] = {{"future", cause::future},       {"mutex", cause::mutex},
-                                                          {"condition", cause::condition}, {"semaphore", cause::semaphore},
-                                                          {"latch", cause::latch},         {"barrier", cause::barrier},
-                                                          {"channel", cause::channel},     {"fork", cause::children},
-                                                          {"task scope", cause::children}, {"time", cause::time}};
-  for (const auto& [word, which] : known)
-    if (what.find(word) != std::string_view::npos) return which;
-  return cause::other;
-}
-
-}  // namespace
-
-void worker::suspend(const char* what, const void* about, void (*published)(void*, stack&) noexcept,
+void worker::suspend(wait_reason reason, const void* object, void (*published)(void*, stack&) noexcept,
                      void* argument) noexcept {
   worker& here = *current();
   stack& left = *here.m_stack;
   const base::ticks since = base::now();
-  left.since.store(since, std::memory_order_relaxed);
+  left.wait_begin.store(since, std::memory_order_relaxed);
   if (here.m_phase_begin != 0) {
     here.m_counters.timed_tasks.add();
     here.m_counters.timed_ticks.add(since - here.m_phase_begin);
     here.m_phase_begin = 0;
   }
-  left.about.store(about, std::memory_order_relaxed);
-  left.waits_for.store(what, std::memory_order_relaxed);
+  left.awaited_object.store(object, std::memory_order_relaxed);
+  left.reason.store(reason, std::memory_order_relaxed);
   if (left.running.subject != 0) [[unlikely]] {
     here.m_tally.suspended(left.running.subject);
-    recording::task_suspended(left.running.subject, left.running.id, cause_of(what));
+    recording::task_suspended(left.running.subject, left.running.id, cause_of(reason));
   }
   // What runs it leaves a loop's own stack, which becomes unused.
   left.resumption.run = [](task& self, task::place) noexcept {
@@ -148,13 +132,13 @@ void worker::suspend(const char* what, const void* about, void (*published)(void
         copy.published(copy.argument, *left_now);
       },
       &given);
-  left.waits_for.store(nullptr, std::memory_order_relaxed);
+  left.reason.store(wait_reason::none, std::memory_order_relaxed);
   if (!recording::is_on()) [[likely]]
     return;
   const base::ticks waited = base::now() - since;
   left.waited += waited;
   left.waits += 1;
-  if (left.running.subject != 0) recording::task_resumed(left.running.subject, left.running.id, cause_of(what), waited);
+  if (left.running.subject != 0) recording::task_resumed(left.running.subject, left.running.id, cause_of(reason), waited);
 }
 
 void worker::ready(stack& suspended) noexcept {
@@ -182,7 +166,7 @@ void worker_loop::run_call(stack& self) noexcept {
 
 void worker::yield() noexcept {
   if (current() == nullptr) return;
-  suspend("its turn", nullptr, [](void*, stack& left) noexcept { current()->m_owner->put(left.resumption); }, nullptr);
+  suspend(wait_reason::turn, nullptr, [](void*, stack& left) noexcept { current()->m_owner->put(left.resumption); }, nullptr);
 }
 
 }  // namespace trimtab::tasks

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "trimtab/tasks/asymmetric_fence.hpp"
-#include "trimtab/tasks/pause.hpp"
-#include "trimtab/tasks/policies/abp_priority.hpp"
-#include "trimtab/tasks/policies/hierarchy.hpp"
-#include "trimtab/tasks/policies/local.hpp"
-#include "trimtab/tasks/policies/local_priority.hpp"
-#include "trimtab/tasks/policies/periodic_priority.hpp"
-#include "trimtab/tasks/policies/static_priority.hpp"
+#include "trimtab/tasks/core/asymmetric_fence.hpp"
+#include "pause.hpp"
+#include "policies/abp_priority.hpp"
+#include "policies/hierarchy.hpp"
+#include "policies/local.hpp"
+#include "policies/local_priority.hpp"
+#include "policies/periodic_priority.hpp"
+#include "policies/static_priority.hpp"
 
 namespace trimtab::tasks {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "stack.hpp"
-#include "trimtab/tasks/policies/contract.hpp"
-#include "trimtab/tasks/runtime.hpp"
+#include "policies/contract.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab::tasks {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "trimtab/tasks/algorithm_sort.hpp"
+#include "trimtab/tasks/algorithms/sort.hpp"
 
 namespace trimtab::tasks {
 namespace {

@@ -1,4 +1,4 @@
-#include "trimtab/tasks/algorithm_sort.hpp"
+#include "trimtab/tasks/algorithms/sort.hpp"
 
 #include <gtest/gtest.h>
 

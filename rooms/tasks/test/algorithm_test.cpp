@@ -1,4 +1,4 @@
-#include "trimtab/tasks/algorithm.hpp"
+#include "trimtab/tasks/algorithms/algorithm.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "on_policies.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/await_future.hpp"
-#include "trimtab/tasks/coroutine_fork.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/coroutines/await_future.hpp"
+#include "trimtab/tasks/coroutines/coroutine_fork.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -44,7 +44,7 @@ co_task<long> coroutine_tree(int levels, const places& order) {
   co_return sum;
 }
 
-std::uint64_t sum_of(const runtime& of, tally worker_counters::* count) {
+std::uint64_t sum_of(const runtime& of, single_writer_count worker_counters::* count) {
   std::uint64_t sum = 0;
   for (std::uint32_t i = 0; i < of.workers(); ++i) sum += (of.counters(i).*count).get();
   return sum;

@@ -1,5 +1,5 @@
 // Memory for tasks: each block has one owner, also after it has gone from one thread to another by the depot.
-#include "trimtab/tasks/blocks.hpp"
+#include "trimtab/tasks/core/blocks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "trimtab/tasks/channel.hpp"
+#include "trimtab/tasks/sync/channel.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "on_policies.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/task_scope.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/core/task_scope.hpp"
 
 namespace trimtab::tasks {
 namespace {

@@ -1,4 +1,4 @@
-#include "trimtab/tasks/counters.hpp"
+#include "trimtab/tasks/core/counters.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "support.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/invoke.hpp"
-#include "trimtab/tasks/task_scope.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/core/invoke.hpp"
+#include "trimtab/tasks/core/task_scope.hpp"
 
 namespace trimtab::tasks {
 namespace {

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "support.hpp"
-#include "trimtab/tasks/algorithm_loop.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/blocks.hpp"
-#include "trimtab/tasks/counters.hpp"
-#include "trimtab/tasks/invoke.hpp"
-#include "trimtab/tasks/task_scope.hpp"
+#include "trimtab/tasks/algorithms/loop.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/core/blocks.hpp"
+#include "trimtab/tasks/core/counters.hpp"
+#include "trimtab/tasks/core/invoke.hpp"
+#include "trimtab/tasks/core/task_scope.hpp"
 
 namespace trimtab::tasks {
 namespace {

@@ -1,4 +1,4 @@
-#include "trimtab/tasks/future.hpp"
+#include "trimtab/tasks/futures/future.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "on_policies.hpp"
-#include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/futures/async.hpp"
 
 namespace trimtab::tasks {
 namespace {

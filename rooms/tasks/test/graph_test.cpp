@@ -1,4 +1,4 @@
-#include "trimtab/tasks/graph.hpp"
+#include "trimtab/tasks/graph/graph.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include "on_policies.hpp"
 #include "support.hpp"
-#include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/futures/async.hpp"
 
 namespace trimtab::tasks {
 namespace {

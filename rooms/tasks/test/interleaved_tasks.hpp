@@ -11,8 +11,8 @@
 
 #include "interleaved.hpp"
 #include "stack.hpp"
-#include "trimtab/tasks/misuse.hpp"
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/misuse.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 // The machine's threads are workers if are_workers, each with one stack.
 namespace trimtab::tasks {
@@ -29,7 +29,7 @@ worker* worker::ask_current() noexcept {
   return are_workers ? reinterpret_cast<worker*>(&any) : nullptr;
 }
 
-void worker::suspend(const char*, const void*, void (*published)(void*, stack&) noexcept, void* argument) noexcept {
+void worker::suspend(wait_reason, const void*, void (*published)(void*, stack&) noexcept, void* argument) noexcept {
   interleaving::machine& here = *interleaving::machine::current();
   const std::size_t own = here.running_thread();
   is_set_aside[own] = true;

@@ -17,9 +17,9 @@
 #include "../src/wait_queue.cpp"
 #include "../src/waiting.cpp"
 #include "interleaved_tasks.hpp"
-#include "trimtab/tasks/barrier.hpp"
-#include "trimtab/tasks/latch.hpp"
-#include "trimtab/tasks/semaphore.hpp"
+#include "trimtab/tasks/sync/barrier.hpp"
+#include "trimtab/tasks/sync/latch.hpp"
+#include "trimtab/tasks/sync/semaphore.hpp"
 
 namespace trimtab::tasks {
 namespace {

@@ -15,12 +15,12 @@
 #include "../src/queues.cpp"
 #include "../src/task_deque.cpp"
 #include "../src/waiting.cpp"
-#include "trimtab/tasks/policies/abp_priority.hpp"
-#include "trimtab/tasks/policies/hierarchy.hpp"
-#include "trimtab/tasks/policies/local.hpp"
-#include "trimtab/tasks/policies/local_priority.hpp"
-#include "trimtab/tasks/policies/periodic_priority.hpp"
-#include "trimtab/tasks/policies/static_priority.hpp"
+#include "policies/abp_priority.hpp"
+#include "policies/hierarchy.hpp"
+#include "policies/local.hpp"
+#include "policies/local_priority.hpp"
+#include "policies/periodic_priority.hpp"
+#include "policies/static_priority.hpp"
 // After these, which it uses.
 #include "interleaved_tasks.hpp"
 
@@ -271,7 +271,7 @@ struct sleep_model {
   void ran(const task& which) {
     times_run.at(static_cast<std::size_t>(&which - tasks.data())) += 1;
     // It takes as long as the one of low priority, if there is one.
-    if (waits_for_low && which.level != priority::low) low_is_run.wait("a test");
+    if (waits_for_low && which.level != priority::low) low_is_run.wait(wait_reason::run);
     if (which.level == priority::low) low_is_run.complete();
     if (left.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
     events.wake_all();
@@ -442,7 +442,7 @@ std::string completed(machine& on, int budget, bool by_workers, int waiters) {
         }};
         for (int i = 0; i < waiters; ++i)
           made.push_back([&, waiters] {
-            model->done->wait("a test");
+            model->done->wait(wait_reason::run);
             if (model->value != 1) machine::current()->fail("went on before it was completed");
             if (++model->seen == waiters) model->done.reset();
           });

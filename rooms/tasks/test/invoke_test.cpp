@@ -1,4 +1,4 @@
-#include "trimtab/tasks/invoke.hpp"
+#include "trimtab/tasks/core/invoke.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab::tasks {
 

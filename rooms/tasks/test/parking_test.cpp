@@ -11,8 +11,8 @@
 
 #include "on_policies.hpp"
 #include "support.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/invoke.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/core/invoke.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -180,7 +180,7 @@ TEST(static_priority, wakes_who_stands_in_for_a_capped_worker) {
     calling_task which([&] { done.complete(); });
     which.level = i % 5 == 0 ? priority::low : i % 3 == 0 ? priority::high : priority::normal;
     here.submit(which, i % 7 - 1);
-    done.wait("a test");
+    done.wait(wait_reason::run);
   }
 }
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "own_recorder.hpp"
-#include "trimtab/tasks/invoke.hpp"
-#include "trimtab/tasks/runtime.hpp"
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/invoke.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 namespace trimtab::tasks {
 namespace {

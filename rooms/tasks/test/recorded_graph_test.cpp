@@ -5,9 +5,9 @@
 #include <string>
 
 #include "own_recorder.hpp"
-#include "trimtab/tasks/graph.hpp"
-#include "trimtab/tasks/runtime.hpp"
-#include "trimtab/tasks/this_task.hpp"
+#include "trimtab/tasks/graph/graph.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
+#include "trimtab/tasks/core/this_task.hpp"
 
 namespace trimtab::tasks {
 namespace {

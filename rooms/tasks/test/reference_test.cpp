@@ -1,13 +1,13 @@
 // Counted references, of futures and of graphs.
-#include "trimtab/tasks/reference.hpp"
+#include "trimtab/tasks/core/reference.hpp"
 
 #include <gtest/gtest.h>
 
 #include <type_traits>
 #include <utility>
 
-#include "trimtab/tasks/future.hpp"
-#include "trimtab/tasks/graph.hpp"
+#include "trimtab/tasks/futures/future.hpp"
+#include "trimtab/tasks/graph/graph.hpp"
 
 namespace trimtab::tasks {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "on_policies.hpp"
 #include "support.hpp"
-#include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/futures/async.hpp"
 
 namespace trimtab::tasks {
 namespace {

@@ -11,16 +11,16 @@
 
 #include "on_policies.hpp"
 #include "support.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/await_future.hpp"
-#include "trimtab/tasks/barrier.hpp"
-#include "trimtab/tasks/channel.hpp"
-#include "trimtab/tasks/coroutine_fork.hpp"
-#include "trimtab/tasks/latch.hpp"
-#include "trimtab/tasks/mutex.hpp"
-#include "trimtab/tasks/semaphore.hpp"
-#include "trimtab/tasks/this_task.hpp"
-#include "trimtab/tasks/timer.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/coroutines/await_future.hpp"
+#include "trimtab/tasks/sync/barrier.hpp"
+#include "trimtab/tasks/sync/channel.hpp"
+#include "trimtab/tasks/coroutines/coroutine_fork.hpp"
+#include "trimtab/tasks/sync/latch.hpp"
+#include "trimtab/tasks/sync/mutex.hpp"
+#include "trimtab/tasks/sync/semaphore.hpp"
+#include "trimtab/tasks/core/this_task.hpp"
+#include "trimtab/tasks/sync/timer.hpp"
 
 namespace trimtab::tasks {
 namespace {

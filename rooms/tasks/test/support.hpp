@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab::tasks {
 

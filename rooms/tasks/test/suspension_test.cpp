@@ -11,9 +11,9 @@
 
 #include "on_policies.hpp"
 #include "support.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/invoke.hpp"
-#include "trimtab/tasks/task_scope.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/core/invoke.hpp"
+#include "trimtab/tasks/core/task_scope.hpp"
 
 namespace trimtab::tasks {
 namespace {

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "on_policies.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/barrier.hpp"
-#include "trimtab/tasks/condition_variable.hpp"
-#include "trimtab/tasks/latch.hpp"
-#include "trimtab/tasks/mutex.hpp"
-#include "trimtab/tasks/semaphore.hpp"
-#include "trimtab/tasks/shared_mutex.hpp"
-#include "trimtab/tasks/task_scope.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/sync/barrier.hpp"
+#include "trimtab/tasks/sync/condition_variable.hpp"
+#include "trimtab/tasks/sync/latch.hpp"
+#include "trimtab/tasks/sync/mutex.hpp"
+#include "trimtab/tasks/sync/semaphore.hpp"
+#include "trimtab/tasks/sync/shared_mutex.hpp"
+#include "trimtab/tasks/core/task_scope.hpp"
 
 namespace trimtab::tasks {
 namespace {

@@ -1,5 +1,5 @@
 // The queue of one worker: random operations against std::deque, and owners against thieves on real threads.
-#include "trimtab/tasks/task_deque.hpp"
+#include "trimtab/tasks/core/task_deque.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
-#include "trimtab/tasks/task_scope.hpp"
+#include "trimtab/tasks/core/task_scope.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <stdexcept>
 
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab::tasks {
 namespace {

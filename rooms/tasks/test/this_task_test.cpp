@@ -1,5 +1,5 @@
 // this_task::get_id, name and stop_token; stop tokens of coroutines.
-#include "trimtab/tasks/this_task.hpp"
+#include "trimtab/tasks/core/this_task.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "on_policies.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/await_future.hpp"
-#include "trimtab/tasks/coroutine_fork.hpp"
-#include "trimtab/tasks/invoke.hpp"
-#include "trimtab/tasks/latch.hpp"
-#include "trimtab/tasks/mutex.hpp"
-#include "trimtab/tasks/timer.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/coroutines/await_future.hpp"
+#include "trimtab/tasks/coroutines/coroutine_fork.hpp"
+#include "trimtab/tasks/core/invoke.hpp"
+#include "trimtab/tasks/sync/latch.hpp"
+#include "trimtab/tasks/sync/mutex.hpp"
+#include "trimtab/tasks/sync/timer.hpp"
 
 namespace trimtab::tasks {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "on_policies.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/channel.hpp"
-#include "trimtab/tasks/shared_mutex.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/sync/channel.hpp"
+#include "trimtab/tasks/sync/shared_mutex.hpp"
 
 namespace trimtab::tasks {
 namespace {

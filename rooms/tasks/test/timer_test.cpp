@@ -1,5 +1,5 @@
 // Waiting with a limit: of time, and of what may come before.
-#include "trimtab/tasks/timer.hpp"
+#include "trimtab/tasks/sync/timer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,11 +12,11 @@
 
 #include "on_policies.hpp"
 #include "support.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/condition_variable.hpp"
-#include "trimtab/tasks/mutex.hpp"
-#include "trimtab/tasks/semaphore.hpp"
-#include "trimtab/tasks/task_scope.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/sync/condition_variable.hpp"
+#include "trimtab/tasks/sync/mutex.hpp"
+#include "trimtab/tasks/sync/semaphore.hpp"
+#include "trimtab/tasks/core/task_scope.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -182,7 +182,7 @@ TEST(timer, works_in_a_forked_child) {
   before.run([] { this_task::sleep_for(1ms); });
   const auto is_told = [] {
     parked<> waits;
-    return detail::wait_until(waits, detail::deadline_after(1ms), "a time", nullptr, [](waiter&) noexcept { return true; });
+    return detail::wait_until(waits, detail::deadline_after(1ms), wait_reason::time, nullptr, [](waiter&) noexcept { return true; });
   };
   EXPECT_EQ(status_of_child(leaving::at_once, [&] { return is_told() ? 1 : 0; }), 0);
 }

@@ -1,4 +1,4 @@
-#include "trimtab/tasks/when.hpp"
+#include "trimtab/tasks/futures/when.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "on_policies.hpp"
-#include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/futures/async.hpp"
 
 namespace trimtab::tasks {
 namespace {
