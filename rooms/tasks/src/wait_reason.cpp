@@ -13,7 +13,7 @@ struct row {
 };
 
 constexpr row table[] = {
-    {wait_reason::none, "nothing", recording::cause::other},
+    {wait_reason::not_waiting, "nothing", recording::cause::unknown},
     {wait_reason::future, "a future", recording::cause::future},
     {wait_reason::mutex, "a mutex", recording::cause::mutex},
     {wait_reason::shared_mutex, "a shared mutex", recording::cause::mutex},
@@ -25,10 +25,10 @@ constexpr row table[] = {
     {wait_reason::channel_value, "a value in a channel", recording::cause::channel},
     {wait_reason::fork, "a fork", recording::cause::children},
     {wait_reason::task_scope, "its task scope", recording::cause::children},
-    {wait_reason::graph, "its graph", recording::cause::other},
+    {wait_reason::graph, "its graph", recording::cause::unknown},
     {wait_reason::time, "a time", recording::cause::time},
-    {wait_reason::turn, "its turn", recording::cause::other},
-    {wait_reason::run, "run", recording::cause::other},
+    {wait_reason::turn, "its turn", recording::cause::unknown},
+    {wait_reason::run, "run", recording::cause::unknown},
 };
 
 constexpr bool is_in_order() noexcept {

@@ -15,44 +15,44 @@ class hierarchy {
   static constexpr auto offers = task_deque::offering::on_demand;
   static constexpr std::uint32_t arity = 2;
 
-  explicit hierarchy(queues& all) {
-    for (std::uint32_t width = arity; width < all.size() * arity || m_levels.empty(); width *= arity) {
+  explicit hierarchy(queues& pool) {
+    for (std::uint32_t width = arity; width < pool.size() * arity || m_levels.empty(); width *= arity) {
       m_levels.push_back({width, {}});
-      for (std::uint32_t first = 0; first < all.size(); first += width) {
-        all.shared.push_back(std::make_unique<inbox>());
-        m_levels.back().nodes.push_back(all.shared.back().get());
+      for (std::uint32_t first = 0; first < pool.size(); first += width) {
+        pool.shared.push_back(std::make_unique<inbox>());
+        m_levels.back().nodes.push_back(pool.shared.back().get());
       }
     }
   }
 
-  bool push(queues& all, std::uint32_t worker, task& what) noexcept { return all[worker].normal.push(what); }
-  void put(queues&, task& what, std::int32_t = -1) noexcept { root().put(what); }
+  bool push(queues& pool, std::uint32_t worker, task& item) noexcept { return pool[worker].normal.push(item); }
+  void place(queues&, task& item, std::int32_t = -1) noexcept { root().enqueue(item); }
 
-  task* next(queues& all, std::uint32_t worker, search& how, bool& is_offered) noexcept {
-    worker_queues& own = all[worker];
-    const bool is_root_first = ++own.looks % detail::looks_per_incoming == 0;
+  task* next(queues& pool, std::uint32_t worker, search& effort, bool& is_offered) noexcept {
+    worker_queues& own_queues = pool[worker];
+    const bool is_root_first = ++own_queues.looks % detail::looks_per_incoming == 0;
     const auto next_own = [&]() -> task* {
       if (is_root_first)
-        if (task* const found = root().take()) return found;
-      return own.normal.pop_oldest(is_offered);
+        if (task* const item = root().dequeue()) return item;
+      return own_queues.normal.pop_oldest(is_offered);
     };
-    if (task* const found = detail::looked(own.counts, next_own)) return found;
+    if (task* const item = detail::looked(own_queues.counts, next_own)) return item;
     for (std::size_t height = 0; height < m_levels.size(); ++height) {
-      const level& here = m_levels[height];
-      inbox& node = *here.nodes[worker / here.width];
-      if (task* const found = detail::looked(own.counts, [&] { return take(node, is_offered); })) return found;
-      const std::uint32_t first = worker / here.width * here.width;
-      const std::uint32_t last = std::min(first + here.width, all.size());
-      if (task* const found = take_between(height, first, last, is_offered)) return found;
+      const level& level_queues = m_levels[height];
+      inbox& node = *level_queues.nodes[worker / level_queues.width];
+      if (task* const item = detail::looked(own_queues.counts, [&] { return dequeue(node, is_offered); })) return item;
+      const std::uint32_t first = worker / level_queues.width * level_queues.width;
+      const std::uint32_t last = std::min(first + level_queues.width, pool.size());
+      if (task* const item = take_from_levels(height, first, last, is_offered)) return item;
       for (std::uint32_t leaf = first; leaf < last; ++leaf) {
-        if (leaf == worker || !detail::may_steal(own)) continue;
-        if (task* const found = pull(all[leaf].normal, node, own.counts, how, is_offered)) return found;
+        if (leaf == worker || !detail::may_steal(own_queues)) continue;
+        if (task* const item = pull(pool[leaf].normal, node, own_queues.counts, effort, is_offered)) return item;
       }
     }
     return nullptr;
   }
 
-  bool may_find(queues& all, std::uint32_t) const noexcept { return all.length() != 0; }
+  bool may_find(queues& pool, std::uint32_t) const noexcept { return pool.length() != 0; }
 
  private:
   struct level {
@@ -62,24 +62,24 @@ class hierarchy {
 
   inbox& root() noexcept { return *m_levels.back().nodes.front(); }
 
-  static task* take(inbox& from, bool& is_offered) noexcept {
-    task* const taken = from.take();
-    if (taken != nullptr) is_offered |= from.size() != 0;
-    return taken;
+  static task* dequeue(inbox& queue, bool& is_offered) noexcept {
+    task* const item = queue.dequeue();
+    if (item != nullptr) is_offered |= queue.size() != 0;
+    return item;
   }
 
   // From the queues between the node at `height` above workers first to last - 1, and these.
-  task* take_between(std::size_t height, std::uint32_t first, std::uint32_t last, bool& is_offered) const noexcept {
+  task* take_from_levels(std::size_t height, std::uint32_t first, std::uint32_t last, bool& is_offered) const noexcept {
     while (height-- > 0)
-      for (std::uint32_t below = first; below < last; below += m_levels[height].width)
-        if (task* const found = take(*m_levels[height].nodes[below / m_levels[height].width], is_offered)) return found;
+      for (std::uint32_t leaf = first; leaf < last; leaf += m_levels[height].width)
+        if (task* const item = dequeue(*m_levels[height].nodes[leaf / m_levels[height].width], is_offered)) return item;
     return nullptr;
   }
 
   // From a leaf into a queue above it; the oldest is run at once.
-  static task* pull(task_deque& leaf, inbox& into, queue_counts& counts, const search& how, bool& is_offered) noexcept {
-    return detail::steal_batch(leaf, counts, how, is_offered, [&](task& each) {
-      into.put(each);
+  static task* pull(task_deque& leaf, inbox& queue, queue_counts& counts, const search& effort, bool& is_offered) noexcept {
+    return detail::steal_batch(leaf, counts, effort, is_offered, [&](task& item) {
+      queue.enqueue(item);
       is_offered = true;
     });
   }

@@ -14,26 +14,29 @@ class local {
 
   explicit local(queues&) {}
 
-  bool push(queues& all, std::uint32_t worker, task& what) noexcept { return all[worker].normal.push(what); }
-  void put(queues& all, task& what, std::int32_t hint = -1) noexcept { all[all.target_of(hint)].incoming.put(what); }
+  bool push(queues& pool, std::uint32_t worker, task& item) noexcept { return pool[worker].normal.push(item); }
+  void place(queues& pool, task& item, std::int32_t hint = -1) noexcept {
+    pool[pool.target_of(hint)].incoming.enqueue(item);
+  }
 
-  task* next(queues& all, std::uint32_t worker, search& how, bool& is_offered) noexcept {
-    worker_queues& own = all[worker];
-    const bool is_incoming_first = ++own.looks % detail::looks_per_incoming == 0;
+  task* next(queues& pool, std::uint32_t worker, search& effort, bool& is_offered) noexcept {
+    worker_queues& own_queues = pool[worker];
+    const bool is_incoming_first = ++own_queues.looks % detail::looks_per_incoming == 0;
     const auto next_own = [&]() -> task* {
       if (is_incoming_first)
-        if (task* const found = own.incoming.take()) return found;
-      if (task* const found = own.normal.pop_oldest(is_offered)) return found;
-      return own.incoming.take();
+        if (task* const item = own_queues.incoming.dequeue()) return item;
+      if (task* const item = own_queues.normal.pop_oldest(is_offered)) return item;
+      return own_queues.incoming.dequeue();
     };
-    if (task* const found = detail::looked(own.counts, next_own)) return found;
-    return detail::search_victims(all, own, [&](worker_queues& victim) -> task* {
-      if (task* const found = detail::steal(victim.normal, own.normal, own.counts, how, is_offered)) return found;
-      return detail::steal(victim.incoming, own.counts, is_offered);
+    if (task* const item = detail::looked(own_queues.counts, next_own)) return item;
+    return detail::search_victims(pool, own_queues, [&](worker_queues& victim) -> task* {
+      if (task* const item = detail::steal(victim.normal, own_queues.normal, own_queues.counts, effort, is_offered))
+        return item;
+      return detail::steal(victim.incoming, own_queues.counts, is_offered);
     });
   }
 
-  bool may_find(queues& all, std::uint32_t) const noexcept { return all.length() != 0; }
+  bool may_find(queues& pool, std::uint32_t) const noexcept { return pool.length() != 0; }
 };
 
 }  // namespace trimtab::tasks

@@ -16,55 +16,57 @@ class priority_queues {
 
   explicit priority_queues(queues&) {}
 
-  bool push(queues& all, std::uint32_t worker, task& what) noexcept {
-    worker_queues& own = all[worker];
-    switch (what.level) {
+  bool push(queues& pool, std::uint32_t worker, task& item) noexcept {
+    worker_queues& own_queues = pool[worker];
+    switch (item.level) {
       case priority::high:
-        return own.high.push(what);
+        return own_queues.high.push(item);
       case priority::normal:
-        return own.normal.push(what);
+        return own_queues.normal.push(item);
       case priority::low:
         break;
     }
-    all.low.put(what);
+    pool.low.enqueue(item);
     return true;
   }
 
-  void put(queues& all, task& what, std::int32_t hint = -1) noexcept {
-    if (what.level == priority::low) return all.low.put(what);
-    worker_queues& target = all[all.target_of(hint)];
-    (what.level == priority::high ? target.incoming_high : target.incoming).put(what);
+  void place(queues& pool, task& item, std::int32_t hint = -1) noexcept {
+    if (item.level == priority::low) return pool.low.enqueue(item);
+    worker_queues& target = pool[pool.target_of(hint)];
+    (item.level == priority::high ? target.incoming_high : target.incoming).enqueue(item);
   }
 
-  task* next(queues& all, std::uint32_t worker, search& how, bool& is_offered) noexcept {
-    worker_queues& own = all[worker];
-    const bool is_incoming_first = ++own.looks % detail::looks_per_incoming == 0;
-    if (task* const found = detail::looked(own.counts, [&] { return next_own(own, is_incoming_first, is_offered); }))
-      return found;
+  task* next(queues& pool, std::uint32_t worker, search& effort, bool& is_offered) noexcept {
+    worker_queues& own_queues = pool[worker];
+    const bool is_incoming_first = ++own_queues.looks % detail::looks_per_incoming == 0;
+    if (task* const item =
+            detail::looked(own_queues.counts, [&] { return next_own(own_queues, is_incoming_first, is_offered); }))
+      return item;
     const auto steal_high = [&](worker_queues& victim) -> task* {
-      if (task* const found = detail::steal(victim.high, own.high, own.counts, how, is_offered)) return found;
-      return detail::steal(victim.incoming_high, own.counts, is_offered);
+      if (task* const item = detail::steal(victim.high, own_queues.high, own_queues.counts, effort, is_offered)) return item;
+      return detail::steal(victim.incoming_high, own_queues.counts, is_offered);
     };
     const auto steal_normal = [&](worker_queues& victim) -> task* {
-      if (task* const found = detail::steal(victim.normal, own.normal, own.counts, how, is_offered)) return found;
-      return detail::steal(victim.incoming, own.counts, is_offered);
+      if (task* const item = detail::steal(victim.normal, own_queues.normal, own_queues.counts, effort, is_offered))
+        return item;
+      return detail::steal(victim.incoming, own_queues.counts, is_offered);
     };
-    if (task* const found = detail::search_victims(all, own, steal_high)) return found;
-    if (task* const found = detail::search_victims(all, own, steal_normal)) return found;
-    return all.low.take();
+    if (task* const item = detail::search_victims(pool, own_queues, steal_high)) return item;
+    if (task* const item = detail::search_victims(pool, own_queues, steal_normal)) return item;
+    return pool.low.dequeue();
   }
 
-  bool may_find(queues& all, std::uint32_t) const noexcept { return all.length() != 0; }
+  bool may_find(queues& pool, std::uint32_t) const noexcept { return pool.length() != 0; }
 
  private:
-  task* next_own(worker_queues& own, bool is_incoming_first, bool& is_offered) noexcept {
-    if (own.high.size() != 0)
-      if (task* const found = detail::pop<own_order>(own.high, is_offered)) return found;
-    if (task* const found = own.incoming_high.take()) return found;
+  task* next_own(worker_queues& own_queues, bool is_incoming_first, bool& is_offered) noexcept {
+    if (own_queues.high.size() != 0)
+      if (task* const item = detail::pop<own_order>(own_queues.high, is_offered)) return item;
+    if (task* const item = own_queues.incoming_high.dequeue()) return item;
     if (is_incoming_first)
-      if (task* const found = own.incoming.take()) return found;
-    if (task* const found = detail::pop<own_order>(own.normal, is_offered)) return found;
-    return own.incoming.take();
+      if (task* const item = own_queues.incoming.dequeue()) return item;
+    if (task* const item = detail::pop<own_order>(own_queues.normal, is_offered)) return item;
+    return own_queues.incoming.dequeue();
   }
 };
 

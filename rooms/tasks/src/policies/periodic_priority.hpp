@@ -15,26 +15,26 @@ class periodic_priority {
   static constexpr auto offers = task_deque::offering::periodic;
   static constexpr std::uint32_t period = 32;  // looks for a task; task_deque counts what is pushed
 
-  explicit periodic_priority(queues& all) : m_queues(all) {}
+  explicit periodic_priority(queues& pool) : m_queues(pool) {}
 
-  bool push(queues& all, std::uint32_t worker, task& what) noexcept { return m_queues.push(all, worker, what); }
+  bool push(queues& pool, std::uint32_t worker, task& item) noexcept { return m_queues.push(pool, worker, item); }
 
-  void put(queues& all, task& what, std::int32_t hint = -1) noexcept { m_queues.put(all, what, hint); }
+  void place(queues& pool, task& item, std::int32_t hint = -1) noexcept { m_queues.place(pool, item, hint); }
 
-  task* next(queues& all, std::uint32_t worker, search& how, bool& is_offered) noexcept {
-    worker_queues& own = all[worker];
-    if (own.looks % period == 0) is_offered |= maintain(own);
+  task* next(queues& pool, std::uint32_t worker, search& effort, bool& is_offered) noexcept {
+    worker_queues& own_queues = pool[worker];
+    if (own_queues.looks % period == 0) is_offered |= maintain(own_queues);
     // Asking is on demand: only force is left.
-    search patient{how.may_raid() ? how.looks : 0};
-    return m_queues.next(all, worker, patient, is_offered);
+    search patient{effort.may_raid() ? effort.looks : 0};
+    return m_queues.next(pool, worker, patient, is_offered);
   }
 
-  bool may_find(queues& all, std::uint32_t worker) const noexcept { return m_queues.may_find(all, worker); }
+  bool may_find(queues& pool, std::uint32_t worker) const noexcept { return m_queues.may_find(pool, worker); }
 
  private:
-  static bool maintain(worker_queues& own) noexcept {
-    const bool is_offered = own.normal.maintain();
-    return own.high.maintain() || is_offered;
+  static bool maintain(worker_queues& own_queues) noexcept {
+    const bool is_offered = own_queues.normal.maintain();
+    return own_queues.high.maintain() || is_offered;
   }
 
   priority_queues<detail::order::oldest_first> m_queues;

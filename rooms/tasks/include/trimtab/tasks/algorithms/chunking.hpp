@@ -21,9 +21,9 @@ struct static_chunks {
 struct dynamic_chunks {
   std::size_t size = 1;
 };
-// Large chunks first: each half of an even share of what is left, at least `least`.
+// Large chunks first: each half of an even share of what is left, at least `min_size`.
 struct guided_chunks {
-  std::size_t least = 1;
+  std::size_t min_size = 1;
 };
 // As dynamic, with bounds that depend on the length of the range alone (or on `size`): what is combined is the same with
 // any number of workers, bit by bit.
@@ -40,12 +40,12 @@ class chunking {
   enum class kind : std::uint8_t { adaptive, fixed, dynamic, guided, ordered };
 
   constexpr chunking(adaptive_chunks = {}) noexcept {}
-  constexpr chunking(static_chunks of) noexcept : m_size(of.size), m_kind(kind::fixed) {}
-  constexpr chunking(dynamic_chunks of) noexcept : m_size(of.size), m_kind(kind::dynamic) {}
-  constexpr chunking(guided_chunks of) noexcept : m_size(of.least), m_kind(kind::guided) {}
-  constexpr chunking(ordered_chunks of) noexcept : m_size(of.size), m_kind(kind::ordered) {}
+  constexpr chunking(static_chunks options) noexcept : m_size(options.size), m_kind(kind::fixed) {}
+  constexpr chunking(dynamic_chunks options) noexcept : m_size(options.size), m_kind(kind::dynamic) {}
+  constexpr chunking(guided_chunks options) noexcept : m_size(options.min_size), m_kind(kind::guided) {}
+  constexpr chunking(ordered_chunks options) noexcept : m_size(options.size), m_kind(kind::ordered) {}
 
-  constexpr kind how() const noexcept { return m_kind; }
+  constexpr kind strategy() const noexcept { return m_kind; }
   constexpr std::size_t size() const noexcept { return m_size; }
 
  private:
@@ -59,7 +59,7 @@ struct loop_options {
   // Asked between pieces; the algorithm then throws `stopped`.
   std::stop_token stop = {};
   // Of static storage: what its tasks are called in reports. nullptr: by the algorithm and the place of the call.
-  const annotation* what = nullptr;
+  const annotation* name = nullptr;
 };
 
 namespace detail {
@@ -72,7 +72,7 @@ class chunk_source {
   };
 
   // Throws std::invalid_argument for a size of 0 where that has no meaning.
-  chunk_source(const chunking& how, std::size_t length, std::uint32_t workers);
+  chunk_source(const chunking& chunks, std::size_t length, std::uint32_t workers);
 
   std::size_t count() const noexcept { return m_count; }
   std::uint32_t workers() const noexcept { return m_workers; }
@@ -80,13 +80,13 @@ class chunk_source {
   // One participant's view. preferred: the part of static chunks that it takes first.
   class cursor {
    public:
-    cursor(chunk_source& of, std::uint32_t preferred) noexcept : m_of(of), m_preferred(preferred) {}
+    cursor(chunk_source& source, std::uint32_t preferred) noexcept : m_source(source), m_preferred(preferred) {}
     // False: nothing is left.
-    bool next(chunk& into) noexcept;
+    bool next(chunk& piece) noexcept;
 
    private:
     bool claim() noexcept;
-    chunk_source& m_of;
+    chunk_source& m_source;
     std::uint32_t m_preferred;
     std::uint32_t m_tried = 0;
     std::size_t m_next = 0;
@@ -94,7 +94,7 @@ class chunk_source {
   };
 
  private:
-  chunk at(std::size_t number) const noexcept;
+  chunk chunk_at(std::size_t number) const noexcept;
 
   std::size_t m_length;
   std::size_t m_size;

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "trimtab/base/clock.hpp"
-#include "trimtab/tasks/futures/async.hpp"
 #include "trimtab/tasks/algorithms/chunking.hpp"
 #include "trimtab/tasks/core/invoke.hpp"
 #include "trimtab/tasks/core/runtime.hpp"
 #include "trimtab/tasks/core/task_scope.hpp"
+#include "trimtab/tasks/futures/async.hpp"
 
 namespace trimtab::tasks::detail {
 
@@ -39,7 +39,7 @@ struct algorithm_call : loop_options {
 };
 
 // The name of tasks of calls that have none. Takes a lock.
-const annotation& name_of_call(const algorithm_call& which);
+const annotation& name_of_call(const algorithm_call& call);
 
 // What the participants of one call share.
 class loop_state {
@@ -48,19 +48,19 @@ class loop_state {
 
   // Asked only while something is recorded.
   const annotation& name() noexcept {
-    const annotation* known = m_name.load(std::memory_order_acquire);
-    if (known == nullptr) {
-      known = m_call.what != nullptr ? m_call.what : &name_of_call(m_call);
-      m_name.store(known, std::memory_order_release);
+    const annotation* previous = m_name.load(std::memory_order_acquire);
+    if (previous == nullptr) {
+      previous = m_call.name != nullptr ? m_call.name : &name_of_call(m_call);
+      m_name.store(previous, std::memory_order_release);
     }
-    return *known;
+    return *previous;
   }
 
   const algorithm_call& call() const noexcept { return m_call; }
   bool may_stop() const noexcept { return m_may_stop; }
   // No more pieces are to begin.
-  bool is_over() noexcept {
-    if (m_is_over.load(std::memory_order_relaxed)) return true;
+  bool has_ended() noexcept {
+    if (m_has_ended.load(std::memory_order_relaxed)) return true;
     if (!m_may_stop || !m_call.stop.stop_requested()) return false;
     failed(std::make_exception_ptr(stopped()));
     return true;
@@ -84,7 +84,7 @@ class loop_state {
   const algorithm_call& m_call;
   std::atomic<const annotation*> m_name{nullptr};
   bool m_may_stop;
-  std::atomic<bool> m_is_over{false};
+  std::atomic<bool> m_has_ended{false};
   std::atomic<bool> m_has_failed{false};
   std::exception_ptr m_error;
 };
@@ -92,18 +92,18 @@ class loop_state {
 // As invoke, with g recorded under the name of the call.
 template <class first, class second>
 void invoke_for(loop_state& call, first&& f, second&& g) {
-  worker* const here = worker::current();
-  if (!recording::is_on() || here->is_stack_low()) [[likely]]
+  worker* const this_worker = worker::current();
+  if (!recording::is_enabled() || this_worker->is_stack_low()) [[likely]]
     return invoke(f, g);
-  forked<std::remove_reference_t<second>> other(g);
-  set_up(other, describe<std::remove_reference_t<second>>({.what = &call.name()}, g));
-  here->fork(other);
+  forked<std::remove_reference_t<second>> right_fork(g);
+  set_up(right_fork, describe<std::remove_reference_t<second>>({.name = &call.name()}, g));
+  this_worker->fork(right_fork);
   f();
-  worker* const now_here = worker::current();
-  if (now_here->take(other))
-    now_here->run_fork_in_place(other);
+  worker* const end_worker = worker::current();
+  if (end_worker->claim(right_fork))
+    end_worker->run_fork_in_place(right_fork);
   else
-    other.done.wait(wait_reason::fork);
+    right_fork.ended.wait(wait_reason::fork);
 }
 
 // Ticks of a piece that is long enough for what surrounds it not to matter; and of what is worth sharing with another
@@ -125,26 +125,26 @@ class adaptive_loop {
   adaptive_loop(const body& called, loop_state& state, std::uint32_t workers) noexcept
       : m_call(called), m_state(state), m_workers(workers) {}
 
-  void run(std::size_t length, result& into) noexcept {
-    run(0, length, learnt_cost<body>.load(std::memory_order_relaxed), into);
+  void run(std::size_t length, result& result_sum) noexcept {
+    run(0, length, learnt_cost<body>.load(std::memory_order_relaxed), result_sum);
   }
 
  private:
   // cost: ticks an index, 0: not known.
-  void run(std::size_t first, std::size_t last, double cost, result& into) noexcept {
+  void run(std::size_t first, std::size_t last, double cost, result& result_sum) noexcept {
     std::size_t grain = 1;
     // What was learnt elsewhere may be wrong here: a first piece leaves most of the range for others.
-    const std::size_t most = std::max<std::size_t>(1, (last - first) / (4 * m_workers));
-    if (cost > 0) grain = static_cast<std::size_t>(std::clamp(m_lengths.piece / cost, 1.0, static_cast<double>(most)));
+    const std::size_t limit = std::max<std::size_t>(1, (last - first) / (4 * m_workers));
+    if (cost > 0) grain = static_cast<std::size_t>(std::clamp(m_lengths.piece / cost, 1.0, static_cast<double>(limit)));
     // Of few, each may be long.
-    if (cost > 0 ? is_worth_sharing(last - first, cost) : last - first > 1 && last - first <= few * m_workers)
-      if (is_somebody_free()) return split(first, last, cost, into);
-    if (cost > 0 && !is_worth_sharing(last - first, cost)) first = run_untimed(first, last, into);
+    if (cost > 0 ? is_worth_sharing(last - first, cost) : last - first > 1 && last - first <= few_indices * m_workers)
+      if (is_somebody_free()) return split(first, last, cost, result_sum);
+    if (cost > 0 && !is_worth_sharing(last - first, cost)) first = run_untimed(first, last, result_sum);
     if (first == last) return;
     base::ticks begin = base::now();
-    while (!m_state.is_over()) {
+    while (!m_state.has_ended()) {
       const std::size_t count = std::min(grain, last - first);
-      m_state.guarded([&] { m_call(first, first + count, into); });
+      m_state.guarded([&] { m_call(first, first + count, result_sum); });
       const base::ticks end = base::now();
       const auto took = static_cast<double>(end - begin);
       begin = end;
@@ -156,10 +156,10 @@ class adaptive_loop {
                                                             std::clamp(m_lengths.piece / (took + 1), 0.25, most_growth)));
       cost = took / static_cast<double>(count);
       if (first == last) return learn(cost);
-      if (is_worth_sharing(last - first, cost) && is_somebody_free()) return split(first, last, cost, into);
+      if (is_worth_sharing(last - first, cost) && is_somebody_free()) return split(first, last, cost, result_sum);
       // The rest takes hardly longer than a look at the clock.
       if (grain >= last - first && static_cast<double>(last - first) * cost * 32 < m_lengths.shared) {
-        m_state.guarded([&] { m_call(first, last, into); });
+        m_state.guarded([&] { m_call(first, last, result_sum); });
         return learn(cost);
       }
     }
@@ -167,21 +167,21 @@ class adaptive_loop {
 
   // Of a loop that was short the last time. As long as nobody could be given a part, the first few are called without a look
   // at the clock, in growing pieces: a short loop within others is then through. Returns where it has stopped.
-  std::size_t run_untimed(std::size_t first, std::size_t last, result& into) noexcept {
+  std::size_t run_untimed(std::size_t first, std::size_t last, result& result_sum) noexcept {
     const std::size_t end = first + std::min<std::size_t>(last - first, most_untimed);
-    for (std::size_t count = 1; first != end && !is_somebody_free() && !m_state.is_over(); count *= 4) {
+    for (std::size_t count = 1; first != end && !is_somebody_free() && !m_state.has_ended(); count *= 4) {
       const std::size_t next = first + std::min(count, end - first);
-      m_state.guarded([&] { m_call(first, next, into); });
+      m_state.guarded([&] { m_call(first, next, result_sum); });
       first = next;
     }
     return first;
   }
 
-  void split(std::size_t first, std::size_t last, double cost, result& into) noexcept {
+  void split(std::size_t first, std::size_t last, double cost, result& result_sum) noexcept {
     const std::size_t middle = first + (last - first + 1) / 2;
-    result later{};
-    invoke_for(m_state, [&] { run(first, middle, cost, into); }, [&] { run(middle, last, cost, later); });
-    if (!m_state.is_over()) m_state.guarded([&] { m_call.join(into, later); });
+    result right_sum{};
+    invoke_for(m_state, [&] { run(first, middle, cost, result_sum); }, [&] { run(middle, last, cost, right_sum); });
+    if (!m_state.has_ended()) m_state.guarded([&] { m_call.join(result_sum, right_sum); });
   }
 
   bool is_worth_sharing(std::size_t count, double cost) const noexcept {
@@ -190,13 +190,13 @@ class adaptive_loop {
   // What this worker has laid out last has been taken.
   bool is_somebody_free() const noexcept { return m_workers > 1 && worker::current()->own_queues().normal.size() == 0; }
   static void learn(double cost) noexcept {
-    const float known = learnt_cost<body>.load(std::memory_order_relaxed);
-    const auto seen = static_cast<float>(cost);
-    if (seen > known * 1.25f || seen < known * 0.8f)
-      learnt_cost<body>.store(known == 0 ? seen : (known + seen) / 2, std::memory_order_relaxed);
+    const float expected = learnt_cost<body>.load(std::memory_order_relaxed);
+    const auto current = static_cast<float>(cost);
+    if (current > expected * 1.25f || current < expected * 0.8f)
+      learnt_cost<body>.store(expected == 0 ? current : (expected + current) / 2, std::memory_order_relaxed);
   }
 
-  static constexpr std::size_t few = 8;
+  static constexpr std::size_t few_indices = 8;
   static constexpr std::size_t most_untimed = 16;
 
   const body& m_call;
@@ -208,18 +208,18 @@ class adaptive_loop {
 // Calls work(number of the worker), which must not throw, at as many workers as are free to come, at most `count`, the
 // calling one among them.
 template <class function>
-void at_workers(worker& here, loop_state& state, std::uint32_t count, function&& work) {
-  if (here.owner().policy() == policy::static_priority) {
+void at_workers(worker& this_worker, loop_state& state, std::uint32_t count, function&& work) {
+  if (this_worker.owner().policy() == policy::static_priority) {
     // Nothing is stolen there: each is given its own.
-    task_scope others;
+    task_scope helpers;
     for (std::uint32_t i = 1; i < count; ++i) {
-      const std::uint32_t number = (here.number() + i) % count;
-      const annotation* const what = recording::is_on() ? &state.name() : nullptr;
-      others.spawn(task_options{.what = what, .worker = static_cast<std::int32_t>(number)},
-                   [&work, number] { work(number); });
+      const std::uint32_t number = (this_worker.number() + i) % count;
+      const annotation* const call_annotation = recording::is_enabled() ? &state.name() : nullptr;
+      helpers.spawn(task_options{.name = call_annotation, .worker = static_cast<std::int32_t>(number)},
+                    [&work, number] { work(number); });
     }
-    work(here.number());
-    return others.wait();
+    work(this_worker.number());
+    return helpers.wait();
   }
   const auto call = [&work] { work(worker::current()->number()); };
   const auto fan_out = [&](const auto& self, std::uint32_t width) -> void {
@@ -230,90 +230,94 @@ void at_workers(worker& here, loop_state& state, std::uint32_t count, function&&
 }
 
 template <piecewise body>
-void run_chunks(worker& here, chunk_source& source, const body& call, loop_state& state, typename body::result& into) {
+void run_chunks(worker& this_worker, chunk_source& source, const body& call, loop_state& state,
+                typename body::result& result_sum) {
   using result = typename body::result;
   constexpr bool has_result = !std::is_empty_v<result>;
   std::unique_ptr<result[]> results;
   if constexpr (has_result) results = std::make_unique<result[]>(source.count());
   const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(source.workers(), source.count()));
-  at_workers(here, state, count, [&](std::uint32_t number) {
-    chunk_source::cursor at(source, number);
-    chunk_source::chunk each;
-    while (!state.is_over() && at.next(each)) {
-      result own{};
-      state.guarded([&] { call(each.first, each.last, own); });
-      if constexpr (has_result) results[each.number] = std::move(own);
+  at_workers(this_worker, state, count, [&](std::uint32_t number) {
+    chunk_source::cursor position(source, number);
+    chunk_source::chunk piece;
+    while (!state.has_ended() && position.next(piece)) {
+      result partial{};
+      state.guarded([&] { call(piece.first, piece.last, partial); });
+      if constexpr (has_result) results[piece.number] = std::move(partial);
     }
   });
   if constexpr (has_result) {
     state.check();
-    for (std::size_t i = 0; i < source.count(); ++i) call.join(into, results[i]);
+    for (std::size_t i = 0; i < source.count(); ++i) call.join(result_sum, results[i]);
   }
 }
 
 // Adaptive chunks where the runtime does not choose by itself: a source does, or nothing is stolen.
 template <piecewise body>
-void run_as_chosen(worker& here, loop_state& state, std::size_t length, std::uint32_t workers, const body& call,
-                   typename body::result& into) {
-  runtime& owner = here.owner();
+void run_as_chosen(worker& this_worker, loop_state& state, std::size_t length, std::uint32_t workers, const body& call,
+                   typename body::result& result_sum) {
+  runtime& owner = this_worker.owner();
   // Results that are combined need memory for each piece.
   constexpr bool is_tunable = std::is_empty_v<typename body::result>;
   [[maybe_unused]] grain_source* const source = is_tunable ? owner.grains() : nullptr;
-  grain_source::choice made;
+  grain_source::choice choice;
   if constexpr (is_tunable) {
-    const algorithm_call& of = state.call();
-    if (source != nullptr) made = source->begin({of.algorithm, of.place.file_name(), of.place.line(), of.what}, length);
+    const algorithm_call& call_info = state.call();
+    if (source != nullptr)
+      choice =
+          source->begin({call_info.algorithm, call_info.place.file_name(), call_info.place.line(), call_info.name}, length);
   }
   [[maybe_unused]] const base::ticks begin = base::now();
-  if (made.grain == 0 && owner.policy() != policy::static_priority) {
-    adaptive_loop<body>(call, state, workers).run(length, into);
+  if (choice.grain == 0 && owner.policy() != policy::static_priority) {
+    adaptive_loop<body>(call, state, workers).run(length, result_sum);
   } else {
-    const chunking instead = made.grain == 0 ? chunking(guided_chunks{}) : chunking(dynamic_chunks{made.grain});
+    const chunking instead = choice.grain == 0 ? chunking(guided_chunks{}) : chunking(dynamic_chunks{choice.grain});
     chunk_source pieces(instead, length, workers);
-    run_chunks(here, pieces, call, state, into);
+    run_chunks(this_worker, pieces, call, state, result_sum);
   }
   if constexpr (is_tunable) {
-    if (source != nullptr) source->end(made, length, base::now() - begin);
+    if (source != nullptr) source->end(choice, length, base::now() - begin);
   }
 }
 
 template <piecewise body>
-typename body::result run_pieces_here(worker& here, const algorithm_call& how, std::size_t length, const body& call) {
+typename body::result run_pieces_here(worker& this_worker, const algorithm_call& request, std::size_t length,
+                                      const body& call) {
   using result = typename body::result;
-  result all{};
-  const std::uint32_t workers = here.owner().active_workers();
-  const bool is_adaptive = how.chunks.how() == chunking::kind::adaptive;
-  if (length == 0) return all;
-  if (workers == 1 && is_adaptive && !how.stop.stop_possible()) {
-    call(0, length, all);
-    return all;
+  result total{};
+  const std::uint32_t workers = this_worker.owner().active_workers();
+  const bool is_adaptive = request.chunks.strategy() == chunking::kind::adaptive;
+  if (length == 0) return total;
+  if (workers == 1 && is_adaptive && !request.stop.stop_possible()) {
+    call(0, length, total);
+    return total;
   }
-  loop_state state(how);
-  if (is_adaptive && here.owner().loops_adapt()) {
-    adaptive_loop<body>(call, state, workers).run(length, all);
+  loop_state state(request);
+  if (is_adaptive && this_worker.owner().loops_adapt()) {
+    adaptive_loop<body>(call, state, workers).run(length, total);
   } else if (is_adaptive) {
-    run_as_chosen(here, state, length, workers, call, all);
+    run_as_chosen(this_worker, state, length, workers, call, total);
   } else {
-    chunk_source source(how.chunks, length, workers);
-    run_chunks(here, source, call, state, all);
+    chunk_source source(request.chunks, length, workers);
+    run_chunks(this_worker, source, call, state, total);
   }
   state.check();
-  return all;
+  return total;
 }
 
 // Calls f() on a worker.
 template <class function>
-decltype(auto) on_worker(const algorithm_call& how, function&& f) {
+decltype(auto) on_worker(const algorithm_call& call, function&& f) {
   if (worker::current() != nullptr) return f();
-  if (!recording::is_on()) [[likely]]
+  if (!recording::is_enabled()) [[likely]]
     return runtime::standard().run(f);
-  return async({.what = how.what != nullptr ? how.what : &name_of_call(how)}, [&f]() -> decltype(auto) { return f(); })
+  return async({.name = call.name != nullptr ? call.name : &name_of_call(call)}, [&f]() -> decltype(auto) { return f(); })
       .get();
 }
 
 template <piecewise body>
-typename body::result run_pieces(const algorithm_call& how, std::size_t length, const body& call) {
-  return on_worker(how, [&] { return run_pieces_here(*worker::current(), how, length, call); });
+typename body::result run_pieces(const algorithm_call& request, std::size_t length, const body& call) {
+  return on_worker(request, [&] { return run_pieces_here(*worker::current(), request, length, call); });
 }
 
 template <class how>
@@ -322,11 +326,11 @@ concept loop_how = std::convertible_to<how, chunking> || std::same_as<std::decay
 using source_place = std::source_location;
 
 template <loop_how given>
-algorithm_call call_of(const char* algorithm, const given& how, const source_place& from) {
+algorithm_call call_of(const char* algorithm, const given& options, const source_place& call_site) {
   if constexpr (std::same_as<given, loop_options>)
-    return {how, algorithm, from};
+    return {options, algorithm, call_site};
   else
-    return {{.chunks = how}, algorithm, from};
+    return {{.chunks = options}, algorithm, call_site};
 }
 
 // The places of a range by number. Of iterators that must be stepped some are kept, from which others are found.
@@ -348,10 +352,10 @@ class places {
     } else if constexpr (jumps) {
       return m_first + static_cast<std::iter_difference_t<place>>(number);
     } else {
-      const std::size_t near = std::min(number / m_stride, m_kept.size() - 1);
-      place at = m_kept[near];
-      for (std::size_t i = near * m_stride; i < number; ++i) ++at;
-      return at;
+      const std::size_t estimate = std::min(number / m_stride, m_kept.size() - 1);
+      place position = m_kept[estimate];
+      for (std::size_t i = estimate * m_stride; i < number; ++i) ++position;
+      return position;
     }
   }
 

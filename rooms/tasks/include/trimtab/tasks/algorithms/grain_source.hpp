@@ -15,7 +15,7 @@ struct loop_place {
   const char* algorithm;
   const char* file;
   std::uint32_t line;
-  const annotation* what;  // its name; nullptr: none was given
+  const annotation* name;  // its name; nullptr: none was given
 };
 
 class grain_source {
@@ -28,8 +28,8 @@ class grain_source {
     std::uint64_t workers_under = 0;
   };
   // On the worker that calls the algorithm, before and after; several may at the same time.
-  virtual choice begin(const loop_place& of, std::size_t length) noexcept = 0;
-  virtual void end(const choice& made, std::size_t length, base::ticks took) noexcept = 0;
+  virtual choice begin(const loop_place& place, std::size_t length) noexcept = 0;
+  virtual void end(const choice& chosen, std::size_t length, base::ticks took) noexcept = 0;
 
  protected:
   ~grain_source() = default;

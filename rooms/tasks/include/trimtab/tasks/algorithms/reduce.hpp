@@ -17,13 +17,13 @@ struct reduce_body {
   getter& get;
   operation& combine;
 
-  void operator()(std::size_t first, std::size_t last, result& into) const {
+  void operator()(std::size_t first, std::size_t last, result& result_sum) const {
     auto next = get(first);
-    if (!into) {
-      into.emplace(next());
+    if (!result_sum) {
+      result_sum.emplace(next());
       ++first;
     }
-    value sum = std::move(*into);
+    value sum = std::move(*result_sum);
     // Fewer operations wait for each other; still in order.
     if constexpr (std::is_arithmetic_v<value>)
       for (; last - first >= 8; first += 8) {
@@ -39,14 +39,14 @@ struct reduce_body {
         sum = static_cast<value>(combine(sum, static_cast<value>(combine(a, four()))));
       }
     for (; first != last; ++first) sum = static_cast<value>(combine(std::move(sum), next()));
-    into.emplace(std::move(sum));
+    result_sum.emplace(std::move(sum));
   }
-  void join(result& into, result& later) const {
-    if (!later) return;
-    if (into)
-      into.emplace(static_cast<value>(combine(std::move(*into), std::move(*later))));
+  void join(result& result_sum, result& right_sum) const {
+    if (!right_sum) return;
+    if (result_sum)
+      result_sum.emplace(static_cast<value>(combine(std::move(*result_sum), std::move(*right_sum))));
     else
-      into = std::move(later);
+      result_sum = std::move(right_sum);
   }
 };
 
@@ -115,9 +115,10 @@ value transform_reduce(left first, left last, right with, value init, operation 
   return transform_reduce(loop_options{}, first, last, with, std::move(init), std::move(combine), std::move(multiply), at);
 }
 template <std::forward_iterator left, std::forward_iterator right, class value>
-value transform_reduce(left first, left last, right with, value init,
-                       detail::source_place at = detail::source_place::current()) {
-  return transform_reduce(loop_options{}, first, last, with, std::move(init), std::plus<>(), std::multiplies<>(), at);
+value transform_reduce(left first, left last, right right_source, value init,
+                       detail::source_place call_site = detail::source_place::current()) {
+  return transform_reduce(loop_options{}, first, last, right_source, std::move(init), std::plus<>(), std::multiplies<>(),
+                          call_site);
 }
 
 template <detail::loop_how given = loop_options, std::forward_iterator each, class value, class operation = std::plus<>>
@@ -131,8 +132,8 @@ value reduce(each first, each last, value init, operation combine = {},
   return reduce(loop_options{}, first, last, std::move(init), std::move(combine), at);
 }
 template <std::forward_iterator each>
-std::iter_value_t<each> reduce(each first, each last, detail::source_place at = detail::source_place::current()) {
-  return reduce(loop_options{}, first, last, std::iter_value_t<each>{}, std::plus<>(), at);
+std::iter_value_t<each> reduce(each first, each last, detail::source_place call_site = detail::source_place::current()) {
+  return reduce(loop_options{}, first, last, std::iter_value_t<each>{}, std::plus<>(), call_site);
 }
 
 }  // namespace trimtab::tasks

@@ -47,13 +47,13 @@ class bucket_sorter {
   static constexpr std::size_t shortest = 4'000;  // is worth it
 
   // buffer, bucket_of: of `length`.
-  bucket_sorter(iterator data, std::size_t length, value* buffer, std::uint8_t* bucket_of, compare& less, loop_state& state,
-                std::uint32_t workers)
+  bucket_sorter(iterator data, std::size_t length, value* buffer, std::uint8_t* bucket_of, compare& compare_less,
+                loop_state& state, std::uint32_t workers)
       : m_data(data),
         m_length(length),
         m_buffer(buffer),
         m_bucket_of(bucket_of),
-        m_less(less),
+        m_compare(compare_less),
         m_state(state),
         m_workers(workers),
         // Several for each worker, since they are not of one length.
@@ -65,12 +65,12 @@ class bucket_sorter {
   // If the comparison throws, or it is stopped, before the buckets are sorted, nothing has moved.
   void run() {
     m_state.guarded([&] { choose(); });
-    if (m_state.is_over()) return;
-    each_at_once(m_parts, [&](std::size_t part) { m_state.guarded([&] { classify(part); }); });
-    if (m_state.is_over()) return;
+    if (m_state.has_ended()) return;
+    run_all(m_parts, [&](std::size_t part) { m_state.guarded([&] { classify(part); }); });
+    if (m_state.has_ended()) return;
     add_up();
-    each_at_once(m_parts, [&](std::size_t part) { move_out(part); });
-    each_at_once(buckets(), [&](std::size_t bucket) { sort_bucket(bucket); });
+    run_all(m_parts, [&](std::size_t part) { move_out(part); });
+    run_all(buckets(), [&](std::size_t bucket) { sort_bucket(bucket); });
   }
 
  private:
@@ -89,11 +89,11 @@ class bucket_sorter {
   std::size_t& end_of(std::size_t part, std::size_t bucket) noexcept { return m_ends[part << m_levels | bucket]; }
 
   template <class function>
-  void each_at_once(std::size_t count, function&& f) noexcept {
+  void run_all(std::size_t count, function&& f) noexcept {
     std::atomic<std::size_t> begun{0};
     const auto width = static_cast<std::uint32_t>(std::min<std::size_t>(m_workers, count));
     at_workers(*worker::current(), m_state, width, [&](std::uint32_t) {
-      for (std::size_t each; (each = begun.fetch_add(1, std::memory_order_relaxed)) < count;) f(each);
+      for (std::size_t part; (part = begun.fetch_add(1, std::memory_order_relaxed)) < count;) f(part);
     });
   }
 
@@ -103,11 +103,11 @@ class bucket_sorter {
     else
       return place;
   }
-  static const value& value_of(const splitter& of) {
+  static const value& value_of(const splitter& pivots) {
     if constexpr (is_copied)
-      return of;
+      return pivots;
     else
-      return *of;
+      return *pivots;
   }
 
   // As a tree: that of node i has lesser values at 2 i, the others at 2 i + 1, i from 1 on.
@@ -116,7 +116,7 @@ class bucket_sorter {
     samples.reserve(samples_each * buckets());
     for (std::size_t i = 0; i < samples_each * buckets(); ++i)
       samples.push_back(data(static_cast<std::size_t>(base::mix(i) % m_length)));
-    std::sort(samples.begin(), samples.end(), [this](iterator a, iterator b) { return m_less(*a, *b); });
+    std::sort(samples.begin(), samples.end(), [this](iterator a, iterator b) { return m_compare(*a, *b); });
     m_tree.assign(buckets(), splitter_at(m_data));
     for (std::size_t node = 1; node < buckets(); ++node) {
       const int level = static_cast<int>(std::bit_width(node)) - 1;
@@ -129,11 +129,11 @@ class bucket_sorter {
   void classify(std::size_t part) {
     std::array<std::size_t, std::size_t{1} << most_levels> counts{};
     const std::size_t last = begin_of(part + 1);
-    for (std::size_t first = begin_of(part); first < last && !m_state.is_over();) {
+    for (std::size_t first = begin_of(part); first < last && !m_state.has_ended();) {
       for (const std::size_t end = std::min(first + 4096, last); first < end; ++first) {
         std::size_t node = 1;
         for (int level = 0; level < m_levels; ++level)
-          node = 2 * node + static_cast<std::size_t>(static_cast<bool>(m_less(value_of(m_tree[node]), *data(first))));
+          node = 2 * node + static_cast<std::size_t>(static_cast<bool>(m_compare(value_of(m_tree[node]), *data(first))));
         m_bucket_of[first] = static_cast<std::uint8_t>(node - buckets());
         counts[node - buckets()] += 1;
       }
@@ -159,7 +159,7 @@ class bucket_sorter {
 
   void sort_bucket(std::size_t bucket) noexcept {
     const std::size_t first = bucket == 0 ? 0 : end_of(m_parts - 1, bucket - 1), last = end_of(m_parts - 1, bucket);
-    if (!m_state.is_over()) m_state.guarded([&] { sort_here<kind>(m_buffer + first, m_buffer + last, m_less); });
+    if (!m_state.has_ended()) m_state.guarded([&] { sort_here<kind>(m_buffer + first, m_buffer + last, m_compare); });
     std::move(m_buffer + first, m_buffer + last, data(first));
     std::destroy(m_buffer + first, m_buffer + last);
   }
@@ -168,7 +168,7 @@ class bucket_sorter {
   std::size_t m_length;
   value* m_buffer;
   std::uint8_t* m_bucket_of;
-  compare& m_less;
+  compare& m_compare;
   loop_state& m_state;
   std::uint32_t m_workers;
   int m_levels;
@@ -178,28 +178,28 @@ class bucket_sorter {
 };
 
 template <sort_kind kind, class iterator, class compare>
-void sort(const algorithm_call& how, iterator first, iterator last, compare& less) {
+void sort(const algorithm_call& call, iterator first, iterator last, compare& compare_less) {
   using value = std::iter_value_t<iterator>;
   const auto length = static_cast<std::size_t>(last - first);
   // Only of what can be moved into raw memory without fail.
   constexpr bool is_movable = std::is_nothrow_move_constructible_v<value> && std::is_nothrow_move_assignable_v<value> &&
                               std::is_same_v<std::iter_reference_t<iterator>, value&>;
-  loop_state state(how);
-  if (state.is_over()) state.check();
+  loop_state state(call);
+  if (state.has_ended()) state.check();
   if constexpr (is_movable) {
     using sorting = bucket_sorter<kind, iterator, compare>;
     if (length >= sorting::shortest)
-      return on_worker(how, [&] {
+      return on_worker(call, [&] {
         const std::uint32_t workers = worker::current()->owner().active_workers();
-        if (workers == 1 && !state.may_stop()) return sort_here<kind>(first, last, less);
+        if (workers == 1 && !state.may_stop()) return sort_here<kind>(first, last, compare_less);
         const sort_buffer<value> buffer(length);
         const sort_buffer<std::uint8_t> bucket_of(length);
-        if (buffer.values() == nullptr || bucket_of.values() == nullptr) return sort_here<kind>(first, last, less);
-        sorting(first, length, buffer.values(), bucket_of.values(), less, state, workers).run();
+        if (buffer.values() == nullptr || bucket_of.values() == nullptr) return sort_here<kind>(first, last, compare_less);
+        sorting(first, length, buffer.values(), bucket_of.values(), compare_less, state, workers).run();
         state.check();
       });
   }
-  sort_here<kind>(first, last, less);
+  sort_here<kind>(first, last, compare_less);
 }
 
 }  // namespace detail
@@ -207,24 +207,26 @@ void sort(const algorithm_call& how, iterator first, iterator last, compare& les
 // As std::sort and std::stable_sort, with as much memory again and a byte for each value; numbers in their own order are
 // sorted without branches. Also when less throws: what is left is in no order, and not all of it need be what was there.
 template <detail::loop_how given = loop_options, std::random_access_iterator iterator, class compare = std::less<>>
-void sort(given&& how, iterator first, iterator last, compare less = {},
-          detail::source_place at = detail::source_place::current()) {
-  detail::sort<detail::sort_kind::any>(detail::call_of("sort", how, at), first, last, less);
+void sort(given&& options, iterator first, iterator last, compare compare_less = {},
+          detail::source_place call_site = detail::source_place::current()) {
+  detail::sort<detail::sort_kind::unstable>(detail::call_of("sort", options, call_site), first, last, compare_less);
 }
 template <std::random_access_iterator iterator, class compare = std::less<>>
-void sort(iterator first, iterator last, compare less = {}, detail::source_place at = detail::source_place::current()) {
-  detail::sort<detail::sort_kind::any>(detail::call_of("sort", loop_options{}, at), first, last, less);
+void sort(iterator first, iterator last, compare compare_less = {},
+          detail::source_place call_site = detail::source_place::current()) {
+  detail::sort<detail::sort_kind::unstable>(detail::call_of("sort", loop_options{}, call_site), first, last, compare_less);
 }
 
 template <detail::loop_how given = loop_options, std::random_access_iterator iterator, class compare = std::less<>>
-void stable_sort(given&& how, iterator first, iterator last, compare less = {},
-                 detail::source_place at = detail::source_place::current()) {
-  detail::sort<detail::sort_kind::stable>(detail::call_of("stable_sort", how, at), first, last, less);
+void stable_sort(given&& options, iterator first, iterator last, compare compare_less = {},
+                 detail::source_place call_site = detail::source_place::current()) {
+  detail::sort<detail::sort_kind::stable>(detail::call_of("stable_sort", options, call_site), first, last, compare_less);
 }
 template <std::random_access_iterator iterator, class compare = std::less<>>
-void stable_sort(iterator first, iterator last, compare less = {},
-                 detail::source_place at = detail::source_place::current()) {
-  detail::sort<detail::sort_kind::stable>(detail::call_of("stable_sort", loop_options{}, at), first, last, less);
+void stable_sort(iterator first, iterator last, compare compare_less = {},
+                 detail::source_place call_site = detail::source_place::current()) {
+  detail::sort<detail::sort_kind::stable>(detail::call_of("stable_sort", loop_options{}, call_site), first, last,
+                                          compare_less);
 }
 
 }  // namespace trimtab::tasks

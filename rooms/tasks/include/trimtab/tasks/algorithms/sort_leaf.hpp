@@ -14,7 +14,7 @@
 
 namespace trimtab::tasks::detail {
 
-enum class sort_kind : bool { any, stable };
+enum class sort_kind : bool { unstable, stable };
 
 template <class value, class compare>
 inline constexpr bool is_plain_order =
@@ -26,13 +26,13 @@ template <sort_kind kind, class iterator, class compare>
 concept sorts_numbers = std::contiguous_iterator<iterator> && std::is_arithmetic_v<std::iter_value_t<iterator>> &&
                         std::is_same_v<std::iter_reference_t<iterator>, std::iter_value_t<iterator>&> &&
                         is_plain_order<std::iter_value_t<iterator>, compare> &&
-                        (kind == sort_kind::any || std::is_integral_v<std::iter_value_t<iterator>>);
+                        (kind == sort_kind::unstable || std::is_integral_v<std::iter_value_t<iterator>>);
 
 // Of numbers that compare as they like (NaN): every loop stays within the range and ends.
 template <class value, class compare>
 class number_sorter {
  public:
-  explicit number_sorter(compare& less) noexcept : m_less(less) {}
+  explicit number_sorter(compare& compare_less) noexcept : m_compare(compare_less) {}
 
   void sort(value* first, value* last) const {
     if (last - first < 2 || is_in_order(first, last)) return;
@@ -45,8 +45,8 @@ class number_sorter {
 
   // Rising, or falling, which is turned round.
   bool is_in_order(value* first, value* last) const {
-    if (std::is_sorted(first, last, m_less)) return true;
-    if (!std::is_sorted(first, last, [this](value a, value b) { return m_less(b, a); })) return false;
+    if (std::is_sorted(first, last, m_compare)) return true;
+    if (!std::is_sorted(first, last, [this](value a, value b) { return m_compare(b, a); })) return false;
     std::reverse(first, last);
     return true;
   }
@@ -55,15 +55,15 @@ class number_sorter {
   void run(value* first, value* last, int levels) const {
     for (; last - first > shortest; --levels) {
       if (levels == 0) {
-        std::make_heap(first, last, m_less);
-        std::sort_heap(first, last, m_less);
+        std::make_heap(first, last, m_compare);
+        std::sort_heap(first, last, m_compare);
         return;
       }
       const value pivot = pivot_of(first, last);
-      value* const middle = partition(first, last, [&](value each) { return m_less(each, pivot); });
+      value* const middle = partition(first, last, [&](value element) { return m_compare(element, pivot); });
       if (middle == first) {
         // Nothing is less: what equals it is in its place.
-        first = partition(first, last, [&](value each) { return !m_less(pivot, each); });
+        first = partition(first, last, [&](value element) { return !m_compare(pivot, element); });
       } else if (middle - first < last - middle) {
         run(first, middle, levels - 1);
         first = middle;
@@ -76,15 +76,15 @@ class number_sorter {
   }
 
   value middle_of(value a, value b, value c) const {
-    if (m_less(b, a)) std::swap(a, b);
-    if (m_less(c, b)) b = c;
-    return m_less(b, a) ? a : b;
+    if (m_compare(b, a)) std::swap(a, b);
+    if (m_compare(c, b)) b = c;
+    return m_compare(b, a) ? a : b;
   }
   value pivot_of(const value* first, const value* last) const {
     const std::ptrdiff_t count = last - first, step = count / 8;
-    const value* const at = first + count / 2;
-    if (count < of_nine) return middle_of(*first, *at, last[-1]);
-    return middle_of(middle_of(*first, first[step], first[2 * step]), middle_of(at[-step], *at, at[step]),
+    const value* const middle = first + count / 2;
+    if (count < of_nine) return middle_of(*first, *middle, last[-1]);
+    return middle_of(middle_of(*first, first[step], first[2 * step]), middle_of(middle[-step], *middle, middle[step]),
                      middle_of(last[-1 - 2 * step], last[-1 - step], last[-1]));
   }
 
@@ -92,35 +92,35 @@ class number_sorter {
   template <class predicate>
   static value* partition(value* first, value* last, predicate&& is_in_front) {
     value* front = first;
-    for (value* each = first; each != last; ++each) {
-      const value here = *each;
-      *each = *front;
-      *front = here;
-      front += is_in_front(here);
+    for (value* element = first; element != last; ++element) {
+      const value current = *element;
+      *element = *front;
+      *front = current;
+      front += is_in_front(current);
     }
     return front;
   }
 
   void insert(value* first, value* last) const {
-    for (value* each = first; each != last; ++each) {
-      const value here = *each;
-      value* hole = each;
-      for (; hole != first && m_less(here, hole[-1]); --hole) *hole = hole[-1];
-      *hole = here;
+    for (value* element = first; element != last; ++element) {
+      const value current = *element;
+      value* hole = element;
+      for (; hole != first && m_compare(current, hole[-1]); --hole) *hole = hole[-1];
+      *hole = current;
     }
   }
 
-  compare& m_less;
+  compare& m_compare;
 };
 
 template <sort_kind kind, class iterator, class compare>
-void sort_here(iterator first, iterator last, compare& less) {
+void sort_here(iterator first, iterator last, compare& compare_less) {
   if constexpr (sorts_numbers<kind, iterator, compare>)
-    number_sorter<std::iter_value_t<iterator>, compare>(less).sort(std::to_address(first), std::to_address(last));
+    number_sorter<std::iter_value_t<iterator>, compare>(compare_less).sort(std::to_address(first), std::to_address(last));
   else if constexpr (kind == sort_kind::stable)
-    std::stable_sort(first, last, less);
+    std::stable_sort(first, last, compare_less);
   else
-    std::sort(first, last, less);
+    std::sort(first, last, compare_less);
 }
 
 }  // namespace trimtab::tasks::detail

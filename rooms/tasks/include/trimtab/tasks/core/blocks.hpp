@@ -31,29 +31,29 @@ class block_cache {
   static constexpr std::size_t classes = largest / grain;
 
   void* allocate(std::size_t bytes) {
-    const std::size_t which = (bytes - 1) / grain;
-    if (which >= classes) [[unlikely]]
+    const std::size_t size_class = (bytes - 1) / grain;
+    if (size_class >= classes) [[unlikely]]
       return large(bytes);
-    free_list& list = m_lists[which];
+    free_list& list = m_lists[size_class];
     if (list.first == nullptr) [[unlikely]]
-      refill(which);
-    block* const taken = list.first;
-    list.first = taken->next;
+      refill(size_class);
+    block* const cached = list.first;
+    list.first = cached->next;
     list.count -= 1;
-    return taken;
+    return cached;
   }
 
-  void free(void* what, std::size_t bytes) noexcept {
-    const std::size_t which = (bytes - 1) / grain;
-    if (which >= classes) [[unlikely]]
-      return free_large(what, bytes);
-    free_list& list = m_lists[which];
-    auto* const freed = static_cast<block*>(what);
+  void free(void* memory, std::size_t bytes) noexcept {
+    const std::size_t size_class = (bytes - 1) / grain;
+    if (size_class >= classes) [[unlikely]]
+      return free_large(memory, bytes);
+    free_list& list = m_lists[size_class];
+    auto* const freed = static_cast<block*>(memory);
     freed->next = list.first;
     list.first = freed;
     list.count += 1;
     if (list.count >= 2 * batch) [[unlikely]]
-      give_back(which);
+      return_batch(size_class);
   }
 
  private:
@@ -66,7 +66,7 @@ class block_cache {
   struct block {
     block* next;
     block* next_batch;  // of the first of a batch
-    block* below[fan];
+    block* children[fan];
     std::uint32_t count;  // of the first of a batch
   };
   static_assert(sizeof(block) <= grain);
@@ -76,11 +76,11 @@ class block_cache {
   };
 
   static void* large(std::size_t bytes);
-  static void free_large(void* what, std::size_t bytes) noexcept;
+  static void free_large(void* memory, std::size_t bytes) noexcept;
   static block* cut_batch(block& first) noexcept;
   static void fetch(block& first) noexcept;
-  void refill(std::size_t which);
-  void give_back(std::size_t which) noexcept;
+  void refill(std::size_t size_class);
+  void return_batch(std::size_t size_class) noexcept;
 
   free_list m_lists[classes];
 };

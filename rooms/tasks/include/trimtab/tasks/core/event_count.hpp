@@ -1,8 +1,8 @@
 // Where workers sleep that find nothing to do. Who goes to sleep says so first and then looks once more; who makes work
 // looks for sleepers afterwards: with both in one total order, one of the two sees the other.
 //
-// D. P. Reed and R. K. Kanodia, "Synchronization with Eventcounts and Sequencers" (CACM 22(2), 1979). The steps prepare, cancel
-// and wait are those of D. Vyukov's event count, which Eigen and Folly use.
+// D. P. Reed and R. K. Kanodia, "Synchronization with Eventcounts and Sequencers" (CACM 22(2), 1979). The steps prepare,
+// cancel and wait are those of D. Vyukov's event count, which Eigen and Folly use.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ class event_count {
   std::uint32_t sleepers() const noexcept { return m_sleepers.load(std::memory_order_seq_cst); }
 
  private:
-  void wake(std::uint32_t most) noexcept;
+  void wake(std::uint32_t limit) noexcept;
 
   alignas(64) std::atomic<std::uint32_t> m_epoch{0};
   std::atomic<std::uint32_t> m_sleepers{0};

@@ -12,14 +12,14 @@ namespace trimtab::tasks {
 
 class inbox {
  public:
-  void put(task& what) noexcept {
-    what.queue_place.store(0, std::memory_order_relaxed);
+  void enqueue(task& item) noexcept {
+    item.queue_place.store(0, std::memory_order_relaxed);
     m_lock.lock();
     if (m_last == nullptr)
-      m_first = &what;
+      m_first = &item;
     else
-      m_last->queue_place.store(reinterpret_cast<std::uintptr_t>(&what), std::memory_order_relaxed);
-    m_last = &what;
+      m_last->queue_place.store(reinterpret_cast<std::uintptr_t>(&item), std::memory_order_relaxed);
+    m_last = &item;
     // seq_cst: who goes to sleep has told so before it looks here (event_count).
     m_size.store(m_size.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
     m_lock.unlock();
@@ -27,19 +27,19 @@ class inbox {
 
   // The same, but while more than so many wait the newest comes first: what runs first then ends, with all that it makes,
   // before what has waited longer begins, so that memory stays bounded where each task makes more of them.
-  void put_bounded(task& what) noexcept {
-    if (m_size.load(std::memory_order_relaxed) <= most_in_turn) return put(what);
+  void enqueue_bounded(task& item) noexcept {
+    if (m_size.load(std::memory_order_relaxed) <= most_in_turn) return enqueue(item);
     m_lock.lock();
-    what.queue_place.store(reinterpret_cast<std::uintptr_t>(m_first), std::memory_order_relaxed);
-    m_first = &what;
-    if (m_last == nullptr) m_last = &what;
+    item.queue_place.store(reinterpret_cast<std::uintptr_t>(m_first), std::memory_order_relaxed);
+    m_first = &item;
+    if (m_last == nullptr) m_last = &item;
     m_size.store(m_size.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
     m_lock.unlock();
   }
   static constexpr std::uint32_t most_in_turn = 1024;
 
   // The oldest, nullptr when there is none.
-  task* take() noexcept {
+  task* dequeue() noexcept {
     if (m_size.load(std::memory_order_seq_cst) == 0) return nullptr;
     m_lock.lock();
     task* const first = m_first;

@@ -17,26 +17,26 @@ template <class function>
 struct forked final : task {
   explicit forked(function& called) noexcept : call(called) {
     run = [](task& self, place) noexcept {
-      auto& own = static_cast<forked&>(self);
+      auto& derived = static_cast<forked&>(self);
       try {
-        own.call();
+        derived.call();
       } catch (...) {
-        own.error = std::current_exception();
+        derived.error = std::current_exception();
       }
-      own.done.complete();
+      derived.ended.complete();
     };
-    what = kind::fork;
+    role = kind::fork;
   }
   function& call;
-  completion done;
+  completion ended;
   std::exception_ptr error;
 };
 
 template <class function>
-void describe_fork(task& fork, const function& f, worker& here) noexcept {
+void describe_fork(task& fork, const function& f, worker& this_worker) noexcept {
   fork.kind_of_work = &kind_of<function>;
   fork.subject = recorded_subject(f);
-  if (fork.subject != 0) here.record_made(fork);
+  if (fork.subject != 0) this_worker.record_made(fork);
 }
 
 // Calls f() on a stack of its own, with what it throws.
@@ -48,11 +48,11 @@ void call_on_new_stack(function&& f) {
   } here{f, nullptr};
   worker::run_on_new_stack(
       [](void* argument) noexcept {
-        auto& own = *static_cast<called*>(argument);
+        auto& derived = *static_cast<called*>(argument);
         try {
-          own.call();
+          derived.call();
         } catch (...) {
-          own.error = std::current_exception();
+          derived.error = std::current_exception();
         }
       },
       &here);
@@ -67,41 +67,41 @@ void call_on_new_stack(function&& f) {
 // done; those after it may not have been called.
 template <class first, class second>
 void invoke(first&& f, second&& g) {
-  worker* here = worker::current();
-  if (here == nullptr) [[unlikely]] {
+  worker* this_worker = worker::current();
+  if (this_worker == nullptr) [[unlikely]] {
     f();
     g();
     return;
   }
-  if (here->is_stack_low()) [[unlikely]]
+  if (this_worker->is_stack_low()) [[unlikely]]
     return detail::call_on_new_stack([&] { invoke(f, g); });
-  detail::forked<std::remove_reference_t<second>> other(g);
-  if (recording::is_on()) [[unlikely]]
-    detail::describe_fork(other, g, *here);
-  here->fork(other);
+  detail::forked<std::remove_reference_t<second>> right_fork(g);
+  if (recording::is_enabled()) [[unlikely]]
+    detail::describe_fork(right_fork, g, *this_worker);
+  this_worker->fork(right_fork);
   try {
     f();
   } catch (...) {
-    if (!worker::current()->take(other)) other.done.wait(wait_reason::fork);
+    if (!worker::current()->claim(right_fork)) right_fork.ended.wait(wait_reason::fork);
     throw;
   }
   // f may have waited, and gone on at another worker.
-  here = worker::current();
-  if (here->take(other)) [[likely]] {
-    if (other.subject == 0 || here->counts_as_running(other)) [[likely]]
+  this_worker = worker::current();
+  if (this_worker->claim(right_fork)) [[likely]] {
+    if (right_fork.subject == 0 || this_worker->counts_as_running(right_fork)) [[likely]]
       return static_cast<void>(g());
-    if (here->call_recorded(other, g)) return;
-    here->run_fork_in_place(other);
+    if (this_worker->call_recorded(right_fork, g)) return;
+    this_worker->run_fork_in_place(right_fork);
   } else {
-    other.done.wait(wait_reason::fork);
+    right_fork.ended.wait(wait_reason::fork);
   }
-  if (other.error) std::rethrow_exception(other.error);
+  if (right_fork.error) std::rethrow_exception(right_fork.error);
 }
 
 template <class first, class second, class... more>
   requires(sizeof...(more) > 0)
-void invoke(first&& f, second&& g, more&&... others) {
-  invoke(f, [&] { invoke(g, others...); });
+void invoke(first&& f, second&& g, more&&... rest) {
+  invoke(f, [&] { invoke(g, rest...); });
 }
 
 }  // namespace trimtab::tasks

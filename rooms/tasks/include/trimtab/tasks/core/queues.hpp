@@ -15,8 +15,8 @@ namespace trimtab::tasks {
 // A count with one writer: no locked instruction. Others may read it at any time.
 class single_writer_count {
  public:
-  void add(std::uint64_t more = 1) noexcept {
-    m_value.store(m_value.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  void add(std::uint64_t count = 1) noexcept {
+    m_value.store(m_value.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   }
   // Who reads it sees what was done before.
   void add_released() noexcept { m_value.store(m_value.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
@@ -35,8 +35,8 @@ struct queue_counts {
 };
 
 struct alignas(64) worker_queues {
-  worker_queues(task_deque::offering when, std::uint32_t worker, std::uint32_t in_domain)
-      : normal(when), high(when, 16), number(worker), domain(in_domain), random(base::mix(worker + 1)) {}
+  worker_queues(task_deque::offering offers, std::uint32_t worker, std::uint32_t in_domain)
+      : normal(offers), high(offers, 16), number(worker), domain(in_domain), random(base::mix(worker + 1)) {}
 
   task_deque normal;  // forks of `invoke` always lie here
   task_deque high;
@@ -61,7 +61,7 @@ struct alignas(64) worker_queues {
 struct queues {
   // domains: one entry a worker, its domain of memory; empty: one domain.
   explicit queues(std::uint32_t workers, const std::vector<std::uint32_t>& domains = {},
-                  task_deque::offering when = task_deque::offering::on_demand);
+                  task_deque::offering offers = task_deque::offering::on_demand);
 
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(workers.size()); }
   worker_queues& operator[](std::uint32_t number) noexcept { return *workers[number]; }
@@ -75,7 +75,7 @@ struct queues {
   std::uint64_t length() const noexcept;  // as that of worker_queues
   std::uint64_t tasks() const noexcept;
   // Something has come from outside that this worker may take.
-  bool has_incoming(const worker_queues& own) const noexcept;
+  bool has_incoming(const worker_queues& own_queues) const noexcept;
 
   std::vector<std::unique_ptr<worker_queues>> workers;
   inbox low;

@@ -1,16 +1,16 @@
-// What a runtime tells Trimtab's recorder, under `trimtab run`. Elsewhere is_on() is false, and nothing else is to be
+// What a runtime tells Trimtab's recorder, under `trimtab run`. Elsewhere is_enabled() is false, and nothing else is to be
 // called: that one relaxed load is all that a task then costs.
 //
 // Two levels. `profile`: tasks are counted, each worker by itself (tally), and told of many at a time. `trace`: each
-// task is told of when something happens to it (task_*), under the identity that `made` gave it.
+// task is told of when something happens to it (task_*), under the identity that `record_created` gave it.
 //
 //   runtime's constructor   m_recorded = recording::attach("runtime");
 //   worker thread, first    recording::worker_begins(m_recorded, number);
 //   at each change          recording::worker_state(recording::state::looks);
 //   last                    m_tally.flush(); recording::worker_ends();
-//   a task is made          if (recording::is_on()) task.subject = recording::kind_of_call<function>::subject(f),
-//                           task.id = recording::made(task.subject, m_tally);
-//   it is run               if (recording::is_on()) { recording::run_guard here(task.subject, task.id, m_tally); ... }
+//   a task is made          if (recording::is_enabled()) task.subject = recording::kind_of_call<function>::subject(f),
+//                           task.id = recording::record_created(task.subject, m_tally);
+//   it is run               if (recording::is_enabled()) { recording::run_guard guard(task.subject, task.id, m_tally); ... }
 //
 // All functions may be called from any thread, do not throw, and allocate nothing on the paths of tasks. Identities and
 // subjects are 0 for what is not recorded; every function takes these and does nothing.
@@ -27,14 +27,14 @@
 
 namespace trimtab::tasks::recording {
 
-enum class level : std::uint32_t { off = 0, profile = 2, trace = 3 };
+enum class level : std::uint32_t { disabled = 0, profile = 2, trace = 3 };
 
 // What a worker does, as of now. Work that the first look at every queue finds is part of `runs`.
-enum class state : std::uint32_t { none, runs, looks, idle, capped };
+enum class state : std::uint32_t { absent, runs, looks, idle, capped };
 
 // What a task waits for, or what one task gives another.
 enum class cause : std::uint32_t {
-  other,
+  unknown,
   future,
   slot,  // an input of a task of a graph
   mutex,
@@ -48,14 +48,14 @@ enum class cause : std::uint32_t {
 };
 
 namespace detail {
-inline constinit std::atomic<level> current{level::off};
+inline constinit std::atomic<level> current{level::disabled};
 // Rises in a forked child, where all subjects are new.
 inline constinit std::atomic<std::uint32_t> generation{1};
-// Of code, also into `known`.
-std::uint32_t find_subject(std::atomic<std::uint64_t>& known, const void* code) noexcept;
+// The subject of `code`, which is also stored in `cache`.
+std::uint32_t find_subject(std::atomic<std::uint64_t>& cache, const void* code) noexcept;
 }  // namespace detail
 
-inline bool is_on() noexcept { return detail::current.load(std::memory_order_relaxed) != level::off; }
+inline bool is_enabled() noexcept { return detail::current.load(std::memory_order_relaxed) != level::disabled; }
 inline bool traces() noexcept { return detail::current.load(std::memory_order_relaxed) == level::trace; }
 
 // Once per runtime, before its workers begin; turns recording on where the process is watched. Returns what its
@@ -82,16 +82,16 @@ class kind {
                           std::uint32_t line = 0) noexcept
       : m_code(code), m_name(name), m_file(file), m_line(line) {}
   std::uint32_t subject() noexcept {
-    const std::uint64_t known = m_known.load(std::memory_order_relaxed);
-    if (known >> 32 == detail::generation.load(std::memory_order_relaxed)) [[likely]]
-      return static_cast<std::uint32_t>(known);
+    const std::uint64_t cached = m_cached.load(std::memory_order_relaxed);
+    if (cached >> 32 == detail::generation.load(std::memory_order_relaxed)) [[likely]]
+      return static_cast<std::uint32_t>(cached);
     return find();
   }
 
  private:
   std::uint32_t find() noexcept;
 
-  std::atomic<std::uint64_t> m_known{0};  // generation and subject
+  std::atomic<std::uint64_t> m_cached{0};  // generation and subject
   const void* m_code;
   const char* m_name;
   const char* m_file;
@@ -108,9 +108,9 @@ template <class function>
 class kind_of_call {
  public:
   static std::uint32_t subject(const function& callable) noexcept {
-    const std::uint64_t known = s_known.load(std::memory_order_relaxed);
-    if (known >> 32 == detail::generation.load(std::memory_order_relaxed)) [[likely]]
-      return static_cast<std::uint32_t>(known);
+    const std::uint64_t cached = s_known.load(std::memory_order_relaxed);
+    if (cached >> 32 == detail::generation.load(std::memory_order_relaxed)) [[likely]]
+      return static_cast<std::uint32_t>(cached);
     return detail::find_subject(s_known, code_of(callable));
   }
 
@@ -118,33 +118,33 @@ class kind_of_call {
   static inline constinit std::atomic<std::uint64_t> s_known{0};  // generation and subject
 };
 
-// What one thread has counted at profile level, by subject. One thread at a time; `made` and `ran` cost some 2 ns.
+// Counts of one thread at profile level, by subject. Used by one thread at a time. `count_created` and `ran` cost about 2 ns.
 class tally {
  public:
-  [[gnu::always_inline]] void made(std::uint32_t subject) noexcept {
-    if (subject != 0) at(subject).made += 1;
+  [[gnu::always_inline]] void count_created(std::uint32_t subject) noexcept {
+    if (subject != 0) entry_of(subject).created += 1;
   }
   // True: time this one, and tell `took`.
   bool ran(std::uint32_t subject) noexcept {
     if (subject == 0) [[unlikely]]
       return false;
     m_ran += 1;
-    entry& mine = at(subject);
-    return ++mine.ran >= mine.next_timed;
+    entry& counted = entry_of(subject);
+    return ++counted.ran >= counted.next_timed;
   }
   // False: `ran` would ask for its time, and nothing was counted. For calls that are to be inlined.
   [[gnu::always_inline]] bool ran_untimed(std::uint32_t subject) noexcept {
-    entry& mine = at(subject);
-    if (mine.ran + 1 >= mine.next_timed) [[unlikely]]
+    entry& counted = entry_of(subject);
+    if (counted.ran + 1 >= counted.next_timed) [[unlikely]]
       return false;
-    mine.ran += 1;
+    counted.ran += 1;
     m_ran += 1;
     return true;
   }
   // is_inclusive: other tasks ran inside.
   void took(std::uint32_t subject, base::ticks ticks, bool is_inclusive) noexcept;
   void suspended(std::uint32_t subject) noexcept {
-    if (subject != 0) at(subject).suspended += 1;
+    if (subject != 0) entry_of(subject).suspended += 1;
   }
   // Tasks of all subjects that have begun here: the same before and after a task in which no other ran.
   std::uint64_t total() const noexcept { return m_ran; }
@@ -157,7 +157,7 @@ class tally {
   struct alignas(64) entry {
     std::uint32_t subject = 0;
     std::uint32_t timed = 0;
-    std::uint64_t made = 0;
+    std::uint64_t created = 0;
     std::uint64_t ran = 0;
     std::uint64_t next_timed = 1;
     std::uint64_t suspended = 0;
@@ -169,15 +169,15 @@ class tally {
     base::ticks ticks[most_timed] = {};
   };
   static_assert(sizeof(entry) == 128, "found by a shift, and counted in one cache line");
-  entry& at(std::uint32_t subject) noexcept {
-    entry& mine = m_entries[subject % subjects];
-    if (mine.subject != subject) [[unlikely]]
-      replace(mine, subject);
-    return mine;
+  entry& entry_of(std::uint32_t subject) noexcept {
+    entry& counted = m_entries[subject % subjects];
+    if (counted.subject != subject) [[unlikely]]
+      replace(counted, subject);
+    return counted;
   }
   void replace(entry& old, std::uint32_t subject) noexcept;
-  void tell(entry& told) noexcept;
-  static void adapt(entry& told) noexcept;
+  void report(entry& batch) noexcept;
+  static void adapt(entry& batch) noexcept;
 
   std::uint64_t m_ran = 0;
   entry m_entries[subjects];
@@ -187,27 +187,27 @@ class tally {
 tally& tally_of_thread() noexcept;
 
 // Trace level only, apart from task_resumed. A task of identity 0 is none.
-// by: the task that makes it; 0: the one that runs on this thread, if any.
-std::uint64_t task_created(std::uint32_t subject, std::uint64_t by = 0) noexcept;
-// by: the task that made it ready, 0: none.
-void task_ready(std::uint32_t subject, std::uint64_t task, std::uint64_t by = 0) noexcept;
+// cause_task: the task that creates it; 0: the task that runs on this thread, if any.
+std::uint64_t task_created(std::uint32_t subject, std::uint64_t cause_task = 0) noexcept;
+// cause_task: the task that made it ready; 0: none.
+void task_ready(std::uint32_t subject, std::uint64_t task, std::uint64_t cause_task = 0) noexcept;
 void task_begin(std::uint32_t subject, std::uint64_t task) noexcept;
 void task_end(std::uint32_t subject, std::uint64_t task) noexcept;
 // It leaves this thread's stack. awaited: the task that it waits for, if it is one.
-void task_suspended(std::uint32_t subject, std::uint64_t task, cause why, std::uint64_t awaited = 0) noexcept;
+void task_suspended(std::uint32_t subject, std::uint64_t task, cause reason, std::uint64_t awaited = 0) noexcept;
 // On whatever thread. ticks: how long it was, 0: not known. At profile level, too (task may be 0 there).
-void task_resumed(std::uint32_t subject, std::uint64_t task, cause why, base::ticks ticks = 0) noexcept;
-// `after` could not go on before `before` gave it something: told by who gives, when it does.
-void edge(std::uint64_t before, std::uint64_t after, cause why = cause::future) noexcept;
+void task_resumed(std::uint32_t subject, std::uint64_t task, cause reason, base::ticks ticks = 0) noexcept;
+// `successor` could not continue before `predecessor` gave it something. Called by the one that gives it, at that moment.
+void edge(std::uint64_t predecessor, std::uint64_t successor, cause reason = cause::future) noexcept;
 
 // A figure by path, such as "/threads{locality#0/worker-thread#1}/idle-rate"; 0: not recorded. Takes a lock.
 std::uint32_t counter(const char* path, const char* unit, bool is_cumulative) noexcept;
 void set(std::uint32_t counter, double value) noexcept;  // takes a short lock: for every few milliseconds
 
 // Made, at either level: counts, or gives the identity.
-[[gnu::always_inline]] inline std::uint64_t made(std::uint32_t subject, tally& counts) noexcept {
+[[gnu::always_inline]] inline std::uint64_t record_created(std::uint32_t subject, tally& counts) noexcept {
   if (traces()) return task_created(subject);
-  counts.made(subject);
+  counts.count_created(subject);
   return 0;
 }
 

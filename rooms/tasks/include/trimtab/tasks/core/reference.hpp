@@ -10,25 +10,25 @@ template <class counted>
 class reference {
  public:
   reference() = default;
-  explicit reference(counted& taken_over) noexcept : m_what(&taken_over) {}
-  reference(const reference& other) noexcept : m_what(other.m_what) {
-    if (m_what != nullptr) m_what->retain();
+  explicit reference(counted& owned) noexcept : m_target(&owned) {}
+  reference(const reference& source) noexcept : m_target(source.m_target) {
+    if (m_target != nullptr) m_target->retain();
   }
-  reference(reference&& other) noexcept : m_what(std::exchange(other.m_what, nullptr)) {}
-  reference& operator=(reference other) noexcept {
-    std::swap(m_what, other.m_what);
+  reference(reference&& source) noexcept : m_target(std::exchange(source.m_target, nullptr)) {}
+  reference& operator=(reference source) noexcept {
+    std::swap(m_target, source.m_target);
     return *this;
   }
   ~reference() {
-    if (m_what != nullptr) m_what->release();
+    if (m_target != nullptr) m_target->release();
   }
-  counted* get() const noexcept { return m_what; }
-  counted* operator->() const noexcept { return m_what; }
-  counted& operator*() const noexcept { return *m_what; }
-  explicit operator bool() const noexcept { return m_what != nullptr; }
+  counted* get() const noexcept { return m_target; }
+  counted* operator->() const noexcept { return m_target; }
+  counted& operator*() const noexcept { return *m_target; }
+  explicit operator bool() const noexcept { return m_target != nullptr; }
 
  private:
-  counted* m_what = nullptr;
+  counted* m_target = nullptr;
 };
 
 }  // namespace trimtab::tasks

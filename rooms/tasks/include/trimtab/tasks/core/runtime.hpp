@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "trimtab/tasks/algorithms/grain_source.hpp"
 #include "trimtab/tasks/core/counters.hpp"
 #include "trimtab/tasks/core/event_count.hpp"
-#include "trimtab/tasks/algorithms/grain_source.hpp"
 #include "trimtab/tasks/core/spawn.hpp"
 #include "trimtab/tasks/core/waiting.hpp"
 #include "trimtab/tasks/core/worker.hpp"
@@ -27,7 +27,7 @@ enum class policy : std::uint8_t { local, local_priority, abp_priority, hierarch
 
 class runtime;
 
-const char* name_of(policy which) noexcept;  // "local-priority"
+const char* name_of(policy scheduling) noexcept;  // "local-priority"
 std::optional<policy> policy_of(std::string_view name) noexcept;
 
 struct runtime_options {
@@ -83,9 +83,9 @@ class runtime {
   auto run(function&& f) -> std::invoke_result_t<function&>;
 
   // A new task, to be run once. From any thread; throws in a forked child. hint: a worker's number, or -1.
-  void submit(task& what, std::int32_t hint = -1);
+  void submit(task& item, std::int32_t hint = -1);
   // A task that is known already (count_made_outside, or it waited) is ready.
-  void put(task& what, std::int32_t hint = -1) noexcept;
+  void place(task& item, std::int32_t hint = -1) noexcept;
   void count_made_outside();
 
   // The runtime that threads which are no workers use: the first that was made and still lives; made when there is none.
@@ -96,7 +96,7 @@ class runtime {
   std::uint64_t queue_length() const noexcept { return m_queues.tasks(); }
   // As counted and timed so far by one worker, its present state included (counters.hpp).
   raw_counts raw(std::uint32_t number) const noexcept;
-  std::uint64_t made_outside() const noexcept { return m_made_outside.load(std::memory_order_relaxed); }
+  std::uint64_t created_outside() const noexcept { return m_created_outside.load(std::memory_order_relaxed); }
   // Of its workers, in the run's records (recording::attach); 0: nothing is recorded.
   std::uint32_t recorded_as() const noexcept { return m_recorded; }
   // That this process may use, whole ones: affinity and cgroup quota.
@@ -110,19 +110,19 @@ class runtime {
   struct table;  // the functions that are compiled once for each policy
   template <class which>
   static const table& table_of() noexcept;
-  static const table& table_of(tasks::policy which) noexcept;
+  static const table& table_of(tasks::policy scheduling) noexcept;
 
   void start();
   void stop() noexcept;
-  void work(worker& which) noexcept;
+  void work(worker& member) noexcept;
   stack* make_stack() noexcept;
-  void keep_few_unused(worker& here) noexcept;
+  void keep_few_unused(worker& this_worker) noexcept;
   // Tasks that were made and have not ended. Exact when it is 0.
   std::uint64_t unfinished() const noexcept;
-  bool is_over() const noexcept { return unfinished() == 0; }
+  bool has_ended() const noexcept { return unfinished() == 0; }
   void tell_if_stuck() noexcept;
-  // who: as the policy says it.
-  void wake(std::uint32_t who) noexcept;
+  // target: as the policy returns it.
+  void wake(std::uint32_t target) noexcept;
   void wake_all() noexcept;
 
   runtime_options m_options;
@@ -138,9 +138,9 @@ class runtime {
   event_count m_capped_events;  // workers above the cap
   event_count m_nap_events;     // workers that leave others alone for a while, because what they steal is too short
   std::atomic<bool> m_is_ending{false};
-  std::atomic<std::uint64_t> m_made_outside{0};
-  std::atomic<std::uint32_t> m_visitors{0};     // threads that are no workers of this runtime, in put()
-  std::atomic<std::uint64_t> m_told_before{0};  // of no less progress has a deadlock been told
+  std::atomic<std::uint64_t> m_created_outside{0};
+  std::atomic<std::uint32_t> m_visitors{0};           // threads that are no workers of this runtime, in place()
+  std::atomic<std::uint64_t> m_reported_progress{0};  // of no less progress has a deadlock been told
   std::uint32_t m_looks;
   base::ticks m_longest_gap;   // between activations that follow each other
   base::ticks m_least_stolen;  // what a steal has to bring in to be worth what it costs the victim
@@ -152,33 +152,33 @@ class runtime {
 
 template <class function>
 auto runtime::run(function&& f) -> std::invoke_result_t<function&> {
-  if (worker* const here = worker::current(); here != nullptr && &here->owner() == this) return f();
+  if (worker* const this_worker = worker::current(); this_worker != nullptr && &this_worker->owner() == this) return f();
   using value = std::invoke_result_t<function&>;
   struct job : task {
     job(function& called) : call(called) {
       run = [](task& self, place) noexcept {
-        auto& own = static_cast<job&>(self);
+        auto& derived = static_cast<job&>(self);
         try {
           if constexpr (std::is_void_v<value>)
-            own.call();
+            derived.call();
           else
-            own.result.emplace(own.call());
+            derived.result.emplace(derived.call());
         } catch (...) {
-          own.error = std::current_exception();
+          derived.error = std::current_exception();
         }
-        own.done.complete();
+        derived.ended.complete();
       };
     }
     function& call;
     std::exception_ptr error;
     std::optional<std::conditional_t<std::is_void_v<value>, bool, value>> result;
-    completion done;
-  } here(f);
-  detail::set_up(here, detail::describe<std::remove_reference_t<function>>({}, f));
-  submit(here);
-  here.done.wait(wait_reason::run);
-  if (here.error) std::rethrow_exception(here.error);
-  if constexpr (!std::is_void_v<value>) return std::move(*here.result);
+    completion ended;
+  } submission(f);
+  detail::set_up(submission, detail::describe<std::remove_reference_t<function>>({}, f));
+  submit(submission);
+  submission.ended.wait(wait_reason::run);
+  if (submission.error) std::rethrow_exception(submission.error);
+  if constexpr (!std::is_void_v<value>) return std::move(*submission.result);
 }
 
 }  // namespace trimtab::tasks

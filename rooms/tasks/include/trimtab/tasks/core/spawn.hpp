@@ -12,7 +12,7 @@ namespace trimtab::tasks {
 class runtime;
 
 // A name for tasks, in reports and recorded runs: `static const trimtab::annotation solve("solve");`, then
-// async({.what = &solve}, f).
+// async({.name = &solve}, f).
 class annotation {
  public:
   constexpr explicit annotation(const char* name, const char* file = __builtin_FILE(),
@@ -28,7 +28,7 @@ class annotation {
 
 struct task_options {
   priority level = priority::normal;
-  const annotation* what = nullptr;  // of static storage
+  const annotation* name = nullptr;  // of static storage
   // Where it had best run, because its data are there: a worker's number. -1: anywhere. A hint.
   std::int32_t worker = -1;
 };
@@ -53,22 +53,22 @@ std::uint32_t recorded_subject(const function& f) noexcept {
 
 template <class function>
 description describe(const task_options& options, const function& f) noexcept {
-  description made{&kind_of<function>, 0, options.level};
-  if (options.what != nullptr) made.kind_of_work = &options.what->kind();
-  if (recording::is_on()) [[unlikely]]
-    made.subject = options.what != nullptr ? options.what->recorded().subject() : recorded_subject(f);
-  return made;
+  description result{&kind_of<function>, 0, options.level};
+  if (options.name != nullptr) result.kind_of_work = &options.name->kind();
+  if (recording::is_enabled()) [[unlikely]]
+    result.subject = options.name != nullptr ? options.name->recorded().subject() : recorded_subject(f);
+  return result;
 }
 
 // Tells the recorder of a new task.
-void record_made(task& what) noexcept;
+void record_made(task& item) noexcept;
 
-inline void set_up(task& what, const description& as) noexcept {
-  what.level = as.level;
-  what.kind_of_work = as.kind_of_work;
-  what.subject = as.subject;
-  if (as.subject != 0) [[unlikely]]
-    record_made(what);
+inline void set_up(task& item, const description& details) noexcept {
+  item.level = details.level;
+  item.kind_of_work = details.kind_of_work;
+  item.subject = details.subject;
+  if (details.subject != 0) [[unlikely]]
+    record_made(item);
 }
 
 // The calling worker's runtime, on other threads the standard one.
@@ -78,10 +78,10 @@ runtime* home_of_caller();
 void count_made();
 
 // To where the policy wants it: the calling worker's queue, or from outside. hint: a worker's number, or -1.
-void make_ready(task& what, runtime& home, std::int32_t hint = -1) noexcept;
+void make_ready(task& item, runtime& home, std::int32_t hint = -1) noexcept;
 
 // A new task that is ready, with what the options say.
-void spawn(task& what, const task_options& options);
+void spawn(task& item, const task_options& options);
 
 }  // namespace detail
 }  // namespace trimtab::tasks

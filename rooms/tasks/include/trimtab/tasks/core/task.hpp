@@ -39,7 +39,7 @@ struct task {
   priority level = priority::normal;
   // A fork's forker waits for it, so that it is not counted; a resumption continues a task that waited (it is pending,
   // the others are staged).
-  enum class kind : std::uint8_t { made, fork, resumption } what = kind::made;
+  enum class kind : std::uint8_t { plain, fork, resumption } role = kind::plain;
   bool is_member = false;  // of a task_scope
 };
 

@@ -8,7 +8,7 @@
 // what it runs takes long, a thief may force the offer (raid): owners mark their operations as busy by plain stores, and
 // a raider makes sure by heavy_fence that the owner is in none and will see it. One owner; any number of thieves.
 //
-// The owner may take any task out again (take), wherever it lies: each task knows its position. What is taken out in the
+// The owner may take any task out again (claim), wherever it lies: each task knows its position. What is taken out in the
 // middle leaves a hole, an empty slot that everybody skips. Holes at either end go at once or with the next operation
 // there, and when the ring is full the owner closes up the others before it lets the ring grow.
 //
@@ -17,10 +17,10 @@
 // m_shift. The pair of tail and split never has the same value twice while something is offered, so no thief can
 // mistake the new offer for the one that it has read.
 //
-// This is the split deque of T. van Dijk and J. van de Pol, "Lace: Non-blocking Split Deque for Work-Stealing" (Euro-Par 2014
-// workshops). Thieves take about half of an offer: D. Hendler and N. Shavit, "Non-blocking Steal-half Work Queues" (PODC 2002).
-// Owners answer requests as in U. Acar, A. Chargueraud and M. Rainey, "Scheduling Parallel Programs by Work Stealing with
-// Private Deques" (PPoPP 2013). Raids, removal from the middle, and holes are additions of this file.
+// This is the split deque of T. van Dijk and J. van de Pol, "Lace: Non-blocking Split Deque for Work-Stealing" (Euro-Par
+// 2014 workshops). Thieves take about half of an offer: D. Hendler and N. Shavit, "Non-blocking Steal-half Work Queues"
+// (PODC 2002). Owners answer requests as in U. Acar, A. Chargueraud and M. Rainey, "Scheduling Parallel Programs by Work
+// Stealing with Private Deques" (PPoPP 2013). Raids, removal from the middle, and holes are additions of this file.
 #pragma once
 
 #include <atomic>
@@ -36,11 +36,11 @@ namespace trimtab::tasks {
 
 class task_deque {
  public:
-  // When the owner offers by itself: never; when nothing is offered; or at the first of a burst of pushes, every so many
+  // When the owner offers without being asked: never; when nothing is offered; or at the first of a burst of pushes, every so many
   // pushes, and in `maintain`. It always does when asked.
-  enum class offering : std::uint8_t { never, on_demand, periodic };
+  enum class offering : std::uint8_t { disabled, on_demand, periodic };
 
-  explicit task_deque(offering when, std::uint32_t capacity = 256);  // capacity: a power of two; it grows
+  explicit task_deque(offering offers, std::uint32_t capacity = 256);  // capacity: a power of two; it grows
   ~task_deque();
   task_deque(const task_deque&) = delete;
   task_deque& operator=(const task_deque&) = delete;
@@ -49,24 +49,24 @@ class task_deque {
 
   // True: something has been offered that was not before, so that a sleeping thief may be woken. Before thieves sleep they
   // make a heavy_fence and ask size(): either they count the task, or the owner sees here what they have stolen.
-  bool push(task& what) noexcept {
+  bool push(task& item) noexcept {
     const bool is_raided = begin();
     const std::uint32_t head = m_head.load(std::memory_order_relaxed);
     if (is_raided || head == m_end) [[unlikely]]
-      return push_slowly(what);
-    put(head, what);
+      return push_slowly(item);
+    store_newest(head, item);
     if (may_offer()) [[unlikely]]
       return offer_pushed();
     leave();
     return false;
   }
 
-  // True: `what` was in the queue, and is the caller's again. The usual case is that it is the newest.
-  bool take(const task& what) noexcept {
+  // True: `item` was in the queue, and now belongs to the caller. The usual case is that it is the newest.
+  bool claim(const task& item) noexcept {
     const bool is_raided = begin();
     const std::uint32_t head = m_head.load(std::memory_order_relaxed);
-    if (is_raided || m_slots[(head - 1) & m_mask].load(std::memory_order_relaxed) != &what || head == m_split) [[unlikely]]
-      return take_slowly(what);
+    if (is_raided || m_slots[(head - 1) & m_mask].load(std::memory_order_relaxed) != &item || head == m_split) [[unlikely]]
+      return take_slowly(item);
     m_head.store(head - 1, std::memory_order_relaxed);
     leave();
     return true;
@@ -76,21 +76,21 @@ class task_deque {
   template <class predicate>
   task* take_newest_if(predicate&& is_wanted, bool& is_offered) noexcept {
     enter();
-    task* found = nullptr;
+    task* item = nullptr;
     if (has_newest()) {
       const std::uint32_t newest = m_head.load(std::memory_order_relaxed) - 1;
-      found = m_slots[newest & m_mask].load(std::memory_order_relaxed);
+      item = m_slots[newest & m_mask].load(std::memory_order_relaxed);
       prefetch(newest - ahead);
-      if (is_wanted(*found)) {
+      if (is_wanted(*item)) {
         m_head.store(newest, std::memory_order_relaxed);
         if (may_offer()) [[unlikely]]
           is_offered |= offer_asked();
       } else {
-        found = nullptr;
+        item = nullptr;
       }
     }
     leave();
-    return found;
+    return item;
   }
 
   // The newest or the oldest task, nullptr when there is none. `is_offered` as what push returns: before the owner runs
@@ -103,13 +103,13 @@ class task_deque {
 
   // The thieves' part.
 
-  // Takes the oldest, at most `most` and about half of what is offered. 0: nothing is offered, or another was faster.
-  std::size_t steal(task** into, std::size_t most) noexcept;
+  // Takes the oldest, at most `limit` and about half of what is offered. 0: nothing is offered, or another was faster.
+  std::size_t steal(task** batch, std::size_t limit) noexcept;
 
-  bool is_offering() const noexcept { return has_any(m_bounds.load(std::memory_order_seq_cst)); }
+  bool is_offering() const noexcept { return is_nonempty(m_bounds.load(std::memory_order_seq_cst)); }
 
   // Asks the owner to offer more at its next operation.
-  void ask() noexcept {
+  void request_offer() noexcept {
     if (!m_is_wanted.load(std::memory_order_relaxed)) m_is_wanted.store(true, std::memory_order_relaxed);
   }
 
@@ -140,7 +140,7 @@ class task_deque {
   // Positions grow without end and wrap. Those in m_bounds are higher by m_shift than all others.
   static constexpr std::uint32_t tail_of(std::uint64_t bounds) noexcept { return static_cast<std::uint32_t>(bounds >> 32); }
   static constexpr std::uint32_t split_of(std::uint64_t bounds) noexcept { return static_cast<std::uint32_t>(bounds); }
-  static constexpr bool has_any(std::uint64_t bounds) noexcept { return tail_of(bounds) != split_of(bounds); }
+  static constexpr bool is_nonempty(std::uint64_t bounds) noexcept { return tail_of(bounds) != split_of(bounds); }
   static constexpr std::uint64_t pack(std::uint32_t tail, std::uint32_t split) noexcept {
     return (std::uint64_t{tail} << 32) | split;
   }
@@ -166,20 +166,20 @@ class task_deque {
     __builtin_prefetch(m_slots[position & m_mask].load(std::memory_order_relaxed), 1);
   }
 
-  void put(std::uint32_t head, task& what) noexcept {
-    what.queue_place.store(head, std::memory_order_relaxed);
-    m_slots[head & m_mask].store(&what, std::memory_order_relaxed);
+  void store_newest(std::uint32_t head, task& item) noexcept {
+    item.queue_place.store(head, std::memory_order_relaxed);
+    m_slots[head & m_mask].store(&item, std::memory_order_relaxed);
     m_head.store(head + 1, std::memory_order_release);
     light_fence();
   }
   bool may_offer() const noexcept {
-    return (!has_any(m_bounds.load(std::memory_order_relaxed)) && m_offering != offering::never) ||
+    return (!is_nonempty(m_bounds.load(std::memory_order_relaxed)) && m_offering != offering::disabled) ||
            m_is_wanted.load(std::memory_order_relaxed);
   }
 
   // These leave.
-  bool push_slowly(task& what) noexcept;
-  bool take_slowly(const task& what) noexcept;
+  bool push_slowly(task& item) noexcept;
+  bool take_slowly(const task& item) noexcept;
   bool offer_pushed() noexcept;
 
   void wait_out_raid() noexcept;
@@ -188,20 +188,20 @@ class task_deque {
   bool offer() noexcept;
   bool offer_left() noexcept;
   bool offer_asked() noexcept;
-  bool take_back() noexcept;
+  bool withdraw_offer() noexcept;
   bool has_newest() noexcept;
-  bool remove(const task& what) noexcept;
+  bool remove(const task& item) noexcept;
   bool remove_offered(std::uint32_t position) noexcept;
   void open_again(std::uint32_t tail_in_bounds) noexcept;
   void make_hole(std::uint32_t position) noexcept;
-  void count_holes(std::uint32_t more) noexcept {
-    m_holes.store(m_holes.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  void count_holes(std::uint32_t count) noexcept {
+    m_holes.store(m_holes.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   }
   void drop_newest_holes() noexcept;
   void drop_oldest_holes() noexcept;
   void close_up() noexcept;
   std::uint32_t shift() const noexcept { return m_shift.load(std::memory_order_relaxed); }
-  task* at(std::uint32_t position) const noexcept { return m_slots[position & m_mask].load(std::memory_order_relaxed); }
+  task* task_at(std::uint32_t position) const noexcept { return m_slots[position & m_mask].load(std::memory_order_relaxed); }
 
   // The owner's line.
   slot* m_slots;

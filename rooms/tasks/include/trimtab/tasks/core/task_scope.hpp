@@ -33,17 +33,17 @@ class task_scope {
   }
   template <class function>
   void spawn(const task_options& options, function&& f) {
-    worker* const here = worker::current();
-    auto& made = make_in_block<spawned<std::decay_t<function>>>(here, *this, std::forward<function>(f), options);
-    if (here != nullptr && here->running_stack() == m_stack && m_stack != nullptr)
+    worker* const this_worker = worker::current();
+    auto& node = make_in_block<spawned<std::decay_t<function>>>(this_worker, *this, std::forward<function>(f), options);
+    if (this_worker != nullptr && this_worker->running_stack() == m_stack && m_stack != nullptr)
       m_spawned += 1;
     else
       m_left.fetch_add(1, std::memory_order_relaxed);
-    if (here != nullptr && options.worker < 0) [[likely]] {
-      here->counters().made.add();
-      here->push(made);
+    if (this_worker != nullptr && options.worker < 0) [[likely]] {
+      this_worker->counters().created.add();
+      this_worker->push(node);
     } else {
-      detail::spawn(made, options);
+      detail::spawn(node, options);
     }
   }
 
@@ -61,8 +61,8 @@ class task_scope {
 
  private:
   struct member : task {
-    explicit member(task_scope& owner) noexcept : of(owner) { is_member = true; }
-    task_scope& of;
+    explicit member(task_scope& owner) noexcept : scope(owner) { is_member = true; }
+    task_scope& scope;
   };
 
   template <class function>
@@ -73,17 +73,17 @@ class task_scope {
       this->run = run_it;
       detail::set_up(*this, detail::describe<function>(options, call));
     }
-    static void run_it(task& self, place where) noexcept {
-      auto& own = static_cast<spawned&>(self);
-      task_scope& of = own.of;
-      if (!of.stop_requested()) try {
-          own.call();
+    static void run_it(task& self, place position) noexcept {
+      auto& derived = static_cast<spawned&>(self);
+      task_scope& scope = derived.scope;
+      if (!scope.stop_requested()) try {
+          derived.call();
         } catch (...) {
-          of.failed(std::current_exception());
+          scope.failed(std::current_exception());
         }
-      destroy_in_block(worker::current(), own);
+      destroy_in_block(worker::current(), derived);
       // The last access to the scope, unless its owner runs this.
-      if (where == place::loop) of.ended();
+      if (position == place::loop) scope.ended();
     }
     function call;
   };
@@ -96,8 +96,8 @@ class task_scope {
     if (m_left.fetch_sub(1, std::memory_order_acq_rel) == 1) m_waiting->complete();
   }
   static stack* stack_of_caller() noexcept {
-    worker* const here = worker::current();
-    return here != nullptr ? here->running_stack() : nullptr;
+    worker* const this_worker = worker::current();
+    return this_worker != nullptr ? this_worker->running_stack() : nullptr;
   }
   void await() noexcept;
   void failed(std::exception_ptr error) noexcept;

@@ -19,8 +19,8 @@ class task_id {
   constexpr task_id() noexcept = default;
   friend constexpr auto operator<=>(const task_id&, const task_id&) noexcept = default;
   template <class character, class traits>
-  friend std::basic_ostream<character, traits>& operator<<(std::basic_ostream<character, traits>& to, task_id which) {
-    return to << which.m_number;
+  friend std::basic_ostream<character, traits>& operator<<(std::basic_ostream<character, traits>& stream, task_id id) {
+    return stream << id.m_number;
   }
 
  private:
@@ -35,7 +35,7 @@ namespace this_task {
 // On a thread that is no worker: that of the thread. Costs a few ns, and nothing for tasks that never ask.
 task_id get_id() noexcept;
 
-// As it was given by an annotation (task_options::what, loop_options::what) or to a task of a graph, "" if it was given
+// As it was given by an annotation (task_options::name, loop_options::name) or to a task of a graph, "" if it was given
 // none.
 const char* name() noexcept;
 
@@ -48,5 +48,5 @@ std::stop_token stop_token() noexcept;
 
 template <>
 struct std::hash<trimtab::tasks::task_id> {
-  std::size_t operator()(trimtab::tasks::task_id of) const noexcept { return std::hash<std::uint32_t>()(of.m_number); }
+  std::size_t operator()(trimtab::tasks::task_id id) const noexcept { return std::hash<std::uint32_t>()(id.m_number); }
 };

@@ -8,7 +8,7 @@
 namespace trimtab::tasks {
 
 enum class wait_reason : std::uint8_t {
-  none,  // it does not wait
+  not_waiting,  // it does not wait
   future,
   mutex,
   shared_mutex,

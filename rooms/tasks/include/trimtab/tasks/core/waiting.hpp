@@ -15,7 +15,7 @@ struct waiter {
   void (*notify)(waiter& self) noexcept = nullptr;
 
   // This one and those behind it. Not under a lock of what they wait for: who is told may destroy that.
-  static void tell_all(waiter* first) noexcept {
+  static void notify_all(waiter* first) noexcept {
     while (first != nullptr) {
       waiter* const next = first->next;
       first->notify(*first);
@@ -35,13 +35,13 @@ class completion {
   // Somebody is to be told.
   bool is_awaited() const noexcept { return m_waiters.load(std::memory_order_acquire) > ready; }
 
-  // False: it has happened already, and `who` will not be told.
-  bool add(waiter& who) noexcept {
-    std::uintptr_t known = m_waiters.load(std::memory_order_acquire);
+  // False: it has happened already, and `waiting` will not be notified.
+  bool add(waiter& waiting) noexcept {
+    std::uintptr_t newest = m_waiters.load(std::memory_order_acquire);
     do {
-      if (known == ready) return false;
-      who.next = reinterpret_cast<waiter*>(known);
-    } while (!m_waiters.compare_exchange_weak(known, reinterpret_cast<std::uintptr_t>(&who), std::memory_order_acq_rel,
+      if (newest == ready) return false;
+      waiting.next = reinterpret_cast<waiter*>(newest);
+    } while (!m_waiters.compare_exchange_weak(newest, reinterpret_cast<std::uintptr_t>(&waiting), std::memory_order_acq_rel,
                                               std::memory_order_acquire));
     return true;
   }
@@ -49,12 +49,12 @@ class completion {
   // Once. Tells all who wait, in the order in which they came. Does not touch the completion after the exchange, so that
   // a waiter may destroy it.
   void complete() noexcept {
-    const std::uintptr_t known = m_waiters.exchange(ready, std::memory_order_acq_rel);
-    if (known != 0) tell(reinterpret_cast<waiter*>(known));
+    const std::uintptr_t newest = m_waiters.exchange(ready, std::memory_order_acq_rel);
+    if (newest != 0) notify_in_order(reinterpret_cast<waiter*>(newest));
   }
 
-  // True: `who` will not be told. False: it has been or is being told.
-  bool remove(waiter& who) noexcept;
+  // True: `waiting` will not be notified. False: it has been notified, or is being notified.
+  bool remove(waiter& waiting) noexcept;
 
   // Instead of complete(), by the only one that knows of it, when nobody is to be told.
   void complete_unshared() noexcept { m_waiters.store(ready, std::memory_order_relaxed); }
@@ -67,7 +67,7 @@ class completion {
 
  private:
   static constexpr std::uintptr_t ready = 1;
-  static void tell(waiter* newest) noexcept;
+  static void notify_in_order(waiter* newest) noexcept;
   void wait_slow(wait_reason reason, const void* object);
 
   std::atomic<std::uintptr_t> m_waiters{0};
@@ -77,9 +77,9 @@ class completion {
 template <class node = waiter>
 struct parked : node {
   parked() noexcept {
-    this->notify = [](waiter& self) noexcept { static_cast<parked&>(self).told.complete(); };
+    this->notify = [](waiter& self) noexcept { static_cast<parked&>(self).notified.complete(); };
   }
-  completion told;
+  completion notified;
 };
 
 }  // namespace trimtab::tasks

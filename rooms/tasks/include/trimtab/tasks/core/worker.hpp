@@ -23,7 +23,7 @@ struct worker_counters {
   single_writer_count started;      // tasks run by the worker's loop
   single_writer_count resumed;      // activations of tasks that had waited
   single_writer_count suspended;    // times that a task waited
-  single_writer_count made;         // tasks that were made here and are not forks of invoke
+  single_writer_count created;      // tasks that were made here and are not forks of invoke
   single_writer_count finished;     // of those, from anywhere, that have ended here
   single_writer_count parked;       // times that the worker went to sleep
   single_writer_count stacks;       // stacks taken into use
@@ -54,7 +54,7 @@ extern thread_local constinit worker* this_threads_worker asm("trimtab_tasks_wor
 
 class alignas(64) worker {
  public:
-  worker(runtime& owner, worker_queues& own, std::uint32_t number) noexcept;
+  worker(runtime& owner, worker_queues& own_queues, std::uint32_t number) noexcept;
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 
@@ -62,12 +62,12 @@ class alignas(64) worker {
   // waited, but a compiler may keep the address of a thread's own variables: it must not see that this is one.
   static worker* current() noexcept {
 #if defined(__x86_64__) && defined(__LP64__) && !defined(TRIMTAB_ASK_CURRENT)
-    worker* here;
+    worker* this_worker;
     asm volatile(
         "movq trimtab_tasks_worker@gottpoff(%%rip), %0\n\t"
         "movq %%fs:(%0), %0"
-        : "=r"(here));
-    return here;
+        : "=r"(this_worker));
+    return this_worker;
 #else
     return ask_current();
 #endif
@@ -82,24 +82,24 @@ class alignas(64) worker {
   worker_queues& own_queues() noexcept { return *m_queues; }
 
   // For structured fork-join: into the worker's own queue, whatever the policy.
-  void fork(task& what) noexcept {
-    if (m_queues->normal.push(what)) [[unlikely]]
+  void fork(task& item) noexcept {
+    if (m_queues->normal.push(item)) [[unlikely]]
       wake();
   }
 
-  // True: `what` was in the worker's own queue and is the caller's to run.
-  bool take(const task& what) noexcept {
-    if (!m_queues->normal.take(what)) [[unlikely]]
+  // True: `item` was in the worker's own queue; now the caller must run it.
+  bool claim(const task& item) noexcept {
+    if (!m_queues->normal.claim(item)) [[unlikely]]
       return false;
     m_counters.in_place.add();
     return true;
   }
 
   // The same for a task that may be of high priority, which has a queue of its own.
-  bool take_by_level(const task& what) noexcept {
-    if (what.level != priority::high) [[likely]]
-      return take(what);
-    if (!m_queues->high.take(what)) return false;
+  bool take_by_level(const task& item) noexcept {
+    if (item.level != priority::high) [[likely]]
+      return claim(item);
+    if (!m_queues->high.claim(item)) return false;
     m_counters.in_place.add();
     return true;
   }
@@ -108,16 +108,16 @@ class alignas(64) worker {
   template <class predicate>
   task* take_newest_if(predicate&& is_wanted) noexcept {
     bool is_offered = false;
-    task* const found = m_queues->normal.take_newest_if(is_wanted, is_offered);
+    task* const item = m_queues->normal.take_newest_if(is_wanted, is_offered);
     if (is_offered) [[unlikely]]
       wake();
-    if (found != nullptr) m_counters.in_place.add();
-    return found;
+    if (item != nullptr) m_counters.in_place.add();
+    return item;
   }
 
   // Runs a task that was taken, in the place of who waits for it, and counts it as finished.
-  void run_in_place(task& taken) noexcept {
-    run_fork_in_place(taken);
+  void run_in_place(task& item) noexcept {
+    run_fork_in_place(item);
     current()->m_counters.finished.add_released();
   }
 
@@ -132,26 +132,27 @@ class alignas(64) worker {
     if (!counts_untimed(fork)) return false;
     // The rest, such as its number, is that of its forker, as where nothing is recorded.
     const struct restored {
-      explicit restored(running_task& of) : on(of), kind_of_work(of.kind_of_work), subject(of.subject) {}
+      explicit restored(running_task& running_here)
+          : running(running_here), kind_of_work(running_here.kind_of_work), subject(running_here.subject) {}
       ~restored() {
-        on.kind_of_work = kind_of_work;
-        on.subject = subject;
+        running.kind_of_work = kind_of_work;
+        running.subject = subject;
       }
-      running_task& on;
+      running_task& running;
       const task_kind* const kind_of_work;
       const std::uint32_t subject;
-    } here(*m_running);
+    } restore(*m_running);
     m_running->kind_of_work = fork.kind_of_work;
     m_running->subject = fork.subject;
     call();
     return true;
   }
   // The same for a recorded fork, which does not count.
-  void run_fork_in_place(task& taken) noexcept {
-    running_task* const here = m_running;
-    const running_task outer = *here;
-    run(taken, task::place::waiter);
-    *here = outer;
+  void run_fork_in_place(task& item) noexcept {
+    running_task* const running = m_running;
+    const running_task outer = *running;
+    run(item, task::place::waiter);
+    *running = outer;
   }
 
   // What runs now on the worker's stack: for reports and the recorder.
@@ -159,7 +160,9 @@ class alignas(64) worker {
   recording::tally& tally() noexcept { return m_tally; }
 
   // Of a task that is recorded: that it has been made.
-  [[gnu::always_inline]] void record_made(task& what) noexcept { what.id = recording::made(what.subject, m_tally); }
+  [[gnu::always_inline]] void record_made(task& item) noexcept {
+    item.id = recording::record_created(item.subject, m_tally);
+  }
 
   // Whether a task with this hint may be pushed here.
   bool suits(std::int32_t hint) const noexcept {
@@ -167,13 +170,13 @@ class alignas(64) worker {
   }
 
   // A new task, or one that is ready to go on, to where the policy wants it.
-  void push(task& what) noexcept {
-    if (m_keeps_own && what.level == priority::normal) [[likely]] {
-      if (m_queues->normal.push(what)) [[unlikely]]
+  void push(task& item) noexcept {
+    if (m_keeps_own && item.level == priority::normal) [[likely]] {
+      if (m_queues->normal.push(item)) [[unlikely]]
         wake();
       return;
     }
-    push_elsewhere(what);
+    push_elsewhere(item);
   }
 
   // Less of the stack is left than what runs now may need: what recurses goes on at another one (run_on_new_stack).
@@ -213,15 +216,15 @@ class alignas(64) worker {
   [[gnu::always_inline]] bool counts_untimed(const task& fork) noexcept {
     return (fork.id | m_running->id) == 0 && m_tally.ran_untimed(fork.subject);
   }
-  void run(task& what, task::place where) noexcept {
-    if (what.subject != 0) [[unlikely]]
-      return run_recorded(what, where);
-    *m_running = {what.kind_of_work, 0, 0};
-    what.run(what, where);
+  void run(task& item, task::place position) noexcept {
+    if (item.subject != 0) [[unlikely]]
+      return run_recorded(item, position);
+    *m_running = {item.kind_of_work, 0, 0};
+    item.run(item, position);
   }
-  void run_recorded(task& what, task::place where) noexcept;
+  void run_recorded(task& item, task::place position) noexcept;
   void wake() noexcept;
-  void push_elsewhere(task& what) noexcept;
+  void push_elsewhere(task& item) noexcept;
   stack& unused_stack();
   // As switching::to calls it, for a stack that is used no more.
   static void recycle(void*, stack* left) noexcept;
@@ -238,7 +241,7 @@ class alignas(64) worker {
   block_cache m_blocks;
   alignas(64) worker_counters m_counters;
   std::atomic<worker_state> m_state{worker_state::looking};
-  std::atomic<base::ticks> m_since{0};
+  std::atomic<base::ticks> m_state_begin{0};
   std::atomic<std::uint32_t> m_changes{0};  // of the state and the times
   void* m_thread_context = nullptr;         // of the thread's own stack while the worker runs on others
   void* m_thread_fiber = nullptr;           // the same for ThreadSanitizer
@@ -258,15 +261,15 @@ class alignas(64) worker {
 };
 
 // As allocate_block and free_block, for who knows the calling worker already (nullptr on other threads).
-inline void* allocate_block(worker* here, std::size_t bytes) {
-  if (here == nullptr || block_cache::is_watched) [[unlikely]]
+inline void* allocate_block(worker* this_worker, std::size_t bytes) {
+  if (this_worker == nullptr || block_cache::is_watched) [[unlikely]]
     return allocate_block(bytes);
-  return here->blocks().allocate(bytes);
+  return this_worker->blocks().allocate(bytes);
 }
-inline void free_block(worker* here, void* block, std::size_t bytes) noexcept {
-  if (here == nullptr || block_cache::is_watched) [[unlikely]]
+inline void free_block(worker* this_worker, void* block, std::size_t bytes) noexcept {
+  if (this_worker == nullptr || block_cache::is_watched) [[unlikely]]
     return free_block(block, bytes);
-  here->blocks().free(block, bytes);
+  this_worker->blocks().free(block, bytes);
 }
 
 // An object in a block of its own. here: the calling worker.
@@ -282,9 +285,9 @@ object& make_in_block(worker* here, arguments&&... from) {
   }
 }
 template <class object>
-void destroy_in_block(worker* here, object& which) noexcept {
-  which.~object();
-  free_block(here, &which, sizeof(object));
+void destroy_in_block(worker* this_worker, object& derived) noexcept {
+  derived.~object();
+  free_block(this_worker, &derived, sizeof(object));
 }
 
 }  // namespace trimtab::tasks

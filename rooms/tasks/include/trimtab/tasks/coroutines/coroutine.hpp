@@ -11,11 +11,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "trimtab/tasks/core/spawn.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 #include "trimtab/tasks/coroutines/coroutine_context.hpp"
 #include "trimtab/tasks/coroutines/resumer.hpp"
-#include "trimtab/tasks/core/spawn.hpp"
 #include "trimtab/tasks/futures/state.hpp"
-#include "trimtab/tasks/core/worker.hpp"
 
 namespace trimtab::tasks {
 
@@ -32,45 +32,45 @@ inline constexpr bool is_named_task<co_task<value>&> = true;
 template <class value>
 inline constexpr bool is_named_task<const co_task<value>&> = true;
 
-// From a coroutine that is suspended to `who`. clang goes there by a jump, which leaves nothing on the stack; GCC only from
-// -O2 on, of which it tells nothing. There on_low_stack() is called when the stack is low, so that long chains go through a
-// queue before its end.
+// Transfers control from a suspended coroutine to `coroutine`. clang does this by a jump, which leaves nothing on the stack. GCC
+// does so only from -O2 on, and no macro says whether it does. So with GCC, on_low_stack() is called when the stack is low:
+// long chains then continue through a queue before the stack ends.
 template <class function>
-std::coroutine_handle<> transfer(std::coroutine_handle<> who, [[maybe_unused]] function&& on_low_stack) {
+std::coroutine_handle<> transfer(std::coroutine_handle<> coroutine, [[maybe_unused]] function&& on_low_stack) {
 #if !defined(__clang__)
-  if (worker* const here = worker::current(); here != nullptr && here->is_stack_low()) {
-    on_low_stack(*here);
+  if (worker* const this_worker = worker::current(); this_worker != nullptr && this_worker->is_stack_low()) {
+    on_low_stack(*this_worker);
     return std::noop_coroutine();
   }
 #endif
-  return who;
+  return coroutine;
 }
 
 // `stopped`.
 std::exception_ptr stopped_error() noexcept;
 
-// What co_await asks, of what it is given: `of` itself, or what its operator gives.
+// The awaiter of what is awaited: the result of its operator co_await if it has one, else the object itself.
 template <class awaited>
-decltype(auto) awaiter_of(awaited&& of) {
-  if constexpr (requires { std::forward<awaited>(of).operator co_await(); })
-    return std::forward<awaited>(of).operator co_await();
-  else if constexpr (requires { operator co_await(std::forward<awaited>(of)); })
-    return operator co_await(std::forward<awaited>(of));
+decltype(auto) awaiter_of(awaited&& source) {
+  if constexpr (requires { std::forward<awaited>(source).operator co_await(); })
+    return std::forward<awaited>(source).operator co_await();
+  else if constexpr (requires { operator co_await(std::forward<awaited>(source)); })
+    return operator co_await(std::forward<awaited>(source));
   else
-    return std::forward<awaited>(of);
+    return std::forward<awaited>(source);
 }
 
 // The same awaiter; its coroutine, one of ours, knows that it is set aside before anyone may resume it.
 template <class awaiter>
 struct awaiter_of_ours {
-  awaiter of;
-  [[gnu::always_inline]] bool await_ready() noexcept(noexcept(of.await_ready())) { return of.await_ready(); }
+  awaiter inner;
+  [[gnu::always_inline]] bool await_ready() noexcept(noexcept(inner.await_ready())) { return inner.await_ready(); }
   template <class promise>
   [[gnu::always_inline]] auto await_suspend(std::coroutine_handle<promise> self) {
     self.promise().is_set_aside();
-    return of.await_suspend(self);
+    return inner.await_suspend(self);
   }
-  [[gnu::always_inline]] decltype(auto) await_resume() { return of.await_resume(); }
+  [[gnu::always_inline]] decltype(auto) await_resume() { return inner.await_resume(); }
 };
 
 // What all promises of ours begin with. As a task it starts the coroutine, or resumes it.
@@ -89,10 +89,10 @@ class coroutine_promise : public task {
   std::suspend_always initial_suspend() const noexcept { return {}; }
 
   template <class awaited>
-  [[gnu::always_inline]] auto await_transform(awaited&& of) {
+  [[gnu::always_inline]] auto await_transform(awaited&& source) {
     static_assert(!is_named_task<awaited&&>,
                   "trimtab: a task is awaited once, and is gone then: write co_await std::move(task).");
-    return awaiter_of_ours<decltype(awaiter_of(std::forward<awaited>(of)))>{awaiter_of(std::forward<awaited>(of))};
+    return awaiter_of_ours<decltype(awaiter_of(std::forward<awaited>(source)))>{awaiter_of(std::forward<awaited>(source))};
   }
 
   // Who goes on after the end: the address of a coroutine, or one of these. That of one which was forked or called is
@@ -108,8 +108,8 @@ class coroutine_promise : public task {
   std::uint32_t number_of_parent = 0;  // the same of the one that waits for this one, a fork
 
   bool is_spawned() const noexcept {
-    const std::uintptr_t to = next_one.load(std::memory_order_relaxed);
-    return to != is_begun && (to & mark) != 0;
+    const std::uintptr_t address = next_one.load(std::memory_order_relaxed);
+    return address != is_begun && (address & mark) != 0;
   }
   // nullptr: it has none, or shares that of its caller.
   coroutine_context* own_context() const noexcept;
@@ -124,23 +124,23 @@ class coroutine_promise : public task {
   // Begins it, as a call on the awaiting one's stack, which processors predict better than a jump to and fro. True: it has
   // ended. False: it waits for something, or the stack was too short to begin it.
   template <class promise>
-  static bool call(worker* here, promise& child) noexcept {
-    if (here == nullptr || here->is_stack_low()) [[unlikely]] {
+  static bool call(worker* this_worker, promise& child) noexcept {
+    if (this_worker == nullptr || this_worker->is_stack_low()) [[unlikely]] {
       child.next_one.store(nobody, std::memory_order_relaxed);
       return false;
     }
     child.next_one.store(is_called, std::memory_order_relaxed);
-    running_task& on = here->running();
-    const task_kind* const kind = on.kind_of_work;
+    running_task& running = this_worker->running();
+    const task_kind* const kind = running.kind_of_work;
     if (child.kind_of_work != kind) [[unlikely]] {
       if (child.kind_of_work == nullptr)
         child.kind_of_work = kind;
       else
-        child.begin_on_top(*here);
+        child.begin_on_top(*this_worker);
     }
     std::coroutine_handle<promise>::from_promise(child).resume();
-    if (on.kind_of_work != kind) [[unlikely]]
-      back_below(on, kind);
+    if (running.kind_of_work != kind) [[unlikely]]
+      return_to_caller(running, kind);
     // Acquire: it may have ended elsewhere.
     return child.next_one.load(std::memory_order_acquire) == has_ended;
   }
@@ -148,25 +148,26 @@ class coroutine_promise : public task {
   // After call() has given false.
   template <class promise>
   static std::coroutine_handle<> await(promise& child, std::coroutine_handle<> parent) noexcept {
-    std::uintptr_t known = child.next_one.load(std::memory_order_acquire);
+    std::uintptr_t newest = child.next_one.load(std::memory_order_acquire);
     const auto address = reinterpret_cast<std::uintptr_t>(parent.address());
-    if (known == nobody) {
+    if (newest == nobody) {
       child.next_one.store(address, std::memory_order_relaxed);
       if (child.begins_elsewhere()) return std::noop_coroutine();
-      return transfer(std::coroutine_handle<promise>::from_promise(child), [&](worker& here) { here.push(child); });
+      return transfer(std::coroutine_handle<promise>::from_promise(child),
+                      [&](worker& this_worker) { this_worker.push(child); });
     }
     // Also if it has ended since call(): await_resume() takes the parent back whenever it was to be suspended.
     child.parent_leaves();
     // The exchange fails only if it has ended meanwhile. Else the parent may go on elsewhere from now on.
-    if (known == has_ended ||
-        !child.next_one.compare_exchange_strong(known, address, std::memory_order_acq_rel, std::memory_order_acquire))
+    if (newest == has_ended ||
+        !child.next_one.compare_exchange_strong(newest, address, std::memory_order_acq_rel, std::memory_order_acquire))
       return parent;
     return std::noop_coroutine();
   }
 
-  static std::coroutine_handle<> go_on(std::uintptr_t address) noexcept {
-    const auto who = std::coroutine_handle<>::from_address(reinterpret_cast<void*>(address));
-    return transfer(who, [&](worker& here) { here.push(make_resumption(who)); });
+  static std::coroutine_handle<> resume_at(std::uintptr_t address) noexcept {
+    const auto caller = std::coroutine_handle<>::from_address(reinterpret_cast<void*>(address));
+    return transfer(caller, [&](worker& this_worker) { this_worker.push(make_resumption(caller)); });
   }
 
   struct at_end {
@@ -182,7 +183,7 @@ class coroutine_promise : public task {
         return std::noop_coroutine();
       }
       if (next == is_begun) return end_of_begun(self.promise());
-      return (next & mark) == 0 ? go_on(next) : self.promise().end_of_spawned(next);
+      return (next & mark) == 0 ? resume_at(next) : self.promise().end_of_spawned(next);
     }
     void await_resume() const noexcept {}
   };
@@ -191,14 +192,14 @@ class coroutine_promise : public task {
  protected:
   explicit coroutine_promise(void (*resume)(task&, place) noexcept) noexcept {
     run = resume;
-    what = kind::fork;
+    role = kind::fork;
   }
 
  private:
   void drop_context() noexcept;
   void tell_end() noexcept;
-  void begin_on_top(worker& here) noexcept;
-  static void back_below(running_task& on, const task_kind* kind) noexcept;
+  void begin_on_top(worker& this_worker) noexcept;
+  static void return_to_caller(running_task& running, const task_kind* kind) noexcept;
   // Called by its parent. Before it has begun: true if it will begin out of a queue.
   bool begins_elsewhere() noexcept;
   void parent_leaves() noexcept;
@@ -206,7 +207,7 @@ class coroutine_promise : public task {
   // Afterwards the frame may be gone.
   static std::coroutine_handle<> end_of_begun(coroutine_promise& self) noexcept {
     const std::uintptr_t waiting = self.next_one.exchange(has_ended, std::memory_order_acq_rel);
-    return waiting != is_begun ? go_on(waiting) : std::noop_coroutine();
+    return waiting != is_begun ? resume_at(waiting) : std::noop_coroutine();
   }
 };
 
@@ -226,7 +227,7 @@ class coroutine_result : public coroutine_promise {
   void unhandled_exception() noexcept { hold_error(std::current_exception()); }
   void tell_stopped() noexcept { hold_error(stopped_error()); }
 
-  value take() {
+  value move_result() {
     if (m_held == holds::error) [[unlikely]]
       std::rethrow_exception(m_error);
     if constexpr (std::is_reference_v<value>)
@@ -263,7 +264,7 @@ class coroutine_result : public coroutine_promise {
     stored_type m_value;
     std::exception_ptr m_error;
   };
-  enum class holds : std::uint8_t { nothing, result, error } m_held = holds::nothing;
+  enum class holds : std::uint8_t { empty, result, error } m_held = holds::empty;
 };
 
 template <class value>
@@ -282,14 +283,14 @@ struct coroutine_returns : coroutine_result<value> {
 template <>
 struct coroutine_returns<void> : coroutine_result<void> {
   using coroutine_result<void>::coroutine_result;
-  void return_void() { hold(nothing{}); }
+  void return_void() { hold(no_value{}); }
 };
 
 // What a spawned coroutine gives its value to.
 template <class value>
 class spawned_state final : public state<value> {
  public:
-  explicit spawned_state(runtime& of) noexcept : state<value>(2, destroy_state<spawned_state>), home(&of) {}
+  explicit spawned_state(runtime& owner) noexcept : state<value>(2, destroy_state<spawned_state>), home(&owner) {}
   runtime* home;
 };
 
@@ -303,9 +304,9 @@ class [[nodiscard]] co_task {
   using handle = std::coroutine_handle<promise_type>;
 
   co_task() = default;
-  co_task(co_task&& other) noexcept : m_coroutine(std::exchange(other.m_coroutine, nullptr)) {}
-  co_task& operator=(co_task other) noexcept {
-    std::swap(m_coroutine, other.m_coroutine);
+  co_task(co_task&& source) noexcept : m_coroutine(std::exchange(source.m_coroutine, nullptr)) {}
+  co_task& operator=(co_task source) noexcept {
+    std::swap(m_coroutine, source.m_coroutine);
     return *this;
   }
   ~co_task() {
@@ -321,7 +322,7 @@ class [[nodiscard]] co_task {
     std::coroutine_handle<> await_suspend(std::coroutine_handle<> parent) const noexcept {
       return detail::coroutine_promise::await(child.promise(), parent);
     }
-    value await_resume() const { return child.promise().take(); }
+    value await_resume() const { return child.promise().move_result(); }
   };
   awaiter operator co_await() && noexcept { return {m_coroutine}; }
 
@@ -335,16 +336,17 @@ class co_task<value>::promise_type : public detail::coroutine_returns<value> {
  public:
   promise_type() noexcept
       : detail::coroutine_returns<value>([](task& self, task::place) noexcept {
-          auto& own = static_cast<promise_type&>(self);
-          const bool has_more = own.what == task::kind::resumption || own.kind_of_work != nullptr || own.number != 0;
-          if (has_more && !own.about_to_run()) [[unlikely]]
-            return own.stop();
-          handle::from_promise(own).resume();
+          auto& derived = static_cast<promise_type&>(self);
+          const bool needs_setup =
+              derived.role == task::kind::resumption || derived.kind_of_work != nullptr || derived.number != 0;
+          if (needs_setup && !derived.about_to_run()) [[unlikely]]
+            return derived.stop();
+          handle::from_promise(derived).resume();
         }) {}
 
   co_task get_return_object() noexcept { return co_task(handle::from_promise(*this)); }
 
-  void gives_to(detail::spawned_state<value>& target) noexcept {
+  void set_target(detail::spawned_state<value>& target) noexcept {
     this->next_one.store(reinterpret_cast<std::uintptr_t>(&target) | this->mark, std::memory_order_relaxed);
   }
 
@@ -360,15 +362,15 @@ class co_task<value>::promise_type : public detail::coroutine_returns<value> {
     if (worker::current() == nullptr) {
       // Resumed by somebody else's thread. To be counted the task must end at a worker.
       this->run = [](task& self, task::place) noexcept {
-        auto& own = static_cast<promise_type&>(self);
-        own.end_of_spawned(own.next_one.load(std::memory_order_relaxed));
+        auto& derived = static_cast<promise_type&>(self);
+        derived.end_of_spawned(derived.next_one.load(std::memory_order_relaxed));
       };
       detail::make_ready(*this, *target.home);
       return std::noop_coroutine();
     }
     this->move_to(target);
     handle::from_promise(*this).destroy();
-    target.done().complete();
+    target.ready_event().complete();
     target.release();
     worker::current()->counters().finished.add_released();
     return std::noop_coroutine();

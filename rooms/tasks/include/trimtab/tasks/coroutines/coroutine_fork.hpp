@@ -27,7 +27,7 @@ class [[nodiscard]] forked_task {
  public:
   using handle = typename co_task<value>::handle;
   explicit forked_task(handle child) noexcept : m_child(child) {}
-  forked_task(forked_task&& other) noexcept : m_child(std::exchange(other.m_child, nullptr)) {}
+  forked_task(forked_task&& source) noexcept : m_child(std::exchange(source.m_child, nullptr)) {}
   forked_task& operator=(forked_task&&) = delete;
   [[gnu::always_inline]] ~forked_task() {
     if (!m_child) return;
@@ -41,15 +41,15 @@ class [[nodiscard]] forked_task {
 
     [[gnu::always_inline]] bool await_ready() const noexcept {
       auto& child = forked.promise();
-      worker* const here = worker::current();
-      if (here != nullptr && here->take(child)) [[likely]]
-        return child.call(here, child);
-      const std::uintptr_t known = child.next_one.load(std::memory_order_acquire);
-      if (known == child.is_begun && here != nullptr) {
+      worker* const this_worker = worker::current();
+      if (this_worker != nullptr && this_worker->claim(child)) [[likely]]
+        return child.call(this_worker, child);
+      const std::uintptr_t newest = child.next_one.load(std::memory_order_acquire);
+      if (newest == child.is_begun && this_worker != nullptr) {
         child.flags |= child.awaited_in_vain;
-        here->counters().suspended.add();
+        this_worker->counters().suspended.add();
       }
-      return known == child.has_ended;
+      return newest == child.has_ended;
     }
     // Afterwards the parent may go on elsewhere, and this be gone.
     std::coroutine_handle<> await_suspend(std::coroutine_handle<> parent) noexcept {
@@ -59,7 +59,7 @@ class [[nodiscard]] forked_task {
       auto& child = forked.promise();
       if (child.flags != 0) [[unlikely]]
         child.parent_is_back();
-      return forked.promise().take();
+      return forked.promise().move_result();
     }
   };
   // Once.
@@ -71,13 +71,13 @@ class [[nodiscard]] forked_task {
 
 // The coroutine may begin at another worker from now on; called on no worker, when it is awaited.
 template <class value>
-[[gnu::always_inline]] inline forked_task<value> fork(co_task<value>&& what) {
-  const auto child = what.release();
-  if (worker* const here = worker::current(); here != nullptr) [[likely]] {
+[[gnu::always_inline]] inline forked_task<value> fork(co_task<value>&& forked_coroutine) {
+  const auto child = forked_coroutine.release();
+  if (worker* const this_worker = worker::current(); this_worker != nullptr) [[likely]] {
     child.promise().next_one.store(child.promise().is_begun, std::memory_order_relaxed);
-    if (recording::is_on() || here->running().kind_of_work != nullptr) [[unlikely]]
-      detail::give_context(child.promise(), *here, detail::code_at(child.address()));
-    here->fork(child.promise());
+    if (recording::is_enabled() || this_worker->running().kind_of_work != nullptr) [[unlikely]]
+      detail::give_context(child.promise(), *this_worker, detail::code_at(child.address()));
+    this_worker->fork(child.promise());
   }
   return forked_task<value>(child);
 }
@@ -86,13 +86,13 @@ template <class value>
 // in what it calls and in what it forks. If stop was requested before it began, it does not begin, and the future throws
 // `stopped`.
 template <class value>
-future<value> spawn(const task_options& options, std::stop_token stop, co_task<value>&& what) {
+future<value> spawn(const task_options& options, std::stop_token stop, co_task<value>&& child) {
   auto& target = detail::make_state<detail::spawned_state<value>>(*detail::home_of_caller());
   auto result = detail::access::future_of<value>(target);
-  const auto coroutine = what.release();
+  const auto coroutine = child.release();
   auto& promise = coroutine.promise();
   promise.level = options.level;
-  promise.gives_to(target);
+  promise.set_target(target);
   try {
     detail::give_context(promise, options, std::move(stop), detail::code_at(coroutine.address()));
     detail::spawn(promise, options);
@@ -105,16 +105,16 @@ future<value> spawn(const task_options& options, std::stop_token stop, co_task<v
 }
 
 template <class value>
-future<value> spawn(const task_options& options, co_task<value>&& what) {
-  return spawn(options, {}, std::move(what));
+future<value> spawn(const task_options& options, co_task<value>&& child) {
+  return spawn(options, {}, std::move(child));
 }
 template <class value>
-future<value> spawn(std::stop_token stop, co_task<value>&& what) {
-  return spawn(task_options{}, std::move(stop), std::move(what));
+future<value> spawn(std::stop_token stop, co_task<value>&& child) {
+  return spawn(task_options{}, std::move(stop), std::move(child));
 }
 template <class value>
-future<value> spawn(co_task<value>&& what) {
-  return spawn(task_options{}, {}, std::move(what));
+future<value> spawn(co_task<value>&& child) {
+  return spawn(task_options{}, {}, std::move(child));
 }
 
 }  // namespace trimtab::tasks

@@ -9,8 +9,8 @@
 
 #include "trimtab/tasks/core/reference.hpp"
 #include "trimtab/tasks/core/spawn.hpp"
-#include "trimtab/tasks/futures/state.hpp"
 #include "trimtab/tasks/coroutines/stoppable.hpp"
+#include "trimtab/tasks/futures/state.hpp"
 #include "trimtab/tasks/sync/timer.hpp"
 
 namespace trimtab::tasks {
@@ -39,10 +39,10 @@ struct is_future<shared_future<value>> : std::true_type {};
 template <class awaited>
 class stoppable_get_awaiter : public stoppable_completion_awaiter {
  public:
-  stoppable_get_awaiter(awaited& of, completion& done, std::stop_token&& stop)
-      : stoppable_completion_awaiter(recording::cause::future, std::move(stop), done), m_awaited(of) {}
+  stoppable_get_awaiter(awaited& source, completion& event, std::stop_token&& stop)
+      : stoppable_completion_awaiter(recording::cause::future, std::move(stop), event), m_awaited(source) {}
   decltype(auto) await_resume() {
-    if (!was_told()) stopped_while_waiting();
+    if (!was_notified()) stopped_while_waiting();
     return m_awaited.get();
   }
 
@@ -62,7 +62,7 @@ class future_base {
   bool wait(const std::stop_token& stop) const { return checked().wait(stop); }
   // For coroutines: co_await f.wait_async(stop), with the same result.
   stoppable_completion_awaiter wait_async(std::stop_token stop) const {
-    return {recording::cause::future, std::move(stop), checked().done()};
+    return {recording::cause::future, std::move(stop), checked().ready_event()};
   }
 
   // Never std::future_status::deferred.
@@ -71,8 +71,8 @@ class future_base {
     return wait_to(deadline_after(time));
   }
   template <class clock, class duration>
-  std::future_status wait_until(const std::chrono::time_point<clock, duration>& when) const {
-    return wait_to(deadline_at(when));
+  std::future_status wait_until(const std::chrono::time_point<clock, duration>& deadline) const {
+    return wait_to(deadline_at(deadline));
   }
 
  protected:
@@ -89,23 +89,23 @@ class future_base {
 
  private:
   std::future_status wait_to(timer::clock::time_point deadline) const {
-    return detail::wait_until(checked().done(), deadline, wait_reason::future) ? std::future_status::ready
-                                                                      : std::future_status::timeout;
+    return detail::wait_until(checked().ready_event(), deadline, wait_reason::future) ? std::future_status::ready
+                                                                                      : std::future_status::timeout;
   }
 };
 
 struct access {
   template <class value>
-  static reference<state<value>>& state_of(future_base<value>& of) noexcept {
-    return of.m_state;
+  static reference<state<value>>& state_of(future_base<value>& source) noexcept {
+    return source.m_state;
   }
   template <class value>
-  static const reference<state<value>>& state_of(const future_base<value>& of) noexcept {
-    return of.m_state;
+  static const reference<state<value>>& state_of(const future_base<value>& source) noexcept {
+    return source.m_state;
   }
   template <class value>
-  static future<value> future_of(state<value>& taken_over) noexcept {
-    return future<value>(reference<state<value>>(taken_over));
+  static future<value> future_of(state<value>& owned) noexcept {
+    return future<value>(reference<state<value>>(owned));
   }
 };
 
@@ -122,7 +122,7 @@ class future : public detail::future_base<value> {
 
   // The value, or throws the exception. The future is invalid afterwards.
   value get() {
-    const auto shared = take();
+    const auto shared = release_state();
     shared->wait();
     if constexpr (std::is_void_v<value>)
       shared->get();
@@ -140,7 +140,7 @@ class future : public detail::future_base<value> {
 
   // For coroutines: co_await f.get_async(stop), with the same result.
   detail::stoppable_get_awaiter<future> get_async(std::stop_token stop) {
-    return {*this, this->checked().done(), std::move(stop)};
+    return {*this, this->checked().ready_event(), std::move(stop)};
   }
 
   shared_future<value> share() noexcept { return shared_future<value>(std::move(this->m_state)); }
@@ -156,7 +156,7 @@ class future : public detail::future_base<value> {
  private:
   friend struct detail::access;
   explicit future(reference<detail::state<value>> shared) noexcept : detail::future_base<value>(std::move(shared)) {}
-  reference<detail::state<value>> take() {
+  reference<detail::state<value>> release_state() {
     this->checked();
     return std::move(this->m_state);
   }
@@ -166,7 +166,7 @@ template <class value>
 class shared_future : public detail::future_base<value> {
  public:
   shared_future() = default;
-  shared_future(future<value>&& from) noexcept : shared_future(from.share()) {}
+  shared_future(future<value>&& source) noexcept : shared_future(source.share()) {}
 
   // const value&, or void, or the reference.
   decltype(auto) get() const {
@@ -184,7 +184,7 @@ class shared_future : public detail::future_base<value> {
     return get();
   }
   detail::stoppable_get_awaiter<const shared_future> get_async(std::stop_token stop) const {
-    return {*this, this->checked().done(), std::move(stop)};
+    return {*this, this->checked().ready_event(), std::move(stop)};
   }
 
   // f(shared_future) becomes a task when this future is ready.
@@ -205,10 +205,10 @@ class promise {
  public:
   promise() : m_state(detail::make_state<detail::plain_state<value>>(1u)) {}
   promise(promise&&) noexcept = default;
-  promise& operator=(promise&& other) noexcept {
+  promise& operator=(promise&& source) noexcept {
     abandon();
-    m_state = std::move(other.m_state);
-    m_is_retrieved = other.m_is_retrieved;
+    m_state = std::move(source.m_state);
+    m_is_retrieved = source.m_is_retrieved;
     return *this;
   }
   ~promise() { abandon(); }
@@ -225,18 +225,18 @@ class promise {
   // Once, as set_exception. void: no argument.
   template <class... given>
     requires(sizeof...(given) == (std::is_void_v<value> ? 0 : 1))
-  void set_value(given&&... from) {
+  void set_value(given&&... inputs) {
     detail::state<value>& shared = unset();
     if constexpr (std::is_reference_v<value>)
-      shared.emplace(&from...);
+      shared.emplace(&inputs...);
     else
-      shared.emplace(std::forward<given>(from)...);
-    shared.done().complete();
+      shared.emplace(std::forward<given>(inputs)...);
+    shared.ready_event().complete();
   }
   void set_exception(std::exception_ptr error) {
     detail::state<value>& shared = unset();
     shared.error() = std::move(error);
-    shared.done().complete();
+    shared.ready_event().complete();
   }
 
  private:
@@ -258,26 +258,26 @@ class promise {
 };
 
 template <class value>
-future<std::decay_t<value>> make_ready_future(value&& from) {
-  auto& made = detail::make_state<detail::plain_state<std::decay_t<value>>>(1u);
-  made.emplace(std::forward<value>(from));
-  made.done().complete_unshared();
-  return detail::access::future_of<std::decay_t<value>>(made);
+future<std::decay_t<value>> make_ready_future(value&& source) {
+  auto& node = detail::make_state<detail::plain_state<std::decay_t<value>>>(1u);
+  node.emplace(std::forward<value>(source));
+  node.ready_event().complete_unshared();
+  return detail::access::future_of<std::decay_t<value>>(node);
 }
 
 inline future<void> make_ready_future() {
-  auto& made = detail::make_state<detail::plain_state<void>>(1u);
-  made.emplace();
-  made.done().complete_unshared();
-  return detail::access::future_of<void>(made);
+  auto& node = detail::make_state<detail::plain_state<void>>(1u);
+  node.emplace();
+  node.ready_event().complete_unshared();
+  return detail::access::future_of<void>(node);
 }
 
 template <class value>
 future<value> make_exceptional_future(std::exception_ptr error) {
-  auto& made = detail::make_state<detail::plain_state<value>>(1u);
-  made.error() = std::move(error);
-  made.done().complete_unshared();
-  return detail::access::future_of<value>(made);
+  auto& node = detail::make_state<detail::plain_state<value>>(1u);
+  node.error() = std::move(error);
+  node.ready_event().complete_unshared();
+  return detail::access::future_of<value>(node);
 }
 
 namespace detail {
@@ -289,13 +289,13 @@ class countdown {
 
   // nodes[i] waits for states[i]; nodes must live until fired. A null state counts as ready.
   struct node : waiter {
-    countdown* of = nullptr;
+    countdown* owner = nullptr;
   };
   void expect(std::size_t count) noexcept { m_left.store(count + 1, std::memory_order_relaxed); }
-  void await(node& with, state_base* which) noexcept {
-    with.of = this;
-    with.notify = [](waiter& self) noexcept { static_cast<node&>(self).of->arrive(); };
-    if (which == nullptr || !which->done().add(with)) arrive();
+  void await(node& entry, state_base* state) noexcept {
+    entry.owner = this;
+    entry.notify = [](waiter& self) noexcept { static_cast<node&>(self).owner->arrive(); };
+    if (state == nullptr || !state->ready_event().add(entry)) arrive();
   }
   void started() noexcept { arrive(); }
 
@@ -307,37 +307,38 @@ class countdown {
   void (*m_fired)(countdown&) noexcept;
 };
 
-enum class comes { at_once, when_told };
+enum class start_time { immediate, on_notify };
 
 // A task that gives a future its value by call(): comes to a queue at once, where who waits for it may find it, or when it
 // is told so.
-template <class value, class function, comes when>
+template <class value, class function, start_time time>
 class call_state : public task, public state<value> {
  public:
   template <class from>
-  call_state(from&& called, const description& as) : call_state(std::forward<from>(called), as, destroy_state<call_state>) {}
+  call_state(from&& called, const description& details)
+      : call_state(std::forward<from>(called), details, destroy_state<call_state>) {}
   ~call_state() {
     if (!m_is_called) m_call.~function();
   }
 
  protected:
   template <class from>
-  call_state(from&& called, const description& as, state_base::destroyer destroy)
-      : state<value>(2, destroy, when == comes::at_once ? this : nullptr), m_call(std::forward<from>(called)) {
+  call_state(from&& called, const description& details, state_base::destroyer destroy)
+      : state<value>(2, destroy, time == start_time::immediate ? this : nullptr), m_call(std::forward<from>(called)) {
     task::run = run_it;
-    set_up(*this, as);
+    set_up(*this, details);
   }
 
  private:
-  static void run_it(task& self, place where) noexcept {
-    auto& own = static_cast<call_state&>(self);
-    own.guarded([&] { own.emplace_result([&]() -> decltype(auto) { return std::move(own.m_call)(); }); });
+  static void run_it(task& self, place position) noexcept {
+    auto& derived = static_cast<call_state&>(self);
+    derived.guarded([&] { derived.emplace_result([&]() -> decltype(auto) { return std::move(derived.m_call)(); }); });
     // Before anyone is told: what the call holds is gone when the future is ready.
-    own.m_is_called = true;
-    own.m_call.~function();
-    if (where == place::waiter) return;
-    own.done().complete();
-    own.release();
+    derived.m_is_called = true;
+    derived.m_call.~function();
+    if (position == place::waiter) return;
+    derived.ready_event().complete();
+    derived.release();
   }
   union {
     function m_call;
@@ -347,20 +348,21 @@ class call_state : public task, public state<value> {
 
 // One that comes when `antecedent` is ready.
 template <class value, class function>
-class continuation_state final : public call_state<value, function, comes::when_told>, public waiter {
+class continuation_state final : public call_state<value, function, start_time::on_notify>, public waiter {
  public:
   template <class from>
-  continuation_state(from&& called, const description& as, std::int32_t hint)
-      : call_state<value, function, comes::when_told>(std::forward<from>(called), as, destroy_state<continuation_state>),
+  continuation_state(from&& called, const description& details, std::int32_t hint)
+      : call_state<value, function, start_time::on_notify>(std::forward<from>(called), details,
+                                                           destroy_state<continuation_state>),
         m_home(home_of_caller()),
         m_hint(hint) {
     notify = [](waiter& self) noexcept {
-      auto& own = static_cast<continuation_state&>(self);
-      make_ready(own, *own.m_home, own.m_hint);
+      auto& derived = static_cast<continuation_state&>(self);
+      make_ready(derived, *derived.m_home, derived.m_hint);
     };
   }
   void start(state_base& antecedent) noexcept {
-    if (!antecedent.done().add(*this)) notify(*this);
+    if (!antecedent.ready_event().add(*this)) notify(*this);
   }
 
  private:
@@ -369,20 +371,20 @@ class continuation_state final : public call_state<value, function, comes::when_
 };
 
 template <class antecedent, class function>
-auto continue_with(antecedent from, const task_options& options, function&& f) {
+auto continue_with(antecedent input, const task_options& options, function&& f) {
   static_assert(std::invocable<std::decay_t<function>, antecedent>,
                 "trimtab: then calls f with the ready future. Take future<T> as parameter, or write "
                 "then(unwrapping(f)) for an f that takes the value.");
   using value = std::invoke_result_t<std::decay_t<function>, antecedent>;
-  auto& awaited = *access::state_of(from);
-  const description as = describe<std::decay_t<function>>(options, f);
-  auto call = [f = std::decay_t<function>(std::forward<function>(f)), from = std::move(from)]() mutable -> value {
-    return std::invoke(std::move(f), std::move(from));
+  auto& awaited = *access::state_of(input);
+  const description details = describe<std::decay_t<function>>(options, f);
+  auto call = [f = std::decay_t<function>(std::forward<function>(f)), input = std::move(input)]() mutable -> value {
+    return std::invoke(std::move(f), std::move(input));
   };
-  auto& made = make_state<continuation_state<value, decltype(call)>>(std::move(call), as, options.worker);
+  auto& node = make_state<continuation_state<value, decltype(call)>>(std::move(call), details, options.worker);
   count_made();
-  auto result = access::future_of<value>(made);
-  made.start(awaited);
+  auto result = access::future_of<value>(node);
+  node.start(awaited);
   return result;
 }
 
@@ -413,7 +415,7 @@ class unwrapped_state final : public state<value>, private waiter {
 
   void start() noexcept {
     notify = [](waiter& self) noexcept { static_cast<unwrapped_state&>(self).outer_is_ready(); };
-    if (!m_outer->done().add(*this)) notify(*this);
+    if (!m_outer->ready_event().add(*this)) notify(*this);
   }
 
  private:
@@ -422,7 +424,7 @@ class unwrapped_state final : public state<value>, private waiter {
     m_inner = access::state_of(m_outer->get());
     if (!m_inner) return end(std::make_exception_ptr(std::future_error(std::future_errc::no_state)));
     notify = [](waiter& self) noexcept { static_cast<unwrapped_state&>(self).inner_is_ready(); };
-    if (!m_inner->done().add(*this)) notify(*this);
+    if (!m_inner->ready_event().add(*this)) notify(*this);
   }
   void inner_is_ready() noexcept {
     if (m_inner->error()) return end(m_inner->error());
@@ -433,7 +435,7 @@ class unwrapped_state final : public state<value>, private waiter {
     this->error() = std::move(error);
     m_outer = {};
     m_inner = {};
-    this->done().complete();
+    this->ready_event().complete();
     this->release();
   }
   reference<state<future<value>>> m_outer;
@@ -447,9 +449,9 @@ future<value>::future(future<future<value>>&& nested) {
   auto outer = detail::access::state_of(nested);
   nested = {};
   if (!outer) return;
-  auto& made = detail::make_state<detail::unwrapped_state<value>>(std::move(outer));
-  *this = detail::access::future_of<value>(made);
-  made.start();
+  auto& node = detail::make_state<detail::unwrapped_state<value>>(std::move(outer));
+  *this = detail::access::future_of<value>(node);
+  node.start();
 }
 
 }  // namespace trimtab::tasks

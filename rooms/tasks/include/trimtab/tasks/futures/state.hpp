@@ -11,9 +11,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "trimtab/tasks/sync/early_end.hpp"
 #include "trimtab/tasks/core/waiting.hpp"
 #include "trimtab/tasks/core/worker.hpp"
+#include "trimtab/tasks/sync/early_end.hpp"
 
 namespace trimtab::tasks::detail {
 
@@ -32,24 +32,24 @@ class state_base {
       m_destroy(*this);
   }
 
-  bool is_ready() const noexcept { return m_done.is_ready(); }
-  completion& done() noexcept { return m_done; }
+  bool is_ready() const noexcept { return m_ready_event.is_ready(); }
+  completion& ready_event() noexcept { return m_ready_event; }
   std::exception_ptr& error() noexcept { return m_error; }
 
   // Returns when the value is there. A task that would give it, has not begun and lies in the
   // worker's own queue is run in place.
   void wait() {
-    if (m_done.is_ready()) return;
+    if (m_ready_event.is_ready()) return;
     if (m_producer != nullptr && run_producer()) return;
     check_may_wait(wait_reason::future);
-    m_done.wait(wait_reason::future);
+    m_ready_event.wait(wait_reason::future);
   }
 
   // False: stop was requested before. Runs nothing in place, so that it can be cut short.
   bool wait(const std::stop_token& stop) {
-    if (m_done.is_ready()) return true;
+    if (m_ready_event.is_ready()) return true;
     check_may_wait(wait_reason::future);
-    return wait_unless(stop, m_done, wait_reason::future, this);
+    return wait_unless(stop, m_ready_event, wait_reason::future, this);
   }
 
   using destroyer = void (*)(state_base&) noexcept;
@@ -71,37 +71,37 @@ class state_base {
 
  private:
   bool run_producer() {
-    worker* const here = worker::current();
-    if (here == nullptr || !here->take_by_level(*m_producer)) return false;
-    if (here->is_stack_low()) [[unlikely]]
-      worker::run_on_new_stack([](void* what) noexcept { worker::current()->run_in_place(*static_cast<task*>(what)); },
+    worker* const this_worker = worker::current();
+    if (this_worker == nullptr || !this_worker->take_by_level(*m_producer)) return false;
+    if (this_worker->is_stack_low()) [[unlikely]]
+      worker::run_on_new_stack([](void* memory) noexcept { worker::current()->run_in_place(*static_cast<task*>(memory)); },
                                m_producer);
     else
-      here->run_in_place(*m_producer);
+      this_worker->run_in_place(*m_producer);
     // If nobody else knows of it: the queue's reference is ours now, the other is the caller's.
-    if (m_references.load(std::memory_order_acquire) == 2 && !m_done.is_awaited()) [[likely]] {
-      m_done.complete_unshared();
+    if (m_references.load(std::memory_order_acquire) == 2 && !m_ready_event.is_awaited()) [[likely]] {
+      m_ready_event.complete_unshared();
       m_references.store(1, std::memory_order_relaxed);
       return true;
     }
-    m_done.complete();
+    m_ready_event.complete();
     release();
     return true;
   }
 
-  completion m_done;
+  completion m_ready_event;
   std::atomic<std::uint32_t> m_references;
   destroyer m_destroy;
   task* m_producer;  // the task that gives the value, if it goes through a queue
   std::exception_ptr m_error;
 };
 
-struct nothing {};
+struct no_value {};
 
 // What is stored for a T: references as pointers, void as nothing.
 template <class value>
 using stored = std::conditional_t<
-    std::is_void_v<value>, nothing,
+    std::is_void_v<value>, no_value,
     std::conditional_t<std::is_reference_v<value>, std::add_pointer_t<std::remove_reference_t<value>>, value>>;
 
 template <class value>
@@ -110,8 +110,8 @@ class state : public state_base {
   using stored_type = stored<value>;
 
   template <class... arguments>
-  void emplace(arguments&&... from) {
-    new (&m_value) stored_type(std::forward<arguments>(from)...);
+  void emplace(arguments&&... inputs) {
+    new (&m_value) stored_type(std::forward<arguments>(inputs)...);
     m_has_value = true;
   }
   // With the result of call().
@@ -152,8 +152,8 @@ class state : public state_base {
 
 // A state in a block of its own, made by make_state. own: the most derived class.
 template <class own>
-void destroy_state(state_base& which) noexcept {
-  destroy_in_block(worker::current(), static_cast<own&>(which));
+void destroy_state(state_base& state) noexcept {
+  destroy_in_block(worker::current(), static_cast<own&>(state));
 }
 
 template <class own, class... arguments>

@@ -33,47 +33,47 @@ struct when_some_result {
 namespace detail {
 
 template <class each>
-void for_each_of(std::vector<each>& all, auto&& look) {
-  for (each& one : all) look(one);
+void visit_futures(std::vector<each>& inputs, auto&& look) {
+  for (each& one : inputs) look(one);
 }
 template <class... each>
-void for_each_of(std::tuple<each...>& all, auto&& look) {
-  std::apply([&](auto&... one) { (look(one), ...); }, all);
+void visit_futures(std::tuple<each...>& inputs, auto&& look) {
+  std::apply([&](auto&... input) { (look(input), ...); }, inputs);
 }
 
 // Ready when `needed` of the futures are. result: what is made of them then.
 template <class sequence, class result>
 class when_state final : public state<result> {
   struct node : waiter {
-    when_state* of = nullptr;
+    when_state* owner = nullptr;
     state_base* awaited = nullptr;
   };
 
  public:
   // One reference is the future's, one that of whoever is still to be told: start() and the nodes.
-  when_state(sequence&& all, std::size_t count, std::size_t needed)
+  when_state(sequence&& inputs, std::size_t count, std::size_t needed)
       : state<result>(2, destroy_state<when_state>),
-        m_all(std::move(all)),
+        m_inputs(std::move(inputs)),
         m_nodes(std::make_unique<node[]>(count)),
         m_count(count),
         m_needed(needed) {}
 
   void start() noexcept {
     std::size_t index = 0;
-    for_each_of(m_all, [&](auto& one) {
-      node& at = m_nodes[index++];
-      at.of = this;
-      at.notify = [](waiter& self) noexcept {
-        when_state& of = *static_cast<node&>(self).of;
-        of.arrived();
-        of.release();
+    visit_futures(m_inputs, [&](auto& input) {
+      node& entry = m_nodes[index++];
+      entry.owner = this;
+      entry.notify = [](waiter& self) noexcept {
+        when_state& owner = *static_cast<node&>(self).owner;
+        owner.arrived();
+        owner.release();
       };
       this->retain();
-      if (access::state_of(one)) {
-        at.awaited = &*access::state_of(one);
-        if (at.awaited->done().add(at)) return;
+      if (access::state_of(input)) {
+        entry.awaited = &*access::state_of(input);
+        if (entry.awaited->ready_event().add(entry)) return;
       }
-      at.awaited = nullptr;
+      entry.awaited = nullptr;
       arrived();
       this->release();
     });
@@ -90,30 +90,30 @@ class when_state final : public state<result> {
     // Those that are not ready forget us: they may live long.
     if (m_needed < m_count)
       for (std::size_t i = 0; i < m_count; ++i)
-        if (m_nodes[i].awaited != nullptr && m_nodes[i].awaited->done().remove(m_nodes[i])) this->release();
+        if (m_nodes[i].awaited != nullptr && m_nodes[i].awaited->ready_event().remove(m_nodes[i])) this->release();
     this->guarded([&] {
       if constexpr (std::is_same_v<result, sequence>) {
-        this->emplace(std::move(m_all));
+        this->emplace(std::move(m_inputs));
       } else {
         std::vector<std::size_t> ready;
         std::size_t index = 0;
-        for_each_of(m_all, [&](auto& one) {
-          if (one.ready() || !one.valid()) ready.push_back(index);
+        visit_futures(m_inputs, [&](auto& input) {
+          if (input.ready() || !input.valid()) ready.push_back(index);
           index += 1;
         });
         if constexpr (std::is_same_v<result, when_any_result<sequence>>)
-          this->emplace(result{ready.empty() ? static_cast<std::size_t>(-1) : ready.front(), std::move(m_all)});
+          this->emplace(result{ready.empty() ? static_cast<std::size_t>(-1) : ready.front(), std::move(m_inputs)});
         else
-          this->emplace(result{std::move(ready), std::move(m_all)});
+          this->emplace(result{std::move(ready), std::move(m_inputs)});
       }
     });
-    this->done().complete();
+    this->ready_event().complete();
   }
 
   // Nothing ends before all nodes are at their places, however many have arrived.
   static constexpr std::size_t is_started = ~(~std::size_t{0} >> 1);
 
-  sequence m_all;
+  sequence m_inputs;
   std::unique_ptr<node[]> m_nodes;
   std::size_t m_count;
   std::size_t m_needed;
@@ -121,23 +121,23 @@ class when_state final : public state<result> {
 };
 
 template <class result, class sequence>
-future<result> when(sequence&& all, std::size_t count, std::size_t needed) {
-  auto& made = make_state<when_state<sequence, result>>(std::move(all), count, needed);
-  auto given = access::future_of<result>(made);
-  made.start();
-  return given;
+future<result> make_when_state(sequence&& inputs, std::size_t count, std::size_t needed) {
+  auto& node = make_state<when_state<sequence, result>>(std::move(inputs), count, needed);
+  auto state = access::future_of<result>(node);
+  node.start();
+  return state;
 }
 
 template <class iterator>
 auto collected(iterator first, iterator last) {
-  std::vector<typename std::iterator_traits<iterator>::value_type> all;
+  std::vector<typename std::iterator_traits<iterator>::value_type> states;
   for (; first != last; ++first) {
     if constexpr (std::is_copy_constructible_v<typename std::iterator_traits<iterator>::value_type>)
-      all.push_back(*first);
+      states.push_back(*first);
     else
-      all.push_back(std::move(*first));
+      states.push_back(std::move(*first));
   }
-  return all;
+  return states;
 }
 
 inline std::size_t checked_some(std::size_t needed, std::size_t count) {
@@ -152,15 +152,16 @@ inline std::size_t checked_some(std::size_t needed, std::size_t count) {
 // Of futures that are copied (shared) or moved from.
 template <class... futures>
   requires(detail::is_future<std::decay_t<futures>>::value && ...)
-auto when_all(futures&&... all) {
+auto when_all(futures&&... inputs) {
   using sequence = std::tuple<std::decay_t<futures>...>;
-  return detail::when<sequence>(sequence(std::forward<futures>(all)...), sizeof...(futures), sizeof...(futures));
+  return detail::make_when_state<sequence>(sequence(std::forward<futures>(inputs)...), sizeof...(futures),
+                                           sizeof...(futures));
 }
 template <class each>
   requires(detail::is_future<each>::value)
-auto when_all(std::vector<each> all) {
-  const std::size_t count = all.size();
-  return detail::when<std::vector<each>>(std::move(all), count, count);
+auto when_all(std::vector<each> inputs) {
+  const std::size_t count = inputs.size();
+  return detail::make_when_state<std::vector<each>>(std::move(inputs), count, count);
 }
 template <std::input_iterator iterator>
 auto when_all(iterator first, iterator last) {
@@ -169,16 +170,16 @@ auto when_all(iterator first, iterator last) {
 
 template <class... futures>
   requires(detail::is_future<std::decay_t<futures>>::value && ...)
-auto when_any(futures&&... all) {
+auto when_any(futures&&... inputs) {
   using sequence = std::tuple<std::decay_t<futures>...>;
-  return detail::when<when_any_result<sequence>>(sequence(std::forward<futures>(all)...), sizeof...(futures),
-                                                 sizeof...(futures) == 0 ? 0 : 1);
+  return detail::make_when_state<when_any_result<sequence>>(sequence(std::forward<futures>(inputs)...), sizeof...(futures),
+                                                            sizeof...(futures) == 0 ? 0 : 1);
 }
 template <class each>
   requires(detail::is_future<each>::value)
-auto when_any(std::vector<each> all) {
-  const std::size_t count = all.size();
-  return detail::when<when_any_result<std::vector<each>>>(std::move(all), count, count == 0 ? 0 : 1);
+auto when_any(std::vector<each> inputs) {
+  const std::size_t count = inputs.size();
+  return detail::make_when_state<when_any_result<std::vector<each>>>(std::move(inputs), count, count == 0 ? 0 : 1);
 }
 template <std::input_iterator iterator>
 auto when_any(iterator first, iterator last) {
@@ -188,17 +189,18 @@ auto when_any(iterator first, iterator last) {
 // When `needed` are ready. Throws std::invalid_argument if there are fewer.
 template <class... futures>
   requires(detail::is_future<std::decay_t<futures>>::value && ...)
-auto when_some(std::size_t needed, futures&&... all) {
+auto when_some(std::size_t needed, futures&&... inputs) {
   using sequence = std::tuple<std::decay_t<futures>...>;
   detail::checked_some(needed, sizeof...(futures));
-  return detail::when<when_some_result<sequence>>(sequence(std::forward<futures>(all)...), sizeof...(futures), needed);
+  return detail::make_when_state<when_some_result<sequence>>(sequence(std::forward<futures>(inputs)...), sizeof...(futures),
+                                                             needed);
 }
 template <class each>
   requires(detail::is_future<each>::value)
-auto when_some(std::size_t needed, std::vector<each> all) {
-  const std::size_t count = all.size();
+auto when_some(std::size_t needed, std::vector<each> inputs) {
+  const std::size_t count = inputs.size();
   detail::checked_some(needed, count);
-  return detail::when<when_some_result<std::vector<each>>>(std::move(all), count, needed);
+  return detail::make_when_state<when_some_result<std::vector<each>>>(std::move(inputs), count, needed);
 }
 template <std::input_iterator iterator>
 auto when_some(std::size_t needed, iterator first, iterator last) {

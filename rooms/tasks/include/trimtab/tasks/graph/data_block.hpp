@@ -28,8 +28,8 @@ class identity {
   enum class kind : std::uint8_t { task, block, event };
 
   constexpr identity() = default;
-  static identity make(kind what) noexcept;
-  constexpr kind what() const noexcept { return static_cast<kind>(m_value & 3); }
+  static identity next(kind object_kind) noexcept;
+  constexpr kind object_kind() const noexcept { return static_cast<kind>(m_value & 3); }
   constexpr std::uint64_t value() const noexcept { return m_value; }
   constexpr auto operator<=>(const identity&) const = default;
   // "block 5", and with a name "block 5 (a)".
@@ -67,13 +67,13 @@ class data_block {
   struct request {
     request* next = nullptr;
     access_mode mode = access_mode::read_only;
-    answer given = answer::queued;
-    // Not queued any longer: `given`. From the thread that has made way.
-    void (*tell)(request& self) noexcept = nullptr;
+    answer result = answer::queued;
+    // The request is no longer queued: `result` has the answer. Called on the thread that released the block.
+    void (*notify_access)(request& self) noexcept = nullptr;
   };
 
   // One reference, the caller's.
-  static data_block& make(std::shared_ptr<block_memory> memory, std::size_t bytes, std::string_view name);
+  static data_block& create(std::shared_ptr<block_memory> memory, std::size_t bytes, std::string_view name);
   data_block(const data_block&) = delete;
   data_block& operator=(const data_block&) = delete;
 
@@ -86,9 +86,9 @@ class data_block {
   std::size_t bytes() const noexcept { return m_bytes; }
   void* data() const noexcept { return m_data; }
 
-  // queued: `wish` must live until it is told.
+  // queued: `wish` must live until notify_access was called.
   answer acquire(request& wish) noexcept;
-  void give_back() noexcept;
+  void release_access() noexcept;
   // Its memory goes when nobody uses it any longer; who asks from now on is refused.
   void destroy() noexcept;
 
@@ -97,25 +97,25 @@ class data_block {
   bool is_destroyed() noexcept;
 
  private:
-  enum class sharing : std::uint8_t { none, readers, writers };
+  enum class sharing : std::uint8_t { exclusive, readers, writers };
   data_block(std::shared_ptr<block_memory> memory, std::size_t bytes, std::string_view name);
   ~data_block();
   static sharing sharing_of(access_mode mode) noexcept;
   bool admits(access_mode mode) const noexcept;
   void admit(access_mode mode) noexcept;
   request* admit_queued() noexcept;
-  static void tell(request* first) noexcept;
+  static void notify_all(request* first) noexcept;
   void free_data() noexcept;
 
   std::atomic<std::uint32_t> m_references{1};
-  const identity m_id = identity::make(identity::kind::block);
+  const identity m_id = identity::next(identity::kind::block);
   const std::string m_name;
   const std::size_t m_bytes;
   std::shared_ptr<block_memory> m_memory;
   void* m_data;
   base::spin_lock m_lock;  // of the following
   std::uint32_t m_users = 0;
-  sharing m_shared_by = sharing::none;
+  sharing m_shared_by = sharing::exclusive;
   bool m_is_constant = false;
   bool m_is_destroyed = false;
   request* m_first = nullptr;

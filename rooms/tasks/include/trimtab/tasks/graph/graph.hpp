@@ -23,10 +23,10 @@
 #include <utility>
 
 #include "trimtab/tasks/core/blocks.hpp"
-#include "trimtab/tasks/graph/graph_node.hpp"
 #include "trimtab/tasks/core/recording.hpp"
 #include "trimtab/tasks/core/spawn.hpp"
 #include "trimtab/tasks/core/worker.hpp"
+#include "trimtab/tasks/graph/graph_node.hpp"
 
 namespace trimtab::tasks {
 
@@ -57,7 +57,7 @@ class block {
   template <class>
   friend class event;
   friend struct detail_access;
-  explicit block(reference<data_block> of) noexcept : m_block(std::move(of)) {}
+  explicit block(reference<data_block> source) noexcept : m_block(std::move(source)) {}
   reference<data_block> m_block;
 };
 
@@ -80,7 +80,7 @@ class output {
  protected:
   friend class graph;
   friend struct detail_access;
-  explicit output(reference<event_state> of) noexcept : m_state(std::move(of)) {}
+  explicit output(reference<event_state> source) noexcept : m_state(std::move(source)) {}
   reference<event_state> m_state;
 };
 
@@ -100,10 +100,10 @@ class event : public output<value> {
   }
   template <class other>
     requires(std::is_same_v<other, value>)
-  void satisfy(const block<other>& with) const {
-    this->m_state->satisfy(with.m_block);
+  void satisfy(const block<other>& partner) const {
+    this->m_state->satisfy(partner.m_block);
   }
-  void count_up(std::int64_t more = 1) const { this->m_state->count_up(more); }
+  void count_up(std::int64_t count = 1) const { this->m_state->count_up(count); }
 
  private:
   friend class graph;
@@ -112,12 +112,12 @@ class event : public output<value> {
 
 struct detail_access {
   template <class value>
-  static const reference<data_block>& of(const block<value>& what) noexcept {
-    return what.m_block;
+  static const reference<data_block>& unwrap(const block<value>& input) noexcept {
+    return input.m_block;
   }
   template <class value>
-  static const reference<event_state>& of(const output<value>& what) noexcept {
-    return what.m_state;
+  static const reference<event_state>& unwrap(const output<value>& input) noexcept {
+    return input.m_state;
   }
 };
 
@@ -154,13 +154,13 @@ template <>
 inline constexpr bool is_input<event_input> = true;
 
 template <access_mode how, class value>
-data_input<value, how> input_of(const block<value>& what) {
-  return {detail_access::of(what), {}};
+data_input<value, how> input_of(const block<value>& input) {
+  return {detail_access::unwrap(input), {}};
 }
 template <access_mode how, class value>
-data_input<value, how> input_of(const output<value>& what) {
+data_input<value, how> input_of(const output<value>& input) {
   static_assert(!std::is_void_v<value>, "this brings no block: say after(...)");
-  return {{}, detail_access::of(what)};
+  return {{}, detail_access::unwrap(input)};
 }
 
 }  // namespace detail
@@ -168,40 +168,40 @@ data_input<value, how> input_of(const output<value>& what) {
 // Slots: of a block, or of an event or task that brings one. Those that read get std::span<const value>, the others
 // std::span<value>. `after` is for what brings nothing, or whose block is not wanted, and gives no argument.
 template <class source>
-auto read_only(const source& what) {
-  return detail::input_of<access_mode::read_only>(what);
+auto read_only(const source& input) {
+  return detail::input_of<access_mode::read_only>(input);
 }
 template <class source>
-auto constant(const source& what) {
-  return detail::input_of<access_mode::constant>(what);
+auto constant(const source& input) {
+  return detail::input_of<access_mode::constant>(input);
 }
 template <class source>
-auto read_write(const source& what) {
-  return detail::input_of<access_mode::read_write>(what);
+auto read_write(const source& input) {
+  return detail::input_of<access_mode::read_write>(input);
 }
 template <class source>
-auto exclusive_write(const source& what) {
-  return detail::input_of<access_mode::exclusive_write>(what);
+auto exclusive_write(const source& input) {
+  return detail::input_of<access_mode::exclusive_write>(input);
 }
 template <class value>
-detail::event_input after(const output<value>& what) {
-  return {{}, detail_access::of(what)};
+detail::event_input after(const output<value>& input) {
+  return {{}, detail_access::unwrap(input)};
 }
 
 namespace detail {
 
 template <class>
 struct result_block {
-  static constexpr bool is_one = false;
+  static constexpr bool is_block = false;
 };
 template <>
 struct result_block<void> {
-  static constexpr bool is_one = true;
+  static constexpr bool is_block = true;
   using value = void;
 };
 template <class each>
 struct result_block<block<each>> {
-  static constexpr bool is_one = true;
+  static constexpr bool is_block = true;
   using value = each;
 };
 
@@ -212,11 +212,11 @@ class typed_node final : public graph_node {
   using result = decltype(std::apply(std::declval<function&>(), std::declval<arguments>()));
 
   template <class from>
-  typed_node(graph& of, std::string_view name, const task_options& options, from&& called, inputs&&... bound)
-      : graph_node(of, name, free), m_call(std::forward<from>(called)) {
+  typed_node(graph& owner, std::string_view name, const task_options& options, from&& called, inputs&&... bound)
+      : graph_node(owner, name, free), m_call(std::forward<from>(called)) {
     task::run = run_it;
-    std::size_t which = 0;
-    (take(m_slots_here[which++], std::move(bound)), ...);
+    std::size_t size_class = 0;
+    (store_input(m_slots_here[size_class++], std::move(bound)), ...);
     set_up(*this, described(options));
     set_up_slots(m_slots_here, m_order_here, sizeof...(inputs));
   }
@@ -224,37 +224,37 @@ class typed_node final : public graph_node {
  private:
   // In recorded runs by its name, if no annotation says otherwise.
   description described(const task_options& options) const noexcept {
-    if (options.what == nullptr && recording::is_on()) [[unlikely]]
+    if (options.name == nullptr && recording::is_enabled()) [[unlikely]]
       if (const std::uint32_t named = recording::subject_of_name(name()); named != 0)
         return {&kind_of<function>, named, options.level};
     return describe(options, m_call);
   }
   template <class input>
-  static void take(graph_slot& slot, input&& from) noexcept {
-    slot.block = std::move(from.block);
-    slot.source = std::move(from.source);
+  static void store_input(graph_slot& slot, input&& source) noexcept {
+    slot.block = std::move(source.block);
+    slot.source = std::move(source.source);
     slot.mode = input::mode;
     slot.has_data = input::has_data;
   }
   template <std::size_t... each>
-  arguments given(std::index_sequence<each...>) const {
+  arguments load_arguments(std::index_sequence<each...>) const {
     return std::tuple_cat(inputs::argument_of(m_slots_here[each])...);
   }
   static void run_it(task& self, place) noexcept {
-    auto& own = static_cast<typed_node&>(self);
-    reference<data_block> gives;
+    auto& derived = static_cast<typed_node&>(self);
+    reference<data_block> output;
     bool has_failed = false;
     try {
-      auto with = own.given(std::index_sequence_for<inputs...>());
+      auto arguments_of_call = derived.load_arguments(std::index_sequence_for<inputs...>());
       if constexpr (std::is_void_v<result>)
-        std::apply(own.m_call, std::move(with));
+        std::apply(derived.m_call, std::move(arguments_of_call));
       else
-        gives = detail_access::of(std::apply(own.m_call, std::move(with)));
+        output = detail_access::unwrap(std::apply(derived.m_call, std::move(arguments_of_call)));
     } catch (...) {
       has_failed = true;
-      own.fail(std::current_exception());
+      derived.fail(std::current_exception());
     }
-    own.end(std::move(gives), has_failed);
+    derived.end(std::move(output), has_failed);
   }
   static void free(graph_node& self) noexcept { destroy_in_block(worker::current(), static_cast<typed_node&>(self)); }
 
@@ -271,7 +271,7 @@ class graph {
  public:
   // On the calling worker's runtime, or the standard one.
   graph();
-  explicit graph(runtime& on);
+  explicit graph(runtime& executor);
   graph(const graph&) = delete;
   graph& operator=(const graph&) = delete;
   // Waits. Tasks that were never satisfied go with it; errors that were not asked for are dropped.
@@ -281,14 +281,14 @@ class graph {
   template <class value>
   block<value> make_block(std::size_t size, std::string_view name = {}) {
     static_assert(std::is_trivially_copyable_v<value> && alignof(value) <= 64, "blocks are memory");
-    block<value> made(reference<data_block>(data_block::make(m_memory, size * sizeof(value), name)));
-    std::uninitialized_value_construct_n(static_cast<value*>(made.m_block->data()), size);
-    return made;
+    block<value> new_block(reference<data_block>(data_block::create(m_memory, size * sizeof(value), name)));
+    std::uninitialized_value_construct_n(static_cast<value*>(new_block.m_block->data()), size);
+    return new_block;
   }
 
   // value: of the block that it brings.
   template <class value = void>
-  event<value> make_event(std::string_view name = {}, event_kind kind = event_kind::once) {
+  event<value> make_event(std::string_view name = {}, event_kind kind = event_kind::single) {
     return make_counting<value>(kind, 1, name);
   }
   // Happens when it has been satisfied `count` times, at least 1.
@@ -300,13 +300,13 @@ class graph {
     requires(detail::is_input<inputs> && ...)
   auto task(const task_options& options, std::string_view name, function&& f, inputs... slots) {
     using node = detail::typed_node<std::decay_t<function>, inputs...>;
-    using gives = detail::result_block<typename node::result>;
-    static_assert(gives::is_one, "a task of a graph returns nothing, or a block");
-    auto& made =
+    using output_block = detail::result_block<typename node::result>;
+    static_assert(output_block::is_block, "a task of a graph returns nothing, or a block");
+    auto& new_node =
         make_in_block<node>(worker::current(), *this, name, options, std::forward<function>(f), std::move(slots)...);
-    made.output().retain();
-    output<typename gives::value> result{reference<event_state>(made.output())};
-    begin(made, options.worker);
+    new_node.output().retain();
+    output<typename output_block::value> result{reference<event_state>(new_node.output())};
+    begin(new_node, options.worker);
     return result;
   }
   template <class function, class... inputs>
@@ -331,11 +331,11 @@ class graph {
 
   template <class value>
   event<value> make_counting(event_kind kind, std::int64_t count, std::string_view name) {
-    return event<value>(reference<event_state>(*new event_state(identity::make(identity::kind::event), kind, count, name)));
+    return event<value>(reference<event_state>(*new event_state(identity::next(identity::kind::event), kind, count, name)));
   }
-  void begin(detail::graph_node& made, std::int32_t worker);
-  void add(detail::graph_node& made) noexcept;
-  void remove(detail::graph_node& gone) noexcept;
+  void begin(detail::graph_node& node, std::int32_t worker);
+  void add(detail::graph_node& node) noexcept;
+  void remove(detail::graph_node& node) noexcept;
   void began() noexcept { m_active.fetch_add(1, std::memory_order_relaxed); }
   void ended() noexcept {
     if (m_active.fetch_sub(1, std::memory_order_acq_rel) == 1) m_waiting->complete();

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "trimtab/tasks/graph/data_block.hpp"
 #include "trimtab/tasks/core/reference.hpp"
 #include "trimtab/tasks/core/task.hpp"
 #include "trimtab/tasks/core/waiting.hpp"
+#include "trimtab/tasks/graph/data_block.hpp"
 
 namespace trimtab::tasks {
 
@@ -22,9 +22,9 @@ class graph_error : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-// How often an event may be satisfied. once: a second time is an error. sticky: only the first time counts.
+// How often an event may be satisfied. single: a second time is an error. sticky: only the first time counts.
 // latch: as often as it counts, then it has happened.
-enum class event_kind : std::uint8_t { once, sticky, latch };
+enum class event_kind : std::uint8_t { single, sticky, latch };
 
 // Something that happens once, maybe with a block, and the slots that are bound to it.
 class event_state {
@@ -41,18 +41,18 @@ class event_state {
 
   identity id() const noexcept { return m_id; }
   std::string text() const { return m_id.text(m_name); }
-  bool has_happened() const noexcept { return m_done.is_ready(); }
+  bool has_happened() const noexcept { return m_ready_event.is_ready(); }
   // Throws graph_error when it may not be any more.
   void satisfy(reference<data_block> payload);
   // For who alone satisfies it: the task whose output it is.
   void happen(reference<data_block> payload) noexcept;
   // A latch has so many more to count, which must not have happened yet.
-  void count_up(std::int64_t more);
+  void count_up(std::int64_t count);
   // Of an event that has happened; null: none.
   const reference<data_block>& payload() const noexcept { return m_payload; }
-  completion& done() noexcept { return m_done; }
+  completion& ready_event() noexcept { return m_ready_event; }
   // In a traced run, the task that has satisfied it.
-  std::uint64_t satisfied_by() const noexcept { return m_by; }
+  std::uint64_t satisfied_by() const noexcept { return m_satisfied_by; }
   // Those who wait are gone, untold.
   void abandon() noexcept;
 
@@ -65,8 +65,8 @@ class event_state {
   const event_kind m_kind;
   std::atomic<std::int64_t> m_left;
   reference<data_block> m_payload;
-  std::uint64_t m_by = 0;
-  completion m_done;
+  std::uint64_t m_satisfied_by = 0;
+  completion m_ready_event;
 };
 
 namespace detail {
@@ -75,7 +75,7 @@ class graph_node;
 
 // An input of a task: bound to a block, or to an event, which may bring a block.
 struct graph_slot : waiter, data_block::request {
-  graph_node* of = nullptr;
+  graph_node* node = nullptr;
   reference<event_state> source;
   reference<data_block> block;
   bool has_data = false;
@@ -100,7 +100,7 @@ class graph_node : public task {
   std::string missing() const;
 
  protected:
-  graph_node(graph& of, std::string_view name, void (*free)(graph_node&) noexcept);
+  graph_node(graph& owner, std::string_view name, void (*free)(graph_node&) noexcept);
   ~graph_node() = default;
 
   void set_up_slots(graph_slot* slots, graph_slot** order, std::uint32_t count) noexcept;
@@ -115,15 +115,15 @@ class graph_node : public task {
   void satisfied() noexcept;
   void eligible() noexcept;
   void acquire_from(std::uint32_t in_order) noexcept;
-  void refuse(std::uint32_t held, const graph_slot& slot, data_block::answer why) noexcept;
+  void refuse(std::uint32_t held, const graph_slot& slot, data_block::answer result) noexcept;
   bool is_repeated(std::uint32_t in_order) const noexcept;
-  void give_back(std::uint32_t held) noexcept;
+  void release_blocks(std::uint32_t held) noexcept;
   void leave() noexcept;
   void abandon_sources() noexcept;
   std::string text_of(const graph_slot& slot) const;
 
   graph& m_graph;
-  const identity m_id = identity::make(identity::kind::task);
+  const identity m_id = identity::next(identity::kind::task);
   const std::string m_name;
   void (*m_free)(graph_node&) noexcept;
   graph_task_kind m_kind;

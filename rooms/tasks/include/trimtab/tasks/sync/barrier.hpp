@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "trimtab/base/spin_lock.hpp"
-#include "trimtab/tasks/sync/early_end.hpp"
 #include "trimtab/tasks/core/misuse.hpp"
 #include "trimtab/tasks/coroutines/stoppable.hpp"
+#include "trimtab/tasks/sync/early_end.hpp"
 #include "trimtab/tasks/sync/wait_queue.hpp"
 
 namespace trimtab::tasks {
@@ -27,7 +27,7 @@ class barrier {
  public:
   class arrival_token {
     friend class barrier;
-    explicit arrival_token(std::uint64_t in) noexcept : phase(in) {}
+    explicit arrival_token(std::uint64_t arrival_phase) noexcept : phase(arrival_phase) {}
     std::uint64_t phase;
   };
 
@@ -36,12 +36,12 @@ class barrier {
 
   [[nodiscard]] arrival_token arrive(std::ptrdiff_t count = 1) noexcept { return arrived(count, 0); }
 
-  void wait(arrival_token&& of) {
-    parked<> here;
-    if (enlist(here, of.phase)) here.told.wait(wait_reason::barrier, this);
+  void wait(arrival_token&& token) {
+    parked<> sleeper;
+    if (enlist(sleeper, token.phase)) sleeper.notified.wait(wait_reason::barrier, this);
   }
   // False: stop was requested before all had arrived. Who has arrived has, and may wait for it again.
-  bool wait(arrival_token&& of, const std::stop_token& stop) { return wait_unless(of.phase, stop, 0); }
+  bool wait(arrival_token&& token, const std::stop_token& stop) { return wait_unless(token.phase, stop, 0); }
 
   void arrive_and_wait() { wait(arrive()); }
   // False: stop was requested before all had arrived. Then this has not arrived either: the others wait for it, until it
@@ -55,31 +55,31 @@ class barrier {
 
  private:
   struct arrival {
-    barrier& of;
-    bool is_had() const noexcept { return false; }
-    bool enlist(waiter& who) noexcept { return of.enlist(who, of.arrive().phase); }
-    bool remove(waiter& who) noexcept { return of.remove(who, 1); }
+    barrier& owner;
+    bool is_available() const noexcept { return false; }
+    bool enlist(waiter& waiting) noexcept { return owner.enlist(waiting, owner.arrive().phase); }
+    bool remove(waiter& waiting) noexcept { return owner.remove(waiting, 1); }
   };
 
   // False: all have arrived.
-  bool enlist(waiter& who, std::uint64_t phase) noexcept {
+  bool enlist(waiter& waiting, std::uint64_t phase) noexcept {
     const std::lock_guard guard(m_lock);
     if (m_phase != phase) return false;
-    m_waiting.push(who);
+    m_waiting.push(waiting);
     return true;
   }
-  // With so many arrivals, which then have not been. False: all have arrived, so that `who` is or will be told.
-  bool remove(waiter& who, std::ptrdiff_t arrivals) noexcept {
+  // With so many arrivals, which then have not been. False: all have arrived, so that it is or will be told.
+  bool remove(waiter& waiting, std::ptrdiff_t arrivals) noexcept {
     const std::lock_guard guard(m_lock);
-    if (m_left == 0 || !m_waiting.remove(who)) return false;
+    if (m_left == 0 || !m_waiting.remove(waiting)) return false;
     m_left += arrivals;
     return true;
   }
   bool wait_unless(std::uint64_t phase, const std::stop_token& stop, std::ptrdiff_t arrivals) {
-    parked<> here;
-    if (!enlist(here, phase)) return true;
-    return detail::wait_unless(stop, here, wait_reason::barrier, this,
-                               [this, arrivals](waiter& who) noexcept { return remove(who, arrivals); });
+    parked<> sleeper;
+    if (!enlist(sleeper, phase)) return true;
+    return detail::wait_unless(stop, sleeper, wait_reason::barrier, this,
+                               [this, arrivals](waiter& queued) noexcept { return remove(queued, arrivals); });
   }
 
   arrival_token arrived(std::ptrdiff_t count, std::ptrdiff_t dropped) noexcept {
@@ -96,9 +96,9 @@ class barrier {
     guard.lock();
     m_phase += 1;
     m_left = m_expected;
-    waiter* const all = m_waiting.take_all();
+    waiter* const woken = m_waiting.pop_all();
     guard.unlock();
-    waiter::tell_all(all);
+    waiter::notify_all(woken);
     return token;
   }
 

@@ -40,48 +40,48 @@ class channel {
   channel& operator=(const channel&) = delete;
 
   // False: the channel is closed, or was closed while this waited.
-  bool send(value given) {
-    parked<party> here;
-    here.carried.emplace(std::move(given));
-    if (!start_send(here)) here.told.wait(wait_reason::channel_room, this);
-    return !here.carried.has_value();
+  bool send(value item) {
+    parked<party> sleeper;
+    sleeper.carried.emplace(std::move(item));
+    if (!start_send(sleeper)) sleeper.notified.wait(wait_reason::channel_room, this);
+    return !sleeper.carried.has_value();
   }
-  // The same; false also if stop was requested before there was room. `given` is moved from only if it was sent.
-  bool send(value&& given, const std::stop_token& stop) {
-    parked<party> here;
-    here.carried.emplace(std::move(given));
-    if (!start_send(here))
-      detail::wait_unless(stop, here, wait_reason::channel_room, this,
-                          [this](waiter& who) noexcept { return remove(m_senders, who); });
-    if (here.carried.has_value()) given = std::move(*here.carried);
-    return !here.carried.has_value();
+  // The same; false also if stop was requested before there was room. `item` is moved from only if it was sent.
+  bool send(value&& item, const std::stop_token& stop) {
+    parked<party> sleeper;
+    sleeper.carried.emplace(std::move(item));
+    if (!start_send(sleeper))
+      detail::wait_unless(stop, sleeper, wait_reason::channel_room, this,
+                          [this](waiter& queued) noexcept { return remove(m_senders, queued); });
+    if (sleeper.carried.has_value()) item = std::move(*sleeper.carried);
+    return !sleeper.carried.has_value();
   }
-  // False: closed, or it would wait. `given` is moved from only if it was sent.
-  bool try_send(value&& given);
+  // False: closed, or it would wait. `item` is moved from only if it was sent.
+  bool try_send(value&& item);
 
   // As try_send, within a time.
   template <class rep, class period>
-  bool try_send_for(value&& given, const std::chrono::duration<rep, period>& time) {
-    return send_until(std::move(given), detail::deadline_after(time));
+  bool try_send_for(value&& item, const std::chrono::duration<rep, period>& time) {
+    return send_until(std::move(item), detail::deadline_after(time));
   }
   template <class clock, class duration>
-  bool try_send_until(value&& given, const std::chrono::time_point<clock, duration>& when) {
-    return send_until(std::move(given), detail::deadline_at(when));
+  bool try_send_until(value&& item, const std::chrono::time_point<clock, duration>& deadline) {
+    return send_until(std::move(item), detail::deadline_at(deadline));
   }
 
   // Nothing: the channel is closed, and empty.
   std::optional<value> receive() {
-    parked<party> here;
-    if (!start_receive(here)) here.told.wait(wait_reason::channel_value, this);
-    return std::move(here.carried);
+    parked<party> sleeper;
+    if (!start_receive(sleeper)) sleeper.notified.wait(wait_reason::channel_value, this);
+    return std::move(sleeper.carried);
   }
   // Nothing also if stop was requested and there was none before.
   std::optional<value> receive(const std::stop_token& stop) {
-    parked<party> here;
-    if (!start_receive(here))
-      detail::wait_unless(stop, here, wait_reason::channel_value, this,
-                          [this](waiter& who) noexcept { return remove(m_receivers, who); });
-    return std::move(here.carried);
+    parked<party> sleeper;
+    if (!start_receive(sleeper))
+      detail::wait_unless(stop, sleeper, wait_reason::channel_value, this,
+                          [this](waiter& queued) noexcept { return remove(m_receivers, queued); });
+    return std::move(sleeper.carried);
   }
   // Nothing: it would wait, or as above.
   std::optional<value> try_receive();
@@ -91,15 +91,15 @@ class channel {
     return receive_until(detail::deadline_after(time));
   }
   template <class clock, class duration>
-  std::optional<value> try_receive_until(const std::chrono::time_point<clock, duration>& when) {
-    return receive_until(detail::deadline_at(when));
+  std::optional<value> try_receive_until(const std::chrono::time_point<clock, duration>& deadline) {
+    return receive_until(detail::deadline_at(deadline));
   }
 
   // For coroutines: `co_await c.send_async(x)` and `co_await c.receive_async()`, with the same results.
-  auto send_async(value given) { return sender(*this, std::move(given)); }
+  auto send_async(value item) { return sender(*this, std::move(item)); }
   auto receive_async() { return receiver(*this); }
   // And with those of send(given, stop) and receive(stop).
-  auto send_async(value&& given, std::stop_token stop) { return stoppable_sender(*this, given, std::move(stop)); }
+  auto send_async(value&& item, std::stop_token stop) { return stoppable_sender(*this, item, std::move(stop)); }
   auto receive_async(std::stop_token stop) { return stoppable_receiver(*this, std::move(stop)); }
 
   // What was sent before can still be received; who waits to send is turned away.
@@ -119,7 +119,7 @@ class channel {
 
     value& operator*() { return *m_current; }
     iterator& operator++() {
-      m_current = m_of->receive();
+      m_current = m_channel->receive();
       return *this;
     }
     void operator++(int) { ++*this; }
@@ -127,8 +127,8 @@ class channel {
 
    private:
     friend class channel;
-    explicit iterator(channel& of) : m_of(&of), m_current(of.receive()) {}
-    channel* m_of;
+    explicit iterator(channel& home) : m_channel(&home), m_current(home.receive()) {}
+    channel* m_channel;
     std::optional<value> m_current;
   };
   iterator begin() { return iterator(*this); }
@@ -137,97 +137,97 @@ class channel {
  private:
   class sender : public detail::resumer<party> {
    public:
-    sender(channel& of, value&& given) : detail::resumer<party>(recording::cause::channel), m_of(of) {
-      this->carried.emplace(std::move(given));
+    sender(channel& owner, value&& item) : detail::resumer<party>(recording::cause::channel), m_channel(owner) {
+      this->carried.emplace(std::move(item));
     }
     bool await_ready() const noexcept { return false; }
     template <class promise>
-    bool await_suspend(std::coroutine_handle<promise> who) {
-      return this->wait_if(who, [&](party& self) { return !m_of.start_send(self); });
+    bool await_suspend(std::coroutine_handle<promise> coroutine) {
+      return this->wait_if(coroutine, [&](party& self) { return !m_channel.start_send(self); });
     }
     bool await_resume() const noexcept { return !this->carried.has_value(); }
 
    private:
-    channel& m_of;
+    channel& m_channel;
   };
   class receiver : public detail::resumer<party> {
    public:
-    explicit receiver(channel& of) : detail::resumer<party>(recording::cause::channel), m_of(of) {}
+    explicit receiver(channel& owner) : detail::resumer<party>(recording::cause::channel), m_channel(owner) {}
     bool await_ready() const noexcept { return false; }
     template <class promise>
-    bool await_suspend(std::coroutine_handle<promise> who) {
-      return this->wait_if(who, [&](party& self) { return !m_of.start_receive(self); });
+    bool await_suspend(std::coroutine_handle<promise> coroutine) {
+      return this->wait_if(coroutine, [&](party& self) { return !m_channel.start_receive(self); });
     }
     std::optional<value> await_resume() noexcept { return std::move(this->carried); }
 
    private:
-    channel& m_of;
+    channel& m_channel;
   };
 
   struct room {
-    channel& of;
-    bool is_had() const noexcept { return false; }
-    bool enlist(party& who) { return !of.start_send(who); }
-    bool remove(party& who) noexcept { return of.remove(of.m_senders, who); }
+    channel& owner;
+    bool is_available() const noexcept { return false; }
+    bool enlist(party& caller) { return !owner.start_send(caller); }
+    bool remove(party& caller) noexcept { return owner.remove(owner.m_senders, caller); }
   };
   class stoppable_sender : public detail::stoppable_resumer<room, party> {
    public:
-    stoppable_sender(channel& of, value& given, std::stop_token&& stop)
-        : detail::stoppable_resumer<room, party>(recording::cause::channel, std::move(stop), of), m_given(given) {
-      this->carried.emplace(std::move(given));
+    stoppable_sender(channel& owner, value& item, std::stop_token&& stop)
+        : detail::stoppable_resumer<room, party>(recording::cause::channel, std::move(stop), owner), m_item(item) {
+      this->carried.emplace(std::move(item));
     }
     bool await_resume() noexcept {
-      this->was_told();
+      this->was_notified();
       if (!this->carried.has_value()) return true;
-      m_given = std::move(*this->carried);
+      m_item = std::move(*this->carried);
       return false;
     }
 
    private:
-    value& m_given;
+    value& m_item;
   };
   struct values {
-    channel& of;
-    bool is_had() const noexcept { return false; }
-    bool enlist(party& who) { return !of.start_receive(who); }
-    bool remove(party& who) noexcept { return of.remove(of.m_receivers, who); }
+    channel& owner;
+    bool is_available() const noexcept { return false; }
+    bool enlist(party& caller) { return !owner.start_receive(caller); }
+    bool remove(party& caller) noexcept { return owner.remove(owner.m_receivers, caller); }
   };
   class stoppable_receiver : public detail::stoppable_resumer<values, party> {
    public:
-    stoppable_receiver(channel& of, std::stop_token&& stop)
-        : detail::stoppable_resumer<values, party>(recording::cause::channel, std::move(stop), of) {}
+    stoppable_receiver(channel& owner, std::stop_token&& stop)
+        : detail::stoppable_resumer<values, party>(recording::cause::channel, std::move(stop), owner) {}
     std::optional<value> await_resume() noexcept {
-      this->was_told();
+      this->was_notified();
       return std::move(this->carried);
     }
   };
 
-  bool send_until(value&& given, timer::clock::time_point deadline) {
-    parked<party> here;
-    here.carried.emplace(std::move(given));
-    if (!start_send(here))
-      detail::wait_until(here, deadline, wait_reason::channel_room, this,
-                         [this](waiter& who) noexcept { return remove(m_senders, who); });
-    if (here.carried.has_value()) given = std::move(*here.carried);
-    return !here.carried.has_value();
+  bool send_until(value&& item, timer::clock::time_point deadline) {
+    parked<party> sleeper;
+    sleeper.carried.emplace(std::move(item));
+    if (!start_send(sleeper))
+      detail::wait_until(sleeper, deadline, wait_reason::channel_room, this,
+                         [this](waiter& queued) noexcept { return remove(m_senders, queued); });
+    if (sleeper.carried.has_value()) item = std::move(*sleeper.carried);
+    return !sleeper.carried.has_value();
   }
   std::optional<value> receive_until(timer::clock::time_point deadline) {
-    parked<party> here;
-    if (!start_receive(here))
-      detail::wait_until(here, deadline, wait_reason::channel_value, this,
-                         [this](waiter& who) noexcept { return remove(m_receivers, who); });
-    return std::move(here.carried);
+    parked<party> sleeper;
+    if (!start_receive(sleeper))
+      detail::wait_until(sleeper, deadline, wait_reason::channel_value, this,
+                         [this](waiter& queued) noexcept { return remove(m_receivers, queued); });
+    return std::move(sleeper.carried);
   }
-  bool remove(wait_queue& from, waiter& who) noexcept {
+  bool remove(wait_queue& queue, waiter& waiting) noexcept {
     const std::lock_guard guard(m_lock);
-    return from.remove(who);
+    return queue.remove(waiting);
   }
 
-  // True: done, or turned away. False: `by` will be told.
-  bool start_send(party& by);
-  bool start_receive(party& by);
+  // True: done, or refused because the channel is closed. False: `partner` will be notified.
+  bool start_send(party& partner);
+  bool start_receive(party& partner);
   // Under the lock: from the buffer, which the sender that has waited longest then fills up, or from that sender.
-  bool take(std::optional<value>& into, waiter*& told);
+  bool receive_locked(std::optional<value>& target, waiter*& notified);
 
   mutable base::spin_lock m_lock;
   const std::size_t m_capacity;
@@ -238,90 +238,90 @@ class channel {
 };
 
 template <class value>
-bool channel<value>::start_send(party& by) {
+bool channel<value>::start_send(party& partner) {
   std::unique_lock guard(m_lock);
   if (m_is_closed) return true;
   if (waiter* const first = m_receivers.pop()) {
     guard.unlock();
-    static_cast<party*>(first)->carried.emplace(std::move(*by.carried));
-    by.carried.reset();
+    static_cast<party*>(first)->carried.emplace(std::move(*partner.carried));
+    partner.carried.reset();
     first->notify(*first);
     return true;
   }
   if (m_buffer.size() < m_capacity) {
-    m_buffer.push_back(std::move(*by.carried));
-    by.carried.reset();
+    m_buffer.push_back(std::move(*partner.carried));
+    partner.carried.reset();
     return true;
   }
-  m_senders.push(by);
+  m_senders.push(partner);
   return false;
 }
 
 template <class value>
-bool channel<value>::try_send(value&& given) {
+bool channel<value>::try_send(value&& item) {
   std::unique_lock guard(m_lock);
   if (m_is_closed) return false;
   if (waiter* const first = m_receivers.pop()) {
     guard.unlock();
-    static_cast<party*>(first)->carried.emplace(std::move(given));
+    static_cast<party*>(first)->carried.emplace(std::move(item));
     first->notify(*first);
     return true;
   }
   if (m_buffer.size() >= m_capacity) return false;
-  m_buffer.push_back(std::move(given));
+  m_buffer.push_back(std::move(item));
   return true;
 }
 
 template <class value>
-bool channel<value>::take(std::optional<value>& into, waiter*& told) {
+bool channel<value>::receive_locked(std::optional<value>& target, waiter*& notified) {
   if (!m_buffer.empty()) {
-    into.emplace(std::move(m_buffer.front()));
+    target.emplace(std::move(m_buffer.front()));
     m_buffer.pop_front();
   }
-  told = m_senders.pop();
-  if (told == nullptr) return into.has_value();
-  std::optional<value>& waiting = static_cast<party*>(told)->carried;
-  if (into.has_value())
+  notified = m_senders.pop();
+  if (notified == nullptr) return target.has_value();
+  std::optional<value>& waiting = static_cast<party*>(notified)->carried;
+  if (target.has_value())
     m_buffer.push_back(std::move(*waiting));
   else
-    into.emplace(std::move(*waiting));
+    target.emplace(std::move(*waiting));
   waiting.reset();
   return true;
 }
 
 template <class value>
-bool channel<value>::start_receive(party& by) {
+bool channel<value>::start_receive(party& partner) {
   std::unique_lock guard(m_lock);
-  waiter* told = nullptr;
-  if (!take(by.carried, told) && !m_is_closed) {
-    m_receivers.push(by);
+  waiter* notified = nullptr;
+  if (!receive_locked(partner.carried, notified) && !m_is_closed) {
+    m_receivers.push(partner);
     return false;
   }
   guard.unlock();
-  if (told != nullptr) told->notify(*told);
+  if (notified != nullptr) notified->notify(*notified);
   return true;
 }
 
 template <class value>
 std::optional<value> channel<value>::try_receive() {
   std::unique_lock guard(m_lock);
-  std::optional<value> taken;
-  waiter* told = nullptr;
-  take(taken, told);
+  std::optional<value> item;
+  waiter* notified = nullptr;
+  receive_locked(item, notified);
   guard.unlock();
-  if (told != nullptr) told->notify(*told);
-  return taken;
+  if (notified != nullptr) notified->notify(*notified);
+  return item;
 }
 
 template <class value>
 void channel<value>::close() noexcept {
   m_lock.lock();
   m_is_closed = true;
-  waiter* const senders = m_senders.take_all();
-  waiter* const receivers = m_receivers.take_all();
+  waiter* const senders = m_senders.pop_all();
+  waiter* const receivers = m_receivers.pop_all();
   m_lock.unlock();
-  waiter::tell_all(senders);
-  waiter::tell_all(receivers);
+  waiter::notify_all(senders);
+  waiter::notify_all(receivers);
 }
 
 }  // namespace trimtab::tasks

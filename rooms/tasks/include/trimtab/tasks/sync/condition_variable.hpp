@@ -19,10 +19,10 @@ class condition_variable {
   // No spurious wake-ups.
   template <class lock_type>
   void wait(lock_type& lock) {
-    parked<> here;
-    enlist(here);
+    parked<> sleeper;
+    enlist(sleeper);
     lock.unlock();
-    here.told.wait(wait_reason::condition, this);
+    sleeper.notified.wait(wait_reason::condition, this);
     lock.lock();
   }
   template <class lock_type, class predicate>
@@ -35,29 +35,30 @@ class condition_variable {
   bool wait(lock_type& lock, const std::stop_token& stop, predicate is_met) {
     while (!stop.stop_requested()) {
       if (is_met()) return true;
-      parked<> here;
-      enlist(here);
+      parked<> sleeper;
+      enlist(sleeper);
       lock.unlock();
-      detail::wait_unless(stop, here, wait_reason::condition, this, [this](waiter& who) noexcept { return remove(who); });
+      detail::wait_unless(stop, sleeper, wait_reason::condition, this,
+                          [this](waiter& queued) noexcept { return remove(queued); });
       lock.lock();
     }
     return is_met();
   }
 
   template <class lock_type, class clock, class duration>
-  std::cv_status wait_until(lock_type& lock, const std::chrono::time_point<clock, duration>& when) {
-    parked<> here;
-    enlist(here);
+  std::cv_status wait_until(lock_type& lock, const std::chrono::time_point<clock, duration>& deadline) {
+    parked<> sleeper;
+    enlist(sleeper);
     lock.unlock();
-    const bool is_told = detail::wait_until(here, detail::deadline_at(when), wait_reason::condition, this,
-                                            [this](waiter& who) noexcept { return remove(who); });
+    const bool is_notified = detail::wait_until(sleeper, detail::deadline_at(deadline), wait_reason::condition, this,
+                                                [this](waiter& queued) noexcept { return remove(queued); });
     lock.lock();
-    return is_told ? std::cv_status::no_timeout : std::cv_status::timeout;
+    return is_notified ? std::cv_status::no_timeout : std::cv_status::timeout;
   }
   template <class lock_type, class clock, class duration, class predicate>
-  bool wait_until(lock_type& lock, const std::chrono::time_point<clock, duration>& when, predicate is_met) {
+  bool wait_until(lock_type& lock, const std::chrono::time_point<clock, duration>& deadline, predicate is_met) {
     while (!is_met())
-      if (wait_until(lock, when) == std::cv_status::timeout) return is_met();
+      if (wait_until(lock, deadline) == std::cv_status::timeout) return is_met();
     return true;
   }
   template <class lock_type, class rep, class period>
@@ -71,17 +72,17 @@ class condition_variable {
 
   // Until it is met, stop is requested or it is too late: whether it is met then.
   template <class lock_type, class clock, class duration, class predicate>
-  bool wait_until(lock_type& lock, const std::stop_token& stop, const std::chrono::time_point<clock, duration>& when,
+  bool wait_until(lock_type& lock, const std::stop_token& stop, const std::chrono::time_point<clock, duration>& deadline,
                   predicate is_met) {
     while (!stop.stop_requested()) {
       if (is_met()) return true;
-      parked<> here;
-      enlist(here);
+      parked<> sleeper;
+      enlist(sleeper);
       lock.unlock();
-      const detail::wait_end how = detail::wait_until(stop, here, detail::deadline_at(when), wait_reason::condition, this,
-                                                      [this](waiter& who) noexcept { return remove(who); });
+      const detail::wait_end end = detail::wait_until(stop, sleeper, detail::deadline_at(deadline), wait_reason::condition,
+                                                      this, [this](waiter& queued) noexcept { return remove(queued); });
       lock.lock();
-      if (how == detail::wait_end::late) break;
+      if (end == detail::wait_end::late) break;
     }
     return is_met();
   }
@@ -95,13 +96,13 @@ class condition_variable {
   void notify_all() noexcept;
 
  private:
-  void enlist(waiter& who) noexcept {
+  void enlist(waiter& waiting) noexcept {
     const std::lock_guard guard(m_lock);
-    m_waiting.push(who);
+    m_waiting.push(waiting);
   }
-  bool remove(waiter& who) noexcept {
+  bool remove(waiter& waiting) noexcept {
     const std::lock_guard guard(m_lock);
-    return m_waiting.remove(who);
+    return m_waiting.remove(waiting);
   }
 
   base::spin_lock m_lock;

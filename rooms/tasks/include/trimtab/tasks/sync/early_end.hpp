@@ -22,7 +22,7 @@ class stopped : public std::exception {
 
 namespace detail {
 
-enum class wait_end : std::uint8_t { told, late, stopped };
+enum class wait_end : std::uint8_t { notified, late, stopped };
 
 // Tells `waiting` in the place of who would have, unless that one does: remove(waiting) is true if it will not, for one
 // caller only.
@@ -30,35 +30,35 @@ template <class node, class removal>
 struct early_end {
   parked<node>& waiting;
   removal& remove;
-  wait_end how = wait_end::told;
+  wait_end reason = wait_end::notified;
 
-  void come(wait_end why) noexcept {
+  void end_wait_early(wait_end end_kind) noexcept {
     if (!remove(waiting)) return;
-    how = why;
+    reason = end_kind;
     // Afterwards who waits may go on, but not before a callback of its stop token or its timer has returned.
-    waiting.told.complete();
+    waiting.notified.complete();
   }
 };
 
-// Waits until `who` is told. False: stop was requested before, and remove(who) says that it will not be told.
+// Waits until `waiting` is notified. False: stop was requested before, and remove(waiting) is true: it will not be notified.
 // Not inline: after the wait it may be another thread, which the end of a stop_callback asks for, and a compiler may keep
 // what was known of the thread before.
 template <class node, class removal>
-[[gnu::noinline]] bool wait_unless(const std::stop_token& stop, parked<node>& who, wait_reason reason, const void* object,
-                                   removal&& remove) {
-  early_end<node, std::remove_reference_t<removal>> end{who, remove};
+[[gnu::noinline]] bool wait_unless(const std::stop_token& stop, parked<node>& waiting, wait_reason reason,
+                                   const void* object, removal&& remove) {
+  early_end<node, std::remove_reference_t<removal>> end{waiting, remove};
   {
-    const std::stop_callback at_stop(stop, [&end]() noexcept { end.come(wait_end::stopped); });
-    who.told.wait(reason, object);
+    const std::stop_callback at_stop(stop, [&end]() noexcept { end.end_wait_early(wait_end::stopped); });
+    waiting.notified.wait(reason, object);
   }
-  return end.how == wait_end::told;
+  return end.reason == wait_end::notified;
 }
 
 // The same for a completion, which must outlive the call. reason, object: for reports.
-inline bool wait_unless(const std::stop_token& stop, completion& of, wait_reason reason, const void* object) {
-  parked<> here;
-  if (of.is_ready() || !of.add(here)) return true;
-  return wait_unless(stop, here, reason, object, [&of](waiter& who) noexcept { return of.remove(who); });
+inline bool wait_unless(const std::stop_token& stop, completion& event, wait_reason reason, const void* object) {
+  parked<> sleeper;
+  if (event.is_ready() || !event.add(sleeper)) return true;
+  return wait_unless(stop, sleeper, reason, object, [&event](waiter& waiting) noexcept { return event.remove(waiting); });
 }
 
 }  // namespace detail

@@ -6,11 +6,11 @@
 #include <stop_token>
 #include <utility>
 
-#include "trimtab/tasks/sync/early_end.hpp"
 #include "trimtab/tasks/core/misuse.hpp"
+#include "trimtab/tasks/core/waiting.hpp"
 #include "trimtab/tasks/coroutines/resumer.hpp"
 #include "trimtab/tasks/coroutines/stoppable.hpp"
-#include "trimtab/tasks/core/waiting.hpp"
+#include "trimtab/tasks/sync/early_end.hpp"
 
 namespace trimtab::tasks {
 
@@ -20,18 +20,18 @@ class latch {
     if (expected == 0) m_open.complete();
   }
 
-  void count_down(std::ptrdiff_t by = 1) noexcept {
-    const std::ptrdiff_t before = m_left.fetch_sub(by, std::memory_order_acq_rel);
-    if (before < by || by < 0) [[unlikely]]
+  void count_down(std::ptrdiff_t count = 1) noexcept {
+    const std::ptrdiff_t previous = m_left.fetch_sub(count, std::memory_order_acq_rel);
+    if (previous < count || count < 0) [[unlikely]]
       detail::misused("count_down of a latch below zero", this);
-    if (before == by && by != 0) m_open.complete();
+    if (previous == count && count != 0) m_open.complete();
   }
   bool try_wait() const noexcept { return m_open.is_ready(); }
   void wait() { m_open.wait(wait_reason::latch, this); }
   // False: stop was requested before it opened.
   bool wait(const std::stop_token& stop) { return detail::wait_unless(stop, m_open, wait_reason::latch, this); }
-  void arrive_and_wait(std::ptrdiff_t by = 1) {
-    count_down(by);
+  void arrive_and_wait(std::ptrdiff_t count = 1) {
+    count_down(count);
     wait();
   }
 

@@ -15,24 +15,26 @@ class mutex {
  public:
   mutex() = default;
 
-  void lock() { m_free.take(wait_reason::mutex, this); }
-  bool try_lock() noexcept { return m_free.try_take(); }
+  void lock() { m_free.acquire_one(wait_reason::mutex, this); }
+  bool try_lock() noexcept { return m_free.try_acquire_one(); }
   void unlock() noexcept {
-    if (m_free.give() > 0) [[unlikely]]
+    if (m_free.release() > 0) [[unlikely]]
       detail::misused("unlock of a mutex that is not locked", this);
   }
 
   template <class rep, class period>
   bool try_lock_for(const std::chrono::duration<rep, period>& time) {
-    return m_free.try_take() || m_free.take_until(detail::deadline_after(time), wait_reason::mutex, this);
+    return m_free.try_acquire_one() || m_free.acquire_until(detail::deadline_after(time), wait_reason::mutex, this);
   }
   template <class clock, class duration>
-  bool try_lock_until(const std::chrono::time_point<clock, duration>& when) {
-    return m_free.try_take() || m_free.take_until(detail::deadline_at(when), wait_reason::mutex, this);
+  bool try_lock_until(const std::chrono::time_point<clock, duration>& deadline) {
+    return m_free.try_acquire_one() || m_free.acquire_until(detail::deadline_at(deadline), wait_reason::mutex, this);
   }
 
   // False: stop was requested, and it was not to be had before.
-  bool try_lock(const std::stop_token& stop) { return m_free.try_take() || m_free.take_unless(stop, wait_reason::mutex, this); }
+  bool try_lock(const std::stop_token& stop) {
+    return m_free.try_acquire_one() || m_free.acquire_unless(stop, wait_reason::mutex, this);
+  }
 
   // For coroutines: co_await m.lock_async(), and with a stop token what try_lock(stop) gives.
   detail::permit_awaiter lock_async() noexcept { return {m_free, recording::cause::mutex}; }

@@ -6,9 +6,9 @@
 #include <stop_token>
 
 #include "trimtab/base/spin_lock.hpp"
-#include "trimtab/tasks/sync/early_end.hpp"
 #include "trimtab/tasks/coroutines/resumer.hpp"
 #include "trimtab/tasks/coroutines/stoppable.hpp"
+#include "trimtab/tasks/sync/early_end.hpp"
 #include "trimtab/tasks/sync/timer.hpp"
 #include "trimtab/tasks/sync/wait_queue.hpp"
 
@@ -18,49 +18,54 @@ class permits {
  public:
   explicit constexpr permits(std::int64_t count) noexcept : m_count(count) {}
 
-  bool try_take() noexcept {
-    std::int64_t known = m_count.load(std::memory_order_relaxed);
-    while (known > 0)
-      if (m_count.compare_exchange_weak(known, known - 1, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+  bool try_acquire_one() noexcept {
+    std::int64_t available = m_count.load(std::memory_order_relaxed);
+    while (available > 0)
+      if (m_count.compare_exchange_weak(available, available - 1, std::memory_order_acquire, std::memory_order_relaxed))
+        return true;
     return false;
   }
 
   // reason, object: for reports about tasks that wait.
-  void take(wait_reason reason, const void* object) {
+  void acquire_one(wait_reason reason, const void* object) {
     if (m_count.fetch_sub(1, std::memory_order_acquire) > 0) [[likely]]
       return;
-    parked<> here;
-    if (enlist(here)) here.told.wait(reason, object);
+    parked<> sleeper;
+    if (enlist(sleeper)) sleeper.notified.wait(reason, object);
   }
 
-  bool take_until(timer::clock::time_point deadline, wait_reason reason, const void* object) {
+  bool acquire_until(timer::clock::time_point deadline, wait_reason reason, const void* object) {
     if (m_count.fetch_sub(1, std::memory_order_acquire) > 0) return true;
-    parked<> here;
-    return !enlist(here) || wait_until(here, deadline, reason, object, [this](waiter& who) noexcept { return remove(who); });
+    parked<> sleeper;
+    return !enlist(sleeper) ||
+           wait_until(sleeper, deadline, reason, object, [this](waiter& queued) noexcept { return remove(queued); });
   }
 
   // False: stop was requested before there was one.
-  bool take_unless(const std::stop_token& stop, wait_reason reason, const void* object) {
+  bool acquire_unless(const std::stop_token& stop, wait_reason reason, const void* object) {
     if (m_count.fetch_sub(1, std::memory_order_acquire) > 0) return true;
-    parked<> here;
-    return !enlist(here) || wait_unless(stop, here, reason, object, [this](waiter& who) noexcept { return remove(who); });
+    parked<> sleeper;
+    return !enlist(sleeper) ||
+           wait_unless(stop, sleeper, reason, object, [this](waiter& queued) noexcept { return remove(queued); });
   }
 
-  // True: `who` will be told when it has one. False: it has one.
-  bool take_or_enlist(waiter& who) noexcept { return m_count.fetch_sub(1, std::memory_order_acquire) <= 0 && enlist(who); }
-  // True: `who` will not be told, and has none.
-  bool remove(waiter& who) noexcept;
+  // True: `waiting` will be notified when it has a permit. False: it has one now.
+  bool acquire_or_enlist(waiter& waiting) noexcept {
+    return m_count.fetch_sub(1, std::memory_order_acquire) <= 0 && enlist(waiting);
+  }
+  // True: `waiting` will not be notified, and has no permit.
+  bool remove(waiter& waiting) noexcept;
 
   // Returns how many there were; below 0: so many waited.
-  std::int64_t give(std::int64_t more = 1) noexcept {
-    const std::int64_t before = m_count.fetch_add(more, std::memory_order_release);
-    if (before < 0) [[unlikely]]
-      hand_over(before + more < 0 ? more : -before);
-    return before;
+  std::int64_t release(std::int64_t count = 1) noexcept {
+    const std::int64_t previous = m_count.fetch_add(count, std::memory_order_release);
+    if (previous < 0) [[unlikely]]
+      hand_over(previous + count < 0 ? count : -previous);
+    return previous;
   }
 
  private:
-  bool enlist(waiter& who) noexcept;
+  bool enlist(waiter& waiting) noexcept;
   void hand_over(std::int64_t count) noexcept;
 
   // Below 0: so many wait, or are about to.
@@ -72,23 +77,23 @@ class permits {
 
 class permit_awaiter : public resumer<> {
  public:
-  permit_awaiter(permits& of, recording::cause why) noexcept : resumer<>(why), m_of(of) {}
-  bool await_ready() const noexcept { return m_of.try_take(); }
+  permit_awaiter(permits& source, recording::cause reason) noexcept : resumer<>(reason), m_permits(source) {}
+  bool await_ready() const noexcept { return m_permits.try_acquire_one(); }
   template <class promise>
-  bool await_suspend(std::coroutine_handle<promise> who) {
-    return wait_if(who, [&](waiter& self) { return m_of.take_or_enlist(self); });
+  bool await_suspend(std::coroutine_handle<promise> coroutine) {
+    return wait_if(coroutine, [&](waiter& self) { return m_permits.acquire_or_enlist(self); });
   }
   void await_resume() const noexcept {}
 
  private:
-  permits& m_of;
+  permits& m_permits;
 };
 
 struct permit_source {
-  permits& of;
-  bool is_had() noexcept { return of.try_take(); }
-  bool enlist(waiter& who) noexcept { return of.take_or_enlist(who); }
-  bool remove(waiter& who) noexcept { return of.remove(who); }
+  permits& available;
+  bool is_available() noexcept { return available.try_acquire_one(); }
+  bool enlist(waiter& waiting) noexcept { return available.acquire_or_enlist(waiting); }
+  bool remove(waiter& waiting) noexcept { return available.remove(waiting); }
 };
 using stoppable_permit_awaiter = stoppable_resumer<permit_source>;
 

@@ -18,25 +18,25 @@ class counting_semaphore {
   explicit counting_semaphore(std::ptrdiff_t count) noexcept : m_left(count) {}
   static constexpr std::ptrdiff_t max() noexcept { return largest; }
 
-  void acquire() { m_left.take(wait_reason::semaphore, this); }
-  bool try_acquire() noexcept { return m_left.try_take(); }
-  void release(std::ptrdiff_t more = 1) noexcept {
-    if (const std::int64_t before = m_left.give(more); before > largest - more) [[unlikely]]
+  void acquire() { m_left.acquire_one(wait_reason::semaphore, this); }
+  bool try_acquire() noexcept { return m_left.try_acquire_one(); }
+  void release(std::ptrdiff_t count = 1) noexcept {
+    if (const std::int64_t previous = m_left.release(count); previous > largest - count) [[unlikely]]
       detail::misused("release of a semaphore beyond its maximum", this);
   }
 
   template <class rep, class period>
   bool try_acquire_for(const std::chrono::duration<rep, period>& time) {
-    return m_left.try_take() || m_left.take_until(detail::deadline_after(time), wait_reason::semaphore, this);
+    return m_left.try_acquire_one() || m_left.acquire_until(detail::deadline_after(time), wait_reason::semaphore, this);
   }
   template <class clock, class duration>
-  bool try_acquire_until(const std::chrono::time_point<clock, duration>& when) {
-    return m_left.try_take() || m_left.take_until(detail::deadline_at(when), wait_reason::semaphore, this);
+  bool try_acquire_until(const std::chrono::time_point<clock, duration>& deadline) {
+    return m_left.try_acquire_one() || m_left.acquire_until(detail::deadline_at(deadline), wait_reason::semaphore, this);
   }
 
   // False: stop was requested, and there was none before.
   bool try_acquire(const std::stop_token& stop) {
-    return m_left.try_take() || m_left.take_unless(stop, wait_reason::semaphore, this);
+    return m_left.try_acquire_one() || m_left.acquire_unless(stop, wait_reason::semaphore, this);
   }
 
   // For coroutines: co_await s.acquire_async(), and with a stop token what try_acquire(stop) gives.

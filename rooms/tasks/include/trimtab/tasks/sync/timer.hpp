@@ -10,11 +10,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "trimtab/tasks/sync/early_end.hpp"
-#include "trimtab/tasks/coroutines/resumer.hpp"
-#include "trimtab/tasks/coroutines/stoppable.hpp"
 #include "trimtab/tasks/core/waiting.hpp"
 #include "trimtab/tasks/core/worker.hpp"
+#include "trimtab/tasks/coroutines/resumer.hpp"
+#include "trimtab/tasks/coroutines/stoppable.hpp"
+#include "trimtab/tasks/sync/early_end.hpp"
 
 namespace trimtab::tasks {
 
@@ -29,7 +29,7 @@ class timer {
   timer& operator=(const timer&) = delete;
 
   // Once.
-  void arm(clock::time_point when) noexcept;
+  void arm(clock::time_point deadline) noexcept;
   // True: it will not expire. False: it has, and `expired` has returned.
   bool cancel() noexcept;
 
@@ -40,7 +40,7 @@ class timer {
 
  private:
   friend class timer_service;
-  clock::time_point m_when;
+  clock::time_point m_deadline;
   void (*m_expired)(timer& self) noexcept;
   std::size_t m_slot = 0;  // in the heap
 };
@@ -57,53 +57,53 @@ timer::clock::time_point deadline_after(const std::chrono::duration<rep, period>
 }
 
 template <class other, class duration>
-timer::clock::time_point deadline_at(const std::chrono::time_point<other, duration>& when) {
+timer::clock::time_point deadline_at(const std::chrono::time_point<other, duration>& deadline) {
   if constexpr (std::is_same_v<other, timer::clock>)
-    return std::chrono::ceil<timer::clock::duration>(when);
+    return std::chrono::ceil<timer::clock::duration>(deadline);
   else
-    return deadline_after(when - other::now());
+    return deadline_after(deadline - other::now());
 }
 
 // A time at which a wait ends.
 template <class node, class removal>
 struct limit : timer {
-  explicit limit(early_end<node, removal>& of)
-      : timer([](timer& self) noexcept { static_cast<limit&>(self).end.come(wait_end::late); }), end(of) {}
+  explicit limit(early_end<node, removal>& early)
+      : timer([](timer& self) noexcept { static_cast<limit&>(self).end.end_wait_early(wait_end::late); }), end(early) {}
   early_end<node, removal>& end;
 };
 
-// Waits until `who` is told. False: the deadline has passed, and remove(who) says that it will not be told.
+// Waits until `waiting` is notified. False: the deadline has passed, and remove(waiting) is true: it will not be notified.
 template <class node, class removal>
-bool wait_until(parked<node>& who, timer::clock::time_point deadline, wait_reason reason, const void* object,
+bool wait_until(parked<node>& waiting, timer::clock::time_point deadline, wait_reason reason, const void* object,
                 removal&& remove) {
-  early_end<node, std::remove_reference_t<removal>> end{who, remove};
+  early_end<node, std::remove_reference_t<removal>> end{waiting, remove};
   limit late(end);
   late.arm(deadline);
-  who.told.wait(reason, object);
+  waiting.notified.wait(reason, object);
   late.cancel();
-  return end.how == wait_end::told;
+  return end.reason == wait_end::notified;
 }
 
 // The same, and also until stop is requested. Not inline: as wait_unless.
 template <class node, class removal>
-[[gnu::noinline]] wait_end wait_until(const std::stop_token& stop, parked<node>& who, timer::clock::time_point deadline,
+[[gnu::noinline]] wait_end wait_until(const std::stop_token& stop, parked<node>& waiting, timer::clock::time_point deadline,
                                       wait_reason reason, const void* object, removal&& remove) {
-  early_end<node, std::remove_reference_t<removal>> end{who, remove};
+  early_end<node, std::remove_reference_t<removal>> end{waiting, remove};
   limit late(end);
   late.arm(deadline);
   {
-    const std::stop_callback at_stop(stop, [&end]() noexcept { end.come(wait_end::stopped); });
-    who.told.wait(reason, object);
+    const std::stop_callback at_stop(stop, [&end]() noexcept { end.end_wait_early(wait_end::stopped); });
+    waiting.notified.wait(reason, object);
   }
   late.cancel();
-  return end.how;
+  return end.reason;
 }
 
-// Of `of`, which must live.
-inline bool wait_until(completion& of, timer::clock::time_point deadline, wait_reason reason) {
-  parked<> here;
-  if (of.is_ready() || !of.add(here)) return true;
-  return wait_until(here, deadline, reason, &of, [&](waiter& who) noexcept { return of.remove(who); });
+// The same for a completion, which must outlive the call.
+inline bool wait_until(completion& event, timer::clock::time_point deadline, wait_reason reason) {
+  parked<> sleeper;
+  if (event.is_ready() || !event.add(sleeper)) return true;
+  return wait_until(sleeper, deadline, reason, &event, [&](waiter& queued) noexcept { return event.remove(queued); });
 }
 
 }  // namespace detail
@@ -115,10 +115,11 @@ inline void yield() noexcept { worker::current() != nullptr ? worker::yield() : 
 
 // The worker runs something else meanwhile.
 template <class clock, class duration>
-void sleep_until(const std::chrono::time_point<clock, duration>& when) {
-  if (worker::current() == nullptr) return std::this_thread::sleep_until(when);
-  parked<> here;
-  detail::wait_until(here, detail::deadline_at(when), wait_reason::time, &here, [](waiter&) noexcept { return true; });
+void sleep_until(const std::chrono::time_point<clock, duration>& deadline) {
+  if (worker::current() == nullptr) return std::this_thread::sleep_until(deadline);
+  parked<> sleeper;
+  detail::wait_until(sleeper, detail::deadline_at(deadline), wait_reason::time, &sleeper,
+                     [](waiter&) noexcept { return true; });
 }
 template <class rep, class period>
 void sleep_for(const std::chrono::duration<rep, period>& time) {
@@ -127,12 +128,13 @@ void sleep_for(const std::chrono::duration<rep, period>& time) {
 
 // False: not until then, since stop was requested.
 template <class clock, class duration>
-bool sleep_until(const std::stop_token& stop, const std::chrono::time_point<clock, duration>& when) {
-  parked<> here;
-  std::atomic<bool> is_over{false};
+bool sleep_until(const std::stop_token& stop, const std::chrono::time_point<clock, duration>& deadline) {
+  parked<> sleeper;
+  std::atomic<bool> has_ended{false};
   // Nobody tells: of the two ends one comes.
-  const auto is_first = [&is_over](waiter&) noexcept { return !is_over.exchange(true, std::memory_order_acq_rel); };
-  return detail::wait_until(stop, here, detail::deadline_at(when), wait_reason::time, &here, is_first) == detail::wait_end::late;
+  const auto is_first = [&has_ended](waiter&) noexcept { return !has_ended.exchange(true, std::memory_order_acq_rel); };
+  return detail::wait_until(stop, sleeper, detail::deadline_at(deadline), wait_reason::time, &sleeper, is_first) ==
+         detail::wait_end::late;
 }
 template <class rep, class period>
 bool sleep_for(const std::stop_token& stop, const std::chrono::duration<rep, period>& time) {
@@ -148,14 +150,14 @@ class time_awaiter : public resumer<>, public timer {
   explicit time_awaiter(clock::time_point deadline) noexcept
       : resumer<>(recording::cause::time),
         timer([](timer& self) noexcept {
-          waiter& told = static_cast<time_awaiter&>(self);
-          told.notify(told);
+          waiter& notified = static_cast<time_awaiter&>(self);
+          notified.notify(notified);
         }),
         m_deadline(deadline) {}
   bool await_ready() const noexcept { return m_deadline <= clock::now(); }
   template <class promise>
-  void await_suspend(std::coroutine_handle<promise> who) {
-    this->about_to_wait(who);
+  void await_suspend(std::coroutine_handle<promise> coroutine) {
+    this->about_to_wait(coroutine);
     arm(m_deadline);
   }
   void await_resume() const noexcept {}
@@ -168,13 +170,13 @@ class alarm : public timer {
  public:
   explicit alarm(clock::time_point deadline) noexcept
       : timer([](timer& self) noexcept {
-          waiter& told = *static_cast<alarm&>(self).m_who;
-          told.notify(told);
+          waiter& notified = *static_cast<alarm&>(self).m_waiting;
+          notified.notify(notified);
         }),
         m_deadline(deadline) {}
-  bool is_had() const noexcept { return m_deadline <= clock::now(); }
-  bool enlist(waiter& who) noexcept {
-    m_who = &who;
+  bool is_available() const noexcept { return m_deadline <= clock::now(); }
+  bool enlist(waiter& waiting) noexcept {
+    m_waiting = &waiting;
     arm(m_deadline);
     return true;
   }
@@ -182,7 +184,7 @@ class alarm : public timer {
 
  private:
   clock::time_point m_deadline;
-  waiter* m_who = nullptr;
+  waiter* m_waiting = nullptr;
 };
 using stoppable_time_awaiter = stoppable_resumer<alarm>;
 

@@ -14,7 +14,7 @@ class wait_queue {
   bool is_empty() const noexcept { return m_first == nullptr; }
   waiter* first() const noexcept { return m_first; }
 
-  void push(waiter& who) noexcept;
+  void push(waiter& waiting) noexcept;
 
   // nullptr: there is none.
   waiter* pop() noexcept {
@@ -26,25 +26,25 @@ class wait_queue {
     return oldest;
   }
 
-  bool holds(const waiter& who) const noexcept {
-    for (const waiter* each = m_first; each != nullptr; each = each->next)
-      if (each == &who) return true;
+  bool holds(const waiter& waiting) const noexcept {
+    for (const waiter* entry = m_first; entry != nullptr; entry = entry->next)
+      if (entry == &waiting) return true;
     return false;
   }
 
   // False: it is not there any more.
-  bool remove(waiter& who) noexcept {
-    for (waiter** at = &m_first; *at != nullptr; at = &(*at)->next) {
-      if (*at != &who) continue;
-      *at = who.next;
-      if (who.next == nullptr) m_end = at;
+  bool remove(waiter& waiting) noexcept {
+    for (waiter** link = &m_first; *link != nullptr; link = &(*link)->next) {
+      if (*link != &waiting) continue;
+      *link = waiting.next;
+      if (waiting.next == nullptr) m_end = link;
       return true;
     }
     return false;
   }
 
-  // All, for waiter::tell_all.
-  waiter* take_all() noexcept {
+  // All, for waiter::notify_all.
+  waiter* pop_all() noexcept {
     waiter* const oldest = m_first;
     m_first = nullptr;
     m_end = &m_first;
