@@ -123,7 +123,7 @@ int until_stopped() {
 static const trimtab::annotation assembly("assembly of the matrix");
 
 trimtab::future<void> assemble() {
-  return trimtab::async({.level = trimtab::priority::high, .what = &assembly}, [] { /* ... */ });
+  return trimtab::async({.level = trimtab::priority::high, .name = &assembly}, [] { /* ... */ });
 }
 // [end]
 
@@ -152,7 +152,7 @@ double same_each_time(const std::vector<double>& values) {
 }
 
 void solve_cells(std::vector<double>& cells, std::stop_token stop) {
-  trimtab::for_each({.chunks = trimtab::dynamic_chunks{16}, .stop = stop, .what = &solve}, cells.begin(), cells.end(),
+  trimtab::for_each({.chunks = trimtab::dynamic_chunks{16}, .stop = stop, .name = &solve}, cells.begin(), cells.end(),
                     [](double& cell) { cell = std::sqrt(cell); });
 }
 // [end]

@@ -5,7 +5,7 @@
 #include <ctime>
 #include <thread>
 
-#include "trimtab/tasks/recording.hpp"
+#include "trimtab/tasks/core/recording.hpp"
 
 namespace recording = trimtab::tasks::recording;
 
@@ -25,12 +25,12 @@ void spin(double seconds) {
 
 template <class function>
 void run(const function& body, recording::kind& what, recording::tally& counts) {
-  if (!recording::is_on()) {
+  if (!recording::is_enabled()) {
     body();
     return;
   }
   const std::uint32_t subject = what.subject();
-  const std::uint64_t task = recording::made(subject, counts);
+  const std::uint64_t task = recording::record_created(subject, counts);
   recording::run_guard here(subject, task, counts);
   body();
 }
@@ -63,9 +63,9 @@ int main(int count, char** arguments) {
   std::thread second([=] { worker(runtime, 1, tiny); });
   second.join();
   // A thread that is no worker makes one task.
-  if (recording::is_on()) {
+  if (recording::is_enabled()) {
     static recording::kind other(nullptr, "made outside", __FILE__, 8);
-    recording::made(other.subject(), recording::tally_of_thread());
+    recording::record_created(other.subject(), recording::tally_of_thread());
   }
   std::printf("tiny %ld\n", 2 * tiny);
 }

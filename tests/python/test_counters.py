@@ -22,7 +22,7 @@ def _table_of_the_sources(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_row_of_the_table_is_read() -> None:
-    table = (paths.include_dir() / "trimtab" / "tasks" / "counter_table.inc").read_text()
+    table = (paths.include_dir() / "trimtab" / "tasks" / "core" / "counter_table.inc").read_text()
     rows = [line for line in table.splitlines() if line.startswith("COUNTER(")]
     assert len(read_counters()) == len(rows) > 20
     assert all(each.how in ("exact", "estimated") for each in read_counters())

@@ -110,7 +110,7 @@ def test_regions_are_named_by_the_line_of_their_directive(
 def test_a_task_that_begins_in_our_header_has_the_users_line(
     tmp_path: Path, compiler: str, dwarf: str
 ) -> None:
-    header = tmp_path / "include/trimtab/tasks/task.hpp"
+    header = tmp_path / "include/trimtab/tasks/core/task.hpp"
     header.parent.mkdir(parents=True)
     header.write_text(
         "inline volatile int begun;\n"
@@ -121,7 +121,7 @@ def test_a_task_that_begins_in_our_header_has_the_users_line(
     )
     source = tmp_path / "user.cpp"
     source.write_text(
-        "#include <trimtab/tasks/task.hpp>\n"
+        "#include <trimtab/tasks/core/task.hpp>\n"
         "int main(int argc, char**) {\n"
         "  return run_it([argc] {\n"
         "    begun = argc + 7;\n"

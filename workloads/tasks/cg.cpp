@@ -26,16 +26,16 @@ struct rows {
   double part(std::int64_t first, std::int64_t last, function& f) const {
     if (last - first <= grain) return f(first, last);
     const std::int64_t middle = first + (last - first) / 2;
-    double below = 0, above = 0;
-    const auto lower = [&] { below = part(first, middle, f); };
-    const auto upper = [&] { above = part(middle, last, f); };
+    double denominator = 0, numerator = 0;
+    const auto lower = [&] { denominator = part(first, middle, f); };
+    const auto upper = [&] { numerator = part(middle, last, f); };
     if constexpr (how == execution::parallel) {
       trimtab::invoke(lower, upper);
     } else {
       lower();
       upper();
     }
-    return below + above;
+    return denominator + numerator;
   }
 };
 
@@ -102,13 +102,13 @@ int main(int argc, char** argv) {
   trimtab::runtime runtime(line.runtime);
   workload::figures figures(runtime);
   double left = 0;
-  const auto once = [&] {
+  const auto single_pass = [&] {
     left = runtime.run([&] { return solve(rows<execution::parallel>{size, grain}, size, steps, x); });
   };
   if (measure_ms > 0)
-    workload::measured(measure_ms, once);
+    workload::measured(measure_ms, single_pass);
   else
-    once();
+    single_pass();
   figures.stop();
 
   std::printf("size=%lld\ngrain=%lld\nsteps=%lld\nresidual=%.9g\n", static_cast<long long>(size),

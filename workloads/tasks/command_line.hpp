@@ -29,38 +29,39 @@ class command_line {
       std::exit(2);
     }
     m_words.assign(argv + 1, argv + argc);
-    is_checked = !take("--no-check");
+    is_checked = !consume("--no-check");
   }
 
   // `--name VALUE`; `otherwise` where it is not given.
-  std::int64_t number(const char* name, std::int64_t otherwise, std::int64_t least = 1, std::int64_t most = 10'000'000'000) {
+  std::int64_t number(const char* name, std::int64_t otherwise, std::int64_t minimum = 1,
+                      std::int64_t limit = 10'000'000'000) {
     std::string text;
     if (!take_value(name, text)) return otherwise;
-    return number_of(name, text, least, most);
+    return number_of(name, text, minimum, limit);
   }
 
   // `--name WORD`, one of `allowed`; the first of them where it is not given.
   std::string word(const char* name, std::initializer_list<std::string_view> allowed) {
     std::string text(*allowed.begin());
     if (!take_value(name, text)) return text;
-    std::string all;
-    for (const std::string_view each : allowed) {
-      if (text == each) return text;
-      all.append(all.empty() ? "" : ", ").append(each);
+    std::string listed;
+    for (const std::string_view element : allowed) {
+      if (text == element) return text;
+      listed.append(listed.empty() ? "" : ", ").append(element);
     }
-    fail(name, "one of " + all, text);
+    fail(name, "one of " + listed, text);
   }
 
   // After all have been asked for: what is left is unknown.
   void end() {
     if (m_words.empty()) return;
-    std::string all = "--no-check, --trimtab:help";
-    for (const std::string& each : m_known) all += ", " + each;
-    fail(m_words.front().c_str(), all, m_words.front());
+    std::string listed = "--no-check, --trimtab:help";
+    for (const std::string& element : m_options) listed += ", " + element;
+    fail(m_words.front().c_str(), listed, m_words.front());
   }
 
-  [[noreturn]] void fail(const char* option, const std::string& expected, const std::string& found) const {
-    std::fprintf(stderr, "%s: %s: expected %s, found '%s'\n", m_program.c_str(), option, expected.c_str(), found.c_str());
+  [[noreturn]] void fail(const char* option, const std::string& expected, const std::string& actual) const {
+    std::fprintf(stderr, "%s: %s: expected %s, found '%s'\n", m_program.c_str(), option, expected.c_str(), actual.c_str());
     std::exit(2);
   }
 
@@ -70,16 +71,16 @@ class command_line {
   bool is_checked = true;
 
  private:
-  std::int64_t number_of(const char* name, const std::string& text, std::int64_t least, std::int64_t most) const {
+  std::int64_t number_of(const char* name, const std::string& text, std::int64_t minimum, std::int64_t limit) const {
     std::int64_t value = 0;
     const char* const end = text.data() + text.size();
     const auto [stopped, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc() || stopped != end || value < least || value > most)
-      fail(name, "a number from " + std::to_string(least) + " to " + std::to_string(most), text);
+    if (error != std::errc() || stopped != end || value < minimum || value > limit)
+      fail(name, "a number from " + std::to_string(minimum) + " to " + std::to_string(limit), text);
     return value;
   }
 
-  bool take(std::string_view name) {
+  bool consume(std::string_view name) {
     for (std::size_t i = 0; i < m_words.size(); ++i)
       if (m_words[i] == name) {
         m_words.erase(m_words.begin() + static_cast<std::ptrdiff_t>(i));
@@ -89,13 +90,13 @@ class command_line {
   }
 
   bool take_value(const char* name, std::string& value) {
-    m_known.emplace_back(name);
+    m_options.emplace_back(name);
     for (std::size_t i = 0; i < m_words.size(); ++i)
       if (m_words[i] == name) {
         if (i + 1 == m_words.size()) fail(name, "a value after it", "");
         value = m_words[i + 1];
-        const auto at = m_words.begin() + static_cast<std::ptrdiff_t>(i);
-        m_words.erase(at, at + 2);
+        const auto index = m_words.begin() + static_cast<std::ptrdiff_t>(i);
+        m_words.erase(index, index + 2);
         return true;
       }
     return false;
@@ -103,7 +104,7 @@ class command_line {
 
   std::string m_program;
   std::vector<std::string> m_words;
-  std::vector<std::string> m_known;
+  std::vector<std::string> m_options;
 };
 
 }  // namespace workload

@@ -9,9 +9,9 @@
 namespace {
 
 std::int64_t serial(std::int64_t n) {
-  std::int64_t now = 0, next = 1;
-  for (; n > 0; --n) now = std::exchange(next, now + next);
-  return now;
+  std::int64_t current = 0, next = 1;
+  for (; n > 0; --n) current = std::exchange(next, current + next);
+  return current;
 }
 
 std::int64_t by_invoke(std::int64_t n) {
@@ -35,9 +35,9 @@ trimtab::task<std::int64_t> by_coroutines(std::int64_t n) {
   co_return co_await a + b;
 }
 
-std::int64_t fib(std::int64_t n, const std::string& by) {
-  if (by == "futures") return by_futures(n);
-  return by == "invoke" ? by_invoke(n) : trimtab::spawn(by_coroutines(n)).get();
+std::int64_t fib(std::int64_t n, const std::string& scheme) {
+  if (scheme == "futures") return by_futures(n);
+  return scheme == "invoke" ? by_invoke(n) : trimtab::spawn(by_coroutines(n)).get();
 }
 
 }  // namespace
@@ -45,17 +45,17 @@ std::int64_t fib(std::int64_t n, const std::string& by) {
 int main(int argc, char** argv) {
   workload::command_line line(argc, argv);
   const std::int64_t n = line.number("--n", 30, 0, 60);
-  const std::string by = line.word("--by", {"invoke", "futures", "coroutines"});
+  const std::string scheme = line.word("--by", {"invoke", "futures", "coroutines"});
   line.end();
 
   trimtab::runtime runtime(line.runtime);
   workload::figures figures(runtime);
-  const std::int64_t answer = runtime.run([&] { return fib(n, by); });
+  const std::int64_t answer = runtime.run([&] { return fib(n, scheme); });
   figures.stop();
 
   // Each call that is not a leaf makes one task: fib(n + 1) - 1.
   const std::int64_t tasks = serial(n + 1) - 1;
-  std::printf("n=%lld\nby=%s\ntasks=%lld\n", static_cast<long long>(n), by.c_str(), static_cast<long long>(tasks));
+  std::printf("n=%lld\nby=%s\ntasks=%lld\n", static_cast<long long>(n), scheme.c_str(), static_cast<long long>(tasks));
   figures.print();
   if (tasks > 0) std::printf("task_ns=%.6g\n", figures.time_s() * 1e9 / static_cast<double>(tasks));
   return workload::conclude(line.program(), line.is_checked, answer, serial(n));

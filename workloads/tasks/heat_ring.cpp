@@ -18,7 +18,7 @@ constexpr std::int64_t tasks_ahead = 500'000;
 
 double initial(std::int64_t point) { return static_cast<double>(point * 7919 % 1009) * 1e-3; }
 
-double heated(double left, double here, double right) { return here + conductivity * (left - 2 * here + right); }
+double heated(double left, double center, double right) { return center + conductivity * (left - 2 * center + right); }
 
 class ring {
  public:
@@ -39,22 +39,22 @@ class ring {
   double value(std::int64_t step, std::int64_t point) const { return m_values[step & 1][static_cast<std::size_t>(point)]; }
 
   // Two arrays are enough: who writes a partition of step t + 1 has waited for all who read the same place of step t - 1.
-  void advance(std::int64_t step, std::int64_t which) noexcept {
-    const double* const from = m_values[step & 1].data();
-    double* const to = m_values[(step + 1) & 1].data();
-    const std::int64_t first = which * m_partition, last = std::min(first + m_partition, m_points) - 1;
+  void advance(std::int64_t step, std::int64_t index) noexcept {
+    const double* const source = m_values[step & 1].data();
+    double* const target = m_values[(step + 1) & 1].data();
+    const std::int64_t first = index * m_partition, last = std::min(first + m_partition, m_points) - 1;
     if (first == last) {
-      to[first] = heated(from[before(first)], from[first], from[after(first)]);
+      target[first] = heated(source[left_of(first)], source[first], source[after(first)]);
       return;
     }
-    to[first] = heated(from[before(first)], from[first], from[first + 1]);
-    for (std::int64_t i = first + 1; i < last; ++i) to[i] = heated(from[i - 1], from[i], from[i + 1]);
-    to[last] = heated(from[last - 1], from[last], from[after(last)]);
+    target[first] = heated(source[left_of(first)], source[first], source[first + 1]);
+    for (std::int64_t i = first + 1; i < last; ++i) target[i] = heated(source[i - 1], source[i], source[i + 1]);
+    target[last] = heated(source[last - 1], source[last], source[after(last)]);
   }
 
  private:
-  std::int64_t before(std::int64_t point) const noexcept { return point == 0 ? m_points - 1 : point - 1; }
-  std::int64_t after(std::int64_t point) const noexcept { return point == m_points - 1 ? 0 : point + 1; }
+  std::int64_t left_of(std::int64_t point) const noexcept { return point == 0 ? m_points - 1 : point - 1; }
+  std::int64_t right_of(std::int64_t point) const noexcept { return point == m_points - 1 ? 0 : point + 1; }
 
   std::int64_t m_points;
   std::int64_t m_partition;
@@ -62,39 +62,39 @@ class ring {
   std::vector<double> m_values[2];
 };
 
-using made = trimtab::shared_future<void>;
+using done_future = trimtab::shared_future<void>;
 
 // Steps from `first` on. ahead: for how many steps tasks are made before the first of them has been done.
 void run(ring& heat, std::int64_t first, std::int64_t steps, std::int64_t ahead) {
   const std::size_t count = static_cast<std::size_t>(heat.partitions());
-  std::vector<made> now(count), next(count), last_of_step(static_cast<std::size_t>(ahead));
-  for (made& each : now) each = trimtab::make_ready_future();
+  std::vector<done_future> current(count), next(count), last_of_step(static_cast<std::size_t>(ahead));
+  for (done_future& each : current) each = trimtab::make_ready_future();
   for (std::int64_t step = first; step < first + steps; ++step) {
-    made& known = last_of_step[static_cast<std::size_t>(step % ahead)];
-    if (known.valid()) known.wait();
+    done_future& stored = last_of_step[static_cast<std::size_t>(step % ahead)];
+    if (stored.valid()) stored.wait();
     for (std::size_t i = 0; i < count; ++i)
-      next[i] = trimtab::dataflow(
-          [&heat, step, i](const made&, const made&, const made&) { heat.advance(step, static_cast<std::int64_t>(i)); },
-          now[i == 0 ? count - 1 : i - 1], now[i], now[i + 1 == count ? 0 : i + 1]);
-    known = next.back();
-    std::swap(now, next);
+      next[i] = trimtab::dataflow([&heat, step, i](const done_future&, const done_future&,
+                                                   const done_future&) { heat.advance(step, static_cast<std::int64_t>(i)); },
+                                  current[i == 0 ? count - 1 : i - 1], current[i], current[i + 1 == count ? 0 : i + 1]);
+    stored = next.back();
+    std::swap(current, next);
   }
-  for (const made& each : now) each.get();
+  for (const done_future& element : current) element.get();
 }
 
 // The same, so many steps at a time, between which the partitions may become others, up to 128 times smaller or larger.
-void run_tuned(trimtab::runtime& on, ring& heat, std::int64_t points, std::int64_t steps, std::int64_t at_a_time) {
+void run_tuned(trimtab::runtime& rt, ring& heat, std::int64_t points, std::int64_t steps, std::int64_t at_a_time) {
   std::vector<std::int64_t> sizes{heat.partition()};
   for (std::int64_t factor = 2; factor <= 128; factor *= 2) {
     if (heat.partition() / factor > 0) sizes.push_back(heat.partition() / factor);
     if (heat.partition() * factor <= points) sizes.push_back(heat.partition() * factor);
   }
-  trimtab::tuned_steps tuned(on, "steps of the ring", std::move(sizes), heat.partition());
+  trimtab::tuned_steps tuned(rt, "steps of the ring", std::move(sizes), heat.partition());
   for (std::int64_t first = 0; first < steps; first += at_a_time) {
     const std::int64_t count = std::min(at_a_time, steps - first);
     heat.cut(tuned.begin());
     const std::int64_t ahead = std::clamp<std::int64_t>(tasks_ahead / heat.partitions(), 2, count + 1);
-    on.run([&] { run(heat, first, count, ahead); });
+    rt.run([&] { run(heat, first, count, ahead); });
     tuned.end(static_cast<double>(points * count));
   }
 }
@@ -105,22 +105,22 @@ workload::difference check(const ring& heat, std::int64_t points, std::int64_t p
   workload::difference first;
   const auto look = [&](std::int64_t begin, std::int64_t count) {
     const std::int64_t size = count + 2 * steps;
-    std::vector<double> now(static_cast<std::size_t>(size)), next(now);
+    std::vector<double> current(static_cast<std::size_t>(size)), next(current);
     const auto place = [&](std::int64_t i) { return ((begin - steps + i) % points + points) % points; };
-    for (std::int64_t i = 0; i < size; ++i) now[static_cast<std::size_t>(i)] = initial(place(i));
+    for (std::int64_t i = 0; i < size; ++i) current[static_cast<std::size_t>(i)] = initial(place(i));
     for (std::int64_t step = 0; step < steps; ++step) {
-      for (std::size_t i = 1; i + 1 < now.size(); ++i) next[i] = heated(now[i - 1], now[i], now[i + 1]);
-      std::swap(now, next);
+      for (std::size_t i = 1; i + 1 < current.size(); ++i) next[i] = heated(current[i - 1], current[i], current[i + 1]);
+      std::swap(current, next);
     }
     for (std::int64_t i = steps; i < steps + count; ++i)
-      first.look(place(i), heat.value(steps, place(i)), now[static_cast<std::size_t>(i)]);
+      first.look(place(i), heat.value(steps, place(i)), current[static_cast<std::size_t>(i)]);
   };
   if (points * steps <= 100'000'000) {
     look(0, points);
     return first;
   }
-  constexpr std::int64_t places = 256, around = 16;
-  for (std::int64_t i = 0; i < places; ++i) look(heat.partitions() * i / places * partition - around, 2 * around);
+  constexpr std::int64_t places = 256, neighbour = 16;
+  for (std::int64_t i = 0; i < places; ++i) look(heat.partitions() * i / places * partition - neighbour, 2 * neighbour);
   return first;
 }
 

@@ -20,26 +20,26 @@ double element(std::int64_t size, std::int64_t y, std::int64_t x, std::int64_t s
 struct cut {
   std::int64_t size, block;
   std::int64_t count() const noexcept { return (size + block - 1) / block; }
-  std::int64_t edge(std::int64_t which) const noexcept { return std::min(block, size - which * block); }
+  std::int64_t edge(std::int64_t index) const noexcept { return std::min(block, size - index * block); }
 };
 
 class matrix {
  public:
-  matrix(trimtab::graph& in, const cut& how, std::int64_t seed) : m_cut(how) {
-    for (std::int64_t i = 0; i < how.count(); ++i)
-      for (std::int64_t j = 0; j < how.count(); ++j) {
-        m_blocks.push_back(in.make_block<double>(static_cast<std::size_t>(how.edge(i) * how.edge(j))));
+  matrix(trimtab::graph& tasks, const cut& shape, std::int64_t seed) : m_cut(shape) {
+    for (std::int64_t i = 0; i < shape.count(); ++i)
+      for (std::int64_t j = 0; j < shape.count(); ++j) {
+        m_blocks.push_back(tasks.make_block<double>(static_cast<std::size_t>(shape.edge(i) * shape.edge(j))));
         if (seed == 0) continue;
-        double* to = m_blocks.back().values().data();
-        for (std::int64_t y = 0; y < how.edge(i); ++y)
-          for (std::int64_t x = 0; x < how.edge(j); ++x)
-            *to++ = element(how.size, i * how.block + y, j * how.block + x, seed);
+        double* target = m_blocks.back().values().data();
+        for (std::int64_t y = 0; y < shape.edge(i); ++y)
+          for (std::int64_t x = 0; x < shape.edge(j); ++x)
+            *target++ = element(shape.size, i * shape.block + y, j * shape.block + x, seed);
       }
   }
   const auto& block(std::int64_t i, std::int64_t j) const {
     return m_blocks[static_cast<std::size_t>(i * m_cut.count() + j)];
   }
-  double at(std::int64_t y, std::int64_t x) const {
+  double element_at(std::int64_t y, std::int64_t x) const {
     const std::int64_t j = x / m_cut.block;
     return block(y / m_cut.block, j).values()[static_cast<std::size_t>(y % m_cut.block * m_cut.edge(j) + x % m_cut.block)];
   }
@@ -56,24 +56,24 @@ void add_product(const double* a, const double* b, double* c, std::int64_t rows,
       for (std::int64_t x = 0; x < columns; ++x) c[y * columns + x] += a[y * inner + z] * b[z * columns + x];
 }
 
-void multiply(trimtab::graph& in, const cut& how, const matrix& a, const matrix& b, const matrix& c) {
-  const std::int64_t count = how.count();
+void multiply(trimtab::graph& tasks, const cut& shape, const matrix& a, const matrix& b, const matrix& c) {
+  const std::int64_t count = shape.count();
   for (std::int64_t k = 0; k < count; ++k)
     for (std::int64_t i = 0; i < count; ++i)
       for (std::int64_t j = 0; j < count; ++j)
-        in.task(
+        tasks.task(
             "multiply",
-            [rows = how.edge(i), columns = how.edge(j), inner = how.edge(k)](
+            [rows = shape.edge(i), columns = shape.edge(j), inner = shape.edge(k)](
                 std::span<const double> left, std::span<const double> right, std::span<double> sum) {
               add_product(left.data(), right.data(), sum.data(), rows, columns, inner);
             },
             trimtab::read_only(a.block(i, k)), trimtab::read_only(b.block(k, j)), trimtab::exclusive_write(c.block(i, j)));
-  in.wait();
+  tasks.wait();
 }
 
 std::vector<double> serial_product(std::int64_t size) {
-  const std::size_t all = static_cast<std::size_t>(size * size);
-  std::vector<double> a(all), b(all), c(all);
+  const std::size_t elements = static_cast<std::size_t>(size * size);
+  std::vector<double> a(elements), b(elements), c(elements);
   for (std::int64_t i = 0; i < size * size; ++i) {
     a[static_cast<std::size_t>(i)] = element(size, i / size, i % size, 7);
     b[static_cast<std::size_t>(i)] = element(size, i / size, i % size, 11);
@@ -92,10 +92,10 @@ int main(int argc, char** argv) {
 
   trimtab::runtime runtime(line.runtime);
   trimtab::graph graph(runtime);
-  const cut how{size, block};
-  const matrix a(graph, how, 7), b(graph, how, 11), c(graph, how, 0);
+  const cut shape{size, block};
+  const matrix a(graph, shape, 7), b(graph, shape, 11), c(graph, shape, 0);
   workload::figures figures(runtime);
-  runtime.run([&] { multiply(graph, how, a, b, c); });
+  runtime.run([&] { multiply(graph, shape, a, b, c); });
   figures.stop();
 
   std::printf("size=%lld\nblock=%lld\n", static_cast<long long>(size), static_cast<long long>(block));
@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
   if (line.is_checked) {
     const std::vector<double> serial = serial_product(size);
     for (std::int64_t i = 0; i < size * size; ++i)
-      first.look(i, c.at(i / size, i % size), serial[static_cast<std::size_t>(i)], 0);
+      first.look(i, c.element_at(i / size, i % size), serial[static_cast<std::size_t>(i)], 0);
   }
-  return workload::conclude(line.program(), line.is_checked, c.at(size - 1, size - 1), first);
+  return workload::conclude(line.program(), line.is_checked, c.element_at(size - 1, size - 1), first);
 }

@@ -13,12 +13,12 @@ namespace {
 
 std::int64_t sum_of(std::int64_t first, std::int64_t leaves);
 
-// Children from `from` up to `to`, by halves.
-std::int64_t children(std::int64_t first, std::int64_t each, int from, int to) {
-  if (to - from == 1) return sum_of(first + from * each, each);
-  const int middle = (from + to) / 2;
+// Children from `lower` up to `last`, by halves.
+std::int64_t children(std::int64_t first, std::int64_t element, int lower, int last) {
+  if (last - lower == 1) return sum_of(first + lower * element, element);
+  const int middle = (lower + last) / 2;
   std::int64_t a = 0, b = 0;
-  trimtab::invoke([&] { a = children(first, each, from, middle); }, [&] { b = children(first, each, middle, to); });
+  trimtab::invoke([&] { a = children(first, element, lower, middle); }, [&] { b = children(first, element, middle, last); });
   return a + b;
 }
 

@@ -19,32 +19,33 @@ std::vector<value> shuffled(std::int64_t count) {
   return values;
 }
 
-void merge(iterator a, iterator a_end, iterator b, iterator b_end, iterator to, std::int64_t grain) {
+void merge(iterator a, iterator a_end, iterator b, iterator b_end, iterator last, std::int64_t grain) {
   if (a_end - a < b_end - b) std::swap(a, b), std::swap(a_end, b_end);
   if (a_end - a + (b_end - b) <= grain || a == a_end) {
-    std::merge(a, a_end, b, b_end, to);
+    std::merge(a, a_end, b, b_end, last);
     return;
   }
   const iterator a_cut = a + (a_end - a) / 2, b_cut = std::lower_bound(b, b_end, *a_cut);
-  const iterator to_cut = to + (a_cut - a) + (b_cut - b);
-  trimtab::invoke([&] { merge(a, a_cut, b, b_cut, to, grain); }, [&] { merge(a_cut, a_end, b_cut, b_end, to_cut, grain); });
+  const iterator to_cut = last + (a_cut - a) + (b_cut - b);
+  trimtab::invoke([&] { merge(a, a_cut, b, b_cut, last, grain); },
+                  [&] { merge(a_cut, a_end, b_cut, b_end, to_cut, grain); });
 }
 
 // into_spare: where the sorted values are to lie, in `spare` or in place.
-void sort(iterator from, iterator end, iterator spare, bool into_spare, std::int64_t grain) {
-  const std::int64_t count = end - from;
+void sort(iterator first, iterator end, iterator spare, bool into_spare, std::int64_t grain) {
+  const std::int64_t count = end - first;
   if (count <= grain) {
-    std::sort(from, end);
-    if (into_spare) std::copy(from, end, spare);
+    std::sort(first, end);
+    if (into_spare) std::copy(first, end, spare);
     return;
   }
-  const iterator middle = from + count / 2, spare_middle = spare + count / 2;
-  trimtab::invoke([&] { sort(from, middle, spare, !into_spare, grain); },
+  const iterator middle = first + count / 2, spare_middle = spare + count / 2;
+  trimtab::invoke([&] { sort(first, middle, spare, !into_spare, grain); },
                   [&] { sort(middle, end, spare_middle, !into_spare, grain); });
   if (into_spare)
-    merge(from, middle, middle, end, spare, grain);
+    merge(first, middle, middle, end, spare, grain);
   else
-    merge(spare, spare_middle, spare_middle, spare + count, from, grain);
+    merge(spare, spare_middle, spare_middle, spare + count, first, grain);
 }
 
 }  // namespace

@@ -21,15 +21,15 @@ class matrix {
   }
   std::int64_t count() const noexcept { return m_count; }
   std::int64_t edge() const noexcept { return m_edge; }
-  bool has(std::int64_t i, std::int64_t j) const noexcept { return m_blocks[index(i * m_count + j)] != nullptr; }
-  double* at(std::int64_t i, std::int64_t j) const noexcept { return m_blocks[index(i * m_count + j)].get(); }
-  void make(std::int64_t i, std::int64_t j) {
-    if (!has(i, j)) m_blocks[index(i * m_count + j)] = std::make_unique<double[]>(index(m_edge * m_edge));
+  bool has_block(std::int64_t i, std::int64_t j) const noexcept { return m_blocks[index(i * m_count + j)] != nullptr; }
+  double* block_at(std::int64_t i, std::int64_t j) const noexcept { return m_blocks[index(i * m_count + j)].get(); }
+  void allocate_block(std::int64_t i, std::int64_t j) {
+    if (!has_block(i, j)) m_blocks[index(i * m_count + j)] = std::make_unique<double[]>(index(m_edge * m_edge));
   }
 
   // The diagonal block into L and U.
   void factor(std::int64_t k) noexcept {
-    double* const d = at(k, k);
+    double* const d = block_at(k, k);
     for (std::int64_t p = 0; p < m_edge; ++p)
       for (std::int64_t y = p + 1; y < m_edge; ++y) {
         d[y * m_edge + p] /= d[p * m_edge + p];
@@ -38,16 +38,16 @@ class matrix {
   }
   // A block of the same row, by L.
   void forward(std::int64_t k, std::int64_t j) noexcept {
-    const double* const d = at(k, k);
-    double* const b = at(k, j);
+    const double* const d = block_at(k, k);
+    double* const b = block_at(k, j);
     for (std::int64_t p = 0; p < m_edge; ++p)
       for (std::int64_t y = p + 1; y < m_edge; ++y)
         for (std::int64_t x = 0; x < m_edge; ++x) b[y * m_edge + x] -= d[y * m_edge + p] * b[p * m_edge + x];
   }
   // A block of the same column, by U.
   void divide(std::int64_t i, std::int64_t k) noexcept {
-    const double* const d = at(k, k);
-    double* const b = at(i, k);
+    const double* const d = block_at(k, k);
+    double* const b = block_at(i, k);
     for (std::int64_t y = 0; y < m_edge; ++y)
       for (std::int64_t p = 0; p < m_edge; ++p) {
         b[y * m_edge + p] /= d[p * m_edge + p];
@@ -56,8 +56,8 @@ class matrix {
   }
   // What is left: less the product of both.
   void update(std::int64_t i, std::int64_t j, std::int64_t k) noexcept {
-    const double *const a = at(i, k), *const b = at(k, j);
-    double* const c = at(i, j);
+    const double *const a = block_at(i, k), *const b = block_at(k, j);
+    double* const c = block_at(i, j);
     for (std::int64_t y = 0; y < m_edge; ++y)
       for (std::int64_t z = 0; z < m_edge; ++z)
         for (std::int64_t x = 0; x < m_edge; ++x) c[y * m_edge + x] -= a[y * m_edge + z] * b[z * m_edge + x];
@@ -66,8 +66,8 @@ class matrix {
  private:
   static std::size_t index(std::int64_t i) noexcept { return static_cast<std::size_t>(i); }
   void fill(std::int64_t i, std::int64_t j) {
-    make(i, j);
-    double* const b = at(i, j);
+    allocate_block(i, j);
+    double* const b = block_at(i, j);
     for (std::int64_t n = 0; n < m_edge * m_edge; ++n) b[n] = static_cast<double>((n * 37 + i * 5 + j * 3) % 23) / 23 - 0.5;
     // Large on the diagonal, so that no pivots need to be looked for.
     for (std::int64_t n = 0; i == j && n < m_edge; ++n) b[n * m_edge + n] += static_cast<double>(m_edge * m_count);
@@ -80,47 +80,48 @@ class matrix {
 
 // Calls diagonal(k), row(k, j), column(i, k) and rest(i, j, k) in the serial order. Blocks that fill up are made here.
 template <class diagonal_function, class row_function, class column_function, class rest_function>
-void each_step(matrix& of, diagonal_function&& diagonal, row_function&& row, column_function&& column,
-               rest_function&& rest) {
-  for (std::int64_t k = 0; k < of.count(); ++k) {
+void each_step(matrix& a, diagonal_function&& diagonal, row_function&& row, column_function&& column, rest_function&& rest) {
+  for (std::int64_t k = 0; k < a.count(); ++k) {
     diagonal(k);
-    for (std::int64_t j = k + 1; j < of.count(); ++j)
-      if (of.has(k, j)) row(k, j);
-    for (std::int64_t i = k + 1; i < of.count(); ++i)
-      if (of.has(i, k)) column(i, k);
-    for (std::int64_t i = k + 1; i < of.count(); ++i)
-      for (std::int64_t j = k + 1; j < of.count(); ++j)
-        if (of.has(i, k) && of.has(k, j)) {
-          of.make(i, j);
+    for (std::int64_t j = k + 1; j < a.count(); ++j)
+      if (a.has_block(k, j)) row(k, j);
+    for (std::int64_t i = k + 1; i < a.count(); ++i)
+      if (a.has_block(i, k)) column(i, k);
+    for (std::int64_t i = k + 1; i < a.count(); ++i)
+      for (std::int64_t j = k + 1; j < a.count(); ++j)
+        if (a.has_block(i, k) && a.has_block(k, j)) {
+          a.allocate_block(i, j);
           rest(i, j, k);
         }
   }
 }
 
-void factor_serially(matrix& of) {
+void factor_serially(matrix& a) {
   each_step(
-      of, [&](auto k) { of.factor(k); }, [&](auto k, auto j) { of.forward(k, j); }, [&](auto i, auto k) { of.divide(i, k); },
-      [&](auto i, auto j, auto k) { of.update(i, j, k); });
+      a, [&](auto k) { a.factor(k); }, [&](auto k, auto j) { a.forward(k, j); }, [&](auto i, auto k) { a.divide(i, k); },
+      [&](auto i, auto j, auto k) { a.update(i, j, k); });
 }
 
 // Who is the last to write a block is all that must be known: a block that is read is never written again.
-std::int64_t factor_by_tasks(matrix& of) {
-  using done = trimtab::shared_future<void>;
-  std::vector<done> last(static_cast<std::size_t>(of.count() * of.count()), done(trimtab::make_ready_future()));
+std::int64_t factor_by_tasks(matrix& a) {
+  using done_future = trimtab::shared_future<void>;
+  std::vector<done_future> last(static_cast<std::size_t>(a.count() * a.count()), done(trimtab::make_ready_future()));
   std::int64_t tasks = 0;
-  const auto at = [&](std::int64_t i, std::int64_t j) -> done& {
-    return last[static_cast<std::size_t>(i * of.count() + j)];
+  const auto index = [&](std::int64_t i, std::int64_t j) -> done_future& {
+    return last[static_cast<std::size_t>(i * a.count() + j)];
   };
-  const auto then = [&](done& written, const auto& call, const auto&... read) {
+  const auto continuation = [&](done_future& written, const auto& call, const auto&... read) {
     written = trimtab::dataflow([call](const auto&...) { call(); }, done(written), read...);
     ++tasks;
   };
   each_step(
-      of, [&](auto k) { then(at(k, k), [&of, k] { of.factor(k); }); },
-      [&](auto k, auto j) { then(at(k, j), [&of, k, j] { of.forward(k, j); }, at(k, k)); },
-      [&](auto i, auto k) { then(at(i, k), [&of, i, k] { of.divide(i, k); }, at(k, k)); },
-      [&](auto i, auto j, auto k) { then(at(i, j), [&of, i, j, k] { of.update(i, j, k); }, at(i, k), at(k, j)); });
-  for (const done& each : last) each.get();
+      a, [&](auto k) { continuation(index(k, k), [&a, k] { a.factor(k); }); },
+      [&](auto k, auto j) { continuation(index(k, j), [&a, k, j] { a.forward(k, j); }, index(k, k)); },
+      [&](auto i, auto k) { continuation(index(i, k), [&a, i, k] { a.divide(i, k); }, index(k, k)); },
+      [&](auto i, auto j, auto k) {
+        continuation(index(i, j), [&a, i, j, k] { a.update(i, j, k); }, index(i, k), index(k, j));
+      });
+  for (const done_future& element : last) element.get();
   return tasks;
 }
 
@@ -132,10 +133,10 @@ int main(int argc, char** argv) {
   const std::int64_t edge = line.number("--block", 32, 1, 1000);
   line.end();
 
-  matrix here(blocks, edge);
+  matrix local(blocks, edge);
   trimtab::runtime runtime(line.runtime);
   workload::figures figures(runtime);
-  const std::int64_t tasks = runtime.run([&] { return factor_by_tasks(here); });
+  const std::int64_t tasks = runtime.run([&] { return factor_by_tasks(local); });
   figures.stop();
 
   std::printf("blocks=%lld\nblock=%lld\ntasks=%lld\n", static_cast<long long>(blocks), static_cast<long long>(edge),
@@ -147,8 +148,8 @@ int main(int argc, char** argv) {
     factor_serially(serial);
     for (std::int64_t i = 0; i < blocks; ++i)
       for (std::int64_t j = 0; j < blocks; ++j)
-        for (std::int64_t n = 0; serial.has(i, j) && n < edge * edge; ++n)
-          first.look((i * blocks + j) * edge * edge + n, here.at(i, j)[n], serial.at(i, j)[n]);
+        for (std::int64_t n = 0; serial.has_block(i, j) && n < edge * edge; ++n)
+          first.look((i * blocks + j) * edge * edge + n, local.block_at(i, j)[n], serial.block_at(i, j)[n]);
   }
-  return workload::conclude(line.program(), line.is_checked, here.at(blocks - 1, blocks - 1)[edge * edge - 1], first);
+  return workload::conclude(line.program(), line.is_checked, local.block_at(blocks - 1, blocks - 1)[edge * edge - 1], first);
 }

@@ -34,35 +34,36 @@ struct node {
   node child(std::int64_t number) const noexcept {
     return {mixed(state ^ mixed(static_cast<std::uint64_t>(number))), height + 1};
   }
-  std::int64_t children(const tree& of) const noexcept {
-    if (height == 0) return of.roots;
+  std::int64_t children(const tree& shape) const noexcept {
+    if (height == 0) return shape.roots;
     const double uniform = static_cast<double>(state >> 11) * 0x1p-53;
-    if (!of.is_geometric) return uniform < of.chance ? of.children : 0;
-    if (height >= of.depth) return 0;
+    if (!shape.is_geometric) return uniform < shape.chance ? shape.children : 0;
+    if (height >= shape.depth) return 0;
     const double expected =
-        static_cast<double>(of.roots) * (1 - static_cast<double>(height) / static_cast<double>(of.depth));
+        static_cast<double>(shape.roots) * (1 - static_cast<double>(height) / static_cast<double>(shape.depth));
     return static_cast<std::int64_t>(std::log(1 - uniform) / std::log(1 - 1 / (1 + expected)));
   }
 };
 
-std::int64_t serial(const node& at, const tree& of) {
+std::int64_t serial(const node& parent, const tree& shape) {
   std::int64_t count = 1;
-  for (std::int64_t i = 0, all = at.children(of); i < all; ++i) count += serial(at.child(i), of);
+  for (std::int64_t i = 0, total = parent.children(shape); i < total; ++i) count += serial(parent.child(i), shape);
   return count;
 }
 
-std::int64_t count_below(const node& at, const tree& of, std::int64_t first, std::int64_t last);
+std::int64_t count_below(const node& parent, const tree& shape, std::int64_t first, std::int64_t last);
 
-std::int64_t count(const node& at, const tree& of) {
-  const std::int64_t all = at.children(of);
-  return all == 0 ? 1 : 1 + count_below(at, of, 0, all);
+std::int64_t count(const node& parent, const tree& shape) {
+  const std::int64_t total = parent.children(shape);
+  return total == 0 ? 1 : 1 + count_below(parent, shape, 0, total);
 }
 
-std::int64_t count_below(const node& at, const tree& of, std::int64_t first, std::int64_t last) {
-  if (last - first == 1) return count(at.child(first), of);
+std::int64_t count_below(const node& parent, const tree& shape, std::int64_t first, std::int64_t last) {
+  if (last - first == 1) return count(parent.child(first), shape);
   const std::int64_t middle = first + (last - first) / 2;
   std::int64_t a = 0, b = 0;
-  trimtab::invoke([&] { a = count_below(at, of, first, middle); }, [&] { b = count_below(at, of, middle, last); });
+  trimtab::invoke([&] { a = count_below(parent, shape, first, middle); },
+                  [&] { b = count_below(parent, shape, middle, last); });
   return a + b;
 }
 

@@ -10,24 +10,24 @@
 namespace workload {
 
 // Prints answer and check; the program's exit code.
-inline int conclude(const std::string& program, bool is_checked, std::int64_t found, std::int64_t expected) {
-  std::printf("answer=%lld\n", static_cast<long long>(found));
-  const bool is_right = !is_checked || found == expected;
+inline int conclude(const std::string& program, bool is_checked, std::int64_t actual, std::int64_t expected) {
+  std::printf("answer=%lld\n", static_cast<long long>(actual));
+  const bool is_right = !is_checked || actual == expected;
   std::printf("check=%s\n", !is_checked ? "none" : is_right ? "right" : "wrong");
   if (!is_right)
     std::fprintf(stderr, "%s: expected the serial answer %lld, found %lld\n", program.c_str(),
-                 static_cast<long long>(expected), static_cast<long long>(found));
+                 static_cast<long long>(expected), static_cast<long long>(actual));
   return is_right ? 0 : 1;
 }
 
 // Of fields of numbers: the first place where both differ by more than `tolerance` of the value.
 struct difference {
   std::int64_t place = -1;
-  double found = 0;
+  double actual = 0;
   double expected = 0;
-  void look(std::int64_t at, double is, double should_be, double tolerance = 1e-10) {
-    if (place < 0 && !(std::abs(is - should_be) <= tolerance * std::max(1.0, std::abs(should_be))))
-      *this = {at, is, should_be};
+  void look(std::int64_t index, double actual, double expected, double tolerance = 1e-10) {
+    if (place < 0 && !(std::abs(actual - expected) <= tolerance * std::max(1.0, std::abs(expected))))
+      *this = {index, actual, expected};
   }
 };
 
@@ -36,7 +36,7 @@ inline int conclude(const std::string& program, bool is_checked, double answer, 
   std::printf("check=%s\n", !is_checked ? "none" : first.place < 0 ? "right" : "wrong");
   if (first.place >= 0)
     std::fprintf(stderr, "%s: expected %.15g at %lld, found %.15g\n", program.c_str(), first.expected,
-                 static_cast<long long>(first.place), first.found);
+                 static_cast<long long>(first.place), first.actual);
   return first.place < 0 ? 0 : 1;
 }
 

@@ -29,7 +29,7 @@ class Counter:
 
 def read_counters() -> list[Counter]:
     """All counters of the installed task runtime, in the order of its table."""
-    table = paths.include_dir() / "trimtab" / "tasks" / "counter_table.inc"
+    table = paths.include_dir() / "trimtab" / "tasks" / "core" / "counter_table.inc"
     return [Counter(*match.groups()) for match in _ROW.finditer(table.read_text())]
 
 

@@ -6,7 +6,7 @@
 
 #include "trimtab/options/option.hpp"
 #include "trimtab/runtime/tuning.hpp"
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab::task_steering {
 

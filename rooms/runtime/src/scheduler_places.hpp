@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "scheduler_knob.hpp"
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab::task_steering {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "trimtab/steer/diagnosis.hpp"
-#include "trimtab/tasks/recording.hpp"
+#include "trimtab/tasks/core/recording.hpp"
 
 namespace trimtab::task_steering {
 
@@ -36,11 +36,11 @@ tuned_work::entry* tuned_work::find(const tasks::loop_place& of) {
   if (m_entries.size() >= most_entries) return m_loops[key] = nullptr;
   const std::string_view file(of.file);
   entry fresh;
-  fresh.name = of.what != nullptr ? of.what->kind().name
+  fresh.name = of.name != nullptr ? of.name->kind().name
                                   : std::string(of.algorithm) + " at " + std::string(file.substr(file.rfind('/') + 1)) +
                                         ":" + std::to_string(of.line);
   // Under the name of its tasks.
-  fresh.recorded = of.what != nullptr ? of.what->recorded().subject()
+  fresh.recorded = of.name != nullptr ? of.name->recorded().subject()
                                       : tasks::recording::subject_of(fresh.name.c_str(), of.file, of.line);
   // Adaptive, as without an engine.
   fresh.work = std::make_shared<repeated_work>(m_cap, 0);

@@ -10,7 +10,7 @@
 
 #include "repeated_work.hpp"
 #include "trimtab/steer/knob_source.hpp"
-#include "trimtab/tasks/grain_source.hpp"
+#include "trimtab/tasks/algorithms/grain_source.hpp"
 
 namespace trimtab::task_steering {
 

@@ -10,7 +10,7 @@
 #include "power_meter.hpp"
 #include "trimtab/observe/thread_times.hpp"
 #include "trimtab/steer/snapshot.hpp"
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab::task_steering {
 

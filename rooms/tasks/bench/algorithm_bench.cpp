@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "trimtab/tasks/algorithm.hpp"
+#include "trimtab/tasks/algorithms/algorithm.hpp"
 
 namespace {
 
@@ -36,13 +36,14 @@ chunking chunks_of(const benchmark::State& state) {
 void axpy_loop(benchmark::State& state) {
   trimtab::tasks::runtime runtime({.workers = static_cast<std::uint32_t>(state.range(0))});
   std::vector<double> x(points, 1), y(points, 0);
-  const double* const from = x.data();
-  double* const to = y.data();
+  const double* const source = x.data();
+  double* const target = y.data();
   for (auto _ : state)
     runtime.run([&] {
-      trimtab::tasks::for_loop(chunks_of(state), std::size_t{0}, points, [=](std::size_t i) { to[i] += 1.0 * from[i]; });
+      trimtab::tasks::for_loop(chunks_of(state), std::size_t{0}, points,
+                               [=](std::size_t i) { target[i] += 1.0 * source[i]; });
     });
-  if (std::any_of(y.begin(), y.end(), [&](double each) { return each != static_cast<double>(state.iterations()); }))
+  if (std::any_of(y.begin(), y.end(), [&](double element) { return element != static_cast<double>(state.iterations()); }))
     state.SkipWithError("wrong answer");
 }
 BENCHMARK(axpy_loop)->ArgsProduct({{1, 2}, {0, 1}})->UseRealTime()->Unit(benchmark::kMillisecond);
@@ -51,9 +52,9 @@ BENCHMARK(axpy_loop)->ArgsProduct({{1, 2}, {0, 1}})->UseRealTime()->Unit(benchma
 void small(benchmark::State& state) {
   const auto loops = [&](auto&& loop) {
     std::vector<double> values(100, 2);
-    double* const at = values.data();
+    double* const target = values.data();
     for (auto _ : state) {
-      loop([at](int i) { at[i] = std::sqrt(at[i] + 1) / 1.1; });
+      loop([target](int i) { target[i] = std::sqrt(target[i] + 1) / 1.1; });
       benchmark::ClobberMemory();
     }
   };
@@ -83,7 +84,7 @@ BENCHMARK(reduce)->Arg(0)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMilli
 void sort(benchmark::State& state) {
   std::mt19937_64 random(1);
   std::vector<double> values(2'000'000), work;
-  for (double& each : values) each = static_cast<double>(random());
+  for (double& element : values) element = static_cast<double>(random());
   trimtab::tasks::runtime runtime({.workers = static_cast<std::uint32_t>(std::max<std::int64_t>(1, state.range(0)))});
   for (auto _ : state) {
     state.PauseTiming();

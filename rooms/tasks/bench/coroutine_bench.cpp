@@ -27,23 +27,23 @@ void fork_join(benchmark::State& state) {
 }
 BENCHMARK(fork_join)->Arg(1)->Arg(2)->UseRealTime();
 
-trimtab::task<> waits(trimtab::shared_future<int> given) { co_await given; }
+trimtab::task<> waits(trimtab::shared_future<int> input) { co_await input; }
 
 constexpr int waiting = 1'000'000;
 
 // Peak resident memory, KiB; 0: wrong.
 long wait_all_at_once() {
   trimtab::runtime runtime({.workers = 2});
-  trimtab::promise<int> given;
-  const trimtab::shared_future<int> taken = given.get_future();
+  trimtab::promise<int> source;
+  const trimtab::shared_future<int> input = source.get_future();
   runtime.run([&] {
-    std::vector<trimtab::future<void>> all;
-    all.reserve(waiting);
-    for (int i = 0; i < waiting; ++i) all.push_back(trimtab::spawn(waits(taken)));
+    std::vector<trimtab::future<void>> futures;
+    futures.reserve(waiting);
+    for (int i = 0; i < waiting; ++i) futures.push_back(trimtab::spawn(waits(input)));
     // Later than all of them: one more that nothing is waited for before.
     while (runtime.queue_length() != 0) trimtab::this_task::yield();
-    given.set_value(1);
-    for (auto& each : all) each.get();
+    source.set_value(1);
+    for (auto& element : futures) element.get();
   });
   rusage usage;
   return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss : 0;
@@ -56,8 +56,8 @@ void million_waiting(benchmark::State& state) {
     if (pipe(ends) != 0) return state.SkipWithError("no pipe");
     const pid_t child = ::fork();
     if (child == 0) {
-      const long found = wait_all_at_once();
-      _exit(write(ends[1], &found, sizeof found) == sizeof found ? 0 : 1);
+      const long result = wait_all_at_once();
+      _exit(write(ends[1], &result, sizeof result) == sizeof result ? 0 : 1);
     }
     int status = 0;
     waitpid(child, &status, 0);

@@ -1,4 +1,4 @@
-#include "trimtab/tasks/asymmetric_fence.hpp"
+#include "trimtab/tasks/core/asymmetric_fence.hpp"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-#include "trimtab/tasks/condition_variable.hpp"
+#include "trimtab/tasks/sync/condition_variable.hpp"
 
 namespace trimtab::tasks {
 
@@ -11,9 +11,9 @@ void condition_variable::notify_one() noexcept {
 
 void condition_variable::notify_all() noexcept {
   m_lock.lock();
-  waiter* const all = m_waiting.take_all();
+  waiter* const woken = m_waiting.pop_all();
   m_lock.unlock();
-  waiter::tell_all(all);
+  waiter::notify_all(woken);
 }
 
 }  // namespace trimtab::tasks

@@ -1,6 +1,6 @@
-#include "trimtab/tasks/coroutine.hpp"
+#include "trimtab/tasks/coroutines/coroutine.hpp"
 
-#include "trimtab/tasks/coroutine_fork.hpp"
+#include "trimtab/tasks/coroutines/coroutine_fork.hpp"
 
 namespace trimtab::tasks::detail {
 
@@ -18,21 +18,21 @@ struct telling {
   std::coroutine_handle<promise_type> coroutine;
 };
 
-telling tell(completion& done) {
-  done.complete();
+telling complete_on_resume(completion& event) {
+  event.complete();
   co_return;
 }
 
 }  // namespace
 
 void wait_for_fork(coroutine_promise& child) noexcept {
-  if (worker* const here = worker::current(); here != nullptr && here->take(child)) return;
-  completion done;
-  const auto waiting = tell(done).coroutine;
-  std::uintptr_t known = child.is_begun;
-  if (child.next_one.compare_exchange_strong(known, reinterpret_cast<std::uintptr_t>(waiting.address()),
+  if (worker* const this_worker = worker::current(); this_worker != nullptr && this_worker->claim(child)) return;
+  completion all_ended;
+  const auto waiting = complete_on_resume(all_ended).coroutine;
+  std::uintptr_t newest = child.is_begun;
+  if (child.next_one.compare_exchange_strong(newest, reinterpret_cast<std::uintptr_t>(waiting.address()),
                                              std::memory_order_acq_rel, std::memory_order_acquire))
-    done.wait("a fork");
+    all_ended.wait(wait_reason::fork);
   else
     waiting.destroy();
 }

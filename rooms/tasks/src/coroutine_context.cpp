@@ -1,8 +1,8 @@
-#include "trimtab/tasks/coroutine_context.hpp"
+#include "trimtab/tasks/coroutines/coroutine_context.hpp"
 
 #include "known_subjects.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/coroutine.hpp"
+#include "trimtab/tasks/coroutines/coroutine.hpp"
+#include "trimtab/tasks/futures/async.hpp"
 
 namespace trimtab::tasks::detail {
 
@@ -11,85 +11,86 @@ namespace {
 // The subjects of coroutines, by their code.
 std::uint32_t subject_of(const void* code) noexcept {
   static constinit recording::known_subjects<1024> table;
-  const auto ask = [code] { return recording::subject_of_code(code); };
-  return table.find(reinterpret_cast<std::uintptr_t>(code), ask, ask);
+  const auto query = [code] { return recording::subject_of_code(code); };
+  return table.find(reinterpret_cast<std::uintptr_t>(code), query, query);
 }
 
-coroutine_context& own_context(coroutine_promise& of, const task_kind* named, std::uint32_t subject) {
-  auto& made = make_in_block<coroutine_context>(worker::current(), of, named, subject);
-  of.kind_of_work = &made;
-  of.flags |= of.owns_context;
-  return made;
+coroutine_context& own_context(coroutine_promise& promise, const task_kind* named, std::uint32_t subject) {
+  auto& node = make_in_block<coroutine_context>(worker::current(), promise, named, subject);
+  promise.kind_of_work = &node;
+  promise.flags |= promise.owns_context;
+  return node;
 }
 
 }  // namespace
 
-void coroutine_context::enters(worker& here) noexcept {
-  describe(here.running());
+void coroutine_context::enters(worker& this_worker) noexcept {
+  describe(this_worker.running());
   if (m_subject == 0) return;
   if (!m_has_begun) {
     m_has_begun = true;
     if (m_id != 0) return recording::task_begin(m_subject, m_id);
-    m_is_timed = here.tally().ran(m_subject);
-  } else if (m_is_away) {
-    m_is_away = false;
-    recording::task_resumed(m_subject, m_id, recording::cause::other, base::now() - m_since);
+    m_is_timed = this_worker.tally().ran(m_subject);
+  } else if (m_is_suspended) {
+    m_is_suspended = false;
+    recording::task_resumed(m_subject, m_id, recording::cause::unknown, base::now() - m_phase_begin);
   } else {
     return;
   }
   if (!m_is_timed) return;
-  m_timed_at = &here;
-  m_others = here.tally().total();
-  m_suspensions = here.counters().suspended.get();
-  m_since = base::now();
+  m_timed_at = &this_worker;
+  m_foreign_runs = this_worker.tally().total();
+  m_suspensions = this_worker.counters().suspended.get();
+  m_phase_begin = base::now();
 }
 
-void coroutine_context::leaves(worker& here, recording::cause why, std::uint64_t awaited) noexcept {
-  if (m_subject == 0 || m_is_away) return;
-  m_is_away = true;
-  const base::ticks now = base::now();
-  if (m_timed_at == &here) {
-    m_active += now - m_since;
-    m_is_inclusive |= here.tally().total() != m_others;
+void coroutine_context::leaves(worker& this_worker, recording::cause reason, std::uint64_t awaited) noexcept {
+  if (m_subject == 0 || m_is_suspended) return;
+  m_is_suspended = true;
+  const base::ticks current_time = base::now();
+  if (m_timed_at == &this_worker) {
+    m_active += current_time - m_phase_begin;
+    m_is_inclusive |= this_worker.tally().total() != m_foreign_runs;
   } else {
     m_is_timed = false;
   }
   m_timed_at = nullptr;
-  m_since = now;
-  here.tally().suspended(m_subject);
-  recording::task_suspended(m_subject, m_id, why, awaited);
+  m_phase_begin = current_time;
+  this_worker.tally().suspended(m_subject);
+  recording::task_suspended(m_subject, m_id, reason, awaited);
 }
 
 void coroutine_context::ends() noexcept {
   if (m_id != 0) return recording::task_end(m_subject, m_id);
-  worker* const here = worker::current();
+  worker* const this_worker = worker::current();
   // Not if another task has waited inside.
-  if (m_timed_at == nullptr || m_timed_at != here || here->counters().suspended.get() != m_suspensions) return;
-  here->tally().took(m_subject, m_active + (base::now() - m_since), m_is_inclusive || here->tally().total() != m_others);
+  if (m_timed_at == nullptr || m_timed_at != this_worker || this_worker->counters().suspended.get() != m_suspensions) return;
+  this_worker->tally().took(m_subject, m_active + (base::now() - m_phase_begin),
+                            m_is_inclusive || this_worker->tally().total() != m_foreign_runs);
 }
 
-void give_context(coroutine_promise& child, worker& here, const void* code) {
-  coroutine_context* const forker = coroutine_context::running(here);
-  if (!recording::is_on()) {
+void give_context(coroutine_promise& child, worker& this_worker, const void* code) {
+  coroutine_context* const forker = coroutine_context::running(this_worker);
+  if (!recording::is_enabled()) {
     child.kind_of_work = forker;
     return;
   }
   const std::uint32_t subject = subject_of(code);
-  coroutine_context& own = own_context(child, forker, subject);
-  own.stops_with(forker);
-  if (subject != 0) own.made(here.tally());
+  coroutine_context& context = own_context(child, forker, subject);
+  context.stops_with(forker);
+  if (subject != 0) context.record_created(this_worker.tally());
 }
 
 void give_context(coroutine_promise& child, const task_options& options, std::stop_token stop, const void* code) {
-  const bool is_recorded = recording::is_on();
-  if (!is_recorded && options.what == nullptr && !stop.stop_possible()) return;
+  const bool is_recorded = recording::is_enabled();
+  if (!is_recorded && options.name == nullptr && !stop.stop_possible()) return;
   const std::uint32_t subject = !is_recorded              ? 0
-                                : options.what != nullptr ? options.what->recorded().subject()
+                                : options.name != nullptr ? options.name->recorded().subject()
                                                           : subject_of(code);
-  coroutine_context& own = own_context(child, options.what != nullptr ? &options.what->kind() : nullptr, subject);
-  if (stop.stop_possible()) own.stops_with(std::move(stop));
-  worker* const here = worker::current();
-  if (subject != 0) own.made(here != nullptr ? here->tally() : recording::tally_of_thread());
+  coroutine_context& context = own_context(child, options.name != nullptr ? &options.name->kind() : nullptr, subject);
+  if (stop.stop_possible()) context.stops_with(std::move(stop));
+  worker* const this_worker = worker::current();
+  if (subject != 0) context.record_created(this_worker != nullptr ? this_worker->tally() : recording::tally_of_thread());
 }
 
 void coroutine_promise::drop_context() noexcept {
@@ -97,81 +98,83 @@ void coroutine_promise::drop_context() noexcept {
 }
 
 void coroutine_promise::tell_end() noexcept {
-  if (coroutine_context* const own = own_context()) own->ends();
+  if (coroutine_context* const context = own_context()) context->ends();
 }
 
 coroutine_context* coroutine_promise::own_context() const noexcept {
-  coroutine_context* const found = coroutine_context::of(kind_of_work);
-  return found != nullptr && found->belongs_to(*this) ? found : nullptr;
+  coroutine_context* const context = coroutine_context::cast(kind_of_work);
+  return context != nullptr && context->belongs_to(*this) ? context : nullptr;
 }
 
 bool coroutine_promise::about_to_run() noexcept {
-  worker& here = *worker::current();
-  here.running() = {kind_of_work, 0, 0, number};
-  coroutine_context* const context = coroutine_context::of(kind_of_work);
+  worker& this_worker = *worker::current();
+  this_worker.running() = {kind_of_work, 0, 0, number};
+  coroutine_context* const context = coroutine_context::cast(kind_of_work);
   if (context == nullptr) return true;
   const bool is_first = context->belongs_to(*this) && context->starts();
-  context->enters(here);
+  context->enters(this_worker);
   return !is_first || context->stop() == nullptr || !context->stop()->stop_requested() || !is_spawned();
 }
 
-void coroutine_promise::begin_on_top(worker& here) noexcept {
-  if (coroutine_context* const own = own_context()) own->enters(here);
+void coroutine_promise::begin_on_top(worker& this_worker) noexcept {
+  if (coroutine_context* const context = own_context()) context->enters(this_worker);
 }
 
-void coroutine_promise::back_below(running_task& on, const task_kind* kind) noexcept {
-  on = {kind, 0, 0, on.number, on.stop_token};
-  if (coroutine_context* const context = coroutine_context::of(kind)) context->describe(on);
+void coroutine_promise::return_to_caller(running_task& running, const task_kind* kind) noexcept {
+  running = {kind, 0, 0, running.number, running.stop_token};
+  if (coroutine_context* const context = coroutine_context::cast(kind)) context->describe(running);
 }
 
 bool coroutine_promise::begins_elsewhere() noexcept {
-  worker* const here = worker::current();
-  if (here == nullptr) return false;
-  if (kind_of_work == nullptr) kind_of_work = here->running().kind_of_work;
-  number = here->running().number;
-  coroutine_context* const own = own_context();
-  if (own == nullptr) return false;
-  if (coroutine_context* const parent = coroutine_context::running(*here)) parent->waits_for(*here, *own);
-  here->push(*this);
+  worker* const this_worker = worker::current();
+  if (this_worker == nullptr) return false;
+  if (kind_of_work == nullptr) kind_of_work = this_worker->running().kind_of_work;
+  number = this_worker->running().number;
+  coroutine_context* const context = own_context();
+  if (context == nullptr) return false;
+  if (coroutine_context* const parent = coroutine_context::running(*this_worker)) parent->waits_for(*this_worker, *context);
+  this_worker->push(*this);
   return true;
 }
 
 void coroutine_promise::parent_leaves() noexcept {
-  worker* const here = worker::current();
-  if (here == nullptr) return;
-  number_of_parent = here->running().number;
-  coroutine_context* const own = own_context();
-  if (own == nullptr) return;
-  if (coroutine_context* const parent = coroutine_context::running(*here)) parent->waits_for(*here, *own);
+  worker* const this_worker = worker::current();
+  if (this_worker == nullptr) return;
+  number_of_parent = this_worker->running().number;
+  coroutine_context* const context = own_context();
+  if (context == nullptr) return;
+  if (coroutine_context* const parent = coroutine_context::running(*this_worker)) parent->waits_for(*this_worker, *context);
 }
 
 void coroutine_promise::parent_is_back() noexcept {
-  worker* const here = worker::current();
-  if (here == nullptr) return;
+  worker* const this_worker = worker::current();
+  if (this_worker == nullptr) return;
   if ((flags & awaited_in_vain) != 0) {
-    here->counters().resumed.add();
-    here->running().number = number_of_parent;
+    this_worker->counters().resumed.add();
+    this_worker->running().number = number_of_parent;
   }
-  if (coroutine_context* const own = own_context()) own->gives_back(*here);
+  if (coroutine_context* const context = own_context()) context->resume_waiting(*this_worker);
 }
 
-void coroutine_leaves(task& promise, recording::cause why) noexcept {
-  worker* const here = worker::current();
-  if (here == nullptr) return;
-  static_cast<coroutine_promise&>(promise).number = here->running().number;
-  if (coroutine_context* const context = coroutine_context::of(promise.kind_of_work)) context->leaves(*here, why);
+void coroutine_leaves(task& promise, recording::cause reason) noexcept {
+  worker* const this_worker = worker::current();
+  if (this_worker == nullptr) return;
+  static_cast<coroutine_promise&>(promise).number = this_worker->running().number;
+  if (coroutine_context* const context = coroutine_context::cast(promise.kind_of_work))
+    context->leaves(*this_worker, reason);
 }
 
 void coroutine_stays(task& promise) noexcept {
-  worker* const here = worker::current();
-  if (here == nullptr) return;
-  if (coroutine_context* const context = coroutine_context::of(promise.kind_of_work)) context->enters(*here);
+  worker* const this_worker = worker::current();
+  if (this_worker == nullptr) return;
+  if (coroutine_context* const context = coroutine_context::cast(promise.kind_of_work)) context->enters(*this_worker);
 }
 
-void coroutine_is_told(const task& promise, recording::cause why) noexcept {
-  const coroutine_context* const context = coroutine_context::of(promise.kind_of_work);
-  worker* const here = worker::current();
-  if (context != nullptr && context->id() != 0 && here != nullptr) recording::edge(here->running().id, context->id(), why);
+void coroutine_is_told(const task& promise, recording::cause reason) noexcept {
+  const coroutine_context* const context = coroutine_context::cast(promise.kind_of_work);
+  worker* const this_worker = worker::current();
+  if (context != nullptr && context->id() != 0 && this_worker != nullptr)
+    recording::edge(this_worker->running().id, context->id(), reason);
 }
 
 std::exception_ptr stopped_error() noexcept { return std::make_exception_ptr(stopped()); }

@@ -1,4 +1,4 @@
-#include "trimtab/tasks/data_block.hpp"
+#include "trimtab/tasks/graph/data_block.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -22,11 +22,11 @@ unsigned class_of(std::size_t bytes) noexcept {
 
 const char* name_of(access_mode mode) noexcept { return access_names[static_cast<std::size_t>(mode)]; }
 
-identity identity::make(kind what) noexcept {
+identity identity::next(kind object_kind) noexcept {
   static constinit std::atomic<std::uint64_t> last{0};
-  identity made;
-  made.m_value = (last.fetch_add(1, std::memory_order_relaxed) + 1) << 2 | static_cast<std::uint64_t>(what);
-  return made;
+  identity result;
+  result.m_value = (last.fetch_add(1, std::memory_order_relaxed) + 1) << 2 | static_cast<std::uint64_t>(object_kind);
+  return result;
 }
 
 std::string identity::text(std::string_view name) const {
@@ -43,22 +43,22 @@ block_memory::~block_memory() {
 }
 
 void* block_memory::allocate(std::size_t bytes) {
-  const unsigned which = class_of(bytes);
-  if (which < classes) {
+  const unsigned size_class = class_of(bytes);
+  if (size_class < classes) {
     const std::lock_guard guard(m_lock);
-    if (unused* const found = m_unused[which]) {
-      m_unused[which] = found->next;
-      return found;
+    if (unused* const cached = m_unused[size_class]) {
+      m_unused[size_class] = cached->next;
+      return cached;
     }
   }
-  return ::operator new(which < classes ? std::size_t{1} << which : bytes, std::align_val_t{alignment});
+  return ::operator new(size_class < classes ? std::size_t{1} << size_class : bytes, std::align_val_t{alignment});
 }
 
 void block_memory::free(void* memory, std::size_t bytes) noexcept {
-  const unsigned which = class_of(bytes);
-  if (which >= classes) return ::operator delete(memory, std::align_val_t{alignment});
+  const unsigned size_class = class_of(bytes);
+  if (size_class >= classes) return ::operator delete(memory, std::align_val_t{alignment});
   const std::lock_guard guard(m_lock);
-  m_unused[which] = new (memory) unused{m_unused[which]};
+  m_unused[size_class] = new (memory) unused{m_unused[size_class]};
 }
 
 data_block::data_block(std::shared_ptr<block_memory> memory, std::size_t bytes, std::string_view name)
@@ -66,7 +66,7 @@ data_block::data_block(std::shared_ptr<block_memory> memory, std::size_t bytes, 
 
 data_block::~data_block() { free_data(); }
 
-data_block& data_block::make(std::shared_ptr<block_memory> memory, std::size_t bytes, std::string_view name) {
+data_block& data_block::create(std::shared_ptr<block_memory> memory, std::size_t bytes, std::string_view name) {
   return *new data_block(std::move(memory), bytes, name);
 }
 
@@ -83,14 +83,14 @@ data_block::sharing data_block::sharing_of(access_mode mode) noexcept {
     case access_mode::read_write:
       return sharing::writers;
     case access_mode::exclusive_write:
-      return sharing::none;
+      return sharing::exclusive;
     default:
       return sharing::readers;
   }
 }
 
 bool data_block::admits(access_mode mode) const noexcept {
-  return m_users == 0 || (sharing_of(mode) != sharing::none && sharing_of(mode) == m_shared_by);
+  return m_users == 0 || (sharing_of(mode) != sharing::exclusive && sharing_of(mode) == m_shared_by);
 }
 
 void data_block::admit(access_mode mode) noexcept {
@@ -100,8 +100,8 @@ void data_block::admit(access_mode mode) noexcept {
 }
 
 data_block::answer data_block::acquire(request& wish) noexcept {
-  request* others = nullptr;
-  answer given = answer::granted;
+  request* ready_requests = nullptr;
+  answer result = answer::granted;
   {
     const std::lock_guard guard(m_lock);
     const bool writes = sharing_of(wish.mode) != sharing::readers;
@@ -113,66 +113,66 @@ data_block::answer data_block::acquire(request& wish) noexcept {
       wish.next = nullptr;
       *m_end = &wish;
       m_end = &wish.next;
-      given = answer::queued;
+      result = answer::queued;
     }
-    others = admit_queued();
+    ready_requests = admit_queued();
   }
-  tell(others);
-  return given;
+  notify_all(ready_requests);
+  return result;
 }
 
 // Those at the front of the queue that may use it now, or never: to be told. With the lock.
 data_block::request* data_block::admit_queued() noexcept {
-  request* told = nullptr;
-  request** end = &told;
+  request* notified = nullptr;
+  request** end = &notified;
   while (m_first != nullptr) {
-    request& each = *m_first;
+    request& waiting_request = *m_first;
     if (m_is_destroyed) {
-      each.given = answer::is_destroyed;
-    } else if (m_is_constant && sharing_of(each.mode) != sharing::readers) {
-      each.given = answer::is_constant;
-    } else if (admits(each.mode)) {
-      admit(each.mode);
-      each.given = answer::granted;
+      waiting_request.result = answer::is_destroyed;
+    } else if (m_is_constant && sharing_of(waiting_request.mode) != sharing::readers) {
+      waiting_request.result = answer::is_constant;
+    } else if (admits(waiting_request.mode)) {
+      admit(waiting_request.mode);
+      waiting_request.result = answer::granted;
     } else {
       break;
     }
-    m_first = each.next;
+    m_first = waiting_request.next;
     if (m_first == nullptr) m_end = &m_first;
-    each.next = nullptr;
-    *end = &each;
-    end = &each.next;
+    waiting_request.next = nullptr;
+    *end = &waiting_request;
+    end = &waiting_request.next;
   }
-  return told;
+  return notified;
 }
 
-void data_block::tell(request* first) noexcept {
+void data_block::notify_all(request* first) noexcept {
   while (first != nullptr) {
-    request& each = *std::exchange(first, first->next);
-    each.tell(each);
+    request& waiting_request = *std::exchange(first, first->next);
+    waiting_request.notify_access(waiting_request);
   }
 }
 
-void data_block::give_back() noexcept {
-  request* others = nullptr;
+void data_block::release_access() noexcept {
+  request* ready_requests = nullptr;
   {
     const std::lock_guard guard(m_lock);
     m_users -= 1;
     if (m_users == 0 && m_is_destroyed) free_data();
-    others = admit_queued();
+    ready_requests = admit_queued();
   }
-  tell(others);
+  notify_all(ready_requests);
 }
 
 void data_block::destroy() noexcept {
-  request* others = nullptr;
+  request* ready_requests = nullptr;
   {
     const std::lock_guard guard(m_lock);
     m_is_destroyed = true;
     if (m_users == 0) free_data();
-    others = admit_queued();
+    ready_requests = admit_queued();
   }
-  tell(others);
+  notify_all(ready_requests);
 }
 
 bool data_block::is_in_use() noexcept {

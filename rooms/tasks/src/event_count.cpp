@@ -1,4 +1,4 @@
-#include "trimtab/tasks/event_count.hpp"
+#include "trimtab/tasks/core/event_count.hpp"
 
 #include "futex.hpp"
 
@@ -11,9 +11,9 @@ bool event_count::wait(std::uint32_t key, std::uint64_t ns) noexcept {
   return is_in_time || m_epoch.load(std::memory_order_acquire) != key;
 }
 
-void event_count::wake(std::uint32_t most) noexcept {
+void event_count::wake(std::uint32_t limit) noexcept {
   m_epoch.fetch_add(1, std::memory_order_seq_cst);
-  futex_wake(&m_epoch, most);
+  futex_wake(&m_epoch, limit);
 }
 
 }  // namespace trimtab::tasks

@@ -23,8 +23,8 @@ inline bool futex_wait(futex_word& word, std::uint32_t expected, std::uint64_t n
 }
 
 // The word itself is not read: it may be gone.
-inline void futex_wake(futex_word* word, std::uint32_t most) noexcept {
-  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, most, nullptr, nullptr, 0);
+inline void futex_wake(futex_word* word, std::uint32_t limit) noexcept {
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, limit, nullptr, nullptr, 0);
 }
 
 }  // namespace trimtab::tasks

@@ -1,9 +1,9 @@
-#include "trimtab/tasks/graph_node.hpp"
+#include "trimtab/tasks/graph/graph_node.hpp"
 
-#include "trimtab/tasks/graph.hpp"
-#include "trimtab/tasks/recording.hpp"
-#include "trimtab/tasks/state.hpp"
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/recording.hpp"
+#include "trimtab/tasks/core/worker.hpp"
+#include "trimtab/tasks/futures/state.hpp"
+#include "trimtab/tasks/graph/graph.hpp"
 
 namespace trimtab::tasks {
 
@@ -14,10 +14,10 @@ constexpr std::int64_t abandoned = INT64_MIN / 2;
 }  // namespace
 
 void event_state::satisfy(reference<data_block> payload) {
-  const std::int64_t before = m_left.fetch_sub(1, std::memory_order_acq_rel);
-  if (before > 1) return;
-  if (before < abandoned / 2) throw graph_error("trimtab: " + text() + " is satisfied, but its graph has ended");
-  if (before < 1) {
+  const std::int64_t previous = m_left.fetch_sub(1, std::memory_order_acq_rel);
+  if (previous > 1) return;
+  if (previous < abandoned / 2) throw graph_error("trimtab: " + text() + " is satisfied, but its graph has ended");
+  if (previous < 1) {
     if (m_kind == event_kind::sticky) return;
     throw graph_error("trimtab: " + text() +
                       (m_kind == event_kind::latch ? " is a latch that has been counted down already"
@@ -28,18 +28,18 @@ void event_state::satisfy(reference<data_block> payload) {
 
 void event_state::happen(reference<data_block> payload) noexcept {
   m_payload = std::move(payload);
-  if (recording::is_on()) [[unlikely]]
-    if (worker* const here = worker::current(); here != nullptr) m_by = here->running().id;
-  m_done.complete();
+  if (recording::is_enabled()) [[unlikely]]
+    if (worker* const this_worker = worker::current(); this_worker != nullptr) m_satisfied_by = this_worker->running().id;
+  m_ready_event.complete();
 }
 
-void event_state::count_up(std::int64_t more) {
+void event_state::count_up(std::int64_t count) {
   std::int64_t left = m_left.load(std::memory_order_acquire);
   do {
     if (m_kind != event_kind::latch || left < 1)
-      throw graph_error("trimtab: " + text() + " cannot count " + std::to_string(more) + " more: it " +
+      throw graph_error("trimtab: " + text() + " cannot count " + std::to_string(count) + " more: it " +
                         (m_kind != event_kind::latch ? "is no latch" : "has been counted down already"));
-  } while (!m_left.compare_exchange_weak(left, left + more, std::memory_order_acq_rel, std::memory_order_acquire));
+  } while (!m_left.compare_exchange_weak(left, left + count, std::memory_order_acq_rel, std::memory_order_acquire));
 }
 
 void event_state::abandon() noexcept {
@@ -48,8 +48,8 @@ void event_state::abandon() noexcept {
 
 namespace detail {
 
-graph_node::graph_node(graph& of, std::string_view name, void (*free)(graph_node&) noexcept)
-    : m_graph(of), m_name(name), m_free(free), m_output(*new event_state(m_id, event_kind::once, 1, name)) {
+graph_node::graph_node(graph& owner, std::string_view name, void (*free)(graph_node&) noexcept)
+    : m_graph(owner), m_name(name), m_free(free), m_output(*new event_state(m_id, event_kind::single, 1, name)) {
   m_kind.node = this;
 }
 
@@ -62,15 +62,15 @@ void graph_node::set_up_slots(graph_slot* slots, graph_slot** order, std::uint32
   m_order = order;
   m_count = count;
   for (std::uint32_t i = 0; i < count; ++i) {
-    slots[i].of = this;
-    slots[i].notify = [](waiter& self) noexcept { static_cast<graph_slot&>(self).of->satisfied(); };
-    slots[i].tell = [](data_block::request& self) noexcept {
+    slots[i].node = this;
+    slots[i].notify = [](waiter& self) noexcept { static_cast<graph_slot&>(self).node->satisfied(); };
+    slots[i].notify_access = [](data_block::request& self) noexcept {
       auto& slot = static_cast<graph_slot&>(self);
-      graph_node& own = *slot.of;
-      if (slot.given == data_block::answer::granted)
-        own.acquire_from(own.m_next + 1);
+      graph_node& node = *slot.node;
+      if (slot.result == data_block::answer::granted)
+        node.acquire_from(node.m_next + 1);
       else
-        own.refuse(own.m_next, slot, slot.given);
+        node.refuse(node.m_next, slot, slot.result);
     };
   }
 }
@@ -88,7 +88,7 @@ void graph_node::bind() {
   const std::uint32_t count = m_count;
   // The last token is ours, so that it is still there.
   for (std::uint32_t i = 0; i < count; ++i)
-    if (!m_slots[i].source || !m_slots[i].source->done().add(m_slots[i])) satisfied();
+    if (!m_slots[i].source || !m_slots[i].source->ready_event().add(m_slots[i])) satisfied();
   satisfied();
 }
 
@@ -104,21 +104,22 @@ void graph_node::eligible() noexcept {
       recording::edge(slot.source->satisfied_by(), id, recording::cause::slot);
     if (!slot.has_data) continue;
     if (slot.source) slot.block = slot.source->payload();
-    std::uint32_t at = m_blocks++;
+    std::uint32_t position = m_blocks++;
     // Of the same block the strictest reader first: it stands for the others.
-    const auto goes_before = [](const graph_slot& a, const graph_slot& b) {
+    const auto has_smaller_block = [](const graph_slot& a, const graph_slot& b) {
       return a.block->id() != b.block->id() ? a.block->id() < b.block->id() : a.mode > b.mode;
     };
-    for (; at > 0 && goes_before(slot, *m_order[at - 1]); --at) m_order[at] = m_order[at - 1];
-    m_order[at] = &slot;
+    for (; position > 0 && has_smaller_block(slot, *m_order[position - 1]); --position)
+      m_order[position] = m_order[position - 1];
+    m_order[position] = &slot;
   }
   for (std::uint32_t i = 1; i < m_blocks; ++i) {
-    const graph_slot &one = *m_order[i - 1], &other = *m_order[i];
+    const graph_slot &left = *m_order[i - 1], &right = *m_order[i];
     const auto reads = [](access_mode mode) { return mode == access_mode::read_only || mode == access_mode::constant; };
-    if (one.block->id() != other.block->id() || (reads(one.mode) && reads(other.mode))) continue;
-    if (one.mode == access_mode::read_write && other.mode == access_mode::read_write) continue;
-    fail(std::make_exception_ptr(graph_error(text_of(other) + ", which its " + "slot " + std::to_string(&one - m_slots) +
-                                             " has as " + name_of(one.mode))));
+    if (left.block->id() != right.block->id() || (reads(left.mode) && reads(right.mode))) continue;
+    if (left.mode == access_mode::read_write && right.mode == access_mode::read_write) continue;
+    fail(std::make_exception_ptr(graph_error(text_of(right) + ", which its " + "slot " + std::to_string(&left - m_slots) +
+                                             " has as " + name_of(left.mode))));
     return leave();
   }
   acquire_from(0);
@@ -129,32 +130,32 @@ bool graph_node::is_repeated(std::uint32_t in_order) const noexcept {
 }
 
 // Until one is queued for: then whoever makes way goes on here.
-void graph_node::acquire_from(std::uint32_t at) noexcept {
-  for (; at < m_blocks; ++at) {
-    if (is_repeated(at)) continue;
-    m_next = at;
-    const graph_slot& slot = *m_order[at];
-    const data_block::answer given = slot.block->acquire(*m_order[at]);
-    if (given == data_block::answer::queued) return;
-    if (given != data_block::answer::granted) return refuse(at, slot, given);
+void graph_node::acquire_from(std::uint32_t slot_index) noexcept {
+  for (; slot_index < m_blocks; ++slot_index) {
+    if (is_repeated(slot_index)) continue;
+    m_next = slot_index;
+    const graph_slot& slot = *m_order[slot_index];
+    const data_block::answer result = slot.block->acquire(*m_order[slot_index]);
+    if (result == data_block::answer::queued) return;
+    if (result != data_block::answer::granted) return refuse(slot_index, slot, result);
   }
   m_graph.start(*this);
 }
 
-void graph_node::give_back(std::uint32_t held) noexcept {
+void graph_node::release_blocks(std::uint32_t held) noexcept {
   while (held-- > 0)
-    if (!is_repeated(held)) m_order[held]->block->give_back();
+    if (!is_repeated(held)) m_order[held]->block->release_access();
 }
 
-void graph_node::refuse(std::uint32_t held, const graph_slot& slot, data_block::answer why) noexcept {
+void graph_node::refuse(std::uint32_t held, const graph_slot& slot, data_block::answer result) noexcept {
   fail(std::make_exception_ptr(graph_error(
-      text_of(slot) + (why == data_block::answer::is_constant ? ", which is constant" : ", which has been destroyed"))));
-  give_back(held);
+      text_of(slot) + (result == data_block::answer::is_constant ? ", which is constant" : ", which has been destroyed"))));
+  release_blocks(held);
   leave();
 }
 
 void graph_node::end(reference<data_block> result, bool has_failed) noexcept {
-  give_back(m_blocks);
+  release_blocks(m_blocks);
   if (!has_failed) m_output->happen(std::move(result));
   leave();
 }
@@ -162,10 +163,10 @@ void graph_node::end(reference<data_block> result, bool has_failed) noexcept {
 void graph_node::fail(std::exception_ptr error) noexcept { m_graph.failed(std::move(error)); }
 
 void graph_node::leave() noexcept {
-  graph& of = m_graph;
-  of.remove(*this);
+  graph& owner = m_graph;
+  owner.remove(*this);
   m_free(*this);
-  of.ended();
+  owner.ended();
 }
 
 std::string graph_node::text_of(const graph_slot& slot) const {
@@ -185,11 +186,13 @@ void graph_node::abandon_sources() noexcept {
     if (m_slots[i].source) m_slots[i].source->abandon();
 }
 
-void check_may_wait(const char* for_what) {
-  worker* const here = worker::current();
-  if (here == nullptr || here->running().kind_of_work == nullptr || !here->running().kind_of_work->never_waits) return;
-  const auto& kind = static_cast<const graph_task_kind&>(*here->running().kind_of_work);
-  throw graph_error("trimtab: " + kind.node->text() + " of a graph would wait for " + for_what +
+void check_may_wait(wait_reason reason) {
+  worker* const this_worker = worker::current();
+  if (this_worker == nullptr || this_worker->running().kind_of_work == nullptr ||
+      !this_worker->running().kind_of_work->never_waits)
+    return;
+  const auto& kind = static_cast<const graph_task_kind&>(*this_worker->running().kind_of_work);
+  throw graph_error("trimtab: " + kind.node->text() + " of a graph would wait for " + text_of(reason) +
                     ": such tasks never wait; make it an input slot");
 }
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "trimtab/base/hash.hpp"
-#include "trimtab/tasks/recording.hpp"
+#include "trimtab/tasks/core/recording.hpp"
 
 namespace trimtab::tasks::recording {
 
@@ -16,20 +16,20 @@ class known_subjects {
  public:
   // ask(): the subject of `key`, which is not 0; if_full() where there is no place for another one.
   template <class function, class other>
-  std::uint32_t find(std::uint64_t key, function&& ask, other&& if_full) noexcept {
+  std::uint32_t find(std::uint64_t key, function&& query, other&& if_full) noexcept {
     constexpr std::size_t looks = 8;
     const std::size_t first = base::mix_fast(key);
     for (std::size_t i = 0; i < looks; ++i) {
-      entry& each = m_entries[(first + i) % places];
-      std::uint64_t found = each.key.load(std::memory_order_relaxed);
-      if (found == 0 && each.key.compare_exchange_strong(found, key, std::memory_order_relaxed)) found = key;
-      if (found != key) continue;
+      entry& slot = m_entries[(first + i) % places];
+      std::uint64_t stored_key = slot.key.load(std::memory_order_relaxed);
+      if (stored_key == 0 && slot.key.compare_exchange_strong(stored_key, key, std::memory_order_relaxed)) stored_key = key;
+      if (stored_key != key) continue;
       const std::uint64_t generation = detail::generation.load(std::memory_order_relaxed);
-      const std::uint64_t known = each.known.load(std::memory_order_relaxed);
-      if (known >> 32 == generation) [[likely]]
-        return static_cast<std::uint32_t>(known);
-      const std::uint32_t subject = ask();
-      each.known.store(generation << 32 | subject, std::memory_order_relaxed);
+      const std::uint64_t cached = slot.cached.load(std::memory_order_relaxed);
+      if (cached >> 32 == generation) [[likely]]
+        return static_cast<std::uint32_t>(cached);
+      const std::uint32_t subject = query();
+      slot.cached.store(generation << 32 | subject, std::memory_order_relaxed);
       return subject;
     }
     return if_full();
@@ -38,7 +38,7 @@ class known_subjects {
  private:
   struct entry {
     std::atomic<std::uint64_t> key{0};
-    std::atomic<std::uint64_t> known{0};  // generation and subject
+    std::atomic<std::uint64_t> cached{0};  // generation and subject
   };
   std::array<entry, places> m_entries{};
 };

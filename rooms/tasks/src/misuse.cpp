@@ -1,12 +1,12 @@
-#include "trimtab/tasks/misuse.hpp"
+#include "trimtab/tasks/core/misuse.hpp"
 
 #include <cstdio>
 #include <exception>
 
 namespace trimtab::tasks::detail {
 
-void misused(const char* what, const void* about) noexcept {
-  std::fprintf(stderr, "trimtab: %s (%p)\n", what, about);
+void misused(const char* mistake, const void* object) noexcept {
+  std::fprintf(stderr, "trimtab: %s (%p)\n", mistake, object);
   std::terminate();
 }
 

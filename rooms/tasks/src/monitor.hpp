@@ -8,14 +8,14 @@
 #include <thread>
 #include <vector>
 
-#include "trimtab/tasks/counters.hpp"
+#include "trimtab/tasks/core/counters.hpp"
 
 namespace trimtab::tasks {
 
 class monitor {
  public:
   // print: paths as of find_counters, which throws; print_ms: 0 prints at the end only.
-  monitor(const runtime& of, const std::vector<std::string>& print, std::uint32_t print_ms, bool is_recorded);
+  monitor(const runtime& owner, const std::vector<std::string>& print, std::uint32_t print_ms, bool is_recorded);
   // Prints the last time. The workers must still be there.
   ~monitor();
   monitor(const monitor&) = delete;
@@ -23,14 +23,14 @@ class monitor {
 
  private:
   struct recorded {
-    counter which;
+    counter item;
     std::uint32_t number;
   };
   void watch();
-  void print(const snapshot& now) const;
-  void record(const snapshot& now) const;
+  void print(const snapshot& counts) const;
+  void record(const snapshot& counts) const;
 
-  const runtime& m_of;
+  const runtime& m_runtime;
   std::vector<counter> m_printed;
   std::uint32_t m_print_ms;
   std::vector<recorded> m_recorded;

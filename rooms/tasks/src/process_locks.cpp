@@ -21,6 +21,6 @@ void release_all() noexcept {
 
 }  // namespace
 
-base::spin_lock& lock_of(of_process which) noexcept { return locks[static_cast<std::size_t>(which)]; }
+base::spin_lock& lock_of(of_process lock) noexcept { return locks[static_cast<std::size_t>(lock)]; }
 
 }  // namespace trimtab::tasks

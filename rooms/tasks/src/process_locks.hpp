@@ -28,33 +28,33 @@ enum class of_process : std::size_t {
 };
 inline constexpr std::size_t process_locks = static_cast<std::size_t>(of_process::blocks) + 1;
 
-base::spin_lock& lock_of(of_process which) noexcept;
+base::spin_lock& lock_of(of_process lock) noexcept;
 
 // What a process has one of, made at its first use and never destroyed. A function's own static object would not do: a
 // child whose parent was making it in another thread would wait for that one.
 template <class value>
-class made_once {
+class lazy_singleton {
  public:
-  constexpr explicit made_once(of_process lock) noexcept : m_lock(lock) {}
+  constexpr explicit lazy_singleton(of_process lock) noexcept : m_lock(lock) {}
 
   // make(): under the lock.
   template <class function>
-  value& get(function&& make) {
-    if (value* const found = known(); found != nullptr) [[likely]]
-      return *found;
+  value& get(function&& factory) {
+    if (value* const existing = get_if(); existing != nullptr) [[likely]]
+      return *existing;
     const std::lock_guard guard(lock_of(m_lock));
-    if (value* const found = known(); found != nullptr) return *found;
-    value* const made = new (m_place) value(std::forward<function>(make)());
-    m_known.store(made, std::memory_order_release);
-    return *made;
+    if (value* const existing = get_if(); existing != nullptr) return *existing;
+    value* const created = new (m_place) value(std::forward<function>(factory)());
+    m_value.store(created, std::memory_order_release);
+    return *created;
   }
   // nullptr: not yet.
-  value* known() const noexcept { return m_known.load(std::memory_order_acquire); }
+  value* get_if() const noexcept { return m_value.load(std::memory_order_acquire); }
   // In a forked child, of what is the parent's: it is left as it lies, and made anew.
-  void forget() noexcept { m_known.store(nullptr, std::memory_order_relaxed); }
+  void forget() noexcept { m_value.store(nullptr, std::memory_order_relaxed); }
 
  private:
-  std::atomic<value*> m_known{nullptr};
+  std::atomic<value*> m_value{nullptr};
   of_process m_lock;
   alignas(value) char m_place[sizeof(value)]{};
 };

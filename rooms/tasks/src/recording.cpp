@@ -1,5 +1,5 @@
 // The one file of this room that knows trimtab.h. What it calls is there for as long as the process lives.
-#include "trimtab/tasks/recording.hpp"
+#include "trimtab/tasks/core/recording.hpp"
 
 #include <pthread.h>
 #include <trimtab.h>
@@ -41,9 +41,9 @@ constexpr std::uint32_t one_in_short = 64;
 });
 
 void turn_on() noexcept {
-  static constinit bool has_asked = false;
+  static constinit bool is_initialized = false;
   const std::lock_guard guard(lock_of(of_process::recording));
-  if (std::exchange(has_asked, true)) return;
+  if (std::exchange(is_initialized, true)) return;
   api = trimtab_tasks_api();
   if (api == nullptr) return;
   // The recorder has measured the clock that all stamps are of.
@@ -51,13 +51,13 @@ void turn_on() noexcept {
   detail::current.store(api->level() == TRIMTAB_TRACE ? level::trace : level::profile, std::memory_order_release);
 }
 
-constexpr std::uint32_t number_of(cause why) noexcept { return static_cast<std::uint32_t>(why); }
+constexpr std::uint32_t number_of(cause reason) noexcept { return static_cast<std::uint32_t>(reason); }
 
 }  // namespace
 
 std::uint32_t attach(const char* name) noexcept {
   turn_on();
-  if (!is_on()) return 0;
+  if (!is_enabled()) return 0;
   const std::uint32_t number = runtimes.fetch_add(1, std::memory_order_relaxed);
   char numbered[sizeof runtime_name::text];
   std::snprintf(numbered, sizeof numbered, "%.12s %u", name, number + 1);
@@ -71,10 +71,10 @@ std::uint32_t attach(const char* name) noexcept {
 
 void worker_begins(std::uint32_t runtime, std::uint32_t number) noexcept {
   if (runtime == 0) return;
-  for (const runtime_name& each : names) {
-    if (each.id.load(std::memory_order_acquire) != runtime) continue;
+  for (const runtime_name& entry : names) {
+    if (entry.id.load(std::memory_order_acquire) != runtime) continue;
     char title[40];
-    std::snprintf(title, sizeof title, "%s, worker %u", each.text, number);
+    std::snprintf(title, sizeof title, "%s, worker %u", entry.text, number);
     api->name_lane(title);
     break;
   }
@@ -82,21 +82,23 @@ void worker_begins(std::uint32_t runtime, std::uint32_t number) noexcept {
 }
 
 void worker_state(state next) noexcept {
-  if (is_on()) api->worker_state(static_cast<std::uint32_t>(next));
+  if (is_enabled()) api->worker_state(static_cast<std::uint32_t>(next));
 }
 
-void worker_ends() noexcept { worker_state(state::none); }
+void worker_ends() noexcept { worker_state(state::absent); }
 
 std::uint32_t subject_of(const char* name, const char* file, std::uint32_t line) noexcept {
-  return is_on() ? api->task_subject(name, file, line) : 0;
+  return is_enabled() ? api->task_subject(name, file, line) : 0;
 }
 
-std::uint32_t subject_of_code(const void* code) noexcept { return is_on() && code != nullptr ? api->code_subject(code) : 0; }
+std::uint32_t subject_of_code(const void* code) noexcept {
+  return is_enabled() && code != nullptr ? api->code_subject(code) : 0;
+}
 
 std::uint32_t subject_of_name(std::string_view name) noexcept {
   static constinit known_subjects<1024> table;
   constexpr std::size_t longest = 200;
-  if (name.empty() || !is_on()) return 0;
+  if (name.empty() || !is_enabled()) return 0;
   return table.find(
       base::mix(std::hash<std::string_view>()(name)) | 1,
       [name] {
@@ -110,83 +112,83 @@ std::uint32_t subject_of_name(std::string_view name) noexcept {
 namespace {
 
 template <class function>
-std::uint32_t find(std::atomic<std::uint64_t>& known, function&& ask) noexcept {
-  if (!is_on()) return 0;
+std::uint32_t find(std::atomic<std::uint64_t>& cache, function&& query) noexcept {
+  if (!is_enabled()) return 0;
   const std::uint64_t generation = detail::generation.load(std::memory_order_relaxed);
-  const std::uint32_t found = ask();
-  known.store(generation << 32 | found, std::memory_order_relaxed);
-  return found;
+  const std::uint32_t subject = query();
+  cache.store(generation << 32 | subject, std::memory_order_relaxed);
+  return subject;
 }
 
 }  // namespace
 
-std::uint32_t detail::find_subject(std::atomic<std::uint64_t>& known, const void* code) noexcept {
-  return recording::find(known, [&] { return subject_of_code(code); });
+std::uint32_t detail::find_subject(std::atomic<std::uint64_t>& cache, const void* code) noexcept {
+  return recording::find(cache, [&] { return subject_of_code(code); });
 }
 
 std::uint32_t kind::find() noexcept {
-  return recording::find(m_known,
+  return recording::find(m_cached,
                          [&] { return m_name != nullptr ? subject_of(m_name, m_file, m_line) : subject_of_code(m_code); });
 }
 
 void tally::took(std::uint32_t subject, base::ticks ticks, bool is_inclusive) noexcept {
   if (subject == 0) return;
-  entry& mine = at(subject);
-  if (mine.timed > 0 && mine.is_inclusive != is_inclusive) tell(mine);
-  mine.is_inclusive = is_inclusive;
-  mine.ticks[mine.timed++] = ticks;
-  mine.shortest = std::min(mine.shortest, ticks);
-  const bool is_look = ++mine.since_look == most_timed;
-  if (mine.timed == most_timed || is_look) tell(mine);
-  if (is_look) adapt(mine);
+  entry& counted = entry_of(subject);
+  if (counted.timed > 0 && counted.is_inclusive != is_inclusive) report(counted);
+  counted.is_inclusive = is_inclusive;
+  counted.ticks[counted.timed++] = ticks;
+  counted.shortest = std::min(counted.shortest, ticks);
+  const bool is_look = ++counted.since_look == most_timed;
+  if (counted.timed == most_timed || is_look) report(counted);
+  if (is_look) adapt(counted);
   // Not in step with what the program does: between half and one and a half of the distance.
-  const std::uint64_t jitter = mine.distance < 2 ? 0 : base::mix_fast(m_ran) % mine.distance;
-  mine.next_timed = mine.ran + mine.distance - mine.distance / 2 + jitter;
+  const std::uint64_t jitter = counted.distance < 2 ? 0 : base::mix_fast(m_ran) % counted.distance;
+  counted.next_timed = counted.ran + counted.distance - counted.distance / 2 + jitter;
 }
 
 // The shortest decides: timing the long ones among many short ones would cost the short ones.
-void tally::adapt(entry& told) noexcept {
-  if (told.looks < always_timed) told.looks += 1;
-  if (told.looks == always_timed)
-    told.distance = told.shortest >= long_task ? 1 : told.shortest >= medium_task ? 4 : one_in_short;
-  told.since_look = 0;
-  told.shortest = ~base::ticks{0};
+void tally::adapt(entry& batch) noexcept {
+  if (batch.looks < always_timed) batch.looks += 1;
+  if (batch.looks == always_timed)
+    batch.distance = batch.shortest >= long_task ? 1 : batch.shortest >= medium_task ? 4 : one_in_short;
+  batch.since_look = 0;
+  batch.shortest = ~base::ticks{0};
 }
 
 void tally::flush() noexcept {
   for (entry& each : m_entries)
-    if (each.made + each.ran + each.suspended != 0) tell(each);
+    if (each.created + each.ran + each.suspended != 0) report(each);
 }
 
 void tally::replace(entry& old, std::uint32_t subject) noexcept {
-  if (old.made + old.ran + old.suspended != 0) tell(old);
+  if (old.created + old.ran + old.suspended != 0) report(old);
   old = {};
   old.subject = subject;
 }
 
-void tally::tell(entry& told) noexcept {
-  const trimtab_batch batch{sizeof(trimtab_batch), told.subject, told.made,  told.ran,
-                            told.suspended,        told.ticks,   told.timed, told.is_inclusive ? 1u : 0u};
+void tally::report(entry& counted) noexcept {
+  const trimtab_batch batch{sizeof(trimtab_batch), counted.subject, counted.created, counted.ran,
+                            counted.suspended,     counted.ticks,   counted.timed,   counted.is_inclusive ? 1u : 0u};
   api->tasks_ran(&batch);
-  told.next_timed = told.next_timed > told.ran ? told.next_timed - told.ran : 1;
-  told.made = told.ran = told.suspended = 0;
-  told.timed = 0;
+  counted.next_timed = counted.next_timed > counted.ran ? counted.next_timed - counted.ran : 1;
+  counted.created = counted.ran = counted.suspended = 0;
+  counted.timed = 0;
 }
 
 tally& tally_of_thread() noexcept {
   struct flushed : tally {
     ~flushed() { flush(); }
   };
-  thread_local flushed own;
-  return own;
+  thread_local flushed thread_counts;
+  return thread_counts;
 }
 
-std::uint64_t task_created(std::uint32_t subject, std::uint64_t by) noexcept {
-  return subject != 0 ? api->task_made(subject, by) : 0;
+std::uint64_t task_created(std::uint32_t subject, std::uint64_t cause_task) noexcept {
+  return subject != 0 ? api->task_made(subject, cause_task) : 0;
 }
 
-void task_ready(std::uint32_t subject, std::uint64_t task, std::uint64_t by) noexcept {
-  if (task != 0) api->task_ready(subject, task, by);
+void task_ready(std::uint32_t subject, std::uint64_t task, std::uint64_t cause_task) noexcept {
+  if (task != 0) api->task_ready(subject, task, cause_task);
 }
 
 void task_begin(std::uint32_t subject, std::uint64_t task) noexcept {
@@ -197,20 +199,20 @@ void task_end(std::uint32_t subject, std::uint64_t task) noexcept {
   if (task != 0) api->task_end(subject, task);
 }
 
-void task_suspended(std::uint32_t subject, std::uint64_t task, cause why, std::uint64_t awaited) noexcept {
-  if (task != 0) api->task_suspended(subject, task, number_of(why), awaited);
+void task_suspended(std::uint32_t subject, std::uint64_t task, cause reason, std::uint64_t awaited) noexcept {
+  if (task != 0) api->task_suspended(subject, task, number_of(reason), awaited);
 }
 
-void task_resumed(std::uint32_t subject, std::uint64_t task, cause why, base::ticks ticks) noexcept {
-  if (subject != 0) api->task_resumed(subject, task, number_of(why), ticks);
+void task_resumed(std::uint32_t subject, std::uint64_t task, cause reason, base::ticks ticks) noexcept {
+  if (subject != 0) api->task_resumed(subject, task, number_of(reason), ticks);
 }
 
-void edge(std::uint64_t before, std::uint64_t after, cause why) noexcept {
-  if (before != 0 && after != 0) api->task_edge(before, after, number_of(why));
+void edge(std::uint64_t predecessor, std::uint64_t successor, cause reason) noexcept {
+  if (predecessor != 0 && successor != 0) api->task_edge(predecessor, successor, number_of(reason));
 }
 
 std::uint32_t counter(const char* path, const char* unit, bool is_cumulative) noexcept {
-  return is_on() ? api->path_counter(path, unit, is_cumulative ? 1 : 0) : 0;
+  return is_enabled() ? api->path_counter(path, unit, is_cumulative ? 1 : 0) : 0;
 }
 
 void set(std::uint32_t counter, double value) noexcept {

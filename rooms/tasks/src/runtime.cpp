@@ -1,4 +1,4 @@
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 #include <cxxabi.h>
 #include <pthread.h>
@@ -16,11 +16,11 @@
 #include <thread>
 
 #include "monitor.hpp"
+#include "pause.hpp"
 #include "process_locks.hpp"
 #include "trimtab/base/topology.hpp"
-#include "trimtab/tasks/asymmetric_fence.hpp"
-#include "trimtab/tasks/pause.hpp"
-#include "trimtab/tasks/timer.hpp"
+#include "trimtab/tasks/core/asymmetric_fence.hpp"
+#include "trimtab/tasks/sync/timer.hpp"
 #include "worker_loop.hpp"
 
 namespace trimtab::tasks {
@@ -68,23 +68,24 @@ std::vector<std::uint32_t> domains_of(const std::vector<std::uint32_t>& cpus) {
   return domains;
 }
 
-runtime_options checked(runtime_options given) {
-  if (given.workers > most_workers)
-    throw std::invalid_argument("trimtab: option workers is " + std::to_string(given.workers) + ", at most " +
+runtime_options checked(runtime_options options) {
+  if (options.workers > most_workers)
+    throw std::invalid_argument("trimtab: option workers is " + std::to_string(options.workers) + ", at most " +
                                 std::to_string(most_workers) + " are possible (0: as many as there are CPUs)");
-  if (given.workers == 0) given.workers = available_cpus();
-  if (given.stack_bytes < least_stack || given.stack_bytes > largest_stack)
-    throw std::invalid_argument("trimtab: option stack_bytes is " + std::to_string(given.stack_bytes) + ", expected " +
+  if (options.workers == 0) options.workers = available_cpus();
+  if (options.stack_bytes < least_stack || options.stack_bytes > largest_stack)
+    throw std::invalid_argument("trimtab: option stack_bytes is " + std::to_string(options.stack_bytes) + ", expected " +
                                 std::to_string(least_stack) + " to " + std::to_string(largest_stack));
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  given.stack_bytes = (given.stack_bytes + page - 1) / page * page;
-  if (!given.policy) given.policy = given.choose_policy ? given.choose_policy(given.workers) : policy::local_priority;
-  return given;
+  options.stack_bytes = (options.stack_bytes + page - 1) / page * page;
+  if (!options.policy)
+    options.policy = options.choose_policy ? options.choose_policy(options.workers) : policy::local_priority;
+  return options;
 }
 
 const base::clock_calibration& calibration() noexcept {
-  static constinit made_once<base::clock_calibration> made(of_process::clock);
-  return made.get(base::calibrate_clock);
+  static constinit lazy_singleton<base::clock_calibration> calibration_once(of_process::clock);
+  return calibration_once.get(base::calibrate_clock);
 }
 
 std::vector<runtime*> living;              // in the order in which they were made
@@ -98,36 +99,36 @@ std::atomic<runtime*> implicit = nullptr;  // the standard one while none lives
 
 }  // namespace
 
-const char* name_of(policy which) noexcept { return policy_names[static_cast<std::size_t>(which)]; }
+const char* name_of(policy scheduling) noexcept { return policy_names[static_cast<std::size_t>(scheduling)]; }
 
 std::optional<policy> policy_of(std::string_view name) noexcept {
-  const auto* const found = std::find(std::begin(policy_names), std::end(policy_names), name);
-  if (found == std::end(policy_names)) return std::nullopt;
-  return static_cast<policy>(found - std::begin(policy_names));
+  const auto* const position = std::find(std::begin(policy_names), std::end(policy_names), name);
+  if (position == std::end(policy_names)) return std::nullopt;
+  return static_cast<policy>(position - std::begin(policy_names));
 }
 
 namespace {
 
 // The name that it was given, or the type of its function: where that is written, in the end.
-std::string name_of(const running_task& which) {
-  if (which.kind_of_work == nullptr) return "(of runtime::run)";
-  if (which.kind_of_work->name != nullptr)
-    return std::string(which.kind_of_work->name) + " (" + which.kind_of_work->file + ":" +
-           std::to_string(which.kind_of_work->line) + ")";
+std::string name_of(const running_task& running) {
+  if (running.kind_of_work == nullptr) return "(of runtime::run)";
+  if (running.kind_of_work->name != nullptr)
+    return std::string(running.kind_of_work->name) + " (" + running.kind_of_work->file + ":" +
+           std::to_string(running.kind_of_work->line) + ")";
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> readable(
-      abi::__cxa_demangle(which.kind_of_work->type->name(), nullptr, nullptr, &status), std::free);
-  return readable ? readable.get() : which.kind_of_work->type->name();
+      abi::__cxa_demangle(running.kind_of_work->type->name(), nullptr, nullptr, &status), std::free);
+  return readable ? readable.get() : running.kind_of_work->type->name();
 }
 
 // Says in which task the program ends, and leaves the rest to the handler that was there before.
 std::terminate_handler handler_before = nullptr;
 [[noreturn]] void tell_task_and_terminate() noexcept {
-  worker* const here = worker::current();
+  worker* const this_worker = worker::current();
   // One that fails here ends the program without a name.
   std::set_terminate(handler_before);
-  if (here != nullptr && worker_loop::has_running(*here))
-    std::fprintf(stderr, "trimtab: std::terminate was called in task %s\n", name_of(here->running()).c_str());
+  if (this_worker != nullptr && worker_loop::has_running(*this_worker))
+    std::fprintf(stderr, "trimtab: std::terminate was called in task %s\n", name_of(this_worker->running()).c_str());
   if (handler_before != nullptr) handler_before();
   std::abort();
 }
@@ -159,7 +160,7 @@ runtime::runtime(const runtime_options& options)
       m_loops_adapt(m_policy != policy::static_priority),
       m_table(&table_of(m_policy)),
       m_queues(m_options.workers, domains_of(m_cpus), m_table->offers),
-      m_policy_object(m_table->make(m_queues)),
+      m_policy_object(m_table->create(m_queues)),
       // With more workers than CPUs, who looks for long keeps those from running that have something to do.
       m_looks(m_options.workers > available_cpus() ? 600 : 2000),
       m_longest_gap(static_cast<base::ticks>(20'000 / ns_per_tick())),
@@ -183,32 +184,32 @@ runtime::runtime(const runtime_options& options)
 }
 
 void runtime::start() {
-  for (const auto& each : m_workers) {
-    m_parts->threads.emplace_back([this, &which = *each] { work(which); });
+  for (const auto& worker_entry : m_workers) {
+    m_parts->threads.emplace_back([this, &which = *worker_entry] { work(which); });
     if (!m_cpus.empty()) {
-      cpu_set_t* const only = CPU_ALLOC(base::cpu_mask::most);
+      cpu_set_t* const mask = CPU_ALLOC(base::cpu_mask::most);
       const std::size_t bytes = CPU_ALLOC_SIZE(base::cpu_mask::most);
-      CPU_ZERO_S(bytes, only);
-      CPU_SET_S(m_cpus[each->number()], bytes, only);
+      CPU_ZERO_S(bytes, mask);
+      CPU_SET_S(m_cpus[worker_entry->number()], bytes, mask);
       // Where it is not permitted the worker stays free to move.
-      pthread_setaffinity_np(m_parts->threads.back().native_handle(), bytes, only);
-      CPU_FREE(only);
+      pthread_setaffinity_np(m_parts->threads.back().native_handle(), bytes, mask);
+      CPU_FREE(mask);
     }
     char name[16];
-    std::snprintf(name, sizeof name, "worker-%u", each->number());
+    std::snprintf(name, sizeof name, "worker-%u", worker_entry->number());
     pthread_setname_np(m_parts->threads.back().native_handle(), name);
   }
 }
 
-void runtime::work(worker& which) noexcept {
-  worker_loop::set_current(&which);
-  if (m_recorded != 0) recording::worker_begins(m_recorded, which.number());
+void runtime::work(worker& member) noexcept {
+  worker_loop::set_current(&member);
+  if (m_recorded != 0) recording::worker_begins(m_recorded, member.number());
   // The first look may find something at once.
-  which.enter(worker_state::busy);
-  switching::to(&which.unused_stack(), nullptr, nullptr);
+  member.enter(worker_state::busy);
+  switching::switch_to(&member.unused_stack(), nullptr, nullptr);
   // The runtime has ended.
   if (m_recorded != 0) {
-    which.tally().flush();
+    member.tally().flush();
     recording::worker_ends();
   }
   worker_loop::set_current(nullptr);
@@ -219,19 +220,19 @@ void runtime::stop() noexcept {
   wake_all();
   m_capped_events.wake_all();
   for (std::thread& each : m_parts->threads) each.join();
-  // Pairs with the release in put().
+  // Pairs with the release in place().
   while (m_visitors.load(std::memory_order_acquire) != 0) sched_yield();
 }
 
 runtime::~runtime() {
   {
-    const std::lock_guard guard(lock_of(of_process::runtimes));
+    const std::lock_guard runtimes_guard(lock_of(of_process::runtimes));
     std::erase(living, this);
   }
   if (getpid() != m_process) {
     // A forked child, where the workers do not exist: nothing to wait for, and what they own stays as it is. The child
     // may be on one of the stacks, and threads that it has made since may have the places of the workers'.
-    for (auto& each : m_workers) static_cast<void>(each.release());
+    for (auto& worker_entry : m_workers) static_cast<void>(worker_entry.release());
     static_cast<void>(m_parts.release());
     return;
   }
@@ -245,56 +246,56 @@ runtime& runtime::standard() {
     const std::lock_guard guard(lock_of(of_process::runtimes));
     if (!living.empty()) return *living.front();
   }
-  if (runtime* const known = implicit.load(std::memory_order_acquire); known != nullptr) return *known;
+  if (runtime* const candidate = implicit.load(std::memory_order_acquire); candidate != nullptr) return *candidate;
   const std::lock_guard guard(lock_of(of_process::implicit));
-  if (runtime* const known = implicit.load(std::memory_order_relaxed); known != nullptr) return *known;
-  auto made = std::make_unique<runtime>();
+  if (runtime* const candidate = implicit.load(std::memory_order_relaxed); candidate != nullptr) return *candidate;
+  auto created = std::make_unique<runtime>();
   // Not among the living, so that one which the program makes later comes before it.
   {
-    const std::lock_guard among(lock_of(of_process::runtimes));
-    std::erase(living, made.get());
+    const std::lock_guard runtimes_guard(lock_of(of_process::runtimes));
+    std::erase(living, created.get());
   }
   if (std::atexit([] { delete implicit.exchange(nullptr, std::memory_order_acq_rel); }) != 0) throw std::bad_alloc();
-  implicit.store(made.get(), std::memory_order_release);
-  return *made.release();
+  implicit.store(created.get(), std::memory_order_release);
+  return *created.release();
 }
 
 raw_counts runtime::raw(std::uint32_t number) const noexcept {
-  const worker& of = *m_workers[number];
-  const worker_counters& counters = of.m_counters;
-  const queue_counts& queue = of.m_queues->counts;
-  raw_counts made;
-  made.in_place = counters.in_place.get();
-  made.started = counters.started.get();
-  made.resumed = counters.resumed.get();
-  made.suspended = counters.suspended.get();
-  made.made = counters.made.get();
-  made.finished = counters.finished.get();
-  made.parks = counters.parked.get();
-  made.stacks = counters.stacks.get();
-  made.accesses = queue.accesses.get();
-  made.misses = queue.misses.get();
-  made.stolen = queue.stolen.get();
-  made.steals = queue.steals.get();
-  made.queued = of.m_queues->tasks();
-  made.timed = counters.timed_tasks.get();
-  made.timed_ticks = counters.timed_ticks.get();
-  made.gap_ticks = counters.gap_ticks.get();
+  const worker& source = *m_workers[number];
+  const worker_counters& counters = source.m_counters;
+  const queue_counts& queue = source.m_queues->counts;
+  raw_counts counts;
+  counts.in_place = counters.in_place.get();
+  counts.started = counters.started.get();
+  counts.resumed = counters.resumed.get();
+  counts.suspended = counters.suspended.get();
+  counts.created = counters.created.get();
+  counts.finished = counters.finished.get();
+  counts.parks = counters.parked.get();
+  counts.stacks = counters.stacks.get();
+  counts.accesses = queue.accesses.get();
+  counts.misses = queue.misses.get();
+  counts.stolen = queue.stolen.get();
+  counts.steals = queue.steals.get();
+  counts.queued = source.m_queues->tasks();
+  counts.timed = counters.timed_tasks.get();
+  counts.timed_ticks = counters.timed_ticks.get();
+  counts.gap_ticks = counters.gap_ticks.get();
   // And what it does now. A worker that is preempted while it changes that leaves us with what is there.
   for (int look = 0; look < 10'000; ++look) {
-    const std::uint32_t changes = of.m_changes.load(std::memory_order_acquire);
-    made.busy = counters.busy_ticks.get();
-    made.looking = counters.look_ticks.get();
-    made.parked = counters.park_ticks.get();
-    made.capped = counters.cap_ticks.get();
-    std::uint64_t* const now_in[] = {&made.busy, &made.looking, &made.parked, &made.capped};
-    const worker_state state = of.m_state.load(std::memory_order_acquire);
-    const base::ticks since = of.m_since.load(std::memory_order_acquire), now = base::now();
-    if (now > since) *now_in[static_cast<std::size_t>(state)] += now - since;
-    if (changes % 2 == 0 && of.m_changes.load(std::memory_order_acquire) == changes) break;
+    const std::uint32_t changes = source.m_changes.load(std::memory_order_acquire);
+    counts.busy = counters.busy_ticks.get();
+    counts.looking = counters.look_ticks.get();
+    counts.parked = counters.park_ticks.get();
+    counts.capped = counters.cap_ticks.get();
+    std::uint64_t* const current_sums[] = {&counts.busy, &counts.looking, &counts.parked, &counts.capped};
+    const worker_state state = source.m_state.load(std::memory_order_acquire);
+    const base::ticks begin = source.m_state_begin.load(std::memory_order_acquire), current_time = base::now();
+    if (current_time > begin) *current_sums[static_cast<std::size_t>(state)] += current_time - begin;
+    if (changes % 2 == 0 && source.m_changes.load(std::memory_order_acquire) == changes) break;
     pause();
   }
-  return made;
+  return counts;
 }
 
 std::uint32_t runtime::available_cpus() noexcept { return tasks::available_cpus(); }
@@ -304,37 +305,37 @@ double runtime::ns_per_tick() noexcept { return base::refine(calibration()).ns_p
 std::uint64_t runtime::unfinished() const noexcept {
   // What has ended first: then, if nothing was made meanwhile, both are of one moment.
   std::uint64_t finished = 0;
-  for (const auto& each : m_workers) finished += each->m_counters.finished.get();
+  for (const auto& worker_entry : m_workers) finished += worker_entry->m_counters.finished.get();
   full_fence();
-  std::uint64_t made = m_made_outside.load(std::memory_order_seq_cst);
-  for (const auto& each : m_workers) made += each->m_counters.made.get();
-  return made - finished;
+  std::uint64_t created_count = m_created_outside.load(std::memory_order_seq_cst);
+  for (const auto& worker_entry : m_workers) created_count += worker_entry->m_counters.created.get();
+  return created_count - finished;
 }
 
 void runtime::count_made_outside() {
   if (getpid() != m_process)
     throw std::runtime_error("trimtab: this runtime belongs to the parent process; a forked child needs one of its own");
-  m_made_outside.fetch_add(1, std::memory_order_seq_cst);
+  m_created_outside.fetch_add(1, std::memory_order_seq_cst);
 }
 
-void runtime::submit(task& what, std::int32_t hint) {
+void runtime::submit(task& item, std::int32_t hint) {
   count_made_outside();
-  put(what, hint);
+  place(item, hint);
 }
 
-void runtime::put(task& what, std::int32_t hint) noexcept {
-  const worker* const here = worker::current();
-  const bool is_visitor = here == nullptr || here->m_owner != this;
+void runtime::place(task& item, std::int32_t hint) noexcept {
+  const worker* const this_worker = worker::current();
+  const bool is_visitor = this_worker == nullptr || this_worker->m_owner != this;
   // The task may be the last one, and end before its waker has been here to the end.
   if (is_visitor) m_visitors.fetch_add(1, std::memory_order_relaxed);
-  m_table->put(*this, what, hint);
+  m_table->place(*this, item, hint);
   m_nap_events.wake_one();
   if (is_visitor) m_visitors.fetch_sub(1, std::memory_order_release);
 }
 
-void runtime::wake(std::uint32_t who) noexcept {
+void runtime::wake(std::uint32_t target) noexcept {
   if (!m_table->names_taker) return m_events.wake_one();
-  if (who != anyone) return m_workers[who]->m_events.wake_one();
+  if (target != anyone) return m_workers[target]->m_events.wake_one();
   const std::uint32_t active = m_queues.active.load(std::memory_order_seq_cst);
   for (std::uint32_t i = 0; i < active; ++i)
     if (event_count& events = m_workers[i]->m_events; events.sleepers() != 0) return events.wake_one();
@@ -344,7 +345,7 @@ void runtime::wake_all() noexcept {
   m_events.wake_all();
   m_nap_events.wake_all();
   if (m_table->names_taker)
-    for (const auto& each : m_workers) each->m_events.wake_all();
+    for (const auto& worker_entry : m_workers) worker_entry->m_events.wake_all();
 }
 
 void runtime::set_active_workers(std::uint32_t count) {
@@ -363,23 +364,23 @@ void runtime::set_grain_source(grain_source* chooses) noexcept {
 
 stack* runtime::make_stack() noexcept {
   const std::lock_guard guard(m_parts->lock);
-  if (stack* const found = m_parts->unused) {
-    m_parts->unused = found->next;
-    return found;
+  if (stack* const spare = m_parts->unused) {
+    m_parts->unused = spare->next;
+    return spare;
   }
-  return m_parts->memory.make(*this);
+  return m_parts->memory.make_stack(*this);
 }
 
-void runtime::keep_few_unused(worker& here) noexcept {
-  constexpr std::uint32_t most = 64;
-  if (here.m_unused_count < most) return;
+void runtime::keep_few_unused(worker& this_worker) noexcept {
+  constexpr std::uint32_t limit = 64;
+  if (this_worker.m_unused_count < limit) return;
   const std::lock_guard guard(m_parts->lock);
-  while (here.m_unused_count > most / 2) {
-    stack& given = *here.m_unused;
-    here.m_unused = given.next;
-    here.m_unused_count -= 1;
-    given.next = m_parts->unused;
-    m_parts->unused = &given;
+  while (this_worker.m_unused_count > limit / 2) {
+    stack& surplus = *this_worker.m_unused;
+    this_worker.m_unused = surplus.next;
+    this_worker.m_unused_count -= 1;
+    surplus.next = m_parts->unused;
+    m_parts->unused = &surplus;
   }
 }
 
@@ -390,28 +391,28 @@ void runtime::tell_if_stuck() noexcept {
     bool operator==(const standstill&) const = default;
   };
   const auto look = [&] {
-    standstill seen;
-    for (const auto& each : m_workers) {
-      const worker_counters& counters = each->m_counters;
-      seen.suspended += counters.suspended.get() - counters.resumed.get();
-      seen.progress += counters.suspended.get() + counters.resumed.get() + counters.started.get();
-      seen.asleep += each->m_state.load(std::memory_order_seq_cst) == worker_state::parked;
+    standstill observed;
+    for (const auto& worker_entry : m_workers) {
+      const worker_counters& counters = worker_entry->m_counters;
+      observed.suspended += counters.suspended.get() - counters.resumed.get();
+      observed.progress += counters.suspended.get() + counters.resumed.get() + counters.started.get();
+      observed.asleep += worker_entry->m_state.load(std::memory_order_seq_cst) == worker_state::parked;
     }
-    return seen;
+    return observed;
   };
-  const standstill seen = look();
+  const standstill observed = look();
   // Tasks that have not begun, since they wait for futures, are no deadlock as long as the program goes on.
   const std::uint64_t expected = m_is_ending.load(std::memory_order_relaxed) ? unfinished() : 0;
-  if (seen.suspended + expected == 0 || seen.asleep != m_workers.size()) return;
+  if (observed.suspended + expected == 0 || observed.asleep != m_workers.size()) return;
   // Who sleeps goes on when it is time, and may let others go on. Seen again: we may have been displaced meanwhile.
-  if (timer::is_any_pending() || m_queues.length() != 0 || look() != seen) return;
+  if (timer::is_any_pending() || m_queues.length() != 0 || look() != observed) return;
   // One worker tells, and none that was displaced for so long that another standstill has been told.
-  std::uint64_t told_before = m_told_before.load(std::memory_order_relaxed);
+  std::uint64_t reported_progress = m_reported_progress.load(std::memory_order_relaxed);
   do {
-    if (seen.progress < told_before) return;
-  } while (!m_told_before.compare_exchange_weak(told_before, seen.progress + 1, std::memory_order_relaxed));
-  const std::uint64_t suspended = seen.suspended;
-  const auto tell = [&](std::string_view line) {
+    if (observed.progress < reported_progress) return;
+  } while (!m_reported_progress.compare_exchange_weak(reported_progress, observed.progress + 1, std::memory_order_relaxed));
+  const std::uint64_t suspended = observed.suspended;
+  const auto report = [&](std::string_view line) {
     if (m_options.on_deadlock)
       m_options.on_deadlock(line);
     else
@@ -419,25 +420,26 @@ void runtime::tell_if_stuck() noexcept {
   };
   try {
     if (suspended == 0)
-      return tell("trimtab: the runtime ends, nothing can run, and " + std::to_string(expected) +
-                  " tasks have not begun: they wait for futures");
-    tell("trimtab: nothing can run and " + std::to_string(suspended) + " tasks wait:");
+      return report("trimtab: the runtime ends, nothing can run, and " + std::to_string(expected) +
+                    " tasks have not begun: they wait for futures");
+    report("trimtab: nothing can run and " + std::to_string(suspended) + " tasks wait:");
     const std::lock_guard guard(m_parts->lock);
-    constexpr std::uint64_t most = 20;
-    std::uint64_t told = 0;
-    const base::ticks now = base::now();
-    for (std::size_t i = 0; i < m_parts->memory.made() && told < most; ++i) {
-      const stack& each = m_parts->memory.at(i);
-      const char* const what = each.waits_for.load(std::memory_order_relaxed);
-      if (what == nullptr) continue;
-      const base::ticks since = each.since.load(std::memory_order_relaxed);
+    constexpr std::uint64_t limit = 20;
+    std::uint64_t reported = 0;
+    const base::ticks current_time = base::now();
+    for (std::size_t i = 0; i < m_parts->memory.count() && reported < limit; ++i) {
+      const stack& candidate = m_parts->memory.stack_at(i);
+      const wait_reason reason = candidate.reason.load(std::memory_order_relaxed);
+      if (reason == wait_reason::not_waiting) continue;
+      const base::ticks begin = candidate.wait_begin.load(std::memory_order_relaxed);
       char line[400];
-      std::snprintf(line, sizeof line, "  task %s waits for %s (%p) since %.3f s", name_of(each.running).c_str(), what,
-                    each.about.load(std::memory_order_relaxed), static_cast<double>(now - since) * 1e-9 * ns_per_tick());
-      tell(line);
-      told += 1;
+      std::snprintf(line, sizeof line, "  task %s waits for %s (%p) since %.3f s", name_of(candidate.running).c_str(),
+                    text_of(reason), candidate.awaited_object.load(std::memory_order_relaxed),
+                    static_cast<double>(current_time - begin) * 1e-9 * ns_per_tick());
+      report(line);
+      reported += 1;
     }
-    if (told < suspended) tell("  and " + std::to_string(suspended - told) + " more");
+    if (reported < suspended) report("  and " + std::to_string(suspended - reported) + " more");
   } catch (...) {
     std::fputs("trimtab: nothing can run and tasks wait, which could not be told in full\n", stderr);
   }

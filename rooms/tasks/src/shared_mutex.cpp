@@ -1,56 +1,56 @@
-#include "trimtab/tasks/shared_mutex.hpp"
+#include "trimtab/tasks/sync/shared_mutex.hpp"
 
 #include <mutex>
 
-#include "trimtab/tasks/misuse.hpp"
+#include "trimtab/tasks/core/misuse.hpp"
 
 namespace trimtab::tasks {
 
-bool shared_mutex::try_take(bool writer) noexcept {
+bool shared_mutex::try_acquire_one(bool writer) noexcept {
   const std::lock_guard guard(m_lock);
   if (!m_waiting.is_empty() || !is_free_for(writer)) return false;
   grant(writer);
   return true;
 }
 
-bool shared_mutex::take_or_enlist(seeker& who) noexcept {
+bool shared_mutex::acquire_or_enlist(seeker& waiting) noexcept {
   const std::lock_guard guard(m_lock);
-  if (m_waiting.is_empty() && is_free_for(who.is_writer)) {
-    grant(who.is_writer);
+  if (m_waiting.is_empty() && is_free_for(waiting.is_writer)) {
+    grant(waiting.is_writer);
     return true;
   }
-  m_waiting.push(who);
+  m_waiting.push(waiting);
   return false;
 }
 
-void shared_mutex::take(bool writer) {
-  parked<seeker> here;
-  here.is_writer = writer;
-  if (!take_or_enlist(here)) here.told.wait("a shared mutex", this);
+void shared_mutex::acquire_one(bool writer) {
+  parked<seeker> sleeper;
+  sleeper.is_writer = writer;
+  if (!acquire_or_enlist(sleeper)) sleeper.notified.wait(wait_reason::shared_mutex, this);
 }
 
-bool shared_mutex::take_until(bool writer, timer::clock::time_point deadline) {
-  parked<seeker> here;
-  here.is_writer = writer;
-  return take_or_enlist(here) ||
-         detail::wait_until(here, deadline, "a shared mutex", this, [this](waiter& who) noexcept { return remove(who); });
+bool shared_mutex::acquire_until(bool writer, timer::clock::time_point deadline) {
+  parked<seeker> sleeper;
+  sleeper.is_writer = writer;
+  return acquire_or_enlist(sleeper) || detail::wait_until(sleeper, deadline, wait_reason::shared_mutex, this,
+                                                          [this](waiter& queued) noexcept { return remove(queued); });
 }
 
-bool shared_mutex::take_unless(const std::stop_token& stop, bool writer) {
-  parked<seeker> here;
-  here.is_writer = writer;
-  return take_or_enlist(here) ||
-         detail::wait_unless(stop, here, "a shared mutex", this, [this](waiter& who) noexcept { return remove(who); });
+bool shared_mutex::acquire_unless(const std::stop_token& stop, bool writer) {
+  parked<seeker> sleeper;
+  sleeper.is_writer = writer;
+  return acquire_or_enlist(sleeper) || detail::wait_unless(stop, sleeper, wait_reason::shared_mutex, this,
+                                                           [this](waiter& queued) noexcept { return remove(queued); });
 }
 
 // Those behind one that gives up may go on: readers behind a writer.
-bool shared_mutex::remove(waiter& who) noexcept {
+bool shared_mutex::remove(waiter& waiting) noexcept {
   m_lock.lock();
-  const bool is_found = m_waiting.remove(who);
-  waiter* const granted = is_found ? grant_next() : nullptr;
+  const bool was_waiting = m_waiting.remove(waiting);
+  waiter* const granted = was_waiting ? grant_next() : nullptr;
   m_lock.unlock();
-  waiter::tell_all(granted);
-  return is_found;
+  waiter::notify_all(granted);
+  return was_waiting;
 }
 
 // Those in front that may have it now, linked.
@@ -75,7 +75,7 @@ void shared_mutex::unlock() noexcept {
   m_has_writer = false;
   waiter* const granted = grant_next();
   m_lock.unlock();
-  waiter::tell_all(granted);
+  waiter::notify_all(granted);
 }
 
 void shared_mutex::unlock_shared() noexcept {
@@ -85,7 +85,7 @@ void shared_mutex::unlock_shared() noexcept {
   m_readers -= 1;
   waiter* const granted = m_readers == 0 ? grant_next() : nullptr;
   m_lock.unlock();
-  waiter::tell_all(granted);
+  waiter::notify_all(granted);
 }
 
 }  // namespace trimtab::tasks

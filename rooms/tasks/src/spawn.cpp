@@ -1,46 +1,46 @@
-#include "trimtab/tasks/spawn.hpp"
+#include "trimtab/tasks/core/spawn.hpp"
 
-#include "trimtab/tasks/runtime.hpp"
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 namespace trimtab::tasks::detail {
 
-void record_made(task& what) noexcept {
-  worker* const here = worker::current();
-  if (here != nullptr) return here->record_made(what);
-  what.id = recording::made(what.subject, recording::tally_of_thread());
+void record_made(task& item) noexcept {
+  worker* const this_worker = worker::current();
+  if (this_worker != nullptr) return this_worker->record_made(item);
+  item.id = recording::record_created(item.subject, recording::tally_of_thread());
 }
 
 runtime* home_of_caller() {
-  worker* const here = worker::current();
-  return here != nullptr ? &here->owner() : &runtime::standard();
+  worker* const this_worker = worker::current();
+  return this_worker != nullptr ? &this_worker->owner() : &runtime::standard();
 }
 
 void count_made() {
-  if (worker* const here = worker::current(); here != nullptr)
-    here->counters().made.add();
+  if (worker* const this_worker = worker::current(); this_worker != nullptr)
+    this_worker->counters().created.add();
   else
     runtime::standard().count_made_outside();
 }
 
-void make_ready(task& what, runtime& home, std::int32_t hint) noexcept {
-  worker* const here = worker::current();
-  if (what.id != 0) [[unlikely]]
-    recording::task_ready(what.subject, what.id, here != nullptr ? here->running().id : 0);
-  if (here != nullptr && &here->owner() == &home && here->suits(hint))
-    here->push(what);
+void make_ready(task& item, runtime& home, std::int32_t hint) noexcept {
+  worker* const this_worker = worker::current();
+  if (item.id != 0) [[unlikely]]
+    recording::task_ready(item.subject, item.id, this_worker != nullptr ? this_worker->running().id : 0);
+  if (this_worker != nullptr && &this_worker->owner() == &home && this_worker->suits(hint))
+    this_worker->push(item);
   else
-    home.put(what, hint);
+    home.place(item, hint);
 }
 
-void spawn(task& what, const task_options& options) {
-  worker* const here = worker::current();
-  if (here == nullptr) return runtime::standard().submit(what, options.worker);
-  here->counters().made.add();
-  if (here->suits(options.worker))
-    here->push(what);
+void spawn(task& item, const task_options& options) {
+  worker* const this_worker = worker::current();
+  if (this_worker == nullptr) return runtime::standard().submit(item, options.worker);
+  this_worker->counters().created.add();
+  if (this_worker->suits(options.worker))
+    this_worker->push(item);
   else
-    here->owner().put(what, options.worker);
+    this_worker->owner().place(item, options.worker);
 }
 
 }  // namespace trimtab::tasks::detail

@@ -7,7 +7,7 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <new>
 
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 #if defined(__SANITIZE_THREAD__)
 #include <sanitizer/tsan_interface.h>
@@ -42,46 +42,47 @@ struct exception_state {
 struct switching::handoff {
   void** left_context;
   stack* left;
-  after_switch after;
+  after_switch on_left;
   void* argument;
   void* fake_stack = nullptr;  // of AddressSanitizer
 };
 
 // On the stack that was switched to.
 void switching::arrived(void* left_context, const handoff& on_left_stack, [[maybe_unused]] void* own_fake_stack) noexcept {
-  const handoff given = on_left_stack;
+  const handoff request = on_left_stack;
 #if defined(__SANITIZE_ADDRESS__)
   const void* bottom = nullptr;
   std::size_t bytes = 0;
   __sanitizer_finish_switch_fiber(own_fake_stack, &bottom, &bytes);
-  if (given.left == nullptr) {
+  if (request.left == nullptr) {
     worker::current()->m_thread_bottom = bottom;
     worker::current()->m_thread_bytes = bytes;
   }
 #endif
-  *given.left_context = left_context;
-  if (given.after != nullptr) given.after(given.argument, given.left);
+  *request.left_context = left_context;
+  if (request.on_left != nullptr) request.on_left(request.argument, request.left);
 }
 
-void switching::to(stack* to, after_switch after, void* argument) noexcept {
-  worker& here = *worker::current();
-  stack* const left = here.m_stack;
-  handoff given{left != nullptr ? &left->context : &here.m_thread_context, left, after, argument};
-  here.m_stack = to;
-  here.m_stack_limit = to != nullptr ? to->limit : nullptr;
-  here.m_running = to != nullptr ? &to->running : nullptr;
-  const exception_state own = exceptions_of_thread();
+void switching::switch_to(stack* next, after_switch on_left, void* argument) noexcept {
+  worker& this_worker = *worker::current();
+  stack* const left = this_worker.m_stack;
+  handoff request{left != nullptr ? &left->context : &this_worker.m_thread_context, left, on_left, argument};
+  this_worker.m_stack = next;
+  this_worker.m_stack_limit = next != nullptr ? next->limit : nullptr;
+  this_worker.m_running = next != nullptr ? &next->running : nullptr;
+  const exception_state saved_exceptions = exceptions_of_thread();
 #if defined(__SANITIZE_THREAD__)
-  if (left == nullptr && here.m_thread_fiber == nullptr) here.m_thread_fiber = __tsan_get_current_fiber();
-  __tsan_switch_to_fiber(to != nullptr ? to->fiber : here.m_thread_fiber, 0);
+  if (left == nullptr && this_worker.m_thread_fiber == nullptr) this_worker.m_thread_fiber = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(next != nullptr ? next->fiber : this_worker.m_thread_fiber, 0);
 #endif
 #if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_start_switch_fiber(&given.fake_stack, to != nullptr ? to->bottom : here.m_thread_bottom,
-                                 to != nullptr ? to->bytes : here.m_thread_bytes);
+  __sanitizer_start_switch_fiber(&request.fake_stack, next != nullptr ? next->bottom : this_worker.m_thread_bottom,
+                                 next != nullptr ? next->bytes : this_worker.m_thread_bytes);
 #endif
-  const context::transfer_t back = context::jump_fcontext(to != nullptr ? to->context : here.m_thread_context, &given);
-  exceptions_of_thread() = own;
-  arrived(back.fctx, *static_cast<handoff*>(back.data), given.fake_stack);
+  const context::transfer_t arrival =
+      context::jump_fcontext(next != nullptr ? next->context : this_worker.m_thread_context, &request);
+  exceptions_of_thread() = saved_exceptions;
+  arrived(arrival.fctx, *static_cast<handoff*>(arrival.data), request.fake_stack);
 }
 
 stack_memory::stack_memory(std::size_t stack_bytes, void (*entry)(stack&) noexcept) noexcept
@@ -95,31 +96,31 @@ stack_memory::stack_memory(std::size_t stack_bytes, void (*entry)(stack&) noexce
 stack_memory::~stack_memory() {
   if (m_slabs == nullptr) return;
 #if defined(__SANITIZE_THREAD__)
-  for (std::size_t i = 0; i < m_count; ++i) __tsan_destroy_fiber(at(i).fiber);
+  for (std::size_t i = 0; i < m_count; ++i) __tsan_destroy_fiber(stack_at(i).fiber);
 #endif
   for (std::size_t i = 0; i * stacks_per_slab < m_count; ++i) munmap(m_slabs[i], stacks_per_slab * m_bytes);
   munmap(m_slabs, most_slabs * sizeof(char*));
 }
 
-stack& stack_memory::at(std::size_t number) const noexcept {
+stack& stack_memory::stack_at(std::size_t number) const noexcept {
   char* const bottom = m_slabs[number / stacks_per_slab] + number % stacks_per_slab * m_bytes;
   return *std::launder(reinterpret_cast<stack*>(bottom + m_bytes - sizeof(stack)));
 }
 
 namespace {
 
-void begin(context::transfer_t from) {
+void begin(context::transfer_t transfer) {
   exceptions_of_thread() = {};
   // Read before `arrived`: afterwards who left may be gone.
   stack& self = *worker::current()->running_stack();
-  switching::arrived(from.fctx, *static_cast<switching::handoff*>(from.data), nullptr);
+  switching::arrived(transfer.fctx, *static_cast<switching::handoff*>(transfer.data), nullptr);
   self.entry(self);
   __builtin_unreachable();
 }
 
 }  // namespace
 
-stack* stack_memory::make(runtime& owner) noexcept {
+stack* stack_memory::make_stack(runtime& owner) noexcept {
   if (m_slabs == nullptr || m_count == most_slabs * stacks_per_slab) return nullptr;
   const std::size_t in_slab = m_count % stacks_per_slab;
   char*& slab = m_slabs[m_count / stacks_per_slab];
@@ -135,18 +136,18 @@ stack* stack_memory::make(runtime& owner) noexcept {
   }
   char* const bottom = slab + in_slab * m_bytes;
   if (m_count < most_guarded) mprotect(bottom, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), PROT_NONE);
-  auto* const made = new (bottom + m_bytes - sizeof(stack)) stack;
-  made->owner = &owner;
-  made->bottom = bottom;
-  made->bytes = m_bytes;
-  made->limit = bottom + reserve;
-  made->entry = m_entry;
-  made->context = context::make_fcontext(made, m_bytes - sizeof(stack), begin);
+  auto* const new_stack = new (bottom + m_bytes - sizeof(stack)) stack;
+  new_stack->owner = &owner;
+  new_stack->bottom = bottom;
+  new_stack->bytes = m_bytes;
+  new_stack->limit = bottom + reserve;
+  new_stack->entry = m_entry;
+  new_stack->context = context::make_fcontext(new_stack, m_bytes - sizeof(stack), begin);
 #if defined(__SANITIZE_THREAD__)
-  made->fiber = __tsan_create_fiber(0);
+  new_stack->fiber = __tsan_create_fiber(0);
 #endif
   m_count += 1;
-  return made;
+  return new_stack;
 }
 
 }  // namespace trimtab::tasks

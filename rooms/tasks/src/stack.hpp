@@ -6,8 +6,9 @@
 #include <cstdint>
 
 #include "trimtab/base/clock.hpp"
-#include "trimtab/tasks/task.hpp"
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/task.hpp"
+#include "trimtab/tasks/core/wait_reason.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 namespace trimtab::tasks {
 
@@ -27,10 +28,10 @@ struct alignas(64) stack {
   // many have begun.
   base::ticks waited = 0;
   std::uint64_t waits = 0, runs = 0;
-  // While set aside; read by who reports it:
-  std::atomic<const char*> waits_for{nullptr};  // nullptr: in use, or unused
-  std::atomic<const void*> about{nullptr};
-  std::atomic<base::ticks> since{0};
+  // While it is set aside. The thread that reports a deadlock reads them.
+  std::atomic<wait_reason> reason{wait_reason::not_waiting};  // none: in use, or unused
+  std::atomic<const void*> awaited_object{nullptr};
+  std::atomic<base::ticks> wait_begin{0};
   void (*entry)(stack& self) noexcept = nullptr;
   void* fiber = nullptr;  // for ThreadSanitizer
   char* bottom = nullptr;
@@ -46,9 +47,9 @@ class stack_memory {
   stack_memory& operator=(const stack_memory&) = delete;
 
   // A new stack, of which switch_to begins in entry(stack), which never returns. nullptr: no memory. Not thread-safe.
-  stack* make(runtime& owner) noexcept;
-  std::size_t made() const noexcept { return m_count; }
-  stack& at(std::size_t number) const noexcept;
+  stack* make_stack(runtime& owner) noexcept;
+  std::size_t count() const noexcept { return m_count; }
+  stack& stack_at(std::size_t number) const noexcept;
 
  private:
   static constexpr std::size_t stacks_per_slab = 16;
@@ -62,13 +63,13 @@ class stack_memory {
 };
 
 struct switching {
-  // Leaves the calling worker's stack for `to`, or the thread's own (nullptr); when this has happened, on `to`,
-  // after(argument, left). Returns when somebody comes back, maybe on another thread.
+  // Leaves the calling worker's stack for `next`, or for the thread's own stack (nullptr). Then calls on_left(argument, left)
+  // on `next`. Returns when another switch comes back to this stack, maybe on another thread.
   using after_switch = void (*)(void* argument, stack* left) noexcept;
-  static void to(stack* to, after_switch after, void* argument) noexcept;
+  static void switch_to(stack* next, after_switch on_left, void* argument) noexcept;
 
   struct handoff;
-  static void arrived(void* left_context, const handoff& given, void* own_fake_stack) noexcept;
+  static void arrived(void* left_context, const handoff& request, void* own_fake_stack) noexcept;
 };
 
 }  // namespace trimtab::tasks

@@ -1,10 +1,10 @@
-#include "trimtab/tasks/task_deque.hpp"
+#include "trimtab/tasks/core/task_deque.hpp"
 
 #include <sched.h>
 
 #include <algorithm>
 
-#include "trimtab/tasks/pause.hpp"
+#include "pause.hpp"
 
 namespace trimtab::tasks {
 
@@ -20,7 +20,7 @@ constexpr std::uint32_t most_spared = 16;
 
 }  // namespace
 
-task_deque::task_deque(offering when, std::uint32_t capacity) : m_offering(when) {
+task_deque::task_deque(offering offers, std::uint32_t capacity) : m_offering(offers) {
   m_rings.push_back(std::make_unique<ring>(ring{std::make_unique<slot[]>(capacity), capacity - 1}));
   m_slots = m_rings.back()->slots.get();
   m_mask = capacity - 1;
@@ -47,8 +47,8 @@ void task_deque::grow(std::uint32_t tail) noexcept {
   m_rings.push_back(std::make_unique<ring>(ring{std::make_unique<slot[]>(capacity), capacity - 1}));
   ring& larger = *m_rings.back();
   const std::uint32_t head = m_head.load(std::memory_order_relaxed);
-  for (std::uint32_t each = tail; each != head; ++each)
-    larger.slots[each & larger.mask].store(at(each), std::memory_order_relaxed);
+  for (std::uint32_t index = tail; index != head; ++index)
+    larger.slots[index & larger.mask].store(task_at(index), std::memory_order_relaxed);
   m_slots = larger.slots.get();
   m_mask = larger.mask;
   m_ring.store(&larger, std::memory_order_release);
@@ -57,19 +57,19 @@ void task_deque::grow(std::uint32_t tail) noexcept {
 // Of the owner's part: thieves look at no slot of it.
 void task_deque::close_up() noexcept {
   const std::uint32_t head = m_head.load(std::memory_order_relaxed);
-  std::uint32_t to = m_split;
-  for (std::uint32_t from = m_split; from != head; ++from) {
-    task* const each = at(from);
-    if (each == nullptr) continue;
-    if (to != from) {
-      m_slots[to & m_mask].store(each, std::memory_order_relaxed);
-      each->queue_place.store(to, std::memory_order_relaxed);
+  std::uint32_t target = m_split;
+  for (std::uint32_t position = m_split; position != head; ++position) {
+    task* const item = task_at(position);
+    if (item == nullptr) continue;
+    if (target != position) {
+      m_slots[target & m_mask].store(item, std::memory_order_relaxed);
+      item->queue_place.store(target, std::memory_order_relaxed);
     }
-    to += 1;
+    target += 1;
   }
   m_holes_since = 0;
-  count_holes(to - head);
-  m_head.store(to, std::memory_order_release);
+  count_holes(target - head);
+  m_head.store(target, std::memory_order_release);
 }
 
 void task_deque::make_hole(std::uint32_t position) noexcept {
@@ -81,19 +81,19 @@ void task_deque::make_hole(std::uint32_t position) noexcept {
 // Also by a raider, in the owner's place.
 void task_deque::drop_newest_holes() noexcept {
   const std::uint32_t head = m_head.load(std::memory_order_relaxed);
-  std::uint32_t to = head;
-  while (to != m_split && at(to - 1) == nullptr) to -= 1;
-  if (to == head) return;
-  count_holes(to - head);
-  m_head.store(to, std::memory_order_release);
+  std::uint32_t target = head;
+  while (target != m_split && task_at(target - 1) == nullptr) target -= 1;
+  if (target == head) return;
+  count_holes(target - head);
+  m_head.store(target, std::memory_order_release);
 }
 
 // While nothing is offered, so that no thief can change the bounds.
 void task_deque::drop_oldest_holes() noexcept {
-  const std::uint32_t head = m_head.load(std::memory_order_relaxed), from = m_split;
-  while (m_split != head && at(m_split) == nullptr) m_split += 1;
-  if (m_split == from) return;
-  count_holes(from - m_split);
+  const std::uint32_t head = m_head.load(std::memory_order_relaxed), position = m_split;
+  while (m_split != head && task_at(m_split) == nullptr) m_split += 1;
+  if (m_split == position) return;
+  count_holes(position - m_split);
   m_bounds.store(pack(m_split + shift(), m_split + shift()), std::memory_order_release);
 }
 
@@ -101,13 +101,13 @@ void task_deque::drop_oldest_holes() noexcept {
 bool task_deque::offer() noexcept {
   m_is_wanted.store(false, std::memory_order_relaxed);
   std::uint64_t bounds = m_bounds.load(std::memory_order_relaxed);
-  if (!has_any(bounds)) {
+  if (!is_nonempty(bounds)) {
     drop_oldest_holes();
     bounds = m_bounds.load(std::memory_order_relaxed);
   }
-  const std::uint32_t own = m_head.load(std::memory_order_relaxed) - m_split;
-  if (own == 0) return false;
-  const std::uint32_t split = m_split + std::min((own + 1) / 2, most_offered);
+  const std::uint32_t own_count = m_head.load(std::memory_order_relaxed) - m_split;
+  if (own_count == 0) return false;
+  const std::uint32_t split = m_split + std::min((own_count + 1) / 2, most_offered);
   // Thieves move the tail only. seq_cst: who goes to sleep has told so before it looks here (event_count).
   while (!m_bounds.compare_exchange_weak(bounds, pack(tail_of(bounds), split + shift()), std::memory_order_seq_cst,
                                          std::memory_order_relaxed)) {
@@ -116,20 +116,20 @@ bool task_deque::offer() noexcept {
   return true;
 }
 
-bool task_deque::push_slowly(task& what) noexcept {
+bool task_deque::push_slowly(task& item) noexcept {
   if (m_is_raided.load(std::memory_order_acquire)) wait_out_raid();
   if (m_head.load(std::memory_order_relaxed) == m_end) make_room();
-  put(m_head.load(std::memory_order_relaxed), what);
+  store_newest(m_head.load(std::memory_order_relaxed), item);
   if (may_offer()) return offer_pushed();
   leave();
   return false;
 }
 
-bool task_deque::take_slowly(const task& what) noexcept {
+bool task_deque::take_slowly(const task& item) noexcept {
   if (m_is_raided.load(std::memory_order_acquire)) wait_out_raid();
-  const bool is_taken = remove(what);
+  const bool is_removed = remove(item);
   leave();
-  return is_taken;
+  return is_removed;
 }
 
 bool task_deque::offer_pushed() noexcept {
@@ -143,7 +143,7 @@ bool task_deque::offer_pushed() noexcept {
 
 // What thieves are to find while the owner is busy.
 bool task_deque::offer_left() noexcept {
-  return m_offering == offering::on_demand && !has_any(m_bounds.load(std::memory_order_relaxed)) && offer();
+  return m_offering == offering::on_demand && !is_nonempty(m_bounds.load(std::memory_order_relaxed)) && offer();
 }
 
 // By an owner that takes what is its own and may not look elsewhere for long.
@@ -153,13 +153,13 @@ bool task_deque::offer_asked() noexcept {
 
 bool task_deque::maintain() noexcept {
   enter();
-  const bool is_offered = !has_any(m_bounds.load(std::memory_order_relaxed)) && offer();
+  const bool is_offered = !is_nonempty(m_bounds.load(std::memory_order_relaxed)) && offer();
   leave();
   return is_offered;
 }
 
 // The newer half of what is offered becomes the owner's again. False: all is stolen.
-bool task_deque::take_back() noexcept {
+bool task_deque::withdraw_offer() noexcept {
   std::uint64_t bounds = m_bounds.load(std::memory_order_relaxed);
   std::uint32_t count = 0;
   do {
@@ -184,31 +184,31 @@ bool task_deque::has_newest() noexcept {
   do {
     drop_newest_holes();
     if (m_head.load(std::memory_order_relaxed) != m_split) return true;
-  } while (take_back());
+  } while (withdraw_offer());
   return false;
 }
 
-bool task_deque::remove(const task& what) noexcept {
+bool task_deque::remove(const task& item) noexcept {
   drop_newest_holes();
   const std::uint32_t head = m_head.load(std::memory_order_relaxed);
   const std::uint64_t bounds = m_bounds.load(std::memory_order_relaxed);
   const std::uint32_t tail = tail_of(bounds) - shift();
   // Of a task that is not in this queue, the place is any number.
-  const auto position = static_cast<std::uint32_t>(what.queue_place.load(std::memory_order_relaxed));
-  if (position - tail >= head - tail || at(position) != &what) return false;
+  const auto position = static_cast<std::uint32_t>(item.queue_place.load(std::memory_order_relaxed));
+  if (position - tail >= head - tail || task_at(position) != &item) return false;
   if (position - tail < m_split - tail) return remove_offered(position);
   if (position + 1 == head) {
     m_head.store(position, std::memory_order_relaxed);
     return true;
   }
-  if (position != m_split || has_any(bounds)) {
+  if (position != m_split || is_nonempty(bounds)) {
     make_hole(position);
     return true;
   }
   // The oldest, while nothing is offered.
   m_split = position + 1;
   m_bounds.store(pack(m_split + shift(), m_split + shift()), std::memory_order_release);
-  if (at(m_split) == nullptr) drop_oldest_holes();
+  if (task_at(m_split) == nullptr) drop_oldest_holes();
   return true;
 }
 
@@ -232,37 +232,37 @@ bool task_deque::remove_offered(std::uint32_t position) noexcept {
 
 task* task_deque::pop_newest(bool& is_offered) noexcept {
   enter();
-  task* found = nullptr;
+  task* item = nullptr;
   if (has_newest()) {
     const std::uint32_t newest = m_head.load(std::memory_order_relaxed) - 1;
-    found = at(newest);
+    item = task_at(newest);
     m_head.store(newest, std::memory_order_relaxed);
     prefetch(newest - ahead);
     is_offered |= offer_left();
   }
   leave();
-  return found;
+  return item;
 }
 
 task* task_deque::pop_oldest(bool& is_offered) noexcept {
   enter();
-  task* found = nullptr;
+  task* item = nullptr;
   std::uint64_t bounds = m_bounds.load(std::memory_order_relaxed);
-  while (found == nullptr && has_any(bounds)) {
+  while (item == nullptr && is_nonempty(bounds)) {
     const std::uint32_t tail = tail_of(bounds) - shift();
-    task* const oldest = at(tail);
+    task* const oldest = task_at(tail);
     prefetch(tail + ahead);
     const std::uint64_t next = pack(tail_of(bounds) + 1, split_of(bounds));
     if (!m_bounds.compare_exchange_weak(bounds, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
     bounds = next;
-    found = oldest;
+    item = oldest;
     if (oldest == nullptr) count_holes(~0u);
   }
-  if (found == nullptr) {
+  if (item == nullptr) {
     // Nothing is offered, so no thief can change the bounds.
     drop_oldest_holes();
     if (m_head.load(std::memory_order_relaxed) != m_split) {
-      found = at(m_split);
+      item = task_at(m_split);
       prefetch(m_split + ahead);
       m_split += 1;
       m_bounds.store(pack(m_split + shift(), m_split + shift()), std::memory_order_release);
@@ -270,26 +270,27 @@ task* task_deque::pop_oldest(bool& is_offered) noexcept {
   }
   is_offered |= offer_left();
   leave();
-  return found;
+  return item;
 }
 
-std::size_t task_deque::steal(task** into, std::size_t most) noexcept {
+std::size_t task_deque::steal(task** batch, std::size_t limit) noexcept {
   for (;;) {
     std::uint64_t bounds = m_bounds.load(std::memory_order_acquire);
     const std::uint32_t offered = split_of(bounds) - tail_of(bounds);
     if (offered == 0) return 0;
-    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(most, (offered + 1) / 2));
-    const ring& from = *m_ring.load(std::memory_order_acquire);
+    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(limit, (offered + 1) / 2));
+    const ring& old_ring = *m_ring.load(std::memory_order_acquire);
     const std::uint32_t tail = tail_of(bounds) - m_shift.load(std::memory_order_relaxed);
     // If anything of this changes before the exchange, so do the bounds, and it fails.
-    std::size_t found = 0;
+    std::size_t number = 0;
     for (std::uint32_t i = 0; i < count; ++i)
-      if (task* const each = from.slots[(tail + i) & from.mask].load(std::memory_order_relaxed)) into[found++] = each;
+      if (task* const item = old_ring.slots[(tail + i) & old_ring.mask].load(std::memory_order_relaxed))
+        batch[number++] = item;
     if (!m_bounds.compare_exchange_strong(bounds, pack(tail_of(bounds) + count, split_of(bounds)), std::memory_order_acq_rel,
                                           std::memory_order_relaxed))
       return 0;
-    if (found != count) m_stolen_holes.fetch_add(count - static_cast<std::uint32_t>(found), std::memory_order_relaxed);
-    if (found != 0) return found;
+    if (number != count) m_stolen_holes.fetch_add(count - static_cast<std::uint32_t>(number), std::memory_order_relaxed);
+    if (number != 0) return number;
   }
 }
 

@@ -1,4 +1,4 @@
-#include "trimtab/tasks/timer.hpp"
+#include "trimtab/tasks/sync/timer.hpp"
 
 #include <pthread.h>
 #include <sched.h>
@@ -15,28 +15,28 @@ namespace trimtab::tasks {
 
 class timer_service {
  public:
-  static timer_service& here() noexcept;
+  static timer_service& instance() noexcept;
 
-  void add(timer& what) {
+  void add(timer& entry) {
     const std::lock_guard guard(m_lock);
     if (!m_is_started) {
       std::thread([this] { run(); }).detach();
       m_is_started = true;
     }
-    m_heap.push_back(&what);
+    m_heap.push_back(&entry);
     m_armed.store(m_heap.size(), std::memory_order_release);
     rise(m_heap.size() - 1);
-    if (m_heap.front() == &what) m_changed.notify_one();
+    if (m_heap.front() == &entry) m_changed.notify_one();
   }
 
-  bool remove(timer& what) noexcept {
+  bool remove(timer& entry) noexcept {
     for (;; sched_yield()) {
       const std::lock_guard guard(m_lock);
-      if (what.m_slot < m_heap.size() && m_heap[what.m_slot] == &what) {
-        take(what.m_slot);
+      if (entry.m_slot < m_heap.size() && m_heap[entry.m_slot] == &entry) {
+        remove_at(entry.m_slot);
         return true;
       }
-      if (m_running != &what) return false;
+      if (m_running != &entry) return false;
     }
   }
 
@@ -46,29 +46,29 @@ class timer_service {
 
  private:
   // The earliest is the first; each is at the latest when the two below it are.
-  void set(std::size_t slot, timer& what) noexcept {
-    m_heap[slot] = &what;
-    what.m_slot = slot;
+  void set(std::size_t slot, timer& entry) noexcept {
+    m_heap[slot] = &entry;
+    entry.m_slot = slot;
   }
   void rise(std::size_t slot) noexcept {
-    timer& what = *m_heap[slot];
-    for (; slot > 0 && what.m_when < m_heap[(slot - 1) / 2]->m_when; slot = (slot - 1) / 2)
+    timer& entry = *m_heap[slot];
+    for (; slot > 0 && entry.m_deadline < m_heap[(slot - 1) / 2]->m_deadline; slot = (slot - 1) / 2)
       set(slot, *m_heap[(slot - 1) / 2]);
-    set(slot, what);
+    set(slot, entry);
   }
   void sink(std::size_t slot) noexcept {
-    timer& what = *m_heap[slot];
+    timer& entry = *m_heap[slot];
     for (;;) {
-      std::size_t below = 2 * slot + 1;
-      if (below >= m_heap.size()) break;
-      if (below + 1 < m_heap.size() && m_heap[below + 1]->m_when < m_heap[below]->m_when) ++below;
-      if (!(m_heap[below]->m_when < what.m_when)) break;
-      set(slot, *m_heap[below]);
-      slot = below;
+      std::size_t child = 2 * slot + 1;
+      if (child >= m_heap.size()) break;
+      if (child + 1 < m_heap.size() && m_heap[child + 1]->m_deadline < m_heap[child]->m_deadline) ++child;
+      if (!(m_heap[child]->m_deadline < entry.m_deadline)) break;
+      set(slot, *m_heap[child]);
+      slot = child;
     }
-    set(slot, what);
+    set(slot, entry);
   }
-  void take(std::size_t slot) noexcept {
+  void remove_at(std::size_t slot) noexcept {
     timer* const last = m_heap.back();
     m_heap.pop_back();
     m_armed.store(m_heap.size(), std::memory_order_release);
@@ -87,12 +87,12 @@ class timer_service {
         continue;
       }
       timer& first = *m_heap.front();
-      if (const auto when = first.m_when; when > timer::clock::now()) {
-        m_changed.wait_until(guard, when);
+      if (const auto deadline = first.m_deadline; deadline > timer::clock::now()) {
+        m_changed.wait_until(guard, deadline);
         continue;
       }
       m_is_expiring.store(true, std::memory_order_relaxed);
-      take(0);
+      remove_at(0);
       m_running = &first;
       guard.unlock();
       first.m_expired(first);
@@ -113,25 +113,25 @@ class timer_service {
 
 namespace {
 
-constinit made_once<timer_service> service(of_process::timers);
+constinit lazy_singleton<timer_service> service(of_process::timers);
 [[maybe_unused]] const int is_timer_forgotten = pthread_atfork(nullptr, nullptr, [] { service.forget(); });
 
 }  // namespace
 
 // Never destroyed: its thread runs as long as the process. In a forked child there is no such thread, and what was armed
 // belongs to the parent: it begins anew.
-timer_service& timer_service::here() noexcept {
+timer_service& timer_service::instance() noexcept {
   return service.get([] { return timer_service(); });
 }
 
-void timer::arm(clock::time_point when) noexcept {
-  m_when = when;
-  timer_service::here().add(*this);
+void timer::arm(clock::time_point deadline) noexcept {
+  m_deadline = deadline;
+  timer_service::instance().add(*this);
 }
 
-bool timer::cancel() noexcept { return timer_service::here().remove(*this); }
+bool timer::cancel() noexcept { return timer_service::instance().remove(*this); }
 
-std::size_t timer::armed() noexcept { return timer_service::here().armed(); }
-bool timer::is_any_pending() noexcept { return timer_service::here().is_any_pending(); }
+std::size_t timer::armed() noexcept { return timer_service::instance().armed(); }
+bool timer::is_any_pending() noexcept { return timer_service::instance().is_any_pending(); }
 
 }  // namespace trimtab::tasks

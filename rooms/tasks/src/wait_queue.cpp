@@ -1,12 +1,12 @@
-#include "trimtab/tasks/wait_queue.hpp"
+#include "trimtab/tasks/sync/wait_queue.hpp"
 
 namespace trimtab::tasks {
 
 // Not inline: compilers see the address of a local variable stored that outlives its function, which it does not.
-void wait_queue::push(waiter& who) noexcept {
-  who.next = nullptr;
-  *m_end = &who;
-  m_end = &who.next;
+void wait_queue::push(waiter& waiting) noexcept {
+  waiting.next = nullptr;
+  *m_end = &waiting;
+  m_end = &waiting.next;
 }
 
 }  // namespace trimtab::tasks

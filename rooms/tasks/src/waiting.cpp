@@ -1,14 +1,14 @@
-#include "trimtab/tasks/waiting.hpp"
+#include "trimtab/tasks/core/waiting.hpp"
 
 #include <sched.h>
 
 #include "futex.hpp"
 #include "stack.hpp"
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 namespace trimtab::tasks {
 
-void completion::tell(waiter* newest) noexcept {
+void completion::notify_in_order(waiter* newest) noexcept {
   waiter* oldest = nullptr;
   while (newest != nullptr) {
     waiter* const next = newest->next;
@@ -16,34 +16,34 @@ void completion::tell(waiter* newest) noexcept {
     oldest = newest;
     newest = next;
   }
-  waiter::tell_all(oldest);
+  waiter::notify_all(oldest);
 }
 
-bool completion::remove(waiter& who) noexcept {
+bool completion::remove(waiter& waiting) noexcept {
   for (;;) {
-    std::uintptr_t known = m_waiters.load(std::memory_order_acquire);
+    std::uintptr_t newest = m_waiters.load(std::memory_order_acquire);
     do {
-      if (known == ready) return false;
-    } while (!m_waiters.compare_exchange_weak(known, 0, std::memory_order_acq_rel, std::memory_order_acquire));
+      if (newest == ready) return false;
+    } while (!m_waiters.compare_exchange_weak(newest, 0, std::memory_order_acq_rel, std::memory_order_acquire));
     // All are ours for a moment. Those that can no longer be put back are told.
     waiter* oldest = nullptr;
-    bool is_found = false;
-    for (auto* each = reinterpret_cast<waiter*>(known); each != nullptr;) {
-      waiter* const next = each->next;
-      if (each == &who) {
-        is_found = true;
+    bool was_waiting = false;
+    for (auto* entry = reinterpret_cast<waiter*>(newest); entry != nullptr;) {
+      waiter* const next = entry->next;
+      if (entry == &waiting) {
+        was_waiting = true;
       } else {
-        each->next = oldest;
-        oldest = each;
+        entry->next = oldest;
+        oldest = entry;
       }
-      each = next;
+      entry = next;
     }
     while (oldest != nullptr) {
       waiter* const next = oldest->next;
       if (!add(*oldest)) oldest->notify(*oldest);
       oldest = next;
     }
-    if (is_found) return true;
+    if (was_waiting) return true;
     // Another who removes holds it.
     sched_yield();
   }
@@ -52,44 +52,44 @@ bool completion::remove(waiter& who) noexcept {
 namespace {
 
 struct waiting_stack : waiter {
-  explicit waiting_stack(completion& awaited) : of(&awaited) {
-    notify = [](waiter& self) noexcept { worker::ready(*static_cast<waiting_stack&>(self).which); };
+  explicit waiting_stack(completion& awaited) : event(&awaited) {
+    notify = [](waiter& self) noexcept { worker::ready(*static_cast<waiting_stack&>(self).suspended); };
   }
-  completion* of;
-  stack* which = nullptr;
+  completion* event;
+  stack* suspended = nullptr;
 };
 
 struct waiting_thread : waiter {
   waiting_thread() {
     notify = [](waiter& self) noexcept {
-      futex_word* const word = &static_cast<waiting_thread&>(self).is_done;
+      futex_word* const word = &static_cast<waiting_thread&>(self).has_ended;
       word->store(1, std::memory_order_release);
       futex_wake(word, 1);
     };
   }
   void sleep() noexcept {
-    while (is_done.load(std::memory_order_acquire) == 0) futex_wait(is_done, 0);
+    while (has_ended.load(std::memory_order_acquire) == 0) futex_wait(has_ended, 0);
   }
-  futex_word is_done{0};
+  futex_word has_ended{0};
 };
 
 }  // namespace
 
-void completion::wait_slow(const char* what, const void* about) {
+void completion::wait_slow(wait_reason reason, const void* object) {
   if (worker::current() != nullptr) {
-    waiting_stack here(*this);
+    waiting_stack waiting(*this);
     worker::suspend(
-        what, about,
+        reason, object,
         [](void* argument, stack& left) noexcept {
           auto& self = *static_cast<waiting_stack*>(argument);
-          self.which = &left;
-          if (!self.of->add(self)) worker::ready(left);
+          self.suspended = &left;
+          if (!self.event->add(self)) worker::ready(left);
         },
-        &here);
+        &waiting);
     return;
   }
-  waiting_thread here;
-  if (add(here)) here.sleep();
+  waiting_thread waiting;
+  if (add(waiting)) waiting.sleep();
 }
 
 }  // namespace trimtab::tasks

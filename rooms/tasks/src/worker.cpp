@@ -1,12 +1,12 @@
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 #include <cstdio>
 #include <cstdlib>
-#include <string_view>
 #include <utility>
 
 #include "stack.hpp"
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
+#include "trimtab/tasks/core/wait_reason.hpp"
 #include "worker_loop.hpp"
 
 namespace trimtab::tasks {
@@ -18,171 +18,156 @@ constinit thread_local worker* this_threads_worker = nullptr;
   return this_threads_worker;
 }
 
-void worker_loop::set_current(worker* here) noexcept { this_threads_worker = here; }
+void worker_loop::set_current(worker* this_worker) noexcept { this_threads_worker = this_worker; }
 
-worker::worker(runtime& owner, worker_queues& own, std::uint32_t number) noexcept
-    : m_queues(&own), m_keeps_own(owner.m_table->keeps_own), m_number(number), m_owner(&owner) {
-  m_since.store(base::now(), std::memory_order_relaxed);
+worker::worker(runtime& owner, worker_queues& own_queues, std::uint32_t number) noexcept
+    : m_queues(&own_queues), m_keeps_own(owner.m_table->keeps_own), m_number(number), m_owner(&owner) {
+  m_state_begin.store(base::now(), std::memory_order_relaxed);
 }
 
 void worker::wake() noexcept { m_owner->m_table->names_taker ? m_owner->wake(anyone) : m_owner->m_events.wake_one(); }
 
-void worker::push_elsewhere(task& what) noexcept { m_owner->m_table->push(*m_owner, m_number, what); }
+void worker::push_elsewhere(task& item) noexcept { m_owner->m_table->push(*m_owner, m_number, item); }
 
 void worker::enter(worker_state next) noexcept {
-  const base::ticks now = base::now();
-  const base::ticks since = m_since.load(std::memory_order_relaxed);
+  const base::ticks current_time = base::now();
+  const base::ticks begin = m_state_begin.load(std::memory_order_relaxed);
   const worker_state last = m_state.load(std::memory_order_relaxed);
-  tasks::tally* const sums[] = {&m_counters.busy_ticks, &m_counters.look_ticks, &m_counters.park_ticks,
-                                &m_counters.cap_ticks};
+  single_writer_count* const sums[] = {&m_counters.busy_ticks, &m_counters.look_ticks, &m_counters.park_ticks,
+                                       &m_counters.cap_ticks};
   // Odd while it changes: who reads in between would lose a whole stretch, or count it twice.
   m_changes.fetch_add(1, std::memory_order_acq_rel);
-  sums[static_cast<std::size_t>(last)]->add(now - since);
-  m_since.store(now, std::memory_order_relaxed);
+  sums[static_cast<std::size_t>(last)]->add(current_time - begin);
+  m_state_begin.store(current_time, std::memory_order_relaxed);
   // Release: who finds all asleep reads what their tasks wait for (tell_if_stuck).
   m_state.store(next, std::memory_order_release);
   m_changes.fetch_add(1, std::memory_order_acq_rel);
-  if (recording::is_on()) {
+  if (recording::is_enabled()) {
     constexpr recording::state states[] = {recording::state::runs, recording::state::looks, recording::state::idle,
                                            recording::state::capped};
     recording::worker_state(states[static_cast<std::size_t>(next)]);
   }
 }
 
-void worker::run_recorded(task& what, task::place where) noexcept {
-  const std::uint32_t subject = what.subject;
-  const std::uint64_t id = what.id;
-  *m_running = {what.kind_of_work, id, subject};
+void worker::run_recorded(task& item, task::place position) noexcept {
+  const std::uint32_t subject = item.subject;
+  const std::uint64_t id = item.id;
+  *m_running = {item.kind_of_work, id, subject};
   if (id != 0) {
     recording::task_begin(subject, id);
-    what.run(what, where);
+    item.run(item, position);
     recording::task_end(subject, id);
     return;
   }
   const bool is_timed = m_tally.ran(subject);
-  const std::uint64_t others = m_tally.total();
+  const std::uint64_t foreign_runs = m_tally.total();
   // A task ends on the stack on which it began, but maybe at another worker.
-  stack& on = *m_stack;
-  const base::ticks waited = on.waited, begin = is_timed ? base::now() : 0;
-  const std::uint64_t waits = on.waits, runs = ++on.runs;
-  what.run(what, where);
+  stack& running_on = *m_stack;
+  const base::ticks waited = running_on.waited, begin = is_timed ? base::now() : 0;
+  const std::uint64_t waits = running_on.waits, runs = ++running_on.runs;
+  item.run(item, position);
   if (!is_timed) return;
   recording::tally& counts = current()->m_tally;
   // While it waited, others ran that are not inside it.
-  const bool is_inclusive = on.waits == waits ? counts.total() != others : on.runs != runs;
-  counts.took(subject, base::now() - begin - (on.waited - waited), is_inclusive);
+  const bool is_inclusive = running_on.waits == waits ? counts.total() != foreign_runs : running_on.runs != runs;
+  counts.took(subject, base::now() - begin - (running_on.waited - waited), is_inclusive);
 }
 
 stack& worker::unused_stack() {
   if (m_unused == nullptr) {
-    stack* const made = m_owner->make_stack();
-    if (made == nullptr) [[unlikely]] {
+    stack* const new_stack = m_owner->make_stack();
+    if (new_stack == nullptr) [[unlikely]] {
       std::fprintf(stderr, "trimtab: no memory for another stack of %zu bytes: too many tasks wait at once\n",
                    m_owner->m_options.stack_bytes);
       std::abort();
     }
     m_counters.stacks.add();
-    return *made;
+    return *new_stack;
   }
-  stack& taken = *m_unused;
-  m_unused = taken.next;
+  stack& reused = *m_unused;
+  m_unused = reused.next;
   m_unused_count -= 1;
-  return taken;
+  return reused;
 }
 
 void worker::recycle(void*, stack* left) noexcept {
-  worker& here = *current();
-  left->next = here.m_unused;
-  here.m_unused = left;
-  here.m_unused_count += 1;
-  here.m_owner->keep_few_unused(here);
+  worker& this_worker = *current();
+  left->next = this_worker.m_unused;
+  this_worker.m_unused = left;
+  this_worker.m_unused_count += 1;
+  this_worker.m_owner->keep_few_unused(this_worker);
 }
 
-namespace {
-
-recording::cause cause_of(std::string_view what) noexcept {
-  using recording::cause;
-  constexpr std::pair<std::string_view, cause> known[] = {{"future", cause::future},       {"mutex", cause::mutex},
-                                                          {"condition", cause::condition}, {"semaphore", cause::semaphore},
-                                                          {"latch", cause::latch},         {"barrier", cause::barrier},
-                                                          {"channel", cause::channel},     {"fork", cause::children},
-                                                          {"task scope", cause::children}, {"time", cause::time}};
-  for (const auto& [word, which] : known)
-    if (what.find(word) != std::string_view::npos) return which;
-  return cause::other;
-}
-
-}  // namespace
-
-void worker::suspend(const char* what, const void* about, void (*published)(void*, stack&) noexcept,
+void worker::suspend(wait_reason reason, const void* object, void (*published)(void*, stack&) noexcept,
                      void* argument) noexcept {
-  worker& here = *current();
-  stack& left = *here.m_stack;
-  const base::ticks since = base::now();
-  left.since.store(since, std::memory_order_relaxed);
-  if (here.m_phase_begin != 0) {
-    here.m_counters.timed_tasks.add();
-    here.m_counters.timed_ticks.add(since - here.m_phase_begin);
-    here.m_phase_begin = 0;
+  worker& this_worker = *current();
+  stack& left = *this_worker.m_stack;
+  const base::ticks begin = base::now();
+  left.wait_begin.store(begin, std::memory_order_relaxed);
+  if (this_worker.m_phase_begin != 0) {
+    this_worker.m_counters.timed_tasks.add();
+    this_worker.m_counters.timed_ticks.add(begin - this_worker.m_phase_begin);
+    this_worker.m_phase_begin = 0;
   }
-  left.about.store(about, std::memory_order_relaxed);
-  left.waits_for.store(what, std::memory_order_relaxed);
+  left.awaited_object.store(object, std::memory_order_relaxed);
+  left.reason.store(reason, std::memory_order_relaxed);
   if (left.running.subject != 0) [[unlikely]] {
-    here.m_tally.suspended(left.running.subject);
-    recording::task_suspended(left.running.subject, left.running.id, cause_of(what));
+    this_worker.m_tally.suspended(left.running.subject);
+    recording::task_suspended(left.running.subject, left.running.id, cause_of(reason));
   }
   // What runs it leaves a loop's own stack, which becomes unused.
   left.resumption.run = [](task& self, task::place) noexcept {
-    switching::to(&reinterpret_cast<stack&>(self), recycle, nullptr);
+    switching::switch_to(&reinterpret_cast<stack&>(self), recycle, nullptr);
   };
-  left.resumption.what = task::kind::resumption;
-  here.m_counters.suspended.add();
+  left.resumption.role = task::kind::resumption;
+  this_worker.m_counters.suspended.add();
   struct publication {
     void (*published)(void*, stack&) noexcept;
     void* argument;
   } given{published, argument};
-  switching::to(
-      &here.unused_stack(),
-      [](void* given_here, stack* left_now) noexcept {
-        const publication copy = *static_cast<publication*>(given_here);
+  switching::switch_to(
+      &this_worker.unused_stack(),
+      [](void* request_pointer, stack* left_now) noexcept {
+        const publication copy = *static_cast<publication*>(request_pointer);
         copy.published(copy.argument, *left_now);
       },
       &given);
-  left.waits_for.store(nullptr, std::memory_order_relaxed);
-  if (!recording::is_on()) [[likely]]
+  left.reason.store(wait_reason::not_waiting, std::memory_order_relaxed);
+  if (!recording::is_enabled()) [[likely]]
     return;
-  const base::ticks waited = base::now() - since;
+  const base::ticks waited = base::now() - begin;
   left.waited += waited;
   left.waits += 1;
-  if (left.running.subject != 0) recording::task_resumed(left.running.subject, left.running.id, cause_of(what), waited);
+  if (left.running.subject != 0) recording::task_resumed(left.running.subject, left.running.id, cause_of(reason), waited);
 }
 
 void worker::ready(stack& suspended) noexcept {
-  worker* const here = current();
-  if (suspended.running.id != 0 && here != nullptr && here->m_running != nullptr) [[unlikely]]
-    recording::edge(here->m_running->id, suspended.running.id);
-  if (here != nullptr && here->m_owner == suspended.owner) return here->push(suspended.resumption);
-  suspended.owner->put(suspended.resumption);
+  worker* const this_worker = current();
+  if (suspended.running.id != 0 && this_worker != nullptr && this_worker->m_running != nullptr) [[unlikely]]
+    recording::edge(this_worker->m_running->id, suspended.running.id);
+  if (this_worker != nullptr && this_worker->m_owner == suspended.owner) return this_worker->push(suspended.resumption);
+  suspended.owner->place(suspended.resumption);
 }
 
 void worker::run_on_new_stack(void (*f)(void*) noexcept, void* argument) noexcept {
-  worker& here = *current();
-  stack& other = here.unused_stack();
-  other.call = f;
-  other.argument = argument;
-  other.caller = here.m_stack;
-  switching::to(&other, nullptr, nullptr);
+  worker& this_worker = *current();
+  stack& new_stack = this_worker.unused_stack();
+  new_stack.call = f;
+  new_stack.argument = argument;
+  new_stack.caller = this_worker.m_stack;
+  switching::switch_to(&new_stack, nullptr, nullptr);
 }
 
 void worker_loop::run_call(stack& self) noexcept {
   self.call(self.argument);
   self.call = nullptr;
-  switching::to(self.caller, worker::recycle, nullptr);
+  switching::switch_to(self.caller, worker::recycle, nullptr);
 }
 
 void worker::yield() noexcept {
   if (current() == nullptr) return;
-  suspend("its turn", nullptr, [](void*, stack& left) noexcept { current()->m_owner->put(left.resumption); }, nullptr);
+  suspend(
+      wait_reason::turn, nullptr, [](void*, stack& left) noexcept { current()->m_owner->place(left.resumption); }, nullptr);
 }
 
 }  // namespace trimtab::tasks

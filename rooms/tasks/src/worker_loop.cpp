@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "trimtab/tasks/asymmetric_fence.hpp"
-#include "trimtab/tasks/pause.hpp"
-#include "trimtab/tasks/policies/abp_priority.hpp"
-#include "trimtab/tasks/policies/hierarchy.hpp"
-#include "trimtab/tasks/policies/local.hpp"
-#include "trimtab/tasks/policies/local_priority.hpp"
-#include "trimtab/tasks/policies/periodic_priority.hpp"
-#include "trimtab/tasks/policies/static_priority.hpp"
+#include "pause.hpp"
+#include "policies/abp_priority.hpp"
+#include "policies/hierarchy.hpp"
+#include "policies/local.hpp"
+#include "policies/local_priority.hpp"
+#include "policies/periodic_priority.hpp"
+#include "policies/static_priority.hpp"
+#include "trimtab/tasks/core/asymmetric_fence.hpp"
 
 namespace trimtab::tasks {
 
@@ -31,205 +31,206 @@ constexpr std::uint64_t shortest_nap_ns = 30'000;  // what is shorter is waited 
 template <scheduling_policy policy>
 void worker_loop::run(stack& self) noexcept {
   runtime& owner = *self.owner;
-  policy& how_to = *static_cast<policy*>(owner.m_policy_object.get());
+  policy& scheduler = *static_cast<policy*>(owner.m_policy_object.get());
   for (;;) {
     if (self.call != nullptr) {
       run_call(self);
       continue;
     }
-    worker& here = *worker::current();
-    task* found = nullptr;
-    if (may_work(here)) [[likely]] {
+    worker& this_worker = *worker::current();
+    task* item = nullptr;
+    if (may_work(this_worker)) [[likely]] {
       search first;
       bool is_offered = false;
-      found = how_to.next(owner.m_queues, here.m_number, first, is_offered);
+      item = scheduler.next(owner.m_queues, this_worker.m_number, first, is_offered);
       if (is_offered) [[unlikely]]
-        here.wake();
+        this_worker.wake();
     }
-    if (found == nullptr) found = look(here, how_to);
-    if (found != nullptr) {
-      execute(here, *found);
+    if (item == nullptr) item = look(this_worker, scheduler);
+    if (item != nullptr) {
+      execute(this_worker, *item);
       continue;
     }
     // Not recycled: this stack is never used again.
-    switching::to(nullptr, nullptr, nullptr);
+    switching::switch_to(nullptr, nullptr, nullptr);
   }
 }
 
-void worker_loop::execute(worker& here, task& what) noexcept {
-  worker_counters& counters = here.m_counters;
-  const task::kind kind = what.what;
+void worker_loop::execute(worker& this_worker, task& item) noexcept {
+  worker_counters& counters = this_worker.m_counters;
+  const task::kind kind = item.role;
   (kind == task::kind::resumption ? counters.resumed : counters.started).add();
   const std::uint64_t number = counters.started.get() + counters.resumed.get();
   if (number % activations_per_timed == 0) [[unlikely]] {
-    here.m_phase_begin = base::now();
+    this_worker.m_phase_begin = base::now();
     // What takes longer is no management: the worker was preempted.
-    const base::ticks gap = here.m_last_end != 0 ? here.m_phase_begin - here.m_last_end : 0;
-    if (gap < here.m_owner->m_longest_gap) counters.gap_ticks.add(gap);
+    const base::ticks gap = this_worker.m_last_end != 0 ? this_worker.m_phase_begin - this_worker.m_last_end : 0;
+    if (gap < this_worker.m_owner->m_longest_gap) counters.gap_ticks.add(gap);
   }
   if (kind == task::kind::resumption)
-    what.run(what, task::place::loop);
+    item.run(item, task::place::loop);
   else
-    here.run(what, task::place::loop);
+    this_worker.run(item, task::place::loop);
   // Maybe another worker: the task may have waited meanwhile. Resumptions end in the loop of the stack that they are of.
-  worker& now_here = *worker::current();
-  if (kind == task::kind::made) now_here.m_counters.finished.add_released();
-  now_here.m_last_end = 0;
-  if (now_here.m_phase_begin != 0) [[unlikely]] {
+  worker& end_worker = *worker::current();
+  if (kind == task::kind::plain) end_worker.m_counters.finished.add_released();
+  end_worker.m_last_end = 0;
+  if (end_worker.m_phase_begin != 0) [[unlikely]] {
     const base::ticks end = base::now();
-    now_here.m_counters.timed_tasks.add();
-    now_here.m_counters.timed_ticks.add(end - now_here.m_phase_begin);
-    now_here.m_phase_begin = 0;
-  } else if ((now_here.m_counters.started.get() + now_here.m_counters.resumed.get()) % activations_per_timed ==
+    end_worker.m_counters.timed_tasks.add();
+    end_worker.m_counters.timed_ticks.add(end - end_worker.m_phase_begin);
+    end_worker.m_phase_begin = 0;
+  } else if ((end_worker.m_counters.started.get() + end_worker.m_counters.resumed.get()) % activations_per_timed ==
              activations_per_timed - 1) {
-    now_here.m_last_end = base::now();
+    end_worker.m_last_end = base::now();
   }
 }
 
 // Until something is found, or the runtime has ended (nullptr).
 template <scheduling_policy policy>
-task* worker_loop::look(worker& here, policy& how_to) noexcept {
-  runtime& owner = *here.m_owner;
-  here.m_last_end = 0;
-  const base::ticks busy_since = here.m_since.load(std::memory_order_relaxed);
-  here.enter(worker_state::looking);
-  judge_steals(here, here.m_since.load(std::memory_order_relaxed) - busy_since);
-  if (here.m_poor_judgements >= bad_judgements) leave_others_alone(here);
+task* worker_loop::look(worker& this_worker, policy& scheduler) noexcept {
+  runtime& owner = *this_worker.m_owner;
+  this_worker.m_last_end = 0;
+  const base::ticks busy_since = this_worker.m_state_begin.load(std::memory_order_relaxed);
+  this_worker.enter(worker_state::looking);
+  judge_steals(this_worker, this_worker.m_state_begin.load(std::memory_order_relaxed) - busy_since);
+  if (this_worker.m_poor_judgements >= bad_judgements) leave_others_alone(this_worker);
   for (;;) {
-    search how;
-    for (; how.looks < owner.m_looks && may_work(here); ++how.looks) {
+    search effort;
+    for (; effort.looks < owner.m_looks && may_work(this_worker); ++effort.looks) {
       bool is_offered = false;
-      task* const found = how_to.next(owner.m_queues, here.m_number, how, is_offered);
-      if (is_offered) here.wake();
-      if (found != nullptr) {
+      task* const item = scheduler.next(owner.m_queues, this_worker.m_number, effort, is_offered);
+      if (is_offered) this_worker.wake();
+      if (item != nullptr) {
         // Who was woken for that may have found something else.
         if constexpr (policy::names_taker)
           if (owner.m_queues.low.size() != 0) owner.wake(anyone);
-        here.enter(worker_state::busy);
-        return found;
+        this_worker.enter(worker_state::busy);
+        return item;
       }
       pause();
     }
-    if (owner.m_is_ending.load(std::memory_order_seq_cst) && owner.is_over()) {
+    if (owner.m_is_ending.load(std::memory_order_seq_cst) && owner.has_ended()) {
       owner.wake_all();
       owner.m_capped_events.wake_all();
       return nullptr;
     }
-    may_work(here) ? sleep(here, how_to) : rest(here);
+    may_work(this_worker) ? sleep(this_worker, scheduler) : rest(this_worker);
   }
 }
 
 // busy: how long it took to run what was found since the last time.
-void worker_loop::judge_steals(worker& here, base::ticks busy) noexcept {
-  const std::uint64_t steals = here.m_queues->counts.steals.get(), resumed = here.m_counters.resumed.get();
-  const std::uint64_t made = steals - here.m_judged_steals;
-  const std::uint64_t stolen = here.m_queues->counts.stolen.get() - here.m_judged_stolen;
+void worker_loop::judge_steals(worker& this_worker, base::ticks busy) noexcept {
+  const std::uint64_t steals = this_worker.m_queues->counts.steals.get(), resumed = this_worker.m_counters.resumed.get();
+  const std::uint64_t created_count = steals - this_worker.m_judged_steals;
+  const std::uint64_t stolen = this_worker.m_queues->counts.stolen.get() - this_worker.m_judged_stolen;
   // A task that goes on here would have been busy anywhere: nothing is known then of what was stolen.
-  if (made != 0 && resumed == here.m_judged_resumed) {
-    if (busy >= made * here.m_owner->m_least_stolen) {
-      here.m_poor_judgements = 0;
+  if (created_count != 0 && resumed == this_worker.m_judged_resumed) {
+    if (busy >= created_count * this_worker.m_owner->m_least_stolen) {
+      this_worker.m_poor_judgements = 0;
     } else {
       // Who is busy with something long loses nothing, however short what we take: others must run such tasks meanwhile.
-      const std::uint64_t others = run_by_others(here);
-      const bool is_lost = here.m_poor_judgements > 0 && others - here.m_run_by_others >= stolen;
-      here.m_poor_judgements = is_lost ? here.m_poor_judgements + 1 : 1;
-      here.m_run_by_others = others;
+      const std::uint64_t foreign_runs = run_by_others(this_worker);
+      const bool is_lost = this_worker.m_poor_judgements > 0 && foreign_runs - this_worker.m_run_by_others >= stolen;
+      this_worker.m_poor_judgements = is_lost ? this_worker.m_poor_judgements + 1 : 1;
+      this_worker.m_run_by_others = foreign_runs;
     }
   }
-  here.m_judged_steals = steals;
-  here.m_judged_stolen += stolen;
-  here.m_judged_resumed = resumed;
-  here.m_queues->most_steals = steals + steals_per_judgement;
+  this_worker.m_judged_steals = steals;
+  this_worker.m_judged_stolen += stolen;
+  this_worker.m_judged_resumed = resumed;
+  this_worker.m_queues->most_steals = steals + steals_per_judgement;
 }
 
-std::uint64_t worker_loop::run_by_others(const worker& here) noexcept {
+std::uint64_t worker_loop::run_by_others(const worker& this_worker) noexcept {
   std::uint64_t sum = 0;
-  for (const auto& each : here.m_owner->m_workers)
-    if (each.get() != &here) sum += each->m_counters.in_place.get() + each->m_counters.started.get();
+  for (const auto& worker_entry : this_worker.m_owner->m_workers)
+    if (worker_entry.get() != &this_worker)
+      sum += worker_entry->m_counters.in_place.get() + worker_entry->m_counters.started.get();
   return sum;
 }
 
 // It is no sleeper: who makes tasks does not wake it for them. What comes from outside does.
-void worker_loop::leave_others_alone(worker& here) noexcept {
-  runtime& owner = *here.m_owner;
-  const std::uint64_t ns = first_pause_ns << std::min(here.m_poor_judgements - bad_judgements, most_doublings);
+void worker_loop::leave_others_alone(worker& this_worker) noexcept {
+  runtime& owner = *this_worker.m_owner;
+  const std::uint64_t ns = first_pause_ns << std::min(this_worker.m_poor_judgements - bad_judgements, most_doublings);
   const auto is_wanted = [&] {
-    return owner.m_queues.has_incoming(*here.m_queues) || !may_work(here) ||
+    return owner.m_queues.has_incoming(*this_worker.m_queues) || !may_work(this_worker) ||
            owner.m_is_ending.load(std::memory_order_seq_cst);
   };
   if (ns < shortest_nap_ns) {
-    const base::ticks begin = here.m_since.load(std::memory_order_relaxed);
+    const base::ticks begin = this_worker.m_state_begin.load(std::memory_order_relaxed);
     const auto pause_ticks = ns * owner.m_least_stolen / 500;
     while (base::now() - begin < pause_ticks && !is_wanted()) pause();
     return;
   }
   const std::uint32_t key = owner.m_nap_events.prepare();
   if (is_wanted()) return owner.m_nap_events.cancel();
-  here.enter(worker_state::parked);
+  this_worker.enter(worker_state::parked);
   owner.m_nap_events.wait(key, ns);
-  here.enter(worker_state::looking);
+  this_worker.enter(worker_state::looking);
 }
 
 template <scheduling_policy policy>
-void worker_loop::sleep(worker& here, const policy& how_to) noexcept {
-  runtime& owner = *here.m_owner;
-  event_count& events = policy::names_taker ? here.m_events : owner.m_events;
+void worker_loop::sleep(worker& this_worker, const policy& scheduler) noexcept {
+  runtime& owner = *this_worker.m_owner;
+  event_count& events = policy::names_taker ? this_worker.m_events : owner.m_events;
   const std::uint32_t key = events.prepare();
   // Owners push without a fence: either they see that nothing is offered any more, or we see what they have pushed.
   heavy_fence();
-  if (how_to.may_find(owner.m_queues, here.m_number) || !may_work(here) ||
-      (owner.m_is_ending.load(std::memory_order_seq_cst) && owner.is_over()))
+  if (scheduler.may_find(owner.m_queues, this_worker.m_number) || !may_work(this_worker) ||
+      (owner.m_is_ending.load(std::memory_order_seq_cst) && owner.has_ended()))
     return events.cancel();
-  here.m_counters.parked.add();
-  if (recording::is_on()) here.m_tally.flush();
-  here.enter(worker_state::parked);
+  this_worker.m_counters.parked.add();
+  if (recording::is_enabled()) this_worker.m_tally.flush();
+  this_worker.enter(worker_state::parked);
   if (!events.wait(key, owner.m_options.deadlock_ms * std::uint64_t{1'000'000})) owner.tell_if_stuck();
-  here.enter(worker_state::looking);
+  this_worker.enter(worker_state::looking);
 }
 
 // Above the cap. What its queues hold, others find.
-void worker_loop::rest(worker& here) noexcept {
-  runtime& owner = *here.m_owner;
+void worker_loop::rest(worker& this_worker) noexcept {
+  runtime& owner = *this_worker.m_owner;
   const std::uint32_t key = owner.m_capped_events.prepare();
-  if (may_work(here) || (owner.m_is_ending.load(std::memory_order_seq_cst) && owner.is_over()))
+  if (may_work(this_worker) || (owner.m_is_ending.load(std::memory_order_seq_cst) && owner.has_ended()))
     return owner.m_capped_events.cancel();
   // Somebody may have been woken in vain: us.
   owner.wake_all();
-  here.m_counters.parked.add();
-  if (recording::is_on()) here.m_tally.flush();
-  here.enter(worker_state::capped);
+  this_worker.m_counters.parked.add();
+  if (recording::is_enabled()) this_worker.m_tally.flush();
+  this_worker.enter(worker_state::capped);
   owner.m_capped_events.wait(key);
-  here.enter(worker_state::looking);
+  this_worker.enter(worker_state::looking);
 }
 
-template <class which>
+template <class scheduling>
 const runtime::table& runtime::table_of() noexcept {
-  static constexpr table made{which::keeps_own,
-                              which::names_taker,
-                              which::offers,
-                              [](queues& all) -> std::shared_ptr<void> { return std::make_shared<which>(all); },
-                              [](runtime& of, std::uint32_t worker, task& what) noexcept {
-                                auto& how_to = *static_cast<which*>(of.m_policy_object.get());
-                                if constexpr (which::names_taker)
-                                  of.wake(how_to.push(of.m_queues, worker, what));
-                                else if (how_to.push(of.m_queues, worker, what))
-                                  of.m_events.wake_one();
-                              },
-                              [](runtime& of, task& what, std::int32_t hint) noexcept {
-                                auto& how_to = *static_cast<which*>(of.m_policy_object.get());
-                                if constexpr (which::names_taker) {
-                                  of.wake(how_to.put(of.m_queues, what, hint));
-                                } else {
-                                  how_to.put(of.m_queues, what, hint);
-                                  of.m_events.wake_one();
-                                }
-                              },
-                              worker_loop::run<which>};
-  return made;
+  static constexpr table result{scheduling::keeps_own,
+                                scheduling::names_taker,
+                                scheduling::offers,
+                                [](queues& pool) -> std::shared_ptr<void> { return std::make_shared<scheduling>(pool); },
+                                [](runtime& owner, std::uint32_t worker, task& item) noexcept {
+                                  auto& scheduler = *static_cast<scheduling*>(owner.m_policy_object.get());
+                                  if constexpr (scheduling::names_taker)
+                                    owner.wake(scheduler.push(owner.m_queues, worker, item));
+                                  else if (scheduler.push(owner.m_queues, worker, item))
+                                    owner.m_events.wake_one();
+                                },
+                                [](runtime& owner, task& item, std::int32_t hint) noexcept {
+                                  auto& scheduler = *static_cast<scheduling*>(owner.m_policy_object.get());
+                                  if constexpr (scheduling::names_taker) {
+                                    owner.wake(scheduler.place(owner.m_queues, item, hint));
+                                  } else {
+                                    scheduler.place(owner.m_queues, item, hint);
+                                    owner.m_events.wake_one();
+                                  }
+                                },
+                                worker_loop::run<scheduling>};
+  return result;
 }
 
-const runtime::table& runtime::table_of(tasks::policy which) noexcept {
-  switch (which) {
+const runtime::table& runtime::table_of(tasks::policy scheduling) noexcept {
+  switch (scheduling) {
     case policy::local:
       return table_of<tasks::local>();
     case policy::local_priority:

@@ -2,9 +2,9 @@
 // task that runs there.
 #pragma once
 
+#include "policies/contract.hpp"
 #include "stack.hpp"
-#include "trimtab/tasks/policies/contract.hpp"
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab::tasks {
 
@@ -14,24 +14,24 @@ class worker_loop {
   template <scheduling_policy policy>
   static void run(stack& self) noexcept;
 
-  static void set_current(worker* here) noexcept;
-  static bool has_running(const worker& here) noexcept { return here.m_running != nullptr; }
+  static void set_current(worker* this_worker) noexcept;
+  static bool has_running(const worker& this_worker) noexcept { return this_worker.m_running != nullptr; }
 
  private:
   static void run_call(stack& self) noexcept;
-  static void execute(worker& here, task& what) noexcept;
+  static void execute(worker& this_worker, task& item) noexcept;
   template <scheduling_policy policy>
-  static task* look(worker& here, policy& how_to) noexcept;
+  static task* look(worker& this_worker, policy& scheduler) noexcept;
   template <scheduling_policy policy>
-  static void sleep(worker& here, const policy& how_to) noexcept;
-  static bool may_work(const worker& here) noexcept {
+  static void sleep(worker& this_worker, const policy& scheduler) noexcept;
+  static bool may_work(const worker& this_worker) noexcept {
     // seq_cst: who goes to rest has told so before it looks here (event_count).
-    return here.m_number < here.m_owner->m_queues.active.load(std::memory_order_seq_cst);
+    return this_worker.m_number < this_worker.m_owner->m_queues.active.load(std::memory_order_seq_cst);
   }
-  static void rest(worker& here) noexcept;
-  static void judge_steals(worker& here, base::ticks busy) noexcept;
-  static std::uint64_t run_by_others(const worker& here) noexcept;
-  static void leave_others_alone(worker& here) noexcept;
+  static void rest(worker& this_worker) noexcept;
+  static void judge_steals(worker& this_worker, base::ticks busy) noexcept;
+  static std::uint64_t run_by_others(const worker& this_worker) noexcept;
+  static void leave_others_alone(worker& this_worker) noexcept;
 };
 
 // The functions that differ by policy.
@@ -39,10 +39,10 @@ struct runtime::table {
   bool keeps_own;
   bool names_taker;
   task_deque::offering offers;
-  std::shared_ptr<void> (*make)(queues&);
+  std::shared_ptr<void> (*create)(queues&);
   // These wake who may take it.
   void (*push)(runtime&, std::uint32_t worker, task&) noexcept;
-  void (*put)(runtime&, task&, std::int32_t hint) noexcept;
+  void (*place)(runtime&, task&, std::int32_t hint) noexcept;
   void (*loop)(stack&) noexcept;
 };
 

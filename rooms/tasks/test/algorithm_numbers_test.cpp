@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "trimtab/tasks/algorithm_sort.hpp"
+#include "trimtab/tasks/algorithms/sort.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -22,39 +22,39 @@ const char* const number_shapes[] = {"random",     "rising", "falling", "equal",
 template <class value>
 std::vector<value> input(const std::string& shape, std::size_t length) {
   std::mt19937_64 random(11);
-  std::vector<value> made(length);
+  std::vector<value> created(length);
   for (std::size_t i = 0; i < length; ++i) {
-    std::uint64_t at = random();
-    if (shape == "rising") at = i;
-    if (shape == "falling") at = length - i;
-    if (shape == "equal") at = 3;
-    if (shape == "few values") at %= 5;
-    if (shape == "organ pipe") at = std::min(i, length - i);
-    if (shape == "saw") at = i % 77;
-    if (shape == "steps") at = i / 500;
-    if (shape == "one large") at = i == length / 3 ? 1000 : 1;
-    made[i] = static_cast<value>(at);
+    std::uint64_t index = random();
+    if (shape == "rising") index = i;
+    if (shape == "falling") index = length - i;
+    if (shape == "equal") index = 3;
+    if (shape == "few values") index %= 5;
+    if (shape == "organ pipe") index = std::min(i, length - i);
+    if (shape == "saw") index = i % 77;
+    if (shape == "steps") index = i / 500;
+    if (shape == "one large") index = i == length / 3 ? 1000 : 1;
+    created[i] = static_cast<value>(index);
   }
-  return made;
+  return created;
 }
 
 template <class value>
 class sorts_of : public ::testing::Test {
  protected:
   template <class compare>
-  void each_shape(compare less) {
+  void each_shape(compare subtrahend) {
     for (const std::uint32_t workers : {1u, 3u}) {
-      runtime here({.workers = workers});
+      runtime rt({.workers = workers});
       for (const char* const shape : number_shapes)
         for (const std::size_t length : {0u, 1u, 2u, 23u, 25u, 600u, 3'999u, 4'000u, 20'001u}) {
-          const std::vector<value> from = input<value>(shape, length);
-          std::vector<value> expected = from, found = from, stable = from;
-          std::sort(expected.begin(), expected.end(), less);
-          here.run([&] {
-            tasks::sort(found.begin(), found.end(), less);
-            tasks::stable_sort(stable.data(), stable.data() + length, less);
+          const std::vector<value> source = input<value>(shape, length);
+          std::vector<value> expected = source, result = source, stable = source;
+          std::sort(expected.begin(), expected.end(), subtrahend);
+          rt.run([&] {
+            tasks::sort(result.begin(), result.end(), subtrahend);
+            tasks::stable_sort(stable.data(), stable.data() + length, subtrahend);
           });
-          ASSERT_EQ(found, expected) << shape << " " << length;
+          ASSERT_EQ(result, expected) << shape << " " << length;
           ASSERT_EQ(stable, expected) << shape << " " << length;
         }
     }
@@ -75,21 +75,21 @@ TYPED_TEST(sorts_of, every_shape_and_length_rising_and_falling) {
 // What is no number is less than nothing and greater than nothing: there is no order, but nothing may be lost.
 TEST(sort_of_numbers, loses_none_of_what_is_not_a_number) {
   for (const std::uint32_t workers : {1u, 3u}) {
-    runtime here({.workers = workers});
+    runtime rt({.workers = workers});
     for (const unsigned share : {1u, 2u, 10u}) {
       std::vector<double> values = input<double>("random", 50'000);
       std::size_t expected = 0;
       for (std::size_t i = 0; i < values.size(); i += share, ++expected)
         values[i] = std::numeric_limits<double>::quiet_NaN();
-      for (double& each : values)
-        if (!std::isnan(each)) each = std::fmod(each, 5);
-      double before = 0, after = 0;
-      for (const double each : values) before += std::isnan(each) ? 0 : std::floor(each);
-      here.run([&] { tasks::sort(values.begin(), values.end()); });
-      for (const double each : values) after += std::isnan(each) ? 0 : std::floor(each);
-      EXPECT_EQ(std::count_if(values.begin(), values.end(), [](double each) { return std::isnan(each); }),
+      for (double& element : values)
+        if (!std::isnan(element)) element = std::fmod(element, 5);
+      double left_sum = 0, right_sum = 0;
+      for (const double element : values) left_sum += std::isnan(element) ? 0 : std::floor(element);
+      rt.run([&] { tasks::sort(values.begin(), values.end()); });
+      for (const double element : values) right_sum += std::isnan(element) ? 0 : std::floor(element);
+      EXPECT_EQ(std::count_if(values.begin(), values.end(), [](double element) { return std::isnan(element); }),
                 static_cast<std::ptrdiff_t>(expected));
-      EXPECT_EQ(before, after);
+      EXPECT_EQ(left_sum, right_sum);
     }
   }
 }
@@ -115,8 +115,8 @@ TEST(sort_of_numbers, of_a_bad_pattern_ends_in_order) {
   });
   std::vector<int> expected = value_of;
   std::sort(expected.begin(), expected.end());
-  runtime here({.workers = 1});
-  here.run([&] { tasks::sort(value_of.begin(), value_of.end()); });
+  runtime rt({.workers = 1});
+  rt.run([&] { tasks::sort(value_of.begin(), value_of.end()); });
   EXPECT_EQ(value_of, expected);
 }
 

@@ -1,4 +1,4 @@
-#include "trimtab/tasks/channel.hpp"
+#include "trimtab/tasks/sync/channel.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "on_policies.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/task_scope.hpp"
+#include "trimtab/tasks/core/task_scope.hpp"
+#include "trimtab/tasks/futures/async.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -21,19 +21,19 @@ INSTANTIATE_TEST_SUITE_P(tasks, channels, all_policies({1, 2, 5}), name_of_case)
 TEST_P(channels, values_come_in_their_order) {
   for (const std::size_t capacity : {0u, 1u, 7u}) {
     channel<int> line(capacity);
-    const std::vector<int> got = here.run([&] {
+    const std::vector<int> values = rt.run([&] {
       future<void> producer = async([&] {
         for (int i = 0; i < 200; ++i) EXPECT_TRUE(line.send(i));
         line.close();
       });
-      std::vector<int> all;
-      for (const int each : line) all.push_back(each);
+      std::vector<int> received;
+      for (const int element : line) received.push_back(element);
       producer.get();
-      return all;
+      return received;
     });
     std::vector<int> expected(200);
     std::iota(expected.begin(), expected.end(), 0);
-    EXPECT_EQ(got, expected) << "capacity " << capacity;
+    EXPECT_EQ(values, expected) << "capacity " << capacity;
   }
 }
 
@@ -41,18 +41,18 @@ TEST_P(channels, each_value_comes_once_from_many_to_many) {
   for (const std::size_t capacity : {0u, 3u}) {
     channel<int> line(capacity);
     std::atomic<long> sum{0}, count{0};
-    std::thread outside([&] {
-      for (const int each : line) {
-        sum += each;
+    std::thread external_thread([&] {
+      for (const int element : line) {
+        sum += element;
         ++count;
       }
     });
-    here.run([&] {
+    rt.run([&] {
       task_scope consumers;
       for (int i = 0; i < 4; ++i)
         consumers.spawn([&] {
-          for (const int each : line) {
-            sum += each;
+          for (const int element : line) {
+            sum += element;
             ++count;
           }
         });
@@ -65,7 +65,7 @@ TEST_P(channels, each_value_comes_once_from_many_to_many) {
       }
       line.close();
     });
-    outside.join();
+    external_thread.join();
     EXPECT_EQ(count.load(), 500);
     EXPECT_EQ(sum.load(), 5 * 5050);
   }
@@ -73,7 +73,7 @@ TEST_P(channels, each_value_comes_once_from_many_to_many) {
 
 TEST_P(channels, who_waits_is_turned_away_when_it_closes) {
   channel<std::unique_ptr<int>> line(1);
-  here.run([&] {
+  rt.run([&] {
     EXPECT_TRUE(line.send(std::make_unique<int>(1)));
     future<bool> sender = async([&] { return line.send(std::make_unique<int>(2)); });
     channel<int> empty(1);

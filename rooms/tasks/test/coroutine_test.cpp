@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "on_policies.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/await_future.hpp"
-#include "trimtab/tasks/channel.hpp"
-#include "trimtab/tasks/coroutine_fork.hpp"
-#include "trimtab/tasks/latch.hpp"
-#include "trimtab/tasks/mutex.hpp"
-#include "trimtab/tasks/semaphore.hpp"
-#include "trimtab/tasks/timer.hpp"
+#include "trimtab/tasks/coroutines/await_future.hpp"
+#include "trimtab/tasks/coroutines/coroutine_fork.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/sync/channel.hpp"
+#include "trimtab/tasks/sync/latch.hpp"
+#include "trimtab/tasks/sync/mutex.hpp"
+#include "trimtab/tasks/sync/semaphore.hpp"
+#include "trimtab/tasks/sync/timer.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -34,14 +34,14 @@ co_task<long> co_fib(int n) {
 
 TEST_P(coroutines, fork_and_await) {
   EXPECT_EQ(spawn(co_fib(18)).get(), 2584);
-  EXPECT_EQ(here.run([] { return spawn(co_fib(15)).get(); }), 610);
+  EXPECT_EQ(rt.run([] { return spawn(co_fib(15)).get(); }), 610);
 }
 
-co_task<int> one() { co_return 1; }
+co_task<int> return_one() { co_return 1; }
 co_task<std::unique_ptr<int>> pointer_to(int value) { co_return std::make_unique<int>(value); }
-co_task<int&> itself(int& which) { co_return which; }
-co_task<> set(int& which) {
-  which = 5;
+co_task<int&> itself(int& value) { co_return value; }
+co_task<> set(int& value) {
+  value = 5;
   co_return;
 }
 
@@ -55,7 +55,7 @@ TEST_P(coroutines, values_of_all_kinds) {
 
 co_task<long> chain(int length) {
   long sum = 0;
-  for (int i = 0; i < length; ++i) sum += co_await one();
+  for (int i = 0; i < length; ++i) sum += co_await return_one();
   co_return sum;
 }
 co_task<long> nested(int depth) {
@@ -84,8 +84,8 @@ co_task<int> catches() {
   co_return caught;
 }
 co_task<int> leaves_a_fork(std::atomic<int>& ended) {
-  const auto counts = [](std::atomic<int>& into) -> co_task<> {
-    ++into;
+  const auto counts = [](std::atomic<int>& counter) -> co_task<> {
+    ++counter;
     co_return;
   };
   auto left = fork(counts(ended));
@@ -106,8 +106,8 @@ TEST_P(coroutines, exceptions_pass_through) {
 
 co_task<int> sum_of_futures(shared_future<int> shared) {
   const int first = co_await shared;
-  future<int> given = async([] { return 2; });
-  const int second = co_await given;
+  future<int> input = async([] { return 2; });
+  const int second = co_await input;
   const int third = co_await async([] { return 3; });
   future<void> failing = async([] { throw std::logic_error("x"); });
   int fourth = 0;
@@ -120,50 +120,50 @@ co_task<int> sum_of_futures(shared_future<int> shared) {
 }
 
 TEST_P(coroutines, futures_are_awaited) {
-  promise<int> given;
-  shared_future<int> taken = given.get_future();
-  std::vector<future<int>> all;
-  for (int i = 0; i < 100; ++i) all.push_back(spawn(sum_of_futures(taken)));
-  given.set_value(1);
-  for (auto& each : all) EXPECT_EQ(each.get(), 10);
+  promise<int> source;
+  shared_future<int> input = source.get_future();
+  std::vector<future<int>> futures;
+  for (int i = 0; i < 100; ++i) futures.push_back(spawn(sum_of_futures(input)));
+  source.set_value(1);
+  for (auto& element : futures) EXPECT_EQ(element.get(), 10);
 }
 
-co_task<> add(mutex& lock, long& count, latch& all) {
+co_task<> add(mutex& lock, long& count, latch& barrier_latch) {
   for (int i = 0; i < 20; ++i) {
     co_await lock.lock_async();
-    const long before = count;
+    const long previous = count;
     if (i % 5 == 0) co_await after(std::chrono::microseconds(20));
-    count = before + 1;
+    count = previous + 1;
     lock.unlock();
   }
-  all.count_down();
-  co_await all.wait_async();
+  barrier_latch.count_down();
+  co_await barrier_latch.wait_async();
 }
 
 TEST_P(coroutines, wait_for_a_mutex_a_latch_and_time) {
   mutex lock;
   long count = 0;
-  latch all(20);
+  latch all_started(20);
   std::vector<future<void>> ends;
-  for (int i = 0; i < 20; ++i) ends.push_back(spawn(add(lock, count, all)));
-  for (auto& each : ends) each.get();
+  for (int i = 0; i < 20; ++i) ends.push_back(spawn(add(lock, count, all_started)));
+  for (auto& element : ends) element.get();
   EXPECT_EQ(count, 400);
 }
 
-co_task<> produce(channel<int>& into, counting_semaphore<>& pace) {
+co_task<> produce(channel<int>& output, counting_semaphore<>& pace) {
   for (int i = 1; i <= 100; ++i) {
     co_await pace.acquire_async();
-    const bool is_sent = co_await into.send_async(i);
+    const bool is_sent = co_await output.send_async(i);
     EXPECT_TRUE(is_sent);
   }
-  into.close();
+  output.close();
 }
-co_task<long> consume(channel<int>& from, counting_semaphore<>& pace) {
+co_task<long> consume(channel<int>& input, counting_semaphore<>& pace) {
   long sum = 0;
   for (;;) {
-    const std::optional<int> got = co_await from.receive_async();
-    if (!got) break;
-    sum += *got;
+    const std::optional<int> received = co_await input.receive_async();
+    if (!received) break;
+    sum += *received;
     pace.release();
   }
   co_return sum;
@@ -174,21 +174,21 @@ TEST_P(coroutines, wait_for_a_channel_and_a_semaphore) {
     channel<int> line(capacity);
     counting_semaphore<> pace(3);
     auto sum = spawn(consume(line, pace));
-    auto made = spawn(produce(line, pace));
+    auto created = spawn(produce(line, pace));
     EXPECT_EQ(sum.get(), 5050);
-    made.get();
+    created.get();
   }
 }
 
 TEST_P(coroutines, are_over_before_the_runtime_is) {
   std::atomic<int> ended{0};
-  const auto sleeps = [](std::atomic<int>& into) -> co_task<> {
+  const auto sleeps = [](std::atomic<int>& counter) -> co_task<> {
     co_await after(std::chrono::milliseconds(2));
-    ++into;
+    ++counter;
   };
   {
-    runtime other({.workers = 2, .policy = here.policy()});
-    other.run([&] {
+    runtime second_runtime({.workers = 2, .policy = rt.policy()});
+    second_runtime.run([&] {
       for (int i = 0; i < 50; ++i) spawn(sleeps(ended));
     });
   }
@@ -205,16 +205,16 @@ struct foreign {
     void unhandled_exception() const noexcept { std::terminate(); }
   };
 };
-foreign waits_for(shared_future<int> given, promise<int>& result) {
-  const int got = co_await given;
-  const long more = co_await co_fib(5);
-  result.set_value(got + static_cast<int>(more));
+foreign waits_for(shared_future<int> input, promise<int>& result) {
+  const int received = co_await input;
+  const long extra = co_await co_fib(5);
+  result.set_value(received + static_cast<int>(extra));
 }
 
 TEST_P(coroutines, futures_and_tasks_can_be_awaited_by_other_coroutines) {
-  promise<int> given, result;
-  waits_for(given.get_future(), result);
-  given.set_value(4);
+  promise<int> source, result;
+  waits_for(source.get_future(), result);
+  source.set_value(4);
   EXPECT_EQ(result.get_future().get(), 9);
   promise<int> of_ready;
   waits_for(make_ready_future(1), of_ready);
@@ -226,63 +226,63 @@ class others_thread {
  public:
   others_thread()
       : m_thread([this] {
-          for (std::optional<std::coroutine_handle<>> next; (next = m_given.receive());) next->resume();
+          for (std::optional<std::coroutine_handle<>> next; (next = m_handles.receive());) next->resume();
         }) {}
   ~others_thread() {
-    m_given.close();
+    m_handles.close();
     m_thread.join();
   }
   bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> who) { m_given.send(who); }
+  void await_suspend(std::coroutine_handle<> coroutine) { m_handles.send(coroutine); }
   void await_resume() const noexcept {}
 
  private:
-  channel<std::coroutine_handle<>> m_given{64};
+  channel<std::coroutine_handle<>> m_handles{64};
   std::thread m_thread;
 };
 struct by_member {
-  others_thread& on;
-  others_thread& operator co_await() const noexcept { return on; }
+  others_thread& executor;
+  others_thread& operator co_await() const noexcept { return executor; }
 };
 struct by_operator {
-  others_thread& on;
+  others_thread& executor;
 };
 struct awaits_in_place {
-  explicit awaits_in_place(others_thread& which) : on(which) {}
+  explicit awaits_in_place(others_thread& other_thread) : executor(other_thread) {}
   awaits_in_place(const awaits_in_place&) = delete;
   awaits_in_place& operator=(const awaits_in_place&) = delete;
   bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> who) { on.await_suspend(who); }
+  void await_suspend(std::coroutine_handle<> coroutine) { executor.await_suspend(coroutine); }
   std::unique_ptr<int> await_resume() const { return std::make_unique<int>(1); }
-  others_thread& on;
+  others_thread& executor;
 };
-awaits_in_place operator co_await(by_operator of) { return awaits_in_place(of.on); }
+awaits_in_place operator co_await(by_operator source) { return awaits_in_place(source.executor); }
 
-co_task<int> goes_elsewhere(others_thread& there, int turn) {
-  if (turn % 3 == 0) co_await there;
-  if (turn % 3 == 1) co_await by_member{there};
-  if (turn % 3 == 2) co_return *co_await by_operator{there};
+co_task<int> goes_elsewhere(others_thread& other_thread, int turn) {
+  if (turn % 3 == 0) co_await other_thread;
+  if (turn % 3 == 1) co_await by_member{other_thread};
+  if (turn % 3 == 2) co_return *co_await by_operator{other_thread};
   co_return 1;
 }
-co_task<int> calls_and_forks(others_thread& there) {
+co_task<int> calls_and_forks(others_thread& other_thread) {
   int sum = 0;
   for (int i = 0; i < 1000; ++i) {
-    auto forked = fork(goes_elsewhere(there, i));
-    sum += co_await goes_elsewhere(there, i + 1);
+    auto forked = fork(goes_elsewhere(other_thread, i));
+    sum += co_await goes_elsewhere(other_thread, i + 1);
     sum += co_await forked;
   }
   co_return sum;
 }
 
 TEST_P(coroutines, are_resumed_by_others_while_they_are_set_aside) {
-  others_thread there;
-  EXPECT_EQ(spawn(calls_and_forks(there)).get(), 2000);
+  others_thread other_thread;
+  EXPECT_EQ(spawn(calls_and_forks(other_thread)).get(), 2000);
 }
 
 TEST(coroutine, not_awaited_is_not_begun) {
   bool is_run = false;
-  const auto runs = [](bool& into) -> co_task<> {
-    into = true;
+  const auto runs = [](bool& flag) -> co_task<> {
+    flag = true;
     co_return;
   };
   {

@@ -1,4 +1,4 @@
-#include "trimtab/tasks/future.hpp"
+#include "trimtab/tasks/futures/future.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "on_policies.hpp"
-#include "trimtab/tasks/async.hpp"
+#include "trimtab/tasks/futures/async.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -25,7 +25,7 @@ long async_fib(int n) {
 }
 
 TEST_P(futures, fib_of_futures) {
-  EXPECT_EQ(here.run([] { return async_fib(18); }), 2584);
+  EXPECT_EQ(rt.run([] { return async_fib(18); }), 2584);
 }
 
 TEST_P(futures, from_outside) {
@@ -38,25 +38,26 @@ TEST_P(futures, from_outside) {
 
 TEST_P(futures, exceptions_pass_through) {
   EXPECT_THROW(async([]() -> int { throw std::logic_error("x"); }).get(), std::logic_error);
-  here.run([] {
+  rt.run([] {
     future<void> failing = async([] { throw std::logic_error("x"); });
     EXPECT_THROW(failing.get(), std::logic_error);
-    auto after = async([]() -> int { throw std::runtime_error("first"); }).then([](future<int> of) { return of.get() + 1; });
-    EXPECT_THROW(after.get(), std::runtime_error);
+    auto continuation =
+        async([]() -> int { throw std::runtime_error("first"); }).then([](future<int> input) { return input.get() + 1; });
+    EXPECT_THROW(continuation.get(), std::runtime_error);
   });
 }
 
 TEST_P(futures, a_chain_of_continuations) {
-  const int last = here.run([] {
+  const int last = rt.run([] {
     future<int> chain = make_ready_future(0);
-    for (int i = 0; i < 1000; ++i) chain = chain.then([](future<int> of) { return of.get() + 1; });
+    for (int i = 0; i < 1000; ++i) chain = chain.then([](future<int> input) { return input.get() + 1; });
     return chain.get();
   });
   EXPECT_EQ(last, 1000);
 }
 
 TEST_P(futures, dataflow_waits_for_all) {
-  const int sum = here.run([] {
+  const int sum = rt.run([] {
     std::vector<shared_future<int>> row;
     for (int i = 0; i < 8; ++i) row.push_back(async([i] { return i; }));
     for (int step = 0; step < 50; ++step) {
@@ -66,10 +67,10 @@ TEST_P(futures, dataflow_waits_for_all) {
                                 row[(i + 1) % 8]));
       row = std::move(next);
     }
-    return dataflow(unwrapping([](const std::vector<int>& all) {
-                      int of_all = 0;
-                      for (const int each : all) of_all += each;
-                      return of_all;
+    return dataflow(unwrapping([](const std::vector<int>& values) {
+                      int total_of_calls = 0;
+                      for (const int element : values) total_of_calls += element;
+                      return total_of_calls;
                     }),
                     std::move(row))
         .get();
@@ -81,22 +82,22 @@ TEST_P(futures, dataflow_waits_for_all) {
     row = next;
   }
   int expected = 0;
-  for (const int each : row) expected += each;
+  for (const int element : row) expected += element;
   EXPECT_EQ(sum, expected);
 }
 
 TEST_P(futures, tasks_that_wait_for_a_promise_of_another_thread) {
-  promise<int> given;
-  shared_future<int> taken = given.get_future();
+  promise<int> source;
+  shared_future<int> input = source.get_future();
   std::atomic<int> waiting{0};
   std::vector<future<int>> waiters;
   for (int i = 0; i < 50; ++i)
-    waiters.push_back(async([&, taken, i] {
+    waiters.push_back(async([&, input, i] {
       ++waiting;
-      return taken.get() + i;
+      return input.get() + i;
     }));
   while (waiting.load() != 50) std::this_thread::yield();
-  given.set_value(1);
+  source.set_value(1);
   int sum = 0;
   for (future<int>& each : waiters) sum += each.get();
   EXPECT_EQ(sum, 50 + 1225);
@@ -111,11 +112,11 @@ TEST_P(futures, a_future_of_a_future_is_that_future) {
 
 TEST_P(futures, priorities_and_hints_do_not_lose_tasks) {
   std::atomic<int> runs{0};
-  here.run([&] {
-    std::vector<future<void>> all;
+  rt.run([&] {
+    std::vector<future<void>> pending;
     for (int i = 0; i < 600; ++i)
-      all.push_back(async(task_options{.level = static_cast<priority>(i % 3), .worker = i % 7 - 1}, [&] { ++runs; }));
-    for (auto& each : all) each.get();
+      pending.push_back(async(task_options{.level = static_cast<priority>(i % 3), .worker = i % 7 - 1}, [&] { ++runs; }));
+    for (auto& element : pending) element.get();
   });
   EXPECT_EQ(runs.load(), 600);
 }
@@ -123,8 +124,8 @@ TEST_P(futures, priorities_and_hints_do_not_lose_tasks) {
 TEST_P(futures, posted_tasks_end_before_the_runtime) {
   std::atomic<int> runs{0};
   {
-    runtime other({.workers = 2, .policy = here.policy()});
-    other.run([&] {
+    runtime second_runtime({.workers = 2, .policy = rt.policy()});
+    second_runtime.run([&] {
       for (int i = 0; i < 1000; ++i) post([&] { post([&] { ++runs; }); });
     });
   }
@@ -132,19 +133,19 @@ TEST_P(futures, posted_tasks_end_before_the_runtime) {
 }
 
 TEST(promise, as_the_standard_says) {
-  promise<int> one;
-  future<int> first = one.get_future();
-  EXPECT_THROW(one.get_future(), std::future_error);
+  promise<int> first_promise;
+  future<int> first = first_promise.get_future();
+  EXPECT_THROW(first_promise.get_future(), std::future_error);
   EXPECT_FALSE(first.ready());
-  one.set_value(1);
-  EXPECT_THROW(one.set_value(2), std::future_error);
+  first_promise.set_value(1);
+  EXPECT_THROW(first_promise.set_value(2), std::future_error);
   EXPECT_TRUE(first.ready());
   EXPECT_EQ(first.get(), 1);
   EXPECT_THROW(first.get(), std::future_error);
   future<int> broken;
   {
-    promise<int> gone;
-    broken = gone.get_future();
+    promise<int> abandoned;
+    broken = abandoned.get_future();
   }
   EXPECT_THROW(broken.get(), std::future_error);
   int target = 0;
@@ -156,13 +157,13 @@ TEST(promise, as_the_standard_says) {
 }
 
 TEST(stop_tokens, a_task_that_has_not_begun_is_not_run) {
-  runtime here({.workers = 1});
+  runtime rt({.workers = 1});
   std::stop_source source;
   bool is_run = false;
-  future<void> late = here.run([&] {
-    auto made = async(source.get_token(), [&] { is_run = true; });
+  future<void> late = rt.run([&] {
+    auto created = async(source.get_token(), [&] { is_run = true; });
     source.request_stop();
-    return made;
+    return created;
   });
   EXPECT_THROW(late.get(), stopped);
   EXPECT_FALSE(is_run);
@@ -170,19 +171,19 @@ TEST(stop_tokens, a_task_that_has_not_begun_is_not_run) {
 
 // Under this policy nobody takes what is another's, so that the hint must have come through.
 TEST(hints, continuations_and_dataflow_go_where_they_are_told) {
-  runtime here({.workers = 3, .policy = policy::static_priority});
+  runtime rt({.workers = 3, .policy = policy::static_priority});
   const auto number = [](auto&&...) { return worker::current()->number(); };
-  for (std::int32_t which = 0; which < 3; ++which) {
-    promise<void> given;
-    shared_future<void> awaited = given.get_future();
-    auto [after, flow, made] = here.run([&] {
-      return std::tuple(awaited.then({.worker = which}, number), dataflow({.worker = which}, number, awaited, 1),
-                        async({.worker = which}, number));
+  for (std::int32_t index = 0; index < 3; ++index) {
+    promise<void> source;
+    shared_future<void> awaited = source.get_future();
+    auto [after, flow, made] = rt.run([&] {
+      return std::tuple(awaited.then({.worker = index}, number), dataflow({.worker = index}, number, awaited, 1),
+                        async({.worker = index}, number));
     });
-    given.set_value();
-    EXPECT_EQ(after.get(), static_cast<std::uint32_t>(which));
-    EXPECT_EQ(flow.get(), static_cast<std::uint32_t>(which));
-    EXPECT_EQ(made.get(), static_cast<std::uint32_t>(which));
+    source.set_value();
+    EXPECT_EQ(after.get(), static_cast<std::uint32_t>(index));
+    EXPECT_EQ(flow.get(), static_cast<std::uint32_t>(index));
+    EXPECT_EQ(made.get(), static_cast<std::uint32_t>(index));
   }
 }
 

@@ -59,41 +59,41 @@ class atomic {
   value exchange(value next, memory_order = memory_order_seq_cst) noexcept {
     return change([&](value) { return next; });
   }
-  value fetch_add(value more, memory_order = memory_order_seq_cst) noexcept {
-    return change([&](value now) { return static_cast<value>(now + more); });
+  value fetch_add(value amount, memory_order = memory_order_seq_cst) noexcept {
+    return change([&](value current) { return static_cast<value>(current + amount); });
   }
-  value fetch_sub(value less, memory_order = memory_order_seq_cst) noexcept {
-    return change([&](value now) { return static_cast<value>(now - less); });
+  value fetch_sub(value subtrahend, memory_order = memory_order_seq_cst) noexcept {
+    return change([&](value current) { return static_cast<value>(current - subtrahend); });
   }
   bool compare_exchange_strong(value& expected, value next, memory_order, memory_order) noexcept {
     const value wanted = expected;
-    expected = change([&](value now) { return now == wanted ? next : now; });
+    expected = change([&](value current) { return current == wanted ? next : current; });
     return expected == wanted;
   }
-  bool compare_exchange_weak(value& expected, value next, memory_order one, memory_order other) noexcept {
-    return compare_exchange_strong(expected, next, one, other);
+  bool compare_exchange_weak(value& expected, value next, memory_order success, memory_order failure) noexcept {
+    return compare_exchange_strong(expected, next, success, failure);
   }
-  bool compare_exchange_weak(value& expected, value next, memory_order both) noexcept {
-    return compare_exchange_strong(expected, next, both, both);
+  bool compare_exchange_weak(value& expected, value next, memory_order order) noexcept {
+    return compare_exchange_strong(expected, next, order, order);
   }
 
  private:
-  static ::std::uint64_t word_of(value from) noexcept {
+  static ::std::uint64_t word_of(value desired) noexcept {
     ::std::uint64_t word = 0;
-    ::std::memcpy(&word, &from, sizeof from);
+    ::std::memcpy(&word, &desired, sizeof desired);
     return word;
   }
   static value of_word(::std::uint64_t word) noexcept {
-    value made;
-    ::std::memcpy(&made, &word, sizeof made);
-    return made;
+    value created;
+    ::std::memcpy(&created, &word, sizeof created);
+    return created;
   }
   template <class function>
   value change(function&& next) noexcept {
     if (machine::current() != nullptr) machine::current()->exchange(this);
-    const value before = m_value;
-    m_value = next(before);
-    return before;
+    const value previous = m_value;
+    m_value = next(previous);
+    return previous;
   }
 
   value m_value;
@@ -116,13 +116,13 @@ class stop_source;
 
 class stop_token {
  public:
-  explicit stop_token(stop_source& of) noexcept : m_of(&of) {}
+  explicit stop_token(stop_source& source) noexcept : m_source(&source) {}
   bool stop_requested() const noexcept;
 
  private:
   template <class function>
   friend class stop_callback;
-  stop_source* m_of;
+  stop_source* m_source;
 };
 
 class stop_source {
@@ -132,29 +132,29 @@ class stop_source {
   void request_stop() noexcept {
     m_is_requested.store(true);
     while (m_first != nullptr) {
-      stop_callback_base* const each = m_first;
-      m_first = each->m_next;
-      m_called = each;
-      each->call();
+      stop_callback_base* const element = m_first;
+      m_first = element->m_next;
+      m_called = element;
+      element->call();
       m_called = nullptr;
     }
   }
 
   // False: stop was requested before.
-  bool add(stop_callback_base& what) noexcept {
+  bool add(stop_callback_base& callback) noexcept {
     if (stop_requested()) return false;
-    what.m_next = m_first;
-    m_first = &what;
+    callback.m_next = m_first;
+    m_first = &callback;
     return true;
   }
   // Returns when it is not called and will not be.
-  void remove(stop_callback_base& what) noexcept {
-    for (stop_callback_base** at = &m_first; *at != nullptr; at = &(*at)->m_next)
-      if (*at == &what) {
-        *at = what.m_next;
+  void remove(stop_callback_base& callback) noexcept {
+    for (stop_callback_base** link = &m_first; *link != nullptr; link = &(*link)->m_next)
+      if (*link == &callback) {
+        *link = callback.m_next;
         return;
       }
-    while (m_called == &what) machine::current()->yield();
+    while (m_called == &callback) machine::current()->yield();
   }
 
  private:
@@ -163,22 +163,22 @@ class stop_source {
   stop_callback_base* m_first = nullptr;
 };
 
-inline bool stop_token::stop_requested() const noexcept { return m_of->stop_requested(); }
+inline bool stop_token::stop_requested() const noexcept { return m_source->stop_requested(); }
 
 template <class function>
 class stop_callback final : stop_callback_base {
  public:
-  stop_callback(const stop_token& by, function what) noexcept : m_by(by.m_of), m_what(what) {
-    if (!m_by->add(*this)) m_what();
+  stop_callback(const stop_token& token, function callback) noexcept : m_source(token.m_source), m_callback(callback) {
+    if (!m_source->add(*this)) m_callback();
   }
-  ~stop_callback() { m_by->remove(*this); }
+  ~stop_callback() { m_source->remove(*this); }
   stop_callback(const stop_callback&) = delete;
   stop_callback& operator=(const stop_callback&) = delete;
 
  private:
-  void call() noexcept override { m_what(); }
-  stop_source* m_by;
-  function m_what;
+  void call() noexcept override { m_callback(); }
+  stop_source* m_source;
+  function m_callback;
 };
 
 }  // namespace std
@@ -189,17 +189,17 @@ inline void sched_yield() noexcept {
 
 // futex(word, FUTEX_WAIT_PRIVATE, expected, time, ...), which never takes so long that time is up.
 template <class word, class time>
-long syscall(int, word* on, int operation, ::std::uint32_t number, time, ::std::nullptr_t, int) noexcept {
-  interleaving::machine& here = *interleaving::machine::current();
+long syscall(int, word* address, int operation, ::std::uint32_t number, time, ::std::nullptr_t, int) noexcept {
+  interleaving::machine& score = *interleaving::machine::current();
   if (operation == FUTEX_WAKE_PRIVATE) {
-    here.point();
-    here.wake(on, number);
+    score.point();
+    score.wake(address, number);
     return 0;
   }
-  here.exchange(on);
+  score.exchange(address);
   ::std::uint32_t now = 0;
-  ::std::memcpy(&now, on, sizeof now);
-  if (now == number) here.sleep(on);
+  ::std::memcpy(&now, address, sizeof now);
+  if (now == number) score.sleep(address);
   return 0;
 }
 // membarrier

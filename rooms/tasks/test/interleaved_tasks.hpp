@@ -11,8 +11,8 @@
 
 #include "interleaved.hpp"
 #include "stack.hpp"
-#include "trimtab/tasks/misuse.hpp"
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/misuse.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 // The machine's threads are workers if are_workers, each with one stack.
 namespace trimtab::tasks {
@@ -25,16 +25,16 @@ bool is_set_aside[4];
 [[noreturn]] void detail::misused(const char*, const void*) noexcept { std::abort(); }
 
 worker* worker::ask_current() noexcept {
-  static char any;
-  return are_workers ? reinterpret_cast<worker*>(&any) : nullptr;
+  static char variable;
+  return are_workers ? reinterpret_cast<worker*>(&variable) : nullptr;
 }
 
-void worker::suspend(const char*, const void*, void (*published)(void*, stack&) noexcept, void* argument) noexcept {
-  interleaving::machine& here = *interleaving::machine::current();
-  const std::size_t own = here.running_thread();
-  is_set_aside[own] = true;
-  published(argument, stacks[own]);
-  if (is_set_aside[own]) here.sleep(&stacks[own]);
+void worker::suspend(wait_reason, const void*, void (*published)(void*, stack&) noexcept, void* argument) noexcept {
+  interleaving::machine& score = *interleaving::machine::current();
+  const std::size_t index = score.running_thread();
+  is_set_aside[index] = true;
+  published(argument, stacks[index]);
+  if (is_set_aside[index]) score.sleep(&stacks[index]);
 }
 
 void worker::ready(stack& suspended) noexcept {
@@ -63,25 +63,25 @@ class interleaved : public ::testing::Test {
 
 // All schedules with few switches, and some random ones.
 template <class model, class make_bodies>
-std::string tried(make_bodies&& make, bool by_workers, std::uint64_t least_runs = 0) {
+std::string tried(make_bodies&& make_model, bool by_workers, std::uint64_t least_runs = 0) {
   are_workers = by_workers;
-  std::unique_ptr<model> now;
-  machine on;
-  const auto verdict = [&] { return now->verdict(); };
-  std::string wrong = on.all(
+  std::unique_ptr<model> current_model;
+  machine simulator;
+  const auto verdict = [&] { return current_model->verdict(); };
+  std::string wrong = simulator.try_all(
       2,
       [&] {
-        now = std::make_unique<model>();
-        return make(*now);
+        current_model = std::make_unique<model>();
+        return make_model(*current_model);
       },
       verdict);
-  EXPECT_GE(on.runs(), least_runs);
+  EXPECT_GE(simulator.runs(), least_runs);
   if (wrong.empty())
-    wrong = on.random(
+    wrong = simulator.random(
         1, 2'000,
         [&](std::uint64_t) {
-          now = std::make_unique<model>();
-          return make(*now);
+          current_model = std::make_unique<model>();
+          return make_model(*current_model);
         },
         verdict);
   are_workers = false;
@@ -89,8 +89,8 @@ std::string tried(make_bodies&& make, bool by_workers, std::uint64_t least_runs 
 }
 
 template <class model, class make_bodies>
-void expect_well(make_bodies&& make) {
-  for (const bool by_workers : {false, true}) EXPECT_EQ((tried<model>(make, by_workers, 50)), "");
+void expect_well(make_bodies&& make_model) {
+  for (const bool by_workers : {false, true}) EXPECT_EQ((tried<model>(make_model, by_workers, 50)), "");
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ class machine {
     m_dead.clear();
     m_writes = 0;
     m_failure.clear();
-    for (const body& each : bodies) m_threads.push_back(std::make_unique<thread>(each, stack_for(m_threads.size())));
+    for (const body& thread_body : bodies)
+      m_threads.push_back(std::make_unique<thread>(thread_body, stack_for(m_threads.size())));
     current() = this;
     m_running = &m_main;
     switch_to(pick());
@@ -59,17 +60,17 @@ class machine {
   // All schedules within the budget, until one fails: what it chose, or "". prepare() makes the bodies of a run anew,
   // check() gives what is wrong at its end.
   template <class preparation, class checking>
-  std::string all(int budget, preparation&& prepare, checking&& check) {
+  std::string try_all(int budget, preparation&& prepare, checking&& check) {
     m_choices.clear();
     m_is_random = false;
     for (m_runs = 1;; ++m_runs) {
-      m_at = 0;
+      m_position = 0;
       m_budget = budget;
       if (run(prepare())) m_failure = check();
       if (!m_failure.empty()) return m_failure + ", choices " + chosen();
-      while (!m_choices.empty() && m_choices.back().taken + 1 == m_choices.back().among) m_choices.pop_back();
+      while (!m_choices.empty() && m_choices.back().chosen + 1 == m_choices.back().options) m_choices.pop_back();
       if (m_choices.empty()) return "";
-      m_choices.back().taken += 1;
+      m_choices.back().chosen += 1;
     }
   }
 
@@ -93,41 +94,41 @@ class machine {
   void point() {
     while (m_budget > 0) {
       m_options.clear();
-      for (const auto& each : m_threads) {
-        if (each.get() != m_running && each->waits_for == nullptr && !each->is_done)
-          m_options.push_back({each.get(), false});
-        if (!each->buffer.empty()) m_options.push_back({each.get(), true});
+      for (const auto& element : m_threads) {
+        if (element.get() != m_running && element->waits_for == nullptr && !element->has_ended)
+          m_options.push_back({element.get(), false});
+        if (!element->buffer.empty()) m_options.push_back({element.get(), true});
       }
-      const std::size_t which = choose(m_options.size() + 1);
-      if (which == 0) return;
+      const std::size_t index = choose(m_options.size() + 1);
+      if (index == 0) return;
       m_budget -= 1;
-      const option taken = m_options[which - 1];
-      if (!taken.is_flush) return switch_to(*taken.of);
-      flush_oldest(*taken.of);
+      const option chosen = m_options[index - 1];
+      if (!chosen.is_flush) return switch_to(*chosen.owner);
+      flush_oldest(*chosen.owner);
     }
   }
 
-  std::uint64_t load(const void* from, unsigned bytes) {
-    check_alive(from);
-    spin_ends(from);
+  std::uint64_t load(const void* address, unsigned bytes) {
+    check_alive(address);
+    spin_ends(address);
     point();
-    for (auto each = m_running->buffer.rbegin(); each != m_running->buffer.rend(); ++each)
-      if (each->to == from) return each->value;
+    for (auto element = m_running->buffer.rbegin(); element != m_running->buffer.rend(); ++element)
+      if (element->address == address) return element->value;
     std::uint64_t value = 0;
-    std::memcpy(&value, from, bytes);
+    std::memcpy(&value, address, bytes);
     return value;
   }
 
-  void store(void* to, std::uint64_t value, unsigned bytes, bool is_seq_cst) {
-    check_alive(to);
+  void store(void* target, std::uint64_t value, unsigned bytes, bool is_seq_cst) {
+    check_alive(target);
     point();
-    m_running->buffer.push_back({to, value, bytes});
+    m_running->buffer.push_back({target, value, bytes});
     if (is_seq_cst && !m_wrong.seq_cst_stores_are_late) flush(*m_running);
   }
 
   // Before an operation that reads and writes at once.
-  void exchange(const void* at) {
-    check_alive(at);
+  void exchange(const void* address) {
+    check_alive(address);
     point();
     flush(*m_running);
     m_writes += 1;
@@ -138,21 +139,21 @@ class machine {
     point();
     flush(*m_running);
     if (m_wrong.membarrier_does_nothing) return;
-    for (const auto& each : m_threads) flush(*each);
+    for (const auto& element : m_threads) flush(*element);
   }
 
   // The running thread waits until wake(on).
-  void sleep(const void* on) {
+  void sleep(const void* address) {
     flush(*m_running);
-    m_running->waits_for = on;
+    m_running->waits_for = address;
     switch_to(pick());
   }
-  void wake(const void* on, std::uint64_t most) {
+  void wake(const void* address, std::uint64_t limit) {
     flush(*m_running);
-    for (const auto& each : m_threads)
-      if (most > 0 && each->waits_for == on) {
-        each->waits_for = nullptr;
-        most -= 1;
+    for (const auto& element : m_threads)
+      if (limit > 0 && element->waits_for == address) {
+        element->waits_for = nullptr;
+        limit -= 1;
       }
   }
   // Others go on, if any can: in turn, so that those which wait for each other in vain do not keep out the one that they
@@ -160,15 +161,15 @@ class machine {
   void yield() {
     flush(*m_running);
     m_options.clear();
-    const std::size_t own = running_thread();
+    const std::size_t self = running_thread();
     for (std::size_t i = 1; i < m_threads.size(); ++i) {
-      thread& each = *m_threads[(own + i) % m_threads.size()];
-      if (each.waits_for == nullptr && !each.is_done) m_options.push_back({&each, false});
+      thread& candidate = *m_threads[(self + i) % m_threads.size()];
+      if (candidate.waits_for == nullptr && !candidate.has_ended) m_options.push_back({&candidate, false});
     }
     if (m_options.empty()) return;
-    const std::size_t which = m_budget > 0 ? choose(m_options.size()) : 0;
-    m_budget -= which != 0;
-    switch_to(*m_options[which].of);
+    const std::size_t index = m_budget > 0 ? choose(m_options.size()) : 0;
+    m_budget -= index != 0;
+    switch_to(*m_options[index].owner);
   }
 
   std::size_t running_thread() const noexcept {
@@ -178,39 +179,39 @@ class machine {
   }
 
   // To be called before the place of an atomic variable is used anew, and when its life ends.
-  void born(const void* what) { m_dead.erase(what); }
-  void dies(const void* what) { m_dead.insert(what); }
+  void born(const void* object) { m_dead.erase(object); }
+  void dies(const void* object) { m_dead.insert(object); }
 
-  void fail(const std::string& why) {
-    if (m_failure.empty()) m_failure = why;
+  void fail(const std::string& reason) {
+    if (m_failure.empty()) m_failure = reason;
     if (m_running != &m_main) switch_to(m_main);  // for ever
   }
 
  private:
   struct pending {
-    void* to;
+    void* address;
     std::uint64_t value;
     unsigned bytes;
   };
   struct thread {
     thread() = default;
-    thread(body what, char* stack)
-        : call(std::move(what)), place(context::make_fcontext(stack + stack_bytes, stack_bytes, begin)) {}
+    thread(body thread_body, char* stack)
+        : call(std::move(thread_body)), place(context::make_fcontext(stack + stack_bytes, stack_bytes, begin)) {}
     body call;
     context::fcontext_t place = nullptr;
     std::deque<pending> buffer;
     const void* waits_for = nullptr;
-    bool is_done = false;
+    bool has_ended = false;
     const void* last_loaded = nullptr;
     std::uint64_t writes_then = 0;
     int repeats = 0;
   };
   struct option {
-    thread* of;
+    thread* owner;
     bool is_flush;
   };
   struct choice {
-    std::size_t taken, among;
+    std::size_t chosen, options;
   };
   static constexpr std::size_t stack_bytes = 128 << 10;
 
@@ -219,69 +220,69 @@ class machine {
     return m_stacks[number].get();
   }
 
-  static void begin(context::transfer_t from) {
-    static_cast<thread*>(from.data)->place = from.fctx;
+  static void begin(context::transfer_t transfer) {
+    static_cast<thread*>(transfer.data)->place = transfer.fctx;
     machine& self = *current();
-    thread& own = *self.m_running;
-    own.call();
+    thread& own_thread = *self.m_running;
+    own_thread.call();
     self.point();  // its stores may still be late
-    self.flush(own);
-    own.is_done = true;
+    self.flush(own_thread);
+    own_thread.has_ended = true;
     self.switch_to(self.pick());
   }
 
-  void switch_to(thread& to) {
-    if (&to == m_running) return;
-    thread* const from = m_running;
-    m_running = &to;
-    const context::transfer_t back = context::jump_fcontext(to.place, from);
-    static_cast<thread*>(back.data)->place = back.fctx;
+  void switch_to(thread& next_thread) {
+    if (&next_thread == m_running) return;
+    thread* const previous = m_running;
+    m_running = &next_thread;
+    const context::transfer_t arrival = context::jump_fcontext(next_thread.place, previous);
+    static_cast<thread*>(arrival.data)->place = arrival.fctx;
   }
 
   // Who goes on when the running one cannot.
   thread& pick() {
     m_options.clear();
-    bool are_done = true;
-    for (const auto& each : m_threads) {
-      are_done &= each->is_done;
-      if (!each->is_done && each->waits_for == nullptr) m_options.push_back({each.get(), false});
+    bool is_every_thread_done = true;
+    for (const auto& element : m_threads) {
+      is_every_thread_done &= element->has_ended;
+      if (!element->has_ended && element->waits_for == nullptr) m_options.push_back({element.get(), false});
     }
-    if (!m_options.empty()) return *m_options[choose(m_options.size())].of;
-    if (!are_done) m_failure = "all wait for ever";
+    if (!m_options.empty()) return *m_options[choose(m_options.size())].owner;
+    if (!is_every_thread_done) m_failure = "all wait for ever";
     return m_main;
   }
 
-  std::size_t choose(std::size_t among) {
-    if (among == 1) return 0;
-    if (m_is_random) return m_random() % m_calm != 0 ? 0 : m_random() % among;
-    if (m_at == m_choices.size()) m_choices.push_back({0, among});
-    return m_choices[m_at++].taken;
+  std::size_t choose(std::size_t option_count) {
+    if (option_count == 1) return 0;
+    if (m_is_random) return m_random() % m_calm != 0 ? 0 : m_random() % option_count;
+    if (m_position == m_choices.size()) m_choices.push_back({0, option_count});
+    return m_choices[m_position++].chosen;
   }
   std::string chosen() const {
     std::string text;
-    for (const choice& each : m_choices) text += std::to_string(each.taken) + ' ';
+    for (const choice& step : m_choices) text += std::to_string(step.chosen) + ' ';
     return text;
   }
 
-  void flush_oldest(thread& of) {
-    const pending oldest = of.buffer.front();
-    of.buffer.pop_front();
-    std::memcpy(oldest.to, &oldest.value, oldest.bytes);
+  void flush_oldest(thread& owner) {
+    const pending oldest = owner.buffer.front();
+    owner.buffer.pop_front();
+    std::memcpy(oldest.address, &oldest.value, oldest.bytes);
     m_writes += 1;
   }
-  void flush(thread& of) {
-    while (!of.buffer.empty()) flush_oldest(of);
+  void flush(thread& owner) {
+    while (!owner.buffer.empty()) flush_oldest(owner);
   }
 
-  void check_alive(const void* what) {
-    if (m_dead.count(what) != 0) fail("used after its life");
+  void check_alive(const void* object) {
+    if (m_dead.count(object) != 0) fail("used after its life");
   }
 
   // Who loads the same again and again waits for another.
-  void spin_ends(const void* from) {
+  void spin_ends(const void* address) {
     thread& self = *m_running;
-    self.repeats = self.last_loaded == from && self.writes_then == m_writes ? self.repeats + 1 : 0;
-    self.last_loaded = from;
+    self.repeats = self.last_loaded == address && self.writes_then == m_writes ? self.repeats + 1 : 0;
+    self.last_loaded = address;
     self.writes_then = m_writes;
     if (self.repeats >= 3) yield();
   }
@@ -296,7 +297,7 @@ class machine {
   std::string m_failure;
   std::vector<option> m_options;
   std::vector<choice> m_choices;
-  std::size_t m_at = 0;
+  std::size_t m_position = 0;
   int m_budget = 0;
   std::uint64_t m_runs = 0;
   bool m_is_random = false;

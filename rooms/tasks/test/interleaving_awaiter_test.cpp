@@ -17,9 +17,9 @@
 #include "../src/wait_queue.cpp"
 #include "../src/waiting.cpp"
 #include "interleaved_tasks.hpp"
-#include "trimtab/tasks/barrier.hpp"
-#include "trimtab/tasks/latch.hpp"
-#include "trimtab/tasks/semaphore.hpp"
+#include "trimtab/tasks/sync/barrier.hpp"
+#include "trimtab/tasks/sync/latch.hpp"
+#include "trimtab/tasks/sync/semaphore.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -30,23 +30,23 @@ std::deque<std::coroutine_handle<>> are_ready;
 namespace detail {
 namespace {
 struct resumption final : task {
-  std::coroutine_handle<> of;
+  std::coroutine_handle<> handle;
 };
 }  // namespace
-task& make_resumption(std::coroutine_handle<> who) {
-  auto& made = *new resumption;
-  made.of = who;
-  return made;
+task& make_resumption(std::coroutine_handle<> coroutine) {
+  auto& handle_task = *new resumption;
+  handle_task.handle = coroutine;
+  return handle_task;
 }
-void drop_resumption(task& made) noexcept { delete &static_cast<resumption&>(made); }
+void drop_resumption(task& created) noexcept { delete &static_cast<resumption&>(created); }
 runtime& begin_wait(task&) {
   alignas(64) static char any;
   return reinterpret_cast<runtime&>(any);
 }
 void undo_wait(task&) noexcept {}
-void end_wait(task& by, runtime&) noexcept {
-  are_ready.push_back(static_cast<resumption&>(by).of);
-  drop_resumption(by);
+void end_wait(task& waiting_task, runtime&) noexcept {
+  are_ready.push_back(static_cast<resumption&>(waiting_task).handle);
+  drop_resumption(waiting_task);
 }
 void coroutine_stays(task&) noexcept {}
 void coroutine_is_told(const task&, recording::cause) noexcept {}
@@ -69,15 +69,15 @@ struct model {
   std::stop_source stop;
   counting_semaphore<> permits{0};
   latch opens{1};
-  barrier<> all{2};
-  detail::permits taken{0};
-  bool is_over = false, is_told = false;
-  std::string verdict() const { return is_over ? "" : "it did not go on"; }
+  barrier<> meeting{2};
+  detail::permits no_permits{0};
+  bool has_ended = false, is_notified = false;
+  std::string verdict() const { return has_ended ? "" : "it did not go on"; }
 };
 
 // Until the coroutine is over.
-void resumes(const model& now) {
-  for (int looks = 0; !now.is_over; ++looks) {
+void resumes(const model& run) {
+  for (int looks = 0; !run.has_ended; ++looks) {
     if (looks > 10'000) return machine::current()->fail("it did not go on");
     if (are_ready.empty()) {
       machine::current()->yield();
@@ -89,25 +89,25 @@ void resumes(const model& now) {
   }
 }
 
-coroutine takes_a_permit(model& now) {
-  now.is_told = co_await now.permits.acquire_async(now.stop.get_token());
-  now.is_over = true;
+coroutine takes_a_permit(model& run) {
+  run.is_notified = co_await run.permits.acquire_async(run.stop.get_token());
+  run.has_ended = true;
 }
-coroutine waits_for_a_latch(model& now) {
-  now.is_told = co_await now.opens.wait_async(now.stop.get_token());
-  now.is_over = true;
+coroutine waits_for_a_latch(model& run) {
+  run.is_notified = co_await run.opens.wait_async(run.stop.get_token());
+  run.has_ended = true;
 }
-coroutine waits_at_a_barrier(model& now) {
-  now.is_told = co_await now.all.arrive_and_wait_async(now.stop.get_token());
-  now.is_over = true;
+coroutine waits_at_a_barrier(model& run) {
+  run.is_notified = co_await run.meeting.arrive_and_wait_async(run.stop.get_token());
+  run.has_ended = true;
 }
 
 template <class beginning, class telling>
-std::string wrong_with(beginning begin, telling tell) {
+std::string wrong_with(beginning begin, telling notification) {
   return tried<model>(
-      [=](model& now) -> bodies {
-        return {[&now, begin] { begin(now); }, [&now, tell] { tell(now); }, [&now] { now.stop.request_stop(); },
-                [&now] { resumes(now); }};
+      [=](model& run) -> bodies {
+        return {[&run, begin] { begin(run); }, [&run, notification] { notification(run); },
+                [&run] { run.stop.request_stop(); }, [&run] { resumes(run); }};
       },
       false);
 }
@@ -115,43 +115,43 @@ std::string wrong_with(beginning begin, telling tell) {
 class interleaved_awaiters : public interleaved {};
 
 TEST_F(interleaved_awaiters, go_on_once_whoever_comes_first) {
-  EXPECT_EQ(wrong_with(takes_a_permit, [](model& now) { now.permits.release(); }), "");
-  EXPECT_EQ(wrong_with(waits_for_a_latch, [](model& now) { now.opens.count_down(); }), "");
-  EXPECT_EQ(wrong_with(waits_at_a_barrier, [](model& now) { static_cast<void>(now.all.arrive()); }), "");
+  EXPECT_EQ(wrong_with(takes_a_permit, [](model& run) { run.permits.release(); }), "");
+  EXPECT_EQ(wrong_with(waits_for_a_latch, [](model& run) { run.opens.count_down(); }), "");
+  EXPECT_EQ(wrong_with(waits_at_a_barrier, [](model& run) { static_cast<void>(run.meeting.arrive()); }), "");
 }
 
 TEST_F(interleaved_awaiters, are_stopped_where_nobody_tells) {
-  const auto nothing = [](model&) {};
-  EXPECT_EQ(wrong_with(takes_a_permit, nothing), "");
-  EXPECT_EQ(wrong_with(waits_for_a_latch, nothing), "");
-  EXPECT_EQ(wrong_with(waits_at_a_barrier, nothing), "");
+  const auto no_operation = [](model&) {};
+  EXPECT_EQ(wrong_with(takes_a_permit, no_operation), "");
+  EXPECT_EQ(wrong_with(waits_for_a_latch, no_operation), "");
+  EXPECT_EQ(wrong_with(waits_at_a_barrier, no_operation), "");
 }
 
 // Who is resumed by the first that comes may be gone while it is still being set aside.
 class hasty_awaiter : public detail::resumer<> {
  public:
-  explicit hasty_awaiter(model& now) : detail::resumer<>(recording::cause::semaphore), m_now(now) {}
+  explicit hasty_awaiter(model& run) : detail::resumer<>(recording::cause::semaphore), m_run(run) {}
   bool await_ready() const noexcept { return false; }
-  bool await_suspend(std::coroutine_handle<> who) {
-    model& now = m_now;
-    const bool waits = wait_if(who, [&](waiter& self) { return now.taken.take_or_enlist(self); });
+  bool await_suspend(std::coroutine_handle<> coroutine) {
+    model& current = m_run;
+    const bool waits = wait_if(coroutine, [&](waiter& self) { return current.no_permits.acquire_or_enlist(self); });
     machine::current()->point();
-    if (waits && now.is_over) machine::current()->fail("gone while it is set aside");
+    if (waits && current.has_ended) machine::current()->fail("gone while it is set aside");
     return waits;
   }
   void await_resume() const noexcept {}
 
  private:
-  model& m_now;
+  model& m_run;
 };
 
-coroutine is_hasty(model& now) {
-  co_await hasty_awaiter(now);
-  now.is_over = true;
+coroutine is_hasty(model& run) {
+  co_await hasty_awaiter(run);
+  run.has_ended = true;
 }
 
 TEST_F(interleaved_awaiters, what_is_touched_after_it_went_on_is_found_out) {
-  EXPECT_NE(wrong_with(is_hasty, [](model& now) { now.taken.give(); }), "");
+  EXPECT_NE(wrong_with(is_hasty, [](model& run) { run.no_permits.release(); }), "");
 }
 
 }  // namespace

@@ -18,10 +18,10 @@
 #include "../src/wait_queue.cpp"
 #include "../src/waiting.cpp"
 #include "interleaved_tasks.hpp"
-#include "trimtab/tasks/barrier.hpp"
-#include "trimtab/tasks/channel.hpp"
-#include "trimtab/tasks/latch.hpp"
-#include "trimtab/tasks/semaphore.hpp"
+#include "trimtab/tasks/sync/barrier.hpp"
+#include "trimtab/tasks/sync/channel.hpp"
+#include "trimtab/tasks/sync/latch.hpp"
+#include "trimtab/tasks/sync/semaphore.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -40,35 +40,35 @@ struct semaphore_model {
 };
 
 TEST_F(interleaved_stops, no_permit_is_lost) {
-  expect_well<semaphore_model>([](semaphore_model& now) -> bodies {
+  expect_well<semaphore_model>([](semaphore_model& run) -> bodies {
     return {[&] {
-              if (now.permits.try_acquire(now.stop.get_token())) now.permits.release();
-              now.ends += 1;
+              if (run.permits.try_acquire(run.stop.get_token())) run.permits.release();
+              run.ends += 1;
             },
             [&] {
-              now.permits.acquire();
-              now.permits.release();
-              now.ends += 1;
+              run.permits.acquire();
+              run.permits.release();
+              run.ends += 1;
             },
-            [&] { now.permits.release(); }, [&] { now.stop.request_stop(); }};
+            [&] { run.permits.release(); }, [&] { run.stop.request_stop(); }};
   });
 }
 
 struct latch_model {
   std::stop_source stop;
   latch opens{1};
-  bool is_stopped = false, is_told = false;
-  std::string verdict() { return is_told ? "" : "not all went on"; }
+  bool is_stopped = false, is_notified = false;
+  std::string verdict() { return is_notified ? "" : "not all went on"; }
 };
 
 TEST_F(interleaved_stops, others_that_wait_for_the_same_are_told) {
-  expect_well<latch_model>([](latch_model& now) -> bodies {
-    return {[&] { now.is_stopped = !now.opens.wait(now.stop.get_token()); },
+  expect_well<latch_model>([](latch_model& run) -> bodies {
+    return {[&] { run.is_stopped = !run.opens.wait(run.stop.get_token()); },
             [&] {
-              now.opens.wait();
-              now.is_told = true;
+              run.opens.wait();
+              run.is_notified = true;
             },
-            [&] { now.opens.count_down(); }, [&] { now.stop.request_stop(); }};
+            [&] { run.opens.count_down(); }, [&] { run.stop.request_stop(); }};
   });
 }
 
@@ -76,34 +76,34 @@ struct barrier_model {
   void step() { steps += 1; }
   std::stop_source stop;
   int steps = 0, ends = 0;
-  bool is_through = false;
+  bool has_passed = false;
   struct counts {
-    barrier_model* in;
-    void operator()() const noexcept { in->step(); }
+    barrier_model* model;
+    void operator()() const noexcept { model->step(); }
   };
-  barrier<counts> all{2, counts{this}};
+  barrier<counts> meeting{2, counts{this}};
   // Who gave up and dropped out has not arrived as well: of those that are left, each is waited for in the next phase.
   std::string verdict() {
     if (ends != 2 || steps != 1) return "not all went on";
-    all.arrive_and_drop();
-    if (is_through && steps != 1) return "opened for one of two";
-    if (is_through) all.arrive_and_drop();
+    meeting.arrive_and_drop();
+    if (has_passed && steps != 1) return "opened for one of two";
+    if (has_passed) meeting.arrive_and_drop();
     return steps == 2 ? "" : "an arrival was lost or made";
   }
 };
 
 TEST_F(interleaved_stops, who_gives_up_at_a_barrier_has_not_arrived) {
-  expect_well<barrier_model>([](barrier_model& now) -> bodies {
+  expect_well<barrier_model>([](barrier_model& run) -> bodies {
     return {[&] {
-              now.is_through = now.all.arrive_and_wait(now.stop.get_token());
-              if (!now.is_through) now.all.arrive_and_drop();
-              now.ends += 1;
+              run.has_passed = run.meeting.arrive_and_wait(run.stop.get_token());
+              if (!run.has_passed) run.meeting.arrive_and_drop();
+              run.ends += 1;
             },
             [&] {
-              now.all.arrive_and_wait();
-              now.ends += 1;
+              run.meeting.arrive_and_wait();
+              run.ends += 1;
             },
-            [&] { now.stop.request_stop(); }};
+            [&] { run.stop.request_stop(); }};
   });
 }
 
@@ -117,28 +117,28 @@ struct condition_model {
 };
 
 TEST_F(interleaved_stops, a_condition_is_met_or_stop_was_requested) {
-  expect_well<condition_model>([](condition_model& now) -> bodies {
+  expect_well<condition_model>([](condition_model& run) -> bodies {
     return {[&] {
-              now.lock.lock();
-              const bool is_met = now.changed.wait(now.lock, now.stop.get_token(), [&] { return now.is_set; });
-              if (is_met != now.is_set) machine::current()->fail("told wrong");
-              if (!is_met && !now.stop.stop_requested()) machine::current()->fail("ended for no reason");
-              now.lock.unlock();
-              now.ends += 1;
+              run.lock.lock();
+              const bool is_met = run.changed.wait(run.lock, run.stop.get_token(), [&] { return run.is_set; });
+              if (is_met != run.is_set) machine::current()->fail("told wrong");
+              if (!is_met && !run.stop.stop_requested()) machine::current()->fail("ended for no reason");
+              run.lock.unlock();
+              run.ends += 1;
             },
             [&] {
-              now.lock.lock();
-              now.changed.wait(now.lock, [&] { return now.is_set; });
-              now.lock.unlock();
-              now.ends += 1;
+              run.lock.lock();
+              run.changed.wait(run.lock, [&] { return run.is_set; });
+              run.lock.unlock();
+              run.ends += 1;
             },
             [&] {
-              now.lock.lock();
-              now.is_set = true;
-              now.lock.unlock();
-              now.changed.notify_all();
+              run.lock.lock();
+              run.is_set = true;
+              run.lock.unlock();
+              run.changed.notify_all();
             },
-            [&] { now.stop.request_stop(); }};
+            [&] { run.stop.request_stop(); }};
   });
 }
 
@@ -155,26 +155,26 @@ struct channel_model {
 };
 
 TEST_F(interleaved_stops, no_value_is_lost) {
-  expect_well<channel_model>([](channel_model& now) -> bodies {
-    return {[&] { now.received = now.line.receive(now.stop.get_token()); }, [&] { now.is_sent = now.line.send(1); },
-            [&] { now.stop.request_stop(); }};
+  expect_well<channel_model>([](channel_model& run) -> bodies {
+    return {[&] { run.received = run.line.receive(run.stop.get_token()); }, [&] { run.is_sent = run.line.send(1); },
+            [&] { run.stop.request_stop(); }};
   });
 }
 
 // Who looks for a stop before it waits, and not while, is found out.
 TEST_F(interleaved_stops, a_stop_that_comes_late_is_not_lost) {
   EXPECT_NE((tried<latch_model>(
-                [](latch_model& now) -> bodies {
+                [](latch_model& run) -> bodies {
                   return {[&] {
-                            if (!now.stop.stop_requested()) now.opens.wait();
-                            now.is_told = true;
+                            if (!run.stop.stop_requested()) run.opens.wait();
+                            run.is_notified = true;
                           },
-                          [&] { now.stop.request_stop(); }};
+                          [&] { run.stop.request_stop(); }};
                 },
                 true)),
             "");
-  expect_well<latch_model>([](latch_model& now) -> bodies {
-    return {[&] { now.is_told = !now.opens.wait(now.stop.get_token()); }, [&] { now.stop.request_stop(); }};
+  expect_well<latch_model>([](latch_model& run) -> bodies {
+    return {[&] { run.is_notified = !run.opens.wait(run.stop.get_token()); }, [&] { run.stop.request_stop(); }};
   });
 }
 

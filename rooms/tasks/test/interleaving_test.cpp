@@ -15,12 +15,12 @@
 #include "../src/queues.cpp"
 #include "../src/task_deque.cpp"
 #include "../src/waiting.cpp"
-#include "trimtab/tasks/policies/abp_priority.hpp"
-#include "trimtab/tasks/policies/hierarchy.hpp"
-#include "trimtab/tasks/policies/local.hpp"
-#include "trimtab/tasks/policies/local_priority.hpp"
-#include "trimtab/tasks/policies/periodic_priority.hpp"
-#include "trimtab/tasks/policies/static_priority.hpp"
+#include "policies/abp_priority.hpp"
+#include "policies/hierarchy.hpp"
+#include "policies/local.hpp"
+#include "policies/local_priority.hpp"
+#include "policies/periodic_priority.hpp"
+#include "policies/static_priority.hpp"
 // After these, which it uses.
 #include "interleaved_tasks.hpp"
 
@@ -29,26 +29,26 @@ namespace {
 
 // A queue with its owner and thieves, and how often each task was taken.
 struct queue_model {
-  explicit queue_model(task_deque::offering when) : deque(when, 4) {}
+  explicit queue_model(task_deque::offering offers) : deque(offers, 4) {}
 
   void push() { deque.push(tasks.at(pushed++)); }
-  void took(const task* which) { times_taken.at(static_cast<std::size_t>(which - tasks.data())) += 1; }
+  void took(const task* item) { times_taken.at(static_cast<std::size_t>(item - tasks.data())) += 1; }
   void pop_newest() {
     bool is_offered = false;
-    if (task* const found = deque.pop_newest(is_offered)) took(found);
+    if (task* const item = deque.pop_newest(is_offered)) took(item);
   }
   void pop_oldest() {
     bool is_offered = false;
-    if (task* const found = deque.pop_oldest(is_offered)) took(found);
+    if (task* const item = deque.pop_oldest(is_offered)) took(item);
   }
-  void take(std::size_t back) {
-    if (pushed < back) return;
-    if (deque.take(tasks[pushed - back])) took(&tasks[pushed - back]);
+  void claim(std::size_t remaining) {
+    if (pushed < remaining) return;
+    if (deque.claim(tasks[pushed - remaining])) took(&tasks[pushed - remaining]);
   }
-  void steal(std::size_t most) {
-    std::array<task*, 4> into{};
-    const std::size_t count = deque.steal(into.data(), most);
-    for (std::size_t i = 0; i < count; ++i) took(into[i]);
+  void steal(std::size_t limit) {
+    std::array<task*, 4> batch{};
+    const std::size_t count = deque.steal(batch.data(), limit);
+    for (std::size_t i = 0; i < count; ++i) took(batch[i]);
   }
   std::string verdict() {
     for (std::size_t i = 0; i < tasks.size(); ++i) pop_newest();
@@ -68,11 +68,11 @@ struct queue_model {
 bodies owner_that_takes_back(queue_model& model) {
   return {[&] {
             model.push();
-            model.take(1);
+            model.claim(1);
             model.push();
             model.push();
-            model.take(1);
-            model.take(2);
+            model.claim(1);
+            model.claim(2);
             model.push();
           },
           [&] {
@@ -84,14 +84,14 @@ bodies owner_that_takes_back(queue_model& model) {
 // The owner takes what lies in the middle: of its own part and of what is offered, where thieves are.
 bodies owner_that_takes_any(queue_model& model) {
   for (int i = 0; i < 5; ++i) model.push();
-  model.deque.ask();
+  model.deque.request_offer();
   model.push();  // offers more than one
   return {[&] {
-            model.take(5);
-            model.take(2);
-            model.take(4);
+            model.claim(5);
+            model.claim(2);
+            model.claim(4);
             model.push();
-            model.take(3);
+            model.claim(3);
           },
           [&] {
             model.steal(2);
@@ -102,10 +102,10 @@ bodies owner_that_takes_any(queue_model& model) {
 // Two thieves, one of which may sleep over everything that the owner does with what it has read.
 bodies owner_that_takes_and_offers_again(queue_model& model) {
   for (int i = 0; i < 3; ++i) model.push();
-  model.deque.ask();
+  model.deque.request_offer();
   model.push();
   return {[&] {
-            model.take(3);
+            model.claim(3);
             model.pop_newest();
             model.push();
             model.pop_oldest();
@@ -117,8 +117,8 @@ bodies owner_that_takes_and_offers_again(queue_model& model) {
 bodies owner_and_raider_of_holes(queue_model& model) {
   for (int i = 0; i < 3; ++i) model.push();
   return {[&] {
-            model.take(2);
-            model.take(1);
+            model.claim(2);
+            model.claim(1);
             model.push();
           },
           [&] {
@@ -140,45 +140,45 @@ bodies owner_and_raider(queue_model& model) {
 }
 
 template <class make_bodies>
-std::string all_schedules(machine& on, int budget, task_deque::offering when, make_bodies&& make) {
+std::string all_schedules(machine& simulator, int budget, task_deque::offering offers, make_bodies&& make_model) {
   std::unique_ptr<queue_model> model;
-  return on.all(
+  return simulator.try_all(
       budget,
       [&] {
-        model = std::make_unique<queue_model>(when);
-        return make(*model);
+        model = std::make_unique<queue_model>(offers);
+        return make_model(*model);
       },
       [&] { return model->verdict(); });
 }
 
 TEST_F(interleaved, a_queue_gives_each_task_once_whatever_the_schedule) {
-  for (const auto when : {task_deque::offering::on_demand, task_deque::offering::periodic, task_deque::offering::never}) {
-    machine on;
+  for (const auto when : {task_deque::offering::on_demand, task_deque::offering::periodic, task_deque::offering::disabled}) {
+    machine simulator;
     const int budget = when == task_deque::offering::on_demand ? 3 : 2;
-    EXPECT_EQ(all_schedules(on, budget, when, owner_that_takes_back), "");
-    EXPECT_GT(on.runs(), 500u);
-    EXPECT_EQ(all_schedules(on, budget, when, owner_and_raider), "");
-    EXPECT_GT(on.runs(), 500u);
+    EXPECT_EQ(all_schedules(simulator, budget, when, owner_that_takes_back), "");
+    EXPECT_GT(simulator.runs(), 500u);
+    EXPECT_EQ(all_schedules(simulator, budget, when, owner_and_raider), "");
+    EXPECT_GT(simulator.runs(), 500u);
   }
 }
 
 TEST_F(interleaved, a_queue_gives_each_task_once_that_its_owner_takes_from_the_middle) {
-  for (const auto when : {task_deque::offering::on_demand, task_deque::offering::never}) {
-    machine on;
-    EXPECT_EQ(all_schedules(on, 2, when, owner_that_takes_any), "");
-    EXPECT_GT(on.runs(), 500u);
-    EXPECT_EQ(all_schedules(on, 2, when, owner_that_takes_and_offers_again), "");
-    EXPECT_EQ(all_schedules(on, 2, when, owner_and_raider_of_holes), "");
+  for (const auto when : {task_deque::offering::on_demand, task_deque::offering::disabled}) {
+    machine simulator;
+    EXPECT_EQ(all_schedules(simulator, 2, when, owner_that_takes_any), "");
+    EXPECT_GT(simulator.runs(), 500u);
+    EXPECT_EQ(all_schedules(simulator, 2, when, owner_that_takes_and_offers_again), "");
+    EXPECT_EQ(all_schedules(simulator, 2, when, owner_and_raider_of_holes), "");
   }
 }
 
 TEST_F(interleaved, a_raid_without_the_barrier_is_found_out) {
   machine broken({.membarrier_does_nothing = true});
-  EXPECT_NE(all_schedules(broken, 3, task_deque::offering::never, owner_and_raider), "");
+  EXPECT_NE(all_schedules(broken, 3, task_deque::offering::disabled, owner_and_raider), "");
 }
 
 TEST_F(interleaved, a_queue_gives_each_task_once_in_random_schedules) {
-  machine on;
+  machine simulator;
   std::unique_ptr<queue_model> model;
   const auto owner = [&](std::uint64_t seed) {
     std::mt19937_64 random(seed);
@@ -189,7 +189,7 @@ TEST_F(interleaved, a_queue_gives_each_task_once_in_random_schedules) {
           if (model->pushed < model->tasks.size()) model->push();
           break;
         case 3:
-          model->take(1 + random() % 6);
+          model->claim(1 + random() % 6);
           break;
         case 4:
           model->pop_newest();
@@ -202,7 +202,7 @@ TEST_F(interleaved, a_queue_gives_each_task_once_in_random_schedules) {
     std::mt19937_64 random(seed);
     for (int i = 0; i < 6; ++i) switch (random() % 6) {
         case 0:
-          model->deque.ask();
+          model->deque.request_offer();
           break;
         case 1:
           model->deque.raid();
@@ -211,7 +211,7 @@ TEST_F(interleaved, a_queue_gives_each_task_once_in_random_schedules) {
           model->steal(1 + random() % 4);
       }
   };
-  EXPECT_EQ(on.random(
+  EXPECT_EQ(simulator.random(
                 1, 30'000,
                 [&](std::uint64_t seed) -> bodies {
                   model = std::make_unique<queue_model>(static_cast<task_deque::offering>(seed % 3));
@@ -226,29 +226,29 @@ enum class sleeper { right, looks_before_it_tells, without_barrier, keeps_what_o
 
 template <class policy>
 struct sleep_model {
-  sleep_model(std::uint32_t workers, sleeper how) : all(workers, {}, policy::offers), rules(all), way(how) {}
+  sleep_model(std::uint32_t workers, sleeper sleeping) : pool(workers, {}, policy::offers), rules(pool), way(sleeping) {}
 
   void push(std::uint32_t worker) {
-    task& made = tasks.at(pushed++);
+    task& created = tasks.at(pushed++);
     if constexpr (policy::names_taker)
-      wake(rules.push(all, worker, made));
-    else if (policy::keeps_own ? all[worker].normal.push(made) : rules.push(all, worker, made))
+      wake(rules.push(pool, worker, created));
+    else if (policy::keeps_own ? pool[worker].normal.push(created) : rules.push(pool, worker, created))
       wake(anyone);
   }
-  void put(priority level = priority::normal, std::int32_t hint = -1) {
-    task& made = tasks.at(pushed++);
-    made.level = level;
+  void place(priority level = priority::normal, std::int32_t hint = -1) {
+    task& created = tasks.at(pushed++);
+    created.level = level;
     if constexpr (policy::names_taker) {
-      wake(rules.put(all, made, hint));
+      wake(rules.place(pool, created, hint));
     } else {
-      rules.put(all, made, hint);
+      rules.place(pool, created, hint);
       wake(anyone);
     }
   }
   event_count& events_of(std::uint32_t worker) { return policy::names_taker ? own_events.at(worker) : events; }
-  void wake(std::uint32_t who) {
+  void wake(std::uint32_t target) {
     if (!policy::names_taker) return events.wake_one();
-    if (who != anyone) return own_events.at(who).wake_one();
+    if (target != anyone) return own_events.at(target).wake_one();
     for (event_count& each : own_events)
       if (each.sleepers() != 0) return each.wake_one();
   }
@@ -258,43 +258,43 @@ struct sleep_model {
     while (left.load(std::memory_order_seq_cst) != 0) {
       bool is_offered = false;
       search patient{1000};
-      task* const found = rules.next(all, worker, patient, is_offered);
+      task* const item = rules.next(pool, worker, patient, is_offered);
       if (is_offered) wake(anyone);
-      if (found == nullptr) {
+      if (item == nullptr) {
         sleep(worker);
         continue;
       }
-      if (policy::names_taker && way != sleeper::keeps_what_others_could_run && all.low.size() != 0) wake(anyone);
-      ran(*found);
+      if (policy::names_taker && way != sleeper::keeps_what_others_could_run && pool.low.size() != 0) wake(anyone);
+      ran(*item);
     }
   }
-  void ran(const task& which) {
-    times_run.at(static_cast<std::size_t>(&which - tasks.data())) += 1;
+  void ran(const task& item) {
+    times_run.at(static_cast<std::size_t>(&item - tasks.data())) += 1;
     // It takes as long as the one of low priority, if there is one.
-    if (waits_for_low && which.level != priority::low) low_is_run.wait("a test");
-    if (which.level == priority::low) low_is_run.complete();
+    if (waits_for_low && item.level != priority::low) low_is_run.wait(wait_reason::run);
+    if (item.level == priority::low) low_is_run.complete();
     if (left.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
     events.wake_all();
     for (event_count& each : own_events) each.wake_all();
   }
   void sleep(std::uint32_t worker) {
-    if (way == sleeper::looks_before_it_tells && rules.may_find(all, worker)) return;
-    event_count& own = events_of(worker);
-    const std::uint32_t key = own.prepare();
+    if (way == sleeper::looks_before_it_tells && rules.may_find(pool, worker)) return;
+    event_count& sleepers = events_of(worker);
+    const std::uint32_t key = sleepers.prepare();
     if (way != sleeper::without_barrier) heavy_fence();
-    if ((way != sleeper::looks_before_it_tells && rules.may_find(all, worker)) || left.load(std::memory_order_seq_cst) == 0)
-      return own.cancel();
-    own.wait(key);
+    if ((way != sleeper::looks_before_it_tells && rules.may_find(pool, worker)) || left.load(std::memory_order_seq_cst) == 0)
+      return sleepers.cancel();
+    sleepers.wait(key);
   }
   std::string verdict() {
     for (std::size_t i = 0; i < pushed; ++i)
       if (times_run[i] != 1) return "task " + std::to_string(i) + " was run " + std::to_string(times_run[i]) + " times";
     std::uint32_t sleepers = events.sleepers();
-    for (const event_count& each : own_events) sleepers += each.sleepers();
+    for (const event_count& element : own_events) sleepers += element.sleepers();
     return sleepers == 0 ? "" : "sleepers are left";
   }
 
-  queues all;
+  queues pool;
   policy rules;
   sleeper way;
   event_count events;
@@ -326,21 +326,21 @@ bodies busy_owner_that_took(sleep_model<policy>& model) {
   model.left.store(3);
   return {[&] {
             for (int i = 0; i < 3; ++i)
-              if (model.all[0].normal.push(model.tasks.at(model.pushed++))) model.wake(anyone);
-            if (model.all[0].normal.take(model.tasks[2])) model.ran(model.tasks[2]);
+              if (model.pool[0].normal.push(model.tasks.at(model.pushed++))) model.wake(anyone);
+            if (model.pool[0].normal.claim(model.tasks[2])) model.ran(model.tasks[2]);
           },
           [&] { model.work(1); }};
 }
 
 // A thread outside, and workers.
 template <class policy, std::uint32_t tasks = 2>
-bodies outside(sleep_model<policy>& model) {
+bodies external_producer(sleep_model<policy>& model) {
   model.left.store(tasks);
-  bodies made{[&] {
-    for (std::uint32_t i = 0; i < tasks; ++i) model.put();
+  bodies result{[&] {
+    for (std::uint32_t i = 0; i < tasks; ++i) model.place();
   }};
-  for (std::uint32_t i = 0; i < model.all.size(); ++i) made.push_back([&, i] { model.work(i); });
-  return made;
+  for (std::uint32_t i = 0; i < model.pool.size(); ++i) result.push_back([&, i] { model.work(i); });
+  return result;
 }
 
 // One task that only a certain worker may run, and beside it one that any may.
@@ -348,20 +348,20 @@ bodies one_of_low_priority(sleep_model<static_priority>& model) {
   model.left.store(2);
   model.waits_for_low = true;
   return {[&] {
-            model.put(priority::normal, 0);
-            model.put(priority::low);
+            model.place(priority::normal, 0);
+            model.place(priority::low);
           },
           [&] { model.work(0); }, [&] { model.work(1); }};
 }
 
 template <class policy, class make_bodies>
-std::string asleep(machine& on, int budget, std::uint32_t workers, sleeper how, make_bodies&& make) {
+std::string asleep(machine& simulator, int budget, std::uint32_t workers, sleeper sleeping, make_bodies&& make_model) {
   std::unique_ptr<sleep_model<policy>> model;
-  return on.all(
+  return simulator.try_all(
       budget,
       [&] {
-        model = std::make_unique<sleep_model<policy>>(workers, how);
-        return make(*model);
+        model = std::make_unique<sleep_model<policy>>(workers, sleeping);
+        return make_model(*model);
       },
       [&] { return model->verdict(); });
 }
@@ -378,77 +378,77 @@ struct names {
 TYPED_TEST_SUITE(interleaved_policies, all_six, names);
 
 TYPED_TEST(interleaved_policies, nobody_sleeps_while_there_is_work) {
-  machine on;
-  EXPECT_EQ((asleep<TypeParam>(on, 2, 2, sleeper::right, busy_owner<TypeParam>)), "");
+  machine simulator;
+  EXPECT_EQ((asleep<TypeParam>(simulator, 2, 2, sleeper::right, busy_owner<TypeParam>)), "");
   if (!TypeParam::names_taker) {
-    EXPECT_EQ((asleep<TypeParam>(on, 2, 2, sleeper::right, busy_owner_that_took<TypeParam>)), "");
+    EXPECT_EQ((asleep<TypeParam>(simulator, 2, 2, sleeper::right, busy_owner_that_took<TypeParam>)), "");
   }
-  EXPECT_GT(on.runs(), 100u);
-  EXPECT_EQ((asleep<TypeParam>(on, 2, 1, sleeper::right, outside<TypeParam>)), "");
-  EXPECT_GT(on.runs(), 100u);
+  EXPECT_GT(simulator.runs(), 100u);
+  EXPECT_EQ((asleep<TypeParam>(simulator, 2, 1, sleeper::right, external_producer<TypeParam>)), "");
+  EXPECT_GT(simulator.runs(), 100u);
   std::unique_ptr<sleep_model<TypeParam>> model;
-  EXPECT_EQ(on.random(
+  EXPECT_EQ(simulator.random(
                 1, 2'000,
                 [&](std::uint64_t seed) {
                   model = std::make_unique<sleep_model<TypeParam>>(2, sleeper::right);
-                  return seed % 2 == 0 ? busy_owner(*model) : outside(*model);
+                  return seed % 2 == 0 ? busy_owner(*model) : external_producer(*model);
                 },
                 [&] { return model->verdict(); }),
             "");
 }
 
 TYPED_TEST(interleaved_policies, who_looks_before_it_tells_is_found_out) {
-  machine on;
-  EXPECT_NE((asleep<TypeParam>(on, 2, 1, sleeper::looks_before_it_tells, outside<TypeParam>)), "");
+  machine simulator;
+  EXPECT_NE((asleep<TypeParam>(simulator, 2, 1, sleeper::looks_before_it_tells, external_producer<TypeParam>)), "");
 }
 
 TEST_F(interleaved, who_may_run_anything_is_woken_beside_who_may_run_one) {
-  machine on;
-  EXPECT_EQ((asleep<static_priority>(on, 1, 2, sleeper::right, one_of_low_priority)), "");
-  EXPECT_GT(on.runs(), 100u);
-  EXPECT_NE((asleep<static_priority>(on, 1, 2, sleeper::keeps_what_others_could_run, one_of_low_priority)), "");
+  machine simulator;
+  EXPECT_EQ((asleep<static_priority>(simulator, 1, 2, sleeper::right, one_of_low_priority)), "");
+  EXPECT_GT(simulator.runs(), 100u);
+  EXPECT_NE((asleep<static_priority>(simulator, 1, 2, sleeper::keeps_what_others_could_run, one_of_low_priority)), "");
 }
 
 TEST_F(interleaved, who_sleeps_without_the_barrier_is_found_out) {
-  machine on;
-  EXPECT_NE((asleep<local_priority>(on, 3, 2, sleeper::without_barrier, busy_owner<local_priority>)), "");
+  machine simulator;
+  EXPECT_NE((asleep<local_priority>(simulator, 3, 2, sleeper::without_barrier, busy_owner<local_priority>)), "");
 }
 
 // Where there is no membarrier, what comes from outside is seen because it is stored with a fence.
 TEST_F(interleaved, what_is_put_without_a_fence_is_found_out) {
-  machine on({.membarrier_does_nothing = true});
-  EXPECT_EQ((asleep<local_priority>(on, 2, 1, sleeper::right, outside<local_priority, 1>)), "");
+  machine simulator({.membarrier_does_nothing = true});
+  EXPECT_EQ((asleep<local_priority>(simulator, 2, 1, sleeper::right, external_producer<local_priority, 1>)), "");
   machine broken({.membarrier_does_nothing = true, .seq_cst_stores_are_late = true});
-  EXPECT_NE((asleep<local_priority>(broken, 2, 1, sleeper::right, outside<local_priority, 1>)), "");
+  EXPECT_NE((asleep<local_priority>(broken, 2, 1, sleeper::right, external_producer<local_priority, 1>)), "");
 }
 
 // One who completes, two who wait; the first waiter to be told ends the completion's life.
 struct completion_model {
-  std::unique_ptr<completion> done = std::make_unique<completion>();
+  std::unique_ptr<completion> finished = std::make_unique<completion>();
   int value = 0;
-  int seen = 0;
+  int observed = 0;
 };
 
-std::string completed(machine& on, int budget, bool by_workers, int waiters) {
+std::string completed(machine& simulator, int budget, bool by_workers, int waiters) {
   are_workers = by_workers;
   std::unique_ptr<completion_model> model;
-  const std::string result = on.all(
+  const std::string result = simulator.try_all(
       budget,
       [&]() -> bodies {
         model = std::make_unique<completion_model>();
-        bodies made{[&] {
+        bodies threads{[&] {
           model->value = 1;
-          model->done->complete();
+          model->finished->complete();
         }};
         for (int i = 0; i < waiters; ++i)
-          made.push_back([&, waiters] {
-            model->done->wait("a test");
+          threads.push_back([&, waiters] {
+            model->finished->wait(wait_reason::run);
             if (model->value != 1) machine::current()->fail("went on before it was completed");
-            if (++model->seen == waiters) model->done.reset();
+            if (++model->observed == waiters) model->finished.reset();
           });
-        return made;
+        return threads;
       },
-      [&] { return model->seen == waiters ? std::string() : std::string("not all went on"); });
+      [&] { return model->observed == waiters ? std::string() : std::string("not all went on"); });
   are_workers = false;
   return result;
 }
@@ -456,9 +456,9 @@ std::string completed(machine& on, int budget, bool by_workers, int waiters) {
 TEST_F(interleaved, who_waits_is_told_once_and_may_destroy_what_it_waited_for) {
   for (const bool by_workers : {false, true})
     for (const int waiters : {1, 2}) {
-      machine on;
-      EXPECT_EQ(completed(on, 4, by_workers, waiters), "");
-      EXPECT_GT(on.runs(), 20u);
+      machine simulator;
+      EXPECT_EQ(completed(simulator, 4, by_workers, waiters), "");
+      EXPECT_GT(simulator.runs(), 20u);
     }
 }
 

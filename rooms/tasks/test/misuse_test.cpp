@@ -3,14 +3,14 @@
 
 #include <stdexcept>
 
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/barrier.hpp"
-#include "trimtab/tasks/latch.hpp"
-#include "trimtab/tasks/mutex.hpp"
-#include "trimtab/tasks/runtime.hpp"
-#include "trimtab/tasks/semaphore.hpp"
-#include "trimtab/tasks/shared_mutex.hpp"
-#include "trimtab/tasks/task_scope.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
+#include "trimtab/tasks/core/task_scope.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/sync/barrier.hpp"
+#include "trimtab/tasks/sync/latch.hpp"
+#include "trimtab/tasks/sync/mutex.hpp"
+#include "trimtab/tasks/sync/semaphore.hpp"
+#include "trimtab/tasks/sync/shared_mutex.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -20,8 +20,8 @@ const annotation culprit("the culprit");
 // f() in a task that has a name.
 template <class function>
 void run_named(function&& f) {
-  runtime here({.workers = 1});
-  here.run([&] { async({.what = &culprit}, f).get(); });
+  runtime rt({.workers = 1});
+  rt.run([&] { async({.name = &culprit}, f).get(); });
 }
 
 class misuse : public ::testing::Test {
@@ -31,8 +31,8 @@ class misuse : public ::testing::Test {
 
 TEST_F(misuse, of_mutexes) {
   EXPECT_DEATH(run_named([] {
-                 mutex one;
-                 one.unlock();
+                 mutex lock;
+                 lock.unlock();
                }),
                "unlock of a mutex that is not locked.*\n.*in task the culprit \\(.*misuse_test.cpp:[0-9]+\\)");
   EXPECT_DEATH(shared_mutex().unlock(), "unlock of a shared mutex that no writer has locked");
@@ -46,14 +46,14 @@ TEST_F(misuse, of_counts) {
 }
 
 TEST_F(misuse, what_is_allowed_is_not_reported) {
-  mutex one;
-  one.lock();
-  one.unlock();
+  mutex lock;
+  lock.lock();
+  lock.unlock();
   latch zero(2);
   zero.count_down(0);
   zero.count_down(2);
-  counting_semaphore<> many(0);
-  many.release(1000);
+  counting_semaphore<> counted(0);
+  counted.release(1000);
   binary_semaphore two(0);
   two.release();
 }
@@ -70,8 +70,8 @@ struct throws_at_its_end {
 TEST_F(misuse, an_exception_that_nobody_can_take_is_told_with_its_task) {
   EXPECT_DEATH(
       {
-        runtime here({.workers = 1});
-        here.run([] { post([] { throw std::runtime_error("posted in vain"); }); });
+        runtime rt({.workers = 1});
+        rt.run([] { post([] { throw std::runtime_error("posted in vain"); }); });
       },
       "terminate was called in task .*TestBody(.|\n)*posted in vain");
   EXPECT_DEATH(run_named([held = throws_at_its_end()]() mutable { held.is_armed = true; }), "in task the culprit");

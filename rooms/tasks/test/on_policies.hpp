@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab::tasks {
 
@@ -19,20 +19,20 @@ using policy_and_workers = std::tuple<policy, std::uint32_t>;
 // Makes its runtimes itself.
 class on_policies : public ::testing::TestWithParam<policy_and_workers> {
  protected:
-  static policy which() { return std::get<0>(GetParam()); }
+  static policy policy_of_case() { return std::get<0>(GetParam()); }
   static std::uint32_t workers() { return std::get<1>(GetParam()); }
   // Never told of what waits for long: a wake-up that is lost stays lost, and the test hangs.
-  static runtime_options options() { return {.workers = workers(), .policy = which(), .deadlock_ms = 0}; }
+  static runtime_options options() { return {.workers = workers(), .policy = policy_of_case(), .deadlock_ms = 0}; }
 };
 
 // Has one, which tells of deadlocks as any other does.
 class on_a_runtime : public on_policies {
  protected:
-  runtime here{{.workers = workers(), .policy = which()}};
+  runtime rt{{.workers = workers(), .policy = policy_of_case()}};
 };
 
-inline auto policies_with(std::vector<policy> which, std::vector<std::uint32_t> workers) {
-  return ::testing::Combine(::testing::ValuesIn(std::move(which)), ::testing::ValuesIn(std::move(workers)));
+inline auto policies_with(std::vector<policy> policies, std::vector<std::uint32_t> workers) {
+  return ::testing::Combine(::testing::ValuesIn(std::move(policies)), ::testing::ValuesIn(std::move(workers)));
 }
 
 inline auto all_policies(std::vector<std::uint32_t> workers) {

@@ -14,7 +14,7 @@
 namespace trimtab::tasks {
 
 struct recorded_counts {
-  std::uint64_t made = 0, ran = 0;
+  std::uint64_t created = 0, ran = 0;
 };
 
 inline std::mutex& recorder_lock() {
@@ -23,12 +23,12 @@ inline std::mutex& recorder_lock() {
 }
 // Numbers by name, and what was told of each.
 inline std::map<std::string, std::uint32_t>& subjects() {
-  static std::map<std::string, std::uint32_t> all;
-  return all;
+  static std::map<std::string, std::uint32_t> subjects;
+  return subjects;
 }
 inline std::map<std::uint32_t, recorded_counts>& recorded() {
-  static std::map<std::uint32_t, recorded_counts> all;
-  return all;
+  static std::map<std::uint32_t, recorded_counts> counts_by_subject;
+  return counts_by_subject;
 }
 
 inline std::uint32_t subject_called(const std::string& name) {
@@ -37,33 +37,33 @@ inline std::uint32_t subject_called(const std::string& name) {
 }
 
 inline trimtab_api own_recorder() {
-  trimtab_api made{};
-  made.bytes = sizeof made;
-  made.level = [] { return std::uint32_t{TRIMTAB_PROFILE}; };
-  made.clock = [] { return std::uint32_t{TRIMTAB_CLOCK_MONOTONIC_NS}; };
-  made.task_subject = [](const char* name, const char*, std::uint32_t) { return subject_called(name); };
-  made.code_subject = [](const void*) { return subject_called("a function"); };
-  made.tasks_ran = [](const trimtab_batch* batch) {
+  trimtab_api api{};
+  api.bytes = sizeof api;
+  api.level = [] { return std::uint32_t{TRIMTAB_PROFILE}; };
+  api.clock = [] { return std::uint32_t{TRIMTAB_CLOCK_MONOTONIC_NS}; };
+  api.task_subject = [](const char* name, const char*, std::uint32_t) { return subject_called(name); };
+  api.code_subject = [](const void*) { return subject_called("a function"); };
+  api.tasks_ran = [](const trimtab_batch* batch) {
     const std::lock_guard guard(recorder_lock());
-    recorded_counts& all = recorded()[batch->subject];
-    all.made += batch->made;
-    all.ran += batch->ran;
+    recorded_counts& total = recorded()[batch->subject];
+    total.created += batch->made;
+    total.ran += batch->ran;
   };
-  made.runtime = [](const char*) { return 1u; };
-  made.task_resumed = [](std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t) {};
-  made.worker_begins = [](std::uint32_t, std::uint32_t) {};
-  made.worker_state = [](std::uint32_t) {};
-  made.name_lane = [](const char*) {};
-  made.path_counter = [](const char*, const char*, std::uint32_t) { return 0u; };
-  return made;
+  api.runtime = [](const char*) { return 1u; };
+  api.task_resumed = [](std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t) {};
+  api.worker_begins = [](std::uint32_t, std::uint32_t) {};
+  api.worker_state = [](std::uint32_t) {};
+  api.name_lane = [](const char*) {};
+  api.path_counter = [](const char*, const char*, std::uint32_t) { return 0u; };
+  return api;
 }
 
-// found(), in a process of its own: what is wrong, "" if nothing is.
-inline void expect_nothing_wrong(std::string (*found)()) {
+// check(), in a process of its own: what is wrong, "" if nothing is.
+inline void expect_nothing_wrong(std::string (*check)()) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        const std::string wrong = found();
+        const std::string wrong = check();
         std::fprintf(stderr, "wrong: %s.\n", wrong.c_str());
         std::_Exit(wrong.empty() ? 0 : 1);
       },

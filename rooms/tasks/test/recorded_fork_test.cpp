@@ -6,9 +6,9 @@
 #include <string>
 
 #include "own_recorder.hpp"
-#include "trimtab/tasks/invoke.hpp"
-#include "trimtab/tasks/runtime.hpp"
-#include "trimtab/tasks/worker.hpp"
+#include "trimtab/tasks/core/invoke.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
+#include "trimtab/tasks/core/worker.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -23,14 +23,15 @@ struct forks_of_one {
 
   void runs() {
     ++count;
-    std::uint32_t known = 0;
-    if (!subject.compare_exchange_strong(known, running_subject()) && known != running_subject()) is_mixed = true;
+    std::uint32_t known_subject = 0;
+    if (!subject.compare_exchange_strong(known_subject, running_subject()) && known_subject != running_subject())
+      is_mixed = true;
   }
-  std::string wrong(const std::string& whose) {
-    const recorded_counts told = recorded()[subject];
-    if (subject == 0 || is_mixed) return "subjects of " + whose;
-    if (told.ran != count) return "ran of " + whose + ": " + std::to_string(told.ran) + " of " + std::to_string(count);
-    return told.made == count ? "" : "made of " + whose + ": " + std::to_string(told.made);
+  std::string wrong(const std::string& name) {
+    const recorded_counts counts = recorded()[subject];
+    if (subject == 0 || is_mixed) return "subjects of " + name;
+    if (counts.ran != count) return "ran of " + name + ": " + std::to_string(counts.ran) + " of " + std::to_string(count);
+    return counts.created == count ? "" : "made of " + name + ": " + std::to_string(counts.created);
   }
 };
 
@@ -40,13 +41,13 @@ std::atomic<bool> is_subject_changed{false};
 template <forks_of_one& mine, forks_of_one& others>
 void recurse(int n) {
   if (n < 2) return;
-  const std::uint32_t before = running_subject();
+  const std::uint32_t previous = running_subject();
   invoke([n] { recurse<others, mine>(n - 1); },
          [n] {
            mine.runs();
            recurse<others, mine>(n - 2);
          });
-  if (running_subject() != before) is_subject_changed = true;
+  if (running_subject() != previous) is_subject_changed = true;
 }
 // By turns, so that each fork is of another kind than what forks it.
 void ping(int n) { recurse<of_ping, of_pong>(n); }
@@ -58,8 +59,8 @@ std::string wrong_of_forks() {
   api.code_subject = [](const void* code) { return subject_called(std::to_string(reinterpret_cast<std::uintptr_t>(code))); };
   trimtab_attached_api = &api;
   {
-    runtime here({.workers = workers});
-    here.run([] { invoke([] { ping(20); }, [] { alone(20); }); });
+    runtime rt({.workers = workers});
+    rt.run([] { invoke([] { ping(20); }, [] { alone(20); }); });
   }
   if (is_subject_changed) return "what runs after a fork";
   if (of_ping.subject == of_pong.subject || of_ping.subject == of_alone.subject) return "subjects";

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "own_recorder.hpp"
-#include "trimtab/tasks/graph.hpp"
-#include "trimtab/tasks/runtime.hpp"
-#include "trimtab/tasks/this_task.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
+#include "trimtab/tasks/core/this_task.hpp"
+#include "trimtab/tasks/graph/graph.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -20,16 +20,16 @@ std::string recorded_wrong() {
   trimtab_attached_api = &api;
   std::string names;
   {
-    runtime here({.workers = 1});
-    graph all(here);
-    const event<> begin = all.make_event("begin");
-    for (int i = 0; i < 3; ++i) all.task("fill", [&] { names += this_task::name(); }, after(begin));
+    runtime rt({.workers = 1});
+    graph tasks_graph(rt);
+    const event<> begin = tasks_graph.make_event("begin");
+    for (int i = 0; i < 3; ++i) tasks_graph.task("fill", [&] { names += this_task::name(); }, after(begin));
     // Of storage that is gone when it runs.
-    all.task("sum " + std::to_string(1), [&] { names += this_task::name(); }, after(begin));
-    all.task({.what = &annotated}, "named twice", [&] { names += this_task::name(); }, after(begin));
-    all.task([&] { names += this_task::name(); }, after(begin));
+    tasks_graph.task("sum " + std::to_string(1), [&] { names += this_task::name(); }, after(begin));
+    tasks_graph.task({.name = &annotated}, "named twice", [&] { names += this_task::name(); }, after(begin));
+    tasks_graph.task([&] { names += this_task::name(); }, after(begin));
     begin.satisfy();
-    all.wait();
+    tasks_graph.wait();
   }
   if (names != "fillfillfillsum 1annotated") return "this_task::name: " + names;
   const std::map<std::string, std::uint64_t> expected{{"fill", 3}, {"sum 1", 1}, {"annotated", 1}, {"a function", 1}};

@@ -1,13 +1,13 @@
 // Counted references, of futures and of graphs.
-#include "trimtab/tasks/reference.hpp"
+#include "trimtab/tasks/core/reference.hpp"
 
 #include <gtest/gtest.h>
 
 #include <type_traits>
 #include <utility>
 
-#include "trimtab/tasks/future.hpp"
-#include "trimtab/tasks/graph.hpp"
+#include "trimtab/tasks/futures/future.hpp"
+#include "trimtab/tasks/graph/graph.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -19,23 +19,23 @@ struct counted {
 };
 
 TEST(reference, counts_who_has_one) {
-  counted what;
+  counted object;
   {
-    reference<counted> one(what);
-    EXPECT_EQ(one.get(), &what);
-    EXPECT_EQ(one->count, 1);
-    reference<counted> other = one;
-    EXPECT_EQ(what.count, 2);
-    const reference<counted> moved = std::move(one);
-    EXPECT_EQ(what.count, 2);
-    EXPECT_FALSE(one);
+    reference<counted> first(object);
+    EXPECT_EQ(first.get(), &object);
+    EXPECT_EQ(first->count, 1);
+    reference<counted> second = first;
+    EXPECT_EQ(object.count, 2);
+    const reference<counted> moved = std::move(first);
+    EXPECT_EQ(object.count, 2);
+    EXPECT_FALSE(first);
     EXPECT_TRUE(moved);
-    other = *&other;
-    EXPECT_EQ(what.count, 2);
-    other = {};
-    EXPECT_EQ(what.count, 1);
+    second = *&second;
+    EXPECT_EQ(object.count, 2);
+    second = {};
+    EXPECT_EQ(object.count, 1);
   }
-  EXPECT_EQ(what.count, 0);
+  EXPECT_EQ(object.count, 0);
 }
 
 static_assert(sizeof(future<int>) == sizeof(void*) && sizeof(shared_future<int>) == sizeof(void*));

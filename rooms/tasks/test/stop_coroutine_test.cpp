@@ -11,16 +11,16 @@
 
 #include "on_policies.hpp"
 #include "support.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/await_future.hpp"
-#include "trimtab/tasks/barrier.hpp"
-#include "trimtab/tasks/channel.hpp"
-#include "trimtab/tasks/coroutine_fork.hpp"
-#include "trimtab/tasks/latch.hpp"
-#include "trimtab/tasks/mutex.hpp"
-#include "trimtab/tasks/semaphore.hpp"
-#include "trimtab/tasks/this_task.hpp"
-#include "trimtab/tasks/timer.hpp"
+#include "trimtab/tasks/core/this_task.hpp"
+#include "trimtab/tasks/coroutines/await_future.hpp"
+#include "trimtab/tasks/coroutines/coroutine_fork.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/sync/barrier.hpp"
+#include "trimtab/tasks/sync/channel.hpp"
+#include "trimtab/tasks/sync/latch.hpp"
+#include "trimtab/tasks/sync/mutex.hpp"
+#include "trimtab/tasks/sync/semaphore.hpp"
+#include "trimtab/tasks/sync/timer.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -35,7 +35,7 @@ class stopped_coroutines : public on_a_runtime {
     for (int round = 0; round < 20; ++round) {
       std::stop_source source;
       future<bool> waits = spawn(wait(source.get_token()));
-      if (round % 2 == 0) here.run([] { this_task::yield(); });
+      if (round % 2 == 0) rt.run([] { this_task::yield(); });
       source.request_stop();
       EXPECT_FALSE(waits.get());
       EXPECT_FALSE(spawn(wait(source.get_token())).get());
@@ -43,14 +43,14 @@ class stopped_coroutines : public on_a_runtime {
   }
   // What it gives if stop was requested but what it waits for is there, and if it comes while nobody stops.
   template <class function, class coming>
-  void expect_had(function&& wait, coming&& come) {
-    std::stop_source stopped, other;
+  void expect_had(function&& wait, coming&& arrival) {
+    std::stop_source stopped, second;
     stopped.request_stop();
-    come();
+    arrival();
     EXPECT_TRUE(spawn(wait(stopped.get_token())).get());
-    future<bool> waits = spawn(wait(other.get_token()));
-    here.run([] { this_task::yield(); });
-    come();
+    future<bool> waits = spawn(wait(second.get_token()));
+    rt.run([] { this_task::yield(); });
+    arrival();
     EXPECT_TRUE(waits.get());
   }
 };
@@ -58,9 +58,9 @@ INSTANTIATE_TEST_SUITE_P(tasks, stopped_coroutines, all_policies({1, 2, 5}), nam
 
 TEST_P(stopped_coroutines, wait_for_permits_and_locks) {
   counting_semaphore<> permits(0);
-  const auto takes = [&](std::stop_token stop) -> co_task<bool> { co_return co_await permits.acquire_async(stop); };
-  expect_stopped(takes);
-  expect_had(takes, [&] { permits.release(); });
+  const auto receive = [&](std::stop_token stop) -> co_task<bool> { co_return co_await permits.acquire_async(stop); };
+  expect_stopped(receive);
+  expect_had(receive, [&] { permits.release(); });
   EXPECT_FALSE(permits.try_acquire());
   mutex lock;
   lock.lock();
@@ -77,34 +77,36 @@ TEST_P(stopped_coroutines, wait_for_latches_and_barriers) {
   opens.count_down();
   expect_had(waits, [] {});
   std::atomic<int> steps{0};
-  barrier all(2, [&]() noexcept { steps += 1; });
-  const auto arrives = [&](std::stop_token stop) -> co_task<bool> { co_return co_await all.arrive_and_wait_async(stop); };
+  barrier meeting(2, [&]() noexcept { steps += 1; });
+  const auto arrives = [&](std::stop_token stop) -> co_task<bool> {
+    co_return co_await meeting.arrive_and_wait_async(stop);
+  };
   expect_stopped(arrives);
   EXPECT_EQ(steps.load(), 0);
-  expect_had(arrives, [&] { static_cast<void>(all.arrive()); });
+  expect_had(arrives, [&] { static_cast<void>(meeting.arrive()); });
   EXPECT_EQ(steps.load(), 2);
-  future<bool> one = spawn(arrives(std::stop_token())), other = spawn(arrives(std::stop_token()));
-  EXPECT_TRUE(one.get() && other.get());
+  future<bool> first_future = spawn(arrives(std::stop_token())), second_future = spawn(arrives(std::stop_token()));
+  EXPECT_TRUE(first_future.get() && second_future.get());
 }
 
 TEST_P(stopped_coroutines, wait_for_futures_and_times) {
-  promise<int> given;
-  const shared_future<int> shared = given.get_future().share();
+  promise<int> promised;
+  const shared_future<int> shared = promised.get_future().share();
   const auto waits = [&](std::stop_token stop) -> co_task<bool> { co_return co_await shared.wait_async(stop); };
   expect_stopped(waits);
-  const auto gets = [&](std::stop_token stop) -> co_task<int> { co_return co_await shared.get_async(stop); };
+  const auto receive = [&](std::stop_token stop) -> co_task<int> { co_return co_await shared.get_async(stop); };
   std::stop_source source;
   source.request_stop();
   // What the exception says is not read: its count of references is the C++ library's, which ThreadSanitizer does not see.
-  EXPECT_THROW(spawn(gets(source.get_token())).get(), stopped);
-  promise<int> later;
-  future<int> alone = later.get_future();
-  const auto takes = [&](std::stop_token stop) -> co_task<int> { co_return co_await alone.get_async(stop); };
-  EXPECT_THROW(spawn(takes(source.get_token())).get(), stopped);
-  given.set_value(3);
-  later.set_value(4);
+  EXPECT_THROW(spawn(receive(source.get_token())).get(), stopped);
+  promise<int> delayed;
+  future<int> alone = delayed.get_future();
+  const auto next_value = [&](std::stop_token stop) -> co_task<int> { co_return co_await alone.get_async(stop); };
+  EXPECT_THROW(spawn(next_value(source.get_token())).get(), stopped);
+  promised.set_value(3);
+  delayed.set_value(4);
   expect_had(waits, [] {});
-  EXPECT_EQ(spawn(gets(source.get_token())).get() + spawn(takes(source.get_token())).get(), 7);
+  EXPECT_EQ(spawn(receive(source.get_token())).get() + spawn(next_value(source.get_token())).get(), 7);
   EXPECT_FALSE(alone.valid());
   expect_stopped([](std::stop_token stop) -> co_task<bool> { co_return co_await after(stop, 1h); });
   const auto sleeps = [](std::stop_token stop) -> co_task<bool> { co_return co_await after(stop, 1ms); };
@@ -115,8 +117,8 @@ TEST_P(stopped_coroutines, wait_for_futures_and_times) {
 TEST_P(stopped_coroutines, wait_for_channels) {
   channel<std::unique_ptr<int>> line(1);
   const auto receives = [&](std::stop_token stop) -> co_task<bool> {
-    const std::optional<std::unique_ptr<int>> got = co_await line.receive_async(stop);
-    co_return got.has_value();
+    const std::optional<std::unique_ptr<int>> received = co_await line.receive_async(stop);
+    co_return received.has_value();
   };
   expect_stopped(receives);
   expect_had(receives, [&] { EXPECT_TRUE(line.send(std::make_unique<int>(1))); });
@@ -140,24 +142,24 @@ TEST_P(stopped_coroutines, wait_for_channels) {
 
 // Permits go to those that are not stopped, whoever else stops when.
 TEST_P(stopped_coroutines, pass_on_what_others_wait_for) {
-  const auto takes = [](counting_semaphore<>& permits, std::stop_token stop) -> co_task<int> {
-    const bool is_taken = co_await permits.acquire_async(stop);
-    if (is_taken) permits.release();
-    co_return is_taken ? 1 : 0;
+  const auto receive = [](counting_semaphore<>& permits, std::stop_token stop) -> co_task<int> {
+    const bool was_received = co_await permits.acquire_async(stop);
+    if (was_received) permits.release();
+    co_return was_received ? 1 : 0;
   };
-  here.run([&] {
+  rt.run([&] {
     constexpr int count = 20;
     for (int round = 0; round < 50 / slower; ++round) {
       counting_semaphore<> permits(0);
       std::vector<std::stop_source> sources(count);
-      std::vector<future<int>> taken;
+      std::vector<future<int>> input;
       for (std::size_t i = 0; i < count; ++i)
-        taken.push_back(spawn(takes(permits, i % 2 == 0 ? sources[i].get_token() : std::stop_token())));
+        input.push_back(spawn(receive(permits, i % 2 == 0 ? sources[i].get_token() : std::stop_token())));
       std::vector<future<void>> stops;
       for (std::size_t i = 0; i < count; i += 2) stops.push_back(async([&, i] { sources[i].request_stop(); }));
       permits.release(2);
       int sum = 0;
-      for (future<int>& each : taken) sum += each.get();
+      for (future<int>& each : input) sum += each.get();
       for (future<void>& each : stops) each.get();
       EXPECT_GE(sum, count / 2);
       EXPECT_TRUE(permits.try_acquire() && permits.try_acquire());

@@ -13,17 +13,17 @@
 
 #include "on_policies.hpp"
 #include "support.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/barrier.hpp"
-#include "trimtab/tasks/channel.hpp"
-#include "trimtab/tasks/condition_variable.hpp"
-#include "trimtab/tasks/graph.hpp"
-#include "trimtab/tasks/latch.hpp"
-#include "trimtab/tasks/mutex.hpp"
-#include "trimtab/tasks/semaphore.hpp"
-#include "trimtab/tasks/shared_mutex.hpp"
-#include "trimtab/tasks/this_task.hpp"
-#include "trimtab/tasks/timer.hpp"
+#include "trimtab/tasks/core/this_task.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/graph/graph.hpp"
+#include "trimtab/tasks/sync/barrier.hpp"
+#include "trimtab/tasks/sync/channel.hpp"
+#include "trimtab/tasks/sync/condition_variable.hpp"
+#include "trimtab/tasks/sync/latch.hpp"
+#include "trimtab/tasks/sync/mutex.hpp"
+#include "trimtab/tasks/sync/semaphore.hpp"
+#include "trimtab/tasks/sync/shared_mutex.hpp"
+#include "trimtab/tasks/sync/timer.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -36,10 +36,10 @@ class stopped_waits : public on_a_runtime {
   template <class function>
   void expect_stopped(function&& wait) {
     for (int round = 0; round < 20; ++round) {
-      std::stop_source source, other;
+      std::stop_source source, second;
       std::atomic<bool> begins{false};
-      std::thread outside([&] { EXPECT_FALSE(wait(other.get_token())); });
-      here.run([&] {
+      std::thread external_thread([&] { EXPECT_FALSE(wait(second.get_token())); });
+      rt.run([&] {
         // The token that it waits with is its own, too.
         future<bool> waits = async(source.get_token(), [&] {
           begins = true;
@@ -52,8 +52,8 @@ class stopped_waits : public on_a_runtime {
         // And before.
         EXPECT_FALSE(wait(source.get_token()));
       });
-      other.request_stop();
-      outside.join();
+      second.request_stop();
+      external_thread.join();
     }
   }
 };
@@ -61,19 +61,20 @@ INSTANTIATE_TEST_SUITE_P(tasks, stopped_waits, all_policies({1, 2, 5}), name_of_
 
 TEST_P(stopped_waits, for_futures) {
   promise<int> late;
-  shared_future<int> given = late.get_future().share();
-  expect_stopped([&](const std::stop_token& stop) { return given.wait(stop); });
+  shared_future<int> input = late.get_future().share();
+  expect_stopped([&](const std::stop_token& stop) { return input.wait(stop); });
   std::stop_source source;
   source.request_stop();
-  EXPECT_TRUE(contains(told<stopped>([&] { static_cast<void>(given.get(source.get_token())); }), "waited for a future"));
-  promise<int> other;
-  future<int> alone = other.get_future();
+  EXPECT_TRUE(
+      contains(thrown_text<stopped>([&] { static_cast<void>(input.get(source.get_token())); }), "waited for a future"));
+  promise<int> second;
+  future<int> alone = second.get_future();
   EXPECT_THROW(alone.get(source.get_token()), stopped);
   late.set_value(3);
-  other.set_value(4);
+  second.set_value(4);
   // What is there is there.
-  EXPECT_TRUE(given.wait(source.get_token()));
-  EXPECT_EQ(given.get(source.get_token()) + alone.get(source.get_token()), 7);
+  EXPECT_TRUE(input.wait(source.get_token()));
+  EXPECT_EQ(input.get(source.get_token()) + alone.get(source.get_token()), 7);
   EXPECT_FALSE(alone.valid());
 }
 
@@ -109,27 +110,27 @@ TEST_P(stopped_waits, for_permits_and_locks) {
 
 TEST_P(stopped_waits, for_barriers) {
   int steps = 0;
-  barrier all(3, [&]() noexcept { steps += 1; });
-  expect_stopped([&](const std::stop_token& stop) { return all.arrive_and_wait(stop); });
+  barrier meeting(3, [&]() noexcept { steps += 1; });
+  expect_stopped([&](const std::stop_token& stop) { return meeting.arrive_and_wait(stop); });
   std::stop_source source;
   source.request_stop();
   // None of them has arrived.
-  auto two = all.arrive(2);
+  auto two = meeting.arrive(2);
   EXPECT_EQ(steps, 0);
-  EXPECT_TRUE(all.arrive_and_wait(source.get_token()));
+  EXPECT_TRUE(meeting.arrive_and_wait(source.get_token()));
   EXPECT_EQ(steps, 1);
-  EXPECT_TRUE(all.wait(std::move(two), source.get_token()));
+  EXPECT_TRUE(meeting.wait(std::move(two), source.get_token()));
   // Who has arrived before has.
-  auto one = all.arrive();
-  EXPECT_FALSE(all.wait(std::move(one), source.get_token()));
-  static_cast<void>(all.arrive(2));
+  auto first = meeting.arrive();
+  EXPECT_FALSE(meeting.wait(std::move(first), source.get_token()));
+  static_cast<void>(meeting.arrive(2));
   EXPECT_EQ(steps, 2);
-  EXPECT_TRUE(all.wait(std::move(one), source.get_token()));
+  EXPECT_TRUE(meeting.wait(std::move(first), source.get_token()));
   // The others go on without it.
-  EXPECT_FALSE(all.arrive_and_wait(source.get_token()));
-  all.arrive_and_drop();
-  static_cast<void>(all.arrive(2));
-  static_cast<void>(all.arrive(2));
+  EXPECT_FALSE(meeting.arrive_and_wait(source.get_token()));
+  meeting.arrive_and_drop();
+  static_cast<void>(meeting.arrive(2));
+  static_cast<void>(meeting.arrive(2));
   EXPECT_EQ(steps, 4);
 }
 
@@ -177,24 +178,24 @@ TEST_P(stopped_waits, for_channels) {
 }
 
 TEST_P(stopped_waits, in_tasks_of_graphs_throw) {
-  promise<void> never;
-  const shared_future<void> given = never.get_future().share();
-  graph all(here);
-  all.task("waits", [&] { static_cast<void>(given.wait(std::stop_token())); });
-  EXPECT_TRUE(contains(told<graph_error>([&] { all.wait(); }), "would wait for a future"));
+  promise<void> unfulfilled;
+  const shared_future<void> input = unfulfilled.get_future().share();
+  graph tasks_graph(rt);
+  tasks_graph.task("waits", [&] { static_cast<void>(input.wait(std::stop_token())); });
+  EXPECT_TRUE(contains(thrown_text<graph_error>([&] { tasks_graph.wait(); }), "would wait for a future"));
 }
 
 // Permits and values go to those that are not stopped, whoever else stops when.
 TEST_P(stopped_waits, pass_on_what_others_wait_for) {
-  here.run([] {
+  rt.run([] {
     constexpr int count = 20;
     for (int round = 0; round < 50 / slower; ++round) {
       counting_semaphore<> permits(0);
       channel<int> line(2);
       std::vector<std::stop_source> sources(count);
-      std::vector<future<int>> given;
+      std::vector<future<int>> input;
       for (int i = 0; i < count; ++i) {
-        given.push_back(async([&, i] {
+        input.push_back(async([&, i] {
           const std::stop_token stop = i % 2 == 0 ? sources[static_cast<std::size_t>(i)].get_token() : std::stop_token();
           if (!permits.try_acquire(stop)) return 0;
           const std::optional<int> value = line.receive(stop);
@@ -209,12 +210,12 @@ TEST_P(stopped_waits, pass_on_what_others_wait_for) {
       });
       permits.release(3);
       for (int i = 0; i < count; i += 2) async([&, i] { sources[static_cast<std::size_t>(i)].request_stop(); }).get();
-      int sum = 0, all = sent.get();
+      int sum = 0, completed = sent.get();
       // Those that stopped may have taken some, so that others wait: there is enough for all.
       line.close();
-      for (future<int>& each : given) sum += each.get();
+      for (future<int>& each : input) sum += each.get();
       while (const std::optional<int> left = line.try_receive()) sum += *left;
-      EXPECT_EQ(sum, all);
+      EXPECT_EQ(sum, completed);
       for (int i = 0; i < 3; ++i) EXPECT_TRUE(permits.try_acquire());
       EXPECT_FALSE(permits.try_acquire());
     }

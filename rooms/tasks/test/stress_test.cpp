@@ -13,9 +13,9 @@
 #include "on_policies.hpp"
 #include "support.hpp"
 #include "trimtab/base/hash.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/invoke.hpp"
-#include "trimtab/tasks/task_scope.hpp"
+#include "trimtab/tasks/core/invoke.hpp"
+#include "trimtab/tasks/core/task_scope.hpp"
+#include "trimtab/tasks/futures/async.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -40,12 +40,12 @@ std::uint64_t grow(std::uint64_t seed, std::uint64_t nodes) {
   if (nodes <= 1) return nodes;
   const std::uint64_t left = 1 + base::mix(seed) % (nodes - 1), right = nodes - left;
   const std::uint64_t one_seed = base::mix(seed + 1), other_seed = base::mix(seed + 2);
-  std::uint64_t one = 0, other = 0;
+  std::uint64_t low = 0, high = 0;
   switch (seed % 8) {
     case 0: {
-      auto later = async(static_cast<priority>(other_seed % 3), grow, other_seed, right);
-      one = grow(one_seed, left);
-      other = later.get();
+      auto deferred = async(static_cast<priority>(other_seed % 3), grow, other_seed, right);
+      low = grow(one_seed, left);
+      high = deferred.get();
       break;
     }
     case 1: {
@@ -56,40 +56,40 @@ std::uint64_t grow(std::uint64_t seed, std::uint64_t nodes) {
           .get();
     }
     case 2: {
-      promise<std::uint64_t> given;
-      auto taken = given.get_future();
-      post([&given, one_seed, left] { given.set_value(grow(one_seed, left)); });
-      other = grow(other_seed, right);
-      one = taken.get();
+      promise<std::uint64_t> source;
+      auto input = source.get_future();
+      post([&source, one_seed, left] { source.set_value(grow(one_seed, left)); });
+      high = grow(other_seed, right);
+      low = input.get();
       break;
     }
     case 3: {
       task_scope scope;
-      scope.spawn([&] { one = grow(one_seed, left); });
-      scope.spawn([&] { other = grow(other_seed, right); });
+      scope.spawn([&] { low = grow(one_seed, left); });
+      scope.spawn([&] { high = grow(other_seed, right); });
       scope.wait();
       break;
     }
     default:
-      invoke([&] { one = grow(one_seed, left); }, [&] { other = grow(other_seed, right); });
+      invoke([&] { low = grow(one_seed, left); }, [&] { high = grow(other_seed, right); });
   }
-  return one + other;
+  return low + high;
 }
 
 TEST_P(stress, random_trees_are_whole) {
-  runtime here(options());
+  runtime rt(options());
   const std::uint64_t seed = 1;
   for (std::uint64_t round = 0; round < 5; ++round) {
     const std::uint64_t nodes = 20'000 / static_cast<std::uint64_t>(slower);
-    ASSERT_EQ(here.run([&] { return grow(base::mix(seed + round), nodes); }), nodes) << "round " << round;
+    ASSERT_EQ(rt.run([&] { return grow(base::mix(seed + round), nodes); }), nodes) << "round " << round;
   }
 }
 
 TEST_P(stress, waves_of_tasks_from_one_producer) {
-  runtime here(options());
+  runtime rt(options());
   const std::uint64_t count = tasks_to_run(), wave = std::min<std::uint64_t>(count, 100'000);
   std::atomic<std::uint64_t> runs{0};
-  here.run([&] {
+  rt.run([&] {
     for (std::uint64_t begin = 0; begin < count; begin += wave) {
       task_scope scope;
       for (std::uint64_t i = 0; i < wave; ++i) scope.spawn([&] { runs.fetch_add(1, std::memory_order_relaxed); });
@@ -107,21 +107,21 @@ int depth_by_second(int left) {
 }
 
 TEST_P(stress, recursion_a_hundred_thousand_deep) {
-  runtime here(options());
+  runtime rt(options());
   const int depth = 100'000 / slower;
-  EXPECT_EQ(here.run([&] { return depth_by_second(depth); }), depth);
+  EXPECT_EQ(rt.run([&] { return depth_by_second(depth); }), depth);
 }
 
 TEST(many_tasks, forks_of_one_tree) {
   for (const std::uint32_t workers : {1u, 2u, 3u}) {
-    runtime here({.workers = workers, .deadlock_ms = 0});
+    runtime rt({.workers = workers, .deadlock_ms = 0});
     const std::function<std::uint64_t(std::uint64_t)> halves = [&](std::uint64_t leaves) -> std::uint64_t {
       if (leaves == 1) return 1;
-      std::uint64_t one = 0, other = 0;
-      invoke([&] { one = halves(leaves / 2); }, [&] { other = halves(leaves - leaves / 2); });
-      return one + other;
+      std::uint64_t first = 0, second = 0;
+      invoke([&] { first = halves(leaves / 2); }, [&] { second = halves(leaves - leaves / 2); });
+      return first + second;
     };
-    EXPECT_EQ(here.run([&] { return halves(tasks_to_run()); }), tasks_to_run());
+    EXPECT_EQ(rt.run([&] { return halves(tasks_to_run()); }), tasks_to_run());
   }
 }
 

@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab::tasks {
 
@@ -26,7 +26,7 @@ inline constexpr int slower = 1;
 
 // What an `error` says that call() throws.
 template <class error, class function>
-std::string told(function&& call) {
+std::string thrown_text(function&& call) {
   try {
     call();
   } catch (const error& thrown) {
@@ -48,9 +48,9 @@ struct calling_task : task {
   std::function<void()> call;
 };
 
-inline std::uint64_t times_parked(const runtime& of) {
+inline std::uint64_t times_parked(const runtime& rt) {
   std::uint64_t sum = 0;
-  for (std::uint32_t i = 0; i < of.workers(); ++i) sum += of.counters(i).parked.get();
+  for (std::uint32_t i = 0; i < rt.workers(); ++i) sum += rt.counters(i).parked.get();
   return sum;
 }
 
@@ -62,26 +62,26 @@ inline std::chrono::microseconds processor_time() {
          std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-// Whether there comes a window in which the process uses less than `most`: workers rest sooner or later, later on a loaded
+// Whether there comes a window in which the process uses less than `limit`: workers rest sooner or later, later on a loaded
 // machine.
-inline bool comes_to_rest(std::chrono::microseconds window, std::chrono::microseconds most) {
+inline bool comes_to_rest(std::chrono::microseconds window, std::chrono::microseconds limit) {
   for (int i = 0; i < 30; ++i) {
-    const auto before = processor_time();
+    const auto start = processor_time();
     std::this_thread::sleep_for(window);
-    if (processor_time() - before < most) return true;
+    if (processor_time() - start < limit) return true;
   }
   return false;
 }
 
 // What the child's checks say: 0 is well. It leaves by exit or by _exit; whoever hangs is killed.
-enum class leaving { by_exit, at_once };
+enum class leaving { by_exit, by_quick_exit };
 template <class function>
-int status_of_child(leaving how, function&& in_child) {
+int status_of_child(leaving ending, function&& in_child) {
   const pid_t child = ::fork();
   if (child == 0) {
     alarm(60);
     const int status = in_child();
-    if (how == leaving::by_exit) std::exit(status);
+    if (ending == leaving::by_exit) std::exit(status);
     _exit(status);
   }
   int status = -1;

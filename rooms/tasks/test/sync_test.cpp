@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "on_policies.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/barrier.hpp"
-#include "trimtab/tasks/condition_variable.hpp"
-#include "trimtab/tasks/latch.hpp"
-#include "trimtab/tasks/mutex.hpp"
-#include "trimtab/tasks/semaphore.hpp"
-#include "trimtab/tasks/shared_mutex.hpp"
-#include "trimtab/tasks/task_scope.hpp"
+#include "trimtab/tasks/core/task_scope.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/sync/barrier.hpp"
+#include "trimtab/tasks/sync/condition_variable.hpp"
+#include "trimtab/tasks/sync/latch.hpp"
+#include "trimtab/tasks/sync/mutex.hpp"
+#include "trimtab/tasks/sync/semaphore.hpp"
+#include "trimtab/tasks/sync/shared_mutex.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -34,17 +34,17 @@ TEST_P(synchronisation, one_at_a_time_holds_a_mutex) {
   const auto work = [&](int times) {
     for (int i = 0; i < times; ++i) {
       const std::lock_guard guard(lock);
-      const long before = count;
+      const long previous = count;
       linger(i);
-      count = before + 1;
+      count = previous + 1;
     }
   };
-  std::thread outside([&] { work(200); });
-  here.run([&] {
+  std::thread external_thread([&] { work(200); });
+  rt.run([&] {
     task_scope scope;
     for (int i = 0; i < 20; ++i) scope.spawn([&] { work(50); });
   });
-  outside.join();
+  external_thread.join();
   EXPECT_EQ(count, 1200);
   EXPECT_TRUE(lock.try_lock());
   EXPECT_FALSE(lock.try_lock());
@@ -52,7 +52,7 @@ TEST_P(synchronisation, one_at_a_time_holds_a_mutex) {
 }
 
 TEST_P(synchronisation, a_mutex_that_its_last_holder_destroys) {
-  here.run([] {
+  rt.run([] {
     for (int round = 0; round < 100; ++round) {
       auto lock = std::make_unique<mutex>();
       lock->lock();
@@ -68,26 +68,26 @@ TEST_P(synchronisation, readers_share_and_writers_do_not) {
   shared_mutex lock;
   int value = 0;
   std::atomic<int> readers{0}, most_readers{0};
-  here.run([&] {
+  rt.run([&] {
     task_scope scope;
     for (int i = 0; i < 60; ++i) {
       if (i % 4 == 0) {
         scope.spawn([&] {
           const std::lock_guard guard(lock);
-          const int before = value;
+          const int previous = value;
           this_task::yield();
           EXPECT_EQ(readers.load(), 0);
-          value = before + 1;
+          value = previous + 1;
         });
       } else {
         scope.spawn([&] {
           const std::shared_lock guard(lock);
-          const int now = ++readers, before = value;
-          int most = most_readers.load();
-          while (most < now && !most_readers.compare_exchange_weak(most, now)) {
+          const int current = ++readers, previous = value;
+          int limit = most_readers.load();
+          while (limit < current && !most_readers.compare_exchange_weak(limit, current)) {
           }
           this_task::yield();
-          EXPECT_EQ(value, before);
+          EXPECT_EQ(value, previous);
           --readers;
         });
       }
@@ -102,7 +102,7 @@ TEST_P(synchronisation, what_is_put_is_taken_through_a_condition) {
   condition_variable changed;
   std::vector<int> items;
   long sum = 0;
-  const auto take = [&](int count) {
+  const auto acquire = [&](int count) {
     for (int i = 0; i < count; ++i) {
       std::unique_lock guard(lock);
       changed.wait(guard, [&] { return !items.empty(); });
@@ -110,10 +110,10 @@ TEST_P(synchronisation, what_is_put_is_taken_through_a_condition) {
       items.pop_back();
     }
   };
-  std::thread outside([&] { take(50); });
-  here.run([&] {
+  std::thread external_thread([&] { acquire(50); });
+  rt.run([&] {
     task_scope scope;
-    for (int i = 0; i < 5; ++i) scope.spawn([&] { take(50); });
+    for (int i = 0; i < 5; ++i) scope.spawn([&] { acquire(50); });
     for (int i = 0; i < 3; ++i)
       scope.spawn([&] {
         for (int item = 1; item <= 100; ++item) {
@@ -123,21 +123,21 @@ TEST_P(synchronisation, what_is_put_is_taken_through_a_condition) {
         }
       });
   });
-  outside.join();
+  external_thread.join();
   EXPECT_EQ(sum, 3 * 5050);
 }
 
 TEST_P(synchronisation, no_more_than_allowed_hold_a_semaphore) {
   counting_semaphore<> free(3);
-  std::atomic<int> inside{0}, runs{0};
-  here.run([&] {
+  std::atomic<int> active{0}, runs{0};
+  rt.run([&] {
     task_scope scope;
     for (int i = 0; i < 100; ++i)
       scope.spawn([&, i] {
         free.acquire();
-        EXPECT_LE(++inside, 3);
+        EXPECT_LE(++active, 3);
         linger(i);
-        --inside;
+        --active;
         ++runs;
         free.release();
       });
@@ -150,7 +150,7 @@ TEST_P(synchronisation, no_more_than_allowed_hold_a_semaphore) {
 TEST_P(synchronisation, several_permits_at_once_wake_several) {
   counting_semaphore<> free(0);
   std::atomic<int> runs{0};
-  here.run([&] {
+  rt.run([&] {
     task_scope scope;
     for (int i = 0; i < 40; ++i)
       scope.spawn([&] {
@@ -165,20 +165,20 @@ TEST_P(synchronisation, several_permits_at_once_wake_several) {
 
 TEST_P(synchronisation, a_latch_opens_for_all) {
   latch open(10);
-  std::atomic<int> through{0};
-  std::thread outside([&] { open.wait(); });
-  here.run([&] {
+  std::atomic<int> passed{0};
+  std::thread external_thread([&] { open.wait(); });
+  rt.run([&] {
     task_scope scope;
     for (int i = 0; i < 20; ++i)
       scope.spawn([&, i] {
         if (i % 2 == 0) open.count_down();
         open.wait();
         EXPECT_TRUE(open.try_wait());
-        ++through;
+        ++passed;
       });
   });
-  outside.join();
-  EXPECT_EQ(through.load(), 20);
+  external_thread.join();
+  EXPECT_EQ(passed.load(), 20);
   EXPECT_TRUE(latch(0).try_wait());
 }
 
@@ -186,17 +186,17 @@ TEST_P(synchronisation, nobody_passes_a_barrier_before_all_have_come) {
   constexpr int members = 8, phases = 30;
   int ended = 0;
   std::atomic<int> arrived{0};
-  barrier all(members, [&] {
+  barrier meeting(members, [&] {
     EXPECT_EQ(arrived.load(), members * (ended + 1));
     ++ended;
   });
-  here.run([&] {
+  rt.run([&] {
     task_scope scope;
     for (int i = 0; i < members; ++i)
       scope.spawn([&] {
         for (int phase = 0; phase < phases; ++phase) {
           ++arrived;
-          all.arrive_and_wait();
+          meeting.arrive_and_wait();
           EXPECT_GE(arrived.load(), members * (phase + 1));
         }
       });
@@ -205,19 +205,19 @@ TEST_P(synchronisation, nobody_passes_a_barrier_before_all_have_come) {
 }
 
 TEST_P(synchronisation, who_drops_out_of_a_barrier_is_not_waited_for) {
-  barrier all(3);
-  std::atomic<int> through{0};
-  here.run([&] {
+  barrier meeting(3);
+  std::atomic<int> passed{0};
+  rt.run([&] {
     task_scope scope;
-    scope.spawn([&] { all.arrive_and_drop(); });
+    scope.spawn([&] { meeting.arrive_and_drop(); });
     for (int i = 0; i < 2; ++i)
       scope.spawn([&] {
-        all.arrive_and_wait();
-        all.arrive_and_wait();
-        ++through;
+        meeting.arrive_and_wait();
+        meeting.arrive_and_wait();
+        ++passed;
       });
   });
-  EXPECT_EQ(through.load(), 2);
+  EXPECT_EQ(passed.load(), 2);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The queue of one worker: random operations against std::deque, and owners against thieves on real threads.
-#include "trimtab/tasks/task_deque.hpp"
+#include "trimtab/tasks/core/task_deque.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,9 +20,9 @@ using offering = task_deque::offering;
 
 class deques : public ::testing::TestWithParam<offering> {};
 std::string name_of_offering(const ::testing::TestParamInfo<offering>& info) {
-  return info.param == offering::never ? "never" : info.param == offering::on_demand ? "on_demand" : "periodic";
+  return info.param == offering::disabled ? "never" : info.param == offering::on_demand ? "on_demand" : "periodic";
 }
-INSTANTIATE_TEST_SUITE_P(tasks, deques, ::testing::Values(offering::never, offering::on_demand, offering::periodic),
+INSTANTIATE_TEST_SUITE_P(tasks, deques, ::testing::Values(offering::disabled, offering::on_demand, offering::periodic),
                          name_of_offering);
 
 // Front: the oldest.
@@ -53,34 +53,34 @@ TEST_P(deques, random_operations_agree_with_a_deque) {
           case 2: {
             if (model.empty()) break;
             // Wherever it lies, offered or not.
-            const auto which = model.begin() + static_cast<std::ptrdiff_t>(random() % model.size());
-            ASSERT_TRUE(tested.take(**which));
-            ASSERT_FALSE(tested.take(**which));
-            model.erase(which);
+            const auto index = model.begin() + static_cast<std::ptrdiff_t>(random() % model.size());
+            ASSERT_TRUE(tested.claim(**index));
+            ASSERT_FALSE(tested.claim(**index));
+            model.erase(index);
             break;
           }
           case 3: {
-            std::array<task*, 8> into{};
-            const std::size_t count = tested.steal(into.data(), 1 + random() % into.size());
+            std::array<task*, 8> batch{};
+            const std::size_t count = tested.steal(batch.data(), 1 + random() % batch.size());
             ASSERT_LE(count, model.size());
             for (std::size_t i = 0; i < count; ++i) {
-              ASSERT_EQ(into[i], model.front());
+              ASSERT_EQ(batch[i], model.front());
               model.pop_front();
             }
             break;
           }
           case 4:
-            tested.ask();
+            tested.request_offer();
             break;
           case 5:
             // What is offered may be holes only.
             tested.raid();
             break;
           default: {
-            const auto is_newest = [&](task& each) { return &each == &tasks[pushed - 1]; };
-            task* const found = tested.take_newest_if(is_newest, is_offered);
-            if (found != nullptr) {
-              ASSERT_EQ(found, model.back());
+            const auto is_newest = [&](task& item) { return &item == &tasks[pushed - 1]; };
+            task* const item = tested.take_newest_if(is_newest, is_offered);
+            if (item != nullptr) {
+              ASSERT_EQ(item, model.back());
               model.pop_back();
             }
           }
@@ -96,11 +96,11 @@ TEST_P(deques, who_was_asked_offers) {
   task_deque tested(GetParam());
   std::array<task, 8> tasks;
   for (std::size_t i = 0; i < 4; ++i) tested.push(tasks[i]);
-  std::array<task*, 8> into{};
-  while (tested.steal(into.data(), into.size()) != 0) {
+  std::array<task*, 8> batch{};
+  while (tested.steal(batch.data(), batch.size()) != 0) {
   }
   tested.push(tasks[4]);
-  tested.ask();
+  tested.request_offer();
   EXPECT_TRUE(tested.push(tasks[5]));
   EXPECT_TRUE(tested.is_offering());
 }
@@ -114,17 +114,17 @@ TEST_P(deques, each_task_is_taken_once_by_an_owner_or_thieves) {
   task_deque tested(GetParam(), 4);
   std::vector<task> tasks(count);
   std::vector<std::atomic<int>> times(count);
-  std::atomic<bool> is_over{false};
-  const auto took = [&](const task* which) { times[static_cast<std::size_t>(which - tasks.data())] += 1; };
+  std::atomic<bool> has_ended{false};
+  const auto took = [&](const task* item) { times[static_cast<std::size_t>(item - tasks.data())] += 1; };
   std::vector<std::thread> thieves;
   for (std::uint64_t t = 0; t < 2; ++t)
     thieves.emplace_back([&, t] {
       std::mt19937_64 random(t);
-      std::array<task*, 8> into{};
-      while (!is_over.load()) {
-        const std::size_t stolen = tested.steal(into.data(), 1 + random() % into.size());
-        for (std::size_t i = 0; i < stolen; ++i) took(into[i]);
-        if (stolen == 0 && random() % 8 == 0) tested.ask();
+      std::array<task*, 8> batch{};
+      while (!has_ended.load()) {
+        const std::size_t stolen = tested.steal(batch.data(), 1 + random() % batch.size());
+        for (std::size_t i = 0; i < stolen; ++i) took(batch[i]);
+        if (stolen == 0 && random() % 8 == 0) tested.request_offer();
         if (stolen == 0 && random() % 64 == 0) tested.raid();
         if (stolen == 0 && random() % 256 == 0) std::this_thread::yield();
       }
@@ -133,19 +133,19 @@ TEST_P(deques, each_task_is_taken_once_by_an_owner_or_thieves) {
   bool is_offered = false;
   std::size_t pushed = 0;
   while (pushed < count || tested.size() != 0) {
-    const std::uint64_t what = random() % 8;
-    if (what < 4 && pushed < count) {
+    const std::uint64_t operation = random() % 8;
+    if (operation < 4 && pushed < count) {
       tested.push(tasks[pushed++]);
-    } else if (what == 4) {
-      if (task* const found = tested.pop_oldest(is_offered)) took(found);
-    } else if (what == 5 && pushed > 0) {
+    } else if (operation == 4) {
+      if (task* const item = tested.pop_oldest(is_offered)) took(item);
+    } else if (operation == 5 && pushed > 0) {
       task& wanted = tasks[pushed - 1 - random() % std::min<std::size_t>(pushed, 8)];
-      if (tested.take(wanted)) took(&wanted);
-    } else if (task* const found = tested.pop_newest(is_offered)) {
-      took(found);
+      if (tested.claim(wanted)) took(&wanted);
+    } else if (task* const item = tested.pop_newest(is_offered)) {
+      took(item);
     }
   }
-  is_over = true;
+  has_ended = true;
   for (std::thread& each : thieves) each.join();
   for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(times[i].load(), 1) << "task " << i;
 }
@@ -154,8 +154,8 @@ TEST_P(deques, each_task_is_taken_once_by_an_owner_or_thieves) {
 struct filled {
   void push(std::size_t count) {
     for (; count > 0; --count) {
-      made.push_back(std::make_unique<task>());
-      deque.push(*made.back());
+      created.push_back(std::make_unique<task>());
+      deque.push(*created.back());
     }
   }
   // Until all are offered.
@@ -165,59 +165,59 @@ struct filled {
   }
   // All that are left come out, the newest first.
   void expect_the_newest_first(std::size_t count) {
-    ASSERT_LE(count, made.size());
-    for (std::size_t i = made.size(); count > 0; --count) {
+    ASSERT_LE(count, created.size());
+    for (std::size_t i = created.size(); count > 0; --count) {
       bool is_offered = false;
-      ASSERT_EQ(deque.pop_newest(is_offered), made[--i].get()) << i;
+      ASSERT_EQ(deque.pop_newest(is_offered), created[--i].get()) << i;
     }
     bool is_offered = false;
     EXPECT_EQ(deque.pop_newest(is_offered), nullptr);
   }
 
-  std::vector<std::unique_ptr<task>> made;
+  std::vector<std::unique_ptr<task>> created;
   task_deque deque{task_deque::offering::on_demand, 16};
 };
 
 TEST(task_deque, grows_after_all_was_offered_and_taken_back) {
   for (std::size_t first = 1; first <= 16; ++first) {
-    filled here;
-    here.push(first);
-    here.be_raided();
+    filled queue;
+    queue.push(first);
+    queue.be_raided();
     bool is_offered = false;
-    ASSERT_EQ(here.deque.pop_newest(is_offered), here.made.back().get());
-    here.made.pop_back();
-    here.push(40);
-    here.expect_the_newest_first(first - 1 + 40);
+    ASSERT_EQ(queue.deque.pop_newest(is_offered), queue.created.back().get());
+    queue.created.pop_back();
+    queue.push(40);
+    queue.expect_the_newest_first(first - 1 + 40);
   }
 }
 
 TEST(task_deque, thieves_take_the_oldest_half_of_what_is_offered) {
-  filled here;
-  here.push(9);
-  here.be_raided();
+  filled queue;
+  queue.push(9);
+  queue.be_raided();
   task* stolen[16];
-  ASSERT_EQ(here.deque.steal(stolen, 16), 5u);
-  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(stolen[i], here.made[i].get());
-  here.expect_the_newest_first(4);
+  ASSERT_EQ(queue.deque.steal(stolen, 16), 5u);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(stolen[i], queue.created[i].get());
+  queue.expect_the_newest_first(4);
 }
 
 TEST(task_deque, a_raid_leaves_the_owner_its_newer_half) {
-  filled here;
-  here.push(9);  // the first is offered
-  ASSERT_TRUE(here.deque.raid());
+  filled queue;
+  queue.push(9);  // the first is offered
+  ASSERT_TRUE(queue.deque.raid());
   task* stolen[16];
-  ASSERT_EQ(here.deque.steal(stolen, 16), 3u);  // of 1 + 4
-  here.expect_the_newest_first(6);
+  ASSERT_EQ(queue.deque.steal(stolen, 16), 3u);  // of 1 + 4
+  queue.expect_the_newest_first(6);
 }
 
 TEST(task_deque, offers_only_so_many_at_once) {
-  filled here;
-  here.push(5000);
-  here.deque.ask();
-  here.push(1);
+  filled queue;
+  queue.push(5000);
+  queue.deque.request_offer();
+  queue.push(1);
   std::vector<task*> stolen(5000);
-  EXPECT_LE(here.deque.steal(stolen.data(), stolen.size()), 513u);
-  EXPECT_TRUE(here.deque.is_offering());
+  EXPECT_LE(queue.deque.steal(stolen.data(), stolen.size()), 513u);
+  EXPECT_TRUE(queue.deque.is_offering());
 }
 
 // The first stays, and of the others only the newest ones: what was taken between them takes no room for long.
@@ -228,7 +228,7 @@ TEST_P(deques, holes_do_not_make_it_grow) {
   for (std::size_t i = 0; i < count; ++i) {
     tested.push(tasks[i]);
     if (i > kept) {
-      ASSERT_TRUE(tested.take(tasks[i - kept])) << i;
+      ASSERT_TRUE(tested.claim(tasks[i - kept])) << i;
     }
   }
   EXPECT_LE(tested.capacity(), 64u);
@@ -241,40 +241,40 @@ TEST_P(deques, holes_do_not_make_it_grow) {
 
 // Who sleeps only while a queue is empty must not be kept awake by holes that a busy owner has left.
 TEST(task_deque, a_raid_drops_the_holes_that_are_left) {
-  filled here;
-  here.push(3);  // the first is offered
-  ASSERT_TRUE(here.deque.take(*here.made[1]));
-  ASSERT_TRUE(here.deque.take(*here.made[2]));
+  filled queue;
+  queue.push(3);  // the first is offered
+  ASSERT_TRUE(queue.deque.claim(*queue.created[1]));
+  ASSERT_TRUE(queue.deque.claim(*queue.created[2]));
   task* stolen[4];
-  ASSERT_EQ(here.deque.steal(stolen, 4), 1u);
-  EXPECT_EQ(here.deque.tasks(), 0u);
-  ASSERT_EQ(here.deque.size(), 1u);
-  EXPECT_FALSE(here.deque.raid());
-  EXPECT_EQ(here.deque.size(), 0u);
+  ASSERT_EQ(queue.deque.steal(stolen, 4), 1u);
+  EXPECT_EQ(queue.deque.tasks(), 0u);
+  ASSERT_EQ(queue.deque.size(), 1u);
+  EXPECT_FALSE(queue.deque.raid());
+  EXPECT_EQ(queue.deque.size(), 0u);
 }
 
 TEST(task_deque, a_thief_skips_what_was_taken_from_the_middle_of_the_offer) {
-  filled here;
-  here.push(8);
-  here.be_raided();
-  for (const std::size_t which : {2u, 5u, 4u}) ASSERT_TRUE(here.deque.take(*here.made[which]));
+  filled queue;
+  queue.push(8);
+  queue.be_raided();
+  for (const std::size_t which : {2u, 5u, 4u}) ASSERT_TRUE(queue.deque.claim(*queue.created[which]));
   task* stolen[16];
   std::size_t count = 0;
-  while (const std::size_t more = here.deque.steal(stolen + count, 16 - count)) count += more;
+  while (const std::size_t extra = queue.deque.steal(stolen + count, 16 - count)) count += extra;
   ASSERT_EQ(count, 5u);
   constexpr std::size_t left[] = {0, 1, 3, 6, 7};
-  for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(stolen[i], here.made[left[i]].get());
-  EXPECT_EQ(here.deque.size(), 0u);
+  for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(stolen[i], queue.created[left[i]].get());
+  EXPECT_EQ(queue.deque.size(), 0u);
 }
 
 TEST_P(deques, who_takes_its_newest_offers_what_is_left) {
   task_deque tested(GetParam());
   std::array<task, 8> tasks;
   for (task& each : tasks) tested.push(each);
-  std::array<task*, 8> into{};
-  while (tested.steal(into.data(), into.size()) != 0) {
+  std::array<task*, 8> batch{};
+  while (tested.steal(batch.data(), batch.size()) != 0) {
   }
-  if (GetParam() != offering::on_demand) tested.ask();
+  if (GetParam() != offering::on_demand) tested.request_offer();
   bool is_offered = false;
   ASSERT_NE(tested.take_newest_if([](task&) { return true; }, is_offered), nullptr);
   EXPECT_TRUE(is_offered);

@@ -1,24 +1,24 @@
-#include "trimtab/tasks/task_scope.hpp"
+#include "trimtab/tasks/core/task_scope.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <stdexcept>
 
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
+#include "trimtab/tasks/futures/async.hpp"
 
 namespace trimtab::tasks {
 namespace {
 
 class scopes : public ::testing::TestWithParam<std::uint32_t> {
  protected:
-  runtime here{{.workers = GetParam()}};
+  runtime rt{{.workers = GetParam()}};
 };
 INSTANTIATE_TEST_SUITE_P(tasks, scopes, ::testing::Values(1, 2, 5));
 
 TEST_P(scopes, all_members_end_before_wait_does) {
-  here.run([] {
+  rt.run([] {
     task_scope scope;
     for (int round = 0; round < 200; ++round) {
       std::atomic<int> runs{0};
@@ -38,7 +38,7 @@ void grow(task_scope& scope, std::atomic<int>& runs, int depth) {
 TEST_P(scopes, members_spawn_members) {
   for (int round = 0; round < 50; ++round) {
     std::atomic<int> runs{0};
-    here.run([&] {
+    rt.run([&] {
       task_scope scope;
       grow(scope, runs, 6);
     });
@@ -47,7 +47,7 @@ TEST_P(scopes, members_spawn_members) {
 }
 
 TEST_P(scopes, the_first_exception_is_thrown_by_wait) {
-  here.run([] {
+  rt.run([] {
     task_scope scope;
     std::atomic<int> runs{0};
     for (int i = 0; i < 20; ++i)
@@ -62,7 +62,7 @@ TEST_P(scopes, the_first_exception_is_thrown_by_wait) {
 }
 
 TEST_P(scopes, an_exception_leaves_the_block_of_a_scope_that_nobody_waits_for) {
-  here.run([] {
+  rt.run([] {
     int runs = 0;
     EXPECT_THROW(
         {
@@ -76,7 +76,7 @@ TEST_P(scopes, an_exception_leaves_the_block_of_a_scope_that_nobody_waits_for) {
 }
 
 TEST_P(scopes, an_exception_that_leaves_the_block_already_goes_on) {
-  here.run([] {
+  rt.run([] {
     EXPECT_THROW(
         {
           task_scope scope;
@@ -105,7 +105,7 @@ TEST_P(scopes, an_exception_that_leaves_the_block_already_goes_on) {
 }
 
 TEST_P(scopes, an_exception_after_wait_has_thrown_one_is_thrown_too) {
-  here.run([] {
+  rt.run([] {
     task_scope scope;
     for (int round = 0; round < 3; ++round) {
       scope.spawn([] { throw std::runtime_error("x"); });
@@ -115,15 +115,15 @@ TEST_P(scopes, an_exception_after_wait_has_thrown_one_is_thrown_too) {
 }
 
 TEST_P(scopes, members_that_wait_for_each_other) {
-  here.run([] {
+  rt.run([] {
     for (int round = 0; round < 50; ++round) {
-      promise<int> given;
-      auto taken = given.get_future().share();
+      promise<int> source;
+      auto input = source.get_future().share();
       std::atomic<int> sum{0};
       task_scope scope;
-      for (int i = 0; i < 10; ++i) scope.spawn([&, taken] { sum += taken.get(); });
-      scope.spawn([&] { given.set_value(round); });
-      for (int i = 0; i < 10; ++i) scope.spawn([&, taken] { sum += taken.get(); });
+      for (int i = 0; i < 10; ++i) scope.spawn([&, input] { sum += input.get(); });
+      scope.spawn([&] { source.set_value(round); });
+      for (int i = 0; i < 10; ++i) scope.spawn([&, input] { sum += input.get(); });
       scope.wait();
       EXPECT_EQ(sum.load(), 20 * round);
     }
@@ -140,7 +140,7 @@ TEST_P(scopes, from_a_thread_that_is_no_worker) {
 }
 
 TEST_P(scopes, what_has_not_begun_is_dropped_after_stop) {
-  here.run([] {
+  rt.run([] {
     int runs = 0;
     task_scope scope;
     scope.request_stop();

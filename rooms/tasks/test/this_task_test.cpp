@@ -1,5 +1,5 @@
 // this_task::get_id, name and stop_token; stop tokens of coroutines.
-#include "trimtab/tasks/this_task.hpp"
+#include "trimtab/tasks/core/this_task.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "on_policies.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/await_future.hpp"
-#include "trimtab/tasks/coroutine_fork.hpp"
-#include "trimtab/tasks/invoke.hpp"
-#include "trimtab/tasks/latch.hpp"
-#include "trimtab/tasks/mutex.hpp"
-#include "trimtab/tasks/timer.hpp"
+#include "trimtab/tasks/core/invoke.hpp"
+#include "trimtab/tasks/coroutines/await_future.hpp"
+#include "trimtab/tasks/coroutines/coroutine_fork.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/sync/latch.hpp"
+#include "trimtab/tasks/sync/mutex.hpp"
+#include "trimtab/tasks/sync/timer.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -29,26 +29,26 @@ class this_tasks : public on_a_runtime {};
 INSTANTIATE_TEST_SUITE_P(tasks, this_tasks, all_policies({1, 2, 5}), name_of_case);
 
 TEST_P(this_tasks, have_identities_of_their_own_that_outlast_waits) {
-  here.run([] {
+  rt.run([] {
     constexpr int count = 50;
     std::mutex lock;
-    std::set<task_id> all;
+    std::set<task_id> ids;
     int changed = 0;
     latch everybody(count);
     std::vector<future<void>> ends;
     for (int i = 0; i < count; ++i)
       ends.push_back(async([&] {
-        const task_id own = this_task::get_id();
+        const task_id own_id = this_task::get_id();
         everybody.arrive_and_wait();
         this_task::yield();
         const std::lock_guard guard(lock);
-        all.insert(own);
-        changed += this_task::get_id() != own;
+        ids.insert(own_id);
+        changed += this_task::get_id() != own_id;
       }));
-    for (auto& each : ends) each.get();
-    EXPECT_EQ(all.size(), count);
-    EXPECT_FALSE(all.contains(this_task::get_id()));
-    EXPECT_FALSE(all.contains(task_id()));
+    for (auto& element : ends) element.get();
+    EXPECT_EQ(ids.size(), count);
+    EXPECT_FALSE(ids.contains(this_task::get_id()));
+    EXPECT_FALSE(ids.contains(task_id()));
     EXPECT_EQ(changed, 0);
   });
 }
@@ -56,37 +56,37 @@ TEST_P(this_tasks, have_identities_of_their_own_that_outlast_waits) {
 // Two that run beside each other, as forks may.
 TEST_P(this_tasks, beside_each_other_have_two_identities) {
   // Where forks are not stolen nothing runs beside anything.
-  if (here.workers() == 1 || here.policy() == policy::static_priority) return;
-  here.run([] {
+  if (rt.workers() == 1 || rt.policy() == policy::static_priority) return;
+  rt.run([] {
     std::atomic<int> arrived{0};
-    task_id both[2];
-    const auto meets = [&](task_id& mine) {
-      mine = this_task::get_id();
+    task_id ids[2];
+    const auto meets = [&](task_id& id) {
+      id = this_task::get_id();
       ++arrived;
       while (arrived.load() < 2) std::this_thread::yield();
     };
-    invoke([&] { meets(both[0]); }, [&] { meets(both[1]); });
-    EXPECT_NE(both[0], both[1]);
+    invoke([&] { meets(ids[0]); }, [&] { meets(ids[1]); });
+    EXPECT_NE(ids[0], ids[1]);
   });
 }
 
 co_task<> waits_and_looks(latch& opened, std::atomic<int>& wrong, std::atomic<long>& sum) {
-  const task_id before = this_task::get_id();
-  const auto in_callee = [](latch& of, std::atomic<int>& changed) -> co_task<> {
-    const task_id mine = this_task::get_id();
+  const task_id first_id = this_task::get_id();
+  const auto in_callee = [](latch& gate, std::atomic<int>& changed) -> co_task<> {
+    const task_id own_id = this_task::get_id();
     co_await after(std::chrono::microseconds(50));
-    co_await of.wait_async();
-    changed += this_task::get_id() != mine;
+    co_await gate.wait_async();
+    changed += this_task::get_id() != own_id;
   };
-  const auto in_fork = [](latch& of) -> co_task<int> {
-    co_await of.wait_async();
+  const auto in_fork = [](latch& gate) -> co_task<int> {
+    co_await gate.wait_async();
     co_return 1;
   };
   auto forked = fork(in_fork(opened));
   co_await in_callee(opened, wrong);
-  wrong += this_task::get_id() != before;
+  wrong += this_task::get_id() != first_id;
   sum += co_await forked;
-  wrong += this_task::get_id() != before;
+  wrong += this_task::get_id() != first_id;
 }
 
 TEST_P(this_tasks, that_are_coroutines_keep_their_identity) {
@@ -94,10 +94,10 @@ TEST_P(this_tasks, that_are_coroutines_keep_their_identity) {
   std::atomic<long> sum{0};
   for (int round = 0; round < 20; ++round) {
     latch opened(1);
-    std::vector<future<void>> all;
-    for (int i = 0; i < 10; ++i) all.push_back(spawn(waits_and_looks(opened, wrong, sum)));
+    std::vector<future<void>> futures;
+    for (int i = 0; i < 10; ++i) futures.push_back(spawn(waits_and_looks(opened, wrong, sum)));
     async([&] { opened.count_down(); }).get();
-    for (auto& each : all) each.get();
+    for (auto& element : futures) element.get();
   }
   EXPECT_EQ(wrong.load(), 0);
   EXPECT_EQ(sum.load(), 200);
@@ -107,17 +107,17 @@ const annotation named("solver");
 
 co_task<std::string> its_name() {
   const auto forked = []() -> co_task<std::string> { co_return this_task::name(); };
-  auto other = fork(forked());
+  auto second = fork(forked());
   co_await after(std::chrono::microseconds(10));
-  const std::string of_fork = co_await other;
-  const std::string own = this_task::name();
-  co_return own + "," + of_fork;
+  const std::string of_fork = co_await second;
+  const std::string own_name = this_task::name();
+  co_return own_name + "," + of_fork;
 }
 
 TEST_P(this_tasks, have_the_names_that_they_were_given) {
-  EXPECT_EQ(async({.what = &named}, [] { return std::string(this_task::name()); }).get(), "solver");
+  EXPECT_EQ(async({.name = &named}, [] { return std::string(this_task::name()); }).get(), "solver");
   EXPECT_EQ(async([] { return std::string(this_task::name()); }).get(), "");
-  EXPECT_EQ(spawn({.what = &named}, its_name()).get(), "solver,solver");
+  EXPECT_EQ(spawn({.name = &named}, its_name()).get(), "solver,solver");
   EXPECT_EQ(spawn(its_name()).get(), ",");
   EXPECT_STREQ(this_task::name(), "");
 }
@@ -150,17 +150,17 @@ TEST_P(this_tasks, that_are_coroutines_have_the_token_they_were_spawned_with) {
 TEST_P(this_tasks, of_async_have_the_token_they_were_given) {
   std::stop_source source;
   latch gate(1);
-  const auto own = [&] { return this_task::stop_token() == source.get_token(); };
-  future<bool> given = async(source.get_token(), [&] {
-    const bool before = own();
+  const auto self_id = [&] { return this_task::stop_token() == source.get_token(); };
+  future<bool> input = async(source.get_token(), [&] {
+    const bool had_stop = self_id();
     // Other tasks run here meanwhile, and on top of this one.
     gate.wait();
-    const bool others = async([&] { return own(); }).get() || async(std::stop_source().get_token(), own).get();
-    return before && !others && own();
+    const bool has_token = async([&] { return self_id(); }).get() || async(std::stop_source().get_token(), self_id).get();
+    return had_stop && !has_token && self_id();
   });
-  EXPECT_FALSE(async(own).get());
+  EXPECT_FALSE(async(self_id).get());
   gate.count_down();
-  EXPECT_TRUE(given.get());
+  EXPECT_TRUE(input.get());
   latch begun(1);
   future<void> until_stopped = async(source.get_token(), [&] {
     begun.count_down();
@@ -177,11 +177,11 @@ TEST_P(this_tasks, that_are_told_to_stop_before_do_not_begin) {
   source.request_stop();
   bool is_run = false;
   auto kept = std::make_shared<int>(1);
-  const auto runs = [](bool& into, std::shared_ptr<int>) -> co_task<int> {
-    into = true;
+  const auto runs = [](bool& flag, std::shared_ptr<int>) -> co_task<int> {
+    flag = true;
     co_return 1;
   };
-  EXPECT_THROW(spawn({.what = &named}, source.get_token(), runs(is_run, kept)).get(), stopped);
+  EXPECT_THROW(spawn({.name = &named}, source.get_token(), runs(is_run, kept)).get(), stopped);
   EXPECT_FALSE(is_run);
   EXPECT_EQ(kept.use_count(), 1);
   EXPECT_EQ(spawn(std::stop_source().get_token(), runs(is_run, kept)).get(), 1);
@@ -189,16 +189,16 @@ TEST_P(this_tasks, that_are_told_to_stop_before_do_not_begin) {
 
 TEST(task_identity, is_what_std_thread_id_is) {
   EXPECT_EQ(task_id(), task_id());
-  const task_id mine = this_task::get_id();
-  EXPECT_EQ(this_task::get_id(), mine);
-  EXPECT_NE(mine, task_id());
-  task_id other;
-  std::thread([&] { other = this_task::get_id(); }).join();
-  EXPECT_NE(mine, other);
-  EXPECT_TRUE(mine < other || other < mine);
-  EXPECT_EQ((std::unordered_set<task_id>{mine, other, mine}.size()), 2u);
+  const task_id own_id = this_task::get_id();
+  EXPECT_EQ(this_task::get_id(), own_id);
+  EXPECT_NE(own_id, task_id());
+  task_id second;
+  std::thread([&] { second = this_task::get_id(); }).join();
+  EXPECT_NE(own_id, second);
+  EXPECT_TRUE(own_id < second || second < own_id);
+  EXPECT_EQ((std::unordered_set<task_id>{own_id, second, own_id}.size()), 2u);
   std::ostringstream text;
-  text << mine;
+  text << own_id;
   EXPECT_GT(std::stoul(text.str()), 0u);
 }
 

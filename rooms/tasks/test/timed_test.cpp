@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "on_policies.hpp"
-#include "trimtab/tasks/async.hpp"
-#include "trimtab/tasks/channel.hpp"
-#include "trimtab/tasks/shared_mutex.hpp"
+#include "trimtab/tasks/futures/async.hpp"
+#include "trimtab/tasks/sync/channel.hpp"
+#include "trimtab/tasks/sync/shared_mutex.hpp"
 
 namespace trimtab::tasks {
 namespace {
@@ -21,7 +21,7 @@ class timed_primitives : public on_a_runtime {};
 INSTANTIATE_TEST_SUITE_P(tasks, timed_primitives, all_policies({1, 2, 5}), name_of_case);
 
 TEST_P(timed_primitives, a_shared_mutex_is_had_in_time_or_not) {
-  here.run([] {
+  rt.run([] {
     shared_mutex lock;
     lock.lock();
     const auto began = std::chrono::steady_clock::now();
@@ -37,22 +37,22 @@ TEST_P(timed_primitives, a_shared_mutex_is_had_in_time_or_not) {
     EXPECT_FALSE(async([&] { return lock.try_lock_until(std::chrono::steady_clock::now() + 1ms); }).get());
     lock.unlock_shared();
     lock.unlock_shared();
-    const std::unique_lock<shared_mutex> all(lock, 1h);
-    EXPECT_TRUE(all.owns_lock());
+    const std::unique_lock<shared_mutex> exclusive(lock, 1h);
+    EXPECT_TRUE(exclusive.owns_lock());
   });
 }
 
 // A writer that gives up lets the readers go on that came after it, though somebody still reads.
 TEST_P(timed_primitives, readers_behind_a_writer_that_gives_up_go_on) {
-  here.run([] {
+  rt.run([] {
     shared_mutex lock;
     lock.lock_shared();
     // Again where the writer gave up before it was seen to wait: the machine has others to serve.
-    for (bool is_seen = false; !is_seen;) {
+    for (bool is_visible = false; !is_visible;) {
       future<bool> writer = async([&] { return lock.try_lock_for(20ms); });
-      while (!is_seen && !writer.ready()) {
-        is_seen = !lock.try_lock_shared();
-        if (!is_seen) lock.unlock_shared();
+      while (!is_visible && !writer.ready()) {
+        is_visible = !lock.try_lock_shared();
+        if (!is_visible) lock.unlock_shared();
         this_task::yield();
       }
       future<void> reader = async([&] {
@@ -70,10 +70,10 @@ TEST_P(timed_primitives, readers_behind_a_writer_that_gives_up_go_on) {
 TEST_P(timed_primitives, a_shared_mutex_that_is_wanted_by_many_for_short_times) {
   shared_mutex lock;
   std::atomic<int> readers{0}, writers{0}, wrong{0};
-  here.run([&] {
-    std::vector<future<void>> all;
+  rt.run([&] {
+    std::vector<future<void>> futures;
     for (int i = 0; i < 60; ++i)
-      all.push_back(async([&, i] {
+      futures.push_back(async([&, i] {
         for (int round = 0; round < 10; ++round) {
           const auto time = std::chrono::microseconds((i * 13 + round * 7) % 50);
           if (i % 3 == 0) {
@@ -92,7 +92,7 @@ TEST_P(timed_primitives, a_shared_mutex_that_is_wanted_by_many_for_short_times) 
           }
         }
       }));
-    for (auto& each : all) each.get();
+    for (auto& element : futures) element.get();
     EXPECT_TRUE(lock.try_lock());
     lock.unlock();
   });
@@ -100,7 +100,7 @@ TEST_P(timed_primitives, a_shared_mutex_that_is_wanted_by_many_for_short_times) 
 }
 
 TEST_P(timed_primitives, a_channel_takes_and_gives_in_time_or_not) {
-  here.run([] {
+  rt.run([] {
     channel<std::unique_ptr<int>> line(1);
     EXPECT_EQ(line.try_receive_for(1ms), std::nullopt);
     EXPECT_TRUE(line.try_send_for(std::make_unique<int>(1), 1ms));
@@ -124,12 +124,12 @@ TEST_P(timed_primitives, a_channel_takes_and_gives_in_time_or_not) {
 TEST_P(timed_primitives, a_channel_of_short_times_loses_nothing) {
   for (const std::size_t capacity : {0u, 3u}) {
     channel<int> line(capacity);
-    std::atomic<long> sent{0}, got{0};
+    std::atomic<long> sent{0}, received{0};
     std::atomic<int> senders{8};
-    here.run([&] {
-      std::vector<future<void>> all;
+    rt.run([&] {
+      std::vector<future<void>> futures;
       for (int i = 0; i < 8; ++i)
-        all.push_back(async([&, i] {
+        futures.push_back(async([&, i] {
           for (int round = 0; round < 50; ++round) {
             int value = 100 * i + round;
             if (line.try_send_for(std::move(value), std::chrono::microseconds(round % 40))) sent += 100 * i + round;
@@ -137,17 +137,17 @@ TEST_P(timed_primitives, a_channel_of_short_times_loses_nothing) {
           if (senders.fetch_sub(1) == 1) line.close();
         }));
       for (int i = 0; i < 4; ++i)
-        all.push_back(async([&] {
+        futures.push_back(async([&] {
           while (!line.is_closed() || capacity != 0) {
             const std::optional<int> value = line.try_receive_for(std::chrono::microseconds(30));
-            if (value) got += *value;
+            if (value) received += *value;
             if (!value && line.is_closed()) break;
           }
         }));
-      for (auto& each : all) each.get();
-      while (const std::optional<int> value = line.try_receive()) got += *value;
+      for (auto& element : futures) element.get();
+      while (const std::optional<int> value = line.try_receive()) received += *value;
     });
-    EXPECT_EQ(sent.load(), got.load());
+    EXPECT_EQ(sent.load(), received.load());
   }
 }
 

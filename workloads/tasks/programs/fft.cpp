@@ -10,30 +10,30 @@ namespace programs::fft {
 using number = std::complex<double>;
 constexpr std::int64_t grain = 512;
 
-// from: `count` numbers, `stride` apart; into: their transform, in order.
+// source: `count` numbers, `stride` apart; target: their transform, in order.
 template <class how>
-void transform(const number* from, number* into, std::int64_t count, std::int64_t stride) {
+void transform(const number* source, number* target, std::int64_t count, std::int64_t stride) {
   if (count == 1) {
-    *into = *from;
+    *target = *source;
     return;
   }
   const std::int64_t half = count / 2;
-  const auto even = [=] { transform<how>(from, into, half, 2 * stride); };
-  const auto odd = [=] { transform<how>(from + stride, into + half, half, 2 * stride); };
+  const auto even_part = [=] { transform<how>(source, target, half, 2 * stride); };
+  const auto odd = [=] { transform<how>(source + stride, target + half, half, 2 * stride); };
   if (count > grain) {
-    auto other = how::async(even);
+    auto second = how::async(even_part);
     odd();
-    other.get();
+    second.get();
   } else {
-    even();
+    even_part();
     odd();
   }
   const number step = std::polar(1.0, -2 * std::numbers::pi / static_cast<double>(count));
   number turn = 1;
   for (std::int64_t k = 0; k < half; ++k) {
-    const number a = into[k], b = turn * into[k + half];
-    into[k] = a + b;
-    into[k + half] = a - b;
+    const number a = target[k], b = turn * target[k + half];
+    target[k] = a + b;
+    target[k + half] = a - b;
     turn *= step;
   }
 }

@@ -17,41 +17,41 @@ struct village {
   int healthy, waiting = 0;
   std::int64_t treated = 0, sent = 0;
   int sent_now = 0;
-  std::vector<std::unique_ptr<village>> below;
+  std::vector<std::unique_ptr<village>> children;
 };
 
-void step(village& here) {
+void step(village& home) {
   int ill = 0;
-  for (int i = 0; i < here.healthy; ++i) ill += here.random.below(100) < 12;
-  here.healthy -= ill;
-  here.waiting += ill;
-  for (const auto& each : here.below) here.waiting += each->sent_now;
-  here.sent_now = 0;
-  for (int i = 0; i < treated_in_a_step && here.waiting > 0; ++i) {
-    here.waiting -= 1;
-    if (here.random.below(10) == 0) {
-      here.sent_now += 1;
-      here.sent += 1;
+  for (int i = 0; i < home.healthy; ++i) ill += home.random.random_below(100) < 12;
+  home.healthy -= ill;
+  home.waiting += ill;
+  for (const auto& element : home.children) home.waiting += element->sent_now;
+  home.sent_now = 0;
+  for (int i = 0; i < treated_in_a_step && home.waiting > 0; ++i) {
+    home.waiting -= 1;
+    if (home.random.random_below(10) == 0) {
+      home.sent_now += 1;
+      home.sent += 1;
     } else {
-      here.treated += 1;
+      home.treated += 1;
     }
-    here.healthy += 1;
+    home.healthy += 1;
   }
 }
 
 template <class how>
-void simulate(village& here) {
-  const auto later = [](village& which) { return [&which] { simulate<how>(which); }; };
-  std::vector<decltype(how::async(later(here)))> tasks;
-  for (const auto& each : here.below) tasks.push_back(how::async(later(*each)));
+void simulate(village& home) {
+  const auto deferred = [](village& home) { return [&home] { simulate<how>(home); }; };
+  std::vector<decltype(how::async(deferred(home)))> tasks;
+  for (const auto& element : home.children) tasks.push_back(how::async(deferred(*element)));
   get_all(tasks);
-  step(here);
+  step(home);
 }
 
-std::int64_t sum(const village& here) {
-  std::int64_t found = here.treated * 3 + here.sent * 7 + here.waiting;
-  for (const auto& each : here.below) found = found * 31 + sum(*each);
-  return found;
+std::int64_t sum(const village& home) {
+  std::int64_t total = home.treated * 3 + home.sent * 7 + home.waiting;
+  for (const auto& element : home.children) total = total * 31 + sum(*element);
+  return total;
 }
 
 template <class how>

@@ -11,7 +11,7 @@
 
 namespace {
 
-const programs::program* const all[] = {
+const programs::program* const all_programs[] = {
     &programs::alignment_program, &programs::fft_program,      &programs::fib_program,     &programs::floorplan_program,
     &programs::health_program,    &programs::intersim_program, &programs::nqueens_program, &programs::pyramids_program,
     &programs::qap_program,       &programs::round_program,    &programs::sort_program,    &programs::sparselu_program,
@@ -20,9 +20,9 @@ const programs::program* const all[] = {
 // The program that the first argument names; ends with code 2 where it names none.
 const programs::program& chosen(const char* name) {
   std::string names;
-  for (const programs::program* const each : all) {
-    if (name != nullptr && std::strcmp(name, each->name) == 0) return *each;
-    names.append(names.empty() ? "" : ", ").append(each->name);
+  for (const programs::program* const element : all_programs) {
+    if (name != nullptr && std::strcmp(name, element->name) == 0) return *element;
+    names.append(names.empty() ? "" : ", ").append(element->name);
   }
   std::fprintf(stderr, "task_programs: expected a program (%s), found '%s'\n", names.c_str(), name == nullptr ? "" : name);
   std::exit(2);

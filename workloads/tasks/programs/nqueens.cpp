@@ -19,18 +19,18 @@ struct board {
 };
 
 template <class how>
-std::int64_t solutions(const board& from) {
-  if (from.row == from.size) return 1;
-  std::int64_t found = 0;
-  if (from.row >= task_rows) {
-    from.each_free([&](const board& next) { found += solutions<how>(next); });
-    return found;
+std::int64_t solutions(const board& parent) {
+  if (parent.row == parent.size) return 1;
+  std::int64_t total = 0;
+  if (parent.row >= task_rows) {
+    parent.each_free([&](const board& next) { total += solutions<how>(next); });
+    return total;
   }
-  const auto later = [](const board& next) { return [next] { return solutions<how>(next); }; };
-  std::vector<decltype(how::async(later(from)))> tasks;
-  from.each_free([&](const board& next) { tasks.push_back(how::async(later(next))); });
-  for (auto& each : tasks) found += each.get();
-  return found;
+  const auto deferred = [](const board& next) { return [next] { return solutions<how>(next); }; };
+  std::vector<decltype(how::async(deferred(parent)))> tasks;
+  parent.each_free([&](const board& next) { tasks.push_back(how::async(deferred(next))); });
+  for (auto& element : tasks) total += element.get();
+  return total;
 }
 
 template <class how>

@@ -65,7 +65,7 @@ class random_numbers {
     return mixed ^ (mixed >> 31);
   }
   // 0 .. below - 1
-  std::int64_t below(std::int64_t limit) noexcept {
+  std::int64_t random_below(std::int64_t limit) noexcept {
     return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(limit));
   }
   // 0 .. 1
@@ -77,9 +77,9 @@ class random_numbers {
 
 // Numbers that were computed in the same order have the same bits.
 inline std::int64_t digest(const double* numbers, std::size_t count) noexcept {
-  std::uint64_t found = 0;
-  for (std::size_t i = 0; i < count; ++i) found = found * 0x100000001b3 + std::bit_cast<std::uint64_t>(numbers[i]);
-  return static_cast<std::int64_t>(found);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum = sum * 0x100000001b3 + std::bit_cast<std::uint64_t>(numbers[i]);
+  return static_cast<std::int64_t>(sum);
 }
 
 inline std::size_t index(std::int64_t number) noexcept { return static_cast<std::size_t>(number); }

@@ -8,61 +8,64 @@
 
 namespace programs::qap {
 
-constexpr std::int64_t most = 16, task_depth = 3;
+constexpr std::int64_t max_sites = 16, task_depth = 3;
 
 struct problem {
-  explicit problem(std::int64_t sites) : size(std::min(sites, most)) {
+  explicit problem(std::int64_t sites) : size(std::min(sites, max_sites)) {
     random_numbers random(3);
     for (std::int64_t i = 0; i < size; ++i)
       for (std::int64_t j = 0; j < i; ++j) {
-        flow[index(i)][index(j)] = flow[index(j)][index(i)] = static_cast<int>(random.below(10));
-        distance[index(i)][index(j)] = distance[index(j)][index(i)] = static_cast<int>(1 + random.below(9));
+        flow[index(i)][index(j)] = flow[index(j)][index(i)] = static_cast<int>(random.random_below(10));
+        distance[index(i)][index(j)] = distance[index(j)][index(i)] = static_cast<int>(1 + random.random_below(9));
       }
   }
   std::int64_t size;
-  std::array<std::array<int, most>, most> flow{}, distance{};
-  std::atomic<int> least{1 << 30};
+  std::array<std::array<int, max_sites>, max_sites> flow{}, distance{};
+  std::atomic<int> best_cost{1 << 30};
 };
 
 struct assignment {
-  std::array<std::int8_t, most> site{};
+  std::array<std::int8_t, max_sites> site{};
   std::int64_t count = 0;
-  std::uint32_t taken = 0;
+  std::uint32_t used_sites = 0;
   int cost = 0;
 };
 
 template <class how>
-void assign(const assignment& so_far, problem& of) {
-  if (so_far.count == of.size) {
-    for (int now = of.least.load(); so_far.cost < now && !of.least.compare_exchange_weak(now, so_far.cost);) {
+void assign(const assignment& so_far, problem& instance) {
+  if (so_far.count == instance.size) {
+    for (int current = instance.best_cost.load();
+         so_far.cost < current && !instance.best_cost.compare_exchange_weak(current, so_far.cost);) {
     }
     return;
   }
-  const auto later = [&of](const assignment& with) { return [&of, with] { assign<how>(with, of); }; };
-  std::vector<decltype(how::async(later(so_far)))> tasks;
+  const auto deferred = [&instance](const assignment& current) {
+    return [&instance, current] { assign<how>(current, instance); };
+  };
+  std::vector<decltype(how::async(deferred(so_far)))> tasks;
   const std::size_t facility = index(so_far.count);
-  for (std::int64_t site = 0; site < of.size; ++site) {
-    if ((so_far.taken >> site & 1) != 0) continue;
+  for (std::int64_t site = 0; site < instance.size; ++site) {
+    if ((so_far.used_sites >> site & 1) != 0) continue;
     assignment next = so_far;
     next.site[facility] = static_cast<std::int8_t>(site);
     next.count += 1;
-    next.taken |= 1u << site;
+    next.used_sites |= 1u << site;
     for (std::size_t i = 0; i < facility; ++i)
-      next.cost += of.flow[facility][i] * of.distance[index(site)][index(so_far.site[i])];
-    if (next.cost >= of.least.load(std::memory_order_relaxed)) continue;
+      next.cost += instance.flow[facility][i] * instance.distance[index(site)][index(so_far.site[i])];
+    if (next.cost >= instance.best_cost.load(std::memory_order_relaxed)) continue;
     if (so_far.count < task_depth)
-      tasks.push_back(how::async(later(next)));
+      tasks.push_back(how::async(deferred(next)));
     else
-      assign<how>(next, of);
+      assign<how>(next, instance);
   }
   get_all(tasks);
 }
 
 template <class how>
 std::int64_t answer(std::int64_t sites) {
-  problem all(sites);
-  assign<how>({}, all);
-  return all.least.load();
+  problem instance(sites);
+  assign<how>({}, instance);
+  return instance.best_cost.load();
 }
 
 }  // namespace programs::qap

@@ -16,30 +16,30 @@ struct place {
 };
 
 template <class how>
-void move(std::int64_t at, std::vector<place<how>>& ring) {
-  const std::int64_t next = (at + 1) % places;
-  place<how>&first = ring[index(std::min(at, next))], &second = ring[index(std::max(at, next))];
+void move(std::int64_t spot, std::vector<place<how>>& ring) {
+  const std::int64_t next = (spot + 1) % places;
+  place<how>&first = ring[index(std::min(spot, next))], &second = ring[index(std::max(spot, next))];
   for (std::int64_t i = 0; i < moves; ++i) {
-    const std::scoped_lock one(first.lock);
-    const std::scoped_lock other(second.lock);
-    ring[index(at)].held -= 1;
+    const std::scoped_lock first_lock(first.lock);
+    const std::scoped_lock second_lock(second.lock);
+    ring[index(spot)].held -= 1;
     ring[index(next)].held += 1;
-    ring[index(at)].moved += 1;
+    ring[index(spot)].moved += 1;
   }
 }
 
 template <class how>
 std::int64_t answer(std::int64_t rounds) {
   std::vector<place<how>> ring(index(places));
-  const auto later = [&ring](std::int64_t at) { return [&ring, at] { move<how>(at, ring); }; };
+  const auto deferred = [&ring](std::int64_t index) { return [&ring, index] { move<how>(index, ring); }; };
   for (std::int64_t i = 0; i < rounds; ++i) {
-    std::vector<decltype(how::async(later(0)))> tasks;
-    for (std::int64_t at = 0; at < places; ++at) tasks.push_back(how::async(later(at)));
+    std::vector<decltype(how::async(deferred(0)))> tasks;
+    for (std::int64_t index = 0; index < places; ++index) tasks.push_back(how::async(deferred(index)));
     get_all(tasks);
   }
-  std::int64_t found = 0;
-  for (const place<how>& each : ring) found = found * 31 + each.held * 7 + each.moved;
-  return found;
+  std::int64_t total = 0;
+  for (const place<how>& element : ring) total = total * 31 + element.held * 7 + element.moved;
+  return total;
 }
 
 }  // namespace programs::round

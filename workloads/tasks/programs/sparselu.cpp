@@ -9,49 +9,50 @@ constexpr std::int64_t edge = 32;
 using block = std::vector<double>;
 
 struct matrix {
-  explicit matrix(std::int64_t blocks) : count(blocks), all(index(blocks * blocks)) {
+  explicit matrix(std::int64_t blocks) : count(blocks), blocks(index(blocks * blocks)) {
     random_numbers random(17);
     for (std::int64_t i = 0; i < count; ++i)
       for (std::int64_t j = 0; j < count; ++j) {
-        if (i != j && random.below(3) != 0) continue;
-        at(i, j).resize(index(edge * edge));
-        for (double& each : at(i, j)) each = random.uniform() - 0.5;
-        for (std::int64_t d = 0; i == j && d < edge; ++d) at(i, j)[index(d * edge + d)] += static_cast<double>(edge * count);
+        if (i != j && random.random_below(3) != 0) continue;
+        block_at(i, j).resize(index(edge * edge));
+        for (double& element : block_at(i, j)) element = random.uniform() - 0.5;
+        for (std::int64_t d = 0; i == j && d < edge; ++d)
+          block_at(i, j)[index(d * edge + d)] += static_cast<double>(edge * count);
       }
   }
-  block& at(std::int64_t i, std::int64_t j) noexcept { return all[index(i * count + j)]; }
+  block& block_at(std::int64_t i, std::int64_t j) noexcept { return blocks[index(i * count + j)]; }
   std::int64_t count;
-  std::vector<block> all;
+  std::vector<block> blocks;
 };
 
-double& in(block& of, std::int64_t y, std::int64_t x) noexcept { return of[index(y * edge + x)]; }
+double& element_of(block& source, std::int64_t y, std::int64_t x) noexcept { return source[index(y * edge + x)]; }
 
 void factor(block& d) noexcept {
   for (std::int64_t p = 0; p < edge; ++p)
     for (std::int64_t y = p + 1; y < edge; ++y) {
-      in(d, y, p) /= in(d, p, p);
-      for (std::int64_t x = p + 1; x < edge; ++x) in(d, y, x) -= in(d, y, p) * in(d, p, x);
+      element_of(d, y, p) /= element_of(d, p, p);
+      for (std::int64_t x = p + 1; x < edge; ++x) element_of(d, y, x) -= element_of(d, y, p) * element_of(d, p, x);
     }
 }
 
 void solve_row(block& d, block& b) noexcept {
   for (std::int64_t p = 0; p < edge; ++p)
     for (std::int64_t y = p + 1; y < edge; ++y)
-      for (std::int64_t x = 0; x < edge; ++x) in(b, y, x) -= in(d, y, p) * in(b, p, x);
+      for (std::int64_t x = 0; x < edge; ++x) element_of(b, y, x) -= element_of(d, y, p) * element_of(b, p, x);
 }
 
 void solve_column(block& d, block& b) noexcept {
   for (std::int64_t y = 0; y < edge; ++y)
     for (std::int64_t p = 0; p < edge; ++p) {
-      in(b, y, p) /= in(d, p, p);
-      for (std::int64_t x = p + 1; x < edge; ++x) in(b, y, x) -= in(b, y, p) * in(d, p, x);
+      element_of(b, y, p) /= element_of(d, p, p);
+      for (std::int64_t x = p + 1; x < edge; ++x) element_of(b, y, x) -= element_of(b, y, p) * element_of(d, p, x);
     }
 }
 
 void update(block& a, block& b, block& c) noexcept {
   for (std::int64_t y = 0; y < edge; ++y)
     for (std::int64_t z = 0; z < edge; ++z)
-      for (std::int64_t x = 0; x < edge; ++x) in(c, y, x) -= in(a, y, z) * in(b, z, x);
+      for (std::int64_t x = 0; x < edge; ++x) element_of(c, y, x) -= element_of(a, y, z) * element_of(b, z, x);
 }
 
 // What a task does with three blocks, of which it may use fewer.
@@ -64,23 +65,23 @@ struct work {
 template <class how>
 void factor_all(matrix& m) {
   for (std::int64_t k = 0; k < m.count; ++k) {
-    block& d = m.at(k, k);
+    block& d = m.block_at(k, k);
     factor(d);
     std::vector<decltype(how::async(work{}))> tasks;
     for (std::int64_t i = k + 1; i < m.count; ++i) {
-      if (block& b = m.at(k, i); !b.empty())
+      if (block& b = m.block_at(k, i); !b.empty())
         tasks.push_back(how::async(work{[](block& x, block& y, block&) { solve_row(x, y); }, &d, &b, &b}));
-      if (block& b = m.at(i, k); !b.empty())
+      if (block& b = m.block_at(i, k); !b.empty())
         tasks.push_back(how::async(work{[](block& x, block& y, block&) { solve_column(x, y); }, &d, &b, &b}));
     }
     get_all(tasks);
     tasks.clear();
     for (std::int64_t i = k + 1; i < m.count; ++i)
       for (std::int64_t j = k + 1; j < m.count; ++j) {
-        block &a = m.at(i, k), &b = m.at(k, j);
+        block &a = m.block_at(i, k), &b = m.block_at(k, j);
         if (a.empty() || b.empty()) continue;
-        m.at(i, j).resize(index(edge * edge));
-        tasks.push_back(how::async(work{[](block& x, block& y, block& z) { update(x, y, z); }, &a, &b, &m.at(i, j)}));
+        m.block_at(i, j).resize(index(edge * edge));
+        tasks.push_back(how::async(work{[](block& x, block& y, block& z) { update(x, y, z); }, &a, &b, &m.block_at(i, j)}));
       }
     get_all(tasks);
   }
@@ -90,9 +91,9 @@ template <class how>
 std::int64_t answer(std::int64_t blocks) {
   matrix m(blocks);
   factor_all<how>(m);
-  std::int64_t found = 0;
-  for (const block& each : m.all) found = found * 31 + digest(each.data(), each.size());
-  return found;
+  std::int64_t total = 0;
+  for (const block& element : m.blocks) total = total * 31 + digest(element.data(), element.size());
+  return total;
 }
 
 }  // namespace programs::sparselu

@@ -11,48 +11,50 @@ struct square {
   std::vector<double> values;
   double* row(std::int64_t y) noexcept { return values.data() + y * size; }
   const double* row(std::int64_t y) const noexcept { return values.data() + y * size; }
-  square quarter(std::int64_t below, std::int64_t right) const {
-    square found(size / 2);
-    for (std::int64_t y = 0; y < found.size; ++y)
-      for (std::int64_t x = 0; x < found.size; ++x) found.row(y)[x] = row(y + below * found.size)[x + right * found.size];
-    return found;
+  square quarter(std::int64_t limit, std::int64_t right) const {
+    square product(size / 2);
+    for (std::int64_t y = 0; y < product.size; ++y)
+      for (std::int64_t x = 0; x < product.size; ++x)
+        product.row(y)[x] = row(y + limit * product.size)[x + right * product.size];
+    return product;
   }
 };
 
 square sum(const square& a, const square& b, double sign) {
-  square found(a.size);
-  for (std::size_t i = 0; i < found.values.size(); ++i) found.values[i] = a.values[i] + sign * b.values[i];
-  return found;
+  square product(a.size);
+  for (std::size_t i = 0; i < product.values.size(); ++i) product.values[i] = a.values[i] + sign * b.values[i];
+  return product;
 }
 
 square plain(const square& a, const square& b) {
-  square found(a.size);
+  square product(a.size);
   for (std::int64_t y = 0; y < a.size; ++y)
     for (std::int64_t z = 0; z < a.size; ++z)
-      for (std::int64_t x = 0; x < a.size; ++x) found.row(y)[x] += a.row(y)[z] * b.row(z)[x];
-  return found;
+      for (std::int64_t x = 0; x < a.size; ++x) product.row(y)[x] += a.row(y)[z] * b.row(z)[x];
+  return product;
 }
 
 template <class how>
 square product(const square& a, const square& b) {
   if (a.size <= grain) return plain(a, b);
-  const square a11 = a.quarter(0, 0), a12 = a.quarter(0, 1), a21 = a.quarter(1, 0), a22 = a.quarter(1, 1);
+  const square a_11 = a.quarter(0, 0), a_12 = a.quarter(0, 1), a_21 = a.quarter(1, 0), a_22 = a.quarter(1, 1);
   const square b11 = b.quarter(0, 0), b12 = b.quarter(0, 1), b21 = b.quarter(1, 0), b22 = b.quarter(1, 1);
-  const auto later = [](square x, square y) { return how::async([x, y] { return product<how>(x, y); }); };
-  auto f1 = later(sum(a11, a22, 1), sum(b11, b22, 1)), f2 = later(sum(a21, a22, 1), b11);
-  auto f3 = later(a11, sum(b12, b22, -1)), f4 = later(a22, sum(b21, b11, -1)), f5 = later(sum(a11, a12, 1), b22);
-  auto f6 = later(sum(a21, a11, -1), sum(b11, b12, 1)), f7 = later(sum(a12, a22, -1), sum(b21, b22, 1));
+  const auto deferred = [](square x, square y) { return how::async([x, y] { return product<how>(x, y); }); };
+  auto f1 = deferred(sum(a_11, a_22, 1), sum(b11, b22, 1)), f2 = deferred(sum(a_21, a_22, 1), b11);
+  auto f3 = deferred(a_11, sum(b12, b22, -1)), f4 = deferred(a_22, sum(b21, b11, -1)),
+       f5 = deferred(sum(a_11, a_12, 1), b22);
+  auto f6 = deferred(sum(a_21, a_11, -1), sum(b11, b12, 1)), f7 = deferred(sum(a_12, a_22, -1), sum(b21, b22, 1));
   const square m1 = f1.get(), m2 = f2.get(), m3 = f3.get(), m4 = f4.get(), m5 = f5.get(), m6 = f6.get(), m7 = f7.get();
-  square found(a.size);
+  square product(a.size);
   const std::int64_t half = a.size / 2;
   for (std::int64_t y = 0; y < half; ++y)
     for (std::int64_t x = 0; x < half; ++x) {
-      found.row(y)[x] = m1.row(y)[x] + m4.row(y)[x] - m5.row(y)[x] + m7.row(y)[x];
-      found.row(y)[x + half] = m3.row(y)[x] + m5.row(y)[x];
-      found.row(y + half)[x] = m2.row(y)[x] + m4.row(y)[x];
-      found.row(y + half)[x + half] = m1.row(y)[x] - m2.row(y)[x] + m3.row(y)[x] + m6.row(y)[x];
+      product.row(y)[x] = m1.row(y)[x] + m4.row(y)[x] - m5.row(y)[x] + m7.row(y)[x];
+      product.row(y)[x + half] = m3.row(y)[x] + m5.row(y)[x];
+      product.row(y + half)[x] = m2.row(y)[x] + m4.row(y)[x];
+      product.row(y + half)[x + half] = m1.row(y)[x] - m2.row(y)[x] + m3.row(y)[x] + m6.row(y)[x];
     }
-  return found;
+  return product;
 }
 
 struct factors {
@@ -60,23 +62,24 @@ struct factors {
     random_numbers random(19);
     // Small whole numbers, so that every order of adding gives the same.
     for (square* const each : {&a, &b})
-      for (double& value : each->values) value = static_cast<double>(random.below(10));
+      for (double& value : each->values) value = static_cast<double>(random.random_below(10));
   }
   square a, b;
 };
 
-std::int64_t digest_of(const square& found) { return digest(found.values.data(), found.values.size()); }
+std::int64_t digest_of(const square& actual) { return digest(actual.values.data(), actual.values.size()); }
 
 std::int64_t answer(std::int64_t power) {
-  const factors of(power);
-  return digest_of(product<by_tasks>(of.a, of.b));
+  const factors input(power);
+  return digest_of(product<by_tasks>(input.a, input.b));
 }
 
-std::int64_t known(std::int64_t power) {
-  const factors of(power);
-  return digest_of(plain(of.a, of.b));
+std::int64_t expected_answer(std::int64_t power) {
+  const factors input(power);
+  return digest_of(plain(input.a, input.b));
 }
 
 }  // namespace programs::strassen
 
-const programs::program programs::strassen_program = {"strassen", "2^N rows", 9, strassen::answer, strassen::known};
+const programs::program programs::strassen_program = {"strassen", "2^N rows", 9, strassen::answer,
+                                                      strassen::expected_answer};

@@ -7,16 +7,16 @@ namespace programs::uts {
 constexpr std::int64_t children = 8, permille = 124;
 
 template <class how>
-std::int64_t nodes(std::uint64_t state, std::int64_t below) {
+std::int64_t nodes(std::uint64_t state, std::int64_t limit) {
   random_numbers random(state);
-  const auto later = [](std::uint64_t child) {
-    return [child] { return nodes<how>(child, random_numbers(child).below(1000) < permille ? children : 0); };
+  const auto deferred = [](std::uint64_t child) {
+    return [child] { return nodes<how>(child, random_numbers(child).random_below(1000) < permille ? children : 0); };
   };
-  std::vector<decltype(how::async(later(0)))> tasks;
-  std::int64_t found = 1;
-  for (std::int64_t i = 0; i < below; ++i) tasks.push_back(how::async(later(random.next())));
-  for (auto& each : tasks) found += each.get();
-  return found;
+  std::vector<decltype(how::async(deferred(0)))> tasks;
+  std::int64_t total = 1;
+  for (std::int64_t i = 0; i < limit; ++i) tasks.push_back(how::async(deferred(random.next())));
+  for (auto& element : tasks) total += element.get();
+  return total;
 }
 
 template <class how>

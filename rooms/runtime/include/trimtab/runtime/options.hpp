@@ -2,7 +2,7 @@
 // docs/reference/options.md lists them.
 #pragma once
 
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab {
 

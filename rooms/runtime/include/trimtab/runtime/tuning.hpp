@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "trimtab/steer/policy.hpp"
-#include "trimtab/tasks/runtime.hpp"
+#include "trimtab/tasks/core/runtime.hpp"
 
 namespace trimtab {
 
