@@ -117,7 +117,7 @@ class domain {
 void run(domain& heat, std::int64_t steps) {
   using done_future = trimtab::shared_future<void>;
   const std::size_t count = static_cast<std::size_t>(heat.count());
-  std::vector<done_future> current(count, made(trimtab::make_ready_future())), next(count);
+  std::vector<done_future> current(count, done_future(trimtab::make_ready_future())), next(count);
   for (std::int64_t step = 0; step < steps; ++step) {
     for (std::size_t i = 0; i < count; ++i) {
       const auto index = static_cast<std::int64_t>(i);

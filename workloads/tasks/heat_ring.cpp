@@ -44,12 +44,12 @@ class ring {
     double* const target = m_values[(step + 1) & 1].data();
     const std::int64_t first = index * m_partition, last = std::min(first + m_partition, m_points) - 1;
     if (first == last) {
-      target[first] = heated(source[left_of(first)], source[first], source[after(first)]);
+      target[first] = heated(source[left_of(first)], source[first], source[right_of(first)]);
       return;
     }
     target[first] = heated(source[left_of(first)], source[first], source[first + 1]);
     for (std::int64_t i = first + 1; i < last; ++i) target[i] = heated(source[i - 1], source[i], source[i + 1]);
-    target[last] = heated(source[last - 1], source[last], source[after(last)]);
+    target[last] = heated(source[last - 1], source[last], source[right_of(last)]);
   }
 
  private:

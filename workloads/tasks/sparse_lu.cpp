@@ -105,13 +105,13 @@ void factor_serially(matrix& a) {
 // Who is the last to write a block is all that must be known: a block that is read is never written again.
 std::int64_t factor_by_tasks(matrix& a) {
   using done_future = trimtab::shared_future<void>;
-  std::vector<done_future> last(static_cast<std::size_t>(a.count() * a.count()), done(trimtab::make_ready_future()));
+  std::vector<done_future> last(static_cast<std::size_t>(a.count() * a.count()), done_future(trimtab::make_ready_future()));
   std::int64_t tasks = 0;
   const auto index = [&](std::int64_t i, std::int64_t j) -> done_future& {
     return last[static_cast<std::size_t>(i * a.count() + j)];
   };
   const auto continuation = [&](done_future& written, const auto& call, const auto&... read) {
-    written = trimtab::dataflow([call](const auto&...) { call(); }, done(written), read...);
+    written = trimtab::dataflow([call](const auto&...) { call(); }, done_future(written), read...);
     ++tasks;
   };
   each_step(

@@ -25,9 +25,9 @@ struct difference {
   std::int64_t place = -1;
   double actual = 0;
   double expected = 0;
-  void look(std::int64_t index, double actual, double expected, double tolerance = 1e-10) {
-    if (place < 0 && !(std::abs(actual - expected) <= tolerance * std::max(1.0, std::abs(expected))))
-      *this = {index, actual, expected};
+  void look(std::int64_t index, double value, double serial_value, double tolerance = 1e-10) {
+    if (place < 0 && !(std::abs(value - serial_value) <= tolerance * std::max(1.0, std::abs(serial_value))))
+      *this = {index, value, serial_value};
   }
 };
 

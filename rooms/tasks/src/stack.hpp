@@ -63,8 +63,8 @@ class stack_memory {
 };
 
 struct switching {
-  // Leaves the calling worker's stack for `next`, or for the thread's own stack (nullptr). Then calls on_left(argument, left)
-  // on `next`. Returns when another switch comes back to this stack, maybe on another thread.
+  // Leaves the calling worker's stack for `next`, or for the thread's own stack (nullptr). Then calls on_left(argument,
+  // left) on `next`. Returns when another switch comes back to this stack, maybe on another thread.
   using after_switch = void (*)(void* argument, stack* left) noexcept;
   static void switch_to(stack* next, after_switch on_left, void* argument) noexcept;
 

@@ -1,5 +1,5 @@
-// Many tasks a level, awaited in any order: an awaited task that has not begun is run in place, wherever it lies in the
-// worker's own queue, so that stacks and queues stay short.
+// Many tasks per level, awaited in any order: an awaited task that has not begun runs in place, wherever it is in the
+// worker's own queue. So there are few stacks, and queues stay short.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -11,7 +11,7 @@ constexpr int branches = 4, levels = 5, people = 20, treated_in_a_step = 2;
 struct village {
   explicit village(int level, std::uint64_t seed) : random(seed), healthy(people) {
     for (int i = 0; level > 1 && i < branches; ++i)
-      below.push_back(std::make_unique<village>(level - 1, seed * branches + static_cast<std::uint64_t>(i) + 1));
+      children.push_back(std::make_unique<village>(level - 1, seed * branches + static_cast<std::uint64_t>(i) + 1));
   }
   random_numbers random;
   int healthy, waiting = 0;
@@ -41,7 +41,7 @@ void step(village& home) {
 
 template <class how>
 void simulate(village& home) {
-  const auto deferred = [](village& home) { return [&home] { simulate<how>(home); }; };
+  const auto deferred = [](village& child) { return [&child] { simulate<how>(child); }; };
   std::vector<decltype(how::async(deferred(home)))> tasks;
   for (const auto& element : home.children) tasks.push_back(how::async(deferred(*element)));
   get_all(tasks);

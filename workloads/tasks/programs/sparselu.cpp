@@ -9,7 +9,7 @@ constexpr std::int64_t edge = 32;
 using block = std::vector<double>;
 
 struct matrix {
-  explicit matrix(std::int64_t blocks) : count(blocks), blocks(index(blocks * blocks)) {
+  explicit matrix(std::int64_t edge_blocks) : count(edge_blocks), blocks(index(edge_blocks * edge_blocks)) {
     random_numbers random(17);
     for (std::int64_t i = 0; i < count; ++i)
       for (std::int64_t j = 0; j < count; ++j) {

@@ -1,7 +1,11 @@
-// static-priority: each task is given to the next worker in turn, and stays there: nothing is stolen. Priorities as in
-// local-priority, with a queue of low priority for all; of more than 1,024 tasks that wait for one worker the newest comes
-// first. Forks of `invoke` stay with their forker. What workers above the
-// cap have left is shared out among the others.
+// static-priority: each task goes to the next worker in turn and stays there: nothing is stolen. Priorities as in
+// local-priority, with one queue of low priority for all workers. While more than 1,024 tasks wait for a worker, it runs the
+// newest first. Forks of `invoke` stay in the queue of the worker that forks. Tasks that workers above the cap have left are
+// distributed among the others.
+//
+// The number of suspended tasks has no bound with several workers. To run an awaited task in place bounds it only if the
+// task is in the awaiting worker's own queue; of n workers, n - 1 of n awaited tasks are in another worker's inbox, and to
+// take them from there would be stealing.
 #pragma once
 
 #include "policies/contract.hpp"

@@ -1,4 +1,4 @@
-// How the algorithms cut a range into pieces. Chunks are contiguous, and results of chunks are combined in their order.
+// How the algorithms divide a range. Chunks are contiguous, and results of chunks are combined in their order.
 #pragma once
 
 #include <atomic>
@@ -12,29 +12,29 @@
 
 namespace trimtab::tasks {
 
-// Chunks of `size`, dealt out in turn beforehand. 0: one chunk a worker. A worker is given the same ones each time if it
-// comes for them, so that what lies in its cache or memory is found again; what it does not come for, others take.
+// Chunks of `size`, assigned to the workers in turn beforehand. 0: one chunk per worker. A worker gets the same chunks each
+// time, so their data is still in its cache or memory. Other workers take chunks that it does not start.
 struct static_chunks {
   std::size_t size = 0;
 };
-// Chunks of `size`, the next one to whoever is free.
+// Chunks of `size`; the next one goes to the worker that is free first.
 struct dynamic_chunks {
   std::size_t size = 1;
 };
-// Large chunks first: each half of an even share of what is left, at least `min_size`.
+// Large chunks first: each is half of an even share of the remaining indices, at least `min_size`.
 struct guided_chunks {
   std::size_t min_size = 1;
 };
-// As dynamic, with bounds that depend on the length of the range alone (or on `size`): what is combined is the same with
-// any number of workers, bit by bit.
+// As dynamic_chunks, with bounds that depend only on the length of the range (or on `size`): results of reductions are the
+// same with any number of workers, bit by bit.
 struct ordered_chunks {
   std::size_t size = 0;
 };
-// Halves as long as others have nothing to do, in pieces of some tens of microseconds, as found by timing them. Nothing
-// is cut where the whole takes less than it costs to share it. Bounds are not the same each time.
+// Halves the range while other workers are idle, and runs pieces of some tens of microseconds, whose size is found by timing
+// them. A range that takes less time than sharing it costs is not divided. Bounds differ from call to call.
 struct adaptive_chunks {};
 
-// One of them, chosen at run time.
+// One of these, chosen at run time.
 class chunking {
  public:
   enum class kind : std::uint8_t { adaptive, fixed, dynamic, guided, ordered };
@@ -53,35 +53,35 @@ class chunking {
   kind m_kind = kind::adaptive;
 };
 
-// What a call of an algorithm may be told.
+// Options of a call of an algorithm.
 struct loop_options {
   chunking chunks = {};
-  // Asked between pieces; the algorithm then throws `stopped`.
+  // Tested between pieces; if stop was requested, the algorithm throws `stopped`.
   std::stop_token stop = {};
-  // Of static storage: what its tasks are called in reports. nullptr: by the algorithm and the place of the call.
+  // The name of its tasks in reports, of static storage. nullptr: they are named by the algorithm and the place of the call.
   const annotation* name = nullptr;
 };
 
 namespace detail {
 
-// The chunks of one range, for several participants at a time. Not adaptive ones.
+// The chunks of one range, for several workers at a time. Not for adaptive chunks.
 class chunk_source {
  public:
   struct chunk {
     std::size_t first, last, number;
   };
 
-  // Throws std::invalid_argument for a size of 0 where that has no meaning.
+  // Throws std::invalid_argument for a size of 0 if that has no meaning.
   chunk_source(const chunking& chunks, std::size_t length, std::uint32_t workers);
 
   std::size_t count() const noexcept { return m_count; }
   std::uint32_t workers() const noexcept { return m_workers; }
 
-  // One participant's view. preferred: the part of static chunks that it takes first.
+  // The view of one worker. preferred: the part of static chunks that it takes first.
   class cursor {
    public:
     cursor(chunk_source& source, std::uint32_t preferred) noexcept : m_source(source), m_preferred(preferred) {}
-    // False: nothing is left.
+    // False: no chunk is left.
     bool next(chunk& piece) noexcept;
 
    private:

@@ -1,4 +1,4 @@
-// What runs the algorithms: a body, called for contiguous pieces of 0 .. length at several workers.
+// Runs the algorithms: calls a body for contiguous pieces of 0 .. length on several workers.
 #pragma once
 
 #include <algorithm>
@@ -32,21 +32,21 @@ concept piecewise = requires(const body& b, std::size_t i, typename body::result
   b.join(into, later);
 };
 
-// One call of an algorithm: what it was told, and where it stands.
+// One call of an algorithm: its options, and its place in the program.
 struct algorithm_call : loop_options {
   const char* algorithm;
   std::source_location place;
 };
 
-// The name of tasks of calls that have none. Takes a lock.
+// The name of the tasks of a call without a name. Takes a lock.
 const annotation& name_of_call(const algorithm_call& call);
 
-// What the participants of one call share.
+// State that all workers of one call share.
 class loop_state {
  public:
   explicit loop_state(const algorithm_call& call) noexcept : m_call(call), m_may_stop(call.stop.stop_possible()) {}
 
-  // Asked only while something is recorded.
+  // To be called only while recording is on.
   const annotation& name() noexcept {
     const annotation* previous = m_name.load(std::memory_order_acquire);
     if (previous == nullptr) {
@@ -58,7 +58,7 @@ class loop_state {
 
   const algorithm_call& call() const noexcept { return m_call; }
   bool may_stop() const noexcept { return m_may_stop; }
-  // No more pieces are to begin.
+  // True: no more pieces may begin.
   bool has_ended() noexcept {
     if (m_has_ended.load(std::memory_order_relaxed)) return true;
     if (!m_may_stop || !m_call.stop.stop_requested()) return false;
@@ -73,7 +73,7 @@ class loop_state {
       failed(std::current_exception());
     }
   }
-  // Throws the first, when all have ended.
+  // Throws the first exception. To be called when all pieces have ended.
   void check() const {
     if (m_error) std::rethrow_exception(m_error);
   }
@@ -106,14 +106,14 @@ void invoke_for(loop_state& call, first&& f, second&& g) {
     right_fork.ended.wait(wait_reason::fork);
 }
 
-// Ticks of a piece that is long enough for what surrounds it not to matter; and of what is worth sharing with another
-// worker, who may have to be woken.
+// In ticks. piece: long enough that its overhead does not matter. shared: worth giving to another worker, which may have to
+// be woken.
 struct piece_lengths {
   double piece, shared;
 };
 const piece_lengths& lengths_of_pieces() noexcept;
 
-// Ticks an index as last seen, for a start: bodies of one type are mostly of one place in the program.
+// Ticks per index in the last call, as a first estimate: bodies of one type mostly belong to one place in the program.
 template <class body>
 inline constinit std::atomic<float> learnt_cost{0};
 
@@ -130,13 +130,13 @@ class adaptive_loop {
   }
 
  private:
-  // cost: ticks an index, 0: not known.
+  // cost: ticks per index; 0: unknown.
   void run(std::size_t first, std::size_t last, double cost, result& result_sum) noexcept {
     std::size_t grain = 1;
-    // What was learnt elsewhere may be wrong here: a first piece leaves most of the range for others.
+    // The estimate may be wrong for this call: a first piece leaves most of the range for other workers.
     const std::size_t limit = std::max<std::size_t>(1, (last - first) / (4 * m_workers));
     if (cost > 0) grain = static_cast<std::size_t>(std::clamp(m_lengths.piece / cost, 1.0, static_cast<double>(limit)));
-    // Of few, each may be long.
+    // If there are few indices, each may be long.
     if (cost > 0 ? is_worth_sharing(last - first, cost) : last - first > 1 && last - first <= few_indices * m_workers)
       if (is_somebody_free()) return split(first, last, cost, result_sum);
     if (cost > 0 && !is_worth_sharing(last - first, cost)) first = run_untimed(first, last, result_sum);
@@ -149,7 +149,7 @@ class adaptive_loop {
       const auto took = static_cast<double>(end - begin);
       begin = end;
       first += count;
-      // Towards the length wanted, not at once: a piece may have been interrupted, or met cold memory.
+      // Approach the wanted length in steps: a piece may have been interrupted, or have met cold memory.
       const double most_growth = took * 64 < m_lengths.piece ? 16.0 : 4.0;
       grain =
           std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(count) *
@@ -157,7 +157,7 @@ class adaptive_loop {
       cost = took / static_cast<double>(count);
       if (first == last) return learn(cost);
       if (is_worth_sharing(last - first, cost) && is_somebody_free()) return split(first, last, cost, result_sum);
-      // The rest takes hardly longer than a look at the clock.
+      // The rest takes about as long as a read of the clock.
       if (grain >= last - first && static_cast<double>(last - first) * cost * 32 < m_lengths.shared) {
         m_state.guarded([&] { m_call(first, last, result_sum); });
         return learn(cost);
@@ -165,8 +165,8 @@ class adaptive_loop {
     }
   }
 
-  // Of a loop that was short the last time. As long as nobody could be given a part, the first few are called without a look
-  // at the clock, in growing pieces: a short loop within others is then through. Returns where it has stopped.
+  // For a loop that was short the last time. While no worker is free, calls the first indices in growing pieces, without
+  // reading the clock: this often finishes a short inner loop. Returns where it has stopped.
   std::size_t run_untimed(std::size_t first, std::size_t last, result& result_sum) noexcept {
     const std::size_t end = first + std::min<std::size_t>(last - first, most_untimed);
     for (std::size_t count = 1; first != end && !is_somebody_free() && !m_state.has_ended(); count *= 4) {
@@ -187,7 +187,7 @@ class adaptive_loop {
   bool is_worth_sharing(std::size_t count, double cost) const noexcept {
     return static_cast<double>(count) * cost > m_lengths.shared && count > 1;
   }
-  // What this worker has laid out last has been taken.
+  // True: another worker has taken what this one offered last.
   bool is_somebody_free() const noexcept { return m_workers > 1 && worker::current()->own_queues().normal.size() == 0; }
   static void learn(double cost) noexcept {
     const float expected = learnt_cost<body>.load(std::memory_order_relaxed);
@@ -205,12 +205,12 @@ class adaptive_loop {
   std::uint32_t m_workers;
 };
 
-// Calls work(number of the worker), which must not throw, at as many workers as are free to come, at most `count`, the
-// calling one among them.
+// Calls work(number of the worker), which must not throw, on each worker that is free, at most `count`, including the
+// calling one.
 template <class function>
 void at_workers(worker& this_worker, loop_state& state, std::uint32_t count, function&& work) {
   if (this_worker.owner().policy() == policy::static_priority) {
-    // Nothing is stolen there: each is given its own.
+    // Nothing is stolen there: each worker gets a task of its own.
     task_scope helpers;
     for (std::uint32_t i = 1; i < count; ++i) {
       const std::uint32_t number = (this_worker.number() + i) % count;
@@ -252,7 +252,7 @@ void run_chunks(worker& this_worker, chunk_source& source, const body& call, loo
   }
 }
 
-// Adaptive chunks where the runtime does not choose by itself: a source does, or nothing is stolen.
+// Adaptive chunks if the runtime does not choose itself: a grain source does, or nothing is stolen.
 template <piecewise body>
 void run_as_chosen(worker& this_worker, loop_state& state, std::size_t length, std::uint32_t workers, const body& call,
                    typename body::result& result_sum) {
@@ -333,7 +333,7 @@ algorithm_call call_of(const char* algorithm, const given& options, const source
     return {{.chunks = options}, algorithm, call_site};
 }
 
-// The places of a range by number. Of iterators that must be stepped some are kept, from which others are found.
+// Positions of a range by number. If iterators can only be incremented, some are stored, and others are found from these.
 template <class place>
 class places {
  public:

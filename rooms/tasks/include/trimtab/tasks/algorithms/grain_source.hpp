@@ -1,5 +1,5 @@
-// Who chooses how long the pieces of a loop are, where the program leaves it to the runtime (adaptive_chunks). Asked by
-// for_loop, for_each and transform that more than one worker may take part in; a runtime without a source asks nobody.
+// Chooses the grain size of a loop if the program leaves it to the runtime (adaptive_chunks). for_loop, for_each and
+// transform ask it if more than one worker may take part. A runtime may have no source.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace trimtab::tasks {
 
-// A call of an algorithm in the program. Of static storage, and told apart by their addresses.
+// A call of an algorithm in the program. The texts have static storage; places are distinguished by their addresses.
 struct loop_place {
   const char* algorithm;
   const char* file;
   std::uint32_t line;
-  const annotation* name;  // its name; nullptr: none was given
+  const annotation* name;  // its name; nullptr: none
 };
 
 class grain_source {
@@ -27,7 +27,7 @@ class grain_source {
     std::uint64_t under = 0;
     std::uint64_t workers_under = 0;
   };
-  // On the worker that calls the algorithm, before and after; several may at the same time.
+  // Called on the worker that calls the algorithm, before and after it; by several workers at the same time.
   virtual choice begin(const loop_place& place, std::size_t length) noexcept = 0;
   virtual void end(const choice& chosen, std::size_t length, base::ticks took) noexcept = 0;
 

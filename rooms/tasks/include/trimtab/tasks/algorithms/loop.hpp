@@ -7,8 +7,8 @@ namespace trimtab::tasks {
 
 namespace detail {
 
-// Functions that are alike when copied are called from a copy on the stack, so that compilers can keep what they hold in
-// registers.
+// Functions that can be copied without effect are called from a copy on the stack, so that compilers can keep their
+// members in registers.
 template <class function, class argument>
 concept copied_for_speed =
     std::is_trivially_copyable_v<function> && sizeof(function) <= 64 && std::invocable<const function&, argument>;
@@ -49,9 +49,9 @@ void loop(const algorithm_call& call, place first, std::size_t length, function&
 
 }  // namespace detail
 
-// f(i) for each i of first .. last, integers or iterators, in any order and at the same time.
-// Throws the first exception that one of the calls threw, when all that began have ended; others may not have begun.
-// Called on a thread that is no worker, on the standard runtime.
+// Calls f(i) for each i of first .. last, integers or iterators, in any order and in parallel.
+// Throws the first exception of a call, when all calls that began have ended; other calls may not have begun.
+// On a thread that is not a worker it uses the standard runtime.
 template <detail::loop_how given = loop_options, class from, class to, class function>
 void for_loop(given&& options, from first, to last, function&& f,
               detail::source_place call_site = detail::source_place::current()) {
@@ -65,7 +65,7 @@ void for_loop(from first, to last, function&& f, detail::source_place call_site 
   for_loop(loop_options{}, first, last, f, call_site);
 }
 
-// f(*i) for each i of first .. last. Returns last.
+// Calls f(*i) for each i of first .. last. Returns last.
 template <detail::loop_how given = loop_options, std::forward_iterator each, class function>
 each for_each(given&& options, each first, each last, function&& f,
               detail::source_place call_site = detail::source_place::current()) {

@@ -1,5 +1,5 @@
-// Memory for tasks and the states of futures: blocks of a few sizes, kept by each thread, with a common depot for what
-// one thread allocates and another frees. Memory of blocks is not given back before the process ends.
+// Memory for tasks and the states of futures: blocks of a few sizes, kept by each thread, with a common depot for blocks
+// that one thread allocates and another frees. The memory stays allocated until the process ends.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class block_cache {
   block_cache(const block_cache&) = delete;
   block_cache& operator=(const block_cache&) = delete;
 
-  // AddressSanitizer is to see each block's life: nothing is pooled.
+  // AddressSanitizer must see the lifetime of each block, so nothing is pooled.
 #if defined(__SANITIZE_ADDRESS__)
   static constexpr bool is_watched = true;
 #else
@@ -60,8 +60,9 @@ class block_cache {
   friend struct depot;
   static constexpr std::uint32_t batch = 64;
 
-  // What a free block holds. In the depot also where others of its batch are, as a tree: each has to come from memory or
-  // from another processor, and who takes the batch asks for them in a few steps; along the list it would wait for each.
+  // Content of a free block. In the depot it also has pointers to other blocks of its batch, as a tree. Each block has to
+  // come from memory or another processor: through the tree all are prefetched in a few steps, along the list one after the
+  // other.
   static constexpr std::uint32_t fan = 5;
   struct block {
     block* next;

@@ -26,7 +26,7 @@ struct counter_type {
 
 const std::vector<counter_type>& counter_types();
 
-// What one worker, or all together, have counted.
+// Counts of one worker, or sums over all.
 struct raw_counts {
   std::uint64_t in_place = 0, started = 0, resumed = 0, suspended = 0, created = 0, finished = 0, parks = 0, stacks = 0;
   std::uint64_t accesses = 0, misses = 0, stolen = 0, steals = 0, queued = 0;
@@ -34,7 +34,7 @@ struct raw_counts {
   std::uint64_t timed = 0, timed_ticks = 0, gap_ticks = 0;
 };
 
-// Of all workers, within some microseconds.
+// Counts of all workers, read within some microseconds.
 struct snapshot {
   snapshot() = default;
   explicit snapshot(const runtime& owner);
@@ -52,7 +52,7 @@ class counter {
   const counter_type& type() const noexcept { return counter_types()[m_type]; }
   // With instance: "/threads{locality#0/total}/idle-rate".
   std::string path() const;
-  // In type().unit, over the time from `since` (the runtime's start if it is empty) to `until`. Nan: nothing to divide by.
+  // In type().unit, over the time from `first` (if empty: the runtime's start) to `last`. NaN: the divisor is 0.
   double value(const snapshot& last, const snapshot& first = {}) const;
 
  private:
@@ -60,8 +60,8 @@ class counter {
   std::int32_t m_worker;
 };
 
-// Those that `path` names. Without instance: the total. "*" stands for every worker (worker-thread#*) or, at the end,
-// for the rest of a path ("/threads/count/*"). Throws std::invalid_argument, which says what of it is not understood.
+// The counters that `path` names. Without an instance: the total. "*" stands for every worker (worker-thread#*) or, at the
+// end, for the rest of a path ("/threads/count/*"). Throws std::invalid_argument, which names the part that is wrong.
 std::vector<counter> find_counters(const runtime& owner, std::string_view path);
 
 }  // namespace trimtab::tasks

@@ -1,5 +1,5 @@
-// Where workers sleep that find nothing to do. Who goes to sleep says so first and then looks once more; who makes work
-// looks for sleepers afterwards: with both in one total order, one of the two sees the other.
+// Where workers sleep if they find nothing to do. A worker that goes to sleep counts itself first and then looks once more.
+// A thread that adds work looks for sleepers afterwards. Both are in one total order, so one of the two sees the other.
 //
 // D. P. Reed and R. K. Kanodia, "Synchronization with Eventcounts and Sequencers" (CACM 22(2), 1979). The steps prepare,
 // cancel and wait are those of D. Vyukov's event count, which Eigen and Folly use.
@@ -18,10 +18,10 @@ class event_count {
     return m_epoch.load(std::memory_order_seq_cst);
   }
   void cancel() noexcept { m_sleepers.fetch_sub(1, std::memory_order_relaxed); }
-  // False: `ns` have passed (0: no limit) and nobody woke us.
+  // False: `ns` nanoseconds have passed (0: no limit) without a wake-up.
   bool wait(std::uint32_t key, std::uint64_t ns = 0) noexcept;
 
-  // After work was made visible by a seq_cst operation. Costs a load when nobody sleeps.
+  // To be called after work was made visible by a seq_cst operation. Costs a load if nobody sleeps.
   void wake_one() noexcept {
     if (m_sleepers.load(std::memory_order_seq_cst) != 0) [[unlikely]]
       wake(1);

@@ -1,5 +1,5 @@
-// Tasks that come from others than the queue's owner: first in, first out, under a lock that is held for a few
-// instructions. Anyone may put and take.
+// Tasks from threads other than the queue's owner: first in, first out, under a lock that is held for a few
+// instructions. Every thread may enqueue and dequeue.
 #pragma once
 
 #include <atomic>
@@ -20,13 +20,13 @@ class inbox {
     else
       m_last->queue_place.store(reinterpret_cast<std::uintptr_t>(&item), std::memory_order_relaxed);
     m_last = &item;
-    // seq_cst: who goes to sleep has told so before it looks here (event_count).
+    // seq_cst: a worker that goes to sleep has counted itself before it looks here (event_count).
     m_size.store(m_size.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
     m_lock.unlock();
   }
 
-  // The same, but while more than so many wait the newest comes first: what runs first then ends, with all that it makes,
-  // before what has waited longer begins, so that memory stays bounded where each task makes more of them.
+  // The same, but while more than most_in_turn tasks wait, the newest comes first. Then a task ends, with all tasks that it
+  // creates, before older tasks begin: this limits memory if each task creates more tasks.
   void enqueue_bounded(task& item) noexcept {
     if (m_size.load(std::memory_order_relaxed) <= most_in_turn) return enqueue(item);
     m_lock.lock();

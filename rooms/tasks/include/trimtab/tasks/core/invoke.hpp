@@ -12,7 +12,7 @@ namespace trimtab::tasks {
 
 namespace detail {
 
-// A task that its forker waits for, on the forker's stack.
+// A task on the stack of the task that forks it and waits for it.
 template <class function>
 struct forked final : task {
   explicit forked(function& called) noexcept : call(called) {
@@ -39,7 +39,7 @@ void describe_fork(task& fork, const function& f, worker& this_worker) noexcept 
   if (fork.subject != 0) this_worker.record_made(fork);
 }
 
-// Calls f() on a stack of its own, with what it throws.
+// Calls f() on a stack of its own; throws what f throws.
 template <class function>
 void call_on_new_stack(function&& f) {
   struct called {
@@ -61,10 +61,10 @@ void call_on_new_stack(function&& f) {
 
 }  // namespace detail
 
-// Calls all of them, at the same time where workers are idle, and returns when all are done. Called on no worker, one
-// after the other in place.
-// If some throw, the exception of the first in the order of the arguments leaves invoke, after all that had begun are
-// done; those after it may not have been called.
+// Calls all functions, at the same time if workers are idle, and returns when all have ended. On a thread that is not a
+// worker they are called one after the other.
+// If some throw, invoke throws the exception of the first of these in the order of the arguments, when all functions that
+// began have ended. Later functions may not have been called.
 template <class first, class second>
 void invoke(first&& f, second&& g) {
   worker* this_worker = worker::current();
@@ -85,7 +85,7 @@ void invoke(first&& f, second&& g) {
     if (!worker::current()->claim(right_fork)) right_fork.ended.wait(wait_reason::fork);
     throw;
   }
-  // f may have waited, and gone on at another worker.
+  // f may have waited, and continued on another worker.
   this_worker = worker::current();
   if (this_worker->claim(right_fork)) [[likely]] {
     if (right_fork.subject == 0 || this_worker->counts_as_running(right_fork)) [[likely]]

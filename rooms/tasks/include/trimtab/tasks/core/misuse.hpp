@@ -3,7 +3,8 @@
 
 namespace trimtab::tasks::detail {
 
-// mistake: a phrase without a verb, of static storage; object: where it was made. Ends by std::terminate, whose handler tells the task.
+// mistake: a phrase without a verb, of static storage; object: where it was made. Ends by std::terminate, whose handler
+// tells the task.
 [[noreturn]] void misused(const char* mistake, const void* object) noexcept;
 
 }  // namespace trimtab::tasks::detail

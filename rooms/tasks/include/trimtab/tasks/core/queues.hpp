@@ -18,7 +18,7 @@ class single_writer_count {
   void add(std::uint64_t count = 1) noexcept {
     m_value.store(m_value.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   }
-  // Who reads it sees what was done before.
+  // A thread that reads the new count sees everything done before.
   void add_released() noexcept { m_value.store(m_value.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
   std::uint64_t get() const noexcept { return m_value.load(std::memory_order_acquire); }
 
@@ -26,7 +26,7 @@ class single_writer_count {
   std::atomic<std::uint64_t> m_value{0};
 };
 
-// What the worker whose queues these are has done with them. Exact.
+// Counts of the worker that owns the queues. Exact.
 struct queue_counts {
   single_writer_count accesses;  // looks into a queue for something to run
   single_writer_count misses;    // looks that found nothing
@@ -46,26 +46,26 @@ struct alignas(64) worker_queues {
   std::uint32_t number;
   std::uint32_t domain;  // of memory (NUMA)
   std::uint32_t looks = 0;
-  // Of counts.steals: the worker steals no more before it has asked itself whether the last ones were worth it.
+  // A limit of counts.steals. At it the worker first judges whether its last steals were worth their cost.
   std::uint64_t most_steals = ~std::uint64_t{0};
   std::uint64_t random;
   std::vector<std::uint32_t> victims;  // all others, those of the same domain first
   std::uint32_t near_victims = 0;      // how many of them are of the same domain
 
-  // As task_deque::size(): never 0 too early, but with holes.
+  // As task_deque::size(): never 0 too early, but counts holes.
   std::uint32_t length() const noexcept { return normal.size() + high.size() + incoming_high.size() + incoming.size(); }
   std::uint32_t tasks() const noexcept { return normal.tasks() + high.tasks() + incoming_high.size() + incoming.size(); }
 };
 
 // The queues of a runtime.
 struct queues {
-  // domains: one entry a worker, its domain of memory; empty: one domain.
+  // domains: the NUMA domain of each worker; empty: one domain.
   explicit queues(std::uint32_t workers, const std::vector<std::uint32_t>& domains = {},
                   task_deque::offering offers = task_deque::offering::on_demand);
 
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(workers.size()); }
   worker_queues& operator[](std::uint32_t number) noexcept { return *workers[number]; }
-  // For tasks that nobody in particular is to run: each worker in turn that may be active.
+  // For tasks without a hint: each active worker in turn.
   std::uint32_t next_in_turn() noexcept {
     return turn.fetch_add(1, std::memory_order_relaxed) % active.load(std::memory_order_relaxed);
   }
@@ -74,7 +74,7 @@ struct queues {
   }
   std::uint64_t length() const noexcept;  // as that of worker_queues
   std::uint64_t tasks() const noexcept;
-  // Something has come from outside that this worker may take.
+  // True: a task has come from outside that this worker may take.
   bool has_incoming(const worker_queues& own_queues) const noexcept;
 
   std::vector<std::unique_ptr<worker_queues>> workers;

@@ -118,7 +118,8 @@ class kind_of_call {
   static inline constinit std::atomic<std::uint64_t> s_known{0};  // generation and subject
 };
 
-// Counts of one thread at profile level, by subject. Used by one thread at a time. `count_created` and `ran` cost about 2 ns.
+// Counts of one thread at profile level, by subject. Used by one thread at a time. `count_created` and `ran` cost about 2
+// ns.
 class tally {
  public:
   [[gnu::always_inline]] void count_created(std::uint32_t subject) noexcept {

@@ -1,11 +1,11 @@
-// Something that counts who refers to it, and goes with the last.
+// References to an object that counts them and is destroyed with the last one.
 #pragma once
 
 #include <utility>
 
 namespace trimtab::tasks {
 
-// One reference to something with retain() and release(), or none.
+// One reference to an object with retain() and release(), or none.
 template <class counted>
 class reference {
  public:

@@ -22,7 +22,7 @@
 
 namespace trimtab::tasks {
 
-// How tasks are placed and found; each is described in its file under policies/.
+// How tasks are placed and found; each is described in its file under src/policies/.
 enum class policy : std::uint8_t { local, local_priority, abp_priority, hierarchy, static_priority, periodic_priority };
 
 class runtime;
@@ -31,26 +31,27 @@ const char* name_of(policy scheduling) noexcept;  // "local-priority"
 std::optional<policy> policy_of(std::string_view name) noexcept;
 
 struct runtime_options {
-  // Threads that run tasks; 0: as many as this process may use CPUs (affinity and cgroup quota).
+  // Number of threads that run tasks. 0: the number of CPUs available to this process (affinity and cgroup quota).
   std::uint32_t workers = 0;
-  // How they are scheduled. Not set: as choose_policy says, or local-priority.
+  // How tasks are scheduled. Not set: what choose_policy returns, else local-priority.
   std::optional<tasks::policy> policy = {};
-  // Each worker stays on a CPU of its own, and tasks stay within domains of memory if they can.
+  // Binds each worker to a CPU of its own. Tasks stay within their NUMA domain if possible.
   bool numa = false;
-  // Of each stack, bytes. A task that recurses by tasks may use any number of them.
+  // Size of each stack in bytes. A task that recurses through tasks may use any number of stacks.
   std::size_t stack_bytes = 512 << 10;
-  // When nothing can run and tasks wait, for so long that somebody should know of it. 0: never told.
+  // Reports a deadlock when no task has been able to run for this long (ms), although tasks wait. 0 disables the check.
   std::uint32_t deadlock_ms = 3000;
-  // What is told then, line by line; nothing set: to standard error.
+  // Receives the report, line by line. Not set: it goes to standard error.
   std::function<void(std::string_view)> on_deadlock = {};
-  // Paths of counters to be printed to standard error when the runtime ends, and every so many milliseconds (0: only then).
+  // Paths of counters that are printed to standard error when the runtime ends, and every print_counters_ms (0: only at the
+  // end).
   std::vector<std::string> print_counters = {};
   std::uint32_t print_counters_ms = 0;
-  // Makes something that accompanies the runtime: called at the end of the constructor, and what it returns goes when all
-  // tasks have ended, before the runtime does. What it throws, the constructor throws.
+  // Creates an object that accompanies the runtime. Called at the end of the constructor. The object is destroyed when all
+  // tasks have ended, before the runtime. The constructor throws what this throws.
   std::function<std::shared_ptr<void>(runtime&)> companion = {};
-  // Asked where the policy is not set, of a runtime with so many workers: on the thread that makes it, before all else, and
-  // before the companion. What it throws, the constructor throws.
+  // Chooses the policy if none is set, from the number of workers. Called first of all, on the thread that creates the
+  // runtime, and before the companion. The constructor throws what this throws.
   std::function<tasks::policy(std::uint32_t workers)> choose_policy = {};
 };
 
@@ -66,42 +67,43 @@ class runtime {
   std::uint32_t workers() const noexcept { return m_queues.size(); }
   tasks::policy policy() const noexcept { return m_policy; }
 
-  // How many of the workers may run tasks, 1 to workers(); at any time. Those above finish what they run and rest.
+  // The cap: how many workers may run tasks, 1 to workers(). May be called at any time. Workers above the cap finish their
+  // task and then rest.
   void set_active_workers(std::uint32_t count);
   std::uint32_t active_workers() const noexcept { return m_queues.active.load(std::memory_order_relaxed); }
 
-  // Who chooses the grain of loops that the program leaves to the runtime; nullptr: the runtime itself. For companions:
-  // before there are tasks, and when there are none any more.
+  // Chooses the grain size of loops that the program leaves to the runtime; nullptr: the runtime itself. For companions:
+  // call it before the first task or after the last.
   void set_grain_source(grain_source* chooses) noexcept;
   grain_source* grains() const noexcept { return m_grains; }
-  // Loops are cut by adaptive chunks, and nobody is asked.
+  // True: loops use adaptive chunks, without a grain source.
   bool loops_adapt() const noexcept { return m_loops_adapt; }
 
-  // Runs f() on a worker and gives back what it returns, or throws what it throws. The calling thread waits; on a
-  // worker of this runtime, f is called in place.
+  // Runs f() on a worker, and returns or throws what it does. The calling thread waits. On a worker of this runtime, f is
+  // called in place.
   template <class function>
   auto run(function&& f) -> std::invoke_result_t<function&>;
 
-  // A new task, to be run once. From any thread; throws in a forked child. hint: a worker's number, or -1.
+  // Queues a new task, which runs once. From any thread; throws in a forked child. hint: a worker's number, or -1.
   void submit(task& item, std::int32_t hint = -1);
-  // A task that is known already (count_made_outside, or it waited) is ready.
+  // Queues a task that was counted before (count_made_outside), or that has waited.
   void place(task& item, std::int32_t hint = -1) noexcept;
   void count_made_outside();
 
-  // The runtime that threads which are no workers use: the first that was made and still lives; made when there is none.
+  // The runtime for threads that are not workers: the oldest one that exists. Creates one if there is none.
   static runtime& standard();
 
   const worker_counters& counters(std::uint32_t number) const { return m_workers.at(number)->counters(); }
   const queue_counts& queue_counters(std::uint32_t number) const { return m_queues.workers.at(number)->counts; }
   std::uint64_t queue_length() const noexcept { return m_queues.tasks(); }
-  // As counted and timed so far by one worker, its present state included (counters.hpp).
+  // Counts and times of one worker until now, including its present state (counters.hpp).
   raw_counts raw(std::uint32_t number) const noexcept;
   std::uint64_t created_outside() const noexcept { return m_created_outside.load(std::memory_order_relaxed); }
-  // Of its workers, in the run's records (recording::attach); 0: nothing is recorded.
+  // Identifies its workers in the run's records (recording::attach); 0: not recorded.
   std::uint32_t recorded_as() const noexcept { return m_recorded; }
-  // That this process may use, whole ones: affinity and cgroup quota.
+  // CPUs that this process may use, as a whole number: affinity and cgroup quota.
   static std::uint32_t available_cpus() noexcept;
-  // Of the clock by which counters count.
+  // Nanoseconds per tick of the counters' clock.
   static double ns_per_tick() noexcept;
 
  private:
@@ -117,7 +119,7 @@ class runtime {
   void work(worker& member) noexcept;
   stack* make_stack() noexcept;
   void keep_few_unused(worker& this_worker) noexcept;
-  // Tasks that were made and have not ended. Exact when it is 0.
+  // Tasks that were created and have not ended. Exact if it is 0.
   std::uint64_t unfinished() const noexcept;
   bool has_ended() const noexcept { return unfinished() == 0; }
   void tell_if_stuck() noexcept;

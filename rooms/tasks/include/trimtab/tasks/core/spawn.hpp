@@ -1,4 +1,4 @@
-// What a new task may be told, and how it comes to a queue.
+// Options of new tasks, and how a new task gets into a queue.
 #pragma once
 
 #include <cstdint>
@@ -29,20 +29,20 @@ class annotation {
 struct task_options {
   priority level = priority::normal;
   const annotation* name = nullptr;  // of static storage
-  // Where it had best run, because its data are there: a worker's number. -1: anywhere. A hint.
+  // A hint where to run, because the data are there: a worker's number; -1: anywhere.
   std::int32_t worker = -1;
 };
 
 namespace detail {
 
-// What tasks made of one function with the same options have in common.
+// Properties that tasks of one function with the same options share.
 struct description {
   const task_kind* kind_of_work;
   std::uint32_t subject;  // 0 unless recording
   priority level;
 };
 
-// Of a call of f, while something is recorded.
+// The subject of a call of f. To be called only while recording is on.
 template <class function>
 std::uint32_t recorded_subject(const function& f) noexcept {
   if constexpr (std::is_pointer_v<function>)
@@ -71,16 +71,16 @@ inline void set_up(task& item, const description& details) noexcept {
     record_made(item);
 }
 
-// The calling worker's runtime, on other threads the standard one.
+// The calling worker's runtime; on other threads the standard runtime.
 runtime* home_of_caller();
 
-// A task that will come to a queue has been made; before make_ready.
+// Counts a task that was created and will be queued later. To be called before make_ready.
 void count_made();
 
-// To where the policy wants it: the calling worker's queue, or from outside. hint: a worker's number, or -1.
+// Queues a task where the policy wants it: in the calling worker's queue, or from outside. hint: a worker's number, or -1.
 void make_ready(task& item, runtime& home, std::int32_t hint = -1) noexcept;
 
-// A new task that is ready, with what the options say.
+// Queues a new task that is ready, as the options say.
 void spawn(task& item, const task_options& options);
 
 }  // namespace detail

@@ -36,8 +36,8 @@ namespace trimtab::tasks {
 
 class task_deque {
  public:
-  // When the owner offers without being asked: never; when nothing is offered; or at the first of a burst of pushes, every so many
-  // pushes, and in `maintain`. It always does when asked.
+  // When the owner offers without being asked: never; when nothing is offered; or at the first of a burst of pushes, every
+  // so many pushes, and in `maintain`. It always does when asked.
   enum class offering : std::uint8_t { disabled, on_demand, periodic };
 
   explicit task_deque(offering offers, std::uint32_t capacity = 256);  // capacity: a power of two; it grows

@@ -1,4 +1,4 @@
-// Structured tasks: any number of them, that all end before the scope does.
+// Structured tasks: any number of tasks that all end before the scope does.
 #pragma once
 
 #include <atomic>
@@ -18,15 +18,15 @@ class task_scope {
   task_scope() = default;
   task_scope(const task_scope&) = delete;
   task_scope& operator=(const task_scope&) = delete;
-  // Waits, and throws what a member threw and wait() has not thrown yet. While another exception leaves the block of the
-  // scope, that one goes on, and the member's is dropped.
+  // Waits, and throws a member's exception that wait() has not thrown yet. If another exception is leaving the block of the
+  // scope, that one continues, and the member's exception is dropped.
   ~task_scope() noexcept(false) {
     await();
     if (m_error && std::uncaught_exceptions() <= m_uncaught) [[unlikely]]
       std::rethrow_exception(std::move(m_error));
   }
 
-  // f() as a task. From the task that the scope belongs to, or from tasks of the scope.
+  // Runs f() as a task. To be called by the task that owns the scope, or by tasks of the scope.
   template <class function>
   void spawn(function&& f) {
     spawn(task_options{}, std::forward<function>(f));
@@ -55,7 +55,7 @@ class task_scope {
     std::rethrow_exception(std::exchange(m_error, nullptr));
   }
 
-  // Tasks that have not begun are dropped; those that run may ask.
+  // Tasks that have not begun are dropped; running tasks may ask stop_requested().
   void request_stop() noexcept { m_is_stopped.store(true, std::memory_order_relaxed); }
   bool stop_requested() const noexcept { return m_is_stopped.load(std::memory_order_relaxed); }
 
@@ -88,10 +88,10 @@ class task_scope {
     function call;
   };
 
-  // Added to m_left until the owner waits: what it has spawned is not in there yet.
+  // Added to m_left until the owner waits: tasks that the owner spawned are not counted there yet.
   static constexpr std::int64_t not_waiting = std::int64_t{1} << 48;
 
-  // By members that their owner has not run itself.
+  // Called by members that the owner has not run itself.
   void ended() noexcept {
     if (m_left.fetch_sub(1, std::memory_order_acq_rel) == 1) m_waiting->complete();
   }
@@ -107,9 +107,9 @@ class task_scope {
   std::int64_t m_spawned = 0;
   const int m_uncaught = std::uncaught_exceptions();
   completion* m_waiting = nullptr;
-  // Members spawned by others than the owner, less those that have ended; and, while the owner waits, all.
+  // Members that tasks other than the owner spawned, minus those that have ended; while the owner waits, all members.
   alignas(64) std::atomic<std::int64_t> m_left{not_waiting};
-  // Read by each member, and hardly ever written: away from what each end writes.
+  // Read by each member and rarely written: not in the cache line that each end writes.
   alignas(64) std::atomic<bool> m_is_stopped{false};
   std::atomic<bool> m_has_failed{false};
   std::exception_ptr m_error;

@@ -1,4 +1,4 @@
-// Which task runs here, as std::this_thread tells which thread. yield and sleep_for are in timer.hpp.
+// The task that runs here, as std::this_thread for threads. yield and sleep_for are in timer.hpp.
 #pragma once
 
 #include <compare>
@@ -10,10 +10,10 @@
 
 namespace trimtab::tasks {
 
-// Of a task; of no task if made from nothing. No two tasks that live at the same time have the same one; numbers count from
-// 1 in the order in which tasks are asked, and begin anew after 2^32. A task keeps its own wherever it goes on after a wait.
-// What runs in place of who waits for it, and so cannot run beside it, may have the identity of that one: forks of invoke
-// and of coroutines, and coroutines that are called.
+// The identity of a task; default-constructed: of no task. No two tasks that exist at the same time have the same identity.
+// Numbers count from 1, in the order in which identities are requested, and begin anew after 2^32. A task keeps its identity
+// after a wait. A task that runs in place of its waiter may have the waiter's identity: forks of invoke and of coroutines,
+// and coroutines that are called.
 class task_id {
  public:
   constexpr task_id() noexcept = default;
@@ -32,15 +32,15 @@ class task_id {
 
 namespace this_task {
 
-// On a thread that is no worker: that of the thread. Costs a few ns, and nothing for tasks that never ask.
+// On a thread that is not a worker: an identity of the thread. Costs a few ns; tasks that never call it pay nothing.
 task_id get_id() noexcept;
 
-// As it was given by an annotation (task_options::name, loop_options::name) or to a task of a graph, "" if it was given
-// none.
+// The name from an annotation (task_options::name, loop_options::name) or of a task of a graph; "" if it has none.
 const char* name() noexcept;
 
-// The one that was given to async; in a coroutine, what it calls and what it forks: the one that it was spawned with.
-// Elsewhere one by which nothing stops. Other tasks that a task makes need not have its token: hand it to them.
+// The token that was given to async; in a coroutine, and in coroutines that it calls or forks: the token with which it was
+// spawned. Elsewhere a token that is never stopped. Other tasks that a task creates do not inherit its token: pass it to
+// them.
 std::stop_token stop_token() noexcept;
 
 }  // namespace this_task

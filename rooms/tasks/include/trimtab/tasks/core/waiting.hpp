@@ -1,5 +1,5 @@
-// Something that happens once, and those who wait for it: tasks whose stacks are set aside, threads that are no workers,
-// and tasks that are to be made ready.
+// An event that happens once, and its waiters: suspended tasks, threads that are not workers, and tasks that become
+// ready when it happens.
 #pragma once
 
 #include <atomic>
@@ -9,12 +9,12 @@
 
 namespace trimtab::tasks {
 
-// Told once that what it waits for has happened. It may be gone when notify returns.
+// Notified once, when the event has happened. It may be gone when notify returns.
 struct waiter {
   waiter* next = nullptr;
   void (*notify)(waiter& self) noexcept = nullptr;
 
-  // This one and those behind it. Not under a lock of what they wait for: who is told may destroy that.
+  // Notifies this one and those behind it. Not to be called under a lock of the event: a notified waiter may destroy it.
   static void notify_all(waiter* first) noexcept {
     while (first != nullptr) {
       waiter* const next = first->next;
@@ -32,7 +32,7 @@ class completion {
 
   bool is_ready() const noexcept { return m_waiters.load(std::memory_order_acquire) == ready; }
 
-  // Somebody is to be told.
+  // True: the event has waiters.
   bool is_awaited() const noexcept { return m_waiters.load(std::memory_order_acquire) > ready; }
 
   // False: it has happened already, and `waiting` will not be notified.
@@ -46,8 +46,8 @@ class completion {
     return true;
   }
 
-  // Once. Tells all who wait, in the order in which they came. Does not touch the completion after the exchange, so that
-  // a waiter may destroy it.
+  // To be called once. Notifies all waiters in the order in which they came. Does not touch the completion after the
+  // exchange, so a waiter may destroy it.
   void complete() noexcept {
     const std::uintptr_t newest = m_waiters.exchange(ready, std::memory_order_acq_rel);
     if (newest != 0) notify_in_order(reinterpret_cast<waiter*>(newest));
@@ -56,10 +56,10 @@ class completion {
   // True: `waiting` will not be notified. False: it has been notified, or is being notified.
   bool remove(waiter& waiting) noexcept;
 
-  // Instead of complete(), by the only one that knows of it, when nobody is to be told.
+  // Instead of complete(), if no other thread knows of the completion and it has no waiters.
   void complete_unshared() noexcept { m_waiters.store(ready, std::memory_order_relaxed); }
 
-  // Returns when it has happened. A worker runs something else meanwhile; any other thread sleeps.
+  // Returns when the event has happened. A worker runs other tasks meanwhile; any other thread sleeps.
   // reason, object: for reports about tasks that wait. object: the one waited for; nullptr: this.
   void wait(wait_reason reason, const void* object = nullptr) {
     if (!is_ready()) wait_slow(reason, object != nullptr ? object : this);
@@ -73,7 +73,7 @@ class completion {
   std::atomic<std::uintptr_t> m_waiters{0};
 };
 
-// A waiter on whose stack somebody waits until it is told. node: a waiter with what else it is to carry.
+// A waiter on the stack of the task or thread that waits. node: a waiter with the data that it carries.
 template <class node = waiter>
 struct parked : node {
   parked() noexcept {

@@ -1,4 +1,4 @@
-// A worker: a thread that runs tasks. What is inline here is what a task costs.
+// A worker: a thread that runs tasks. The inline code here is the cost of a task.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,10 @@ struct worker_counters {
   single_writer_count gap_ticks;    // from the end of the activation before each of them to its beginning
 };
 
-// What a worker is doing, since when.
+// What a worker is doing.
 enum class worker_state : std::uint32_t { busy, looking, parked, capped };
 
-// The task that runs on a stack, the innermost where some run in place of waiters.
+// The task that runs on a stack. If tasks run in place of waiters: the innermost.
 struct running_task {
   const task_kind* kind_of_work = nullptr;
   std::uint64_t id = 0;
@@ -49,7 +49,7 @@ struct running_task {
 };
 
 class worker;
-// The calling thread's, nullptr on threads that are none. Read by worker::current() only.
+// The calling thread's worker; nullptr on other threads. Only worker::current() reads it.
 extern thread_local constinit worker* this_threads_worker asm("trimtab_tasks_worker");
 
 class alignas(64) worker {
@@ -58,8 +58,8 @@ class alignas(64) worker {
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 
-  // The calling thread's, nullptr on threads that are none. A task may go on at another worker's thread after it has
-  // waited, but a compiler may keep the address of a thread's own variables: it must not see that this is one.
+  // The calling thread's worker; nullptr on other threads. After a wait a task may continue on another worker's thread, but
+  // a compiler may keep the address of a thread-local variable. So it must not see that this is one.
   static worker* current() noexcept {
 #if defined(__x86_64__) && defined(__LP64__) && !defined(TRIMTAB_ASK_CURRENT)
     worker* this_worker;
@@ -81,7 +81,7 @@ class alignas(64) worker {
   stack* running_stack() noexcept { return m_stack; }
   worker_queues& own_queues() noexcept { return *m_queues; }
 
-  // For structured fork-join: into the worker's own queue, whatever the policy.
+  // For structured fork-join: into the worker's own queue, under every policy.
   void fork(task& item) noexcept {
     if (m_queues->normal.push(item)) [[unlikely]]
       wake();
@@ -104,7 +104,7 @@ class alignas(64) worker {
     return true;
   }
 
-  // The newest task of the worker's own queue if is_wanted(task), else nullptr: the caller's to run.
+  // The newest task of the worker's own queue if is_wanted(task), else nullptr. The caller must run it.
   template <class predicate>
   task* take_newest_if(predicate&& is_wanted) noexcept {
     bool is_offered = false;
@@ -115,22 +115,22 @@ class alignas(64) worker {
     return item;
   }
 
-  // Runs a task that was taken, in the place of who waits for it, and counts it as finished.
+  // Runs a task that was claimed, in place of the task that waits for it, and counts it as finished.
   void run_in_place(task& item) noexcept {
     run_fork_in_place(item);
     current()->m_counters.finished.add_released();
   }
 
-  // A recorded fork that was taken may just be called, and has been counted: what runs here is known as the same, as in
-  // recursion, and its time is not asked for.
+  // True: a recorded fork that was claimed can simply be called, and has been counted. The running task has the same
+  // subject, as in recursion, and this run need not be timed.
   [[gnu::always_inline]] bool counts_as_running(const task& fork) noexcept {
     return m_running->kind_of_work == fork.kind_of_work && m_running->subject == fork.subject && counts_untimed(fork);
   }
-  // call(), in place of another one. False: the fork is to be run by run_fork_in_place, which times it.
+  // Calls call() under the subject of the fork. False: the fork must be run by run_fork_in_place, which times it.
   template <class function>
   bool call_recorded(const task& fork, function&& call) {
     if (!counts_untimed(fork)) return false;
-    // The rest, such as its number, is that of its forker, as where nothing is recorded.
+    // The rest, such as the number, stays that of the forking task, as without recording.
     const struct restored {
       explicit restored(running_task& running_here)
           : running(running_here), kind_of_work(running_here.kind_of_work), subject(running_here.subject) {}
@@ -147,7 +147,7 @@ class alignas(64) worker {
     call();
     return true;
   }
-  // The same for a recorded fork, which does not count.
+  // The same for a recorded fork, which is not counted as finished.
   void run_fork_in_place(task& item) noexcept {
     running_task* const running = m_running;
     const running_task outer = *running;
@@ -155,11 +155,11 @@ class alignas(64) worker {
     *running = outer;
   }
 
-  // What runs now on the worker's stack: for reports and the recorder.
+  // The task that runs now on the worker's stack: for reports and the recorder.
   running_task& running() noexcept { return *m_running; }
   recording::tally& tally() noexcept { return m_tally; }
 
-  // Of a task that is recorded: that it has been made.
+  // Tells the recorder that a task was created.
   [[gnu::always_inline]] void record_made(task& item) noexcept {
     item.id = recording::record_created(item.subject, m_tally);
   }
@@ -169,7 +169,7 @@ class alignas(64) worker {
     return hint < 0 || (m_keeps_own && static_cast<std::uint32_t>(hint) == m_number);
   }
 
-  // A new task, or one that is ready to go on, to where the policy wants it.
+  // Queues a new task, or one that is ready to continue, where the policy wants it.
   void push(task& item) noexcept {
     if (m_keeps_own && item.level == priority::normal) [[likely]] {
       if (m_queues->normal.push(item)) [[unlikely]]
@@ -179,12 +179,12 @@ class alignas(64) worker {
     push_elsewhere(item);
   }
 
-  // Less of the stack is left than what runs now may need: what recurses goes on at another one (run_on_new_stack).
+  // Less of the stack is left than the running code may need. Recursive code continues on another stack (run_on_new_stack).
   bool is_stack_low() const noexcept { return stack_pointer() < m_stack_limit; }
 
-  // Sets the running task's stack aside. The worker goes on with another; there, and only when this one has been left,
-  // published(argument, left) is called, which arranges for ready(left) to be called once. reason, object: for reports.
-  // Returns when the task goes on, maybe at another worker.
+  // Suspends the running task. The worker continues on another stack. There, and only after this stack has been left, it
+  // calls published(argument, left), which arranges that ready(left) is called once. reason, object: for reports. Returns
+  // when the task continues, maybe on another worker.
   static void suspend(wait_reason reason, const void* object, void (*published)(void* argument, stack& left) noexcept,
                       void* argument) noexcept;
   // From any thread.
@@ -193,7 +193,7 @@ class alignas(64) worker {
   // Calls f(argument) on a stack of its own. f must not throw.
   static void run_on_new_stack(void (*f)(void* argument) noexcept, void* argument) noexcept;
 
-  // Other tasks may run first; this one goes on when its turn comes.
+  // Other tasks may run first; this one continues when its turn comes.
   static void yield() noexcept;
 
  private:
@@ -226,7 +226,7 @@ class alignas(64) worker {
   void wake() noexcept;
   void push_elsewhere(task& item) noexcept;
   stack& unused_stack();
-  // As switching::to calls it, for a stack that is used no more.
+  // Called by switching::switch_to for a stack that is no longer used.
   static void recycle(void*, stack* left) noexcept;
   void enter(worker_state next) noexcept;
 
@@ -249,10 +249,10 @@ class alignas(64) worker {
   std::size_t m_thread_bytes = 0;
   stack* m_unused = nullptr;
   std::uint32_t m_unused_count = 0;
-  // Of the activation that is being timed, 0: none.
+  // Begin of the activation that is being timed; 0: none.
   base::ticks m_phase_begin = 0;
   base::ticks m_last_end = 0;
-  // What it had counted when it last judged its steals, and how many judgements in a row were bad.
+  // Counts when it last judged its steals, and the number of bad judgements in a row.
   std::uint64_t m_judged_steals = 0, m_judged_stolen = 0, m_judged_resumed = 0;
   std::uint64_t m_run_by_others = 0;  // by then, where the judgement was bad
   std::uint32_t m_poor_judgements = 0;
@@ -260,7 +260,7 @@ class alignas(64) worker {
   event_count m_events;  // where it sleeps if others know what it may run
 };
 
-// As allocate_block and free_block, for who knows the calling worker already (nullptr on other threads).
+// As allocate_block and free_block, for callers that have the calling worker already (nullptr on other threads).
 inline void* allocate_block(worker* this_worker, std::size_t bytes) {
   if (this_worker == nullptr || block_cache::is_watched) [[unlikely]]
     return allocate_block(bytes);
@@ -272,7 +272,7 @@ inline void free_block(worker* this_worker, void* block, std::size_t bytes) noex
   this_worker->blocks().free(block, bytes);
 }
 
-// An object in a block of its own. here: the calling worker.
+// Creates an object in a block of its own. this_worker: the calling worker.
 template <class object, class... arguments>
 object& make_in_block(worker* here, arguments&&... from) {
   static_assert(alignof(object) <= block_cache::grain, "what is in blocks may be aligned to 64 bytes at most");

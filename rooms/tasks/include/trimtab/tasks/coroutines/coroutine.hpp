@@ -32,9 +32,9 @@ inline constexpr bool is_named_task<co_task<value>&> = true;
 template <class value>
 inline constexpr bool is_named_task<const co_task<value>&> = true;
 
-// Transfers control from a suspended coroutine to `coroutine`. clang does this by a jump, which leaves nothing on the stack. GCC
-// does so only from -O2 on, and no macro says whether it does. So with GCC, on_low_stack() is called when the stack is low:
-// long chains then continue through a queue before the stack ends.
+// Transfers control from a suspended coroutine to `coroutine`. clang does this by a jump, which leaves nothing on the stack.
+// GCC does so only from -O2 on, and no macro says whether it does. So with GCC, on_low_stack() is called when the stack is
+// low: long chains then continue through a queue before the stack ends.
 template <class function>
 std::coroutine_handle<> transfer(std::coroutine_handle<> coroutine, [[maybe_unused]] function&& on_low_stack) {
 #if !defined(__clang__)

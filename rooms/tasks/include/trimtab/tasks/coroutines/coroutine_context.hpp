@@ -89,8 +89,8 @@ class coroutine_context final : public task_kind {
   std::uint64_t m_foreign_runs = 0, m_suspensions = 0;
 };
 
-// For a fork that `this_worker` makes, while something is recorded or the forker has a context. code: where coroutines begin, by
-// which they are known in reports.
+// For a fork that `this_worker` makes, while something is recorded or the forker has a context. code: where coroutines
+// begin, by which they are known in reports.
 void give_context(coroutine_promise& child, worker& this_worker, const void* code);
 // For a coroutine that is spawned.
 void give_context(coroutine_promise& child, const task_options& options, std::stop_token stop, const void* code);

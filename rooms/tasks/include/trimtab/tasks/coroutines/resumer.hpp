@@ -1,4 +1,4 @@
-// A coroutine that waits: the waiter that makes it ready again. What is awaited has an awaiter that derives from this one.
+// A coroutine that waits: the waiter that makes it ready again. All awaiters derive from it.
 #pragma once
 
 #include <concepts>
@@ -22,18 +22,18 @@ void drop_resumption(task& resumption) noexcept;
 runtime& begin_wait(task& resumption);
 void undo_wait(task& resumption) noexcept;
 void end_wait(task& resumption, runtime& home) noexcept;
-// Before these, for promises of ours (coroutine_promise): what belongs to their task.
+// Called before these for promises of this library (coroutine_promise), for their tasks.
 void coroutine_leaves(task& promise, recording::cause reason) noexcept;
 void coroutine_stays(task& promise) noexcept;
 void coroutine_is_told(const task& promise, recording::cause reason) noexcept;
 
-// node: a waiter with what else it is to carry.
+// node: a waiter with the data that it carries.
 template <class node = waiter>
 class resumer : public node {
  protected:
   explicit resumer(recording::cause reason) noexcept : m_reason(reason) {}
 
-  // Before anyone can tell.
+  // To be called before anything can notify it.
   template <class promise>
   void about_to_wait(std::coroutine_handle<promise> coroutine) {
     m_owns_resumption = !std::derived_from<promise, task>;
@@ -50,12 +50,12 @@ class resumer : public node {
       end_wait(*derived.m_resumption, *derived.m_home);
     };
   }
-  // Instead: nobody will tell.
+  // Undoes about_to_wait: nothing will notify it.
   void need_not_wait() noexcept {
     undo_wait(*m_resumption);
     m_owns_resumption ? drop_resumption(*m_resumption) : coroutine_stays(*m_resumption);
   }
-  // enlist(*this): false if nobody will tell. Afterwards, if true, this may be gone.
+  // enlist(*this): false if nothing will notify it. If it returns true, this object may be gone.
   template <class promise, class function>
   bool wait_if(std::coroutine_handle<promise> coroutine, function&& enlist) {
     about_to_wait(coroutine);

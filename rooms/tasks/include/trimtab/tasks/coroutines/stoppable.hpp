@@ -1,4 +1,4 @@
-// Coroutines' waits that a stop token ends.
+// Waits of coroutines that a stop token ends.
 #pragma once
 
 #include <atomic>
@@ -10,11 +10,12 @@
 
 namespace trimtab::tasks::detail {
 
-// Three take part, maybe at three threads: who tells, who stops, and who sets the coroutine aside, which may not be through
-// when one of the others comes. It goes on when it has been set aside, and told by one of the two (the one that takes it out
-// of where it waits); the second of these events resumes it, and after the first nobody touches this for its sake.
+// Three parties take part, maybe on three threads: one notifies, one requests stop, and one suspends the coroutine, which
+// may not be finished when one of the others comes. The coroutine continues when it is suspended and one of the other two
+// has notified it (the one that removed it from its queue). The second of these two events resumes it; the party of the
+// first does not touch this object afterwards.
 //
-// What it waits for is a `source`, which has
+// It waits for a `source`, which has
 //   bool is_available()              it is there, and nobody has to wait
 //   bool enlist(node&)         false: it has become available, and the node will not be notified
 //   bool remove(node&)         true, for one caller only: the node will not be notified
@@ -37,8 +38,8 @@ class stoppable_resumer : public resumer<node> {
   bool await_resume() noexcept { return was_notified(); }
 
  protected:
-  // When it returns, no stop comes any more. These two are not inline: it may be another thread by now, which the end of a
-  // stop_callback asks for, and a compiler may keep what was known of the thread before.
+  // When it returns, no stop can come any more. These two are not inline: the thread may have changed, the destructor of
+  // stop_callback asks for the thread, and a compiler could keep the old one.
   [[gnu::noinline]] bool was_notified() noexcept {
     m_at_stop.reset();
     return !m_is_stopped;

@@ -46,8 +46,8 @@ auto bound(function&& f, arguments&&... inputs) {
 
 }  // namespace detail
 
-// f(arguments...) as a task; arguments are copied or moved. Where nothing is said, on the calling worker's runtime, or the
-// standard one.
+// Runs f(arguments...) as a task; arguments are copied or moved. It runs on the calling worker's runtime; from other threads
+// on the standard runtime.
 template <class function, class... arguments>
   requires std::invocable<std::decay_t<function>, std::decay_t<arguments>...>
 auto async(const task_options& options, function&& f, arguments&&... inputs) {
@@ -70,7 +70,7 @@ auto async(priority level, function&& f, arguments&&... inputs) {
 
 namespace detail {
 
-// While it lives, the task that runs on this stack has a stop token.
+// During its lifetime, the task that runs on this stack has a stop token.
 class stoppable {
  public:
   explicit stoppable(const std::stop_token& token) noexcept { worker::current()->running().stop_token = &token; }
@@ -81,8 +81,8 @@ class stoppable {
 
 }  // namespace detail
 
-// f(token, arguments...) if it takes one; not called, and its future throws `stopped`, if stop was requested before. In the
-// task this_task::stop_token() is the token.
+// Runs f(token, arguments...) if f takes a token, else f(arguments...). If stop was requested before, f is not called, and
+// its future throws `stopped`. In the task, this_task::stop_token() returns the token.
 template <class function, class... arguments>
   requires(std::invocable<std::decay_t<function>, std::decay_t<arguments>...> ||
            std::invocable<std::decay_t<function>, std::stop_token, std::decay_t<arguments>...>)
@@ -102,7 +102,7 @@ auto async(std::stop_token token, function&& f, arguments&&... inputs) {
   });
 }
 
-// A task whose result nobody waits for. What it throws ends the program, as from a thread.
+// A task without a result. An exception that leaves it ends the program, as in a thread.
 template <class function, class... arguments>
 void post(function&& f, arguments&&... inputs) {
   struct posted final : task {
@@ -178,7 +178,7 @@ class dataflow_state final : public task, public state<value>, private countdown
     std::size_t index = 0;
     const std::size_t count = m_heap_nodes.empty() ? inline_count : m_heap_nodes.size();
     node* const nodes = m_heap_nodes.empty() ? m_inline_nodes : m_heap_nodes.data();
-    // Those that are not used count as ready.
+    // Unused nodes count as ready.
     expect(count);
     std::apply(
         [&](const auto&... input) {

@@ -1,5 +1,5 @@
-// Futures of several futures: when_all, when_any, when_some. The futures are given back as they were given, in a vector or
-// a tuple, with their exceptions in them.
+// Futures of several futures: when_all, when_any, when_some. The result contains the input futures, in a vector or
+// a tuple, with their exceptions.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,14 @@
 
 namespace trimtab::tasks {
 
-// index: of one that is ready; when there are none, the largest std::size_t.
+// index: of a future that is ready; without any futures: the largest std::size_t.
 template <class sequence>
 struct when_any_result {
   std::size_t index = static_cast<std::size_t>(-1);
   sequence futures;
 };
 
-// indices: of all that were ready, at least as many as were asked for.
+// indices: of all futures that were ready, at least the requested number.
 template <class sequence>
 struct when_some_result {
   std::vector<std::size_t> indices;
@@ -41,7 +41,7 @@ void visit_futures(std::tuple<each...>& inputs, auto&& look) {
   std::apply([&](auto&... input) { (look(input), ...); }, inputs);
 }
 
-// Ready when `needed` of the futures are. result: what is made of them then.
+// Ready when `needed` of the futures are. result: the type of its value.
 template <class sequence, class result>
 class when_state final : public state<result> {
   struct node : waiter {
@@ -50,7 +50,7 @@ class when_state final : public state<result> {
   };
 
  public:
-  // One reference is the future's, one that of whoever is still to be told: start() and the nodes.
+  // One reference belongs to the future, one to start(); each node has one more until it is notified.
   when_state(sequence&& inputs, std::size_t count, std::size_t needed)
       : state<result>(2, destroy_state<when_state>),
         m_inputs(std::move(inputs)),
@@ -87,7 +87,7 @@ class when_state final : public state<result> {
   }
 
   void finish() noexcept {
-    // Those that are not ready forget us: they may live long.
+    // Futures that are not ready must forget this state: they may exist for a long time.
     if (m_needed < m_count)
       for (std::size_t i = 0; i < m_count; ++i)
         if (m_nodes[i].awaited != nullptr && m_nodes[i].awaited->ready_event().remove(m_nodes[i])) this->release();
@@ -110,7 +110,7 @@ class when_state final : public state<result> {
     this->ready_event().complete();
   }
 
-  // Nothing ends before all nodes are at their places, however many have arrived.
+  // Nothing ends before all nodes are enlisted, even if enough have arrived.
   static constexpr std::size_t is_started = ~(~std::size_t{0} >> 1);
 
   sequence m_inputs;
@@ -149,7 +149,7 @@ inline std::size_t checked_some(std::size_t needed, std::size_t count) {
 
 }  // namespace detail
 
-// Of futures that are copied (shared) or moved from.
+// Shared futures are copied, others are moved from.
 template <class... futures>
   requires(detail::is_future<std::decay_t<futures>>::value && ...)
 auto when_all(futures&&... inputs) {
@@ -186,7 +186,7 @@ auto when_any(iterator first, iterator last) {
   return when_any(detail::collected(first, last));
 }
 
-// When `needed` are ready. Throws std::invalid_argument if there are fewer.
+// Ready when `needed` futures are. Throws std::invalid_argument if there are fewer futures.
 template <class... futures>
   requires(detail::is_future<std::decay_t<futures>>::value && ...)
 auto when_some(std::size_t needed, futures&&... inputs) {

@@ -295,7 +295,7 @@ class graph {
   event<> make_latch(std::int64_t count, std::string_view name = {});
 
   // f(span...) runs when all slots are satisfied. It is known by its name in reports and recorded runs, without one by its
-  // function; options.what goes before the name there.
+  // function; options.name has priority over the name there.
   template <class function, class... inputs>
     requires(detail::is_input<inputs> && ...)
   auto task(const task_options& options, std::string_view name, function&& f, inputs... slots) {

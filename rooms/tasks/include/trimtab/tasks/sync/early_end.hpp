@@ -1,4 +1,4 @@
-// Waits that end before what is waited for happens: because stop was requested, or (timer.hpp) because it is too late.
+// Waits that end before the event happens: because stop was requested, or (timer.hpp) because the deadline has passed.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace trimtab::tasks {
 
-// What the future of a task throws that was told to stop before it began, and get(stop_token) of one that is not ready.
+// Thrown by the future of a task that was stopped before it began, and by get(stop_token) of a future that is not ready.
 class stopped : public std::exception {
  public:
   explicit stopped(const char* text = "trimtab: stopped before it began") noexcept : m_text(text) {}
@@ -24,8 +24,8 @@ namespace detail {
 
 enum class wait_end : std::uint8_t { notified, late, stopped };
 
-// Tells `waiting` in the place of who would have, unless that one does: remove(waiting) is true if it will not, for one
-// caller only.
+// Notifies `waiting` instead of the event, unless the event does it: remove(waiting) returns true, to one caller only, if
+// the event will not.
 template <class node, class removal>
 struct early_end {
   parked<node>& waiting;
@@ -35,14 +35,14 @@ struct early_end {
   void end_wait_early(wait_end end_kind) noexcept {
     if (!remove(waiting)) return;
     reason = end_kind;
-    // Afterwards who waits may go on, but not before a callback of its stop token or its timer has returned.
+    // From now on the waiter may continue, but not before the callback of its stop token or its timer has returned.
     waiting.notified.complete();
   }
 };
 
 // Waits until `waiting` is notified. False: stop was requested before, and remove(waiting) is true: it will not be notified.
-// Not inline: after the wait it may be another thread, which the end of a stop_callback asks for, and a compiler may keep
-// what was known of the thread before.
+// Not inline: after the wait the thread may be another one, the destructor of stop_callback asks for the thread, and a
+// compiler could keep the old one.
 template <class node, class removal>
 [[gnu::noinline]] bool wait_unless(const std::stop_token& stop, parked<node>& waiting, wait_reason reason,
                                    const void* object, removal&& remove) {
