@@ -398,14 +398,17 @@ def _run(
             os.kill(child, number)
 
     # Signals that were ignored when we were started stay ignored for the program (nohup).
-    ours = (*_PASSED_ON, *_FROM_TERMINAL, *_IGNORED)
+    ours = (*_PASSED_ON, *_FROM_TERMINAL, *_IGNORED, signal.SIGCHLD)
     previous = {number: signal.getsignal(number) for number in ours}
     passed_on = _PASSED_ON if witness is None else (*_PASSED_ON, *_FROM_TERMINAL)
     for number in ours:
-        if number not in passed_on:
+        if number == signal.SIGCHLD:
+            signal.signal(number, lambda *_: None)
+        elif number not in passed_on:
             signal.signal(number, signal.SIG_IGN)
         elif previous[number] != signal.SIG_IGN:
             signal.signal(number, pass_on)
+    changes = _Changes()
     try:
         defaults = [
             number for number in (*IGNORED_BY_PYTHON, *ours) if previous.get(number) != signal.SIG_IGN
@@ -414,11 +417,11 @@ def _run(
         # Whether it was there already, and had them from whoever sent them to the group, nobody knows.
         while waiting:
             send(waiting.pop(0))
-        status = os.waitpid(child, os.WUNTRACED)[1]
+        status = changes.wait(child)
         while os.WIFSTOPPED(status):
             if os.WSTOPSIG(status) == signal.SIGSTOP:
                 # No terminal does this. Whoever stops processes so, each by itself (batch systems), lets each go on as well.
-                status = os.waitpid(child, os.WUNTRACED)[1]
+                status = changes.wait(child)
                 continue
             # The program was stopped: so are we, for the shell's job control.
             os.kill(os.getpid(), signal.SIGSTOP)
@@ -427,11 +430,39 @@ def _run(
             if not changed:
                 os.kill(child, signal.SIGCONT)
             if not changed or os.WIFCONTINUED(status):
-                status = os.waitpid(child, os.WUNTRACED)[1]
+                status = changes.wait(child)
         return status
     finally:
+        changes.close()
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+class _Changes:
+    """Waits for a child without missing a signal.
+
+    Python runs handlers between two of its instructions. Of a signal that comes after the last of them and before a call that
+    waits in the kernel, the handler would run only after that call. Here each signal leaves a byte, which ends the wait.
+    """
+
+    def __init__(self) -> None:
+        self._reads, self._writes = os.pipe()
+        os.set_blocking(self._writes, False)
+        self._before = signal.set_wakeup_fd(self._writes, warn_on_full_buffer=False)
+
+    def wait(self, child: int) -> int:
+        """The child's status when it has ended or was stopped. SIGCHLD must have a handler."""
+        while True:
+            changed, status = os.waitpid(child, os.WUNTRACED | os.WNOHANG)
+            if changed:
+                return status
+            os.read(self._reads, 4096)
+
+    def close(self) -> None:
+        """From now on signals leave nothing."""
+        signal.set_wakeup_fd(self._before)
+        os.close(self._reads)
+        os.close(self._writes)
 
 
 def _start(program: str, argv: list[str], environment: dict[str, str], defaults: list[signal.Signals]) -> int:
