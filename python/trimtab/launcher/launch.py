@@ -398,18 +398,17 @@ def _run(
             os.kill(child, number)
 
     # Signals that were ignored when we were started stay ignored for the program (nohup).
-    ours = (*_PASSED_ON, *_FROM_TERMINAL, *_IGNORED, signal.SIGCHLD)
+    ours = (*_PASSED_ON, *_FROM_TERMINAL, *_IGNORED)
     previous = {number: signal.getsignal(number) for number in ours}
     passed_on = _PASSED_ON if witness is None else (*_PASSED_ON, *_FROM_TERMINAL)
     for number in ours:
-        if number == signal.SIGCHLD:
-            signal.signal(number, lambda *_: None)
-        elif number not in passed_on:
+        if number not in passed_on:
             signal.signal(number, signal.SIG_IGN)
         elif previous[number] != signal.SIG_IGN:
             signal.signal(number, pass_on)
-    changes = _Changes()
+    changes = None
     try:
+        changes = _Changes()
         defaults = [
             number for number in (*IGNORED_BY_PYTHON, *ours) if previous.get(number) != signal.SIG_IGN
         ]
@@ -433,7 +432,8 @@ def _run(
                 status = changes.wait(child)
         return status
     finally:
-        changes.close()
+        if changes is not None:
+            changes.close()
         for number, handler in previous.items():
             signal.signal(number, handler)
 
@@ -449,9 +449,11 @@ class _Changes:
         self._reads, self._writes = os.pipe()
         os.set_blocking(self._writes, False)
         self._before = signal.set_wakeup_fd(self._writes, warn_on_full_buffer=False)
+        # Only a signal with a handler leaves its byte.
+        self._of_children = signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def wait(self, child: int) -> int:
-        """The child's status when it has ended or was stopped. SIGCHLD must have a handler."""
+        """The child's status when it has ended or was stopped."""
         while True:
             changed, status = os.waitpid(child, os.WUNTRACED | os.WNOHANG)
             if changed:
@@ -460,6 +462,7 @@ class _Changes:
 
     def close(self) -> None:
         """From now on signals leave nothing."""
+        signal.signal(signal.SIGCHLD, self._of_children)
         signal.set_wakeup_fd(self._before)
         os.close(self._reads)
         os.close(self._writes)
