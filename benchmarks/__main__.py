@@ -1,4 +1,4 @@
-"""./x bench: runs all benchmarks, prints their tables, leaves build/bench/results.json."""
+"""./x bench: runs all benchmarks, prints their tables, leaves their results in build/bench."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def main() -> int:
     faults: list[str] = []
     try:
         if arguments.only and arguments.only not in SUITES:
-            _titled(arguments)
+            _run_suite("only", _recording(run_titled(arguments.only)), arguments)
         for word, suite in SUITES.items():
             if arguments.only != word and (arguments.only or suite.is_alone):
                 continue
@@ -169,13 +169,6 @@ def main() -> int:
     for each in faults:
         print(f"bench: failed: {each}", file=sys.stderr)
     return 1 if faults else 0
-
-
-def _titled(arguments: argparse.Namespace) -> None:
-    clean_environment()
-    rounds = arguments.rounds or (SMOKE.rounds if arguments.smoke else FULL.rounds)
-    results = run_titled(arguments.only)(ROOT, OUT / "bin", arguments.smoke, rounds, arguments.wait, _tell)
-    (OUT / "results-only.json").write_text(_as_text(results), encoding="utf-8")
 
 
 def _show(results: dict[str, Any], blocks: docs.Blocks, writes: bool, page: Path, kept: Path) -> None:

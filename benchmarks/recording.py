@@ -23,7 +23,7 @@ Tell = Callable[[str], None]
 
 
 class _Measurement:
-    """The cases of one size, and the folder in which they run."""
+    """Cases to measure, and the folder in which they run."""
 
     def __init__(
         self, root: Path, programs: Path, is_smoke: bool, rounds: int, minutes: float, tell: Tell

@@ -144,7 +144,8 @@ int main(void) {
         ((), "cut off: only the last"),
         (("--trace", "--max-trace", "500K"), "found no room"),
         (("--trace", "--max-trace", "500K", "--keep", "last"), "cut off: only the last"),
-        (("--trace",), None),
+        # On a busy machine events can come faster than room is made for them.
+        pytest.param(("--trace",), None, marks=pytest.mark.alone),
     ],
 )
 def test_what_is_missing_is_told(

@@ -406,7 +406,9 @@ def _run(
             signal.signal(number, signal.SIG_IGN)
         elif previous[number] != signal.SIG_IGN:
             signal.signal(number, pass_on)
+    changes = None
     try:
+        changes = _Changes()
         defaults = [
             number for number in (*IGNORED_BY_PYTHON, *ours) if previous.get(number) != signal.SIG_IGN
         ]
@@ -414,11 +416,11 @@ def _run(
         # Whether it was there already, and had them from whoever sent them to the group, nobody knows.
         while waiting:
             send(waiting.pop(0))
-        status = os.waitpid(child, os.WUNTRACED)[1]
+        status = changes.wait(child)
         while os.WIFSTOPPED(status):
             if os.WSTOPSIG(status) == signal.SIGSTOP:
                 # No terminal does this. Whoever stops processes so, each by itself (batch systems), lets each go on as well.
-                status = os.waitpid(child, os.WUNTRACED)[1]
+                status = changes.wait(child)
                 continue
             # The program was stopped: so are we, for the shell's job control.
             os.kill(os.getpid(), signal.SIGSTOP)
@@ -427,11 +429,43 @@ def _run(
             if not changed:
                 os.kill(child, signal.SIGCONT)
             if not changed or os.WIFCONTINUED(status):
-                status = os.waitpid(child, os.WUNTRACED)[1]
+                status = changes.wait(child)
         return status
     finally:
+        if changes is not None:
+            changes.close()
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+class _Changes:
+    """Waits for a child without missing a signal.
+
+    Python runs handlers between two of its instructions. Of a signal that comes after the last of them and before a call that
+    waits in the kernel, the handler would run only after that call. Here each signal leaves a byte, which ends the wait.
+    """
+
+    def __init__(self) -> None:
+        self._reads, self._writes = os.pipe()
+        os.set_blocking(self._writes, False)
+        self._before = signal.set_wakeup_fd(self._writes, warn_on_full_buffer=False)
+        # Only a signal with a handler leaves its byte.
+        self._of_children = signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def wait(self, child: int) -> int:
+        """The child's status when it has ended or was stopped."""
+        while True:
+            changed, status = os.waitpid(child, os.WUNTRACED | os.WNOHANG)
+            if changed:
+                return status
+            os.read(self._reads, 4096)
+
+    def close(self) -> None:
+        """From now on signals leave nothing."""
+        signal.signal(signal.SIGCHLD, self._of_children)
+        signal.set_wakeup_fd(self._before)
+        os.close(self._reads)
+        os.close(self._writes)
 
 
 def _start(program: str, argv: list[str], environment: dict[str, str], defaults: list[signal.Signals]) -> int:

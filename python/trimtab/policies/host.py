@@ -47,7 +47,7 @@ def policy_in(path: Path) -> type[Policy]:
 
 
 class Host:
-    """The policy, for all engines of a run. The first error is the last: every engine is told of it from then on."""
+    """Runs the policy for all engines of a run. After its first error it is not called again, and every engine gets that error."""
 
     def __init__(self, path: Path, run: Path) -> None:
         self._run = run

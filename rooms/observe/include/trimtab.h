@@ -52,7 +52,7 @@ typedef struct trimtab_decision {
 } trimtab_decision;
 
 /* Knobs of the program's own; see "Tuning" below. */
-enum { TRIMTAB_MOST_KNOBS = 8 }; /* of one work */
+enum { TRIMTAB_MOST_KNOBS = 8 }; /* per work */
 /* The values of a work's knobs that are in force together. Never changes once it can be seen, and is never freed. */
 typedef struct trimtab_values {
   uint64_t decision; /* that put them in force; 0: the program's own */
@@ -343,8 +343,8 @@ static inline int64_t trimtab_knob_value(const trimtab_event* event, trimtab_kno
   return event->values != NULL && knob.place - 1u < event->values->count ? event->values->value[knob.place - 1]
                                                                          : knob.initial;
 }
-/* Costs the seconds since it began, for each of so many units of work (above 0): where events are not of one size, what is
- * compared must not be their size. */
+/* The cost is the time since the event began, in seconds, divided by `units` (above 0). If events differ in size, give their
+ * sizes as units: otherwise the sizes would be compared. */
 static inline void trimtab_event_end(const trimtab_event* event, double units) {
   if (event->work != NULL) trimtab_attached_api->event_ended(event, -1, -1, units);
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t longest_answer = 1 << 20;
 
 [[noreturn]] void fail(const std::string& path, int error) {
-  throw std::runtime_error("could not be told anything: " + path + ": " + std::strerror(error));
+  throw std::runtime_error("cannot write its snapshot: " + path + ": " + std::strerror(error));
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ TEST_F(knobs_of_programs, keep_the_oldest_where_nobody_takes_them) {
   EXPECT_EQ(sums.front().cost, 7);
 }
 
-// A sum has events of one decision only, whose cost is its number.
+// Each event costs the number of its decision, so a sum that mixed decisions would show.
 TEST_F(knobs_of_programs, are_measured_by_several_threads) {
   constexpr int each = 20'000;
   std::atomic<int> running{3};

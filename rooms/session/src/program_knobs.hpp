@@ -1,6 +1,6 @@
 // Knobs that the program itself has declared (trimtab.h). A work is a subject from its first event on, with all knobs that
 // it has by then. With a knob that is declared later it is withdrawn, and offered again with all of them. The objective is
-// the cost of one event, in the mean of those that are measured together.
+// the mean cost of the events that are measured together.
 #pragma once
 
 #include <deque>

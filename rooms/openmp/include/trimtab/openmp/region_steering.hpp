@@ -25,7 +25,7 @@ class region_steering final : public steer::knob_source {
   region_steering& operator=(const region_steering&) = delete;
 
   void add_to(steer::snapshot& now) override;
-  // Why nothing could be changed is told.
+  // Reports why nothing could be changed.
   void conclude() override;
 
  private:

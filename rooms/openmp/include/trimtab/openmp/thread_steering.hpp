@@ -41,9 +41,9 @@ class thread_steering final : public steer::knob_source {
   thread_steering& operator=(const thread_steering&) = delete;
 
   void add_to(steer::snapshot& now) override;
-  // Why nothing was changed is told, others have this process's CPUs.
+  // Reports why nothing was changed; gives this process's CPUs to others.
   void conclude() override;
-  // Its teams are as the program has them, or was told.
+  // In the child, teams have the size that the program chose, or that it was given before the fork.
   void after_fork() noexcept override { leave_teams(); }
   static void leave_teams() noexcept;
 
