@@ -87,7 +87,8 @@ class program_works {
   // The work of that name; a new one if there is none. nullptr: there are too many works, and the report says so.
   // subject: its number in the run.
   program_work* add(const char* name, std::uint32_t subject);
-  // The knob's place, from 1. 0: the declaration is wrong, and the report says why. The same declaration gives the same knob.
+  // The knob's place, from 1. 0: the declaration is wrong, and the report says why. The same declaration gives the same
+  // knob.
   std::uint32_t declare(program_work& work, const ::trimtab_knob_declaration& declared);
 
   // From now on events are measured, and knobs that are declared begin with these values.
