@@ -306,7 +306,8 @@ def _lane_entry(lane: Any) -> Entry:
     head = lane.header
     return {
         "lane": lane.id,
-        "name": head["title"] or head["name"],
+        "kind": lane.kind,
+        "name": lane.name,
         "tid": head["tid"],
         "threads": head["threads"],
         "run_s": head["run_ns"] * 1e-9,

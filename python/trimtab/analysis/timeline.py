@@ -109,7 +109,7 @@ def _seconds(ticks: Integers, s: float) -> Floats:
 
 def rounded(values: Floats) -> list[float]:
     """As a report has them."""
-    return [round(float(value), 4) for value in values]
+    return list(np.round(values, 4).tolist())
 
 
 def _changes(lane: Lane) -> tuple[Integers, Integers, NDArray[np.bool_]]:
