@@ -55,7 +55,7 @@ int subject_table::grow() noexcept {
   }
   m_last_table += 1;
   m_current.store(&next, std::memory_order_release);  // pairs with find: the slots before the table
-  return true;
+  return 0;
 }
 
 void subject_table::clear() noexcept {

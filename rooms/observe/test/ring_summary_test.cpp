@@ -6,7 +6,7 @@
 namespace trimtab::observe::testing {
 namespace {
 
-constexpr std::uint32_t ring = 8;
+constexpr std::uint32_t ring = 128;  // a page: files are whole ones
 constexpr std::uint32_t loop_subject = 40, region_subject = 41;
 
 struct ring_summary : ::testing::Test {
