@@ -93,7 +93,9 @@ class View:
     @staticmethod
     def lane_name(lane: Lane) -> str:
         """As a viewer shows it."""
-        which = f"lane {lane.id}" if lane.is_thread else f"lane {lane.id} ({lane.kind} {lane.header['number']})"
+        which = (
+            f"lane {lane.id}" if lane.is_thread else f"lane {lane.id} ({lane.kind} {lane.header['number']})"
+        )
         return f"{which}: {lane.name}" if lane.name else which
 
     @staticmethod
