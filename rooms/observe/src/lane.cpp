@@ -48,7 +48,7 @@ bool lane::make_room() noexcept {
 
 profile_row* lane::add_row(std::uint64_t hash, const row_identity& identity) noexcept {
   file_header& head = *m_profile_header;
-  if (identity.subject == no_subject || (m_index_used * 2 > m_index_mask && !grow_index())) {
+  if (identity.subject() == no_subject || (m_index_used * 2 > m_index_mask && !grow_index())) {
     head.dropped += 1;
     return nullptr;
   }
@@ -60,7 +60,7 @@ profile_row* lane::add_row(std::uint64_t hash, const row_identity& identity) noe
     head.capacity = (m_profile_file.size() - header_bytes) / sizeof(profile_row);
   }
   profile_row* const added = reinterpret_cast<profile_row*>(m_profile_file.data() + header_bytes) + head.written;
-  std::memcpy(static_cast<void*>(added), &identity, sizeof identity);
+  identity.write(*added);
   added->min = ~std::uint64_t{0};
   std::atomic_ref(head.written).store(head.written + 1, std::memory_order_release);
   std::uint64_t i = hash;

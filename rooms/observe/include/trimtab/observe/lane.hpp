@@ -44,12 +44,12 @@ class alignas(64) lane {
   // full: counted as dropped. Cache it where you can: rows never move.
   profile_row* row(std::uint32_t subject, metric what, std::uint32_t about, std::uint32_t in_region,
                    std::uint16_t flags = 0) noexcept {
-    const row_identity wanted{subject, what, flags, about, in_region};
-    const std::uint64_t hash = hash_of(wanted);
+    const row_identity wanted(subject, what, flags, about, in_region);
+    const std::uint64_t hash = wanted.hash();
     for (std::uint64_t i = hash;; ++i) {
       const index_entry& entry = m_index[i & m_index_mask];
       if (entry.row == nullptr) return add_row(hash, wanted);
-      if (entry.hash == hash && is_row_of(*entry.row, wanted)) [[likely]]
+      if (entry.hash == hash && wanted.is_of(*entry.row)) [[likely]]
         return entry.row;
     }
   }
