@@ -54,6 +54,21 @@ RECORD_LEVEL = Enumeration(
         Value(3, "trace", "profile rows, and every event"),
     ),
 )
+LANE_KIND = Enumeration(
+    "lane_kind",
+    "LaneKind",
+    "u32",
+    "What a lane stands for.",
+    (
+        Value(0, "thread", "a thread of the process; threads may have it one after another"),
+        Value(1, "cpu", "a CPU of the host", label="CPU"),
+        Value(2, "server", "something that serves requests for others"),
+        Value(
+            3, "executor", "something that executes work for the process, such as a slot of another process"
+        ),
+    ),
+    labels="LANE_KINDS",
+)
 _TASK = "task"
 EVENT_KIND = Enumeration(
     "event_kind",
@@ -524,6 +539,7 @@ ALL = (
     PROCESS_STATE,
     CLOCK_KIND,
     RECORD_LEVEL,
+    LANE_KIND,
     EVENT_KIND,
     WAIT_KIND,
     WORKER_STATE,

@@ -199,6 +199,8 @@ class LaneFile:
     capacity: int | None = None
     written: int | None = None
     worker_of: int = 0
+    head: dict[str, Any] = field(default_factory=dict)
+    """Other fields of the lane's header."""
 
 
 @dataclass
@@ -293,6 +295,7 @@ class ProcessFiles:
             involuntary_switches=5,
             migrations=6,
             worker_of=lane.worker_of,
+            **lane.head,
         )
         events, rows = b"".join(lane.events), b"".join(lane.rows)
         capacity = len(lane.events) if lane.capacity is None else lane.capacity

@@ -60,7 +60,7 @@ class _Lanes:
 
 def run_delay_s(process: Process) -> float:
     """Time that the process's threads were runnable without a CPU, seconds (schedstat)."""
-    if process.lanes:
+    if any(lane.is_thread for lane in process.lanes):
         return float(sum(lane.header["run_delay_ns"] for lane in process.lanes)) * 1e-9
     numbers = [
         number

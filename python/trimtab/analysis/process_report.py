@@ -61,10 +61,10 @@ class ProcessReport:
 
     @property
     def threads(self) -> int:
-        """Most threads of a region, or workers; without either, its lanes."""
+        """Most threads of a region, or workers; without either, the lanes of its threads."""
         widest = max(
             (region.threads for region in self.regions),
-            default=len(self.workers) or max(len(self.process.lanes), 1),
+            default=len(self.workers) or max(sum(lane.is_thread for lane in self.process.lanes), 1),
         )
         return max(int(widest), len(self.workers))
 

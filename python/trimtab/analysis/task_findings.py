@@ -168,7 +168,7 @@ def _one_producer(process: Process, account: Account, workers: Sequence[Worker])
             Cause.ONE_PRODUCER,
             None,
             f"{made[most] / made.sum():.0%} of {int(made.sum())} tasks were made by one thread "
-            f"({lane.header['title'] or lane.header['name']}), which took it {making:.3g} s of the "
+            f"({lane.name}), which took it {making:.3g} s of the "
             f"{account.parallel_s:.3g} s in which tasks ran; workers looked for tasks, or had none, for {lost:.3g} s",
             "let tasks make tasks: divide the range in halves, or start one producer for each worker",
             lost / _at_once(account, workers),

@@ -112,7 +112,7 @@ def _seconds(ticks: Integers, s: float) -> Floats:
 
 def rounded(values: Floats) -> tuple[float, ...]:
     """As a report has them."""
-    return tuple(round(float(value), 4) for value in values)
+    return tuple(np.round(values, 4).tolist())
 
 
 def _changes(lane: Lane) -> tuple[Integers, Integers, NDArray[np.bool_]]:

@@ -98,7 +98,7 @@ def workers_of(process: Process, places: Places | None = None) -> tuple[Worker, 
 
 def worker_table(process: Process, process_id: str, places: Places) -> list[WorkerSummary]:
     """One entry per worker, by runtime and number; times in seconds."""
-    names = {lane.id: lane.header["title"] or lane.header["name"] for lane in process.lanes}
+    names = {lane.id: lane.name for lane in process.lanes}
     counts = {lane.id: _task_rows(lane.rows) for lane in process.lanes}
     return [
         WorkerSummary(

@@ -93,8 +93,10 @@ class View:
     @staticmethod
     def lane_name(lane: Lane) -> str:
         """As a viewer shows it."""
-        name = lane.header["title"] or lane.header["name"]
-        return f"lane {lane.id}: {name}" if name else f"lane {lane.id}"
+        which = (
+            f"lane {lane.id}" if lane.is_thread else f"lane {lane.id} ({lane.kind} {lane.header['number']})"
+        )
+        return f"{which}: {lane.name}" if lane.name else which
 
     @staticmethod
     def is_cut(lane: Lane) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trimtab.model.enumerations import CAUSES as CAUSES
+from trimtab.model.enumerations import LANE_KINDS as LANE_KINDS
 from trimtab.model.enumerations import NO_LANE as NO_LANE
 from trimtab.model.enumerations import NO_SUBJECT as NO_SUBJECT
 from trimtab.model.enumerations import OUTCOMES as OUTCOMES
@@ -16,7 +17,7 @@ from trimtab.model.enumerations import SUBJECT_KINDS as SUBJECT_KINDS
 from trimtab.model.enumerations import UNKNOWN as UNKNOWN
 from trimtab.model.enumerations import WAITS as WAITS
 from trimtab.model.enumerations import WORKER_STATES as WORKER_STATES
-from trimtab.model.enumerations import Metric, Outcome, RegionFlags, Schedule, TaskFlags, WaitKind
+from trimtab.model.enumerations import LaneKind, Metric, Outcome, RegionFlags, Schedule, TaskFlags, WaitKind
 from trimtab.model.report import Unavailable as Unavailable
 
 if TYPE_CHECKING:
@@ -116,6 +117,22 @@ class Lane:
     events_written: int
     events_dropped: int
     rows_dropped: int
+
+    @property
+    def kind(self) -> str:
+        """What it stands for."""
+        number = int(self.header["kind"])
+        return LANE_KINDS.get(number, f"kind {number}")
+
+    @property
+    def is_thread(self) -> bool:
+        """Whether threads of the process have it: others have no times of a thread."""
+        return bool(self.header["kind"] == LaneKind.THREAD)
+
+    @property
+    def name(self) -> str:
+        """What the program calls it, or the name of its thread; empty: nothing is known."""
+        return str(self.header["title"] or self.header["name"])
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,15 @@ class RecordLevel(IntEnum):
     TRACE = 3  # profile rows, and every event
 
 
+class LaneKind(IntEnum):
+    """What a lane stands for."""
+
+    THREAD = 0  # a thread of the process; threads may have it one after another
+    CPU = 1  # a CPU of the host
+    SERVER = 2  # something that serves requests for others
+    EXECUTOR = 3  # something that executes work for the process, such as a slot of another process
+
+
 class EventKind(IntEnum):
     """What happened on a lane."""
 
@@ -341,6 +350,13 @@ FILE_KINDS = {
     5: "profile",
     6: "switches",
     7: "decisions",
+}
+
+LANE_KINDS = {
+    0: "thread",
+    1: "CPU",
+    2: "server",
+    3: "executor",
 }
 
 EVENT_KINDS = {

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from trimtab.files import FileKind, check_is_stored, open_regular
+from trimtab.files import FileKind, check_is_stored, is_missing, open_regular
 from trimtab.model import Records, RunError
 from trimtab.readers import layout
 
@@ -35,10 +35,8 @@ class File:
 
 
 def as_dict(record: Any) -> dict[str, Any]:
-    """The fields of a numpy record as Python values."""
-    return {
-        name: record[name].item() if record[name].ndim == 0 else record[name] for name in record.dtype.names
-    }
+    """The fields of a numpy record as Python values; texts as bytes. All at once: a run may have very many headers."""
+    return dict(zip(record.dtype.names, record.item(), strict=True))
 
 
 def byte_of(field: str) -> str:
@@ -54,18 +52,44 @@ def open_file(path: Path, kind: str) -> File:
     """
     try:
         with open_regular(path, RUN_FILES[kind]) as stream:
-            # The header first, then the size: a file that is being written may grow in between, not shrink.
-            page = stream.read(layout.HEADER_BYTES)
-            about = os.fstat(stream.fileno())
-            size = about.st_size
-            if len(page) < layout.HEADER_BYTES:
-                raise RunError(f"{path}: expected a header of {layout.HEADER_BYTES} bytes, found {len(page)}")
-            header = as_dict(np.frombuffer(page, dtype=layout.FILE_HEADER, count=1)[0])
-            used = layout.HEADER_BYTES + int(header["written"]) * max(int(header["record_bytes"]), 1)
-            check_is_stored(path, about, min(used, size), RUN_FILES[kind])
-            data = _contents(stream, page, size, used)
+            return _checked(path, kind, stream, stream.read(layout.HEADER_BYTES))
     except OSError as error:
         raise RunError(f"{path}: {error.strerror or error}") from error
+
+
+def open_finished(path: Path, kind: str) -> File | None:
+    """The same; None for a file that is not there, or whose header was not complete when its writer died.
+
+    Raises:
+        RunError: see `open_file`.
+    """
+    try:
+        with open_regular(path, RUN_FILES[kind]) as stream:
+            page = stream.read(layout.HEADER_BYTES)
+            # The magic is written last.
+            is_finished = page[: len(layout.MAGIC)] not in (b"", bytes(len(layout.MAGIC)))
+            return _checked(path, kind, stream, page) if is_finished else None
+    except OSError as error:
+        raise RunError(f"{path}: {error.strerror or error}") from error
+    except RunError as error:
+        if is_missing(error):
+            return None
+        raise
+
+
+def _checked(path: Path, kind: str, stream: BinaryIO, page: bytes) -> File:
+    """The header first, then the size: a file that is being written may grow in between, not shrink."""
+    about = os.fstat(stream.fileno())
+    if len(page) < layout.HEADER_BYTES:
+        raise RunError(f"{path}: expected a header of {layout.HEADER_BYTES} bytes, found {len(page)}")
+    header = as_dict(np.frombuffer(page, dtype=layout.FILE_HEADER, count=1)[0])
+    used = layout.HEADER_BYTES + int(header["written"]) * max(int(header["record_bytes"]), 1)
+    check_is_stored(path, about, min(used, about.st_size), RUN_FILES[kind])
+    _check_header(path, kind, page, header)
+    return File(path, about.st_size, header, _contents(stream, page, about.st_size, used))
+
+
+def _check_header(path: Path, kind: str, page: bytes, header: dict[str, Any]) -> None:
     magic = page[: len(layout.MAGIC)]
     if magic != layout.MAGIC:
         raise RunError(f"{path}: {byte_of('magic')}: expected {layout.MAGIC!r}, found {magic!r}")
@@ -80,7 +104,6 @@ def open_file(path: Path, kind: str) -> File:
     found = layout.KINDS.get(header["kind"], f"kind {header['kind']}")
     if found != kind:
         raise RunError(f"{path}: {byte_of('kind')}: expected a file of {kind}, found {found}")
-    return File(path, size, header, data)
 
 
 def _contents(stream: BinaryIO, page: bytes, size: int, used: int) -> Any:

@@ -12,7 +12,7 @@ from trimtab.model.enumerations import FILE_KINDS, NameTag
 
 MAGIC = b"TRIMTAB\0"
 VERSION = 1
-MINOR = 2
+MINOR = 3
 HEADER_BYTES = 4096
 HISTOGRAM_BUCKETS = 42
 KINDS = FILE_KINDS
@@ -85,6 +85,16 @@ LANE_HEADER = np.dtype(
         ("worker_of", "<u4"),
         ("worker", "<u4"),
         ("title", "V40"),
+        ("kind", "<u4"),
+        ("number", "<u4"),
+        ("summarized_events", "<u8"),
+        ("region_ticks", "<u8"),
+        ("region_instance", "<u8"),
+        ("part_ticks", "<u8"),
+        ("part_instance", "<u8"),
+        ("part_wait", "<u8"),
+        ("region_subject", "<u4"),
+        ("part_subject", "<u4"),
     ]
 )
 EVENT = np.dtype(

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from trimtab.files import is_missing, open_regular, read_json
+from trimtab.files import is_missing, read_json
 from trimtab.model import Lane, Process, Records, Run, RunError, Unavailable
 from trimtab.model.enumerations import Missing
 from trimtab.readers import layout
-from trimtab.readers.files import RUN_FILES, RUN_INFO, open_file, records, second_header, text
+from trimtab.readers.files import RUN_INFO, File, open_finished, records, second_header, text
 from trimtab.readers.info import check_info
 from trimtab.readers.names import read_names
 from trimtab.readers.ranks import rank_folders, with_ranks
@@ -94,33 +94,18 @@ def _read_or_leave_out(directory: Path, run: Path) -> Process | Unavailable:
     """The process in `directory`, or why there is none: a run does not become unreadable through one of its processes."""
     what = f"process {directory.relative_to(run)}"
     try:
-        if not _is_begun(directory):
+        process, names = (open_finished(directory / f"{kind}.tt", kind) for kind in ("process", "names"))
+        if process is None or names is None:
+            # It died while it made its directory: there is nothing to read.
             why = "it ended, or was killed, before its files were complete"
             return Unavailable(
                 what, why, "none needed if it was killed in its first milliseconds", Missing.END
             )
-        return _read_process(directory)
+        return _read_process(directory, process, names)
     except (RunError, OSError) as error:
         return Unavailable(
             what, f"left out: {error}", "the other processes are in this report", Missing.PROCESS
         )
-
-
-def _is_begun(directory: Path) -> bool:
-    """False for a process that died while it made its directory: there is nothing to read."""
-    return all(_is_finished(directory / f"{kind}.tt", kind) for kind in ("process", "names"))
-
-
-def _is_finished(path: Path, kind: str) -> bool:
-    """False for a file that is not there, or whose header was not complete when its writer died."""
-    try:
-        with open_regular(path, RUN_FILES[kind]) as stream:
-            # The magic is written last.
-            return stream.read(8) not in (b"", bytes(8))
-    except RunError as error:
-        if is_missing(error):
-            return False
-        raise
 
 
 def _empty(kind: str) -> Records:
@@ -130,7 +115,8 @@ def _empty(kind: str) -> Records:
 def _read_optional(path: Path, kind: str, lost: list[Unavailable]) -> Records:
     """Its records; none where there is no such file, or where it is damaged, which is added to `lost`."""
     try:
-        return records(open_file(path, kind), kind) if _is_finished(path, kind) else _empty(kind)
+        file = open_finished(path, kind)
+        return _empty(kind) if file is None else records(file, kind)
     except RunError as error:
         lost.append(_lost(f"{kind} of process {path.parent.name}", error))
         return _empty(kind)
@@ -142,8 +128,8 @@ def _lost(what: str, error: RunError) -> Unavailable:
     )
 
 
-def _read_process(directory: Path) -> Process:
-    head = second_header(open_file(directory / "process.tt", "process"), layout.PROCESS_HEADER)
+def _read_process(directory: Path, process: File, names_file: File) -> Process:
+    head = second_header(process, layout.PROCESS_HEADER)
     for name, least, most in _PLAUSIBLE:
         if not least <= head[name] <= most:
             place = layout.FILE_HEADER.itemsize + layout.offset_of(layout.PROCESS_HEADER, name)
@@ -151,15 +137,14 @@ def _read_process(directory: Path) -> Process:
                 f"{directory / 'process.tt'}: byte {place}: expected {name} from {least:g} to {most:g}, "
                 f"found {head[name]:g}"
             )
-    names = read_names(open_file(directory / "names.tt", "names"))
+    names = read_names(names_file)
     command = tuple(
         part.decode("utf-8", "replace") for part in bytes(head.pop("command")).rstrip(b"\0").split(b"\0")
     )
     lost: list[Unavailable] = []
+    lost += _lost_names(names_file)
     lanes = tuple(
-        lane
-        for path in sorted(directory.glob("lane-*.events"))
-        if (lane := _read_lane_or_leave_out(path, lost)) is not None
+        lane for path in _lane_files(directory) if (lane := _read_lane_or_leave_out(path, lost)) is not None
     )
     samples, switches, decisions = (
         _read_optional(directory / f"{kind}.tt", kind, lost) for kind in ("counters", "switches", "decisions")
@@ -183,25 +168,38 @@ def _read_process(directory: Path) -> Process:
     )
 
 
+def _lost_names(file: File) -> list[Unavailable]:
+    """What it means that names found no room."""
+    dropped = int(file.header["dropped"])
+    if not dropped:
+        return []
+    written = int(file.header["written"])
+    why = f"{file.path.name}: expected room for all names, found none for {dropped} of them after {written} bytes"
+    remedy = "see what else is unavailable about the run directory"
+    return [Unavailable(f"names of process {file.path.parent.name}", why, remedy)]
+
+
+def _lane_files(directory: Path) -> list[Path]:
+    """By number of the lane, which has more digits from 10,000 on."""
+    return sorted(directory.glob("lane-*.events"), key=lambda path: (len(path.name), path.name))
+
+
 def _read_lane_or_leave_out(events_path: Path, lost: list[Unavailable]) -> Lane | None:
     """The lane; None where its files were not complete when the process died, or are damaged: that is added to `lost`."""
     try:
-        profile_path = events_path.with_suffix(".profile")
-        if not (_is_finished(events_path, "events") and _is_finished(profile_path, "profile")):
-            return None
-        return _read_lane(events_path)
+        events = open_finished(events_path, "events")
+        profile = open_finished(events_path.with_suffix(".profile"), "profile")
+        return None if events is None or profile is None else _read_lane(events, profile)
     except RunError as error:
         lost.append(_lost(f"{events_path.stem} of process {events_path.parent.name}", error))
         return None
 
 
-def _read_lane(events_path: Path) -> Lane:
-    events = open_file(events_path, "events")
-    profile = open_file(events_path.with_suffix(".profile"), "profile")
+def _read_lane(events: File, profile: File) -> Lane:
     head = second_header(events, layout.LANE_HEADER)
     # So that no two lanes of a process have the same number.
-    if events_path.name != f"lane-{head['lane']:04}.events":
-        raise RunError(f"{events_path}: byte 64: expected the lane of the file's name, found {head['lane']}")
+    if events.path.name != f"lane-{head['lane']:04}.events":
+        raise RunError(f"{events.path}: byte 64: expected the lane of the file's name, found {head['lane']}")
     head["name"] = text(head["name"])
     head["title"] = text(head["title"])
     return Lane(

@@ -1,12 +1,14 @@
 """Regions that were under way when their process was killed, as profile rows.
 
 A profile row is added to when a region is joined, so a region that never was would be missing; its events
-tell how far it got. Only outermost regions: what was nested in one counts as work of its lane.
+tell how far it got. A ring may have overwritten the begin of the region: the lane's header has it then
+(`summarized_events` of the lane's header in docs/reference/run-directory.md). Only outermost regions: what was
+nested in one counts as work of its lane.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,26 +20,53 @@ from trimtab.readers.layout import ROW
 _BLOCK = 1 << 16
 
 
+@dataclass(frozen=True)
+class _Begin:
+    """When an instance of a region began, or a lane's part of it."""
+
+    ticks: int
+    subject: int
+    instance: int
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What a lane did in an instance that was never joined: from when, until when, and how much of that it waited."""
+
+    begin: int
+    end: int
+    waited: int
+
+
 def close_regions(process: Process, end_ticks: int) -> Process:
     """The process with rows and parallel time of the regions that were open at `end_ticks`."""
     if process.header["end_ticks"]:
         return process
-    begun = [(lane, event) for lane in process.lanes if (event := _open_region(lane.events)) is not None]
-    begun = [(lane, event) for lane, event in begun if int(event["ticks"]) < end_ticks]
+    begun = [(lane, begin) for lane in process.lanes if (begin := _open_region(lane)) is not None]
+    begun = [(lane, begin) for lane, begin in begun if begin.ticks < end_ticks]
     if not begun:
         return process
-    extra = {lane.id: _rows(process, lane, event, end_ticks) for lane, event in begun}
+    extra = {lane.id: _rows(process, lane, begin, end_ticks) for lane, begin in begun}
     lanes = tuple(
         replace(lane, rows=np.concatenate([lane.rows, extra[lane.id]])) if lane.id in extra else lane
         for lane in process.lanes
     )
-    since = min(int(event["ticks"]) for _, event in begun)
+    since = min(begin.ticks for _, begin in begun)
     ticks = int(process.header["parallel_ticks"]) + end_ticks - since
     return replace(process, lanes=lanes, header={**process.header, "parallel_ticks": ticks})
 
 
-def _open_region(events: Records) -> Any:
-    """The begin of the outermost region that is open at the end of `events`, or None."""
+def _open_region(lane: Lane) -> _Begin | None:
+    """The outermost region that the lane had forked and not joined at its last event."""
+    last = _last_of_outermost(lane.events)
+    if last is not None:
+        is_open = last["kind"] == EventKind.REGION_BEGIN
+        return _Begin(int(last["ticks"]), int(last["subject"]), int(last["a"])) if is_open else None
+    return _summarized(lane, "region")
+
+
+def _last_of_outermost(events: Records) -> Any:
+    """The last begin or end of an outermost region, or None."""
     for high in range(len(events), 0, -_BLOCK):
         block = events[max(high - _BLOCK, 0) : high]
         is_outermost = (block["arg"] == 1) & (
@@ -45,51 +74,74 @@ def _open_region(events: Records) -> Any:
         )
         found = np.flatnonzero(is_outermost)
         if len(found):
-            last = block[found[-1]]
-            return last if last["kind"] == EventKind.REGION_BEGIN else None
+            return block[found[-1]]
     return None
 
 
-def _rows(process: Process, forker: Lane, begin: Any, end: int) -> Records:
-    parts = []
-    for lane in process.lanes:
-        part = _team_row(lane, begin, end)
-        if part is not None:
-            parts.append(part)
+def _summarized(lane: Lane, what: str) -> _Begin | None:
+    """The begin of the region or the part that was open when the lane's ring was summarized."""
+    head = lane.header
+    if not head[f"{what}_ticks"]:
+        return None
+    return _Begin(head[f"{what}_ticks"], head[f"{what}_subject"], head[f"{what}_instance"])
+
+
+def _rows(process: Process, forker: Lane, region: _Begin, end: int) -> Records:
+    parts = {lane.id: part for lane in process.lanes if (part := _part_of(lane, region, end)) is not None}
     rows = np.zeros(len(parts) + 1, dtype=ROW)
-    rows[1:] = parts
+    for row, (lane, part) in zip(rows[1:], parts.items(), strict=True):
+        arrival = max(part.begin - region.ticks, 0)
+        own = part.end - part.begin - part.waited
+        _fill(row, "team", region.subject, lane, own, (end - part.end, arrival, part.waited, 0))
     work = rows["sum"][1:]
-    wall = end - int(begin["ticks"])
     mean = int(work.mean()) if len(work) else 0
     most = int(work.max()) if len(work) else 0
-    _fill(rows[0], "region", int(begin["subject"]), forker.id, wall, (len(parts), len(parts), most, mean))
+    x = (len(parts), len(parts), most, mean)
+    _fill(rows[0], "region", region.subject, forker.id, end - region.ticks, x)
     return rows
 
 
-def _team_row(lane: Lane, begin: Any, end: int) -> Any:
-    events = lane.events
-    is_part = (events["kind"] == EventKind.WORK_BEGIN) | (events["kind"] == EventKind.WORK_END)
-    # Parts that tell no instance belong to the region in whose time they lie.
-    is_in_time = (
-        (events["a"] == 0) & (events["subject"] == begin["subject"]) & (events["ticks"] >= begin["ticks"])
-    )
-    mine = events[is_part & ((events["a"] == begin["a"]) | is_in_time)]
+def _part_of(lane: Lane, region: _Begin, end: int) -> _Part | None:
+    """What the lane did in the region until `end`; None where it took no part, as far as is known."""
+    kind = lane.events["kind"]
+    mine = lane.events[_is_of(lane.events, region)]
     starts, ends = mine[mine["kind"] == EventKind.WORK_BEGIN], mine[mine["kind"] == EventKind.WORK_END]
-    if not len(starts):
-        return None
-    started = min(int(starts["ticks"][0]), end)
-    stopped = min(int(ends["ticks"][-1]), end) if len(ends) else end
-    if len(ends):
-        idle = int(ends["b"][-1])
+    later, before = lane.events[kind == EventKind.WAIT], 0
+    if len(starts):
+        started = int(starts["ticks"][0])
+    elif (part := _summarized_part(lane, region)) is not None:
+        started, before = part.ticks, int(lane.header["part_wait"])
+        recent = lane.events[len(lane.events) - _since_summary(lane) :]
+        later = recent[recent["kind"] == EventKind.WAIT]
     else:
-        waits = events[(events["kind"] == EventKind.WAIT) & (events["b"] == begin["a"])]
-        idle = int(waits["a"].sum())
-    inside = max(stopped - started, 0)
-    idle = min(idle, inside)
-    row = np.zeros(1, dtype=ROW)[0]
-    arrival = max(started - int(begin["ticks"]), 0)
-    _fill(row, "team", int(begin["subject"]), lane.id, inside - idle, (end - stopped, arrival, idle, 0))
-    return row
+        return None
+    started = min(started, end)
+    stopped = max(min(int(ends["ticks"][-1]), end), started) if len(ends) else end
+    waits = int(later["a"][later["b"] == region.instance].sum(dtype=float))
+    waited = int(ends["b"][-1]) if len(ends) else before + waits
+    return _Part(started, stopped, min(waited, stopped - started))
+
+
+def _is_of(events: Records, region: _Begin) -> Any:
+    """Begins and ends of parts of the region. Those that tell no instance belong to the region in whose time they lie."""
+    is_part = (events["kind"] == EventKind.WORK_BEGIN) | (events["kind"] == EventKind.WORK_END)
+    is_in_time = (
+        (events["a"] == 0) & (events["subject"] == region.subject) & (events["ticks"] >= region.ticks)
+    )
+    return is_part & ((events["a"] == region.instance) | is_in_time)
+
+
+def _summarized_part(lane: Lane, region: _Begin) -> _Begin | None:
+    part = _summarized(lane, "part")
+    if part is None or part.instance == region.instance:
+        return part
+    is_in_time = not part.instance and part.subject == region.subject and part.ticks >= region.ticks
+    return part if is_in_time else None
+
+
+def _since_summary(lane: Lane) -> int:
+    """Events that came after the summary in the lane's header."""
+    return min(max(lane.events_written - int(lane.header["summarized_events"]), 0), len(lane.events))
 
 
 def _fill(row: Any, metric: str, subject: int, about: int, ticks: int, x: tuple[int, int, int, int]) -> None:

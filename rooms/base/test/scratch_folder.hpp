@@ -15,8 +15,9 @@ namespace trimtab {
 // _exit and removes nothing, are in it and go with it. Several in one process end in reverse order.
 class scratch_folder {
  public:
-  scratch_folder() : m_outer(std::filesystem::temp_directory_path()) {
-    m_path = (m_outer / "trimtab-test-XXXXXX").string();
+  // In `above`; empty: where temporary files are.
+  explicit scratch_folder(const std::filesystem::path& above = {}) : m_outer(std::filesystem::temp_directory_path()) {
+    m_path = ((above.empty() ? m_outer : above) / "trimtab-test-XXXXXX").string();
     if (mkdtemp(m_path.data()) == nullptr) throw std::system_error(errno, std::generic_category(), m_path);
     setenv("TMPDIR", m_path.c_str(), 1);
   }

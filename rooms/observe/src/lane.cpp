@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "trimtab/base/hash.hpp"
 #include "trimtab/base/system_calls.hpp"
 #include "trimtab/observe/recorder.hpp"
 
@@ -40,16 +41,14 @@ bool lane::make_room() noexcept {
       return false;
     }
   }
+  summarize_ring();
   m_cursor = m_events;
   return true;
 }
 
-profile_row* lane::add_row(std::uint64_t key, std::uint32_t subject, metric what, std::uint32_t about,
-                           std::uint32_t in_region, std::uint16_t flags) noexcept {
+profile_row* lane::add_row(std::uint64_t hash, const row_identity& identity) noexcept {
   file_header& head = *m_profile_header;
-  const bool fits_key =
-      subject < (1u << 20) && about < (1u << 12) && (in_region < 0xffffu || in_region == no_subject) && flags < 256;
-  if (!fits_key || (m_index_used * 2 > m_index_mask && !grow_index())) {
+  if (identity.subject() == no_subject || (m_index_used * 2 > m_index_mask && !grow_index())) {
     head.dropped += 1;
     return nullptr;
   }
@@ -60,18 +59,13 @@ profile_row* lane::add_row(std::uint64_t key, std::uint32_t subject, metric what
     }
     head.capacity = (m_profile_file.size() - header_bytes) / sizeof(profile_row);
   }
-  auto* rows = reinterpret_cast<profile_row*>(m_profile_file.data() + header_bytes);
-  profile_row* added = rows + head.written;
-  added->subject = subject;
-  added->what = what;
-  added->flags = flags;
-  added->about = about;
-  added->in_region = in_region;
+  profile_row* const added = reinterpret_cast<profile_row*>(m_profile_file.data() + header_bytes) + head.written;
+  identity.write(*added);
   added->min = ~std::uint64_t{0};
   std::atomic_ref(head.written).store(head.written + 1, std::memory_order_release);
-  std::uint64_t i = base::mix_fast(key);
+  std::uint64_t i = hash;
   while (m_index[i & m_index_mask].row != nullptr) ++i;
-  m_index[i & m_index_mask] = {key, added};
+  m_index[i & m_index_mask] = {hash, added};
   m_index_used += 1;
   return added;
 }
@@ -97,7 +91,7 @@ bool lane::grow_index() noexcept {
   auto* table = static_cast<index_entry*>(fresh);
   for (std::uint64_t old = 0; old <= m_index_mask; ++old) {
     if (m_index[old].row == nullptr) continue;
-    std::uint64_t i = base::mix_fast(m_index[old].key);
+    std::uint64_t i = m_index[old].hash;
     while (table[i & (slots - 1)].row != nullptr) ++i;
     table[i & (slots - 1)] = m_index[old];
   }
@@ -109,8 +103,10 @@ bool lane::grow_index() noexcept {
 
 void lane::scope_begin(std::uint32_t subject) noexcept {
   const std::uint32_t depth = m_scope_depth++;
-  if (depth >= max_scopes) [[unlikely]]
+  if (depth >= max_scopes) [[unlikely]] {
+    m_profile_header->dropped += 1;
     return;
+  }
   open_scope& scope = m_scopes[depth];
   profile_row* const counted = own_row(subject, metric::scope);
   scope.subject = subject;

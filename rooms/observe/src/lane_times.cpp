@@ -9,7 +9,7 @@ times_of_threads read_lane_times(const char* root) {
   const proc_threads threads(root);
   for (std::uint32_t i = 0, n = the_recorder.lanes(); i < n; ++i) {
     lane* const each = the_recorder.lane_at(i);
-    if (each == nullptr || !each->is_open()) continue;
+    if (each == nullptr || each->kind() != lane_kind::thread || !each->is_open()) continue;
     const std::uint32_t tid = each->header().tid;
     if (const auto its = threads.times(tid)) found[tid] = *its;
   }

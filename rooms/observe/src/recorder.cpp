@@ -206,17 +206,14 @@ void recorder::after_fork() noexcept {
   m_counters_file.close();
   m_switches_file.close();
   m_decisions_file.close();
-  for (subject_slot& slot : m_subjects) {
-    if (slot.key.load(std::memory_order_relaxed) == 0) continue;
-    slot.key.store(0, std::memory_order_relaxed);
-    slot.id.store(0, std::memory_order_relaxed);
-  }
+  m_subjects.clear();
   m_lane_count = 0;
   m_parallel = 0;
   m_trace_used = 0;
   m_trace_full = false;
-  m_has_refused_lanes = false;
-  m_subject_count = m_keys = m_counter_count = m_knob_count = m_module_count = 0;
+  m_has_refused_lanes = m_has_refused_subjects = false;
+  m_has_refused_modules = false;
+  m_subject_count = m_counter_count = m_knob_count = m_module_count = 0;
   m_runtime_count = m_policy_count = 0;
   m_open_lock.reset();
   m_lock.reset();

@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
 
 #include "file_refusal.hpp"
+#include "trimtab/base/read_file.hpp"
 #include "trimtab/base/system_calls.hpp"
 #include "trimtab/observe/recorder.hpp"
 
@@ -30,6 +32,13 @@ constexpr std::size_t profile_reserve = std::size_t{32} << 20;
 constexpr std::uint64_t first_trace_events = 65536;
 constexpr std::uint64_t least_trace_events = 8192;
 constexpr std::uint32_t many_lanes = 32;
+// Flight recorders of lanes from this one on are smaller: 4,096 events of each of 5,000 lanes would be 650 MB.
+constexpr std::uint32_t very_many_lanes = 512;
+constexpr std::uint64_t flight_events_of_many = 512;
+// Of a lane: its memory, its events, the profile and what that may grow into. Half of what the kernel allows (by default
+// 65,530 mappings in a process) is for the program.
+constexpr std::uint32_t mappings_of_lane = 4;
+constexpr std::uint32_t asked_from_lane = 1024;
 constexpr std::uint64_t most_trace_growth = 131072;
 constexpr std::uint64_t keep_ready_events = 262144;
 // How far ahead of a lane its pages are there already, at least. Making one takes 2 us, used or not.
@@ -84,23 +93,9 @@ lane* recorder::open_lane() noexcept {
   int error = 0;
   {
     const std::lock_guard guard(m_lock);
-    for (std::uint32_t i = 0, n = lanes(); i < n && opened == nullptr; ++i) {
-      lane* const candidate = m_lanes[i].load(std::memory_order_relaxed);
-      if (candidate != nullptr && !candidate->m_open.load(std::memory_order_acquire)) opened = candidate;
-    }
+    opened = closed_thread_lane();
     if (opened == nullptr) opened = new_lane(error);
-    if (opened != nullptr) {
-      opened->m_open.store(true, std::memory_order_relaxed);
-      lane_header& head = *opened->m_header;
-      head.tid = this_tid();
-      head.is_main = head.tid == static_cast<std::uint32_t>(getpid()) ? 1 : head.is_main;
-      head.threads += 1;
-      head.worker_of = 0;
-      head.title[0] = '\0';
-      head.end_ticks = 0;
-      if (head.start_ticks == 0) head.start_ticks = begin;
-      prctl(PR_GET_NAME, head.name);
-    }
+    if (opened != nullptr) give_to_this_thread(*opened, begin);
   }
   if (opened == nullptr) {
     t_refused = generation + 1;
@@ -116,11 +111,91 @@ lane* recorder::open_lane() noexcept {
   return opened;
 }
 
+lane* recorder::closed_thread_lane() noexcept {
+  for (std::uint32_t i = 0, n = lanes(); i < n; ++i) {
+    lane* const candidate = m_lanes[i].load(std::memory_order_relaxed);
+    if (candidate != nullptr && candidate->m_kind == lane_kind::thread && !candidate->is_open()) return candidate;
+  }
+  return nullptr;
+}
+
+void recorder::give_to_this_thread(lane& opened, base::ticks begin) noexcept {
+  opened.m_open.store(true, std::memory_order_relaxed);
+  lane_header& head = *opened.m_header;
+  head.tid = this_tid();
+  head.is_main = head.tid == static_cast<std::uint32_t>(getpid()) ? 1 : head.is_main;
+  head.threads += 1;
+  head.worker_of = 0;
+  head.title[0] = '\0';
+  head.end_ticks = 0;
+  if (head.start_ticks == 0) head.start_ticks = begin;
+  prctl(PR_GET_NAME, head.name);
+}
+
+lane* recorder::add_lane(lane_kind kind, std::uint32_t number, const char* title) noexcept {
+  const base::system_call_section section;
+  if (kind == lane_kind::thread || !section.is_permitted()) return nullptr;
+  const int saved = errno;
+  lane* added = nullptr;
+  int error = 0;
+  if (is_on() || open_in_child()) {
+    const setup_cost cost(*this);
+    const base::ticks begin = base::now();
+    const std::lock_guard guard(m_lock);
+    added = closed_lane(kind, number, title);
+    if (added == nullptr) added = new_lane(error);
+    if (added != nullptr) {
+      lane_header& head = *added->m_header;
+      added->m_kind = head.kind = kind;
+      head.number = number;
+      std::strncpy(head.title, title, sizeof head.title - 1);
+      head.end_ticks = 0;
+      if (head.start_ticks == 0) head.start_ticks = begin;
+      added->m_thread_start = begin;
+      added->m_open.store(true, std::memory_order_release);  // pairs with is_open: the header before
+    }
+  }
+  if (error != 0) report_refused_lane(error);
+  errno = saved;
+  return added;
+}
+
+lane* recorder::closed_lane(lane_kind kind, std::uint32_t number, const char* title) noexcept {
+  for (std::uint32_t i = 0, n = lanes(); i < n; ++i) {
+    lane* const candidate = m_lanes[i].load(std::memory_order_relaxed);
+    if (candidate == nullptr || candidate->m_kind != kind || candidate->is_open()) continue;
+    const lane_header& head = *candidate->m_header;
+    if (head.number == number && std::strncmp(head.title, title, sizeof head.title - 1) == 0) return candidate;
+  }
+  return nullptr;
+}
+
+void recorder::end_lane(lane& which) noexcept {
+  const base::ticks at = base::now();
+  which.worker_enters(worker_state::none, at);
+  which.m_header->alive_ticks += at - which.m_thread_start;
+  which.m_header->end_ticks = at;
+  which.m_scope_depth = 0;
+  which.m_task_depth = 0;
+  which.m_open.store(false, std::memory_order_release);  // pairs with closed_lane: the next writer sees all of it
+}
+
 void recorder::report_refused_lane(int error) noexcept {
   if (m_has_refused_lanes.exchange(true, std::memory_order_relaxed)) return;
   const file_refusal refusal = explain_file_error(error);
-  unavailable("some threads", error == E2BIG ? "there are more threads than a run has lanes for" : refusal.why,
-              error == E2BIG ? "use fewer threads at a time" : refusal.remedy);
+  char why[160];
+  const char* remedy = refusal.remedy;
+  if (error != E2BIG) {
+    std::snprintf(why, sizeof why, "%s", refusal.why);
+  } else if (m_mapped_lanes != 0 && m_mapped_lanes < m_options.most_lanes) {
+    std::snprintf(why, sizeof why, "expected at most %u lanes, found more: the kernel limits the mappings of a process",
+                  m_mapped_lanes);
+    remedy = "raise the limit (sysctl vm.max_map_count), or use fewer threads at a time";
+  } else {
+    std::snprintf(why, sizeof why, "expected at most %u lanes in a process, found more", m_options.most_lanes);
+    remedy = "use fewer threads at a time";
+  }
+  unavailable("some threads", why, remedy);
 }
 
 bool recorder::open_in_child() noexcept {
@@ -149,10 +224,25 @@ void recorder::close_lane(lane& which) noexcept {
   errno = saved;
 }
 
+// The program must not lack the mappings that lanes have, for threads of its own among others.
+bool recorder::has_room_for_lane() noexcept {
+  const std::uint32_t there = lanes();
+  if (there >= max_lanes || there >= m_options.most_lanes) return false;
+  if (there < asked_from_lane) return true;
+  if (m_mapped_lanes == 0) {
+    char text[32] = {};
+    const bool is_known = base::read_file("/proc/sys/vm/max_map_count", text, sizeof text) > 0;
+    m_mapped_lanes =
+        is_known ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) / (2 * mappings_of_lane) : max_lanes;
+    m_mapped_lanes = std::max(m_mapped_lanes, asked_from_lane);
+  }
+  return there < m_mapped_lanes;
+}
+
 lane* recorder::new_lane(int& error) noexcept {
   const std::uint32_t id = lanes();
   error = E2BIG;
-  if (id == max_lanes) return nullptr;
+  if (!has_room_for_lane()) return nullptr;
   error = ENOMEM;
   const std::size_t index_bytes = first_index_slots * sizeof(lane::index_entry);
   void* memory = mmap(nullptr, sizeof(lane), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -214,7 +304,10 @@ int recorder::prepare_lane(lane& made) noexcept {
 
 int recorder::create_events(lane& made) noexcept {
   const bool is_ample = made.m_id < many_lanes && m_options.max_trace_bytes / 16 > first_trace_events * sizeof(event);
-  const std::uint64_t usual = !traces() ? m_options.flight_events : is_ample ? first_trace_events : least_trace_events;
+  const std::uint64_t flight = made.m_id < very_many_lanes
+                                   ? m_options.flight_events
+                                   : std::min<std::uint64_t>(m_options.flight_events, flight_events_of_many);
+  const std::uint64_t usual = !traces() ? flight : is_ample ? first_trace_events : least_trace_events;
   char name[32];
   std::snprintf(name, sizeof name, "lane-%04u.events", made.m_id);
   int error = 0;

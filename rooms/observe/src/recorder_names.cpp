@@ -4,10 +4,14 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
+#include "file_refusal.hpp"
+#include "trimtab/base/hash.hpp"
 #include "trimtab/base/system_calls.hpp"
 #include "trimtab/observe/recorder.hpp"
 
@@ -95,8 +99,6 @@ std::uint64_t key_in_module(subject_kind kind, std::uint32_t module, std::uint64
 // Subjects known by name alone: kinds stay below 64, so that no code address has such a key.
 constexpr std::uint64_t named_key = std::uint64_t{1} << 62;
 
-constexpr std::uint64_t forgotten_key = 1;  // no kind: no key of a subject
-
 }  // namespace
 
 bool recorder::place_of(const void* address, char* into, std::size_t room) noexcept {
@@ -128,7 +130,12 @@ std::uint32_t recorder::module_of(const void* address) noexcept {
     before = {found.base, found.begin, found.end, identity};  // loaded again
     return i;
   }
-  if (m_module_count == max_modules) return no_subject;
+  if (m_module_count == max_modules) {
+    if (!std::exchange(m_has_refused_modules, true))
+      append_unavailable("source places in some libraries", "expected at most 4096 loaded objects in a process, found more",
+                         "none: work in the others is listed by its address");
+    return no_subject;
+  }
   const std::uint32_t id = m_module_count++;
   m_modules[id] = {found.base, found.begin, found.end, identity};
   name_module fixed{};
@@ -166,50 +173,46 @@ void recorder::append_name(name_record* fixed, std::size_t fixed_bytes, const ch
   std::atomic_ref(head.written).store(head.written + bytes, std::memory_order_release);
 }
 
-recorder::subject_slot* recorder::find_subject(std::uint64_t key) noexcept {
-  const std::uint64_t start = base::mix_fast(key);
-  for (std::uint64_t i = 0; i < subject_slots; ++i) {
-    subject_slot& slot = m_subjects[(start + i) & (subject_slots - 1)];
-    const std::uint64_t there = slot.key.load(std::memory_order_acquire);
-    if (there == key || there == 0) return &slot;
-  }
-  return nullptr;
-}
-
 std::uint32_t recorder::find_or_add(std::uint64_t key, name_subject& fixed, const void* address,
                                     const char* const (&strings)[3]) noexcept {
-  if (const subject_slot* known = find_subject(key); known != nullptr && known->key.load(std::memory_order_relaxed) == key)
-    return known->id.load(std::memory_order_relaxed);
-  if (!is_on()) return no_subject;
+  if (const std::uint32_t known = m_subjects.find(key); known != subject_table::absent) return known;
+  if (!is_on() || m_has_refused_subjects.load(std::memory_order_relaxed)) return no_subject;
   const setup_cost cost(*this);
   const std::lock_guard guard(m_lock);
-  // Half empty at least, so that probing stays short and always ends.
-  if (m_keys + 2 > subject_slots / 2) return no_subject;
-  if (const subject_slot& slot = *find_subject(key); slot.key.load(std::memory_order_relaxed) == key)
-    return slot.id.load(std::memory_order_relaxed);
+  if (const std::uint32_t known = m_subjects.find(key); known != subject_table::absent) return known;
+  if (const int error = m_subjects.reserve(2); error != 0) {
+    refuse_subjects(error);
+    return no_subject;
+  }
   fixed.module = address == nullptr ? no_subject : module_of(address);
   fixed.offset = reinterpret_cast<std::uint64_t>(address) - (fixed.module == no_subject ? 0 : m_modules[fixed.module].base);
   const std::uint64_t place = key_in_module(fixed.kind, fixed.module, fixed.offset);
   if (fixed.module != no_subject) {
-    if (const subject_slot& slot = *find_subject(place); slot.key.load(std::memory_order_relaxed) == place) {
-      const std::uint32_t id = slot.id.load(std::memory_order_relaxed);
-      add_key(key, id);
-      return id;
+    if (const std::uint32_t known = m_subjects.find(place); known != subject_table::absent) {
+      m_subjects.add(key, known);
+      return known;
     }
   }
   fixed.head.tag = name_tag::subject;
   fixed.id = m_subject_count++;
   append_name(&fixed.head, sizeof fixed, strings, 3);
-  if (fixed.module != no_subject) add_key(place, fixed.id);
-  add_key(key, fixed.id);
+  if (fixed.module != no_subject) m_subjects.add(place, fixed.id);
+  m_subjects.add(key, fixed.id);
   return fixed.id;
 }
 
-void recorder::add_key(std::uint64_t key, std::uint32_t id) noexcept {
-  subject_slot& slot = *find_subject(key);
-  slot.id.store(id, std::memory_order_relaxed);
-  slot.key.store(key, std::memory_order_release);  // pairs with find_subject: id before key
-  m_keys += 1;
+void recorder::refuse_subjects(int error) noexcept {
+  if (m_has_refused_subjects.exchange(true, std::memory_order_relaxed)) return;
+  char why[160];
+  if (error == E2BIG) {
+    std::snprintf(why, sizeof why,
+                  "expected at most %llu addresses and names of work in a process, found more after %u subjects",
+                  static_cast<unsigned long long>(subject_table::most_keys), m_subject_count);
+  } else {
+    std::snprintf(why, sizeof why, "%s, for more than %u subjects", explain_file_error(error).why, m_subject_count);
+  }
+  append_unavailable("work of subjects that came later", why,
+                     error == E2BIG ? "give pieces of work of one kind the same name" : explain_file_error(error).remedy);
 }
 
 void recorder::forget_code(std::uintptr_t begin, std::uintptr_t end) noexcept {
@@ -217,11 +220,10 @@ void recorder::forget_code(std::uintptr_t begin, std::uintptr_t end) noexcept {
   const std::lock_guard guard(m_lock);
   for (std::uint32_t i = 0; i < m_module_count; ++i)
     if (m_modules[i].begin < end && m_modules[i].end > begin) m_modules[i].begin = m_modules[i].end = 0;
-  for (subject_slot& slot : m_subjects) {
-    const std::uint64_t key = slot.key.load(std::memory_order_relaxed);
+  m_subjects.forget([=](std::uint64_t key) {
     const std::uint64_t address = key & ((std::uint64_t{1} << 56) - 1);
-    if (key >> 62 == 0 && address >= begin && address < end) slot.key.store(forgotten_key, std::memory_order_release);
-  }
+    return key >> 62 == 0 && address >= begin && address < end;
+  });
 }
 
 std::uint32_t recorder::subject(subject_kind kind, const void* address, bool is_call, std::uint16_t runtime,
@@ -267,6 +269,10 @@ std::uint32_t recorder::add_counter(const char* name, const char* unit, const ch
 void recorder::unavailable(const char* what, const char* why, const char* remedy) noexcept {
   if (!is_on()) return;
   const std::lock_guard guard(m_lock);
+  append_unavailable(what, why, remedy);
+}
+
+void recorder::append_unavailable(const char* what, const char* why, const char* remedy) noexcept {
   name_unavailable fixed{};
   fixed.head.tag = name_tag::unavailable;
   const char* const strings[] = {what, why, remedy};

@@ -157,6 +157,16 @@ TEST(golden, lane) {
   lane.worker_of = 4;
   lane.worker = 29;
   std::memcpy(lane.title, "runtime 1, worker 29", 21);
+  lane.kind = lane_kind::thread;
+  lane.number = 30;
+  lane.summarized_events = 3;
+  lane.region_ticks = 31;
+  lane.region_instance = 32;
+  lane.part_ticks = 33;
+  lane.part_instance = 34;
+  lane.part_wait = 35;
+  lane.region_subject = 36;
+  lane.part_subject = 37;
   // A ring of three that wrapped: the first slot holds the latest, the second is being overwritten.
   const std::array<event, 3> events{
       {{4000, 1, static_cast<std::uint16_t>(event_kind::region_end), 1, 7, 1},

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 
 #include "scratch_run.hpp"
 
@@ -150,12 +151,30 @@ TEST(lane, rows_are_found_again_and_kept_apart_for_thousands_of_subjects) {
   for (const profile_row& row : rows) EXPECT_EQ(row.count, (expected[{row.subject, row.about, row.in_region}]));
 }
 
-TEST(lane, what_does_not_fit_a_row_key_is_dropped_and_counted) {
+TEST(lane, a_row_of_no_subject_is_dropped_and_counted) {
   scratch_run run;
   open_recorder recorder(run);
   lane* const mine = recorder->open_lane();
   EXPECT_EQ(mine->row(no_subject, metric::wait, 0, no_subject), nullptr);
   EXPECT_EQ(header_of(bytes_of(recorder.file("lane-0000.profile"))).dropped, 1u);
+}
+
+// Numbers that differ only in bits that a packed key might not have.
+TEST(lane, rows_of_any_numbers_are_distinct) {
+  scratch_run run;
+  open_recorder recorder(run);
+  lane* const mine = recorder->open_lane();
+  std::set<profile_row*> rows;
+  for (const std::uint32_t number : {0u, 1u << 12, 1u << 16, 1u << 20, 1u << 31}) {
+    rows.insert(mine->row(number, metric::wait, 7, 7));
+    rows.insert(mine->row(7, metric::wait, number, 7));
+    rows.insert(mine->row(7, metric::wait, 7, number));
+  }
+  for (const unsigned flags : {0u, 1u << 8, 1u << 15})
+    rows.insert(mine->row(7, metric::wait, 7, 8, static_cast<std::uint16_t>(flags)));
+  EXPECT_EQ(rows.size(), 18u);
+  EXPECT_FALSE(rows.contains(nullptr));
+  EXPECT_EQ(rows.count(mine->row(7, metric::wait, 1u << 20, 7)), 1u);
 }
 
 TEST(lane, a_row_sums_and_sorts_durations_into_buckets_of_powers_of_two) {

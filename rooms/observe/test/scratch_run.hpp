@@ -57,7 +57,7 @@ std::vector<record_type> records_of(const std::vector<char>& bytes) {
 struct open_recorder {
   explicit open_recorder(const scratch_run& run, record_level level = record_level::profile,
                          std::uint64_t max_trace = std::uint64_t{1} << 30, keep kept = keep::first,
-                         std::uint32_t flight_events = 4096)
+                         std::uint32_t flight_events = 4096, std::uint32_t most_lanes = recorder::max_lanes)
       : recorder_(std::make_unique<recorder>()) {
     recorder_options options;
     options.run_directory = run.path().c_str();
@@ -65,6 +65,7 @@ struct open_recorder {
     options.max_trace_bytes = max_trace;
     options.kept = kept;
     options.flight_events = flight_events;
+    options.most_lanes = most_lanes;
     error = recorder_->open(options);
   }
   ~open_recorder() {

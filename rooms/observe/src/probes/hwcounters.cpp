@@ -10,7 +10,7 @@ namespace trimtab::observe {
 
 namespace {
 
-constexpr std::uint32_t most_lanes = 4096;
+constexpr std::uint32_t most_lanes = recorder::max_lanes;
 
 struct slot {
   hardware_group group;

@@ -13,7 +13,7 @@ namespace trimtab::observe {
 
 namespace {
 
-constexpr std::uint32_t most_lanes = 4096;
+constexpr std::uint32_t most_lanes = recorder::max_lanes;
 // Records written at profile level (64 MiB); later switches are counted but not written.
 constexpr std::uint64_t most_records = std::uint64_t{1} << 21;
 

@@ -46,7 +46,7 @@ std::uint64_t read_process_delay(const char* root) noexcept {
 
 namespace {
 
-constexpr std::uint32_t most_lanes = 4096;
+constexpr std::uint32_t most_lanes = recorder::max_lanes;
 constexpr unsigned detail_every = 16;               // samples between readings of switches and migrations
 constexpr std::uint64_t least_change_ns = 100'000;  // of run delay, to be worth a sample
 constexpr std::uint64_t least_time_ns = 5'000'000;  // of threads that want to run, to say whether they can

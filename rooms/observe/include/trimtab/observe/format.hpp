@@ -26,7 +26,7 @@ inline constexpr char file_magic[8] = {'T', 'R', 'I', 'M', 'T', 'A', 'B', '\0'};
 // Rises with every change that older readers would misread.
 inline constexpr std::uint32_t format_version = 1;
 // Rises with what older readers may pass over: kinds of events, metrics, fields behind those that there were.
-inline constexpr std::uint64_t format_minor = 2;
+inline constexpr std::uint64_t format_minor = 3;
 // Bytes of the header of every file.
 inline constexpr std::size_t header_bytes = 4096;
 // Stands for no lane.
@@ -68,6 +68,14 @@ enum class record_level : std::uint32_t {
   idle = 1,     // nothing, but the hooks are in place
   profile = 2,  // profile rows, and the last events of each lane
   trace = 3,    // profile rows, and every event
+};
+
+// What a lane stands for.
+enum class lane_kind : std::uint32_t {
+  thread = 0,    // a thread of the process; threads may have it one after another
+  cpu = 1,       // a CPU of the host
+  server = 2,    // something that serves requests for others
+  executor = 3,  // something that executes work for the process, such as a slot of another process
 };
 
 // What happened on a lane.
@@ -328,8 +336,21 @@ struct lane_header {
   std::uint32_t worker_of;    // of a worker of a task runtime: the subject of its runtime, plus one; 0: no worker
   std::uint32_t worker;       // its number in the runtime
   char title[40];             // what the program calls the lane; empty: nothing
+  lane_kind kind;             // what it stands for; one that is no thread has no tid and no times of a thread
+  std::uint32_t number;       // of a lane that is no thread: which of its kind, such as the number of a CPU
+  // of a ring: the fields below describe the lane after its first events, this many; later events are in the ring
+  std::uint64_t summarized_events;
+  // when the outermost region began that the lane had forked and not joined by then, ticks; 0: none
+  std::uint64_t region_ticks;
+  std::uint64_t region_instance;  // its instance
+  // when the outermost part of a region began that the lane had not ended by then, ticks; 0: none
+  std::uint64_t part_ticks;
+  std::uint64_t part_instance;   // instance of that region; 0: not known
+  std::uint64_t part_wait;       // waited in that part by then, ticks
+  std::uint32_t region_subject;  // subject of the region that began at region_ticks
+  std::uint32_t part_subject;    // subject of the region whose part began at part_ticks
 };
-static_assert(sizeof(lane_header) == 168);
+static_assert(sizeof(lane_header) == 232);
 
 // In lane-*.events and switches.tt. What arg, a and b mean depends on the kind.
 struct event {

@@ -1,14 +1,18 @@
 // A lane: what executes, with its event stream and its profile. Owned by the recorder, never freed while the
-// process lives; written by one thread at a time (its own); the hot functions take no lock, allocate nothing
-// and make no system call. A thread that ends gives its lane back, and a later thread may take it over.
+// process lives; written by one thread at a time; the hot functions take no lock, allocate nothing and make no
+// system call. The lane of a thread is written by this thread. A thread that ends gives its lane back, and a later
+// thread may take it over. A lane of another kind (a CPU, a server, an executor) is nobody's: a thread writes it
+// while it holds a lane_writer.
 #pragma once
 
 #include <atomic>
+#include <cstring>
 
 #include "trimtab/base/clock.hpp"
 #include "trimtab/base/hash.hpp"
 #include "trimtab/base/mapped_file.hpp"
 #include "trimtab/observe/format.hpp"
+#include "trimtab/observe/row_identity.hpp"
 
 namespace trimtab::observe {
 
@@ -17,7 +21,8 @@ class recorder;
 class alignas(64) lane {
  public:
   std::uint32_t id() const noexcept { return m_id; }
-  bool is_open() const noexcept { return m_open.load(std::memory_order_acquire); }  // a thread has it now
+  bool is_open() const noexcept { return m_open.load(std::memory_order_acquire); }  // in use now
+  lane_kind kind() const noexcept { return m_kind; }
   lane_header& header() noexcept { return *m_header; }
   recorder& owner() noexcept { return *m_owner; }
 
@@ -39,12 +44,13 @@ class alignas(64) lane {
   // full: counted as dropped. Cache it where you can: rows never move.
   profile_row* row(std::uint32_t subject, metric what, std::uint32_t about, std::uint32_t in_region,
                    std::uint16_t flags = 0) noexcept {
-    const std::uint64_t key = key_of(subject, what, about, in_region, flags);
-    for (std::uint64_t i = base::mix_fast(key);; ++i) {
+    const row_identity wanted(subject, what, flags, about, in_region);
+    const std::uint64_t hash = wanted.hash();
+    for (std::uint64_t i = hash;; ++i) {
       const index_entry& entry = m_index[i & m_index_mask];
-      if (entry.row != nullptr && entry.key == key) [[likely]]
+      if (entry.row == nullptr) return add_row(hash, wanted);
+      if (entry.hash == hash && wanted.is_of(*entry.row)) [[likely]]
         return entry.row;
-      if (entry.row == nullptr) return add_row(key, subject, what, about, in_region, flags);
     }
   }
 
@@ -130,8 +136,10 @@ class alignas(64) lane {
  private:
   friend class recorder;
 
+  friend class lane_writer;
+
   struct index_entry {
-    std::uint64_t key;
+    std::uint64_t hash;
     profile_row* row;
   };
   struct open_scope {
@@ -148,19 +156,12 @@ class alignas(64) lane {
   static constexpr std::uint32_t max_scopes = 64;
   static constexpr std::uint32_t max_tasks = 256;  // deeper ones are counted, not timed
 
-  // Unique while subject < 2^20, about < 2^12 and in_region < 2^16; add_row refuses what is not.
-  static std::uint64_t key_of(std::uint32_t subject, metric what, std::uint32_t about, std::uint32_t in_region,
-                              std::uint16_t flags) noexcept {
-    return (std::uint64_t{subject & 0xfffffu} << 44) | (std::uint64_t{about & 0xfffu} << 32) |
-           (std::uint64_t{in_region & 0xffffu} << 16) | (std::uint64_t{static_cast<std::uint16_t>(what)} << 8) |
-           (flags & 0xffu);
-  }
-
   // Takes the innermost task off the stack.
   task_time end_part(base::ticks at) noexcept;
   bool make_room() noexcept;
-  profile_row* add_row(std::uint64_t key, std::uint32_t subject, metric what, std::uint32_t about, std::uint32_t in_region,
-                       std::uint16_t flags) noexcept;
+  // What a reader needs of the events of the ring, all of which are about to be overwritten.
+  void summarize_ring() noexcept;
+  profile_row* add_row(std::uint64_t hash, const row_identity& identity) noexcept;
   bool grow_index() noexcept;
   bool grow_profile() noexcept;
 
@@ -175,6 +176,8 @@ class alignas(64) lane {
   recorder* m_owner = nullptr;
 
   std::uint32_t m_id = 0;
+  lane_kind m_kind = lane_kind::thread;
+  std::uint32_t m_part_depth = 0;  // parts of regions that were open when the ring was summarized
   std::uint32_t m_scope_depth = 0;
   std::uint32_t m_task_depth = 0;
   std::uint32_t m_index_used = 0;
@@ -186,6 +189,7 @@ class alignas(64) lane {
   worker_state m_state = worker_state::none;
   base::ticks m_state_since = 0;
   std::atomic<bool> m_open{false};
+  std::atomic<bool> m_is_claimed{false};  // by a lane_writer
   // Events that the stream has room for; raised by the sampler thread, read by the owner when it runs out.
   std::atomic<std::uint64_t> m_ready{0};
   // By the sampler thread: events whose pages are there, of a stream, and how many there were when it last saw to that.
@@ -197,6 +201,26 @@ class alignas(64) lane {
   base::mapped_file m_profile_file;
   open_scope m_scopes[max_scopes] = {};
   open_task m_tasks[max_tasks] = {};
+};
+
+// Writes a lane that is not a thread's: the calling thread, and no other, from the constructor to the destructor. Tests
+// false if another thread holds the lane. Neither waits nor allocates. What one writer did happened before what the next
+// one does. A forked child must ask the recorder for lanes anew (recorder::generation).
+class lane_writer {
+ public:
+  explicit lane_writer(lane& target) noexcept
+      : m_lane(target.m_is_claimed.exchange(true, std::memory_order_acquire) ? nullptr : &target) {}
+  ~lane_writer() {
+    if (m_lane != nullptr) m_lane->m_is_claimed.store(false, std::memory_order_release);  // pairs with the constructor
+  }
+  lane_writer(const lane_writer&) = delete;
+  lane_writer& operator=(const lane_writer&) = delete;
+
+  explicit operator bool() const noexcept { return m_lane != nullptr; }
+  lane* operator->() const noexcept { return m_lane; }
+
+ private:
+  lane* const m_lane;
 };
 
 }  // namespace trimtab::observe

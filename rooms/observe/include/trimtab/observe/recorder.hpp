@@ -12,6 +12,7 @@
 #include "trimtab/observe/activity.hpp"
 #include "trimtab/observe/format.hpp"
 #include "trimtab/observe/lane.hpp"
+#include "trimtab/observe/subject_table.hpp"
 
 namespace trimtab::observe {
 
@@ -24,10 +25,11 @@ struct recorder_options {
   record_level level = record_level::profile;
   std::uint64_t max_trace_bytes = std::uint64_t{1} << 30;
   keep kept = keep::first;
-  std::int64_t rank = -1;              // in the job that the process belongs to; -1: in none
-  std::int64_t job_size = -1;          // ranks of that job; -1: not known
-  bool has_snapshots = false;          // what steering is told is written into the process's directory, too: by who steers
-  std::uint32_t flight_events = 4096;  // ring of the last events per lane, at profile level
+  std::int64_t rank = -1;               // in the job that the process belongs to; -1: in none
+  std::int64_t job_size = -1;           // ranks of that job; -1: not known
+  bool has_snapshots = false;           // what steering is told is written into the process's directory, too: by who steers
+  std::uint32_t flight_events = 4096;   // ring of the last events per lane, at profile level
+  std::uint32_t most_lanes = 1u << 14;  // more are refused; and more than the kernel has mappings for
   // Told on the lane's own thread (session puts the sampler here); nullptr: nobody.
   void (*lane_opened)(recorder& owner, lane& which) noexcept = nullptr;
   void (*lane_closed)(recorder& owner, lane& which) noexcept = nullptr;
@@ -35,6 +37,8 @@ struct recorder_options {
 
 class recorder {
  public:
+  static constexpr std::uint32_t max_lanes = 1u << 14;
+
   // Makes RUN/<host>-<pid>-<n>/ with its tables. Returns 0 or an errno; on failure the recorder stays off.
   int open(const recorder_options& options) noexcept;
 
@@ -71,6 +75,13 @@ class recorder {
   // The calling thread's lane, opened at first use; nullptr when off or when none could be opened.
   lane* open_lane() noexcept;
   void close_lane(lane& which) noexcept;
+
+  // A lane that is not a thread's: `number` of its kind (a CPU's number, say), under a title that reports show (at most 39
+  // bytes). Threads write it through a lane_writer. The lane that was closed with the same three is opened again. nullptr
+  // when off, or when none could be opened, which the report then says.
+  lane* add_lane(lane_kind kind, std::uint32_t number, const char* title) noexcept;
+  // What it stands for has ended. By a thread that holds its lane_writer, or after all of them.
+  void end_lane(lane& which) noexcept;
 
   // Subject of `kind` at code address `address` (0: none), found or made. Lock-free when known.
   std::uint32_t subject(subject_kind kind, const void* address, bool is_call, std::uint16_t runtime = 0,
@@ -143,16 +154,7 @@ class recorder {
 
  private:
   friend class lane;
-  static constexpr std::uint32_t max_lanes = 4096;
-  static constexpr std::uint32_t subject_slots = 1u << 15;
-
-  struct subject_slot {
-    std::atomic<std::uint64_t> key{0};
-    std::atomic<std::uint32_t> id{0};
-  };
-
-  subject_slot* find_subject(std::uint64_t key) noexcept;
-  void add_key(std::uint64_t key, std::uint32_t id) noexcept;
+  void refuse_subjects(int error) noexcept;
   std::uint32_t find_or_add(std::uint64_t key, name_subject& fixed, const void* address,
                             const char* const (&strings)[3]) noexcept;
   int create_directory() noexcept;
@@ -174,8 +176,12 @@ class recorder {
   bool append_under_lock(base::appended_file& file, const char* name, file_kind kind, std::size_t first_bytes,
                          const record_type& record) noexcept;
   bool open_in_child() noexcept;
-  // nullptr, and why: what errno calls it.
+  // nullptr, and why: what errno calls it; E2BIG: there are too many.
   lane* new_lane(int& error) noexcept;
+  bool has_room_for_lane() noexcept;
+  lane* closed_thread_lane() noexcept;
+  lane* closed_lane(lane_kind kind, std::uint32_t number, const char* title) noexcept;
+  void give_to_this_thread(lane& opened, base::ticks begin) noexcept;
   // 0 or an errno.
   int prepare_lane(lane& which) noexcept;
   int create_events(lane& which) noexcept;
@@ -186,6 +192,7 @@ class recorder {
   void warm_rest(lane& which, std::uint64_t begin) noexcept;
   std::uint32_t module_of(const void* address) noexcept;
   void append_fact(const char* key, const char* value) noexcept;
+  void append_unavailable(const char* what, const char* why, const char* remedy) noexcept;
   // Who this process is among all of the run.
   void append_identity() noexcept;
   void append_name(name_record* fixed, std::size_t fixed_bytes, const char* const* strings, int count) noexcept;
@@ -211,9 +218,10 @@ class recorder {
   std::atomic<std::uint64_t> m_trace_used{0};
   std::atomic<bool> m_trace_full{false};
   std::atomic<bool> m_has_refused_lanes{false};
-  subject_slot m_subjects[subject_slots];
+  std::atomic<bool> m_has_refused_subjects{false};
+  subject_table m_subjects;
   std::uint32_t m_subject_count = 0;
-  std::uint32_t m_keys = 0;  // slots in use, forgotten ones too
+  std::uint32_t m_mapped_lanes = 0;  // lanes that the kernel has mappings for; 0: not asked yet
   std::uint32_t m_counter_count = 0;
   std::uint32_t m_knob_count = 0;
   std::uint32_t m_module_count = 0;
@@ -223,7 +231,8 @@ class recorder {
     std::uint64_t base, begin, end;  // begin = end: unloaded
     std::uint64_t identity;          // of path and build id
   };
-  static constexpr std::uint32_t max_modules = 256;
+  static constexpr std::uint32_t max_modules = 4096;
+  bool m_has_refused_modules = false;
   module m_modules[max_modules] = {};
   base::spin_lock m_open_lock;    // opening anew in a forked child
   base::spin_lock m_lock;         // lanes, subjects, names
