@@ -28,6 +28,21 @@ int main(void) {
   return 5;
 }
 """
+# Sends its whole group a signal in its first instructions, when the launcher may not know yet that it has begun. Says how often
+# it came.
+SENDS = """
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile int count;
+static void note(int number) { count++; }
+int main(void) {
+  signal(SIGUSR1, note);
+  kill(0, SIGUSR1);
+  for (int i = 0; i < 30; i++) usleep(10000);
+  return printf("%d\\n", count) != 2;
+}
+"""
 ALL = [signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2]
 
 
@@ -75,6 +90,17 @@ def test_to_the_group_it_comes_once(running: subprocess.Popen[str], number: sign
         running.send_signal(other)
         assert running.stdout.readline() == f"got {int(other):02}\n"
     assert running.communicate("x", timeout=60)[0] == ""
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_to_the_group_as_soon_as_the_program_begins(trimtab: str, tmp_path: Path, attempt: int) -> None:
+    source = tmp_path / "sends.c"
+    source.write_text(SENDS)
+    # Nothing is loaded before its first instruction.
+    subprocess.run(["gcc", "-static", str(source), "-o", str(tmp_path / "sends")], check=True)
+    command = [trimtab, "run", "-q", "-o", str(tmp_path / "run"), "--", str(tmp_path / "sends")]
+    done = subprocess.run(command, capture_output=True, text=True, start_new_session=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
 
 
 def test_an_interrupted_program_ends_as_it_would_alone(trimtab: str, tmp_path: Path) -> None:

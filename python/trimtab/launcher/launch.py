@@ -375,22 +375,24 @@ def _run(
 ) -> int:
     """Start it, pass signals on, stop and go on with it; its wait status."""
     child = 0
-    # That came when it may have run already, but its number was not known yet; then those that are to be passed on.
+    early: list[int] = []  # that came before there was a child
     waiting: list[int] = []
     is_passing_on = False
 
     def pass_on(number: int, _: Any = None) -> None:
         # One handler may interrupt another, which waits for an answer about its own signal.
         nonlocal is_passing_on
-        waiting.append(number)
-        if not child or is_passing_on:
+        (waiting if child else early).append(number)
+        if is_passing_on:
             return
-        is_passing_on = True
+        # Outer loop: another may have come after the inner one's last look.
         while waiting:
-            each = waiting.pop(0)
-            if witness is None or not witness.has_received(each):
-                send(each)
-        is_passing_on = False
+            is_passing_on = True
+            while waiting:
+                each = waiting.pop(0)
+                if witness is None or not witness.has_received(each):
+                    send(each)
+            is_passing_on = False
 
     def send(number: int) -> None:
         # It may be over, or another user's by now (set-uid).
@@ -412,10 +414,19 @@ def _run(
         defaults = [
             number for number in (*IGNORED_BY_PYTHON, *ours) if previous.get(number) != signal.SIG_IGN
         ]
-        child = _start(program, argv, environment, defaults)
-        # Whether it was there already, and had them from whoever sent them to the group, nobody knows.
-        while waiting:
-            send(waiting.pop(0))
+        # What comes while it starts waits: it is in our process group from then on, so that the witness can tell.
+        held_back = [number for number in passed_on if previous[number] != signal.SIG_IGN]
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, held_back)
+        try:
+            while received := signal.sigtimedwait(held_back, 0):
+                early.append(received.si_signo)
+            child = _start(program, argv, environment, defaults, mask)
+            for known in early:
+                if witness is not None:
+                    witness.has_received(known)  # from now on it tells of later ones only
+                send(known)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         status = changes.wait(child)
         while os.WIFSTOPPED(status):
             if os.WSTOPSIG(status) == signal.SIGSTOP:
@@ -468,11 +479,30 @@ class _Changes:
         os.close(self._writes)
 
 
-def _start(program: str, argv: list[str], environment: dict[str, str], defaults: list[signal.Signals]) -> int:
-    """The number of the started program's process; `defaults` are signals that it begins with as the system has them."""
+def _start(
+    program: str,
+    argv: list[str],
+    environment: dict[str, str],
+    defaults: list[signal.Signals],
+    blocked: set[int],
+) -> int:
+    """The number of the started program's process.
+
+    Args:
+        program: Its file.
+        argv: Its arguments, the first is its name.
+        environment: All variables that it has.
+        defaults: Signals for which it begins with the system's action.
+        blocked: Signals that are blocked when it begins.
+
+    Raises:
+        NotPrepared: There is no room for another process.
+    """
     try:
         return started(
-            lambda file, given: os.posix_spawn(file, list(given), environment, setsigdef=defaults),
+            lambda file, given: os.posix_spawn(
+                file, list(given), environment, setsigdef=defaults, setsigmask=blocked
+            ),
             program,
             argv,
         )
