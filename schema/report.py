@@ -338,12 +338,13 @@ SCHEDULER = T(
 )
 LANE = T(
     "LaneSummary",
-    "A thread, or another one that has the place of one that ended.",
+    "A thread, or several that had its place one after another; or a CPU, a server or an executor.",
     (
         _PROCESS,
         F("lane", "integer", "number within the process"),
+        F("kind", "text", "`thread`, `CPU`, `server` or `executor`"),
         F("name", "text", ""),
-        F("tid", "integer", "thread id of its last thread"),
+        F("tid", "integer", "thread id of its last thread; 0: it is no thread"),
         F("threads", "integer", "threads that had this lane, one after another"),
         F("run_s", "number", "on a CPU", "s"),
         F("run_delay_s", "number", "ready to run without a CPU", "s"),

@@ -9,7 +9,7 @@ import { drawLimit } from "./marks";
 import { type Drawn, type Panel, panels } from "./panels";
 import { highest, valueAt } from "./rates";
 import type { LaneSummary, Report } from "./report";
-import { processColumn, Table } from "./table";
+import { type Column, processColumn, Table } from "./table";
 
 const BYTE_STEPS = Array.from({ length: 50 }, (_, at) => 2 ** at);
 const LINE_COLORS = ["var(--r0)", "var(--r3)", "var(--r2)"];
@@ -26,7 +26,10 @@ export function load(report: Report, charts: TimeCharts): HTMLElement {
   if (quiet.length) parts.push(note(`Zero all the time: ${listed(quiet)}.`));
   if (short.length) parts.push(note(`Too few samples to draw: ${listed(short)}.`));
   if (further.length) parts.push(folded(`Further counters (${further.length})`, () => grid(further, charts)));
-  if (report.lanes.length) parts.push(folded(`Threads (${count(report.lanes.length)})`, () => threads(report.lanes)));
+  if (report.lanes.length) {
+    const title = titleOf(report.lanes);
+    parts.push(folded(`${title} (${count(report.lanes.length)})`, () => lanes(report.lanes, title)));
+  }
   return section("system", "Load of the system", ...parts);
 }
 
@@ -128,16 +131,26 @@ function draw(host: HTMLElement, panel: Panel, charts: TimeCharts): void {
   });
 }
 
-function threads(lanes: LaneSummary[]): HTMLElement {
+const areThreads = (lanes: LaneSummary[]): boolean => lanes.every((lane) => lane.kind === "thread");
+const titleOf = (lanes: LaneSummary[]): string =>
+  areThreads(lanes) ? "Threads" : "Threads, CPUs, servers and executors";
+
+/** What the lanes are, where some are not threads. */
+function kindColumn(lanes: LaneSummary[]): Column<LaneSummary>[] {
+  return areThreads(lanes) ? [] : [{ title: "kind", key: (lane) => lane.kind, cell: (lane) => lane.kind }];
+}
+
+function lanes(rows: LaneSummary[], caption: string): HTMLElement {
   return new Table<LaneSummary>({
-    caption: "Threads",
-    rows: lanes,
+    caption,
+    rows,
     sortBy: 0,
-    words: (lane) => `${lane.process} ${lane.lane} ${lane.name} ${lane.tid ?? ""}`,
+    words: (lane) => `${lane.process} ${lane.kind} ${lane.lane} ${lane.name} ${lane.tid || ""}`,
     columns: [
-      ...processColumn(lanes),
+      ...processColumn(rows),
+      ...kindColumn(rows),
       {
-        title: "thread",
+        title: areThreads(rows) ? "thread" : "number",
         key: (lane) => lane.lane,
         cell: (lane) => `${lane.lane}`,
         isNumber: false,
@@ -147,7 +160,7 @@ function threads(lanes: LaneSummary[]): HTMLElement {
       {
         title: "id",
         key: (lane) => lane.tid,
-        cell: (lane) => (lane.tid === null ? "\u2013" : String(lane.tid)),
+        cell: (lane) => (lane.tid === 0 ? "\u2013" : String(lane.tid)),
         isNumber: true,
         help: "the kernel\u2019s number of the thread",
       },

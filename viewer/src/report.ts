@@ -526,14 +526,16 @@ export interface Scheduler {
   others: string[];
 }
 
-/** A thread, or another one that has the place of one that ended. */
+/** A thread, or several that had its place one after another; or a CPU, a server or an executor. */
 export interface LaneSummary {
   /** `id` of the process */
   process: string;
   /** number within the process */
   lane: number;
+  /** `thread`, `CPU`, `server` or `executor` */
+  kind: string;
   name: string;
-  /** thread id of its last thread */
+  /** thread id of its last thread; 0: it is no thread */
   tid: number;
   /** threads that had this lane, one after another */
   threads: number;
@@ -867,6 +869,7 @@ export const readScheduler = (from: Dict): Scheduler => ({
 export const readLaneSummary = (from: Dict): LaneSummary => ({
   process: text(from.process),
   lane: amount(from.lane),
+  kind: text(from.kind),
   name: text(from.name),
   tid: amount(from.tid),
   threads: amount(from.threads),

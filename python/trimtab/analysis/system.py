@@ -61,7 +61,8 @@ def lane_summary(process_id: str, lane: Lane) -> LaneSummary:
     return LaneSummary(
         process=process_id,
         lane=lane.id,
-        name=head["title"] or head["name"],
+        kind=lane.kind,
+        name=lane.name,
         tid=head["tid"],
         threads=head["threads"],
         run_s=head["run_ns"] * 1e-9,

@@ -579,12 +579,13 @@ class Scheduler(Struct, frozen=True):
 
 
 class LaneSummary(Struct, frozen=True):
-    """A thread, or another one that has the place of one that ended.
+    """A thread, or several that had its place one after another; or a CPU, a server or an executor.
 
     Attributes:
         process: `id` of the process.
         lane: number within the process.
-        tid: thread id of its last thread.
+        kind: `thread`, `CPU`, `server` or `executor`.
+        tid: thread id of its last thread; 0: it is no thread.
         threads: threads that had this lane, one after another.
         run_s: on a CPU, s.
         run_delay_s: ready to run without a CPU, s.
@@ -595,6 +596,7 @@ class LaneSummary(Struct, frozen=True):
 
     process: str
     lane: int
+    kind: str
     name: str
     tid: int
     threads: int

@@ -101,6 +101,14 @@ bool lane::grow_index() noexcept {
   return true;
 }
 
+// Rows never move, so a place keeps what was found once until another scope needs it.
+profile_row* lane::scope_row(std::uint32_t subject) noexcept {
+  known_scope& known = m_known_scopes[subject % max_known_scopes];
+  if (known.row == nullptr || known.subject != subject) [[unlikely]]
+    known = {own_row(subject, metric::scope), subject};
+  return known.row;
+}
+
 void lane::scope_begin(std::uint32_t subject) noexcept {
   const std::uint32_t depth = m_scope_depth++;
   if (depth >= max_scopes) [[unlikely]] {
@@ -108,7 +116,7 @@ void lane::scope_begin(std::uint32_t subject) noexcept {
     return;
   }
   open_scope& scope = m_scopes[depth];
-  profile_row* const counted = own_row(subject, metric::scope);
+  profile_row* const counted = scope_row(subject);
   scope.subject = subject;
   scope.row = counted;
   scope.begin = 0;

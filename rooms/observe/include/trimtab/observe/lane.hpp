@@ -153,9 +153,16 @@ class alignas(64) lane {
     base::ticks begin;
     base::ticks inner;  // spent in tasks that ran inside it
   };
+  // Scopes and their rows, at the place that the subject's lowest bits give.
+  struct known_scope {
+    profile_row* row;  // nullptr: the place is free
+    std::uint32_t subject;
+  };
   static constexpr std::uint32_t max_scopes = 64;
+  static constexpr std::uint32_t max_known_scopes = 32;  // a power of two
   static constexpr std::uint32_t max_tasks = 256;  // deeper ones are counted, not timed
 
+  profile_row* scope_row(std::uint32_t subject) noexcept;
   // Takes the innermost task off the stack.
   task_time end_part(base::ticks at) noexcept;
   bool make_room() noexcept;
@@ -199,6 +206,7 @@ class alignas(64) lane {
   file_header* m_profile_header = nullptr;
   base::mapped_file m_events_file;
   base::mapped_file m_profile_file;
+  known_scope m_known_scopes[max_known_scopes] = {};
   open_scope m_scopes[max_scopes] = {};
   open_task m_tasks[max_tasks] = {};
 };
