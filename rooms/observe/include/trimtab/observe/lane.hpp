@@ -160,7 +160,7 @@ class alignas(64) lane {
   };
   static constexpr std::uint32_t max_scopes = 64;
   static constexpr std::uint32_t max_known_scopes = 32;  // a power of two
-  static constexpr std::uint32_t max_tasks = 256;  // deeper ones are counted, not timed
+  static constexpr std::uint32_t max_tasks = 256;        // deeper ones are counted, not timed
 
   profile_row* scope_row(std::uint32_t subject) noexcept;
   // Takes the innermost task off the stack.
