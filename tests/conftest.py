@@ -123,7 +123,7 @@ def remember(
 ) -> None:
     """As if an earlier run with these arguments had found that."""
     from trimtab.history import Entry, History
-    from trimtab.tuning.online import key_of
+    from trimtab.tuning.single_run import key_of
 
     key = key_of(program, arguments, input_class)
     History(history).remember(

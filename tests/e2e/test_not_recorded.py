@@ -50,9 +50,9 @@ def refuse(what: str) -> str:
 
 
 FAILURES = {
-    "the history": "import trimtab.history, trimtab.tuning.online\n"
+    "the history": "import trimtab.history, trimtab.tuning.single_run\n"
     "def refuse(*_): raise PermissionError(13, 'Permission denied', '/home/other/.local')\n"
-    "trimtab.history.default_path = trimtab.tuning.online.default_path = refuse",
+    "trimtab.history.default_path = trimtab.tuning.single_run.default_path = refuse",
     "the machine": "import trimtab.machine\ndef refuse(): raise ValueError('no /proc')\ntrimtab.machine.describe = refuse",
     "memory": "l = __import__('importlib').import_module('trimtab.launcher.launch')\ndef refuse(*_): raise MemoryError\nl._environment = refuse",
     "perf events": "l = __import__('importlib').import_module('trimtab.launcher.launch')\ndef refuse(): raise RuntimeError('two\\nlines')\nl.perf_events_kept_ready = refuse",

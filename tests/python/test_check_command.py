@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner, Result
 from stopping import told_to_stop
 from synthetic import LaneFile, ProcessFiles, decision, knob, policy, subject, team_of, write_run
-from trimtab.checking.compare import Rules
-from trimtab.checking.outcome import judge
-from trimtab.checking.sides import Changes, Ran, changes_of
+from trimtab.answer_check.compare import Rules
+from trimtab.answer_check.outcome import judge
+from trimtab.answer_check.sides import Changes, Ran, changes_of
 from trimtab.cli import main
 from trimtab.readers import open_run
 from trimtab.text.check import check_table

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trimtab.checking.binaries import compare_arrays, compare_bytes
-from trimtab.checking.compare import DIFFERS, ITSELF, SAME, WITHIN, Rules
-from trimtab.checking.outputs import Outputs, Pattern
+from trimtab.answer_check.binaries import compare_arrays, compare_bytes
+from trimtab.answer_check.compare import DIFFERS, ITSELF, SAME, WITHIN, Rules
+from trimtab.answer_check.outputs import Outputs, Pattern
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from trimtab.checking.compare import DIFFERS, ITSELF, SAME, WITHIN, Compared, Rules, worst
-from trimtab.checking.numbers import NO_GAP, Gap, gap, split, value_of
-from trimtab.checking.texts import compare_texts
+from trimtab.answer_check.compare import DIFFERS, ITSELF, SAME, WITHIN, Compared, Rules, worst
+from trimtab.answer_check.numbers import NO_GAP, Gap, gap, split, value_of
+from trimtab.answer_check.texts import compare_texts
 
 EXACT = Rules()
 CLOSE = Rules(relative=1e-9)
@@ -216,5 +216,5 @@ def test_tolerance_accepts_what_is_that_near_and_nothing_else(values: list[float
 
 @pytest.mark.parametrize("module", ["compare", "numbers", "texts"])
 def test_examples(module: str) -> None:
-    result = doctest.testmod(importlib.import_module(f"trimtab.checking.{module}"))
+    result = doctest.testmod(importlib.import_module(f"trimtab.answer_check.{module}"))
     assert result.attempted > 0 and result.failed == 0

@@ -29,7 +29,7 @@ ALLOWED = {
     "doctor/runtimes.py": ({"open"}, NAMED_PROGRAM),
     "programs.py": ({"open"}, NAMED_PROGRAM),
     "launcher/inspect_program.py": ({"open"}, NAMED_PROGRAM),
-    "outlined/code.py": ({"open"}, NAMED_PROGRAM),
+    "binary_check/code.py": ({"open"}, NAMED_PROGRAM),
     "launcher/run_folder.py": ({"open"}, "the new folder, to hold it"),
     "history/store.py": ({"open"}, "makes the file with O_EXCL; SQLite opens it by its name"),
     "report/html.py": ({"read_text"}, "our own page"),
@@ -44,10 +44,10 @@ ALLOWED = {
     "experiments/outputs.py": ({"mkdir"}, "in the folder that the user named"),
     "export/__init__.py": ({"mkdir"}, "the folder that the user named"),
     "cli/check.py": ({"mkdir"}, "the folder that the user named"),
-    "checking/outputs.py": ({"mkdir", "copy2", "copyfile", "move"}, OWN_OUTPUTS),
-    "checking/sides.py": ({"mkdir", "open", "read_bytes", "write_bytes"}, OWN_OUTPUTS),
-    "checking/outcome.py": ({"open", "read_bytes"}, OWN_OUTPUTS),
-    "checking/binaries.py": ({"open", "fromfile"}, OWN_OUTPUTS),
+    "answer_check/outputs.py": ({"mkdir", "copy2", "copyfile", "move"}, OWN_OUTPUTS),
+    "answer_check/sides.py": ({"mkdir", "open", "read_bytes", "write_bytes"}, OWN_OUTPUTS),
+    "answer_check/outcome.py": ({"open", "read_bytes"}, OWN_OUTPUTS),
+    "answer_check/binaries.py": ({"open", "fromfile"}, OWN_OUTPUTS),
     "tuning/runner.py": ({"open"}, "the input that the user named"),
 }
 # Who may speak to a terminal without cleaning what it says.

@@ -15,9 +15,9 @@ from trimtab.cli.main import main
 from trimtab.cli.tune import _keep
 from trimtab.history import Entry, History, HistoryError, Key
 from trimtab.model.report import Report
-from trimtab.tuning.across import Outcome, Pairs, RunFailed, Start, Trial, rows_of, starts_for, tune
-from trimtab.tuning.online import START, entries_of_start, key_of
+from trimtab.tuning.multi_run import Outcome, Pairs, RunFailed, Start, Trial, rows_of, starts_for, tune
 from trimtab.tuning.runner import ProgramRunner
+from trimtab.tuning.single_run import START, entries_of_start, key_of
 
 QUIET = {"run_delay": 0.0, "barrier_wait": 0.0, "runtime": 0.0, "arrival": 0.0, "work": 1.0}
 

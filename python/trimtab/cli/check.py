@@ -22,7 +22,7 @@ from trimtab.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from trimtab.checking import Checked, Options, Rules
+    from trimtab.answer_check import Checked, Options, Rules
 
 _NONE = click.FloatRange(min=0)
 
@@ -100,7 +100,7 @@ def run_check(
     Files that are named are the same before each run, and in the end as they were.
     Exits with 0 if all is the same, with 1 if something differs, with 2 if that cannot be told.
     """
-    from trimtab.checking import Options, Pattern, Rules
+    from trimtab.answer_check import Options, Pattern, Rules
 
     options = Options(
         argv=command,
@@ -157,7 +157,7 @@ def _folder(output: Path | None) -> Iterator[Path]:
 
 
 def _check(options: Options, rules: Rules, folder: Path) -> Checked:
-    from trimtab.checking import CheckError, check
+    from trimtab.answer_check import CheckError, check
     from trimtab.text.progress import progress
 
     done = 0

@@ -26,7 +26,7 @@ from trimtab.cli.common import (
 
 if TYPE_CHECKING:
     from trimtab.history import Entry, History, Key
-    from trimtab.tuning.across import Outcome, Trial
+    from trimtab.tuning.multi_run import Outcome, Trial
 
 
 @click.command("tune", context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
@@ -96,9 +96,9 @@ def run_tune(
     """
     from trimtab.history import History, HistoryError
     from trimtab.programs import find_program
-    from trimtab.tuning.across import RunFailed, rows_of, starts_for, tune
-    from trimtab.tuning.online import available_cpus, history_in, key_of
+    from trimtab.tuning.multi_run import RunFailed, rows_of, starts_for, tune
     from trimtab.tuning.runner import ProgramRunner
+    from trimtab.tuning.single_run import available_cpus, history_in, key_of
 
     try:
         program = find_program(command[0])
@@ -172,7 +172,7 @@ def _tell(trial: Trial) -> None:
 
 def _keep(outcome: Outcome, entries: list[Entry], history: History, key: Key, program: Path) -> int:
     """What the runs found, and what the program is to be started with; how many settings."""
-    from trimtab.tuning.online import START, entries_of_start
+    from trimtab.tuning.single_run import START, entries_of_start
 
     kept = {each.subject: each for each in entries}
     environment: dict[str, str] = dict(kept[START].settings) if START in kept else {}

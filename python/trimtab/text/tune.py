@@ -12,7 +12,7 @@ from trimtab.text.units import with_uncertainty
 
 
 def tuned_table(found: Iterable[Mapping[str, Any]]) -> None:
-    """A row for each thing that was tried: `trimtab.tuning.across.rows_of`."""
+    """A row for each thing that was tried: `trimtab.tuning.multi_run.rows_of`."""
     rows = table("subject", "before", "after", "gain", "verdict")
     for each in found:
         gain = "" if each["gain"] is None else with_uncertainty(each["gain"], each["spread"])

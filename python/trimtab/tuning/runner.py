@@ -14,8 +14,8 @@ from trimtab.model.report import Report
 from trimtab.programs import find_program
 from trimtab.readers import open_run, read_info
 from trimtab.running import Ended, recording_command, run_to_end
-from trimtab.tuning.across import RunFailed, Start
-from trimtab.tuning.online import entries_of_start, key_of
+from trimtab.tuning.multi_run import RunFailed, Start
+from trimtab.tuning.single_run import entries_of_start, key_of
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from trimtab.model.enumerations import Missing
 
 if TYPE_CHECKING:
-    from trimtab.outlined import Outlined
+    from trimtab.binary_check import Outlined
 
 # Named one by one; of more, the number.
 _MOST_TOLD = 5
@@ -33,7 +33,7 @@ def find_fit(program: Path) -> Fit:
     """Check the outlined functions of `program` and of the libraries that it is linked with."""
     try:
         # Only now: reading machine code is nobody else's need.
-        from trimtab.outlined import check_program
+        from trimtab.binary_check import check_program
 
         found = check_program(program, os.environ.get("LD_LIBRARY_PATH", ""))
     except ImportError:

@@ -5,8 +5,8 @@
 #include "trimtab.h"
 #include "trimtab/observe/decision_text.hpp"
 #include "trimtab/observe/program_knobs.hpp"
+#include "trimtab/observe/program_requests.hpp"
 #include "trimtab/observe/recorder.hpp"
-#include "trimtab/observe/wishes.hpp"
 
 namespace trimtab::observe {
 
@@ -197,7 +197,8 @@ const char* api_snapshots_folder() { return the_recorder.options().has_snapshots
 void api_unavailable(const char* what, const char* why, const char* remedy) { the_recorder.unavailable(what, why, remedy); }
 
 void api_fit_threads(std::uint32_t is_on) {
-  fitted_threads.store(is_on != 0 ? wish::on : wish::off, std::memory_order_relaxed);
+  requested_thread_fitting.store(is_on != 0 ? thread_fitting_request::on : thread_fitting_request::off,
+                                 std::memory_order_relaxed);
 }
 
 const char* api_process_folder() { return the_recorder.directory(); }

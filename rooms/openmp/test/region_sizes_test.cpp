@@ -55,12 +55,12 @@ class region_sizes : public ::testing::Test {
 
 TEST_F(region_sizes, are_each_regions_own) {
   region_site &one = site(function(0)), &other = site(function(1));
-  wish_members(one, {2, 11});
+  request_members(one, {2, 11});
   EXPECT_EQ(members(function(0)), 2u);
   EXPECT_EQ(t_forked.under, 11u);
   EXPECT_EQ(members(function(1)), programs_own);
-  wish_members(other, {1, 12});
-  wish_members(one, {programs_own + 3, 13});
+  request_members(other, {1, 12});
+  request_members(one, {programs_own + 3, 13});
   EXPECT_EQ(members(function(0)), programs_own) << "never more";
   EXPECT_EQ(members(function(1)), 1u);
   EXPECT_EQ(fork_fitted(m_rules, first_thread, function(1), 1), team_sizes::as_it_is) << "it would have one now";
@@ -82,23 +82,23 @@ TEST_F(region_sizes, are_what_earlier_runs_found_from_the_first_one_on) {
 }
 
 TEST_F(region_sizes, are_what_the_program_was_told) {
-  wish_members(site(function(0)), {2, 11});
+  request_members(site(function(0)), {2, 11});
   EXPECT_EQ(members(function(0)), 2u);
   EXPECT_EQ(m_rules.ask(first_thread, &asking_place, programs_own, false), programs_own);
   EXPECT_EQ(members(function(0)), programs_own);
-  EXPECT_EQ(t_forked.site, nullptr) << "what is measured now is under no wish";
+  EXPECT_EQ(t_forked.site, nullptr) << "what is measured now is under no request";
   EXPECT_EQ(m_rules.ask(first_thread, &asking_place, programs_own, false), programs_own) << "nor is it told of another";
 }
 
 TEST_F(region_sizes, stay_where_several_threads_fork) {
-  wish_members(site(function(0)), {2, 11});
+  request_members(site(function(0)), {2, 11});
   EXPECT_EQ(members(function(0), second_thread), programs_own);
   EXPECT_EQ(members(function(0)), programs_own);
   EXPECT_EQ(t_forked.site, nullptr);
 }
 
 TEST_F(region_sizes, stay_after_omp_set_num_threads) {
-  wish_members(site(function(0)), {2, 11});
+  request_members(site(function(0)), {2, 11});
   m_rules.set();
   EXPECT_EQ(members(function(0)), programs_own);
 }
@@ -110,7 +110,7 @@ TEST_F(region_sizes, what_a_smaller_team_costs_the_next_region_is_its_own) {
   run(function(1), 100);
   ASSERT_TRUE(large.measured.take(taken)) << "known when the next one begins";
   EXPECT_EQ(taken.took, m_enough);
-  wish_members(small, {2, 11});
+  request_members(small, {2, 11});
   run(function(0), 50);
   EXPECT_TRUE(large.measured.take(taken));
   members(function(1));
@@ -134,7 +134,7 @@ TEST_F(region_sizes, a_start_is_late_by_what_it_takes_longer_than_usual) {
   run(function(1), 1600);
   EXPECT_EQ(large.usual_start, 900u) << "an eighth of the way to the latest";
   for (const base::ticks start : {1000, 500}) {
-    wish_members(small, {2, 11});
+    request_members(small, {2, 11});
     run(function(0), 50);
     run(function(1), start);
     ASSERT_TRUE(small.measured.take(taken));
@@ -170,7 +170,7 @@ TEST_F(region_sizes, overhead_is_what_the_longest_part_leaves) {
 TEST_F(region_sizes, a_start_that_nobody_saw_costs_nothing) {
   region_site& small = site(function(0));
   site_measurement taken{};
-  wish_members(small, {1, 11});
+  request_members(small, {1, 11});
   run(function(0), 0);
   run(function(1), 0);
   ASSERT_TRUE(small.measured.take(taken));

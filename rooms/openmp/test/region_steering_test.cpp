@@ -133,13 +133,13 @@ TEST_F(region_steering_test, what_is_decided_holds_from_the_next_fork_on) {
   run(some_region<30>, 3);
   look(steering);
   ASSERT_TRUE(turn(0, 2));
-  EXPECT_EQ(wish_of(site_of(some_region<30>)).under, m_number);
+  EXPECT_EQ(request_of(site_of(some_region<30>)).under, m_number);
   EXPECT_EQ(run(some_region<30>, 1), 2u);
   const steer::snapshot now = look(steering);
   ASSERT_EQ(now.subjects.size(), 1u);
   EXPECT_EQ(now.subjects[0].measured.back().under, m_number);
   ASSERT_TRUE(turn(0, four));
-  EXPECT_EQ(wish_of(site_of(some_region<30>)).members, team_sizes::as_it_is) << "more, if the program wants more";
+  EXPECT_EQ(request_of(site_of(some_region<30>)).members, team_sizes::as_it_is) << "more, if the program wants more";
 }
 
 TEST_F(region_steering_test, what_earlier_runs_found_is_in_force_from_the_first_one_on) {

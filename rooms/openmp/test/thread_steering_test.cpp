@@ -13,8 +13,8 @@
 #include "scratch_folder.hpp"
 #include "steering/arrival_skew.hpp"
 #include "steering/team_sizes.hpp"
-#include "trimtab/observe/wishes.hpp"
-#include "trimtab/steer/fitting/figures.hpp"
+#include "trimtab/observe/program_requests.hpp"
+#include "trimtab/steer/thread_fitting/figures.hpp"
 
 namespace trimtab::openmp {
 namespace {
@@ -68,19 +68,21 @@ TEST_F(thread_steering_of_two, tells_how_far_apart_regions_end_where_the_kernel_
 }
 
 TEST_F(thread_steering_of_two, tells_whether_threads_are_to_be_fitted) {
-  using observe::wish;
+  using observe::thread_fitting_request;
   for (const bool is_on : {false, true}) {
     thread_steering_options options = options_for("/nowhere");
     options.is_on = is_on;
     thread_steering steering(m_registry, options);
-    for (const wish its : {wish::open, wish::off, wish::on}) {
-      observe::fitted_threads = its;
+    for (const thread_fitting_request its :
+         {thread_fitting_request::none, thread_fitting_request::off, thread_fitting_request::on}) {
+      observe::requested_thread_fitting = its;
       fork();
       steer::snapshot now;
       steering.add_to(now);
-      EXPECT_EQ(figure_in(now, figures::fitting), its == wish::on || (its == wish::open && is_on) ? 1.0 : 0.0);
+      EXPECT_EQ(figure_in(now, figures::fitting),
+                its == thread_fitting_request::on || (its == thread_fitting_request::none && is_on) ? 1.0 : 0.0);
     }
-    observe::fitted_threads = wish::open;
+    observe::requested_thread_fitting = thread_fitting_request::none;
   }
 }
 

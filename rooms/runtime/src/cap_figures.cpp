@@ -5,7 +5,7 @@
 #include "run_delay.hpp"
 #include "trimtab/options/environment.hpp"
 #include "trimtab/options/run_options.hpp"
-#include "trimtab/steer/fitting/figures.hpp"
+#include "trimtab/steer/thread_fitting/figures.hpp"
 
 namespace trimtab::task_steering {
 

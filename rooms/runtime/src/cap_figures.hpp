@@ -1,4 +1,4 @@
-// What `fit` has to know of the machine (steer/fitting/figures.hpp), of a runtime's workers: a window every 0.15 s.
+// What `fit` has to know of the machine (steer/thread_fitting/figures.hpp), of a runtime's workers: a window every 0.15 s.
 #pragma once
 
 #include <vector>

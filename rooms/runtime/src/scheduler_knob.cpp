@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "trimtab/base/clock.hpp"
-#include "trimtab/steer/described.hpp"
+#include "trimtab/steer/policy_factory.hpp"
 #include "trimtab/steer/tasks_advice.hpp"
 #include "trimtab/steer/tasks_figures.hpp"
 #include "trimtab/steer/tasks_scheduler.hpp"
@@ -53,7 +53,7 @@ std::vector<std::string> offered_policies(std::uint32_t workers, tasks::policy f
   return made;
 }
 
-scheduler_knob::scheduler_knob(std::uint32_t place, std::uint32_t workers, const scheduler_wish& how,
+scheduler_knob::scheduler_knob(std::uint32_t place, std::uint32_t workers, const scheduler_request& how,
                                const known_settings& known)
     : m_how(how),
       m_key("tasks/" + std::string(program_invocation_short_name) + "/runtime " + std::to_string(place) + "/" +
@@ -69,7 +69,7 @@ scheduler_knob::scheduler_knob(std::uint32_t place, std::uint32_t workers, const
   const steer::policy_context context{m_built.settings, [this](const steer::subject_info&) { return m_key; }, {}};
   for (const steer::policy_description& each : m_built.policies) {
     std::unique_ptr<steer::policy> made = make(each, context);
-    if (each.kind == "history") m_recall = dynamic_cast<const steer::recall*>(made.get());
+    if (each.kind == "history") m_history = dynamic_cast<const steer::history_policy*>(made.get());
     m_steering.add(std::move(made));
   }
   step(false);
@@ -208,8 +208,8 @@ void scheduler_knob::flush() {
     }
   }
   if (!m_error.empty()) m_record.unavailable(found_before, std::exchange(m_error, "").c_str(), remedy);
-  for (; m_misfits_told < m_recall->misfits().size(); ++m_misfits_told)
-    m_record.unavailable(found_before, m_recall->misfits()[m_misfits_told].c_str(), remedy);
+  for (; m_misfits_told < m_history->misfits().size(); ++m_misfits_told)
+    m_record.unavailable(found_before, m_history->misfits()[m_misfits_told].c_str(), remedy);
 }
 
 }  // namespace trimtab::task_steering

@@ -14,8 +14,8 @@
 #include "outside.hpp"
 #include "program_record.hpp"
 #include "trimtab/runtime/tuning.hpp"
+#include "trimtab/steer/history_policy.hpp"
 #include "trimtab/steer/knob_source.hpp"
-#include "trimtab/steer/recall.hpp"
 #include "tuned_work.hpp"
 
 namespace trimtab::task_steering {
@@ -27,7 +27,7 @@ struct life {
 };
 
 // How it is wanted.
-struct scheduler_wish {
+struct scheduler_request {
   tasks::policy first = tasks::policy::local_priority;
   bool is_searched = false;  // in this process, too; otherwise only what earlier runs found is set
   bool is_printed = false;
@@ -42,7 +42,7 @@ std::vector<std::string> offered_policies(std::uint32_t workers, tasks::policy f
 // thread, one at a time.
 class scheduler_knob final : public steer::knob_source {
  public:
-  scheduler_knob(std::uint32_t place, std::uint32_t workers, const scheduler_wish& how, const known_settings& known);
+  scheduler_knob(std::uint32_t place, std::uint32_t workers, const scheduler_request& how, const known_settings& known);
 
   tasks::policy in_force() const;
   steer::decision_number under() const;
@@ -63,7 +63,7 @@ class scheduler_knob final : public steer::knob_source {
   void flush();
 
   mutable std::mutex m_lock;  // of all that follows
-  const scheduler_wish m_how;
+  const scheduler_request m_how;
   const std::string m_key;
   const steer::subject_info m_info;
   const std::uint64_t m_begin_ns;
@@ -76,7 +76,7 @@ class scheduler_knob final : public steer::knob_source {
   steer::decision_number m_under = 0;
   const std::uint32_t m_number;  // of its engine
   program_record m_record;
-  const steer::recall* m_recall = nullptr;
+  const steer::history_policy* m_history = nullptr;
   steer::outside_policy* m_outside = nullptr;  // nullptr: there is none
   std::size_t m_misfits_told = 0;
   bool m_is_recorded = false, m_is_over = false;

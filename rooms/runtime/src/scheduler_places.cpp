@@ -63,7 +63,7 @@ scheduler_lease::~scheduler_lease() {
   those.taken.erase(m_place);
 }
 
-tasks::policy choose_scheduler(const scheduler_wish& how, std::uint32_t workers) {
+tasks::policy choose_scheduler(const scheduler_request& how, std::uint32_t workers) {
   chosen.reset();  // of a runtime that came to nothing
   places& those = all_places();
   const std::lock_guard guard(those.lock);

@@ -29,7 +29,7 @@ class scheduler_lease {
 };
 
 // For runtime_options::choose_policy.
-tasks::policy choose_scheduler(const scheduler_wish& how, std::uint32_t workers);
+tasks::policy choose_scheduler(const scheduler_request& how, std::uint32_t workers);
 // What was chosen last on this thread, once: of the runtime that is being made. nullptr: its policy was not left open.
 std::unique_ptr<scheduler_lease> chosen_scheduler() noexcept;
 

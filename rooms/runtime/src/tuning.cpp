@@ -15,8 +15,8 @@
 #include "program_record.hpp"
 #include "scheduler_places.hpp"
 #include "steering_threads.hpp"
+#include "trimtab/steer/history_policy.hpp"
 #include "trimtab/steer/log.hpp"
-#include "trimtab/steer/recall.hpp"
 #include "trimtab/steer/tasks_advice.hpp"
 #include "tuned_work.hpp"
 
@@ -147,7 +147,7 @@ class tuning {
     auto own = m_options.policies.begin();
     for (const described& each : m_built.policies) {
       made.push_back(make(each, own, context));
-      if (each.kind == "history") m_recall = dynamic_cast<const steer::recall*>(made.back().get());
+      if (each.kind == "history") m_history = dynamic_cast<const steer::history_policy*>(made.back().get());
     }
     return made;
   }
@@ -186,7 +186,7 @@ class tuning {
     if (!m_known.error.empty()) m_record.unavailable(found_before, m_known.error.c_str(), remedy);
     if (given_up.empty()) {
       m_record.write(m_threads.engine());
-      for (const std::string& each : m_recall->misfits()) m_record.unavailable(found_before, each.c_str(), remedy);
+      for (const std::string& each : m_history->misfits()) m_record.unavailable(found_before, each.c_str(), remedy);
     } else {
       m_record.unavailable(given_up.c_str(), "it did not return, or threw",
                            "what was on trial was undone, and nothing was steered any more");
@@ -223,7 +223,7 @@ class tuning {
   known_settings m_known;
   const steer::recording_head m_built;
   std::unique_ptr<steer::recording_writer> m_snapshots;  // nullptr: nobody asked for them
-  const steer::recall* m_recall = nullptr;
+  const steer::history_policy* m_history = nullptr;
   steer::outside_policy* m_outside = nullptr;  // nullptr: there is none
   steering_threads m_threads;                  // last: they use all of the above
 };
@@ -254,9 +254,9 @@ tasks::runtime_options tuned(tasks::runtime_options of, const tuning_options& op
     };
   }
   if (options.scheduler && !of.policy && !of.choose_policy) {
-    const task_steering::scheduler_wish wish{options.first_scheduler, options.policies.empty(), options.print_decisions,
-                                             options.seed, options.told};
-    of.choose_policy = [wish](std::uint32_t workers) { return task_steering::choose_scheduler(wish, workers); };
+    const task_steering::scheduler_request request{options.first_scheduler, options.policies.empty(),
+                                                   options.print_decisions, options.seed, options.told};
+    of.choose_policy = [request](std::uint32_t workers) { return task_steering::choose_scheduler(request, workers); };
   }
   return of;
 }

@@ -141,7 +141,7 @@ TEST_F(scheduler_knob_test, runtimes_that_live_at_the_same_time_have_a_place_eac
 // So long as the same work takes under each policy, as told, not as measured.
 TEST_F(scheduler_knob_test, lives_that_follow_one_another_prove_a_policy) {
   std::vector<steer::decision> made;
-  scheduler_wish how{.first = policy::static_priority, .is_searched = true};
+  scheduler_request how{.first = policy::static_priority, .is_searched = true};
   how.told = [&](const steer::decision& each, const steer::subject_info&, bool is_applied) {
     EXPECT_TRUE(is_applied);
     made.push_back(each);
@@ -167,7 +167,7 @@ TEST_F(scheduler_knob_test, lives_that_follow_one_another_prove_a_policy) {
 
 TEST_F(scheduler_knob_test, without_search_or_work_nothing_is_tried) {
   std::size_t made = 0;
-  scheduler_wish how{.first = policy::static_priority};
+  scheduler_request how{.first = policy::static_priority};
   how.told = [&](const steer::decision&, const steer::subject_info&, bool) { ++made; };
   scheduler_knob only_known(1, 2, how, {});
   how.is_searched = true;

@@ -4,7 +4,7 @@
 
 #include "trimtab/observe/recorder.hpp"
 #include "trimtab/openmp/block_time.hpp"
-#include "trimtab/steer/fitting/figures.hpp"
+#include "trimtab/steer/thread_fitting/figures.hpp"
 #include "trimtab/steer/wait_policy.hpp"
 
 namespace trimtab::session {

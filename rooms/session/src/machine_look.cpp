@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "trimtab/base/topology.hpp"
-#include "trimtab/steer/fitting/figures.hpp"
+#include "trimtab/steer/thread_fitting/figures.hpp"
 
 namespace trimtab::session {
 

@@ -1,6 +1,6 @@
 #include "options.hpp"
 
-#include "trimtab/steer/fitting/tunables.hpp"
+#include "trimtab/steer/thread_fitting/tunables.hpp"
 
 namespace trimtab::session {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "trimtab/observe/recorder.hpp"
-#include "trimtab/steer/fitting/figures.hpp"
 #include "trimtab/steer/placement.hpp"
+#include "trimtab/steer/thread_fitting/figures.hpp"
 
 namespace trimtab::session {
 

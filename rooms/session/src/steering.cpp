@@ -18,7 +18,7 @@
 #include "trimtab/observe/policy_files.hpp"
 #include "trimtab/openmp/steering.hpp"
 #include "trimtab/steer/conductor.hpp"
-#include "trimtab/steer/recall.hpp"
+#include "trimtab/steer/history_policy.hpp"
 #include "trimtab/steer/recording_writer.hpp"
 
 namespace trimtab::session {
@@ -66,7 +66,7 @@ struct parts {
       the_recorder.unavailable("a tunable of --threads", fresh.mistake.c_str(),
                                "docs/reference/thread-policies.md lists them");
     if (!fresh.made) return;
-    if (which.kind == "history") recall = dynamic_cast<steer::recall*>(fresh.made.get());
+    if (which.kind == "history") history = dynamic_cast<steer::history_policy*>(fresh.made.get());
     if (which.kind == steer::outside_kind) outside = dynamic_cast<steer::outside_policy*>(fresh.made.get());
     engine.add(std::move(fresh.made));
   }
@@ -142,8 +142,8 @@ struct parts {
     if (!fits_threads) pace_by(now);
     if (machine) machine->add_to(now.figures);
     conductor.advance(std::move(now));
-    for (; misfits < recall->misfits().size(); ++misfits)
-      the_recorder.unavailable("a setting of the history", recall->misfits()[misfits].c_str(), "trimtab history forget");
+    for (; misfits < history->misfits().size(); ++misfits)
+      the_recorder.unavailable("a setting of the history", history->misfits()[misfits].c_str(), "trimtab history forget");
   }
   void write_end() {
     for (const auto& each : sources) each->conclude();
@@ -162,7 +162,7 @@ struct parts {
   steer::engine engine;
   steer::conductor conductor;
   std::unique_ptr<steer::recording_writer> recorded;  // nullptr: nobody asked for it
-  const steer::recall* recall = nullptr;
+  const steer::history_policy* history = nullptr;
   steer::outside_policy* outside = nullptr;  // nullptr: there is none
   std::optional<machine_look> machine;       // of a policy outside, where nobody fits threads
   std::size_t misfits = 0;

@@ -1,7 +1,7 @@
 #include "thread_fit.hpp"
 
 #include "trimtab/observe/cpu_registry.hpp"
-#include "trimtab/steer/fitting/tunables.hpp"
+#include "trimtab/steer/thread_fitting/tunables.hpp"
 
 namespace trimtab::session {
 

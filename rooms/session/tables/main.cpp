@@ -11,7 +11,7 @@
 #include "option_table.hpp"
 #include "options.hpp"
 #include "trimtab/options/tables.hpp"
-#include "trimtab/steer/fitting/tunables.hpp"
+#include "trimtab/steer/thread_fitting/tunables.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "trimtab/steer/recall.hpp"
+#include "trimtab/steer/history_policy.hpp"
 #include "trimtab/steer/tuner.hpp"
 
 namespace trimtab::session {

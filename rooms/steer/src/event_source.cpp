@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "trimtab/steer/fitting/figures.hpp"
+#include "trimtab/steer/thread_fitting/figures.hpp"
 
 namespace trimtab::steer {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "printed.hpp"
-#include "trimtab/steer/fitting/figures.hpp"
+#include "trimtab/steer/thread_fitting/figures.hpp"
 
 namespace trimtab::steer {
 

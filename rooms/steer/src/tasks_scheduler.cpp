@@ -7,7 +7,7 @@
 namespace trimtab::steer {
 
 // The first that is advised, can be had and was not beaten yet.
-void scheduler_choice::begin(course& of, const subject_view& it, std::uint32_t place) {
+void scheduler_choice::begin(state_of_runtime& of, const subject_view& it, std::uint32_t place) {
   const domain& values = it.info.knobs[place].values;
   const std::vector<figure> figures(it.figures.begin(), it.figures.end());
   const auto workers = static_cast<std::uint32_t>(figure_or(figures, figures::workers, 0));
@@ -72,12 +72,12 @@ bool scheduler_choice::go_on(proof& its, std::set<knob_value>& beaten, const sub
 }
 
 void scheduler_choice::observe(const view& now, std::vector<proposal>& out) {
-  for (const subject_id each : now.gone) m_courses.erase(each);
+  for (const subject_id each : now.gone) m_sessions.erase(each);
   if (now.is_last) return;
   for (const subject_view& it : now.subjects) {
     const auto place = it.info.place_of(knob);
     if (!place || it.is_others) continue;
-    course& of = m_courses[it.info.id];
+    state_of_runtime& of = m_sessions[it.info.id];
     if (of.under_way) take_in(*of.under_way, it);
     if (!of.under_way && it.has_level && !it.measured.empty()) begin(of, it, *place);
     if (of.under_way && !go_on(*of.under_way, of.beaten, it, *place, out)) of.under_way.reset();

@@ -1,6 +1,6 @@
 #include "trimtab/steer/tuner.hpp"
 
-#include "course.hpp"
+#include "tuning_session.hpp"
 
 namespace trimtab::steer {
 
@@ -9,16 +9,16 @@ tuner::~tuner() = default;
 
 void tuner::observe(const view& now, std::vector<proposal>& out) {
   for (const subject_id each : now.gone) {
-    const auto found = m_courses.find(each);
-    if (found == m_courses.end()) continue;
+    const auto found = m_sessions.find(each);
+    if (found == m_sessions.end()) continue;
     if (m_active == found->second.get()) m_active = nullptr;
-    m_courses.erase(found);
+    m_sessions.erase(found);
   }
   const subject_view* active = nullptr;
   for (const subject_view& each : now.subjects) {
     if (m_options.is_left_to_rules && m_options.is_left_to_rules(each.info)) continue;
-    std::unique_ptr<course>& its = m_courses[each.info.id];
-    if (!its) its = std::make_unique<course>(each.info, m_options);
+    std::unique_ptr<tuning_session>& its = m_sessions[each.info.id];
+    if (!its) its = std::make_unique<tuning_session>(each.info, m_options);
     its->take_in(each, now);
     if (its.get() == m_active) active = &each;
   }
@@ -43,8 +43,8 @@ void tuner::observe(const view& now, std::vector<proposal>& out) {
 const subject_view* tuner::most_promising(const view& now, double most) const {
   const subject_view* chosen = nullptr;
   for (const subject_view& each : now.subjects) {
-    const auto found = m_courses.find(each.info.id);
-    if (found == m_courses.end() || each.is_others || found->second.get() == m_active || found->second->is_stalled(now))
+    const auto found = m_sessions.find(each.info.id);
+    if (found == m_sessions.end() || each.is_others || found->second.get() == m_active || found->second->is_stalled(now))
       continue;
     const double promise = found->second->promise(each, now);
     if (promise <= most) continue;
@@ -57,7 +57,7 @@ const subject_view* tuner::most_promising(const view& now, double most) const {
 const subject_view* tuner::choose(const view& now) {
   const subject_view* const chosen = most_promising(now, 0);
   if (chosen == nullptr) return nullptr;
-  m_active = m_courses[chosen->info.id].get();
+  m_active = m_sessions[chosen->info.id].get();
   m_active->begin(*chosen, now);
   return chosen;
 }

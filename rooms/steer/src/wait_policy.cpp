@@ -5,7 +5,7 @@
 
 #include "printed.hpp"
 #include "trimtab/steer/budget.hpp"
-#include "trimtab/steer/fitting/figures.hpp"
+#include "trimtab/steer/thread_fitting/figures.hpp"
 
 namespace trimtab::steer {
 

@@ -6,7 +6,7 @@
 
 #include "../bench/surfaces.hpp"
 #include "scenario.hpp"
-#include "trimtab/steer/recall.hpp"
+#include "trimtab/steer/history_policy.hpp"
 
 namespace trimtab::steer::testing {
 namespace {
@@ -162,8 +162,8 @@ TEST(arcs, searches_anew_what_has_the_number_of_one_that_is_gone) {
 
 TEST(arcs, what_an_earlier_run_found_is_not_searched_again) {
   scenario here;
-  here.steering.add(std::make_unique<recall>(std::vector<setting>{{"region", {{"chunk", "64"}}}},
-                                             [](const subject_info& subject) { return subject.name; }));
+  here.steering.add(std::make_unique<history_policy>(std::vector<setting>{{"region", {{"chunk", "64"}}}},
+                                                     [](const subject_info& subject) { return subject.name; }));
   here.steering.add(std::make_unique<arcs>(arcs_kind::offline));
   here.add(region(), quickest_guided_64);
   run(here, 60);

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "scenario.hpp"
-#include "trimtab/steer/fitting/figures.hpp"
+#include "trimtab/steer/thread_fitting/figures.hpp"
 
 namespace trimtab::steer::testing {
 namespace {

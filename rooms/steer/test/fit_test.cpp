@@ -1,6 +1,6 @@
-#include "trimtab/steer/fitting/fit.hpp"
+#include "trimtab/steer/thread_fitting/fit.hpp"
 
-#include "fitting_harness.hpp"
+#include "thread_fitting_harness.hpp"
 #include "trimtab/steer/random.hpp"
 
 namespace trimtab::steer::testing {

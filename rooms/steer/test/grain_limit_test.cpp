@@ -1,9 +1,9 @@
 // Trials with fewer threads: what is found, what they may cost, and when it no longer holds.
-#include "trimtab/steer/fitting/grain_limit.hpp"
+#include "trimtab/steer/thread_fitting/grain_limit.hpp"
 
 #include <gtest/gtest.h>
 
-#include "trimtab/steer/fitting/team_trial.hpp"
+#include "trimtab/steer/thread_fitting/team_trial.hpp"
 
 namespace trimtab::steer {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "machine.hpp"
-#include "trimtab/steer/fitting/team_trial.hpp"
+#include "trimtab/steer/thread_fitting/team_trial.hpp"
 
 namespace trimtab::steer::testing {
 

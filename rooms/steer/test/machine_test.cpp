@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "trimtab/steer/fitting/asat_v1_timed.hpp"
-#include "trimtab/steer/fitting/asat_v2_reset.hpp"
-#include "trimtab/steer/fitting/fit.hpp"
+#include "trimtab/steer/thread_fitting/asat_v1_timed.hpp"
+#include "trimtab/steer/thread_fitting/asat_v2_reset.hpp"
+#include "trimtab/steer/thread_fitting/fit.hpp"
 
 namespace trimtab::steer::testing {
 namespace {

@@ -2,7 +2,7 @@
 #include "trimtab/steer/placement.hpp"
 
 #include "scenario.hpp"
-#include "trimtab/steer/fitting/figures.hpp"
+#include "trimtab/steer/thread_fitting/figures.hpp"
 
 namespace trimtab::steer::testing {
 namespace {

@@ -1,8 +1,8 @@
 // ASAT as published, on scripted sequences of measurements: the thread count after each evaluation is compared with the
 // publication's own pseudo-code, written down here once more without anything of Trimtab.
-#include "fitting_harness.hpp"
-#include "trimtab/steer/fitting/tunables.hpp"
+#include "thread_fitting_harness.hpp"
 #include "trimtab/steer/random.hpp"
+#include "trimtab/steer/thread_fitting/tunables.hpp"
 
 namespace trimtab::steer::testing {
 namespace {

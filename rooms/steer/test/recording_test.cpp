@@ -132,7 +132,7 @@ TEST(recording, is_bounded) {
   EXPECT_GT(read.steps.size(), 3u);
 }
 
-TEST(described, what_is_no_policy_is_told) {
+TEST(policy_factory, what_is_no_policy_is_told) {
   EXPECT_EQ(make_policy({"tunner"}, {}).mistake, "policy tunner: there is none");
   EXPECT_EQ(make_policy({"tuner", {{"search", "wild"}}}, {}).mistake, "policy tuner, search=wild: there is no such search");
   EXPECT_EQ(make_policy({"shuffle", {{"seed", "-1"}}}, {}).mistake, "policy shuffle, seed=-1: expected a whole number");

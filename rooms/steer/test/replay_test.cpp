@@ -6,12 +6,12 @@
 #include "scenario.hpp"
 #include "trimtab/steer/conductor.hpp"
 #include "trimtab/steer/diagnosis.hpp"
-#include "trimtab/steer/fitting/figures.hpp"
 #include "trimtab/steer/placement.hpp"
 #include "trimtab/steer/random.hpp"
 #include "trimtab/steer/recording_writer.hpp"
 #include "trimtab/steer/tasks_figures.hpp"
 #include "trimtab/steer/tasks_scheduler.hpp"
+#include "trimtab/steer/thread_fitting/figures.hpp"
 #include "trimtab/steer/wait_policy.hpp"
 
 namespace trimtab::steer::testing {

@@ -1,4 +1,4 @@
-#include "trimtab/steer/fitting/tunables.hpp"
+#include "trimtab/steer/thread_fitting/tunables.hpp"
 
 #include <gtest/gtest.h>
 

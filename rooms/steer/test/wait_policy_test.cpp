@@ -2,7 +2,7 @@
 #include "trimtab/steer/wait_policy.hpp"
 
 #include "scenario.hpp"
-#include "trimtab/steer/fitting/figures.hpp"
+#include "trimtab/steer/thread_fitting/figures.hpp"
 
 namespace trimtab::steer::testing {
 namespace {

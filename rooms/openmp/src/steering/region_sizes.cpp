@@ -57,7 +57,7 @@ region_site* region_site_of(const void* outlined) noexcept {
   if (!regions.has_room()) return nullptr;
   return regions.add(region_hash(outlined), is_region_of(outlined), [&](region_site& added) {
     added.outlined = outlined;
-    if (members != team_sizes::as_it_is) wish_members(added, {members, under_known_size});
+    if (members != team_sizes::as_it_is) request_members(added, {members, under_known_size});
   });
 }
 
@@ -83,8 +83,9 @@ void begin_fork(region_site* site, std::uint64_t under, std::uint32_t members) n
 
 }  // namespace
 
-void wish_members(region_site& site, const region_wish& wish) noexcept {
-  site.wish.store(std::uint64_t{wish.members} << members_shift | (wish.under & under_mask), std::memory_order_relaxed);
+void request_members(region_site& site, const region_request& request) noexcept {
+  site.requested.store(std::uint64_t{request.members} << members_shift | (request.under & under_mask),
+                       std::memory_order_relaxed);
 }
 
 bool write_region_key(const void* outlined, char* into, std::size_t room) noexcept {
@@ -101,8 +102,8 @@ bool prepare_regions(const std::vector<known_size>* known) noexcept {
   return true;
 }
 
-region_wish wish_of(const region_site& site) noexcept {
-  const std::uint64_t word = site.wish.load(std::memory_order_relaxed);
+region_request request_of(const region_site& site) noexcept {
+  const std::uint64_t word = site.requested.load(std::memory_order_relaxed);
   return {static_cast<std::uint32_t>(word >> members_shift), word & under_mask};
 }
 
@@ -117,13 +118,13 @@ region_site& region_site_at(std::uint32_t index) noexcept { return regions.at(in
 
 std::uint32_t fork_fitted(team_sizes& rules, const team_sizes::who& by, const void* outlined, std::uint32_t own) noexcept {
   region_site* site = outlined == nullptr ? nullptr : region_site_of(outlined);
-  const region_wish wish = site == nullptr ? region_wish() : wish_of(*site);
+  const region_request request = site == nullptr ? region_request() : request_of(*site);
   const bool is_free = !rules.is_promised();
-  const std::uint32_t members = rules.fork(by, own, wish.members);
+  const std::uint32_t members = rules.fork(by, own, request.members);
   if (!rules.is_first_forker(by)) return members;
   if (!is_free || rules.now() != team_sizes::state::free) site = nullptr;
   if (site != nullptr && own > site->own.load(std::memory_order_relaxed)) site->own.store(own, std::memory_order_relaxed);
-  begin_fork(site, wish.under, members == team_sizes::as_it_is ? own : members);
+  begin_fork(site, request.under, members == team_sizes::as_it_is ? own : members);
   return members;
 }
 

@@ -21,7 +21,7 @@ namespace trimtab::openmp {
 // Regions of one outlined function. The first forker writes, unless said otherwise; zero bytes are right for every field.
 struct region_site {
   const void* outlined;
-  std::atomic<std::uint64_t> wish;       // see region_wish; by the steering thread, and when it is new
+  std::atomic<std::uint64_t> requested;  // see region_request; by the steering thread, and when it is new
   std::atomic<std::uint32_t> subject_1;  // its subject + 1; 0: none of it has joined
   std::atomic<std::uint32_t> own;        // the most that the program itself has had
   std::atomic<base::ticks> overhead;     // of the latest that was timed in full: fork and join without its longest part
@@ -30,13 +30,13 @@ struct region_site {
 };
 
 // Members that a region is to have, and the decision that says so: read together at the fork.
-struct region_wish {
+struct region_request {
   std::uint32_t members = team_sizes::as_it_is;
   std::uint64_t under = 0;
 };
 inline constexpr std::uint64_t under_known_size = (std::uint64_t{1} << 40) - 1;  // what earlier runs found
-void wish_members(region_site& site, const region_wish& wish) noexcept;
-region_wish wish_of(const region_site& site) noexcept;
+void request_members(region_site& site, const region_request& request) noexcept;
+region_request request_of(const region_site& site) noexcept;
 
 struct known_size {
   std::string key;  // see write_region_key

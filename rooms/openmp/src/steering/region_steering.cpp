@@ -106,9 +106,9 @@ bool region_steering::make_known(entry& fresh, steer::snapshot& now) {
   steer::subject_info info{fresh.id, fresh.key, {knob_of(fresh.own)}, group_of(fresh.site->outlined)};
   fresh.wanted = fresh.own;
   // What was known is in force since the first region, and about to be set; unless it is no number of this one's.
-  const region_wish known = wish_of(*fresh.site);
+  const region_request known = request_of(*fresh.site);
   if (known.members >= fresh.own || !info.knobs.front().values.contains(known.members))
-    wish_members(*fresh.site, {team_sizes::as_it_is, 0});
+    request_members(*fresh.site, {team_sizes::as_it_is, 0});
   entry* const mine = &fresh;
   // Both under the board's lock.
   const auto apply = [mine](std::uint32_t, knob_value to) {
@@ -116,7 +116,7 @@ bool region_steering::make_known(entry& fresh, steer::snapshot& now) {
     return true;
   };
   const auto confirm = [mine](steer::decision_number number) {
-    wish_members(*mine->site, {mine->wanted >= mine->own ? team_sizes::as_it_is : mine->wanted, number});
+    request_members(*mine->site, {mine->wanted >= mine->own ? team_sizes::as_it_is : mine->wanted, number});
   };
   m_registry.offer(now, {std::move(info), fresh.key, 0, apply, confirm});
   return true;

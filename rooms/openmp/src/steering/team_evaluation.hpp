@@ -1,5 +1,5 @@
-// What the published policies (steer/fitting/asat_*.hpp) need measured: a team of our own that does nothing for the program,
-// between two of its regions, at the start of the next.
+// What the published policies (steer/thread_fitting/asat_*.hpp) need measured: a team of our own that does nothing for the
+// program, between two of its regions, at the start of the next.
 //
 // A published policy decides at the start of that region. So its evaluation is complete there: a short barrier passage is
 // followed by the one with more members, and the region has the size that the policy will come to from the same figures.

@@ -22,7 +22,7 @@
 
 namespace trimtab::openmp {
 
-// The rules, without a runtime. Forks and asks on the program's threads, wishes on the steering thread.
+// The rules, without a runtime. Forks and asks on the program's threads, what the program requests on the steering thread.
 class team_sizes {
  public:
   static constexpr std::uint32_t as_it_is = 0;  // members: as many as the program would have

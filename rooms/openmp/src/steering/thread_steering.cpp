@@ -12,9 +12,9 @@
 #include "steering/team_sizes.hpp"
 #include "steering/tried_teams.hpp"
 #include "trimtab/base/read_file.hpp"
+#include "trimtab/observe/program_requests.hpp"
 #include "trimtab/observe/recorder.hpp"
-#include "trimtab/observe/wishes.hpp"
-#include "trimtab/steer/fitting/figures.hpp"
+#include "trimtab/steer/thread_fitting/figures.hpp"
 
 namespace trimtab::openmp {
 
@@ -194,8 +194,8 @@ void thread_steering::end_window(double now_s) {
 }
 
 bool thread_steering::is_on() const noexcept {
-  const observe::wish its = observe::fitted_threads.load(std::memory_order_relaxed);
-  return its == observe::wish::open ? m_options.is_on : its == observe::wish::on;
+  const observe::thread_fitting_request its = observe::requested_thread_fitting.load(std::memory_order_relaxed);
+  return its == observe::thread_fitting_request::none ? m_options.is_on : its == observe::thread_fitting_request::on;
 }
 
 // An evaluation is asked for once the policy has seen the one before, and what it changed is in force. A published rule is

@@ -5,7 +5,7 @@
 #include "steering/team_sizes.hpp"
 #include "trimtab/base/clock.hpp"
 #include "trimtab/observe/recorder.hpp"
-#include "trimtab/steer/fitting/team_trial.hpp"
+#include "trimtab/steer/thread_fitting/team_trial.hpp"
 
 namespace trimtab::openmp {
 
@@ -53,8 +53,8 @@ std::uint32_t tried_members_slowly(std::uint32_t own) noexcept {
   const std::uint32_t members = members_to_try.load(std::memory_order_acquire);
   const std::uint32_t before = std::exchange(tellings, the_team_sizes.tellings());
   if (members == 0 || members > own || the_team_sizes.now() != team_sizes::state::free) return 0;
-  if (const std::uint64_t wish = asked.load(std::memory_order_relaxed); wish != begun) {
-    begun = wish;
+  if (const std::uint64_t request = asked.load(std::memory_order_relaxed); request != begun) {
+    begun = request;
     steer::team_trial_options options;
     options.least_block = static_cast<std::uint64_t>(the_recorder.ticks_of_ns(least_block_ns));
     options.most_block = static_cast<std::uint64_t>(the_recorder.ticks_of_ns(most_block_ns));

@@ -1,5 +1,6 @@
-// Regions with other numbers of members for a moment, to see whether they take less time (steer/fitting/team_trial.hpp).
-// Where the program relies on a number that it was told, only if it asks before each region, and so is told of these, too.
+// Regions with other numbers of members for a moment, to see whether they take less time
+// (steer/thread_fitting/team_trial.hpp). Where the program relies on a number that it was told, only if it asks before each
+// region, and so is told of these, too.
 #pragma once
 
 #include <atomic>

@@ -24,7 +24,7 @@ struct thread_steering_options {
   double bad_passage_s = 0, longest_dip_s = 0, bad_spread = 0;
   double load_time_s = 0;    // between two readings of the load average; 0: it is not read
   int nice = 0;              // added to the nice value of each member but the primary thread
-  bool is_on = true;         // until the program says otherwise (observe/wishes.hpp)
+  bool is_on = true;         // until the program says otherwise (observe/program_requests.hpp)
   bool has_trials = false;   // a policy may try other numbers for some regions: the knob trial_members, for fit
   base::cpu_mask allowed{};  // CPUs of the process
   std::string registry;      // path; "": none

@@ -26,7 +26,7 @@ struct outside_exchange {
   std::function<void(const std::string& snapshot)> ask;
   std::function<bool(std::string& into)> answer;  // the latest; false: there is none yet
 };
-// Kind of such a policy in a description (described.hpp); who builds an engine makes it. Its option: name.
+// Kind of such a policy in a description (policy_factory.hpp); who builds an engine makes it. Its option: name.
 inline constexpr std::string_view outside_kind = "outside";
 
 class outside_policy : public policy {

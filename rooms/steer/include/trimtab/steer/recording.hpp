@@ -23,8 +23,8 @@
 #include <string_view>
 #include <vector>
 
-#include "trimtab/steer/described.hpp"
 #include "trimtab/steer/engine.hpp"
+#include "trimtab/steer/policy_factory.hpp"
 
 namespace trimtab::steer {
 

@@ -42,12 +42,12 @@ class scheduler_choice : public policy {
     bool is_proposed = false;
     decision_number before = 0;
   };
-  struct course {
+  struct state_of_runtime {
     std::set<knob_value> beaten;  // by what was the incumbent then, or as the incumbent
     unsigned proofs = 0;
     std::optional<proof> under_way;
   };
-  void begin(course& of, const subject_view& it, std::uint32_t place);
+  void begin(state_of_runtime& of, const subject_view& it, std::uint32_t place);
   void take_in(proof& of, const subject_view& it);
   // False: it is over.
   static bool go_on(proof& its, std::set<knob_value>& beaten, const subject_view& it, std::uint32_t place,
@@ -55,7 +55,7 @@ class scheduler_choice : public policy {
 
   scheduler_options m_options;
   random_source m_random;
-  std::map<subject_id, course> m_courses;
+  std::map<subject_id, state_of_runtime> m_sessions;
 };
 
 }  // namespace trimtab::steer

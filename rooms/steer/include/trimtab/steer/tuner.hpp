@@ -41,7 +41,7 @@ struct tuner_options {
   std::function<bool(const subject_info&)> is_left_to_rules;
 };
 
-class course;
+class tuning_session;
 
 class tuner : public policy {
  public:
@@ -57,8 +57,8 @@ class tuner : public policy {
 
   tuner_options m_options;
   std::string m_name;
-  std::map<subject_id, std::unique_ptr<course>> m_courses;
-  course* m_active = nullptr;
+  std::map<subject_id, std::unique_ptr<tuning_session>> m_sessions;
+  tuning_session* m_active = nullptr;
 };
 
 }  // namespace trimtab::steer

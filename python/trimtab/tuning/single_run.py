@@ -1,0 +1,252 @@
+"""Tuning within one run: the history before it, the history after it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from trimtab import machine
+from trimtab.doctor.cgroup import find_quota
+from trimtab.doctor.check import Machine
+from trimtab.history import (
+    Entry,
+    History,
+    HistoryError,
+    Key,
+    build_of,
+    default_path,
+    entries_of,
+    input_class_of,
+    machine_of,
+    settings_text,
+)
+from trimtab.launcher import Steering
+from trimtab.model import LASTING
+from trimtab.model.enumerations import PolicyName
+from trimtab.model.report import Report
+from trimtab.tuning.multi_run import Pairs, Start
+from trimtab.tuning.start import StartValue, is_left_open, start_values
+from trimtab.tuning.virtual import find_fit
+
+# The subject of what a program is started with: no key of a loop.
+START = "start"
+# And of what the last run with --tune was started with as things were then (quota, other programs): only frozen runs take it
+# up, to be the same; others look for themselves.
+START_THEN = "start-then"
+_STARTS = (START, START_THEN)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What the user wants.
+
+    Attributes:
+        mode: on, frozen (what the history says, and no search), known (the same, where it has something that was proved)
+            or shuffle (every knob at random).
+        history: its file; None: the user's.
+        input_class: what the input is called in the history; None: the arguments.
+        search, policy, budget_percent, seed: of the search; None: the library's own.
+        is_virtual: GCC's static loops may be run by virtual threads.
+    """
+
+    mode: str
+    history: Path | None = None
+    input_class: str | None = None
+    search: str | None = None
+    policy: str | None = None
+    budget_percent: int | None = None
+    seed: int | None = None
+    is_virtual: bool = False
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a run is started with.
+
+    Attributes:
+        chosen: of its start values those that this run chose itself.
+        then: entries of the history with those of an earlier run.
+        why: what of the history could not be used.
+        outdated: number of settings that are not used because an older version measured them in another way.
+    """
+
+    steering: Steering
+    history: History
+    key: Key
+    program: Path
+    chosen: tuple[StartValue, ...] = ()
+    then: tuple[int, ...] = ()
+    why: str = ""
+    outdated: int = 0
+
+    @property
+    def has_something(self) -> bool:
+        """Whether the program is changed at all, if nothing is searched."""
+        return self.steering.settings is not None or bool(self.steering.environment)
+
+
+def history_in(file: Path | None) -> History:
+    """The history in that file; None: the user's."""
+    return History(file if file is not None else default_path())
+
+
+def key_of(program: Path, arguments: Sequence[str], input_class: str | None) -> Key:
+    """What must be the same for a setting to be used again: this program with these arguments, here."""
+    about = machine.describe() | {"cpus_online": os.cpu_count()}
+    return Key(
+        build_of(program), f"{available_cpus():g}", input_class_of(arguments, input_class), machine_of(about)
+    )
+
+
+def prepare(
+    tuning: Tuning, program: Path, arguments: Sequence[str], environment: Mapping[str, str] | None = None
+) -> Prepared:
+    """Look up what is known of `program` with these arguments, on this machine.
+
+    Args:
+        tuning: what is wanted.
+        program: its file.
+        arguments: without the program.
+        environment: that it is to be started with; what is set there is left. None: this process's.
+    """
+    environment = os.environ if environment is None else environment
+    history = history_in(tuning.history)
+    key = key_of(program, arguments, tuning.input_class)
+    known: list[Entry] = []
+    outdated = 0
+    why = ""
+    if tuning.mode != "shuffle":
+        try:
+            known = history.recall(key)
+            outdated = len(history.outdated(key))
+            # A run that is to be learnt from makes it.
+            if tuning.mode != "on" and tuning.history is not None and not tuning.history.exists():
+                why = f"no history yet at {tuning.history}"
+        except HistoryError as error:
+            why = str(error)
+    if tuning.mode == "known":
+        known = [each for each in known if _needs_no_word(each)]
+    loops = [each for each in known if each.subject not in _STARTS]
+    starts = _found_before(known, START, "found by earlier runs", environment)
+    given = {**environment, **{each.name: each.value for each in starts}}
+    chosen: list[StartValue] = []
+    if tuning.mode == "on":
+        chosen = start_values(given)
+    elif tuning.mode == "frozen":
+        starts += _found_before(known, START_THEN, "as the last run with --tune", given)
+    starts += chosen
+    fit = find_fit(program) if tuning.is_virtual else None
+    steering = Steering(
+        tuning.mode,
+        settings_text(loops) if loops else None,
+        tuning.search,
+        tuning.policy,
+        tuning.budget_percent,
+        tuning.seed,
+        {each.name: each.value for each in starts},
+        {each.name: each.reason for each in starts},
+        virtual_threads=None if fit is None else fit.functions,
+        unavailable=[] if fit is None else fit.unavailable,
+    )
+    then = tuple(each.id for each in known if each.subject == START_THEN)
+    return Prepared(steering, history, key, program, tuple(chosen), then, why, outdated)
+
+
+# Of GCC's static loops, and of regions: each run must be told that they may be changed (--virtual-threads, --threads regions).
+_AGREED_TO = {"blocks", "threads"}
+
+
+def _needs_no_word(entry: Entry) -> bool:
+    """Whether a run that was not told to use it may: it was proved, and turns nothing that the user must agree to."""
+    is_proved = entry.gain is not None and entry.gain > 0
+    return is_proved and entry.subject != START_THEN and not _AGREED_TO & entry.settings.keys()
+
+
+def _found_before(
+    known: Sequence[Entry], subject: str, reason: str, environment: Mapping[str, str]
+) -> list[StartValue]:
+    """What earlier runs say under `subject`, but for what `environment` has something to say about."""
+    return [
+        StartValue(name, value, reason)
+        for each in known
+        if each.subject == subject
+        for name, value in each.settings.items()
+        if is_left_open(name, environment)
+    ]
+
+
+def remember(prepared: Prepared, report: Report, run: Path) -> str:
+    """Keep what the run found, and what it was started with. Returns why it could not, or nothing."""
+    if prepared.steering.mode != "on":
+        return ""
+    entries = [
+        each for each in entries_of(report, prepared.key, str(run)) if each.policy != PolicyName.HISTORY
+    ]
+    then = _then(prepared, report, run)
+    try:
+        if entries or then:
+            prepared.history.remember([*entries, *then])
+        if prepared.then and not then:
+            prepared.history.forget(prepared.then)
+    except HistoryError as error:
+        return str(error)
+    return ""
+
+
+def _then(prepared: Prepared, report: Report, run: Path) -> list[Entry]:
+    """What a frozen run is to be started with to be as this one: one entry, or none."""
+    values = {each.name: each.value for each in prepared.chosen}
+    reasons = [each.reason for each in prepared.chosen]
+    for decision in report.decisions:
+        changed = {each.knob: each.to for each in decision.changes}
+        if "blocktime" not in changed or decision.outcome not in LASTING:
+            continue
+        # As the threads waited at the end: as the rule has found no slower (wait_policy.cpp), or else the program's own way.
+        values.pop("KMP_BLOCKTIME", None)
+        if changed["blocktime"] == "1":
+            values["KMP_BLOCKTIME"] = "1"
+            reasons.append(decision.reason)
+    if not values:
+        return []
+    key, program = prepared.key, str(prepared.program)
+    name, reason = "start, as things were", "; ".join(dict.fromkeys(reasons))
+    return [
+        Entry(key, START_THEN, name, program, values, "start", reason, None, None, 0, time.time(), str(run))
+    ]
+
+
+def entries_of_start(key: Key, program: Path, start: Start, pairs: Pairs | None = None) -> list[Entry]:
+    """What a program is to be started with, for the history; `pairs`: that proved it."""
+    found: list[tuple[str, str, Mapping[str, str]]] = [
+        (subject, start.subject, settings) for subject, settings in start.settings.items()
+    ]
+    if start.environment:
+        found.append((START, "start", start.environment))
+    gain, spread, count = (None, None, 0) if pairs is None else (pairs.gain, pairs.spread, len(pairs.ratios))
+    return [
+        Entry(
+            key,
+            subject,
+            name,
+            str(program),
+            dict(settings),
+            "tune",
+            start.reason,
+            gain,
+            spread,
+            count,
+            time.time(),
+            "",
+        )
+        for subject, name, settings in found
+    ]
+
+
+def available_cpus() -> float:
+    """The CPUs that a program may use: those of its mask, or its quota where that is less."""
+    allowed = float(len(os.sched_getaffinity(0)))
+    quota = find_quota(Machine(Path("/")))
+    return min(allowed, quota.cpus) if quota is not None and quota.cpus is not None else allowed
