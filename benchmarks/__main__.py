@@ -166,8 +166,8 @@ def main() -> int:
     except (BenchError, ValueError, OSError, subprocess.CalledProcessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
-    for each in faults:
-        print(f"bench: failed: {each}", file=sys.stderr)
+    for fault in faults:
+        print(f"bench: failed: {fault}", file=sys.stderr)
     return 1 if faults else 0
 
 

@@ -104,15 +104,15 @@ def build(program: BotsProgram, compiler: str, suite: Path, out: Path) -> list[s
     out.mkdir(parents=True, exist_ok=True)
     made = out / f"{program.name}-{compiler}"
     if not made.exists():
-        sources = [folder / each for each in program.sources]
+        sources = [folder / source for source in program.sources]
         if program.is_tied:
-            sources = [_tied(each, out / f"{program.name}-{each.name}") for each in sources]
+            sources = [_tied(source, out / f"{program.name}-{source.name}") for source in sources]
         command = [
             *(COMPILERS[compiler], "-std=gnu89", "-O3", "-g", "-w", "-fopenmp", "-fcommon", *_INFO),
             *([f"-D{program.version}_CUTOFF"] if program.version else []),
             *(f"-I{common}", f"-I{folder}", "-o", str(made)),
             *(str(common / each) for each in ("bots_main.c", "bots_common.c")),
-            *(str(each) for each in sources),
+            *(str(source) for source in sources),
             "-lm",
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

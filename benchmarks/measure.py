@@ -106,16 +106,18 @@ def _columns(case: Case, outcomes: list[Outcome]) -> dict[str, list[float]]:
     """Figures of one level by name; `value` is what the case is about, ns or s."""
     if case.is_whole:
         return {
-            "value": [round(each.wall_s, 6) for each in outcomes],
-            "cpu_s": [round(each.cpu_s, 6) for each in outcomes],
-            "own_s": [round(each.own_s, 6) for each in outcomes],
+            "value": [round(outcome.wall_s, 6) for outcome in outcomes],
+            "cpu_s": [round(outcome.cpu_s, 6) for outcome in outcomes],
+            "own_s": [round(outcome.own_s, 6) for outcome in outcomes],
         }
     found: dict[str, list[float]] = {
-        name: [round(float(getattr(each, name)), 9) for each in outcomes]
+        name: [round(float(getattr(outcome, name)), 9) for outcome in outcomes]
         for name in ("wall_s", "cpu_s", "own_s", "hooks", "clock_reads", "clock_read_ns", "events", "dropped")
     }
     is_timed_inside = case.group in ("scope", "construct")
-    found["value"] = [float(each.output) if is_timed_inside else round(each.wall_s, 9) for each in outcomes]
+    found["value"] = [
+        float(outcome.output) if is_timed_inside else round(outcome.wall_s, 9) for outcome in outcomes
+    ]
     return found
 
 
@@ -135,7 +137,7 @@ def _check_answers(case: Case, outcomes: dict[str, Outcome]) -> None:
 def _shortest_region_us(case: Case, scratch: Path) -> float:
     """Mean length of the program's shortest region, by a run that also warms everything up."""
     report, _, _ = _report(case, "profile", scratch)
-    lengths = [each["wall_s"] / each["calls"] * 1e6 for each in report["regions"] if each["calls"]]
+    lengths = [region["wall_s"] / region["calls"] * 1e6 for region in report["regions"] if region["calls"]]
     if not lengths:
         raise BenchError(f"{case.title}: expected regions, found none")
     return round(float(min(lengths)), 1)

@@ -18,7 +18,7 @@ _PARALLEL = ("#pragma omp parallel", "!$omp parallel")
 
 def patterns_of(compiler: str) -> list[Pattern]:
     """All rows that this compiler builds."""
-    return [each for each in PATTERNS if each.is_for(compiler)]
+    return [pattern for pattern in PATTERNS if pattern.is_for(compiler)]
 
 
 def source_of(patterns: Iterable[Pattern], language: str, *, by_hand: bool = False) -> str:

@@ -82,7 +82,7 @@ def ratios(after: Sequence[float], before: Sequence[float]) -> list[float]:
 
 def geometric_mean(values: Sequence[float]) -> float:
     """Of ratios."""
-    return math.exp(math.fsum(math.log(each) for each in values) / len(values))
+    return math.exp(math.fsum(math.log(value) for value in values) / len(values))
 
 
 def together(series: Sequence[Sequence[float]]) -> Spread:

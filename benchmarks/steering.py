@@ -199,7 +199,11 @@ def _run_cases(
 ) -> dict[str, Any]:
     workloads = _made(root, programs)
     return measure_all(
-        [each for each in steering_cases(is_smoke, programs, workloads) if each.hogs or not only_hogs],
+        [
+            steering_case
+            for steering_case in steering_cases(is_smoke, programs, workloads)
+            if steering_case.hogs or not only_hogs
+        ],
         lambda case: f"steering: {case.title}",
         lambda case, patience, seed: _measure(case, case.rounds(rounds), patience, seed),
         is_smoke=is_smoke,

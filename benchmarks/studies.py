@@ -159,11 +159,13 @@ def results_of(
 ) -> dict[str, Any]:
     """What tables and page are made of, for JSON."""
     experiment = swept.experiment
-    named = {each.name for each in experiment.metrics.values()}
-    records: dict[str, list[Record]] = {key_of(each): [] for each in configurations(experiment)}
+    named = {metric.name for metric in experiment.metrics.values()}
+    records: dict[str, list[Record]] = {
+        key_of(configuration): [] for configuration in configurations(experiment)
+    }
     for record in swept.records:
         records[key_of(record.configuration)].append(record)
-    counted = {id(each) for each in swept.runs}
+    counted = {id(run) for run in swept.runs}
     return {
         "study": study.word,
         "file": study.file,
@@ -202,12 +204,12 @@ def _figures(study: Study, experiment: Experiment, drawn: set[str]) -> list[dict
     """Each with its file, or without one where there is nothing to draw."""
     return [
         {
-            "title": each.title,
-            "what": f"{each.y_label} over {each.x_label}",
-            "file": f"{study.word}-{each.name}.png" if each.name in drawn else "",
-            "y": each.y,
+            "title": figure.title,
+            "what": f"{figure.y_label} over {figure.x_label}",
+            "file": f"{study.word}-{figure.name}.png" if figure.name in drawn else "",
+            "y": figure.y,
         }
-        for each in experiment.figures
+        for figure in experiment.figures
     ]
 
 
@@ -219,7 +221,7 @@ def keep_figures(out: Path, study: Study, results: dict[str, Any], docs: Path) -
     docs.mkdir(exist_ok=True)
     for old in docs.glob(f"{study.word}-*.png"):
         old.unlink()
-    for each in results["figures"]:
-        if each["file"]:
-            name = each["file"].removeprefix(f"{study.word}-")
-            shutil.copyfile(drawn / name, docs / each["file"])
+    for figure in results["figures"]:
+        if figure["file"]:
+            name = figure["file"].removeprefix(f"{study.word}-")
+            shutil.copyfile(drawn / name, docs / figure["file"])

@@ -70,12 +70,12 @@ def study_run(results: Results) -> str:
 def study_figures(results: Results) -> str:
     """All of them; of what could not be measured it says so."""
     parts = []
-    for each in results["figures"]:
-        if each["file"]:
-            parts.append(f"![{each['title']}: {each['what']}](figures/{each['file']})")
+    for figure in results["figures"]:
+        if figure["file"]:
+            parts.append(f"![{figure['title']}: {figure['what']}](figures/{figure['file']})")
         else:
-            why = ": this processor's counters cannot be read here" if each["y"] == "cache_misses" else ""
-            parts.append(f"*{each['title']}*: not available{why}.")
+            why = ": this processor's counters cannot be read here" if figure["y"] == "cache_misses" else ""
+            parts.append(f"*{figure['title']}*: not available{why}.")
     return "\n\n".join(parts)
 
 
@@ -215,8 +215,8 @@ def threads_means(results: Results) -> str:
     for metric, name in ((_WORK, "{}"), ("job_slowdown", "{}: the job")):
         found: dict[tuple[str, str], list[list[float]]] = {}
         for (situation, wait, _), cases in _groups(results).items():
-            if all(each in cases and metric in cases[each]["metrics"] for each in policies):
-                line = [_median(cases[each], metric) for each in policies]
+            if all(policy in cases and metric in cases[policy]["metrics"] for policy in policies):
+                line = [_median(cases[policy], metric) for policy in policies]
                 title = name.format(situation.partition(":")[0])
                 found.setdefault((title, wait), []).append(line)
                 found.setdefault((name.format("in all"), ""), []).append(line)
@@ -239,7 +239,7 @@ def threads_job(results: Results) -> str:
 
 def threads_copies(results: Results) -> str:
     """Copies, against as many single-threaded ones."""
-    policies = [each for each in _values(results, "threads") if each != "one"]
+    policies = [value for value in _values(results, "threads") if value != "one"]
     rows = []
     for key, cases in _groups(results).items():
         done = {policy: _median(case, _WORK) for policy, case in cases.items() if _WORK in case["metrics"]}

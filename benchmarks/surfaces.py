@@ -163,7 +163,7 @@ def record(root: Path, out: Path, is_smoke: bool, rounds: int, tell: Callable[[s
     make(root, "workloads", root / "build" / "workloads")
     machine = describe()
     found: dict[str, Swept] = {}
-    for file in dict.fromkeys(each.file for each in SURFACES):
+    for file in dict.fromkeys(surface.file for surface in SURFACES):
         try:
             experiment = load(root / "docs" / "experiments" / file, _SMOKE if is_smoke else {})
             folder = folder_of_sweep(out, experiment.name, str(machine["commit"]), is_smoke)
@@ -185,8 +185,8 @@ def text_of(
     """
     rows = {file: summarised(swept).rows for file, swept in found.items()}
     lines = [FIRST_LINE, *(f"machine {each}" for each in _machine(found, machine))]
-    for each in surfaces:
-        lines += ["", *_lines_of(each, rows[each.file])]
+    for surface in surfaces:
+        lines += ["", *_lines_of(surface, rows[surface.file])]
     return "\n".join(lines) + "\n"
 
 
@@ -227,7 +227,7 @@ def _lines_of(surface: Surface, rows: Sequence[Row]) -> list[str]:
         times = sorted(row.spreads[metric].median for metric in _QUANTILES)
         median = row.spreads[_MEDIAN]
         # Four digits, and no exponents.
-        us = " ".join(f"{float(f'{each:.4g}'):.12g}" for each in times)
+        us = " ".join(f"{float(f'{time:.4g}'):.12g}" for time in times)
         lines.append(f"point {_words(point)} {us} {median.iqr / median.median:.3f}")
     return lines
 

@@ -328,7 +328,8 @@ def main() -> None:
             found = measure(name, folder, question)
             figures = (found["wall_s"], found["cpu_s"], found["read_mb"], found["memory_mb"])
             print(
-                f"| {name} | {question} | " + " | ".join(f"{each:.4g}" for each in figures) + " |", flush=True
+                f"| {name} | {question} | " + " | ".join(f"{figure:.4g}" for figure in figures) + " |",
+                flush=True,
             )
             if not np.allclose(answers.setdefault(question, found["answer"]), found["answer"], rtol=1e-9):
                 raise SystemExit(f"{name}: another answer to {question}: {found['answer']}")

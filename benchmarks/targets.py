@@ -104,7 +104,7 @@ def _reading(results: Results) -> list[Row]:
 
 def _own(results: Results) -> list[Row]:
     quotients = [(reported / measured.median) for _, _, reported, measured in own_pairs(results)]
-    within = sum(0.5 <= each <= 2 for each in quotients)
+    within = sum(0.5 <= quotient <= 2 for quotient in quotients)
     if not quotients:
         return [("own cost, reported / measured", "0.5 to 2", "no difference stands out", "open")]
     return [

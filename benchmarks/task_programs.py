@@ -114,14 +114,14 @@ def suite_programs(suite: Path, out: Path) -> list[TaskProgram]:
     """The suite's, built by each compiler."""
     return [
         TaskProgram(
-            each.name,
+            program.name,
             compiler,
-            tuple(bots.build(each, compiler, suite, out)),
+            tuple(bots.build(program, compiler, suite, out)),
             ("-c",),
             bots.seconds,
             bots.is_right,
         )
-        for each in bots.PROGRAMS
+        for program in bots.PROGRAMS
         for compiler in bots.COMPILERS
     ]
 
@@ -174,9 +174,9 @@ def _check(case: TaskProgram) -> dict[str, Any]:
         if not case.is_right(printed):
             raise BenchError(f"{case.title}: under `trimtab run` the answer is wrong: {printed[-300:]!r}")
         report = json.loads(finished(["trimtab", "report", "--json", f"{folder}/run"], _TIMEOUT_S))
-    tasks = [each for each in report["tasks"] if each["count"]]
-    count = sum(each["count"] for each in tasks)
-    timed = [each for each in tasks if each["total_s"] is not None]
+    tasks = [task for task in report["tasks"] if task["count"]]
+    count = sum(task["count"] for task in tasks)
+    timed = [task for task in tasks if task["total_s"] is not None]
     total = sum(each["total_s"] for each in timed)
     counted = sum(each["count"] for each in timed)
     return {"tasks": count, "task_us": round(1e6 * total / counted, 3) if counted else None}

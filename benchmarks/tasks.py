@@ -41,7 +41,7 @@ def run_tasks(
 
 def _build(root: Path, programs: Path, tell: Callable[[str], None]) -> set[str]:
     """Programs of the systems that are there."""
-    available = {each for each in NAMES if missing(each) is None}
+    available = {name for name in NAMES if missing(name) is None}
     for each in sorted(set(NAMES) - available):
         tell(f"{NAMES[each]} is not available: install {missing(each)}")
     native = cmake_dir().parent
@@ -58,15 +58,15 @@ def _measure(
     order = random.Random(seed)
     watch = Watch()
     patience.next_case()
-    systems = [each for each in case.systems if each in available]
-    figures: dict[str, list[dict[str, float]]] = {each: [] for each in systems}
+    systems = [system for system in case.systems if system in available]
+    figures: dict[str, list[dict[str, float]]] = {system: [] for system in systems}
     again = 0
     disturbed: list[float] = []
     while len(disturbed) < case.rounds:
         order.shuffle(systems)
         watch.again()
         began = time.monotonic()
-        found = {each: _run(case, programs, each) for each in systems}
+        found = {system: _run(case, programs, system) for system in systems}
         others = watch.others()
         if patience.bears(others, time.monotonic() - began):
             again += 1
@@ -74,8 +74,8 @@ def _measure(
         disturbed.append(others or 0.0)
         if case.name == "stencil":
             add_metg(found, case.workers)
-        for each in systems:
-            figures[each].append(found[each])
+        for system in systems:
+            figures[system].append(found[system])
     return {
         "name": case.name,
         "title": case.title,
@@ -85,12 +85,12 @@ def _measure(
         "size": case.size,
         "rounds": case.rounds,
         "run_again": again,
-        "not_available": [each for each in case.systems if each not in available],
+        "not_available": [system for system in case.systems if system not in available],
         "others_share": [round(each, 4) for each in disturbed],
         "systems": {
-            each: {name: [one[name] for one in figures[each]] for name in figures[each][0]}
-            for each in case.systems
-            if each in available
+            system: {name: [one[name] for one in figures[system]] for name in figures[system][0]}
+            for system in case.systems
+            if system in available
         },
     }
 

@@ -38,7 +38,11 @@ def generated(root: Path) -> dict[str, str]:
         "viewer/src/report.ts": report_typescript.report(SCHEMA, REPORT_SCHEMA),
         "docs/reference/report.schema.json": json_schema.report(SCHEMA, REPORT_SCHEMA),
     }
-    in_c = {each.name: cpp.c_enumeration(each) for each in SCHEMA.enumerations if each.header}
+    in_c = {
+        enumeration.name: cpp.c_enumeration(enumeration)
+        for enumeration in SCHEMA.enumerations
+        if enumeration.header
+    }
     found[TRIMTAB_H] = with_blocks(TRIMTAB_H, (root / TRIMTAB_H).read_text(), in_c, "/* {} */")
     tables = {
         RUN_DIRECTORY: markdown.blocks(SCHEMA),

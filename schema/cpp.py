@@ -56,17 +56,17 @@ _END = "\n}  // namespace trimtab::observe\n"
 
 def header(schema: Schema) -> str:
     """format.hpp."""
-    parts = [_BEGIN, *_files(schema), _BYTES, *(_constant(each) for each in schema.constants)]
-    for each in schema.enumerations:
-        if each.type:
-            parts.append("\n" + (_flags(each) if each.is_flags else _enumeration(each)))
+    parts = [_BEGIN, *_files(schema), _BYTES, *(_constant(constant) for constant in schema.constants)]
+    for enumeration in schema.enumerations:
+        if enumeration.type:
+            parts.append("\n" + (_flags(enumeration) if enumeration.is_flags else _enumeration(enumeration)))
     parts += [
         "\n",
         *_wrapped("The fields of a profile row's `x`, by metric: row.x[team_fields::arrival].", ""),
     ]
-    parts += [_metric_fields(each) for each in schema.metrics() if each.fields]
-    parts += ["\n" + _record(schema, each) for each in schema.records]
-    parts += ["\n" + _record(schema, each, 8) for each in schema.names]
+    parts += [_metric_fields(metric) for metric in schema.metrics() if metric.fields]
+    parts += ["\n" + _record(schema, record) for record in schema.records]
+    parts += ["\n" + _record(schema, name, 8) for name in schema.names]
     return "".join((*parts, _END))
 
 
@@ -94,18 +94,18 @@ namespace trimtab::observe::words {
 def words(schema: Schema) -> str:
     """words.hpp."""
     parts = [_WORDS]
-    for each in schema.enumerations:
-        if each.is_written:
+    for enumeration in schema.enumerations:
+        if enumeration.is_written:
             items = [
                 (
                     f'inline constexpr char {_name(value.name)}[] = "{value.label or value.name}";',
                     value.meaning,
                 )
-                for value in each.values
+                for value in enumeration.values
             ]
-            comment = "".join(_wrapped(each.meaning, ""))
+            comment = "".join(_wrapped(enumeration.meaning, ""))
             parts.append(
-                f"\n{comment}namespace {each.name} {{\n{_commented(items, '')}}}  // namespace {each.name}\n"
+                f"\n{comment}namespace {enumeration.name} {{\n{_commented(items, '')}}}  // namespace {enumeration.name}\n"
             )
     return "".join((*parts, "\n}  // namespace trimtab::observe::words\n"))
 
@@ -124,10 +124,10 @@ def c_enumeration(each: Enumeration) -> str:
 
 
 def _files(schema: Schema) -> Iterator[str]:
-    width = max(len(each.path) for each in schema.files if each.record)
-    for each in schema.files:
-        if each.path.startswith("HOST-PID-N/") and "snapshots" not in each.path:
-            yield f"//   {each.path:<{width}}  {each.content}\n"
+    width = max(len(file.path) for file in schema.files if file.record)
+    for file in schema.files:
+        if file.path.startswith("HOST-PID-N/") and "snapshots" not in file.path:
+            yield f"//   {file.path:<{width}}  {file.content}\n"
 
 
 def _constant(each: Constant) -> str:

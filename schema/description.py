@@ -176,11 +176,11 @@ class Schema:
     @cached_property
     def by_name(self) -> dict[str, Enumeration]:
         """The enumerations."""
-        return {each.name: each for each in self.enumerations}
+        return {enumeration.name: enumeration for enumeration in self.enumerations}
 
     def metrics(self) -> tuple[Metric, ...]:
         """The metrics of profile rows."""
-        return tuple(each for each in self.by_name["metric"].values if isinstance(each, Metric))
+        return tuple(value for value in self.by_name["metric"].values if isinstance(value, Metric))
 
     def record(self, name: str) -> Record:
         """The record of that name."""

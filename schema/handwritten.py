@@ -75,14 +75,21 @@ def _is_phrase(node: ast.Constant, name: str, schema: Schema) -> bool:
 def phrases(schema: Schema) -> set[str]:
     """The texts of enumerations that are recognized by their text; single words have other meanings, too."""
     labels = {
-        value.label or value.name for each in schema.enumerations if each.is_text for value in each.values
+        value.label or value.name
+        for enumeration in schema.enumerations
+        if enumeration.is_text
+        for value in enumeration.values
     }
     return {label for label in labels if " " in label}
 
 
 def in_typescript(source: str, schema: Schema) -> Iterator[tuple[int, str]]:
     """Line and what is written by hand there: three words or more of an enumeration in a row."""
-    lists = [{value.name for value in each.values} for each in schema.enumerations if each.typescript]
+    lists = [
+        {value.name for value in enumeration.values}
+        for enumeration in schema.enumerations
+        if enumeration.typescript
+    ]
     for match in _WORDS_IN_TYPESCRIPT.finditer(source):
         words = set(re.findall(r'"(\w+)"', match[0]))
         if any(len(words & each) > 2 for each in lists):
@@ -91,7 +98,7 @@ def in_typescript(source: str, schema: Schema) -> Iterator[tuple[int, str]]:
 
 def in_python(source: str, schema: Schema, name: str = "") -> Iterator[tuple[int, str]]:
     """Line and what is written by hand there."""
-    words = {each.name for each in schema.by_name["event_kind"].values if "_" in each.name}
+    words = {value.name for value in schema.by_name["event_kind"].values if "_" in value.name}
     tree = ast.parse(source)
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and _is_named(statement, words):
@@ -116,7 +123,7 @@ def _is_int(node: ast.AST, least: int = 0) -> bool:
 def _has_int(node: ast.AST, least: int = 0) -> bool:
     """An integer from `least` on, one among several, or one of two by a condition."""
     if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-        return any(_has_int(each, least) for each in node.elts)
+        return any(_has_int(element, least) for element in node.elts)
     if isinstance(node, ast.IfExp):
         return _has_int(node.body, least) or _has_int(node.orelse, least)
     return _is_int(node, least)
@@ -151,24 +158,28 @@ def _is_column(node: ast.AST, names: set[str]) -> bool:
 
 def _is_compared(node: ast.Compare) -> bool:
     sides = [node.left, *node.comparators]
-    if all(isinstance(each, ast.Tuple) for each in sides):
-        pairs = zip(*(each.elts for each in sides if isinstance(each, ast.Tuple)), strict=False)
+    if all(isinstance(side, ast.Tuple) for side in sides):
+        pairs = zip(*(side.elts for side in sides if isinstance(side, ast.Tuple)), strict=False)
         return any(_are_compared(pair) for pair in pairs)
     return _are_compared(sides)
 
 
 def _are_compared(sides: Sequence[ast.expr]) -> bool:
-    if any(_is_of_enumeration(each) for each in sides):
-        return any(_has_int(each) for each in sides)
+    if any(_is_of_enumeration(side) for side in sides):
+        return any(_has_int(side) for side in sides)
     # Flags are combined, and 0 is none of them.
-    return any(_is_column(each, _FLAGS) for each in sides) and any(_has_int(each, 1) for each in sides)
+    return any(_is_column(side, _FLAGS) for side in sides) and any(_has_int(side, 1) for side in sides)
 
 
 def _is_named(node: ast.Assign, words: set[str]) -> bool:
     targets = [
-        name for each in node.targets for name in (each.elts if isinstance(each, ast.Tuple) else [each])
+        name
+        for target in node.targets
+        for name in (target.elts if isinstance(target, ast.Tuple) else [target])
     ]
-    named = [each for each in targets if isinstance(each, ast.Name) and each.id.strip("_").lower() in words]
+    named = [
+        target for target in targets if isinstance(target, ast.Name) and target.id.strip("_").lower() in words
+    ]
     return bool(named) and _has_int(node.value)
 
 

@@ -16,10 +16,10 @@ def blocks(schema: Schema) -> dict[str, str]:
         "event_kind": _event_kinds(schema),
         "metric": _metrics(schema),
     }
-    found |= {each.name: _record(schema, each) for each in schema.records}
-    for each in schema.enumerations:
-        if each.type and each.name not in (*found, "name_tag"):
-            found[each.name] = _enumeration(each)
+    found |= {record.name: _record(schema, record) for record in schema.records}
+    for enumeration in schema.enumerations:
+        if enumeration.type and enumeration.name not in (*found, "name_tag"):
+            found[enumeration.name] = _enumeration(enumeration)
     return found
 
 
@@ -30,7 +30,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _files(schema: Schema) -> str:
-    rows = [(f"`{each.path}`", each.content, _bytes(schema, each.record)) for each in schema.files]
+    rows = [(f"`{file.path}`", file.content, _bytes(schema, file.record)) for file in schema.files]
     return table(("file", "content", "record"), rows)
 
 
@@ -75,32 +75,35 @@ def _enumeration(each: Enumeration) -> str:
 
 def _event_kinds(schema: Schema) -> str:
     kinds = [
-        each for each in schema.by_name["event_kind"].values if isinstance(each, EventKind) and each.number
+        value
+        for value in schema.by_name["event_kind"].values
+        if isinstance(value, EventKind) and value.number
     ]
-    rows = [(str(each.number), each.name, each.meaning, each.arg, each.a, each.b) for each in kinds]
+    rows = [(str(kind.number), kind.name, kind.meaning, kind.arg, kind.a, kind.b) for kind in kinds]
     return table(("kind", "name", "meaning", "arg", "a", "b"), rows)
 
 
 def _metrics(schema: Schema) -> str:
     rows = [
-        (str(each.number), each.name, each.meaning, _fields(each), each.flags) for each in schema.metrics()
+        (str(metric.number), metric.name, metric.meaning, _fields(metric), metric.flags)
+        for metric in schema.metrics()
     ]
     return table(("metric", "name", "ticks are", "x", "flags"), rows)
 
 
 def _fields(metric: Metric) -> str:
-    return "<br>".join(f"{each.number} {each.name}: {each.text}" for each in metric.fields)
+    return "<br>".join(f"{field.number} {field.name}: {field.text}" for field in metric.fields)
 
 
 def _names(schema: Schema) -> str:
     rows = [
         (
-            str(each.tag),
-            each.name.removeprefix("name_"),
-            ", ".join(_fixed(schema, field) for field in each.fields),
-            "; ".join(each.strings),
+            str(name.tag),
+            name.name.removeprefix("name_"),
+            ", ".join(_fixed(schema, field) for field in name.fields),
+            "; ".join(name.strings),
         )
-        for each in schema.names
+        for name in schema.names
     ]
     return table(("tag", "name", "fixed part from byte 8", "texts"), rows)
 

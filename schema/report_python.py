@@ -26,7 +26,7 @@ from trimtab.model.enumerations import {enumerations}
 
 def report(schema: Schema, types: ReportSchema) -> str:
     """model/report.py."""
-    used = {each.element for one in types.types for each in one.fields} & set(schema.by_name)
+    used = {field.element for one in types.types for field in one.fields} & set(schema.by_name)
     head = _HEAD.format(enumerations=", ".join(sorted(schema.by_name[name].python for name in used)))
     return head + "".join(_struct(schema, each) for each in types.types)
 

@@ -29,7 +29,7 @@ def report(schema: Schema, types: ReportSchema) -> str:
     body += "".join(_reader(schema, each) for each in types.types)
     names = [*_LISTS.values(), *_MAPS.values(), *_PLAIN.values(), *_NULLABLE.values(), "maybe", "dicts"]
     used = sorted({name for name in names if f" {name}(" in body} | {"dict", "type Dict"}, key=_order)
-    keys = {each.keys for one in types.types for each in one.fields if each.keys}
+    keys = {field.keys for one in types.types for field in one.fields if field.keys}
     imports = ""
     for name in sorted(keys):
         kind = schema.by_name[name].typescript

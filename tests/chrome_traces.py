@@ -18,20 +18,20 @@ def chrome_events(path: Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     opened: dict[tuple[int, int], list[dict[str, Any]]] = defaultdict(list)
     latest: dict[tuple[int, int], float] = {}
-    for each in parsed["traceEvents"]:
-        if each["ph"] not in "BE":
-            found.append(each)
+    for event in parsed["traceEvents"]:
+        if event["ph"] not in "BE":
+            found.append(event)
             continue
-        track = each["pid"], each["tid"]
-        assert each["ts"] >= latest.get(track, each["ts"])
-        latest[track] = each["ts"]
-        if each["ph"] == "B":
-            each["ph"] = "X"
-            found.append(each)
-            opened[track].append(each)
+        track = event["pid"], event["tid"]
+        assert event["ts"] >= latest.get(track, event["ts"])
+        latest[track] = event["ts"]
+        if event["ph"] == "B":
+            event["ph"] = "X"
+            found.append(event)
+            opened[track].append(event)
         else:
             begin = opened[track].pop()
-            assert begin["name"] == each["name"] and begin["cat"] == each["cat"]
-            begin["dur"] = round(each["ts"] - begin["ts"], 3)
+            assert begin["name"] == event["name"] and begin["cat"] == event["cat"]
+            begin["dur"] = round(event["ts"] - begin["ts"], 3)
     assert not any(opened.values())
     return found

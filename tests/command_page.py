@@ -39,12 +39,12 @@ def _commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Comman
 
 
 def _section(name: str, command: click.Command) -> str:
-    arguments = [_argument(each) for each in command.params if isinstance(each, click.Argument)]
-    options = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
+    arguments = [_argument(param) for param in command.params if isinstance(param, click.Argument)]
+    options = [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
     usage = " ".join([name, *(["[OPTIONS]"] if options else []), *arguments])
     parts = [f"## {name}\n", f"    {usage}\n", f"{_help_of(command)}\n"]
     if options:
-        rows = [(f"`{_option(each)}`", each.help or "") for each in options]
+        rows = [(f"`{_option(option)}`", option.help or "") for option in options]
         parts.append(_table(("option", "meaning"), rows))
     return "\n".join(parts)
 

@@ -59,7 +59,7 @@ class Watched:
 
     def decisions_but_moves(self) -> list[dict[str, Any]]:
         """Of threads to other CPUs: those are by who else uses them, and this machine may be loaded."""
-        return [each for each in self.report()["decisions"] if each["policy"] != "placement"]
+        return [decision for decision in self.report()["decisions"] if decision["policy"] != "placement"]
 
 
 Run = Callable[..., Watched]

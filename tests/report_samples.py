@@ -167,7 +167,7 @@ def report(
                 "is_cumulative": True,
                 "lanes": lanes,
                 "t_s": times,
-                "values": [each / 10 for each in totals],
+                "values": [total / 10 for total in totals],
             },
             {
                 "process": "7-0",

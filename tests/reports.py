@@ -63,7 +63,7 @@ def _filled(kind: msgspec.inspect.Type, given: Any) -> Any:
     if isinstance(kind, msgspec.inspect.VarTupleType):
         return [_filled(kind.item_type, each) for each in given]
     if isinstance(kind, msgspec.inspect.StructType) and isinstance(given, dict):
-        fields = {each.encode_name: each for each in kind.fields if each.required}
+        fields = {field.encode_name: field for field in kind.fields if field.required}
         return given | {
             name: _filled(each.type, given[name]) if name in given else _empty(each.type)
             for name, each in fields.items()

@@ -60,7 +60,7 @@ def users_environment(initial: Path = Path("/proc/self/environ")) -> dict[str, s
     if _CHANGED_BY_PYTHON not in environment:
         return environment
     try:
-        names = {each.partition(b"=")[0] for each in initial.read_bytes().split(b"\0")}
+        names = {word.partition(b"=")[0] for word in initial.read_bytes().split(b"\0")}
     except OSError:
         return environment
     if _CHANGED_BY_PYTHON.encode() not in names:

@@ -74,7 +74,7 @@ def cpu_times(root: Path = Path("/proc")) -> dict[str, CpuTimes]:
         for line in (root / "stat").read_text(encoding="ascii").splitlines():
             name, *fields = line.split()
             if name.startswith("cpu"):
-                user, nice, system, _, _, irq, softirq, steal = (int(each) * tick for each in fields[:8])
+                user, nice, system, _, _, irq, softirq, steal = (int(field) * tick for field in fields[:8])
                 found[name] = CpuTimes(user + nice + system + irq + softirq, nice, steal)
     except (OSError, ValueError):
         return {}

@@ -84,7 +84,7 @@ class Option:
 
     def unknown_words(self, value: str) -> list[str]:
         """The words of a selection that the option does not have."""
-        given = [each.removeprefix("+") for each in value.split(",")]
+        given = [word.removeprefix("+") for word in value.split(",")]
         return [each for each in given if each not in ("", "none", *self.words)]
 
 
@@ -137,7 +137,7 @@ def runtime_option(variable: str) -> Option:
 def tunables() -> dict[str, tuple[Tunable, ...]]:
     """Of each policy for numbers of threads, by the policy's name."""
     return {
-        policy: tuple(Tunable(**_frozen(each)) for each in rows)
+        policy: tuple(Tunable(**_frozen(row)) for row in rows)
         for policy, rows in _export()["tunables"].items()
     }
 
@@ -148,7 +148,7 @@ def tunables_problem(policy: str, text: str) -> str | None:
     >>> tunables_problem("asat-v2", "nice=20")
     "'nice=20': expected a whole number from 0 to 19"
     """
-    known = {each.name: each for each in tunables()[policy]}
+    known = {tunable.name: tunable for tunable in tunables()[policy]}
     for each in text.split(",") if text else []:
         name, _, value = each.partition("=")
         if name not in known:

@@ -151,7 +151,7 @@ def _of_line(line: dict[str, Any]) -> Decision:
         int(line["subject"]),
         line["policy"] or None,
         OUTCOMES.get(int(line["outcome"]), str(line["outcome"])),
-        tuple((each["knob"], int(each["from"]), int(each["to"])) for each in line["changes"]),
+        tuple((change["knob"], int(change["from"]), int(change["to"])) for change in line["changes"]),
         float(line["gain"]),
         float(line["uncertainty"]),
         int(line["pairs"]),

@@ -156,7 +156,7 @@ class Binary:
                     at = bisect.bisect_left(addresses, addresses[at])
                 if at >= 0 and is_entry and _TEMPLATES.search(places[at][0]):
                     end = bisect.bisect_left(addresses, self._end_of(address))
-                    users = (each for each in places[at:end] if not _TEMPLATES.search(each[0]))
+                    users = (place for place in places[at:end] if not _TEMPLATES.search(place[0]))
                     return next(users, places[at])
                 if at >= 0 and _TEMPLATES.search(places[at][0]):
                     # A loop over iterators begins with code of the C++ library: the loop is where that was called.
@@ -190,18 +190,18 @@ def _call_site(dwarf: Any, unit: Any, address: int) -> tuple[str, int] | None:
 
     def functions(die: Any) -> Iterator[Any]:
         """GCC describes an outlined function inside the function it was written in."""
-        for each in die.iter_children():
-            if each.tag in _MAY_HOLD_FUNCTIONS:
-                yield each
-                yield from functions(each)
+        for child in die.iter_children():
+            if child.tag in _MAY_HOLD_FUNCTIONS:
+                yield child
+                yield from functions(child)
 
     inside = (die for die in functions(unit.get_top_DIE()) if die.tag == "DW_TAG_subprogram")
     die = next((each for each in inside if at_address(each)), None)
     while die is not None:
         blocks = (
-            each
-            for each in die.iter_children()
-            if each.tag in ("DW_TAG_inlined_subroutine", "DW_TAG_lexical_block") and at_address(each)
+            child
+            for child in die.iter_children()
+            if child.tag in ("DW_TAG_inlined_subroutine", "DW_TAG_lexical_block") and at_address(child)
         )
         die = next(blocks, None)
         if die is not None and die.tag == "DW_TAG_inlined_subroutine":

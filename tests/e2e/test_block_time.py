@@ -51,7 +51,7 @@ def program(compiled: Compiled) -> Path:
 
 
 def turned(watched: Any) -> set[str]:
-    changes = [one for each in watched.report()["decisions"] for one in each["changes"]]
+    changes = [one for decision in watched.report()["decisions"] for one in decision["changes"]]
     return {one["to"] for one in changes if one["knob"] == "blocktime"}
 
 

@@ -34,7 +34,7 @@ def test_its_scopes_and_counters_are_in_the_report(run: Callable[..., Any], buil
     report = watched.report()
     (scope,) = report["scopes"]
     assert "solver step" in scope["name"] and scope["count"] == 100
-    (figure,) = [each for each in report["counters"] if each["name"] == "residual"]
+    (figure,) = [counter for counter in report["counters"] if counter["name"] == "residual"]
     assert figure["unit"] == "1" and 0 <= figure["values"][-1] < 1e-9
 
 
@@ -54,8 +54,8 @@ def test_the_header_and_the_task_runtime_go_into_one_program(run: Callable[..., 
     watched = run(built / "both")
     assert (watched.done.returncode, watched.done.stdout) == (0, "tasks are counted\n")
     report = watched.report()
-    assert any("work of both" in each["name"] for each in report["scopes"])
-    assert {"answers", "asked"} <= {each["name"] for each in report["counters"]}
+    assert any("work of both" in scope["name"] for scope in report["scopes"])
+    assert {"answers", "asked"} <= {counter["name"] for counter in report["counters"]}
 
 
 def test_libraries_of_the_rooms_can_be_linked(built: Path) -> None:

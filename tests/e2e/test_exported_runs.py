@@ -76,15 +76,15 @@ def test_regions_loops_chunks_and_locks(run: Run, compiled: Compiled, trimtab: s
     assert watched.done.returncode == 0
     events = chrome(trimtab, watched.directory)
     nesting_of(events)
-    count = Counter(each["cat"] for each in events if each["ph"] == "X")
+    count = Counter(event["cat"] for event in events if event["ph"] == "X")
     assert (count["region"], count["work"], count["loop"], count["chunk"]) == (5, 10, 10, 50)
     assert count["lock"] == 10
     # Whoever comes second waits for the other's 2 ms, unless the system held it back for as long.
-    assert any(each["name"].startswith("wait: critical") for each in events)
-    iterations = [each["args"]["iterations"] for each in events if each.get("cat") == "chunk"]
+    assert any(event["name"].startswith("wait: critical") for event in events)
+    iterations = [event["args"]["iterations"] for event in events if event.get("cat") == "chunk"]
     assert sum(iterations) == 200 and set(iterations) == {4}
     # A chunk lasts as long as its iterations sleep, and is not an instant.
-    assert all(each["dur"] >= 4 * 50 for each in events if each.get("cat") == "chunk")
+    assert all(event["dur"] >= 4 * 50 for event in events if event.get("cat") == "chunk")
 
 
 def test_dependences_are_arrows(run: Run, compiled: Compiled, trimtab: str) -> None:
@@ -92,12 +92,14 @@ def test_dependences_are_arrows(run: Run, compiled: Compiled, trimtab: str) -> N
     assert watched.done.returncode == 0
     events = chrome(trimtab, watched.directory)
     nesting_of(events)
-    tasks = {each["args"]["task"]: each for each in events if each["ph"] == "X" and each["cat"] == "task"}
+    tasks = {
+        event["args"]["task"]: event for event in events if event["ph"] == "X" and event["cat"] == "task"
+    }
     assert len(tasks) == 20
-    made = [each["args"]["task"] for each in events if each["ph"] == "i" and each["cat"] == "task"]
+    made = [event["args"]["task"] for event in events if event["ph"] == "i" and event["cat"] == "task"]
     assert sorted(made) == sorted(tasks)
-    starts = {each["id"]: each for each in events if each["ph"] == "s"}
-    ends = {each["id"]: each for each in events if each["ph"] == "f"}
+    starts = {event["id"]: event for event in events if event["ph"] == "s"}
+    ends = {event["id"]: event for event in events if event["ph"] == "f"}
     assert starts.keys() == ends.keys() and len(starts) > 20
     for number, start in starts.items():
         assert start["ts"] <= ends[number]["ts"], "an arrow that points back in time"
@@ -110,11 +112,11 @@ def test_a_killed_run(run: Run, compiled: Compiled, trimtab: str) -> None:
     assert watched.done.returncode == -9
     events = chrome(trimtab, watched.directory)
     nesting_of(events)
-    (region,) = [each for each in events if each.get("cat") == "region"]
+    (region,) = [event for event in events if event.get("cat") == "region"]
     assert all(
-        each["ts"] + each["dur"] <= region["ts"] + region["dur"] + 0.001
-        for each in events
-        if each["ph"] == "X"
+        event["ts"] + event["dur"] <= region["ts"] + region["dur"] + 0.001
+        for event in events
+        if event["ph"] == "X"
     )
 
 
@@ -123,8 +125,8 @@ def test_all_processes_have_a_name_of_their_own(run: Run, compiled: Compiled, tr
     watched = run("sh", "-c", f"{program}; exec {program}", options=("--trace",))
     events = chrome(trimtab, watched.directory)
     nesting_of(events)
-    named = {each["pid"]: each["args"]["name"] for each in events if each["name"] == "process_name"}
-    at_work = {each["pid"] for each in events if each.get("cat") == "region"}
+    named = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+    at_work = {event["pid"] for event in events if event.get("cat") == "region"}
     assert len(at_work) == 2 and all(str(program) in named[pid] for pid in at_work)
 
 

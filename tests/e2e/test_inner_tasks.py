@@ -206,9 +206,9 @@ def test_all_are_counted_and_some_are_timed(
         watched = _watched(run, program, tmp_path, threads, tune)
         assert watched.done.stdout == f"{REPEATED * 2**DEPTH}\n"
         tasks = watched.report()["tasks"]
-        assert sum(each["count"] for each in tasks) == REPEATED * TASKS
-        assert sum(each["created"] for each in tasks) == REPEATED * TASKS
-        timed = sum(each["timed"] for each in tasks)
+        assert sum(task["count"] for task in tasks) == REPEATED * TASKS
+        assert sum(task["created"] for task in tasks) == REPEATED * TASKS
+        timed = sum(task["timed"] for task in tasks)
         assert timed >= 32
         if threads == 1:  # a machine that is busy may let none be quick where they wait for each other
             assert timed < REPEATED * TASKS / 4
@@ -218,7 +218,7 @@ def test_all_are_counted_and_some_are_timed(
 def test_a_trace_times_all(run: Run, compiled: Compiled, compiler: str) -> None:
     watched = run(compiled(_source(MANY, 0, 1), compiler), options=("--trace", "--tune=off"))
     tasks = watched.report()["tasks"]
-    assert sum(each["timed"] for each in tasks) == sum(each["count"] for each in tasks) == TASKS
+    assert sum(task["timed"] for task in tasks) == sum(task["count"] for task in tasks) == TASKS
 
 
 # A thread that has lost its CPU in the midst of them seems to wait.
@@ -233,7 +233,7 @@ def test_tasks_and_waits_are_the_time_of_the_region(
         report = _watched(run, program, tmp_path, 1, "--tune=off").report()
         region = report["regions"][0]
         waited = region["waits"].get("taskwait", 0.0)
-        tasks = sum(each["total_s"] for each in report["tasks"])
+        tasks = sum(task["total_s"] for task in report["tasks"])
         return (tasks + waited) / region["wall_s"], waited / region["wall_s"]
 
     together, waits = long_enough(1, shares, lambda found: 0.6 < found[0] < 1.15 and found[1] < 0.6)
@@ -257,10 +257,10 @@ def test_the_means_of_kinds_are_those_of_the_program(
         )
         assert watched.done.returncode == 0, watched.done.stderr
         count, *truths = map(float, watched.done.stdout.split())
-        kinds = [each for each in watched.report()["tasks"] if each["count"] == count]
+        kinds = [task for task in watched.report()["tasks"] if task["count"] == count]
         assert len(kinds) == 2, watched.report()["tasks"]
-        assert all(32 < each["timed"] < count / 2 for each in kinds)
-        found = sorted(each["mean_s"] for each in kinds)
+        assert all(32 < kind["timed"] < count / 2 for kind in kinds)
+        found = sorted(kind["mean_s"] for kind in kinds)
         return [abs(mean / truth - 1) for mean, truth in zip(found, sorted(truths), strict=True)]
 
     assert max(long_enough(1, errors, lambda found: max(found) < 0.1)) < 0.1
@@ -286,5 +286,5 @@ def test_every_kind_of_task_is_counted(run: Run, compiled: Compiled, compiler: s
     expected, done = map(int, watched.done.stdout.split())
     assert done == expected
     tasks = watched.report()["tasks"]
-    assert sum(each["count"] for each in tasks) == expected
-    assert all(each["total_s"] >= 0 for each in tasks if each["total_s"] is not None)
+    assert sum(task["count"] for task in tasks) == expected
+    assert all(task["total_s"] >= 0 for task in tasks if task["total_s"] is not None)

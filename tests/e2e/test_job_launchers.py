@@ -106,9 +106,9 @@ class Job:
 def job(trimtab: str, tmp_path: Path) -> Iterator[Job]:
     made = Job(trimtab, tmp_path, 4)
     yield made
-    for each in made.ranks.values():
-        each.kill()
-        each.wait()
+    for rank in made.ranks.values():
+        rank.kill()
+        rank.wait()
 
 
 def verdicts(ended: list[tuple[int, str, str]]) -> int:
@@ -117,8 +117,8 @@ def verdicts(ended: list[tuple[int, str, str]]) -> int:
 
 def processes_by_rank(run: Path) -> dict[int | None, set[str]]:
     found: dict[int | None, set[str]] = {}
-    for each in open_run(run).processes:
-        found.setdefault(each.rank, set()).add(each.host)
+    for process in open_run(run).processes:
+        found.setdefault(process.rank, set()).add(process.host)
     return found
 
 
@@ -140,7 +140,7 @@ def test_ranks_at_once_are_one_run(job: Job, tmp_path: Path, options: tuple[str,
     assert info["unavailable"] == [] and info["ended"]["code"] in (1, 2, 3)
     assert info["job"]["size"] == 4 and info["hosts"] == [HOST]
     assert processes_by_rank(run) == {rank: {HOST} for rank in range(4)}
-    names = {each.directory.name for each in open_run(run).processes}
+    names = {process.directory.name for process in open_run(run).processes}
     assert all(name.startswith(f"{HOST.partition('.')[0]}-") for name in names)
 
 
@@ -235,8 +235,8 @@ def test_regions_of_every_rank_are_recorded(job: Job, tmp_path: Path, compiled: 
     assert [(code, out) for code, out, _ in ended] == [(0, "1\n")] * 4
     assert verdicts(ended) <= 1, "none, if the first ended long before the last began"
     regions = {
-        each.rank: sum(subject.kind == "region" for subject in each.subjects.values())
-        for each in open_run(tmp_path / "run").processes
+        process.rank: sum(subject.kind == "region" for subject in process.subjects.values())
+        for process in open_run(tmp_path / "run").processes
     }
     assert regions == {0: 1, 1: 1, 2: 1, 3: 1}
 
@@ -264,7 +264,7 @@ def test_ranks_that_tune_are_remembered(job: Job, tmp_path: Path, compiled: Comp
     ended = job.end_all()
     assert [(code, out) for code, out, _ in ended] == [(0, "1\n")] * 4
     assert "not saved" not in "".join(err for _, _, err in ended)
-    modes = {each["mode"] for each in infos_of_ranks(tmp_path / "run", "steering")}
+    modes = {info["mode"] for info in infos_of_ranks(tmp_path / "run", "steering")}
     assert modes == {"on"}
 
 
@@ -289,7 +289,7 @@ def test_hosts_that_share_a_file_system_are_one_run(job: Job, tmp_path: Path) ->
     assert read_info(tmp_path / "run")["hosts"] == ["node-0.cluster", "node-1.cluster"]
     expected = {rank: {f"node-{rank % 2}.cluster"} for rank in range(4)}
     assert processes_by_rank(tmp_path / "run") == expected
-    names = [each.directory.name for each in open_run(tmp_path / "run").processes]
+    names = [process.directory.name for process in open_run(tmp_path / "run").processes]
     assert all(name.startswith(("node-0-", "node-1-")) for name in names), names
 
 

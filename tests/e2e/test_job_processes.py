@@ -35,11 +35,11 @@ PROGRAM = WORK + "int main(int n, char** v) { work(n > 1 ? atoi(v[1]) : 20); }\n
 
 def regions_of(report: dict[str, Any]) -> dict[str, tuple[int, int]]:
     """Of each region: how often it was entered, and in how many processes."""
-    return {each["name"]: (each["calls"], len(each["processes"])) for each in report["regions"]}
+    return {region["name"]: (region["calls"], len(region["processes"])) for region in report["regions"]}
 
 
 def parts_of(report: dict[str, Any]) -> list[dict[str, Any]]:
-    found = [each for each in report["processes"] if each["takes_part"]]
+    found = [process for process in report["processes"] if process["takes_part"]]
     assert all(each["calls"] for each in found), "shells and launchers have no part"
     return found
 
@@ -47,10 +47,10 @@ def parts_of(report: dict[str, Any]) -> list[dict[str, Any]]:
 def check_sums(report: dict[str, Any]) -> None:
     assert sum(report["time"].values()) == pytest.approx(1.0)
     assert all(share >= 0 for share in report["time"].values())
-    calls = sum(each["calls"] for each in report["processes"])
-    assert sum(each["calls"] for each in report["regions"]) == calls
+    calls = sum(process["calls"] for process in report["processes"])
+    assert sum(region["calls"] for region in report["regions"]) == calls
     work = report["time"]["work"] * report["capacity_s"]
-    assert work <= sum(each["cpu_s"] for each in report["processes"]) * 1.1 + 0.05
+    assert work <= sum(process["cpu_s"] for process in report["processes"]) * 1.1 + 0.05
 
 
 def test_two_programs_at_the_same_time(run: Run, compiled: Compiled) -> None:
@@ -59,10 +59,10 @@ def test_two_programs_at_the_same_time(run: Run, compiled: Compiled) -> None:
     assert watched.done.returncode == 0
     report = watched.report()
     assert list(regions_of(report).values()) == [(2 * CALLS, 2)]
-    assert [each["calls"] for each in parts_of(report)] == [CALLS, CALLS]
+    assert [part["calls"] for part in parts_of(report)] == [CALLS, CALLS]
     assert len(report["processes"]) == 3
     check_sums(report)
-    cpus = max(each["cpus_available"] for each in report["processes"])
+    cpus = max(process["cpus_available"] for process in report["processes"])
     assert report["cpus_available"] <= cpus + 1e-6, "they share the CPUs"
     assert f"({len(parts_of(report))} processes, " in watched.done.stderr
     assert f": {2 * CALLS} calls, " in watched.done.stderr and "in 2 processes" in watched.done.stderr
@@ -76,12 +76,12 @@ def test_programs_bound_to_cpus_of_their_own_have_both(run: Run, compiled: Compi
     bound = [f"taskset -c {cpu} {program} {50 * CALLS}" for cpu in (first, second)]
     report = run("sh", "-c", f"{bound[0]} & {bound[1]} & wait").report()
     parts = parts_of(report)
-    assert [each["cpus_available"] for each in parts] == [1.0, 1.0]
-    begin = max(each["begin_s"] for each in parts)
-    end = min(each["begin_s"] + each["wall_s"] for each in parts)
+    assert [part["cpus_available"] for part in parts] == [1.0, 1.0]
+    begin = max(part["begin_s"] for part in parts)
+    end = min(part["begin_s"] + part["wall_s"] for part in parts)
     assert end > begin, "they ran at the same time"
     # So there were two CPUs meanwhile.
-    assert report["capacity_s"] == pytest.approx(sum(each["wall_s"] for each in parts))
+    assert report["capacity_s"] == pytest.approx(sum(part["wall_s"] for part in parts))
 
 
 def test_one_program_after_another(run: Run, compiled: Compiled) -> None:
@@ -97,7 +97,10 @@ def test_one_program_after_another(run: Run, compiled: Compiled) -> None:
 def test_different_programs_are_different_regions(run: Run, compiled: Compiled) -> None:
     other = compiled(PROGRAM.replace("200", "300"))
     report = run("sh", "-c", f"{compiled(PROGRAM)} {CALLS} & {other} {CALLS} & wait").report()
-    assert sorted((each["calls"], len(each["processes"])) for each in report["regions"]) == [(CALLS, 1)] * 2
+    assert (
+        sorted((region["calls"], len(region["processes"])) for region in report["regions"])
+        == [(CALLS, 1)] * 2
+    )
 
 
 def test_a_fork_with_openmp_on_both_sides(run: Run, compiled: Compiled) -> None:
@@ -123,14 +126,18 @@ def test_a_chain_of_execs_is_an_image_each(run: Run, compiled: Compiled) -> None
         + "  if (left > 1) execl(v[0], v[0], next, (char*)0);\n}\n"
     )
     report = run(compiled(source)).report()
-    assert [(each["image"], each["calls"]) for each in report["processes"]] == [(0, 30), (1, 20), (2, 10)]
-    assert [each["ended"] for each in report["processes"]] == ["exec", "exec", "exit"]
-    assert len({each["pid"] for each in report["processes"]}) == 1
-    assert len({each["id"] for each in report["processes"]}) == 3
+    assert [(process["image"], process["calls"]) for process in report["processes"]] == [
+        (0, 30),
+        (1, 20),
+        (2, 10),
+    ]
+    assert [process["ended"] for process in report["processes"]] == ["exec", "exec", "exit"]
+    assert len({process["pid"] for process in report["processes"]}) == 1
+    assert len({process["id"] for process in report["processes"]}) == 3
     assert list(regions_of(report).values()) == [(60, 3)]
     # One after the other on the same CPUs.
     assert report["capacity_s"] == pytest.approx(
-        sum(each["wall_s"] * each["cpus_available"] for each in report["processes"]), rel=0.01
+        sum(process["wall_s"] * process["cpus_available"] for process in report["processes"]), rel=0.01
     )
     check_sums(report)
 
@@ -145,7 +152,7 @@ def test_a_killed_child_is_reported_until_its_end(run: Run, compiled: Compiled) 
     watched = run(compiled(source))
     assert watched.done.returncode == signal.SIGKILL
     report = watched.report()
-    assert sorted(each["complete"] for each in report["processes"]) == [False, True]
+    assert sorted(process["complete"] for process in report["processes"]) == [False, True]
     assert list(regions_of(report).values()) == [(40, 2)]
     check_sums(report)
 
@@ -216,8 +223,8 @@ def test_exports_have_the_regions_of_all_processes(
     with (tmp_path / "csv" / "regions.csv").open(newline="") as stream:
         rows = {(each["process"], each["name"]): each for each in csv.DictReader(stream)}
     (region,) = watched.report()["regions"]
-    assert {(each["process"], region["name"]) for each in region["processes"]} == set(rows)
-    for each in region["processes"]:
-        shown = rows[each["process"], region["name"]]
+    assert {(process["process"], region["name"]) for process in region["processes"]} == set(rows)
+    for process in region["processes"]:
+        shown = rows[process["process"], region["name"]]
         for name in ("calls", "work_s", "wait_s"):
-            assert float(shown[name]) == pytest.approx(each[name])
+            assert float(shown[name]) == pytest.approx(process[name])

@@ -90,14 +90,16 @@ def problems_of(path: Path) -> list[str]:
     verdict(typed(report), path, io.StringIO())
     tables(typed(report), path)
     found = []
-    read = {each.directory.name for each in run.processes}
+    read = {process.directory.name for process in run.processes}
     named = {each.what.removeprefix("process ") for each in run.left_out}
     there = {each.name for each in path.iterdir() if re.fullmatch(r".+-\d+-\d+", each.name)}
     if read | named != there or read & named:
         found.append(f"read {read}, left out {named}, there {there}")
     # What was killed is incomplete, not damaged.
     found += [each.why for each in run.left_out if "before its files were complete" not in each.why]
-    found += [m.why for each in run.processes for m in each.unavailable if m.why.startswith("left out: ")]
+    found += [
+        m.why for process in run.processes for m in process.unavailable if m.why.startswith("left out: ")
+    ]
     shown = {each["what"] for each in report["unavailable"]}
     found += [f"{each.what} is not named in the report" for each in run.left_out if each.what not in shown]
     if report["time"] is not None and sum(report["time"].values()) != pytest.approx(1.0):

@@ -77,7 +77,7 @@ def test_a_loop_takes_until_its_last_thread_has_finished(
     def shares(rounds: str) -> dict[int, float]:
         watched = run(program, rounds, options=options, env=environment(threads))
         assert watched.done.returncode == 0, watched.done.stderr
-        assert not [each for each in watched.report()["decisions"] if "/" in each["key"]]
+        assert not [decision for decision in watched.report()["decisions"] if "/" in decision["key"]]
         lines = map(str.split, watched.done.stdout.splitlines())
         clocked = {int(trip): [float(each) for each in seconds] for trip, *seconds in lines}
         measured = measured_seconds(watched.directory)
@@ -129,9 +129,9 @@ def test_what_is_kept_is_not_replaced_by_what_is_slower(
 
     def kept(watched: Any) -> list[dict[str, str]]:
         return [
-            {change["knob"]: change["to"] for change in each["changes"]}
-            for each in watched.report()["decisions"]
-            if each["outcome"] == "kept" and "/dynamic," in each["key"]
+            {change["knob"]: change["to"] for change in decision["changes"]}
+            for decision in watched.report()["decisions"]
+            if decision["outcome"] == "kept" and "/dynamic," in decision["key"]
         ]
 
     answers = set()

@@ -50,7 +50,7 @@ class Mpi:
 
 
 def _installed() -> list[Mpi]:
-    named = [Path(each) for each in os.environ.get("TRIMTAB_MPIRUN", "").split(":") if each]
+    named = [Path(word) for word in os.environ.get("TRIMTAB_MPIRUN", "").split(":") if word]
     found = [
         Path(each) for name in ("mpirun.openmpi", "mpirun.mpich", "mpirun") if (each := shutil.which(name))
     ]
@@ -87,10 +87,10 @@ def hybrid(mpi: Mpi, compiled: Compiled) -> Path:
 
 
 def is_one_run(run: Path, code: int) -> None:
-    assert {each.rank for each in open_run(run).processes} >= set(range(RANKS))
-    with_regions = [each for each in open_run(run).processes if each.lanes and each.subjects]
-    assert sorted(each.rank or 0 for each in with_regions) == list(range(RANKS))
-    assert all(each.host == os.uname().nodename for each in open_run(run).processes)
+    assert {process.rank for process in open_run(run).processes} >= set(range(RANKS))
+    with_regions = [process for process in open_run(run).processes if process.lanes and process.subjects]
+    assert sorted(region_case.rank or 0 for region_case in with_regions) == list(range(RANKS))
+    assert all(process.host == os.uname().nodename for process in open_run(run).processes)
     ended = read_info(run)["ended"]
     assert ended["code"] == code, ended
 
@@ -108,7 +108,7 @@ def test_a_launcher_in_every_rank(
     (run,) = [tmp_path / "run"] if options else (tmp_path / "trimtab-runs").iterdir()
     is_one_run(run, 0)
     info = read_info(run)
-    assert [each["rank"] for each in info["ranks"]] == list(range(RANKS))
+    assert [rank["rank"] for rank in info["ranks"]] == list(range(RANKS))
     assert info["unavailable"] == []
 
 

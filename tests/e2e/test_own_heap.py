@@ -36,7 +36,7 @@ def counting(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def with_own_history(options: tuple[str, ...], folder: Path) -> tuple[str, ...]:
-    is_tuned = any(each.startswith("--tune") for each in options)
+    is_tuned = any(option.startswith("--tune") for option in options)
     return (*options, "--history", str(folder / "h.sqlite")) if is_tuned else options
 
 

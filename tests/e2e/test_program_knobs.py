@@ -57,9 +57,9 @@ def history(tmp_path: Path) -> tuple[str, str]:
 def knobs_kept(report: dict[str, Any], subject: str = "solve") -> dict[str, str]:
     """The values accepted at the end, of knobs that were changed."""
     kept: dict[str, str] = {}
-    for each in report["decisions"]:
-        if each["outcome"] in ("kept", "set") and each["subject"] == subject:
-            kept |= {one["knob"]: one["to"] for one in each["changes"]}
+    for decision in report["decisions"]:
+        if decision["outcome"] in ("kept", "set") and decision["subject"] == subject:
+            kept |= {one["knob"]: one["to"] for one in decision["changes"]}
     return kept
 
 
@@ -87,7 +87,9 @@ def test_the_best_values_are_found_and_kept(
     assert (watched.done.returncode, watched.done.stdout) == (0, BEST), watched.done.stderr
     report = watched.report()
     assert knobs_kept(report) == {"tile": "96", "order": "columns"}, report["decisions"]
-    assert {each["policy"] for each in report["decisions"] if each["subject"] == "solve"} == {"tuner"}
+    assert {decision["policy"] for decision in report["decisions"] if decision["subject"] == "solve"} == {
+        "tuner"
+    }
 
 
 def test_later_runs_begin_with_them(run: Run, built: Built, history: tuple[str, str]) -> None:
@@ -96,7 +98,7 @@ def test_later_runs_begin_with_them(run: Run, built: Built, history: tuple[str, 
     for options in (("--frozen", *history), history):
         watched = run(program, "events", "20000", options=options)
         assert watched.done.stdout == BEST, watched.done.stderr
-        assert {each["policy"] for each in watched.report()["decisions"]} == {"history"}
+        assert {decision["policy"] for decision in watched.report()["decisions"]} == {"history"}
     assert run(program, "events", "20000", options=("--tune=off",)).done.stdout == OWN
     # Of another input nothing is known.
     assert run(program, "events", "100", options=("--frozen", *history)).done.stdout == OWN
@@ -199,7 +201,10 @@ def test_a_policy_in_python_turns_them(
         lambda watched: BEST in watched.done.stdout,
     )
     assert watched.done.stdout == BEST, watched.done.stderr
-    decided = [(each["policy"], each["outcome"], each["reason"]) for each in watched.report()["decisions"]]
+    decided = [
+        (decision["policy"], decision["outcome"], decision["reason"])
+        for decision in watched.report()["decisions"]
+    ]
     assert decided == [("mine.py", "trial", "I know better"), ("mine.py", "kept", "as I thought")]
 
 

@@ -35,10 +35,10 @@ def options(tmp_path: Path) -> tuple[str, ...]:
 def numbers(report: dict[str, Any], outcomes: tuple[str, ...]) -> list[tuple[str, int, int]]:
     """Regions by name, with each number of threads that they went from and to by such decisions."""
     return [
-        (each["subject"], int(change["from"]), int(change["to"]))
-        for each in report["decisions"]
-        for change in each["changes"]
-        if change["knob"] == "threads" and each["outcome"] in outcomes
+        (decision["subject"], int(change["from"]), int(change["to"]))
+        for decision in report["decisions"]
+        for change in decision["changes"]
+        if change["knob"] == "threads" and decision["outcome"] in outcomes
     ]
 
 
@@ -67,7 +67,7 @@ def test_tiny_regions_end_with_one_thread_and_a_big_one_keeps_its_own(
     assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
     report = watched.report()
     assert last(report, "tiny") == 1
-    if not any("wait for a CPU" in each["reason"] for each in report["decisions"]):
+    if not any("wait for a CPU" in decision["reason"] for decision in report["decisions"]):
         assert last(report, "big") in (None, 2), "nobody else wants the CPUs"
     assert (kept(watched)[0]["policy"], kept(watched)[0]["gain"] > 0.1) == ("tuner", True)
 
@@ -75,7 +75,7 @@ def test_tiny_regions_end_with_one_thread_and_a_big_one_keeps_its_own(
     assert frozen.done.stdout == "right\n"
     report = frozen.report()
     assert last(report, "tiny", ("set",)) == 1, "replayed"
-    assert {each["policy"] for each in frozen.decisions_but_moves()} == {"history"}
+    assert {decision["policy"] for decision in frozen.decisions_but_moves()} == {"history"}
     region = next(each for each in report["regions"] if "tiny" in each["name"])
     assert region["threads"] == 1, "from its first instance on"
 
@@ -168,10 +168,12 @@ def test_arcs_searches_threads_schedule_and_chunk_of_a_region_together(
         """What was in force together, after each decision on the region or its loop."""
         now = {"threads": "4", "schedule": "as-written", "chunk": "1"}
         seen = set()
-        for each in watched.report()["decisions"]:
-            if "on_demand" not in each["subject"]:
+        for decision in watched.report()["decisions"]:
+            if "on_demand" not in decision["subject"]:
                 continue
-            now.update({change["knob"]: change["to"] for change in each["changes"] if change["knob"] in now})
+            now.update(
+                {change["knob"]: change["to"] for change in decision["changes"] if change["knob"] in now}
+            )
             seen.add((now["threads"], now["schedule"], now["chunk"]))
         return seen
 
@@ -186,16 +188,16 @@ def test_arcs_searches_threads_schedule_and_chunk_of_a_region_together(
     assert is_together(watched), points(watched)
     # At the end all of the region is kept, so that the next run does not search it again.
     last = {
-        each["key"]: each["outcome"]
-        for each in watched.report()["decisions"]
-        if "on_demand" in each["subject"]
+        decision["key"]: decision["outcome"]
+        for decision in watched.report()["decisions"]
+        if "on_demand" in decision["subject"]
     }
     assert set(last.values()) == {"kept"} and len(last) == 2, last
     again = run(program, "0.5", options=(*given, *histories[-1]), env=threads(4))
     assert not [
-        each
-        for each in again.report()["decisions"]
-        if "on_demand" in each["subject"] and each["outcome"] == "trial"
+        decision
+        for decision in again.report()["decisions"]
+        if "on_demand" in decision["subject"] and decision["outcome"] == "trial"
     ]
 
 

@@ -55,7 +55,7 @@ def test_imbalance_is_found_and_named(run: Run, workload: Callable[[str], Path])
     for _ in range(5):
         report = run(workload("triangular-clang"), env={**os.environ, "OMP_NUM_THREADS": "2"}).report()
         # Other programs' load may be a finding too, where the tests share the machine.
-        found = [each for each in report["findings"] if each["cause"] == "imbalance"]
+        found = [finding for finding in report["findings"] if finding["cause"] == "imbalance"]
         # Iteration i costs i: the second half has three quarters of the work.
         # 1.5; less or more where other programs take CPU time from one of the two: then once more.
         if found and 1.1 < report["regions"][0]["imbalance"] < 1.9:

@@ -127,8 +127,13 @@ def test_a_policy_of_the_users_is_asked(
     report = watched.report()
     assert disabled(report) == []
     decided = [
-        (each["policy"], each["outcome"], each["reason"], {one["knob"]: one["to"] for one in each["changes"]})
-        for each in report["decisions"]
+        (
+            decision["policy"],
+            decision["outcome"],
+            decision["reason"],
+            {one["knob"]: one["to"] for one in decision["changes"]},
+        )
+        for decision in report["decisions"]
     ]
     assert decided[:2] == [
         ("mine.py", "trial", "it is worth a try", {"schedule": "fac2", "chunk": "4"}),
@@ -225,7 +230,7 @@ def test_the_documents_example_works(
     lines = (ROOT / "docs/guide/policies.md").read_text(encoding="utf-8").splitlines()
     begin = lines.index("    from statistics import median")
     end = next(i for i in range(begin, len(lines)) if lines[i] and not lines[i].startswith("    "))
-    example = "\n".join(each[4:] for each in lines[begin:end])
+    example = "\n".join(line[4:] for line in lines[begin:end])
     example += f"""
 {MARK}
 _observe = EachSchedule.observe
@@ -241,5 +246,5 @@ EachSchedule.observe = _told
 """
     report = run_with(run, compiled(SOURCE, "gcc"), policy_file(tmp_path, example), history).report()
     assert disabled(report) == []
-    outcomes = [each["outcome"] for each in report["decisions"]]
+    outcomes = [decision["outcome"] for decision in report["decisions"]]
     assert outcomes.count("trial") >= 3, report["decisions"]

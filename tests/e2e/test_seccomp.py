@@ -63,5 +63,5 @@ def test_without_a_filter_everything_goes_on(run: Run, compiled: Compiled, how: 
     report = run(compiled(SOURCE.read_text()), how, 100, 20000).report()
     (region,) = report["regions"]
     assert region["calls"] == 20100
-    over_time = {each["name"]: each for each in report["counters"]}
+    over_time = {counter["name"]: counter for counter in report["counters"]}
     assert over_time["run delay"]["count" if "count" in over_time["run delay"] else "values"]

@@ -18,7 +18,7 @@ Workload = Callable[[str], Path]
 
 
 def figures(printed: str) -> dict[str, float]:
-    pairs = (each.split("=") for each in printed.split() if "=" in each and not each.startswith("check="))
+    pairs = (word.split("=") for word in printed.split() if "=" in word and not word.startswith("check="))
     return {name: float(value) for name, value in pairs}
 
 

@@ -89,7 +89,7 @@ def test_a_dry_run_runs_nothing(go: Sweep, tmp_path: Path) -> None:
     assert ran(tmp_path) == [] and not (tmp_path / "trimtab-sweeps").exists()
     # What is run is what was shown.
     go("--samples", "2", "--seed", "5", "--json")
-    assert [each.split("subject.py ")[1] for each in told["commands"]] == ran(tmp_path)
+    assert [command.split("subject.py ")[1] for command in told["commands"]] == ran(tmp_path)
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -225,8 +225,8 @@ def test_runs_under_observation(
     done = finished([trimtab, "sweep", "o.toml", "-o", "out", "--json"], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = {
-        each["configuration"]["schedule"]: each["metrics"]
-        for each in json.loads(done.stdout)["configurations"]
+        configuration["configuration"]["schedule"]: configuration["metrics"]
+        for configuration in json.loads(done.stdout)["configurations"]
     }
     # The workload's loop is unbalanced: static chunks wait.
     assert found["static"]["waiting"]["median"] > found["dynamic"]["waiting"]["median"]

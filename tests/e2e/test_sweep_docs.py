@@ -53,7 +53,7 @@ def test_pieces_of_files_are_pieces_of_files(tmp_path: Path) -> None:
     assert len(pieces) == 4
     path = tmp_path / "whole.toml"
     path.write_text('name = "whole"\ncommand = "true"\n' + "\n".join(pieces))
-    found = {each.name: each.values for each in load(path).factors}
+    found = {factor.name: factor.values for factor in load(path).factors}
     assert found["workers"] == (1, 2, 4, 8, 16) and found["share"] == (0, 0.25, 0.5, 0.75, 1)
     assert found["partition"][0] == 160 and found["partition"][-1] == 1_000_000
     assert configurations(load(path))
@@ -73,12 +73,12 @@ def test_every_key_is_described(tmp_path: Path) -> None:
 
 def test_the_grain_size_study(trimtab: str, tmp_path: Path) -> None:
     study = load(STUDY)
-    assert [each.values for each in study.factors if each.name == "policy"] == [
+    assert [factor.values for factor in study.factors if factor.name == "policy"] == [
         ("local", "local-priority", "abp-priority", "hierarchy", "static-priority", "periodic-priority")
     ]
-    partitions = next(each.values for each in study.factors if each.name == "partition")
+    partitions = next(factor.values for factor in study.factors if factor.name == "partition")
     assert (partitions[0], partitions[-1]) == (160, study.fixed["points"])
-    assert len(study.figures) == 8 and {each.lines for each in study.figures} == {"policy"}
+    assert len(study.figures) == 8 and {figure.lines for figure in study.figures} == {"policy"}
     program = tmp_path / "heat_ring"
     program.write_text(f"#!{sys.executable}\n{HEAT_RING}")
     program.chmod(0o755)
@@ -89,9 +89,9 @@ def test_the_grain_size_study(trimtab: str, tmp_path: Path) -> None:
     assert "no figure 'cache_misses': no run has 'cache_misses'" in done.stderr
     assert len(list((out / "figures").glob("*.svg"))) == 7
     (best,) = json.loads(done.stdout)["best"]
-    assert [each["configuration"]["workers"] for each in best["groups"]] == [1, 2]
-    for each in best["groups"]:
-        workers, partition = each["configuration"]["workers"], each["configuration"]["partition"]
+    assert [group["configuration"]["workers"] for group in best["groups"]] == [1, 2]
+    for group in best["groups"]:
+        workers, partition = group["configuration"]["workers"], group["configuration"]["partition"]
         assert partition == {1: 100_000, 2: 50_596}[workers]
 
 
@@ -105,8 +105,8 @@ def test_the_grain_size_study_of_the_real_program(
     assert len(list((out / "figures").glob("*.svg"))) >= 7
     found = json.loads(done.stdout)
     assert len(found["configurations"]) == found["runs"]["done"] == 6 * 2 * 6
-    for each in found["configurations"]:
-        metrics = each["metrics"]
+    for configuration in found["configurations"]:
+        metrics = configuration["metrics"]
         assert 0 <= metrics["idle_rate"]["median"] <= 1
         assert metrics["lups"]["median"] == pytest.approx(20000 * 5 / metrics["time_s"]["median"], rel=1e-3)
 

@@ -78,7 +78,7 @@ def test_reports_call_tasks_as_is_written(trimtab: str, program: Path, tmp_path:
     done = subprocess.run(
         [trimtab, "report", str(run), "--json"], capture_output=True, check=True, timeout=120
     )
-    tasks = {each["name"]: each for each in json.loads(done.stdout)["tasks"]}
+    tasks = {task["name"]: task for task in json.loads(done.stdout)["tasks"]}
     assert {"assembly of the matrix", "solve the cells"} <= set(tasks)
     for algorithm in ("for_loop", "transform_reduce", "exclusive_scan", "reduce"):
         assert [name for name in tasks if re.fullmatch(rf"{algorithm} at tasks\.cpp:\d+", name)], algorithm

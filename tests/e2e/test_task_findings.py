@@ -48,7 +48,9 @@ def _report(trimtab: str, program: Path, what: str, folder: Path) -> dict[str, A
 
 
 def _first(report: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = next(each for each in report["findings"] if each["cause"] not in _OF_MACHINE)
+    found: dict[str, Any] = next(
+        finding for finding in report["findings"] if finding["cause"] not in _OF_MACHINE
+    )
     return found
 
 
@@ -70,13 +72,13 @@ def test_the_first_finding_names_the_cause(
     assert _first(report)["cause"] == cause, report["findings"]
     # Of the causes of starving, no other is told with half of its gain.
     others = {"one long task", "a chain of tasks", "one producer", "too few tasks ready"} - {cause}
-    gains = {each["cause"]: each["gain_s"] for each in report["findings"]}
+    gains = {finding["cause"]: finding["gain_s"] for finding in report["findings"]}
     assert all(gains.get(each, 0.0) < gains[cause] / 2 for each in others), report["findings"]
 
 
 def test_tasks_that_wait_have_their_own_times(trimtab: str, program: Path, tmp_path: Path) -> None:
     report = _report(trimtab, program, "mutex", tmp_path)
-    (kind,) = [each for each in report["tasks"] if each["count"] == 1000]
+    (kind,) = [task for task in report["tasks"] if task["count"] == 1000]
     assert kind["mean_s"] >= 400e-6
     # One of the two workers is always without the mutex.
     assert kind["suspended_s"] >= 0.2

@@ -50,7 +50,7 @@ def test_without_trimtab_it_costs_nothing(played: Path) -> None:
 @pytest.mark.parametrize("level", ["profile", "trace"])
 def test_counts_are_exact(trimtab: str, runs: dict[str, Path], level: str) -> None:
     report = report_of(trimtab, runs[level])
-    tasks = {each["name"]: each for each in report["tasks"]}
+    tasks = {task["name"]: task for task in report["tasks"]}
     assert tasks["part"]["count"] == tasks["part"]["created"] == tasks["part"]["timed"] == 200
     assert tasks["critical"]["count"] == tasks["waiter"]["count"] == tasks["giver"]["count"] == 1
     assert tasks["waiter"]["suspended"] == 1
@@ -58,9 +58,9 @@ def test_counts_are_exact(trimtab: str, runs: dict[str, Path], level: str) -> No
     if level == "profile":
         assert (tiny[0]["count"], tiny[0]["timed"], tiny[0]["created"]) == (200_000, 2_000, 200_000)
         assert "task_runtime.c" in tiny[0]["name"] or ".c:" in tiny[0]["name"]
-        assert not any(each["includes_inner"] for each in tasks.values())
+        assert not any(task["includes_inner"] for task in tasks.values())
     # Its last 10 ms ran on another worker: one task, in two parts.
-    workers = [each["tasks"] for each in report["workers"]]
+    workers = [worker["tasks"] for worker in report["workers"]]
     assert workers == ([100_101, 100_102] if level == "profile" else [101, 102])
 
 
@@ -100,7 +100,7 @@ def test_verdict_and_findings(trimtab: str, runs: dict[str, Path], level: str) -
     assert "no regions" not in text
     report = report_of(trimtab, runs[level])
     assert not any(each["what"] == "OpenMP regions" for each in report["unavailable"])
-    findings = {each["cause"]: each for each in report["findings"]}
+    findings = {finding["cause"]: finding for finding in report["findings"]}
     assert {"one long task", "tasks wait for each other"} <= set(findings)
     assert findings["one long task"]["subject"] == "critical"
     assert "suspended 1 times" in findings["tasks wait for each other"]["evidence"]
@@ -113,20 +113,22 @@ def test_parts_and_arrows_in_a_trace(trimtab: str, runs: dict[str, Path], tmp_pa
     out = tmp_path / "trace.json"
     subprocess.run([trimtab, "export", str(runs["trace"]), "--to", "chrome", "-o", str(out)], check=True)
     events = chrome_events(out)
-    lanes = {each["args"]["name"]: each["tid"] for each in events if each["name"] == "thread_name"}
+    lanes = {event["args"]["name"]: event["tid"] for event in events if event["name"] == "thread_name"}
     first, second = (next(tid for name, tid in lanes.items() if f"worker {n}" in name) for n in (0, 1))
     # Lanes come in the order in which threads began.
-    slices = sorted((each for each in events if each["ph"] == "X"), key=lambda each: each["ts"])
+    slices = sorted((event for event in events if event["ph"] == "X"), key=lambda each: each["ts"])
     waiter = [each for each in slices if each["name"] == "task waiter"]
     giver = next(each for each in slices if each["name"] == "task giver")
     assert [each["tid"] for each in waiter] == [first, second] and giver["tid"] == second
     assert waiter[0]["ts"] + waiter[0]["dur"] <= giver["ts"] + giver["dur"] <= waiter[1]["ts"]
     # The time between its parts is told, and led over by an arrow; another comes from what it waited for.
     assert waiter[1]["args"]["suspended_ns"] >= 50_000_000
-    arrows = [each for each in events if each["ph"] in "sf" and each["name"] == "before"]
-    ends = [(each["tid"], each["ph"]) for each in sorted(arrows, key=lambda each: (each["id"], each["ph"]))]
+    arrows = [event for event in events if event["ph"] in "sf" and event["name"] == "before"]
+    ends = [
+        (arrow["tid"], arrow["ph"]) for arrow in sorted(arrows, key=lambda each: (each["id"], each["ph"]))
+    ]
     assert (second, "f") in ends and (second, "s") in ends
-    going_on = [each for each in events if each["ph"] in "sf" and each["name"] == "goes on"]
+    going_on = [event for event in events if event["ph"] in "sf" and event["name"] == "goes on"]
     assert {(each["ph"], each["tid"]) for each in going_on} == {("s", first), ("f", second)}
     states = {each["name"] for each in slices if each["cat"] == "worker"}
     assert states == {"looks for tasks", "no task"}
@@ -148,7 +150,7 @@ def test_perfetto_has_the_parts_too(trimtab: str, runs: dict[str, Path], tmp_pat
 
 
 def test_counters_by_path(trimtab: str, runs: dict[str, Path]) -> None:
-    counters = {each["name"]: each for each in report_of(trimtab, runs["profile"])["counters"]}
+    counters = {counter["name"]: counter for counter in report_of(trimtab, runs["profile"])["counters"]}
     mine = counters["/threads{locality#0/total}/count/cumulative"]
     assert (mine["unit"], mine["is_cumulative"], mine["values"]) == ("1", True, [0, 1, 2, 3, 4])
 
@@ -160,7 +162,7 @@ def test_a_killed_runtime_is_read_up_to_that_instant(
     watched = run(played, "kill", options=("--trace",) if level == "trace" else ())
     report = watched.report()
     assert report["exit"]["signal"] == "SIGABRT" and not report["complete"]
-    assert sum(each["tasks"] for each in report["workers"]) == (200_203 if level == "profile" else 203)
+    assert sum(worker["tasks"] for worker in report["workers"]) == (200_203 if level == "profile" else 203)
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +187,7 @@ def test_the_adapter_of_the_task_room(run: Callable[..., Any], adapted: Path, le
     watched = run(adapted, "20000", options=("--trace",) if level == "trace" else ())
     assert "tiny 40000" in watched.done.stdout
     report = watched.report()
-    tasks = {each["name"]: each for each in report["tasks"]}
+    tasks = {task["name"]: task for task in report["tasks"]}
     named = tasks.pop("a named task")
     # Each of 200 has one inside.
     assert (named["count"], named["created"]) == (400, 400)

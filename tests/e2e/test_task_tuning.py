@@ -104,13 +104,13 @@ def test_decisions_are_in_the_report(run: Run, workload: Workload) -> None:
     assert printed
     found = [
         (
-            each["subject"],
-            each["changes"][0]["knob"],
-            int(each["changes"][0]["from"]),
-            int(each["changes"][0]["to"]),
-            each["outcome"],
+            decision["subject"],
+            decision["changes"][0]["knob"],
+            int(decision["changes"][0]["from"]),
+            int(decision["changes"][0]["to"]),
+            decision["outcome"],
         )
-        for each in watched.report()["decisions"]
+        for decision in watched.report()["decisions"]
     ]
     assert found == printed
 
@@ -126,9 +126,14 @@ def test_a_frozen_run_has_what_was_found_and_searches_nothing(
     frozen = run(program, *arguments, options=("--frozen", "--history", str(file)))
     assert frozen.done.returncode == 0, frozen.done.stderr
     decided = [
-        (each["policy"], each["outcome"], each["subject"], each["changes"])
-        for each in frozen.decisions_but_moves()
-        if each["policy"] != "fit"
+        (
+            decision["policy"],
+            decision["outcome"],
+            decision["subject"],
+            decision["changes"],
+        )
+        for decision in frozen.decisions_but_moves()
+        if decision["policy"] != "fit"
     ]
     known = ("history", "set", "runtime 1", [{"knob": "workers", "from": "4", "to": "2"}])
     # What fits is of the moment, and not for later runs.
@@ -261,13 +266,15 @@ def test_a_policy_in_python_turns_the_knobs_of_tasks(
     report = watched.report()
     assert watched.done.returncode == 0, watched.done.stderr
     assert [each["what"] for each in report["unavailable"] if each["what"].startswith("policy")] == []
-    decided = {(each["policy"], each["outcome"], each["reason"]) for each in report["decisions"]}
+    decided = {
+        (decision["policy"], decision["outcome"], decision["reason"]) for decision in report["decisions"]
+    }
     assert decided == {("mine.py", "set", "two are enough"), ("mine.py", "set", "larger ones")}
-    turned = {one["knob"]: one["to"] for each in report["decisions"] for one in each["changes"]}
+    turned = {one["knob"]: one["to"] for decision in report["decisions"] for one in decision["changes"]}
     assert turned["workers"] == "2" and set(turned) == {"workers", "size"}
     done = subprocess.run(
         [trimtab, "replay", str(watched.directory), "--json"], capture_output=True, text=True, check=True
     )
-    engines = {each["file"]: each for each in json.loads(done.stdout)}
+    engines = {load["file"]: load for load in json.loads(done.stdout)}
     assert engines["snapshots-runtime-1.txt"]["difference"] is None
     assert engines["snapshots-runtime-1.txt"]["decisions"] == len(report["decisions"])

@@ -39,8 +39,8 @@ def members(watched: Any) -> tuple[int, int]:
 def thread_decisions(report: dict[str, Any]) -> list[tuple[int, int]]:
     return [
         (int(change["from"]), int(change["to"]))
-        for each in report["decisions"]
-        for change in each["changes"]
+        for decision in report["decisions"]
+        for change in decision["changes"]
         if change["knob"] == "threads"
     ]
 
@@ -164,10 +164,10 @@ def test_no_more_members_than_cpus(run: Run, compiled: Compiled, compiler: str, 
 @pytest.mark.parametrize("how", ["asks", "believes"])
 def test_beside_others_there_are_fewer_members(run: Run, compiled: Compiled, compiler: str, how: str) -> None:
     def reasons(watched: Any) -> list[str]:
-        return [each["reason"] for each in watched.report()["decisions"]]
+        return [decision["reason"] for decision in watched.report()["decisions"]]
 
     def is_told(watched: Any) -> bool:
-        return any("members wait for a CPU" in each for each in reasons(watched))
+        return any("members wait for a CPU" in reason for reason in reasons(watched))
 
     program, active = compiled(SOURCE, compiler), threads(CPUS, "active")
     with hogs(2 * CPUS):
@@ -188,9 +188,10 @@ def test_the_published_policies_measure_between_regions(
     # More members than CPUs: they cannot all do the same share of the iterations. A barrier is still short where they sleep.
     def decisions(watched: Any) -> list[dict[str, Any]]:
         return [
-            each
-            for each in watched.report()["decisions"]
-            if each["policy"] == policy and any(change["knob"] == "threads" for change in each["changes"])
+            decision
+            for decision in watched.report()["decisions"]
+            if decision["policy"] == policy
+            and any(change["knob"] == "threads" for change in decision["changes"])
         ]
 
     has_iterations = policy.startswith("asat-v1")
@@ -209,7 +210,9 @@ def test_the_published_policies_measure_between_regions(
 
 @pytest.mark.parametrize("policy", [name for name, known in tunables().items() if known])
 def test_tunables_are_those_that_the_library_has(run: Run, compiled: Compiled, policy: str) -> None:
-    named = ",".join(f"{each.name}={each.words[-1] if each.words else 2}" for each in tunables()[policy])
+    named = ",".join(
+        f"{tunable.name}={tunable.words[-1] if tunable.words else 2}" for tunable in tunables()[policy]
+    )
     watched = run(
         compiled(SOURCE), "asks", "0.2", options=("--threads", f"{policy}:{named}"), env=threads(CPUS)
     )
@@ -280,14 +283,14 @@ def test_the_program_switches_fitting_off_and_on(
     cmake = subprocess.run(
         [trimtab, "--cmake-dir"], capture_output=True, text=True, check=True
     ).stdout.strip()
-    header = next(each for each in Path(cmake).parents if (each / "include/trimtab.h").exists())
+    header = next(parent for parent in Path(cmake).parents if (parent / "include/trimtab.h").exists())
     program = compiled(SWITCHING, "gcc", f"-I{header / 'include'}")
     policy = f"{STRICT},flag=off" if begins else STRICT
     watched = run(program, begins, options=("--threads", policy), env=threads(4))
     assert watched.done.returncode == 0, watched.done.stderr
     fewer, off, again = map(int, watched.done.stdout.split())
     assert fewer < off and again < off, watched.done.stdout
-    reasons = [each["reason"] for each in watched.report()["decisions"]]
+    reasons = [decision["reason"] for decision in watched.report()["decisions"]]
     assert "it was switched off: as many as the program asks for" in reasons
 
 
@@ -419,8 +422,8 @@ def test_nobody_is_woken_for_regions_that_are_too_short(
 ) -> None:
     def is_told(watched: Any) -> bool:
         return any(
-            "regions take" in each["reason"] and "trial_ratio" in each["evidence"]
-            for each in watched.report()["decisions"]
+            "regions take" in decision["reason"] and "trial_ratio" in decision["evidence"]
+            for decision in watched.report()["decisions"]
         )
 
     def is_small(watched: Any) -> bool:
@@ -428,7 +431,7 @@ def test_nobody_is_woken_for_regions_that_are_too_short(
         return bool(turned) and turned[-1][1] < CPUS
 
     def lacks_cpus(watched: Any) -> bool:
-        return any("members wait" in each["reason"] for each in watched.report()["decisions"])
+        return any("members wait" in decision["reason"] for decision in watched.report()["decisions"])
 
     program = compiled(SHORT_REGIONS, compiler)
     watched = long_enough(
@@ -450,7 +453,7 @@ def test_nothing_is_tried_with_long_regions(run: Run, compiled: Compiled, compil
         compiled(SHORT_REGIONS, compiler), "long", "2", options=("--threads=fit",), env=threads(CPUS)
     )
     assert watched.done.stdout == "right\n"
-    changes = [change["knob"] for each in watched.report()["decisions"] for change in each["changes"]]
+    changes = [change["knob"] for decision in watched.report()["decisions"] for change in decision["changes"]]
     assert "trial_members" not in changes, "regions of a millisecond are not tried"
 
 
@@ -473,4 +476,4 @@ def test_threads_that_the_runtime_binds_leave_the_program_its_cpus(
     members(bound)
     report = bound.report()
     assert report["cpus_available"] == free.report()["cpus_available"]
-    assert not [each["reason"] for each in report["decisions"] if "may run on" in each["reason"]]
+    assert not [decision["reason"] for decision in report["decisions"] if "may run on" in decision["reason"]]

@@ -71,8 +71,8 @@ def test_the_answer_stays_while_it_searches(
     assert report["steering"]["mode"] == "on"
     # Whatever was tried was kept or undone: at the end nothing is on trial.
     on_trial: dict[str, bool] = {}
-    for each in report["decisions"]:
-        on_trial[each["key"]] = each["outcome"] == "trial"
+    for decision in report["decisions"]:
+        on_trial[decision["key"]] = decision["outcome"] == "trial"
     assert not any(on_trial.values())
 
 
@@ -137,9 +137,9 @@ def test_what_is_poor_is_changed_and_a_frozen_run_has_what_was_found(
     def lasting(watched: Any) -> dict[str, str]:
         return {
             change["knob"]: change["to"]
-            for each in watched.decisions_but_moves()
-            if each["outcome"] in ("kept", "set") and each["key"]
-            for change in each["changes"]
+            for decision in watched.decisions_but_moves()
+            if decision["outcome"] in ("kept", "set") and decision["key"]
+            for change in decision["changes"]
         }
 
     learnt = long_enough(
@@ -152,7 +152,7 @@ def test_what_is_poor_is_changed_and_a_frozen_run_has_what_was_found(
     # Another number of steps is another input, of which nothing is known.
     frozen = run(program, *learnt.done.args[-1:], options=("--frozen", *history), env=threads(2))
     assert lasting(frozen) == found, frozen.done.stderr
-    assert {each["policy"] for each in frozen.decisions_but_moves()} == {"history"}
+    assert {decision["policy"] for decision in frozen.decisions_but_moves()} == {"history"}
     bare = subprocess.run(
         [program, *learnt.done.args[-1:]], capture_output=True, text=True, env=threads(2), check=True
     )
@@ -161,8 +161,10 @@ def test_what_is_poor_is_changed_and_a_frozen_run_has_what_was_found(
 
 def settings_of(watched: Any) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
-    for each in watched.report()["decisions"]:
-        found.setdefault(each["key"], {}).update({change["knob"]: change["to"] for change in each["changes"]})
+    for decision in watched.report()["decisions"]:
+        found.setdefault(decision["key"], {}).update(
+            {change["knob"]: change["to"] for change in decision["changes"]}
+        )
     return found
 
 
@@ -192,11 +194,11 @@ def test_a_frozen_run_has_the_blocks_that_were_found(
     settings = {"partition": "weighted", "partition.costs": "0.500000000/0.250000000"}
     remember(Path(file[1]), program, arguments, key, settings)
     answers = [run(program, *arguments, options=("--frozen", *file), env=threads(2)) for _ in range(2)]
-    for each in answers:
+    for answer in answers:
         # Half of the time at two thirds of the loop: 0.25 / 0.5 iterations, then 0.25 / 1.5.
-        assert each.done.stdout.startswith("0-1000 1000-1500 "), each.done.stdout + each.done.stderr
-        assert each.done.stdout == answers[0].done.stdout, "bit by bit"
-        decided = [(one["outcome"], one["policy"]) for one in each.decisions_but_moves()]
+        assert answer.done.stdout.startswith("0-1000 1000-1500 "), answer.done.stdout + answer.done.stderr
+        assert answer.done.stdout == answers[0].done.stdout, "bit by bit"
+        decided = [(one["outcome"], one["policy"]) for one in answer.decisions_but_moves()]
         assert decided == [("set", "history")]
     unasked = run(program, *arguments, options=file, env=threads(2))
     assert unasked.done.stdout == answers[0].done.stdout

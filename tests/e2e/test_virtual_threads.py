@@ -40,7 +40,7 @@ def history(tmp_path: Path) -> tuple[str, str]:
 
 
 def functions_of(decisions: list[dict[str, Any]]) -> set[str]:
-    return {each["subject"].split("(")[-1].rstrip(")") for each in decisions}
+    return {decision["subject"].split("(")[-1].rstrip(")") for decision in decisions}
 
 
 @pytest.mark.parametrize("count", [2, 3])
@@ -57,7 +57,9 @@ def test_every_iteration_runs_once_whatever_is_turned(
     )
     assert (watched.done.returncode, watched.done.stdout) == (0, "right\n"), watched.done.stderr
     report = watched.report()
-    turned = {(change["knob"], change["to"]) for each in report["decisions"] for change in each["changes"]}
+    turned = {
+        (change["knob"], change["to"]) for decision in report["decisions"] for change in decision["changes"]
+    }
     assert {knob for knob, _ in turned} == {"blocks"}
     assert functions_of(report["decisions"]) <= FIT
     told = " ".join(each["why"] for each in report["unavailable"] if each["what"] == "virtual threads")
@@ -120,7 +122,7 @@ def test_workloads_are_right_whatever_is_turned(
     more: tuple[str, ...],
 ) -> None:
     def turned(watched: Any) -> list[dict[str, str]]:
-        return [change for each in watched.report()["decisions"] for change in each["changes"]]
+        return [change for decision in watched.report()["decisions"] for change in decision["changes"]]
 
     program, options = workload(f"{name}-gcc"), ("--tune=shuffle", "--virtual-threads", *history)
     watched = long_enough(
@@ -179,5 +181,5 @@ def test_what_is_kept_is_used_again(
     kept = [change["to"] for each in found if each["outcome"] == "kept" for change in each["changes"]]
     again = run(program, *size, "20", options=("--frozen", *known), env=threads(2))
     assert ", right, " in again.done.stdout
-    replayed = [change["to"] for each in again.decisions_but_moves() for change in each["changes"]]
+    replayed = [change["to"] for decision in again.decisions_but_moves() for change in decision["changes"]]
     assert replayed == kept[-1:]

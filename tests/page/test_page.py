@@ -109,7 +109,7 @@ def test_page_of_a_task_runtime(show: Callable[..., Browser], width: int, tmp_pa
     browser.settle()
     assert browser.complaints() == []
     sections = browser.run("[...document.querySelectorAll('section')].map(each => each.id)")
-    assert sections == ["workers" if each == "regions" else each for each in OF_SAMPLES]
+    assert sections == ["workers" if sample == "regions" else sample for sample in OF_SAMPLES]
     links = browser.run("[...document.querySelectorAll('nav .links a')].map(each => each.textContent)")
     assert "Workers" in links and "Regions" not in links
     bars = browser.run("[...document.querySelectorAll('#workers .bar')].map(each => each.ariaLabel)")
@@ -147,7 +147,7 @@ def test_a_policy_keeps_markup_that_got_in_from_running(show: Callable[..., Brow
     )
     browser.settle()
     assert browser.run("document.title") == "flow \u2013 trimtab"
-    assert any("Content Security Policy" in each for each in browser.complaints())
+    assert any("Content Security Policy" in complaint for complaint in browser.complaints())
 
 
 def test_hundreds_of_lanes_and_a_thousand_regions(show: Callable[..., Browser], tmp_path: Path) -> None:

@@ -222,7 +222,7 @@ def _expected(loop: Loop) -> tuple[Any, ...]:
 def check_objective(program: Program, row: Pattern, compiler: str) -> None:
     """What the tuner took for a loop's time is what the program's clock says; loops without a knob are not measured."""
     measured = {each.trip: each for each in program.measured() if each.function == row.name}
-    tuned = {each.iterations for each in row.loops_of(compiler) if each.is_tuned}
+    tuned = {loop.iterations for loop in row.loops_of(compiler) if loop.is_tuned}
     assert set(measured) == tuned, f"measured {set(measured)}, expected {tuned}"
     assert all(len(each.seconds) >= LEAST_MEASUREMENTS for each in measured.values()), measured
     for trip in tuned:

@@ -335,7 +335,7 @@ def _another_process(of: Mutated, path: Path, chance: random.Random) -> None:
     new = of.run / name
     if not os.path.lexists(new):
         of.note(new)
-        process = next((each.parent for each in of._files if each.parent != of.run), None)
+        process = next((file.parent for file in of._files if file.parent != of.run), None)
         if process is None or chance.random() < 0.2:
             new.symlink_to("/etc")
         else:
@@ -353,7 +353,7 @@ def _another_process(of: Mutated, path: Path, chance: random.Random) -> None:
 
 def _hostile_name(of: Mutated, path: Path, chance: random.Random) -> None:
     """A text in names.tt or a header that a terminal, a page or a table would obey."""
-    names = next((each for each in of._files if each.name == "names.tt"), path)
+    names = next((file for file in of._files if file.name == "names.tt"), path)
     content = of.content(names)
     text = chance.choice(HOSTILE_TEXTS).encode("utf-8", "surrogatepass")[:200] + b"\0"
     made = chance.choice((module(1, "x"), subject(1), counter(1, "a", "b"), knob(1, 1, "k"), policy(1, "p")))
@@ -370,7 +370,7 @@ def _hostile_name(of: Mutated, path: Path, chance: random.Random) -> None:
 
 def _hostile_json(of: Mutated, path: Path, chance: random.Random) -> None:
     """A value, a key, or the text of a run.json."""
-    info = chance.choice([each for each in of._files if each.name == "run.json"])
+    info = chance.choice([file for file in of._files if file.name == "run.json"])
     try:
         parsed = json.loads(of._contents[info])
     except ValueError:

@@ -320,7 +320,7 @@ def _write_records(path: Path, kind: FileKind, records: list[bytes]) -> None:
 def write_run(directory: Path, *processes: ProcessFiles, info: dict[str, Any] | None = None) -> Path:
     """A whole run directory."""
     directory.mkdir(parents=True, exist_ok=True)
-    wall = max((each.wall for each in processes), default=1.0)
+    wall = max((process.wall for process in processes), default=1.0)
     (directory / "run.json").write_text(
         json.dumps(
             {
@@ -336,8 +336,8 @@ def write_run(directory: Path, *processes: ProcessFiles, info: dict[str, Any] | 
             }
         )
     )
-    for each in processes:
-        each.write(directory)
+    for process in processes:
+        process.write(directory)
     return directory
 
 

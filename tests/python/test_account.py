@@ -66,12 +66,12 @@ def test_imbalanced_region_in_half_the_time(tmp_path: Path) -> None:
     assert (region["name"], region["calls"], region["threads"]) == ("loop", 1, 4)
     assert region["imbalance"] == pytest.approx(5 / 3)
     assert [lane["work_s"] for lane in region["lanes"]] == pytest.approx([5, 3, 2, 2])
-    imbalance = next(each for each in report["findings"] if each["cause"] == "imbalance")
+    imbalance = next(finding for finding in report["findings"] if finding["cause"] == "imbalance")
     assert imbalance["gain_s"] == pytest.approx(2.0)
-    serial = next(each for each in report["findings"] if each["cause"] == "serial part")
+    serial = next(finding for finding in report["findings"] if finding["cause"] == "serial part")
     assert serial["gain_s"] == pytest.approx(5 * 3 / 4)
-    assert [each["gain_s"] for each in report["findings"]] == sorted(
-        (each["gain_s"] for each in report["findings"]), reverse=True
+    assert [finding["gain_s"] for finding in report["findings"]] == sorted(
+        (finding["gain_s"] for finding in report["findings"]), reverse=True
     )
 
 
@@ -91,7 +91,7 @@ def test_imbalance_is_not_what_waits_for_a_cpu_explain(
     # The slowest lanes of all calls worked for 5 s together, 2 s longer than the mean.
     lanes = lanes_of(4, rows=team_of(1, 5.0, work, calls=10, slowest=5.0), run_s=9.0, delay_s=delay_s)
     report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=5.0))
-    gains = [each["gain_s"] for each in report["findings"] if each["cause"] == "imbalance"]
+    gains = [finding["gain_s"] for finding in report["findings"] if finding["cause"] == "imbalance"]
     assert gains == ([] if gain_s is None else [pytest.approx(gain_s)])
 
 
@@ -99,7 +99,7 @@ def test_cores_without_a_lane_are_serial_and_not_waiting(tmp_path: Path) -> None
     lanes = lanes_of(2, rows=team_of(1, 10.0, [10.0, 10.0]), run_s=10.0)
     report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0))
     check(report, work=0.5, serial=0.5)
-    assert "fewer threads than CPUs" in [each["cause"] for each in report["findings"]]
+    assert "fewer threads than CPUs" in [finding["cause"] for finding in report["findings"]]
 
 
 def test_arrival_is_its_own_share(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_nested_teams_that_are_more_than_the_cpus_are_no_other_program(tmp_path:
         tmp_path, ProcessFiles(lanes, [subject(1), subject(2, parent=1)], parallel=10.0, cpus=2.0)
     )
     assert report["threads"] == 2
-    causes = [each["cause"] for each in report["findings"]]
+    causes = [finding["cause"] for finding in report["findings"]]
     assert "CPU contention" not in causes
     crowded = report["findings"][causes.index("more threads than CPUs")]
     assert "4.0 threads at a time" in crowded["evidence"] and "OMP_MAX_ACTIVE_LEVELS=1" in crowded["action"]
@@ -236,7 +236,7 @@ def test_few_threads_cost_what_cpus_are_without_one(tmp_path: Path, hosts: int, 
     # One or two threads of the program's own, each with teams of one, on two CPUs.
     lanes = [LaneFile(team_of(1, 10.0, [10.0], lanes=[at]), run_s=10.0) for at in range(hosts)]
     report = report_of(tmp_path, ProcessFiles(lanes, [subject(1)], parallel=10.0, cpus=2.0))
-    found = {each["cause"]: each["gain_s"] for each in report["findings"]}
+    found = {finding["cause"]: finding["gain_s"] for finding in report["findings"]}
     assert found.get("fewer threads than CPUs") == (None if gain is None else pytest.approx(gain))
 
 
@@ -248,7 +248,7 @@ def test_chunks_of_one_iteration_cannot_be_smaller(tmp_path: Path, chunk: int, s
         tmp_path,
         ProcessFiles(lanes, [subject(1), subject(2, kind=SubjectKind.LOOP)], parallel=10.0, cpus=2.0),
     )
-    found = {each["cause"]: each["action"] for each in report["findings"]}
+    found = {finding["cause"]: finding["action"] for finding in report["findings"]}
     assert found["imbalance"].startswith(f"make the {smaller} smaller")
 
 
@@ -381,7 +381,7 @@ def test_regions_are_reported_beside_a_process_without_any(tmp_path: Path) -> No
     )
     report = report_of(tmp_path, ProcessFiles(user=100.0, pid=5), worker)
     assert [region["name"] for region in report["regions"]] == ["r"]
-    assert [(each["pid"], each["regions"]) for each in report["processes"]] == [(5, 0), (7, 1)]
+    assert [(process["pid"], process["regions"]) for process in report["processes"]] == [(5, 0), (7, 1)]
 
 
 def test_loop_of_few_iterations_is_told(tmp_path: Path) -> None:
@@ -403,7 +403,7 @@ def test_throttling_by_a_quota_is_told(tmp_path: Path) -> None:
     names = [subject(1), counter(1, "time throttled", "s")]
     process = ProcessFiles(lanes, names, [(10.0, 1, 8.0)], parallel=10.0, cpus=2.0, quota=2.0)
     report = report_of(tmp_path, process)
-    assert [each["cause"] for each in report["findings"]] == ["throttled by the quota"]
+    assert [finding["cause"] for finding in report["findings"]] == ["throttled by the quota"]
     assert report["findings"][0]["gain_s"] == pytest.approx(4.0)
 
 

@@ -184,9 +184,9 @@ def test_tables_have_the_reports_regions(
 
 def chrome_regions(path: Path) -> dict[str, list[float]]:
     found: dict[str, list[float]] = defaultdict(list)
-    for each in chrome_events(path):
-        if each.get("cat") == "region":
-            found[each["name"].removeprefix("region ")].append(each["dur"] * 1e-6)
+    for slice_event in chrome_events(path):
+        if slice_event.get("cat") == "region":
+            found[slice_event["name"].removeprefix("region ")].append(slice_event["dur"] * 1e-6)
     return found
 
 
@@ -200,8 +200,8 @@ def perfetto_regions(path: Path) -> dict[str, list[float]]:
     found: dict[str, list[float]] = defaultdict(list)
     for packet in trace.packet:
         sequence = packet.trusted_packet_sequence_id
-        for each in packet.interned_data.event_names:
-            names[sequence, "name", each.iid] = each.name
+        for event_name in packet.interned_data.event_names:
+            names[sequence, "name", event_name.iid] = event_name.name
         if packet.HasField("trace_packet_defaults"):
             tracks[sequence] = packet.trace_packet_defaults.track_event_defaults.track_uuid
         if not packet.HasField("track_event"):

@@ -21,7 +21,7 @@ SUM = "0.1 + 0.2 = 0.30000000000000004\n"
 
 def compared(plain: str | list[str], tuned: str, rules: Rules = EXACT) -> Compared:
     texts = [plain] * 3 if isinstance(plain, str) else plain
-    return compare_texts([each.encode() for each in texts], tuned.encode(), rules)
+    return compare_texts([text.encode() for text in texts], tuned.encode(), rules)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def compared(plain: str | list[str], tuned: str, rules: Rules = EXACT) -> Compar
 )
 def test_numbers_in_text(text: str, values: list[float]) -> None:
     pieces, numbers = split(text.encode())
-    found = [value_of(each) for each in numbers]
+    found = [value_of(number) for number in numbers]
     assert len(found) == len(values)
     assert all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(found, values, strict=True)), found
     joined = b"".join(a + b for a, b in zip(pieces, (*numbers, b""), strict=True))

@@ -51,11 +51,11 @@ def test_too_few_runs_say_nothing_of_noise() -> None:
 
 def test_regions_are_matched_by_name_and_sorted_by_change() -> None:
     found = compare(side(10.0, a=1.0, b=5.0, gone=1.0), side(10.0, a=1.5, b=2.0, fresh=1.0))
-    by_name = {each["name"]: each["wall_s"] for each in found["regions"]}
+    by_name = {region["name"]: region["wall_s"] for region in found["regions"]}
     assert by_name["b"]["difference"] == -3.0
     assert (by_name["gone"]["after"], by_name["gone"]["difference"]) == (None, None)
     assert (by_name["fresh"]["before"], by_name["fresh"]["difference"]) == (None, None)
-    assert [each["name"] for each in found["regions"]][2:] == ["b", "a"]
+    assert [region["name"] for region in found["regions"]][2:] == ["b", "a"]
 
 
 def test_runs_without_recording_compare_by_wall_time() -> None:

@@ -25,13 +25,13 @@ def test_every_row_of_the_table_is_read() -> None:
     table = (paths.include_dir() / "trimtab" / "tasks" / "core" / "counter_table.inc").read_text()
     rows = [line for line in table.splitlines() if line.startswith("COUNTER(")]
     assert len(read_counters()) == len(rows) > 20
-    assert all(each.how in ("exact", "estimated") for each in read_counters())
+    assert all(counter.how in ("exact", "estimated") for counter in read_counters())
 
 
 def test_a_pattern_chooses() -> None:
     done = CliRunner().invoke(main, ["counters", "idle", "--json"])
     assert done.exit_code == 0
-    assert [each["path"] for each in json.loads(done.stdout)] == ["/threads/idle-rate"]
+    assert [load["path"] for load in json.loads(done.stdout)] == ["/threads/idle-rate"]
 
 
 def test_nothing_found_is_told() -> None:
@@ -42,8 +42,8 @@ def test_nothing_found_is_told() -> None:
 
 def test_the_documentation_says_the_same() -> None:
     text = (ROOT / "docs" / "reference" / "counters.md").read_text()
-    for each in read_counters():
-        assert f"| `{each.path}` | {each.unit} | {each.how} | {each.meaning} |" in text
+    for counter in read_counters():
+        assert f"| `{counter.path}` | {counter.unit} | {counter.how} | {counter.meaning} |" in text
 
 
 def test_option_with_knows_the_probes_of_the_library() -> None:

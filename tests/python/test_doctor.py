@@ -304,7 +304,7 @@ def test_the_command() -> None:
     told = json.loads(done.stdout)
     assert told["observes"] is True
     assert {"what": "observation", "status": "ok"}.items() <= told["checks"][0].items()
-    assert any(each["kind"] == "libgomp" for each in told["runtimes"])
+    assert any(runtime["kind"] == "libgomp" for runtime in told["runtimes"])
     text = CliRunner().invoke(main, ["doctor"])
     assert text.exit_code == 0
     for check in told["checks"]:

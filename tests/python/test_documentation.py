@@ -66,9 +66,9 @@ def test_trimtab_h_is_described_whole() -> None:
     members = set(re.findall(r"\(\*(\w+)\)\(", header)) - {"get"}
     constants = set(re.findall(r"\bTRIMTAB_(?:PROFILE|TRACE|CLOCK_\w+|WORKER_\w+)\b", header))
     assert len(functions) >= 15 and len(members) >= 30 and len(constants) >= 9
-    assert sorted(each for each in functions if f"`{each}(" not in text) == []
-    assert sorted(each for each in members if not re.search(rf"`{each}\b", text)) == []
-    assert sorted(each for each in constants if f"`{each}`" not in text) == []
+    assert sorted(function for function in functions if f"`{function}(" not in text) == []
+    assert sorted(member for member in members if not re.search(rf"`{member}\b", text)) == []
+    assert sorted(constant for constant in constants if f"`{constant}`" not in text) == []
     for cause in re.findall(r"TRIMTAB_CAUSE_(\w+)", header):
         assert cause in text
 

@@ -91,8 +91,8 @@ def two_processes(directory: Path) -> Path:
     patch(later, head + layout.offset_of(layout.PROCESS_HEADER, "mono_ns_0"), struct.pack("<Q", 10 * 10**9))
     other_lane = run / "200-0" / "lane-0001.events"
     patch(other_lane, head + layout.offset_of(layout.LANE_HEADER, "tid"), struct.pack("<I", 200))
-    of_sample = layout.HEADER_BYTES + layout.offset_of(layout.SAMPLE, "lane")
-    patch(run / "100-0" / "counters.tt", of_sample, struct.pack("<I", 1))
+    sample = layout.HEADER_BYTES + layout.offset_of(layout.SAMPLE, "lane")
+    patch(run / "100-0" / "counters.tt", sample, struct.pack("<I", 1))
     # Lane 1: on CPU 3, preempted, on CPU 4, waits; a record is lost; on CPU 5 until it ends.
     switches = [
         event(100, EventKind.SWITCH_IN, 0xFFFFFFFF, a=3, b=1),
@@ -117,7 +117,7 @@ def patch(path: Path, at: int, content: bytes) -> None:
 
 def exported(run: Path, to: str, path: Path) -> Path:
     done = export(open_run(run), to, path)
-    assert all(each.exists() for each in done.files)
+    assert all(file.exists() for file in done.files)
     assert not list(path.parent.glob(".*.part"))
     return path
 
@@ -180,10 +180,10 @@ class Tracks:
         name = event.name or self._names[sequence, "event_names", event.name_iid]
         category = "".join(self._names[sequence, "event_categories", iid] for iid in event.category_iids)
         self.figures[name] = {
-            self._names[sequence, "debug_annotation_names", each.name_iid]: (
-                each.int_value if each.HasField("int_value") else each.uint_value
+            self._names[sequence, "debug_annotation_names", annotation.name_iid]: (
+                annotation.int_value if annotation.HasField("int_value") else annotation.uint_value
             )
-            for each in event.debug_annotations
+            for annotation in event.debug_annotations
         }
         shown = f"{name} {self.figures[name].get('task', '')}".strip()
         self.leaving |= dict.fromkeys(event.flow_ids, shown)
@@ -229,13 +229,17 @@ def test_perfetto_shows_what_was_recorded(tmp_path: Path) -> None:
     assert tracks.figures["loop l, dynamic"] == {"iterations": 10}
     assert tracks.instants[:2] == [("thread begins", 1000), ("creates task täsk", 2201)]
     assert tracks.counters["load"] == [(1_000_000, 0.5), (2_000_000, -1.25)]
-    processes = [each.process for each in tracks.descriptors.values() if each.HasField("process")]
-    assert [(each.pid, list(each.cmdline)) for each in processes] == [
+    processes = [
+        descriptor.process for descriptor in tracks.descriptors.values() if descriptor.HasField("process")
+    ]
+    assert [(process.pid, list(process.cmdline)) for process in processes] == [
         (100, ["./app", "-x"]),
         (200, ["./app", "-x"]),
     ]
-    threads = [each.thread for each in tracks.descriptors.values() if each.HasField("thread")]
-    assert [(each.pid, each.tid) for each in threads] == [(100, 100), (100, 101)]
+    threads = [
+        descriptor.thread for descriptor in tracks.descriptors.values() if descriptor.HasField("thread")
+    ]
+    assert [(thread.pid, thread.tid) for thread in threads] == [(100, 100), (100, 101)]
 
 
 ARROWS = {
@@ -273,11 +277,13 @@ def test_two_processes_in_perfetto(tmp_path: Path) -> None:
     ]
     assert set(tracks.slices["lane 1: worker, CPU"]) == ON_CPU
     threads = [
-        (each.thread.pid, each.thread.tid) for each in tracks.descriptors.values() if each.HasField("thread")
+        (descriptor.thread.pid, descriptor.thread.tid)
+        for descriptor in tracks.descriptors.values()
+        if descriptor.HasField("thread")
     ]
     assert len(set(threads)) == 4 and threads[2] == (200, 200) and threads[3] != (200, 200)
     lane = next(uuid for uuid, each in tracks.descriptors.items() if each.thread.tid == 101)
-    (counter,) = (each for each in tracks.descriptors.values() if each.HasField("counter"))
+    (counter,) = (descriptor for descriptor in tracks.descriptors.values() if descriptor.HasField("counter"))
     assert (counter.parent_uuid, counter.counter.unit_name, counter.name) == (lane, "s", "run delay")
     assert tracks.counters["run delay"] == [(1_000_000, 0.5)]
 
@@ -305,7 +311,9 @@ def test_a_part_whose_begin_was_lost_has_no_figures_of_its_end(tmp_path: Path) -
     run = write_run(tmp_path / "run", ProcessFiles([LaneFile([], events)], [subject(REGION, name="r")]))
     tracks = Tracks(perfetto_trace(exported(run, "perfetto", tmp_path / "t")))
     assert tracks.figures == {"r": {}}
-    (part,) = (each for each in chrome_events(exported(run, "chrome", tmp_path / "c")) if each["ph"] == "X")
+    (part,) = (
+        event for event in chrome_events(exported(run, "chrome", tmp_path / "c")) if event["ph"] == "X"
+    )
     assert "args" not in part
 
 
@@ -556,4 +564,4 @@ def test_processes_of_several_hosts_with_one_pid_have_numbers_of_their_own(
     first, second = traces_of(run)
     numbers = numbers_of([first, second, *[first] * count])
     assert numbers[:2] == [100, 100 + (1 << 22)]
-    assert len(set(numbers)) == count + 2 and all(0 <= each < 1 << 31 for each in numbers)
+    assert len(set(numbers)) == count + 2 and all(0 <= number < 1 << 31 for number in numbers)

@@ -17,7 +17,7 @@ End = tuple[int, int]
 
 
 def arrows(path: Path, *lanes: list[bytes]) -> Arrows:
-    files = ProcessFiles([LaneFile(events=each) for each in lanes], [subject(5, SubjectKind.TASK, "t")])
+    files = ProcessFiles([LaneFile(events=lane) for lane in lanes], [subject(5, SubjectKind.TASK, "t")])
     return arrows_of(open_run(write_run(path / "run", files)).processes[0])
 
 

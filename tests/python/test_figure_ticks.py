@@ -18,8 +18,8 @@ def labels(x: list[float], y: list[float], log_x: bool, log_y: bool) -> tuple[li
     axes = drawn.axes[0]
     found = []
     for axis, ends in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
-        shown = [each for each in axis.get_major_ticks() if ends[0] <= each.get_loc() <= ends[1]]
-        assert not any(each.label1.get_text() for each in axis.get_minor_ticks())
+        shown = [tick for tick in axis.get_major_ticks() if ends[0] <= tick.get_loc() <= ends[1]]
+        assert not any(tick.label1.get_text() for tick in axis.get_minor_ticks())
         found.append([each.label1.get_text() for each in shown])
     return found[0], found[1]
 

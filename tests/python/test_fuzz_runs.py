@@ -135,7 +135,7 @@ def listed(run: Path, scratch: Path) -> None:
     link.symlink_to(run)
     done = CliRunner().invoke(list_runs, [str(scratch / "all"), "--json"])
     assert done.exit_code == 0, done.output
-    names = [Path(each["run"]).name for each in json.loads(done.stdout)]
+    names = [Path(load["run"]).name for load in json.loads(done.stdout)]
     assert {"good-1", "good-2"} <= set(names)
     shown(done.output)
     done = CliRunner().invoke(list_runs, [str(scratch / "all")])
@@ -161,7 +161,7 @@ LOOKS: list[tuple[Callable[[Path, Path], None], int]] = [
 @pytest.mark.timeout(0 if LONG else 900)
 @pytest.mark.usefixtures("bounded")
 def test_a_result_or_an_error_that_names_the_file(tmp_path: Path) -> None:
-    runs = [Mutated(each) for each in bases(tmp_path / "bases")]
+    runs = [Mutated(base) for base in bases(tmp_path / "bases")]
     good = ProcessFiles([LaneFile(team_of(1, 1.0, [1.0]))], [subject(1)], parallel=1.0)
     for name in ("good-1", "good-2"):
         write_run(tmp_path / "all" / name, good)

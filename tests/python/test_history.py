@@ -252,10 +252,10 @@ def test_many_that_remember_at_once_lose_nothing(history: History) -> None:
             failed.append(error)
 
     threads = [threading.Thread(target=remember, args=(number,)) for number in range(4)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     # One that had to wait too long says so; none is lost in silence.
     assert len(history.entries()) >= 20 - 5 * len(failed)
 

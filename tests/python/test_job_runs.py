@@ -74,7 +74,7 @@ def test_a_job_ended_as_its_ranks_did(run: Path) -> None:
     assert [each["rank"] for each in info["ranks"]] == [0, 1, 2, 3]
     assert [each["ended"]["wall_s"] for each in info["ranks"]] == [2.5, 3.0, 3.25, 1.0]
     assert info["hosts"] == ["node1.cluster"] and info["unavailable"] == []
-    assert [each.rank for each in open_run(run).processes] == [0, 1, 2, 3]
+    assert [process.rank for process in open_run(run).processes] == [0, 1, 2, 3]
     assert build(open_run(run))["complete"]
 
 
@@ -86,7 +86,7 @@ def test_a_job_failed_as_the_rank_that_failed_first(run: Path) -> None:
     a_rank(run, 3, "node1", ended(4.1, 3.0, None, "SIGKILL"), 103)
     info = read_info(run)
     assert (info["ended"]["code"], info["ended"]["signal"]) == (7, None)
-    codes = [(each["ended"]["code"], each["ended"]["signal"]) for each in info["ranks"]]
+    codes = [(rank["ended"]["code"], rank["ended"]["signal"]) for rank in info["ranks"]]
     assert codes == [(None, "SIGTERM"), (0, None), (7, None), (None, "SIGKILL")]
 
 
@@ -94,7 +94,7 @@ def test_processes_of_several_hosts_may_have_the_same_number(run: Path) -> None:
     for rank, host in enumerate(("node1", "node-2", "node1", "node1")):
         a_rank(run, rank, host, ended(3.0, 2.0), 100 if rank < 2 else 98 + rank)
     found = open_run(run)
-    assert [(each.rank, each.host, each.pid, each.image) for each in found.processes] == [
+    assert [(process.rank, process.host, process.pid, process.image) for process in found.processes] == [
         (0, "node1.cluster", 100, 0),
         (1, "node-2.cluster", 100, 0),
         (2, "node1.cluster", 100, 0),
@@ -166,7 +166,7 @@ def test_folders_that_are_no_ranks_are_passed_over(run: Path, tmp_path: Path) ->
     for name in ("rank-00", "rank-x", "rank-99999999999", "rank-"):
         (run / name).mkdir()
     (run / "rank-2").write_text("a file")
-    assert [each["rank"] for each in read_info(run)["ranks"]] == [0]
+    assert [rank["rank"] for rank in read_info(run)["ranks"]] == [0]
     assert len(open_run(run).processes) == 1
 
 

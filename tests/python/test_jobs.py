@@ -42,7 +42,9 @@ def test_the_library_reads_the_same_variables() -> None:
     text = (ROOT / "rooms/session/src/options.hpp").read_text()
     table = text.partition("rank_table[] = {")[2].partition("};")[0]
     written = re.findall(r'\{"(\w+)", "(\w+)", "(\w*)"\}', table)
-    assert written == [(each.rank, each.size, each.required) for each in RANK_VARIABLES]
+    assert written == [
+        (rank_variable.rank, rank_variable.size, rank_variable.required) for rank_variable in RANK_VARIABLES
+    ]
 
 
 @pytest.mark.parametrize(

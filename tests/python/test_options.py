@@ -43,9 +43,9 @@ def _names(table: str) -> list[str]:
 
 
 def test_every_default_is_allowed() -> None:
-    for each in VARIABLES:
-        default = option(each).default
-        assert default == "" or option(each).problem(default) is None, each
+    for variable in VARIABLES:
+        default = option(variable).default
+        assert default == "" or option(variable).problem(default) is None, variable
 
 
 def values_to_try(of: options.Option) -> list[str]:
@@ -71,22 +71,22 @@ def values_to_try(of: options.Option) -> list[str]:
     tried += [
         *of.words,
         ",".join(of.words),
-        *(f"{each}x" for each in of.words),
-        *(f"{each}:" for each in of.words),
+        *(f"{word}x" for word in of.words),
+        *(f"{word}:" for word in of.words),
     ]
     tried += [
         "a/b.py",
         ".py",
         "mine.pyc",
-        *(f"{each}," for each in of.words),
-        *(f",{each}" for each in of.words),
+        *(f"{word}," for word in of.words),
+        *(f",{word}" for word in of.words),
     ]
     return tried
 
 
 def test_the_command_allows_what_the_library_allows() -> None:
     # What a selection may be is checked by the command alone; the library reports words that it does not know.
-    names = [each for each in VARIABLES if option(each).kind != "selection"]
+    names = [variable for variable in VARIABLES if option(variable).kind != "selection"]
     cases = [(each, value) for each in names for value in values_to_try(option(each)) if "\n" not in value]
     lines = "".join(f"{name}={value}\n" for name, value in cases)
     done = subprocess.run([PROGRAM, "check"], input=lines, capture_output=True, text=True, check=True)

@@ -222,7 +222,7 @@ def test_process_without_a_clock_is_left_out_and_named(tmp_path: Path) -> None:
     clockless[88:4096] = bytes(4096 - 88)
     (tmp_path / "101-0" / "process.tt").write_bytes(clockless)
     report = build(open_run(tmp_path))
-    assert [each["pid"] for each in report["processes"]] == [100]
+    assert [process["pid"] for process in report["processes"]] == [100]
     (told,) = [each for each in report["unavailable"] if each["what"] == "process 101-0"]
     assert "process.tt: byte 112: expected ns_per_tick from 0.001 to 1e+06, found 0" in told["why"]
 

@@ -130,6 +130,6 @@ def test_figures_over_time_of_the_busiest_processes_only_where_there_are_too_man
 ) -> None:
     monkeypatch.setattr(html, "_MOST_PROCESSES", 1)
     told = json.loads(data_of(page(typed(samples.two_ranks()))))
-    assert [each["timeline"] is not None for each in told["processes"]] == [True, False, False]
-    assert {each["process"] for each in told["counters"]} == {"7-0"}
-    assert {each["process"] for each in told["lanes"]} == {"7-0", "9-0"}
+    assert [process["timeline"] is not None for process in told["processes"]] == [True, False, False]
+    assert {counter["process"] for counter in told["counters"]} == {"7-0"}
+    assert {lane["process"] for lane in told["lanes"]} == {"7-0", "9-0"}

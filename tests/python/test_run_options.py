@@ -76,15 +76,20 @@ def test_page_that_cannot_be_written_is_named_as_the_user_did(tmp_path: Path) ->
 
 def test_every_option_is_in_a_page() -> None:
     context = click.Context(main)
-    found = [main.get_command(context, each) for each in main.list_commands(context)]
+    found = [main.get_command(context, command) for command in main.list_commands(context)]
     commands = [main, *(each for each in found if each is not None)]
-    commands += [each for one in found if isinstance(one, click.Group) for each in one.commands.values()]
+    commands += [
+        command for one in found if isinstance(one, click.Group) for command in one.commands.values()
+    ]
     # But for the page that is made from the options.
     pages = [*ROOT.glob("*.md"), *(page for page in ROOT.glob("docs/**/*.md") if page.name != "cli.md")]
     assert len(pages) > 40
     named = "".join(page.read_text() for page in pages)
     options = [
-        each for one in commands for each in one.params if isinstance(each, click.Option) and not each.hidden
+        param
+        for one in commands
+        for param in one.params
+        if isinstance(param, click.Option) and not param.hidden
     ]
     assert len(options) > 50
     for option in options:

@@ -130,15 +130,15 @@ def test_what_is_referred_to_is_there() -> None:
             SCHEMA.stored(field.element) in ("char", *["u16", "u32", "u64", "i64", "f64"])
             for field in record.fields
         )
-    kinds = [each for each in SCHEMA.by_name["event_kind"].values if isinstance(each, EventKind)]
-    assert {"schedule", "wait_kind", "wait_cause", "worker_state"} <= {each.arg for each in kinds} & stored
+    kinds = [value for value in SCHEMA.by_name["event_kind"].values if isinstance(value, EventKind)]
+    assert {"schedule", "wait_kind", "wait_cause", "worker_state"} <= {kind.arg for kind in kinds} & stored
 
 
 def test_python_has_the_numbers_of_the_schema() -> None:
-    for each in SCHEMA.enumerations:
-        if each.type:
-            found = {value.name.lower(): int(value) for value in getattr(enumerations, each.python)}
-            assert found == {value.name: value.number for value in each.values}
+    for enumeration in SCHEMA.enumerations:
+        if enumeration.type:
+            found = {value.name.lower(): int(value) for value in getattr(enumerations, enumeration.python)}
+            assert found == {value.name: value.number for value in enumeration.values}
     assert enumerations.SHARE_LABELS["starved"] == "no task ready"
 
 

@@ -52,7 +52,9 @@ def test_the_page_shows_the_results_that_are_kept() -> None:
 def test_the_kept_results_are_of_the_recorded_surfaces() -> None:
     cases = [case for case in kept()["cases"] if case["is_recorded"]]
     assert kept()["recorded_on"] == lines_of("machine")
-    assert [case["surface"] for case in cases] == lines_of("surface") == [each.name for each in SURFACES]
+    assert (
+        [case["surface"] for case in cases] == lines_of("surface") == [surface.name for surface in SURFACES]
+    )
     assert sum(case["points"] for case in cases) == len(lines_of("point"))
 
 
@@ -80,7 +82,7 @@ def swept(folder: Path, surface: Surface, left_out: tuple[Any, ...] = ()) -> Swe
             if tuple(configuration[knob] for knob in surface.knobs) == left_out:
                 continue
             median = 100 * float(configuration[surface.knobs[0]]) * (0.8 + 0.1 * sample)
-            metrics = {f"step_q{each:02}_us": median * (0.5 + each / 100) for each in PERCENTS}
+            metrics = {f"step_q{percent:02}_us": median * (0.5 + percent / 100) for percent in PERCENTS}
             results.append(
                 Record(
                     configuration=configuration,
@@ -135,9 +137,9 @@ def test_a_point_that_was_not_measured_is_told(tmp_path: Path) -> None:
 
 
 def test_all_that_is_swept_is_of_a_surface() -> None:
-    for file in {each.file for each in SURFACES}:
+    for file in {surface.file for surface in SURFACES}:
         chosen = configurations(load(ROOT / "docs/experiments" / file))
-        mine = [each for each in SURFACES if each.file == file]
+        mine = [surface for surface in SURFACES if surface.file == file]
         for configuration in chosen:
             assert sum(each.at.items() <= configuration.items() for each in mine) == 1
 

@@ -57,7 +57,7 @@ def test_targets() -> None:
 
 def test_a_run_that_takes_minutes_counts_in_all_rounds_time() -> None:
     stuck = _case("stuck", 0.1, bare=[1.0] * 6 + [54.0], tuned=[1.0] * 6 + [0.0])
-    cells = [each.strip() for each in steering_targets({"cases": [stuck]}).splitlines()[2].split("|")]
+    cells = [word.strip() for word in steering_targets({"cases": [stuck]}).splitlines()[2].split("|")]
     assert cells[2:4] == ["1.00 (1.00-1.00)", "0.10"]
 
 

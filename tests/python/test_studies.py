@@ -50,7 +50,7 @@ def test_the_short_variant_has_all_that_the_study_compares(study: Study) -> None
     chosen = configurations(short)
     assert 0 < len(chosen) * short.samples < len(configurations(whole)) * whole.samples
     for factor in whole.factors:
-        if all(isinstance(each, str) for each in factor.values):
+        if all(isinstance(value, str) for value in factor.values):
             assert {each[factor.name] for each in chosen} == set(factor.values)
     smoke = load(file, study.smoke, variant=SHORT)
     assert 0 < len(configurations(smoke)) < len(chosen)
@@ -218,7 +218,7 @@ def test_tables_of_a_sweep_that_was_stopped(tmp_path: Path) -> None:
     assert cells(threads_job(results)) == [["beside a serial job", "spin", "2 k", "", one, "", "", one]]
     assert cells(threads_copies(results)) == []
     assert "21 of 40 runs" in study_run(results)
-    files = [each["file"].removeprefix("study-threads-") for each in results["figures"]]
+    files = [figure["file"].removeprefix("study-threads-") for figure in results["figures"]]
     assert files == ["alone.png", "serial.png", "job.png", "", "copies-active.png", ""]
     assert "*Beside load that changes*: not available." in study_figures(results)
 
@@ -234,7 +234,7 @@ def test_the_page_shows_the_results_that_are_kept(study: Study) -> None:
         return
     results = json.loads(suite.kept.read_text(encoding="utf-8"))
     assert docs.filled(text, results, suite.blocks) == text
-    for each in results["figures"]:
-        if each["file"]:
-            assert 0 < (ROOT / "docs/studies/figures" / each["file"]).stat().st_size < MOST_BYTES
+    for figure in results["figures"]:
+        if figure["file"]:
+            assert 0 < (ROOT / "docs/studies/figures" / figure["file"]).stat().st_size < MOST_BYTES
     assert len({key_of(each["configuration"]) for each in results["cases"]}) == len(results["cases"])

@@ -66,7 +66,7 @@ def test_configurations_and_conditions(tmp_path: Path) -> None:
         '[[skip]]\nmode = "b"\ngrain = {above = 2}\n[[where]]\ngrain = {at_least = "least"}\n[[where]]\nmode = "b"\n'
         "[fixed]\nleast = 4",
     )
-    found = [tuple(each.values()) for each in configurations(load(path))]
+    found = [tuple(configuration.values()) for configuration in configurations(load(path))]
     assert found == [(1, "b"), (2, "b"), (4, "a"), (8, "a")]
     nothing = write(tmp_path, '[[skip]]\nmode = ["a", "b"]')
     with pytest.raises(ExperimentError, match="expected a configuration that stays, found none of 8"):

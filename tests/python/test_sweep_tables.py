@@ -130,7 +130,7 @@ def test_files(swept: Swept) -> None:
     assert "misses" not in row, "what no run has is no column of zeros"
     with (swept.directory / "runs.csv").open() as stream:
         runs = list(csv.DictReader(stream))
-    assert [each["counts"] for each in runs] == ["true"] * 18 + ["false"] * 2
+    assert [run["counts"] for run in runs] == ["true"] * 18 + ["false"] * 2
     with (swept.directory / "best.csv").open() as stream:
         (first, _) = csv.DictReader(stream)
     assert list(first) == [

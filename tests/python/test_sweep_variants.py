@@ -23,7 +23,11 @@ def test_a_variant_is_a_smaller_experiment(tmp_path: Path) -> None:
     whole, short = load(file), load(file, variant="short")
     assert whole.samples == 3 and len(configurations(whole)) == 8
     assert short.samples == 2 and short.name == "tiny-short"
-    assert [tuple(each.values()) for each in configurations(short)] == [(1, "a"), (1, "b"), (8, "a")]
+    assert [tuple(configuration.values()) for configuration in configurations(short)] == [
+        (1, "a"),
+        (1, "b"),
+        (8, "a"),
+    ]
     # What is given besides comes last.
     assert len(configurations(load(file, {"grain": 1}, variant="short"))) == 2
 

@@ -68,9 +68,10 @@ def outlined(program: Path) -> dict[str, int]:
         table = ELFFile(stream).get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
         return {
-            user_function(each.name): each["st_value"]
-            for each in table.iter_symbols()
-            if ("omp_fn" in each.name or each.name.endswith("omp_outlined")) and each["st_size"]
+            user_function(symbol_entry.name): symbol_entry["st_value"]
+            for symbol_entry in table.iter_symbols()
+            if ("omp_fn" in symbol_entry.name or symbol_entry.name.endswith("omp_outlined"))
+            and symbol_entry["st_size"]
         }
 
 
@@ -135,7 +136,9 @@ def test_a_task_that_begins_in_our_header_has_the_users_line(
     with program.open("rb") as stream:
         table = ELFFile(stream).get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
-        offset = next(each["st_value"] for each in table.iter_symbols() if "run_it" in each.name)
+        offset = next(
+            symbol_entry["st_value"] for symbol_entry in table.iter_symbols() if "run_it" in symbol_entry.name
+        )
     process = process_of(tmp_path, program, {"task": offset})
     with Symbols() as symbols:
         place = symbols.place(process, process.subjects[1])

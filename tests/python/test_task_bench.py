@@ -98,11 +98,11 @@ def test_what_is_not_available_is_not_zero() -> None:
 
 def test_smoke_run_has_every_case() -> None:
     def names(is_smoke: bool) -> list[tuple[str, int]]:
-        return [(each.name, each.workers) for each in task_cases(is_smoke, 3, 2)]
+        return [(task_case.name, task_case.workers) for task_case in task_cases(is_smoke, 3, 2)]
 
     assert names(True) == names(False)
     assert len(set(names(False))) == len(names(False))
-    assert {each.workers for each in task_cases(False, 3, 1)} == {1}
+    assert {task_case.workers for task_case in task_cases(False, 3, 1)} == {1}
 
 
 def test_page_shows_the_kept_results() -> None:

@@ -99,7 +99,7 @@ def test_cpus_that_two_processes_share_count_once(tmp_path: Path) -> None:
     report = report_of(tmp_path, *parts)
     check(report, work=1.0)
     assert (report["capacity_s"], report["observed_s"]) == (20.0, 10.0)
-    assert [each["efficiency"] for each in report["processes"]] == [0.5, 0.5]
+    assert [process["efficiency"] for process in report["processes"]] == [0.5, 0.5]
 
 
 def test_a_cpu_that_another_process_of_the_job_had_is_not_lost(tmp_path: Path) -> None:
@@ -111,7 +111,9 @@ def test_a_cpu_that_another_process_of_the_job_had_is_not_lost(tmp_path: Path) -
 
     report = report_of(tmp_path, crowded(1), crowded(2))
     check(report, work=1.0)
-    assert [each["time"]["run_delay"] for each in report["processes"]] == pytest.approx([0.5, 0.5], abs=1e-6)
+    assert [process["time"]["run_delay"] for process in report["processes"]] == pytest.approx(
+        [0.5, 0.5], abs=1e-6
+    )
     assert report["findings"] == [], "nothing is lost, so no other program is to blame"
 
 
@@ -191,7 +193,10 @@ def test_two_hosts_have_the_cpus_of_both(tmp_path: Path) -> None:
     check(report, work=0.75, barrier_wait=0.25)
     assert (report["capacity_s"], report["observed_s"], report["cpus_available"]) == (40.0, 10.0, 4.0)
     assert report["threads"] == 4
-    told = [(each["host"], each["rank"], each["size"], each["begin_s"]) for each in report["processes"]]
+    told = [
+        (process["host"], process["rank"], process["size"], process["begin_s"])
+        for process in report["processes"]
+    ]
     assert told == [("a", 0, 2, 0.0), ("b", 1, 2, 0.0)]
     assert "rank 1 of 2 on b (process 1-1)" in verdict_of(report)
 
@@ -202,7 +207,10 @@ def test_a_shell_is_listed_and_has_no_part_in_the_shares(tmp_path: Path) -> None
     assert report["time"] == alone["time"]
     for key in ("observed_s", "cpus_available", "threads", "findings", "timeline"):
         assert report[key] == alone[key], key
-    assert [(each["pid"], each["takes_part"]) for each in report["processes"]] == [(1, False), (2, True)]
+    assert [(process["pid"], process["takes_part"]) for process in report["processes"]] == [
+        (1, False),
+        (2, True),
+    ]
     assert report["processes"][0]["time"] is None
     assert verdict_of(report).splitlines()[1:3] == verdict_of(alone).splitlines()[1:3]
     assert "process" not in verdict_of(report)
@@ -211,12 +219,12 @@ def test_a_shell_is_listed_and_has_no_part_in_the_shares(tmp_path: Path) -> None
 def test_a_shell_with_a_short_life_has_no_part_either(tmp_path: Path) -> None:
     shell = ProcessFiles(pid=1, wall=0.05, user=0.004, cpus=2.0)
     report = report_of(tmp_path, shell, program(2, [0.04, 0.04], wall=0.04))
-    assert [each["takes_part"] for each in report["processes"]] == [False, True]
+    assert [process["takes_part"] for process in report["processes"]] == [False, True]
 
 
 def test_where_all_do_nothing_all_take_part(tmp_path: Path) -> None:
     report = report_of(tmp_path, idle(1), idle(2))
-    assert [each["takes_part"] for each in report["processes"]] == [True, True]
+    assert [process["takes_part"] for process in report["processes"]] == [True, True]
     assert sum(report["time"].values()) == pytest.approx(1.0)
 
 
@@ -272,7 +280,7 @@ def test_shares_are_never_negative_and_sum_to_one(
     shares = report["time"]
     assert all(value >= 0 for value in shares.values())
     assert sum(shares.values()) == pytest.approx(1.0, abs=1e-9)
-    own = sum(each["cpus_available"] * each["wall_s"] for each in report["processes"])
+    own = sum(process["cpus_available"] * process["wall_s"] for process in report["processes"])
     assert report["capacity_s"] <= own + 1e-6
     json.dumps(report, allow_nan=False)
     verdict_of(report)
@@ -335,7 +343,7 @@ def test_the_same_place_in_two_processes_is_one_region_with_its_spread(tmp_path:
     assert (region["calls"], region["threads"], region["wall_s"]) == (3, 2, 30.0)
     assert region["spread"]["work_s"] == {"least": 14.0, "median": 18.0, "most": 20.0}
     assert region["spread"]["wait_s"] == {"least": 0.0, "median": 2.0, "most": 6.0}
-    assert [(each["process"], each["work_s"]) for each in region["processes"]] == [
+    assert [(process["process"], process["work_s"]) for process in region["processes"]] == [
         ("1-0", 20.0),
         ("2-0", 14.0),
         ("3-0", 18.0),
@@ -352,14 +360,14 @@ def test_places_of_different_builds_are_different_regions(tmp_path: Path) -> Non
     other = program(2, [10.0, 10.0])
     other.names = [module(1, "/app", "cd34"), subject(1, offset=0x40, where=1)]
     report = report_of(tmp_path, program(1, [10.0, 10.0]), other)
-    assert [len(each["processes"]) for each in report["regions"]] == [1, 1]
+    assert [len(region["processes"]) for region in report["regions"]] == [1, 1]
 
 
 def test_two_regions_of_one_name_in_one_process_stay_two(tmp_path: Path) -> None:
     lanes = [LaneFile([*team_of(1, 1.0, [1.0]), *team_of(2, 2.0, [2.0])])]
     names = [subject(1, name="r"), subject(2, name="r")]
     report = report_of(tmp_path, *(ProcessFiles(lanes, names, pid=pid) for pid in (1, 2)))
-    assert [each["wall_s"] for each in report["regions"]] == [4.0, 2.0]
+    assert [region["wall_s"] for region in report["regions"]] == [4.0, 2.0]
 
 
 def test_loops_waits_locks_and_durations_are_added_up(tmp_path: Path) -> None:
@@ -401,7 +409,7 @@ def test_tasks_and_scopes_are_added_up(tmp_path: Path) -> None:
     assert (kind["mean_s"], kind["longest_s"], kind["processes"]) == (1.0, 1.0, ["1-0", "2-0"])
     (scope,) = report["scopes"]
     assert (scope["count"], scope["total_s"], scope["mean_s"]) == (4, 2.0, 0.5)
-    assert [(each["process"], each["tasks"]) for each in report["workers"]] == [("1-0", 4), ("2-0", 2)]
+    assert [(worker["process"], worker["tasks"]) for worker in report["workers"]] == [("1-0", 4), ("2-0", 2)]
 
 
 # Findings
@@ -412,7 +420,7 @@ def test_findings_say_which_process_they_are_about(tmp_path: Path) -> None:
     report = report_of(
         tmp_path, program(1, [10.0, 2.0], names=cpus[0]), program(2, [10.0, 10.0], names=cpus[1])
     )
-    imbalance = next(each for each in report["findings"] if each["cause"] == "imbalance")
+    imbalance = next(finding for finding in report["findings"] if finding["cause"] == "imbalance")
     assert imbalance["processes"] == ["1-0"]
     assert imbalance["evidence"].startswith("process 1 (app): the slowest thread works 1.67 times")
     assert imbalance["gain_s"] == pytest.approx(4.0)
@@ -423,7 +431,7 @@ def test_one_cause_at_one_place_is_one_finding(tmp_path: Path, begin: float, gai
     masks = [[fact("cpus", "0-1")], [fact("cpus", "2-3")]]
     first = program(1, [10.0, 2.0], names=masks[0])
     report = report_of(tmp_path, first, program(2, [10.0, 6.0], names=masks[1], begin=begin))
-    (imbalance,) = [each for each in report["findings"] if each["cause"] == "imbalance"]
+    (imbalance,) = [finding for finding in report["findings"] if finding["cause"] == "imbalance"]
     assert imbalance["evidence"].startswith("in 2 of 2 processes, most in process 1 (app): ")
     assert imbalance["processes"] == ["1-0", "2-0"]
     assert imbalance["gain_s"] == pytest.approx(gain)
@@ -446,7 +454,7 @@ def test_processes_of_one_program_with_unequal_work(tmp_path: Path) -> None:
 
 def test_more_threads_is_no_advice_where_the_others_use_the_cpus(tmp_path: Path) -> None:
     alone = report_of(tmp_path / "alone", program(1, [10.0, 10.0], cpus=4.0))
-    assert "fewer threads than CPUs" in [each["cause"] for each in alone["findings"]]
+    assert "fewer threads than CPUs" in [finding["cause"] for finding in alone["findings"]]
     both = report_of(tmp_path, *(program(pid, [10.0, 10.0], cpus=4.0) for pid in (1, 2)))
     check(both, work=1.0)
     assert both["findings"] == []
@@ -463,7 +471,7 @@ def test_lanes_counters_and_decisions_carry_their_process(tmp_path: Path) -> Non
         return made
 
     report = report_of(tmp_path, steered(1, 9.0, 0.0), steered(2, 1.0, 5.0))
-    assert [(each["process"], each["lane"]) for each in report["lanes"]] == [
+    assert [(lane["process"], lane["lane"]) for lane in report["lanes"]] == [
         ("1-0", 0),
         ("1-0", 1),
         ("2-0", 0),
@@ -483,7 +491,7 @@ def test_timelines_are_there_for_each_process_and_for_all(tmp_path: Path) -> Non
         return made
 
     report = report_of(tmp_path, busy(1, 0.0), busy(2, 10.0))
-    own = [each["timeline"] for each in report["processes"]]
+    own = [process["timeline"] for process in report["processes"]]
     for line in (*own, report["timeline"]):
         assert line["source"] == "all events"
     assert [sum(line["series"][0]["lanes"]) * line["dt_s"] for line in own] == pytest.approx([4, 4], abs=1e-2)
@@ -502,7 +510,7 @@ def test_the_launchers_clock_says_nothing_of_other_hosts(tmp_path: Path) -> None
     ]
     ended = {"mono_ns": 16 * S, "code": 0, "signal": None, "wall_s": 11.0}
     report = report_of(tmp_path, *parts, machine={"hostname": "here"}, ended=ended)
-    assert [each["wall_s"] for each in report["processes"]] == [11.0, 10.0]
+    assert [process["wall_s"] for process in report["processes"]] == [11.0, 10.0]
 
 
 def test_what_is_missing_is_told_once_and_not_of_who_takes_no_part(tmp_path: Path) -> None:
@@ -520,9 +528,12 @@ def test_an_exec_a_fork_and_a_reused_pid_are_processes_of_their_own(tmp_path: Pa
         program(2, [4.0, 4.0], wall=4.0, begin=1.0, forked_from=1),
     ]
     report = report_of(tmp_path, *parts)
-    told = [(each["id"], each["image"], each["forked_from"], each["begin_s"]) for each in report["processes"]]
+    told = [
+        (process["id"], process["image"], process["forked_from"], process["begin_s"])
+        for process in report["processes"]
+    ]
     assert told == [("1-0", 0, None, 0.0), ("1-1", 1, None, 2.0), ("2-0", 0, 1, 1.0)]
-    assert [each["ended"] for each in report["processes"]] == ["exec", "exit", "exit"]
+    assert [process["ended"] for process in report["processes"]] == ["exec", "exit", "exit"]
     assert report["regions"][0]["work_s"] == pytest.approx(18.0)
     assert report["observed_s"] == pytest.approx(5.0)
 
@@ -547,7 +558,7 @@ def test_a_killed_child_counts_until_its_last_sign(tmp_path: Path) -> None:
     report = report_of(tmp_path, program(1, [10.0, 10.0]), killed)
     (region,) = report["regions"]
     assert (region["calls"], region["wall_s"], region["work_s"]) == (2, 13.0, 23.0)
-    assert [each["complete"] for each in report["processes"]] == [True, False]
+    assert [process["complete"] for process in report["processes"]] == [True, False]
 
 
 def test_tables_and_json_say_the_same_of_processes(

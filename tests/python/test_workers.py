@@ -45,7 +45,7 @@ def check(report: dict[str, Any], **expected: float) -> None:
 
 
 def causes(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {each["cause"]: each for each in report["findings"]}
+    return {finding["cause"]: finding for finding in report["findings"]}
 
 
 def two_workers(**second: Any) -> list[LaneFile]:

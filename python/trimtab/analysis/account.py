@@ -174,12 +174,12 @@ def _with_workers(process: Process, lanes: _Lanes, workers: tuple[Worker, ...], 
     forked = regions[regions["in_region"] == NO_SUBJECT]
     work, looking, starved = lanes.work.copy(), lanes.looking.copy(), lanes.starved.copy()
     is_worker = lanes.is_worker.copy()
-    for each in workers:
-        at = index[each.lane]
-        in_regions = float(forked["sum"][forked["about"] == each.lane].sum()) * process.ns_per_tick * 1e-9
-        work[at] += max(each.runs - in_regions, 0.0)
-        looking[at] += each.looks_busy
-        starved[at] += each.starved
+    for worker in workers:
+        at = index[worker.lane]
+        in_regions = float(forked["sum"][forked["about"] == worker.lane].sum()) * process.ns_per_tick * 1e-9
+        work[at] += max(worker.runs - in_regions, 0.0)
+        looking[at] += worker.looks_busy
+        starved[at] += worker.starved
         is_worker[at] = True
     return replace(lanes, work=work, looking=looking, starved=starved, is_worker=is_worker)
 

@@ -57,8 +57,8 @@ def _series(
         source=counter.source,
         is_cumulative=counter.is_cumulative,
         lanes=lanes,
-        t_s=tuple(round(float(each), 9) for each in times),
-        values=tuple(float(each) for each in values),
+        t_s=tuple(round(float(time), 9) for time in times),
+        values=tuple(float(value) for value in values),
     )
 
 

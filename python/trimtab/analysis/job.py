@@ -51,8 +51,8 @@ class Job:
 def job_of(processes: Sequence[ProcessReport]) -> Job:
     """The account of those that did something; of all, if none did."""
     parts = taking_part(processes)
-    lives = tuple(life_of(each) for each in parts)
-    threads = [float(each.threads) for each in parts]
+    lives = tuple(life_of(part) for part in parts)
+    threads = [float(part.threads) for part in parts]
     if len(parts) == 1:
         (only,) = parts
         shares, observed, cpus = only.account.shares, only.account.wall_s, only.account.cpus
@@ -71,7 +71,7 @@ def job_of(processes: Sequence[ProcessReport]) -> Job:
         _shares(total, capacity),
         capacity,
         observed,
-        capacity / observed if observed > 0 else max(each.cpus for each in lives),
+        capacity / observed if observed > 0 else max(life.cpus for life in lives),
         _most_threads(lives, threads),
         tuple(_threads_beside(lives, threads)),
     )
@@ -79,8 +79,8 @@ def job_of(processes: Sequence[ProcessReport]) -> Job:
 
 def taking_part(processes: Sequence[ProcessReport]) -> tuple[ProcessReport, ...]:
     """Those that had regions or workers, or used some CPU time."""
-    total = sum(each.cpu_s for each in processes)
-    found = tuple(each for each in processes if _does_something(each, total))
+    total = sum(process.cpu_s for process in processes)
+    found = tuple(process for process in processes if _does_something(process, total))
     return found or tuple(processes)
 
 
@@ -132,7 +132,7 @@ def _seconds_of_group(parts: Sequence[ProcessReport], lives: Sequence[Life], roo
     then what waited in regions. A CPU that a process lacked and another of the job had is not lost: only the rest of the run
     delay counts. What is then left of the CPUs had no thread or worker of the job.
     """
-    own = [_seconds(each) for each in parts]
+    own = [_seconds(part) for part in parts]
     total = {name: sum(each[name] for each in own) for name in SHARES}
     if len(parts) == 1 or sum(total.values()) <= room:
         return {**total, "unattributed": room - sum(total[name] for name in SHARES if name != "unattributed")}

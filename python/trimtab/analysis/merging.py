@@ -56,32 +56,32 @@ def _merged_region(regions: Sequence[Region]) -> Region:
     if len(regions) == 1:
         return regions[0]
     most = max(regions, key=lambda each: each.wall_s)
-    parts = [part for each in regions for part in each.processes]
+    parts = [part for region in regions for part in region.processes]
     sums = _sums(regions, _SUMMED)
     mean = sums["mean_work_s"]
     return replace(
         most,
         **sums,
-        threads=max(each.threads for each in regions),
-        nested=all(each.nested for each in regions),
+        threads=max(region.threads for region in regions),
+        nested=all(region.nested for region in regions),
         imbalance=sums["critical_path_s"] / mean if mean else None,
-        constructs=tuple(sorted({construct for each in regions for construct in each.constructs})),
+        constructs=tuple(sorted({construct for region in regions for construct in region.constructs})),
         loops=_merged_loops(regions),
-        waits=_summed_by_name(each.waits for each in regions),
-        lanes=tuple(lane for each in regions for lane in each.lanes),
-        histogram=_merged_histogram([each.histogram for each in regions]),
+        waits=_summed_by_name(region.waits for region in regions),
+        lanes=tuple(lane for region in regions for lane in region.lanes),
+        histogram=_merged_histogram([region.histogram for region in regions]),
         processes=tuple(parts),
         spread=spread_of(parts),
     )
 
 
 def _sums(entries: Sequence[object], names: Iterable[str]) -> dict[str, Any]:
-    return {name: sum(getattr(each, name) for each in entries) for name in names}
+    return {name: sum(getattr(entry, name) for entry in entries) for name in names}
 
 
 def _merged_loops(regions: Sequence[Region]) -> tuple[Loop, ...]:
     found: dict[tuple[str, str | None], list[Loop]] = {}
-    for loop in (loop for each in regions for loop in each.loops):
+    for loop in (loop for region in regions for loop in region.loops):
         found.setdefault((loop.key, loop.schedule), []).append(loop)
     return tuple(replace(same[0], **_sums(same, _LOOP_SUMS)) for same in found.values())
 
@@ -112,11 +112,11 @@ def _merged_histogram(parts: Sequence[tuple[Bucket, ...]]) -> tuple[Bucket, ...]
 def _merged_task(tasks: Sequence[TaskKind]) -> TaskKind:
     if len(tasks) == 1:
         return tasks[0]
-    lengths = [each.longest_s for each in tasks if each.longest_s is not None]
+    lengths = [task.longest_s for task in tasks if task.longest_s is not None]
     return replace(
         _merged_tally(tasks),
         longest_s=max(lengths, default=None),
-        includes_inner=any(each.includes_inner for each in tasks),
+        includes_inner=any(task.includes_inner for task in tasks),
         **_sums(tasks, ("created", "suspended", "suspended_s")),
     )
 
@@ -125,12 +125,12 @@ def _merged_tally(entries: Sequence[_Tally]) -> _Tally:
     """Counts and times; the mean is over those whose time is known."""
     if len(entries) == 1:
         return entries[0]
-    known = [(each.total_s, each.count) for each in entries if each.total_s is not None]
+    known = [(entry.total_s, entry.count) for entry in entries if entry.total_s is not None]
     total, count = sum(total for total, _ in known), sum(count for _, count in known)
     return replace(
         entries[0],
         **_sums(entries, ("count", "timed")),
         total_s=total if known else None,
         mean_s=total / count if count else None,
-        processes=tuple(process for each in entries for process in each.processes),
+        processes=tuple(process for entry in entries for process in entry.processes),
     )

@@ -25,11 +25,11 @@ def unavailable(
     found = [*_of_run(run), *(_changed(path) for path in changed)]
     found += _without_regions(job, found)
     mode = (run.info.get("steering") or {}).get("mode")
-    for each in job.parts:
-        found += [*_two_runtimes(each.process), *without_knob(each.process, each.places, mode)]
+    for part in job.parts:
+        found += [*_two_runtimes(part.process), *without_knob(part.process, part.places, mode)]
     reported = set[Unavailable]()
     result: list[Unavailable] = []
-    for missing in (found, *(_of_process(each, job) for each in processes)):
+    for missing in (found, *(_of_process(process, job) for process in processes)):
         result += [each for each in missing if each not in reported]
         reported |= set(missing)
     return tuple(result)
@@ -67,9 +67,9 @@ def _of_process(each: ProcessReport, job: Job) -> list[Unavailable]:
 
 def _without_regions(job: Job, found: Sequence[Unavailable]) -> Iterator[Unavailable]:
     """Why there is nothing of OpenMP and no task, where nothing else says it."""
-    reported = [*found, *(missing for each in job.parts for missing in each.process.unavailable)]
+    reported = [*found, *(missing for part in job.parts for missing in part.process.unavailable)]
     is_reported = any(each.kind is Missing.REGIONS for each in reported)
-    if is_reported or any(each.regions or each.workers for each in job.parts):
+    if is_reported or any(part.regions or part.workers for part in job.parts):
         return
     yield Unavailable(
         _REGIONS,

@@ -193,10 +193,10 @@ def _team_wait_s(teams: Records, s: float) -> float:
 def spread_of(parts: list[RegionPart]) -> RegionSpread:
     """The least, the median and the greatest of each figure over the processes."""
     return RegionSpread(
-        calls=_spread([each.calls for each in parts]),
-        wall_s=_spread([each.wall_s for each in parts]),
-        work_s=_spread([each.work_s for each in parts]),
-        wait_s=_spread([each.wait_s for each in parts]),
+        calls=_spread([part.calls for part in parts]),
+        wall_s=_spread([part.wall_s for part in parts]),
+        work_s=_spread([part.work_s for part in parts]),
+        wait_s=_spread([part.wait_s for part in parts]),
     )
 
 
@@ -222,16 +222,16 @@ def _loop_table(rows: _Rows, loops: list[_LoopSums], calls: int, mine: Records) 
     forkers = rows.forkers[int(mine["subject"][0])]
     return tuple(
         Loop(
-            key=rows.keys[each.subject],
-            name=rows.places[each.subject][0],
-            schedule=SCHEDULES.get(each.schedule),
-            chunk=each.chunk_size or None,
-            iterations=each.trip_count,
-            executed=each.iterations,
-            chunks=each.chunks,
-            executions=each.executions_of_teams(calls, members, forkers),
+            key=rows.keys[loop.subject],
+            name=rows.places[loop.subject][0],
+            schedule=SCHEDULES.get(loop.schedule),
+            chunk=loop.chunk_size or None,
+            iterations=loop.trip_count,
+            executed=loop.iterations,
+            chunks=loop.chunks,
+            executions=loop.executions_of_teams(calls, members, forkers),
         )
-        for each in loops
+        for loop in loops
     )
 
 

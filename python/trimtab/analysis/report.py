@@ -39,19 +39,24 @@ def build(run: Run) -> Report:
     """The report of `run`, over all of its processes."""
     traces = traces_of(run)
     with Symbols(run.directory) as symbols:
-        processes = [process_report(each, symbols) for each in traces]
+        processes = [process_report(trace, symbols) for trace in traces]
         changed = sorted(symbols.changed)
     return _of_processes(run, processes, changed) if processes else _of_launcher(run)
 
 
 def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterable[str]) -> Report:
     job = job_of(processes)
-    timelines = {each.id: timeline(each.process, each.trace.span.wall_s, each.places) for each in processes}
+    timelines = {
+        process.id: timeline(process.process, process.trace.span.wall_s, process.places)
+        for process in processes
+    }
     wall = _ended(run).get("wall_s")
     return Report(
         **_head(run),
-        hosts=tuple(dict.fromkeys(each.trace.host for each in processes if each.trace.host is not None)),
-        processes=tuple(_process(each, job, timelines[each.id]) for each in processes),
+        hosts=tuple(
+            dict.fromkeys(process.trace.host for process in processes if process.trace.host is not None)
+        ),
+        processes=tuple(_process(process, job, timelines[process.id]) for process in processes),
         wall_s=job.observed_s if wall is None else wall,
         observed_s=job.observed_s,
         capacity_s=job.capacity_s,
@@ -59,9 +64,9 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         threads=job.threads,
         efficiency=job.shares["work"],
         time=job.shares,
-        regions=tuple(merge_regions(each.regions for each in job.parts)),
-        tasks=tuple(merge_tasks(each.tasks for each in job.parts)),
-        scopes=tuple(merge_scopes(each.scopes for each in job.parts)),
+        regions=tuple(merge_regions(part.regions for part in job.parts)),
+        tasks=tuple(merge_tasks(part.tasks for part in job.parts)),
+        scopes=tuple(merge_scopes(part.scopes for part in job.parts)),
         os=system_of(processes),
         overhead=overhead_of(processes, job),
         unavailable=unavailable(run, processes, job, changed),
@@ -111,7 +116,7 @@ def _ended(run: Run) -> dict[str, Any]:
 
 def _head(run: Run) -> dict[str, Any]:
     ended = _ended(run)
-    first = next((each.command for each in run.processes if each.command), ())
+    first = next((process.command for process in run.processes if process.command), ())
     return {
         "trimtab": trimtab.__version__,
         "program": run.info.get("program") or (first[0] if first else ""),
@@ -133,7 +138,7 @@ def _steering(info: dict[str, Any] | None) -> Steering | None:
     return Steering(
         mode=info.get("mode"),
         known_settings=info.get("known_settings") or 0,
-        start_values=tuple(StartValue(each["name"], each["value"], each["reason"]) for each in starts),
+        start_values=tuple(StartValue(start["name"], start["value"], start["reason"]) for start in starts),
         threads=info.get("threads"),
         virtual_threads=info.get("virtual_threads"),
     )
@@ -143,14 +148,14 @@ def _of_all(
     processes: Sequence[ProcessReport], table_of: Callable[[ProcessReport], Iterable[_Entry]]
 ) -> tuple[_Entry, ...]:
     """What is of one process by nature: a list for all of them, each entry with its process."""
-    return tuple(entry for each in processes for entry in table_of(each))
+    return tuple(entry for process in processes for entry in table_of(process))
 
 
 def _decisions(processes: Sequence[ProcessReport]) -> tuple[Decision, ...]:
     made = _of_all(processes, lambda each: decisions(each.process, each.id, each.places))
     if len(processes) < 2:
         return made
-    begins = {each.id: each.trace.begin_s for each in processes}
+    begins = {process.id: process.trace.begin_s for process in processes}
     return tuple(sorted(made, key=lambda decision: begins[decision.process] + decision.time_s))
 
 

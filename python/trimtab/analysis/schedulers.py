@@ -27,7 +27,7 @@ def schedulers(process: Process, process_id: str) -> list[Scheduler]:
                 now=now,
                 advised=advised or None,
                 reason=reason,
-                others=tuple(each for each in facts.get(f"schedulers {key}", "").split(",") if each),
+                others=tuple(word for word in facts.get(f"schedulers {key}", "").split(",") if word),
             )
         )
     return found

@@ -15,15 +15,15 @@ from trimtab.model.report import LaneSummary, Overhead, System
 
 def system_of(processes: Sequence[ProcessReport]) -> System:
     """Sums over the processes; the memory is that of the largest."""
-    heads = [each.process.header for each in processes]
-    lanes = [lane for each in processes for lane in each.process.lanes]
+    heads = [process.process.header for process in processes]
+    lanes = [lane for process in processes for lane in process.process.lanes]
     return System(
         run_delay_s=sum(lane.header["run_delay_ns"] for lane in lanes) * 1e-9 if lanes else None,
         switches_voluntary=sum(int(head["voluntary_switches"]) for head in heads),
         switches_involuntary=sum(int(head["involuntary_switches"]) for head in heads),
-        preemptions=_sum_of_known(_preemptions(each.process) for each in processes),
+        preemptions=_sum_of_known(_preemptions(process.process) for process in processes),
         migrations=_sum_of_known(known(lane.header["migrations"]) for lane in lanes),
-        cpu_s=sum(each.cpu_s for each in processes),
+        cpu_s=sum(process.cpu_s for process in processes),
         max_rss_kb=max(int(head["max_rss_kb"]) for head in heads),
     )
 
@@ -43,13 +43,13 @@ def system_by_launcher(usage: Mapping[str, Any]) -> System:
 
 def overhead_of(processes: Sequence[ProcessReport], job: Job) -> Overhead:
     """Sums over the processes, and their share of the core time."""
-    total = sum(each.own_cost.total_s for each in processes)
-    lanes = [lane for each in processes for lane in each.process.lanes]
+    total = sum(process.own_cost.total_s for process in processes)
+    lanes = [lane for process in processes for lane in process.process.lanes]
     return Overhead(
         share=min(total / job.capacity_s, 1.0) if job.capacity_s else 0.0,
         seconds=total,
-        setup_s=sum(each.own_cost.setup_s for each in processes),
-        sampler_s=sum(each.own_cost.sampler_s for each in processes),
+        setup_s=sum(process.own_cost.setup_s for process in processes),
+        sampler_s=sum(process.own_cost.sampler_s for process in processes),
         events=sum(lane.events_written for lane in lanes),
         dropped=sum(lane.events_dropped + lane.rows_dropped for lane in lanes),
     )

@@ -68,8 +68,8 @@ def task_findings(
 
 def mean_task_s(tasks: Sequence[TaskKind], workers: Sequence[Worker]) -> float | None:
     """Time in which workers ran tasks by task, seconds; None without any."""
-    count = sum(each.count for each in tasks)
-    return sum(each.runs for each in workers) / count if count else None
+    count = sum(task.count for task in tasks)
+    return sum(worker.runs for worker in workers) / count if count else None
 
 
 def _lost_s(account: Account) -> float:
@@ -97,10 +97,10 @@ def too_small(
     mean = mean_task_s(tasks, workers)
     if not mean or mean > _SMALL_TASK_S:
         return []
-    count = sum(each.count for each in tasks)
-    looking = sum(each.looks_busy for each in workers)
-    handling = max(min(count * _TASK_S, sum(each.runs for each in workers)), beside_tasks_s(process))
-    share = (looking + handling) / sum(each.runs + each.looks_busy for each in workers)
+    count = sum(task.count for task in tasks)
+    looking = sum(worker.looks_busy for worker in workers)
+    handling = max(min(count * _TASK_S, sum(worker.runs for worker in workers)), beside_tasks_s(process))
+    share = (looking + handling) / sum(worker.runs + worker.looks_busy for worker in workers)
     if share < _LEAST_OVERHEAD:
         return []
     return [
@@ -120,12 +120,12 @@ def _starved(
     account: Account, tasks: Sequence[TaskKind], workers: Sequence[Worker], explained_s: float
 ) -> list[Finding]:
     """gain = core time without a ready task / workers at a time - the gains of causes that explain it."""
-    starved = sum(each.starved for each in workers)
+    starved = sum(worker.starved for worker in workers)
     lost = _lost_s(account)
     if len(workers) < 2 or lost <= 0:
         return []
-    busy = sum(each.runs for each in workers) / account.parallel_s
-    count = sum(each.count for each in tasks)
+    busy = sum(worker.runs for worker in workers) / account.parallel_s
+    count = sum(task.count for task in tasks)
     if 0 < count < 8 * len(workers):
         action = f"divide the work into more tasks than the {count} it has: {8 * len(workers)} and more"
     else:
@@ -152,8 +152,8 @@ def _one_producer(process: Process, account: Account, workers: Sequence[Worker])
     """
     rows = [lane.rows[lane.rows["what"] == METRICS["task"]] for lane in process.lanes]
     made = np.array([float(mine["x"][:, TaskFields.CREATED].sum(dtype=float)) for mine in rows])
-    lost = sum(each.looks_busy for each in workers) + _lost_s(account)
-    life = sum(each.life for each in workers)
+    lost = sum(worker.looks_busy for worker in workers) + _lost_s(account)
+    life = sum(worker.life for worker in workers)
     if len(workers) < 2 or made.sum() < _LEAST_TASKS or lost < _LEAST_LOST * life:
         return []
     most = int(np.argmax(made))
@@ -178,20 +178,20 @@ def _one_producer(process: Process, account: Account, workers: Sequence[Worker])
 
 def _making_s(process: Process, account: Account, lane: Lane, workers: Sequence[Worker]) -> float:
     """What a lane was busy with besides running the tasks of which there are many, seconds."""
-    runs = [each.runs for each in workers if each.lane == lane.id]
+    runs = [worker.runs for worker in workers if worker.lane == lane.id]
     busy = sum(runs) if runs else float(lane.header["run_ns"]) * 1e-9
     return min(busy - ran_s(process, lane, _LEAST_TASKS), account.parallel_s)
 
 
 def _chain(account: Account, tasks: Sequence[TaskKind], workers: Sequence[Worker]) -> list[Finding]:
     """gain = core time without a ready task / workers at a time."""
-    count = sum(each.count for each in tasks)
-    inside = sum((each.total_s or 0.0) for each in tasks if not each.includes_inner)
+    count = sum(task.count for task in tasks)
+    inside = sum((task.total_s or 0.0) for task in tasks if not task.includes_inner)
     lost = _lost_s(account)
-    life = sum(each.life for each in workers)
+    life = sum(worker.life for worker in workers)
     if len(workers) < 2 or count < 8 * len(workers) or lost < _LEAST_LOST * life:
         return []
-    at_a_time = sum(each.runs for each in workers) / account.parallel_s if account.parallel_s > 0 else 0.0
+    at_a_time = sum(worker.runs for worker in workers) / account.parallel_s if account.parallel_s > 0 else 0.0
     # Tasks fill the time, one after the other.
     if at_a_time > _IN_A_ROW or inside < account.parallel_s / 2:
         return []
@@ -211,7 +211,7 @@ def _chain(account: Account, tasks: Sequence[TaskKind], workers: Sequence[Worker
 def _long_task(account: Account, tasks: Sequence[TaskKind], workers: Sequence[Worker]) -> list[Finding]:
     """gain = min(core time without a ready task / workers at a time, longest task * (1 - 1 / workers))."""
     known = [
-        (each.longest_s, each) for each in tasks if each.longest_s is not None and not each.includes_inner
+        (task.longest_s, task) for task in tasks if task.longest_s is not None and not task.includes_inner
     ]
     lost = _lost_s(account)
     if not known or len(workers) < 2 or lost <= 0:
@@ -241,7 +241,7 @@ def _suspended(
     cause = max(found, key=lambda each: found[each][1])
     count, total = found[cause]
     # Some task waits for the end of all others in every program: that says nothing.
-    if cause in _NATURAL and count < _MANY_WAIT * sum(each.count for each in tasks):
+    if cause in _NATURAL and count < _MANY_WAIT * sum(task.count for task in tasks):
         return []
     return [
         finding(
@@ -286,7 +286,7 @@ def _few_workers(account: Account, workers: Sequence[Worker]) -> list[Finding]:
 
 def _other_policy(process: Process, account: Account, workers: Sequence[Worker]) -> list[Finding]:
     """What the steering of a runtime advises; gain at most: looking for work and core time without a ready task."""
-    lost = sum(each.looks_busy for each in workers) + _lost_s(account)
+    lost = sum(worker.looks_busy for worker in workers) + _lost_s(account)
     found = []
     for key, value in process.facts.items():
         option, colon, reason = value.partition(": ")

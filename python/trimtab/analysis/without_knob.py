@@ -35,7 +35,7 @@ def without_knob(process: Process, places: Places, mode: str | None) -> list[Una
 def _regions_with_knobs(process: Process) -> set[int]:
     with_knobs = {knob.subject for knob in process.knobs.values()}
     inside = {int(row["in_region"]) for row in rows_of(process, "loop") if int(row["subject"]) in with_knobs}
-    return inside | {each for each in with_knobs if each is not None}
+    return inside | {knob_case for knob_case in with_knobs if knob_case is not None}
 
 
 def _why(process: Process, region: int, rows: Any) -> tuple[str, str]:

@@ -103,20 +103,20 @@ def worker_table(process: Process, process_id: str, places: Places) -> list[Work
     return [
         WorkerSummary(
             process=process_id,
-            lane=each.lane,
-            name=names[each.lane],
-            runtime=each.runtime,
-            worker=each.number,
-            work_s=each.runs,
-            looking_s=each.looks - each.looks_vain,
-            starved_s=each.starved,
-            idle_s=each.idle + each.looks_vain - each.starved,
-            capped_s=each.capped,
-            parks=each.parks,
-            tasks=int(counts[each.lane]["count"].sum()),
-            created=int(counts[each.lane]["x"][:, TaskFields.CREATED].sum()),
+            lane=worker.lane,
+            name=names[worker.lane],
+            runtime=worker.runtime,
+            worker=worker.number,
+            work_s=worker.runs,
+            looking_s=worker.looks - worker.looks_vain,
+            starved_s=worker.starved,
+            idle_s=worker.idle + worker.looks_vain - worker.starved,
+            capped_s=worker.capped,
+            parks=worker.parks,
+            tasks=int(counts[worker.lane]["count"].sum()),
+            created=int(counts[worker.lane]["x"][:, TaskFields.CREATED].sum()),
         )
-        for each in sorted(
+        for worker in sorted(
             workers_of(process, places), key=lambda each: (each.runtime, each.number, each.lane)
         )
     ]
@@ -241,5 +241,5 @@ def beside_tasks_s(process: Process) -> float:
     mean = rows["sum"] / np.maximum(timed, 1)
     spread = (rows["histogram"] * (middle[None, :] - mean[:, None]) ** 2).sum(axis=1) / np.maximum(timed, 1)
     error = np.sqrt((spread * rows["count"].astype(float) ** 2 / np.maximum(timed, 1))[sampled].sum())
-    runs = sum(each.runs for each in workers_of(process))
+    runs = sum(worker.runs for worker in workers_of(process))
     return max(runs - (estimate + 2 * float(error)) * process.ns_per_tick * 1e-9, 0.0)

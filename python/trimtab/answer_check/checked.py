@@ -28,7 +28,7 @@ class Checked:
     @property
     def is_same(self) -> bool:
         """Nothing differs but what differs by itself."""
-        return all(each.compared.verdict != DIFFERS for each in self.items)
+        return all(item.compared.verdict != DIFFERS for item in self.items)
 
     def as_json(self) -> dict[str, Any]:
         """All that is told."""
@@ -43,10 +43,10 @@ class Checked:
                 "runs": len(self.tuned),
                 "wall_s": _median(self.tuned),
                 "recorded": len(changes),
-                "kept": sum(each.kept for each in changes),
-                "tried": sum(each.tried for each in changes),
+                "kept": sum(change.kept for change in changes),
+                "tried": sum(change.tried for change in changes),
             },
-            "items": [each.as_json() for each in self.items],
+            "items": [item.as_json() for item in self.items],
             "notes": self._notes(),
         }
 
@@ -56,7 +56,7 @@ class Checked:
 
 
 def _median(runs: list[Ran]) -> float:
-    return statistics.median(each.wall_s for each in runs)
+    return statistics.median(run.wall_s for run in runs)
 
 
 def check(options: Options, rules: Rules, folder: Path, tell: Callable[[str, int, int], None]) -> Checked:

@@ -102,8 +102,8 @@ def spread_of(values: Sequence[float], rules: Rules) -> Spread:
     >>> spread_of([0.25, 0.31], Rules()), spread_of([2.0, 2.0], Rules())
     (Spread(is_free=True, rounding=0.0), Spread(is_free=False, rounding=0.0))
     """
-    if any(math.isnan(each) for each in values):
-        return Spread(is_free=not all(math.isnan(each) for each in values))
+    if any(math.isnan(value) for value in values):
+        return Spread(is_free=not all(math.isnan(value) for value in values))
     apart = gap(min(values), max(values))
     if not rules.is_exact and rules.accepts(apart):
         return STABLE

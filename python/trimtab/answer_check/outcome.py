@@ -47,7 +47,7 @@ class Item:
             "differing_runs": self.differing,
             "tuned_runs": self.runs,
             "differences": found.differences,
-            "places": [vars(each) for each in found.places],
+            "places": [vars(place) for place in found.places],
             "by_itself": found.by_itself,
             "first_by_itself": found.first_by_itself,
             "is_unchecked": found.is_unchecked,
@@ -159,7 +159,7 @@ def _is_text(path: Path) -> bool:
 
 def _sizes(paths: Sequence[Path | None]) -> str:
     """How much there is, from the least to the most."""
-    sizes = sorted({each.stat().st_size for each in paths if each is not None})
+    sizes = sorted({path.stat().st_size for path in paths if path is not None})
     if not sizes:
         return "not written"
     text = f"{sizes[0]} bytes" if len(sizes) == 1 else f"{sizes[0]} .. {sizes[-1]} bytes"

@@ -40,7 +40,7 @@ class Outputs:
         self._folder = folder / "before"
         self._folders = set(self._folders_now())
         self._originals: dict[str, Path] = {}
-        self._unseen = {each.path for each in patterns}
+        self._unseen = {pattern.path for pattern in patterns}
 
     def __enter__(self) -> Outputs:
         for number, name in enumerate(self._files_now(self._patterns)):
@@ -65,7 +65,7 @@ class Outputs:
 
     def collect(self, into: Path) -> dict[str, Written]:
         """What the run that is over has left, by name; for the next one all is as at first."""
-        self._unseen -= {each.path for each in self._patterns if self._files_now([each])}
+        self._unseen -= {pattern.path for pattern in self._patterns if self._files_now([pattern])}
         found = {}
         # Links first: what they lead to may be among what is moved away.
         for name, kind in sorted(

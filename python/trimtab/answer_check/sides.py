@@ -89,8 +89,10 @@ def run_tuned(options: Options, outputs: Outputs, into: Path, plain: Ran) -> Ran
 
 def changes_of(recorded: Run) -> Changes:
     """Of all processes of a run."""
-    outcomes = [each.outcome for process in recorded.processes for each in decisions(process, "", Places())]
-    return Changes(sum(each in LASTING for each in outcomes), outcomes.count(OUTCOMES[Outcome.TRIAL]))
+    outcomes = [
+        decision.outcome for process in recorded.processes for decision in decisions(process, "", Places())
+    ]
+    return Changes(sum(outcome in LASTING for outcome in outcomes), outcomes.count(OUTCOMES[Outcome.TRIAL]))
 
 
 def _run(argv: Sequence[str], options: Options, outputs: Outputs, into: Path) -> Ran:

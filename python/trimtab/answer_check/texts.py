@@ -141,7 +141,7 @@ class _Reference:
 
     def _varying_hint(self, places: Sequence[Place]) -> str:
         """Lines with a number that plain runs do not agree on, such as a time, are likely to have more of them."""
-        if not {each.number for each in places} <= set(self._varying):
+        if not {place.number for place in places} <= set(self._varying):
             return ""
         return "plain runs differ in such lines, too: more --runs tell whether in this, --ignore REGEX leaves them out"
 

@@ -72,8 +72,10 @@ def check_file(path: Path) -> list[Outlined]:
     if why:
         return [Outlined(path, code.build_id, 0, "all its functions", why)]
     return [
-        Outlined(path, code.build_id, each, code.names.get(each, ""), check_function(code, each))
-        for each in code.candidates()
+        Outlined(
+            path, code.build_id, candidate, code.names.get(candidate, ""), check_function(code, candidate)
+        )
+        for candidate in code.candidates()
     ]
 
 
@@ -88,7 +90,7 @@ def check_program(program: Path, library_path: str = "") -> list[Outlined]:
 
 
 def _files(program: Path, library_path: str) -> Iterator[Path]:
-    given = [Path(each) for each in library_path.split(os.pathsep) if each]
+    given = [Path(word) for word in library_path.split(os.pathsep) if word]
     pending, seen = [program.resolve()], {program.resolve()}
     while pending:
         path = pending.pop(0)
@@ -98,8 +100,8 @@ def _files(program: Path, library_path: str) -> Iterator[Path]:
             continue
         yield path
         own = [
-            Path(each.replace("$ORIGIN", str(path.parent)).replace("${ORIGIN}", str(path.parent)))
-            for each in code.run_paths
+            Path(run_path.replace("$ORIGIN", str(path.parent)).replace("${ORIGIN}", str(path.parent)))
+            for run_path in code.run_paths
         ]
         for name in code.needed:
             found = _find(name, [*own, *given, *map(Path, _STANDARD)])
@@ -110,4 +112,4 @@ def _files(program: Path, library_path: str) -> Iterator[Path]:
 
 def _find(name: str, folders: Sequence[Path]) -> Path | None:
     candidates = [Path(name)] if "/" in name else [folder / name for folder in folders]
-    return next((each.resolve() for each in candidates if each.is_file()), None)
+    return next((candidate.resolve() for candidate in candidates if candidate.is_file()), None)

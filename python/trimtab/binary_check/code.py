@@ -38,14 +38,14 @@ class Code:
                 elf = ELFFile(stream)
                 self.is_supported = elf.header["e_machine"] == "EM_X86_64"
                 self._segments = [
-                    (each["p_vaddr"], bool(each["p_flags"] & 1), each.data())
-                    for each in elf.iter_segments()
-                    if each["p_type"] == "PT_LOAD"
+                    (segment["p_vaddr"], bool(segment["p_flags"] & 1), segment.data())
+                    for segment in elf.iter_segments()
+                    if segment["p_type"] == "PT_LOAD"
                 ]
                 self._places = [
-                    (each["p_vaddr"], bool(each["p_flags"] & 2), each.data())
-                    for each in elf.iter_segments()
-                    if each["p_type"] == "PT_LOAD"
+                    (segment["p_vaddr"], bool(segment["p_flags"] & 2), segment.data())
+                    for segment in elf.iter_segments()
+                    if segment["p_type"] == "PT_LOAD"
                 ]
                 self.needed, self.run_paths = _needed(elf)
                 self.build_id = _build_id(elf)
@@ -124,7 +124,7 @@ class Code:
                     calls.append(address)
         # Only those that ask for their number: the nearest before each such call, and what has that name.
         starts = sorted(each for each in found if self.is_code(each))
-        asked = {max((each for each in starts if each <= call), default=0) for call in calls}
+        asked = {max((start for start in starts if start <= call), default=0) for call in calls}
         return sorted(asked - {0})
 
     def _asks(self, after: int, operands: str) -> bool:
@@ -166,9 +166,9 @@ def _slots(elf: ELFFile) -> dict[int, str]:
         names = elf.get_section(section["sh_link"])
         if not isinstance(names, SymbolTableSection):
             continue
-        for each in section.iter_relocations():
-            if each["r_info_sym"] and each["r_info_type"] in _FUNCTION_SLOTS:
-                found[each["r_offset"]] = names.get_symbol(each["r_info_sym"]).name
+        for relocation in section.iter_relocations():
+            if relocation["r_info_sym"] and relocation["r_info_type"] in _FUNCTION_SLOTS:
+                found[relocation["r_offset"]] = names.get_symbol(relocation["r_info_sym"]).name
     return found
 
 
@@ -177,7 +177,7 @@ def _names(elf: ELFFile) -> dict[int, str]:
     table = elf.get_section_by_name(".symtab")
     if not isinstance(table, SymbolTableSection):
         return {}
-    named = ((each["st_value"], each.name) for each in table.iter_symbols())
+    named = ((symbol_entry["st_value"], symbol_entry.name) for symbol_entry in table.iter_symbols())
     return {address: name for address, name in named if address and "._omp_fn." in name}
 
 
@@ -190,5 +190,5 @@ def _needed(elf: ELFFile) -> tuple[list[str], list[str]]:
                 kind = str(tag.entry.d_tag).removeprefix("DT_").lower()
                 if kind in values:
                     values[kind].append(str(getattr(tag, kind)))
-    paths = [each for text in values["rpath"] + values["runpath"] for each in text.split(":")]
+    paths = [word for text in values["rpath"] + values["runpath"] for word in text.split(":")]
     return values["needed"], paths

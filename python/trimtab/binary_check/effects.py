@@ -145,11 +145,11 @@ def apply(state: State, instruction: Any) -> None:
     if name in ("cmp", "test"):
         return _compare(state, instruction)
     if name == "bt":
-        _use_all(state, instruction, [at.read(state, instruction, each) for each in parts])
+        _use_all(state, instruction, [at.read(state, instruction, part) for part in parts])
         state.flags = True
         return None
-    if name == "xchg" and all(at.register_of(instruction, each) for each in parts):
-        one, other = (at.read(state, instruction, each) for each in parts)
+    if name == "xchg" and all(at.register_of(instruction, part) for part in parts):
+        one, other = (at.read(state, instruction, part) for part in parts)
         at.write(state, instruction, parts[0], other)
         return at.write(state, instruction, parts[1], one)
     if name in _COMPUTE:
@@ -164,8 +164,8 @@ def apply(state: State, instruction: Any) -> None:
 
 
 def _use_all(state: State, instruction: Any, values: list[Value]) -> None:
-    for each in values:
-        state.use(each, f"a computation ({instruction.mnemonic} {instruction.op_str})")
+    for value in values:
+        state.use(value, f"a computation ({instruction.mnemonic} {instruction.op_str})")
 
 
 def _move(state: State, instruction: Any) -> None:
@@ -220,7 +220,7 @@ def _product(state: State, instruction: Any) -> None:
         state.set("rax", CLEAN)
         state.set("rdx", CLEAN)
     else:
-        one, other = (at.read(state, instruction, each) for each in parts[-2:])
+        one, other = (at.read(state, instruction, part) for part in parts[-2:])
         gathered = vector_values.operated(state, "product", one, other)
         is_known = (
             gathered.kind in (Kind.PARTIAL, Kind.COMBINED) and state.is_usable(one) and state.is_usable(other)
@@ -258,7 +258,7 @@ def _division(state: State, instruction: Any) -> None:
 
 
 def _compare(state: State, instruction: Any) -> None:
-    one, other = (at.read(state, instruction, each) for each in instruction.operands)
+    one, other = (at.read(state, instruction, operand) for operand in instruction.operands)
     if instruction.mnemonic == "test":
         if not _is_same_register(instruction):
             state.flags = state.is_usable(one) and state.is_usable(other)
@@ -298,9 +298,9 @@ def _compute(state: State, instruction: Any) -> None:
         return None
     if name in ("adc", "sbb") and not state.are_flags_clean():
         raise Refused("what is compared with the number of the thread goes into a computation")
-    values = [at.read(state, instruction, each) for each in parts]
-    addresses = [each for each in values if each.kind is Kind.FRAME]
-    _use_all(state, instruction, [each for each in values if each.kind is not Kind.FRAME])
+    values = [at.read(state, instruction, part) for part in parts]
+    addresses = [value for value in values if value.kind is Kind.FRAME]
+    _use_all(state, instruction, [value for value in values if value.kind is not Kind.FRAME])
     result = LOST if addresses else state.mixed(*values)
     if name in ("and", "or", "xor") and not addresses:
         result = vector_values.operated(state, name, *values)
@@ -317,7 +317,7 @@ def _string(state: State, instruction: Any) -> None:
     is_copy = "movs" in instruction.mnemonic
     to = state.registers["rdi"]
     sources = ["rcx", "rsi"] if is_copy else ["rcx", "rax"]
-    _use_all(state, instruction, [state.registers[each] for each in sources])
+    _use_all(state, instruction, [state.registers[source] for source in sources])
     if to.kind is Kind.FRAME:
         state.store(to.base, None, 8, CLEAN)
     else:

@@ -200,7 +200,7 @@ class State:
     def are_flags_clean(self) -> bool:
         """Whether what was compared is the program's own affair."""
         return (
-            self.flags if isinstance(self.flags, bool) else all(self.is_usable(each) for each in self.flags)
+            self.flags if isinstance(self.flags, bool) else all(self.is_usable(flag) for flag in self.flags)
         )
 
     # Values
@@ -233,7 +233,7 @@ class State:
 
     def mixed(self, *sources: Value) -> Value:
         """What is computed from usable values."""
-        return OF_BLOCK if any(self.is_of_block(each) for each in sources) else CLEAN
+        return OF_BLOCK if any(self.is_of_block(source) for source in sources) else CLEAN
 
     def fold(self, operation: str, one: Value, other: Value, *, is_first_only: bool = False) -> Value:
         """What an operation makes of two values, one of which may be a partial result."""
@@ -255,7 +255,7 @@ class State:
             return result
         if result.is_constant:
             return result
-        return self.mixed(*sources) if all(self.is_usable(each) for each in sources) else result
+        return self.mixed(*sources) if all(self.is_usable(source) for source in sources) else result
 
     def sum_of(self, one: Value, other: Value, sign: int = 1) -> Value:
         """one + other, or one - other."""
@@ -316,7 +316,7 @@ class State:
         self.registers = {name: without(value) for name, value in self.registers.items()}
         self.slots = {at: (size, without(value)) for at, (size, value) in self.slots.items()}
         self.flags = self.are_flags_clean()
-        self.facts = tuple(each for each in self.facts if each[0] != division)
+        self.facts = tuple(fact for fact in self.facts if fact[0] != division)
 
     # The stack
 

@@ -58,23 +58,23 @@ def value_of(state: State, instruction: Any, operand: Any) -> Value:
 def result_of(state: State, instruction: Any) -> Value:
     """What the first operand holds after the instruction."""
     name, parts = instruction.mnemonic, list(instruction.operands)
-    if any(_is_mask(instruction, each) for each in parts):
+    if any(_is_mask(instruction, part) for part in parts):
         return CLEAN
     if _MOVES.fullmatch(name):
         return _moved(state, instruction, parts)
-    sources = [each for each in parts[1:] if each.type != x86.X86_OP_IMM]
+    sources = [part for part in parts[1:] if part.type != x86.X86_OP_IMM]
     if _PAIRS.fullmatch(name):
-        pair = partial.paired(*(value_of(state, instruction, each) for each in parts[-2:]))
+        pair = partial.paired(*(value_of(state, instruction, part) for part in parts[-2:]))
         if pair is not None:
             return pair
     if (
         name.removeprefix("v").startswith("pcmpeq")
-        and len({vector_of(instruction, each) for each in sources}) == 1
+        and len({vector_of(instruction, source) for source in sources}) == 1
     ):
         is_same = len(parts) == 3 or vector_of(instruction, parts[0]) == vector_of(instruction, parts[1])
         return constant(-1) if is_same else CLEAN
     if _SHUFFLES.fullmatch(name):
-        values = [value_of(state, instruction, each) for each in sources or parts]
+        values = [value_of(state, instruction, source) for source in sources or parts]
         uniform = _uniform(values)
         return state.mixed(*values) if uniform == CLEAN else uniform
     if _SPREADS.fullmatch(name):
@@ -122,18 +122,18 @@ def _moved(state: State, instruction: Any, parts: list[Any]) -> Value:
     ):
         return value_of(state, instruction, parts[1])
     # The low part of one vector, the rest of another.
-    values = [value_of(state, instruction, each) for each in parts[-2:]]
+    values = [value_of(state, instruction, part) for part in parts[-2:]]
     return partial.met(*values)
 
 
 def _are_vectors(instruction: Any, parts: list[Any]) -> bool:
-    return all(vector_of(instruction, each) is not None for each in parts)
+    return all(vector_of(instruction, part) is not None for part in parts)
 
 
 def _uniform(values: list[Value]) -> Value:
     result = values[0]
-    for each in values[1:]:
-        result = partial.met(result, each)
+    for value in values[1:]:
+        result = partial.met(result, value)
     is_known = result.kind is Kind.PARTIAL or partial.is_start(result)
     return result if is_known else CLEAN
 
@@ -141,9 +141,9 @@ def _uniform(values: list[Value]) -> Value:
 def _fused(state: State, instruction: Any, parts: list[Any]) -> Value:
     match = _FUSED.fullmatch(instruction.mnemonic)
     addend = _ADDENDS[match[2]] if match is not None else 0
-    values = [value_of(state, instruction, each) for each in parts]
+    values = [value_of(state, instruction, part) for part in parts]
     is_added = match is not None and match[1] == "add"
     factors = [value for position, value in enumerate(values) if position != addend]
-    if not is_added or any(each.kind is Kind.PARTIAL for each in factors):
+    if not is_added or any(factor.kind is Kind.PARTIAL for factor in factors):
         return CLEAN
     return state.fold("sum", values[addend], state.mixed(*factors))

@@ -264,9 +264,9 @@ class Walk:
     @staticmethod
     def _choose_either(state: State, instruction: Any) -> None:
         parts = instruction.operands
-        values = [at.read(state, instruction, each) for each in parts]
+        values = [at.read(state, instruction, part) for part in parts]
         is_same = len(values) == 2 and values[0] == values[1]
-        is_clean = instruction.mnemonic.startswith("set") or all(state.is_usable(each) for each in values)
+        is_clean = instruction.mnemonic.startswith("set") or all(state.is_usable(value) for value in values)
         chosen = choices.chosen(state, instruction, *values) if is_clean and len(values) == 2 else CLEAN
         if instruction.mnemonic.startswith("set") and not isinstance(state.flags, bool):
             chosen = state.mixed(*state.flags)

@@ -58,8 +58,8 @@ class ProbeList(click.ParamType[str]):
     name = "PROBES"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        for each in library_option("TRIMTAB_PROBES").unknown_words(str(value)):
-            self.fail(f"unknown probe {each!r}; choose from {', '.join(PROBES)}, or none", param, ctx)
+        for unknown_word in library_option("TRIMTAB_PROBES").unknown_words(str(value)):
+            self.fail(f"unknown probe {unknown_word!r}; choose from {', '.join(PROBES)}, or none", param, ctx)
         return str(value)
 
 
@@ -71,7 +71,7 @@ def range_of(variable: str) -> click.IntRange:
 
 def choice_of(variable: str, but: tuple[str, ...] = ()) -> click.Choice[str]:
     """The words that the library takes for this variable, but some that are set in another way."""
-    return click.Choice([each for each in library_option(variable).words if each not in but])
+    return click.Choice([word for word in library_option(variable).words if word not in but])
 
 
 class NewFile(click.ParamType[Path]):

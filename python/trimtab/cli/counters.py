@@ -38,7 +38,7 @@ def read_counters() -> list[Counter]:
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def run_counters(pattern: str | None, as_json: bool) -> None:
     """List the counters of the task runtime: all, or those whose path contains PATTERN."""
-    found = [each for each in read_counters() if pattern is None or pattern in each.path]
+    found = [counter for counter in read_counters() if pattern is None or pattern in counter.path]
     if not found:
         fail(f"no counter's path contains {pattern!r}; `trimtab counters` lists all")
     if as_json:

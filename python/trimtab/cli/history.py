@@ -59,7 +59,7 @@ def _entries(history: History) -> list[Entry]:
 def list_entries(program: str | None, as_json: bool, file: Path | None) -> None:
     """List the settings, newest first: all, or those of programs whose name contains PROGRAM."""
     history = _open(file)
-    found = [each for each in _entries(history) if program is None or program in each.program]
+    found = [entry for entry in _entries(history) if program is None or program in entry.program]
     if as_json:
         echo_json([each.as_json() for each in found])
         return
@@ -77,13 +77,13 @@ def list_entries(program: str | None, as_json: bool, file: Path | None) -> None:
 def show_entry(number: int, file: Path | None) -> None:
     """Show everything about one setting."""
     history = _open(file)
-    for each in _entries(history):
-        if each.id != number:
+    for entry in _entries(history):
+        if entry.id != number:
             continue
-        found = each.as_json()
+        found = entry.as_json()
         found["input_class"] = " ".join(found["input_class"].split("\0"))
-        found["settings"] = " ".join(f"{knob}={value}" for knob, value in each.settings.items())
-        found["at"] = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(each.at))
+        found["settings"] = " ".join(f"{knob}={value}" for knob, value in entry.settings.items())
+        found["at"] = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.at))
         for name, value in found.items():
             echo(f"{name.replace('_', ' '):<12} {'-' if value is None else value}")
         return
@@ -100,7 +100,7 @@ def export_entries(program: str | None, to: str, file: Path | None) -> None:
     """Print all settings, or those of PROGRAM, as JSON, or in the form that the library reads."""
     from trimtab.history import settings_text
 
-    found = [each for each in _entries(_open(file)) if program is None or program in each.program]
+    found = [entry for entry in _entries(_open(file)) if program is None or program in entry.program]
     if to == "json":
         echo_json([each.as_json() for each in found])
     else:

@@ -98,7 +98,7 @@ def _override(text: str) -> tuple[str, Any]:
     name, equals, given = text.partition("=")
     if not equals or not name or not given:
         fail(f"--set {text}: expected NAME=VALUE or NAME=VALUE,VALUE..., found '{text}'")
-    values = [_value(each) for each in given.split(",")]
+    values = [_value(word) for word in given.split(",")]
     return name, values if len(values) > 1 else values[0]
 
 
@@ -125,7 +125,7 @@ def _show_plan(experiment: Experiment, configurations: int, runs: list[Planned],
         "runs": len(runs),
         "order": experiment.order,
         "seed": experiment.seed,
-        "commands": [shlex.join(command_of(experiment, each)) for each in runs],
+        "commands": [shlex.join(command_of(experiment, run)) for run in runs],
     }
     if as_json:
         echo_json(told)

@@ -174,7 +174,7 @@ def _keep(outcome: Outcome, entries: list[Entry], history: History, key: Key, pr
     """What the runs found, and what the program is to be started with; how many settings."""
     from trimtab.tuning.single_run import START, entries_of_start
 
-    kept = {each.subject: each for each in entries}
+    kept = {entry.subject: entry for entry in entries}
     environment: dict[str, str] = dict(kept[START].settings) if START in kept else {}
     for start, pairs in outcome.starts:
         if pairs.verdict != "better":

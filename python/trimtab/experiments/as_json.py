@@ -16,7 +16,7 @@ def json_of(swept: Swept, summary: Summary) -> dict[str, Any]:
         "directory": str(swept.directory),
         "runs": swept.counts(),
         "stopped": swept.is_stopped,
-        "metrics": {each.name: {"title": each.title, "unit": each.unit} for each in summary.metrics},
+        "metrics": {metric.name: {"title": metric.title, "unit": metric.unit} for metric in summary.metrics},
         "configurations": [
             {
                 "configuration": row.configuration,

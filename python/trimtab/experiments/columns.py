@@ -19,7 +19,7 @@ Metrics = dict[str, Metric]
 
 def metrics(top: Fields, factors: Sequence[Factor], fixed: Mapping[str, Value], is_observed: bool) -> Metrics:
     """The metrics of the file, those derived from them by formulas, the built-in ones, in this order."""
-    taken = {*fixed, *(each.name for each in factors), *BUILT_IN}
+    taken = {*fixed, *(factor.name for factor in factors), *BUILT_IN}
     found: Metrics = {}
     table = top.table("metrics")
     for name, given in table.rest().items():
@@ -27,7 +27,7 @@ def metrics(top: Fields, factors: Sequence[Factor], fixed: Mapping[str, Value], 
         inner = Fields(table.file, table.path(name), {"unit": given} if isinstance(given, str) else given)
         found[name] = _printed(name, inner, is_observed)
     numbers = {name for name, value in fixed.items() if _is_number(value)}
-    numbers |= {each.name for each in factors if all(map(_is_number, each.values))}
+    numbers |= {factor.name for factor in factors if all(map(_is_number, factor.values))}
     table = top.table("derived")
     for name, given in table.rest().items():
         _check_name(table, name, taken | found.keys())
@@ -87,16 +87,16 @@ def figures(
 def _figure(
     table: Fields, factors: Sequence[Factor], values: Mapping[str, tuple[Value, ...]], known: Metrics
 ) -> FigureSpec:
-    names = [each.name for each in factors]
+    names = [factor.name for factor in factors]
     x = table.one_of("x", [*names, *known])
     y = table.one_of("y", list(known))
     lines, panels = table.one_of("lines", names, None), table.one_of("panels", names, None)
     where = condition(table.table("where"), values)
     told = {x, lines, panels, *(name for name, kept in where.values.items() if len(kept) == 1)}
-    for each in factors:
+    for factor in factors:
         # Points that stand for several configurations would mean nothing.
-        if len(each.values) > 1 and each.name not in told and x in names:
-            table.wrong("where", f"one value for '{each.name}', which is neither x, lines nor panels")
+        if len(factor.values) > 1 and factor.name not in told and x in names:
+            table.wrong("where", f"one value for '{factor.name}', which is neither x, lines nor panels")
     name = table.text("name", y)
     if not _FILE_NAME.fullmatch(name):
         table.wrong("name", "letters, digits and . _ + - (it names a file)", name)
@@ -118,7 +118,7 @@ def _figure(
 
 
 def _label(name: str, factors: Sequence[Factor], known: Metrics) -> str:
-    found: Any = next((each for each in factors if each.name == name), None) or known[name]
+    found: Any = next((factor for factor in factors if factor.name == name), None) or known[name]
     return labelled(found.title, found.unit)
 
 
@@ -134,7 +134,7 @@ def labelled(title: str, unit: str) -> str:
 
 def best_tables(top: Fields, factors: Sequence[Factor], known: Metrics) -> tuple[BestSpec, ...]:
     """Every [[best]]."""
-    names = [each.name for each in factors]
+    names = [factor.name for factor in factors]
     found = []
     for table in top.tables("best"):
         metric = table.one_of("metric", list(known))

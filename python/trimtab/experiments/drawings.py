@@ -31,12 +31,12 @@ def _has(spec: FigureSpec, row: Row) -> bool:
 
 
 def _figure(experiment: Experiment, spec: FigureSpec, rows: Sequence[Row]) -> Figure:
-    titles = {each.name: each.title for each in experiment.factors}
+    titles = {factor.name: factor.title for factor in experiment.factors}
     panels = []
     for value in _values(experiment, spec.panels):
         mine = [row for row in rows if spec.panels is None or row.configuration[spec.panels] == value]
         lines = [_line(experiment, spec, mine, each) for each in _values(experiment, spec.lines)]
-        lines = [each for each in lines if each.points]
+        lines = [line for line in lines if line.points]
         if lines:
             title = "" if spec.panels is None or value is None else f"{titles[spec.panels]}: {_shown(value)}"
             panels.append(Panel(title, tuple(lines)))
@@ -64,7 +64,7 @@ def _line(experiment: Experiment, spec: FigureSpec, rows: Sequence[Row], value: 
     for row in mine:
         it = row.spreads[spec.y]
         points.append(Point(_x(spec, row), it.median, it.quarter, it.three_quarters))
-    if all(isinstance(each.x, float) for each in points):
+    if all(isinstance(point.x, float) for point in points):
         points.sort(key=lambda each: each.x)
     return Line("" if value is None else _shown(value), tuple(points))
 

@@ -71,7 +71,7 @@ def _range(table: Fields, fixed: Mapping[str, Value]) -> tuple[Value, ...]:
     elif base:
         points.append(end)
     is_whole = begin.is_integer() and end.is_integer() and bool(base or width.is_integer())
-    return tuple(dict.fromkeys(round(each) if is_whole else float(f"{each:.12g}") for each in points))
+    return tuple(dict.fromkeys(round(point) if is_whole else float(f"{point:.12g}") for point in points))
 
 
 def _end(table: Fields, key: str, fixed: Mapping[str, Value]) -> float:

@@ -89,7 +89,7 @@ class Fields:
         parts = [found] if isinstance(found, str) else found
         what = "a string or a list of strings" if allowed is None else f"some of {', '.join(allowed)}"
         if not isinstance(parts, list) or not all(
-            isinstance(each, str) and (allowed is None or each in allowed) for each in parts
+            isinstance(part, str) and (allowed is None or part in allowed) for part in parts
         ):
             self.wrong(key, what, found)
         return tuple(parts)

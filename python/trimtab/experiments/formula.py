@@ -139,7 +139,7 @@ class _Parser:
             self._advance()
             arguments.append(self.sum())
         self._expect(")")
-        return lambda columns: function([each(columns) for each in arguments])
+        return lambda columns: function([argument(columns) for argument in arguments])
 
 
 def _binary(sign: str, left: _Node, right: _Node) -> _Node:

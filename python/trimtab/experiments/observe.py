@@ -63,8 +63,8 @@ def figures_of(directory: Path) -> Figures:
 
 def _by_name(counters: Sequence[CounterSeries]) -> dict[str, list[CounterSeries]]:
     found: dict[str, list[CounterSeries]] = {}
-    for each in counters:
-        found.setdefault(each.name, []).append(each)
+    for counter in counters:
+        found.setdefault(counter.name, []).append(counter)
     return found
 
 

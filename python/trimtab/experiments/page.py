@@ -79,12 +79,14 @@ def _heads(experiment: Experiment, summary: Summary) -> dict[str, str]:
         heads |= {
             f"{metric.name}_{what}": word for what, word in (("iqr", "IQR"), ("min", "min"), ("n", "n"))
         }
-    return {**heads, **{each.name: labelled(each.title, each.unit) for each in experiment.factors}}
+    return {**heads, **{factor.name: labelled(factor.title, factor.unit) for factor in experiment.factors}}
 
 
 def _short(summary: Summary) -> tuple[list[str], list[list[Cell]]]:
     """Medians with their spread; table.csv has the rest."""
-    metrics = [each.name for each in summary.metrics if any(each.name in row.spreads for row in summary.rows)]
+    metrics = [
+        metric.name for metric in summary.metrics if any(metric.name in row.spreads for row in summary.rows)
+    ]
     factors = list(summary.rows[0].configuration) if summary.rows else []
     rows: list[list[Cell]] = []
     for row in summary.rows:
@@ -107,7 +109,7 @@ def _table(names: Sequence[str], rows: Sequence[Sequence[Cell]], heads: Mapping[
         return f"<tr>{inner}</tr>"
 
     body = "\n".join(line([written(each) for each in row], "td") for row in rows)
-    return f'<div class="wide"><table>{line([heads.get(each, each) for each in names], "th")}\n{body}</table></div>'
+    return f'<div class="wide"><table>{line([heads.get(name, name) for name in names], "th")}\n{body}</table></div>'
 
 
 def written(cell: Cell) -> str:

@@ -20,11 +20,11 @@ def parquet(table: Table) -> bytes:
 
 
 def _array(cells: list[Any]) -> Any:
-    kinds = {type(each) for each in cells if each is not None}
+    kinds = {type(cell) for cell in cells if cell is not None}
     if kinds == {bool}:
         return pa.array(cells, pa.bool_())
-    if kinds == {int} and all(each is None or abs(each) < 2**63 for each in cells):
+    if kinds == {int} and all(cell is None or abs(cell) < 2**63 for cell in cells):
         return pa.array(cells, pa.int64())
     if kinds and kinds <= {int, float}:
-        return pa.array([None if each is None else float(each) for each in cells], pa.float64())
-    return pa.array([None if each is None else str(each) for each in cells], pa.string())
+        return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
+    return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())

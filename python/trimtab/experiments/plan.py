@@ -46,7 +46,7 @@ def _blocks(
 ) -> list[Planned]:
     found = []
     for sample in samples:
-        block = [Planned(each, sample) for each in configurations]
+        block = [Planned(configuration, sample) for configuration in configurations]
         if experiment.order != "given":
             shuffle(block, experiment.seed, str(sample))
         found += block

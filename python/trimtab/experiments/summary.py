@@ -78,10 +78,13 @@ def summarised(swept: Swept) -> Summary:
     experiment = swept.experiment
     runs = swept.runs
     metrics = columns(experiment, runs)
-    by_key: dict[str, list[Record]] = {key_of(each): [] for each in swept.configurations}
+    by_key: dict[str, list[Record]] = {key_of(configuration): [] for configuration in swept.configurations}
     for record in runs:
         by_key[key_of(record.configuration)].append(record)
-    rows = [_row(experiment, metrics, each, by_key[key_of(each)]) for each in swept.configurations]
+    rows = [
+        _row(experiment, metrics, configuration, by_key[key_of(configuration)])
+        for configuration in swept.configurations
+    ]
     specs = experiment.best or (_default_best(),)
     return Summary(metrics, rows, [(spec, _best(experiment, spec, rows)) for spec in specs])
 
@@ -119,11 +122,11 @@ def _is_number(value: Value) -> bool:
 def _row(
     experiment: Experiment, metrics: Sequence[Metric], configuration: Configuration, runs: Sequence[Record]
 ) -> Row:
-    right = [each for each in runs if each.failure is None]
+    right = [run for run in runs if run.failure is None]
     samples = [values_of(experiment, metrics, each) for each in right]
     spreads = {}
     for metric in metrics:
-        values = [each[metric.name] for each in samples if metric.name in each]
+        values = [sample[metric.name] for sample in samples if metric.name in sample]
         if values:
             spreads[metric.name] = spread(values)
     disturbed = sum(each.is_disturbed for each in right)
@@ -147,7 +150,7 @@ def _best(experiment: Experiment, spec: BestSpec, rows: Sequence[Row]) -> list[B
         mine = first.spreads[spec.metric]
         as_good = sum(_overlap(mine, row.spreads[spec.metric]) for row in members) - 1
         found.append(Best(_group(spec, first), first, mine, as_good))
-    values = {each.name: each.values for each in experiment.factors}
+    values = {factor.name: factor.values for factor in experiment.factors}
     return sorted(found, key=lambda best: [values[name].index(value) for name, value in best.group.items()])
 
 

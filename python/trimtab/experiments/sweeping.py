@@ -114,12 +114,12 @@ class _Work:
         """Not run; or failed, where that is to be tried again."""
         records = self._attempts[planned.key]
         return not records or (
-            self._options.is_retrying and all(each.failure is not None for each in records)
+            self._options.is_retrying and all(record.failure is not None for record in records)
         )
 
     def _is_to_be_repeated(self, planned: Planned) -> bool:
         records = self._attempts[planned.key]
-        right = [each for each in records if each.failure is None]
+        right = [record for record in records if record.failure is None]
         return (
             not planned.is_warm_up
             and bool(right)
@@ -130,7 +130,7 @@ class _Work:
     def _run_all(self, runs: list[Planned], patience: float = math.inf) -> bool:
         """In this order, until so many were disturbed in a row; False if a failure ended it."""
         self._disturbed_in_a_row = 0
-        left = Counter(key_of(each.configuration) for each in runs)
+        left = Counter(key_of(run.configuration) for run in runs)
         for at, planned in enumerate(runs, 1):
             began = time.monotonic()
             record = run_once(self._experiment, planned, len(self._attempts[planned.key]), self._results)

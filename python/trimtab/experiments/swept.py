@@ -35,7 +35,7 @@ class Swept:
     @property
     def failed(self) -> list[Record]:
         """Of these, the ones that failed."""
-        return [each for each in self.runs if each.failure is not None]
+        return [run for run in self.runs if run.failure is not None]
 
     def counts(self) -> dict[str, int]:
         """What was run: nothing is left out unsaid."""
@@ -45,9 +45,9 @@ class Swept:
             "planned": max(self.planned, len(runs)),
             "done": len(runs),
             "failed": len(self.failed),
-            "repeated": sum(each.attempt > 0 for each in self.records),
-            "disturbed": sum(each.is_disturbed for each in runs),
-            "warm_up": sum(each.sample < 1 for each in self.records),
+            "repeated": sum(record.attempt > 0 for record in self.records),
+            "disturbed": sum(run.is_disturbed for run in runs),
+            "warm_up": sum(record.sample < 1 for record in self.records),
         }
 
 
@@ -62,7 +62,7 @@ def gathered(
 ) -> Swept:
     """What the results say of these configurations; others' records are left out, and counted."""
     keys = {key_of(each) for each in chosen}
-    mine = [each for each in results.records if key_of(each.configuration) in keys]
+    mine = [record for record in results.records if key_of(record.configuration) in keys]
     notes = list(results.notes)
     if len(mine) < len(results.records):
         notes.append(

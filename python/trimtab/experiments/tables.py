@@ -56,8 +56,8 @@ def _summary_table(summary: Summary) -> Table:
 def _runs_table(swept: Swept) -> Table:
     metrics = columns(swept.experiment, swept.records)
     values = [values_of(swept.experiment, metrics, each) for each in swept.records]
-    present = [each.name for each in metrics if any(each.name in found for found in values)]
-    factors = [each.name for each in swept.experiment.factors]
+    present = [metric.name for metric in metrics if any(metric.name in found for found in values)]
+    factors = [factor.name for factor in swept.experiment.factors]
     chosen = set(map(id, swept.runs))
     about = [
         "sample",
@@ -100,15 +100,15 @@ def best_rows(spec: BestSpec, groups: Sequence[Best]) -> tuple[list[str], list[l
     shown = [name for name in spec.show if name not in factors]
     names = [*spec.per, *rest, spec.metric, f"{spec.metric}_iqr", f"{spec.metric}_min", f"{spec.metric}_n"]
     rows: list[list[Cell]] = []
-    for each in groups:
-        told = [each.row.spreads[name].median if name in each.row.spreads else None for name in shown]
+    for group in groups:
+        told = [group.row.spreads[name].median if name in group.row.spreads else None for name in shown]
         rows.append(
             [
-                *each.group.values(),
-                *(each.row.configuration[name] for name in rest),
-                *(each.spread.median, each.spread.iqr, each.spread.least, each.spread.count),
+                *group.group.values(),
+                *(group.row.configuration[name] for name in rest),
+                *(group.spread.median, group.spread.iqr, group.spread.least, group.spread.count),
                 *told,
-                each.as_good,
+                group.as_good,
             ]
         )
     return [*names, *shown, "as_good"], rows

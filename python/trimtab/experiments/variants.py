@@ -72,9 +72,9 @@ def _read(file: Path, name: str, given: object) -> dict[str, Any]:
     found["samples"] = (
         fields.integer("samples", 1, 1) if "samples" in fields else fields.take("samples", None)
     )
-    for each in _CONDITIONS:
-        found[each] = fields.take(each, [])
-        if not isinstance(found[each], list):
-            fields.wrong(each, f"tables, written [[{fields.path(each)}]]", found[each])
+    for condition in _CONDITIONS:
+        found[condition] = fields.take(condition, [])
+        if not isinstance(found[condition], list):
+            fields.wrong(condition, f"tables, written [[{fields.path(condition)}]]", found[condition])
     fields.done()
     return found

@@ -25,7 +25,7 @@ _TIME, _NAME, _VALUE = 8, 4, 10
 _CATEGORY_IIDS = {name: at + 1 for at, name in enumerate(sorted({*CATEGORIES.values(), "cpu"}))}
 _FIGURE_IIDS = {
     name: at + 1
-    for at, name in enumerate(sorted({each[0] for figures in FIGURES.values() for each in figures}))
+    for at, name in enumerate(sorted({figure[0] for figures in FIGURES.values() for figure in figures}))
 }
 
 

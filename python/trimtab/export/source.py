@@ -153,11 +153,11 @@ def numbers_of(traces: Sequence[Trace]) -> list[int]:
     """Of each process a number that no other has: its pid, if no other image or host has the same."""
     found: dict[int, None] = {}
     latest: dict[int, int] = {}
-    for each in traces:
-        image = max(each.image, latest.get(each.pid, -1) + 1)
-        while (number := _number(each.pid, image)) in found:
+    for trace in traces:
+        image = max(trace.image, latest.get(trace.pid, -1) + 1)
+        while (number := _number(trace.pid, image)) in found:
             image += 1
-        latest[each.pid] = image
+        latest[trace.pid] = image
         found[number] = None
     return list(found)
 

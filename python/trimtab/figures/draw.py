@@ -114,19 +114,19 @@ def _panel(axes: Any, figure: Figure, panel: Panel, words: Sequence[str], every:
 def _drawable(figure: Figure, line: Line) -> list[Point]:
     """Points that have a place: on a logarithmic axis, only what is above 0."""
     return [
-        each
-        for each in line.points
-        if (each.y > 0 or not figure.log_y) and (isinstance(each.x, str) or each.x > 0 or not figure.log_x)
+        point
+        for point in line.points
+        if (point.y > 0 or not figure.log_y) and (isinstance(point.x, str) or point.x > 0 or not figure.log_x)
     ]
 
 
 def _line(axes: Any, figure: Figure, line: Line, number: int, words: Sequence[str]) -> None:
     points = _drawable(figure, line)
-    x = [words.index(each.x) if isinstance(each.x, str) else each.x for each in points]
-    y = [each.y for each in points]
+    x = [words.index(point.x) if isinstance(point.x, str) else point.x for point in points]
+    y = [point.y for point in points]
     errors = None
     if figure.has_errors:
-        errors = [[each.y - each.low for each in points], [each.high - each.y for each in points]]
+        errors = [[point.y - point.low for point in points], [point.high - point.y for point in points]]
     axes.errorbar(
         x,
         y,

@@ -48,7 +48,7 @@ def set_x_ticks(axes: Any, values: Sequence[float], is_log: bool) -> None:
 
 def set_y_ticks(axes: Any, values: Sequence[float], is_log: bool) -> None:
     """On a logarithmic axis decades; 1, 2, 5 where they are few; even steps within one."""
-    positive = [each for each in values if each > 0]
+    positive = [value for value in values if value > 0]
     if is_log and positive:
         axes.set_yscale("log")
         span = max(positive) / min(positive)

@@ -21,7 +21,7 @@ def entries_of(report: Report, key: Key, run: str) -> list[Entry]:
         its = settings.setdefault(decision.key, {})
         its.update({change.knob: change.to for change in decision.changes})
         its.update(decision.notes)
-    started = {each.id: each.started_real_ns * 1e-9 for each in report.processes}
+    started = {process.id: process.started_real_ns * 1e-9 for process in report.processes}
     return [
         Entry(
             key,

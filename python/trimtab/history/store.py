@@ -64,13 +64,13 @@ class History:
 
     def recall(self, key: Key) -> list[Entry]:
         """What is known under this key and was measured as today, by subject."""
-        return [each for each in self._entries_of(key) if each.is_usable]
+        return [entry for entry in self._entries_of(key) if entry.is_usable]
 
     def outdated(self, key: Key) -> list[Entry]:
         """What was measured in another way than today and not found anew since, by subject. It is not used."""
         entries = self._entries_of(key)
-        found_anew = {each.subject for each in entries if each.is_usable}
-        return [each for each in entries if not each.is_usable and each.subject not in found_anew]
+        found_anew = {entry.subject for entry in entries if entry.is_usable}
+        return [entry for entry in entries if not entry.is_usable and entry.subject not in found_anew]
 
     def _entries_of(self, key: Key) -> list[Entry]:
         where = "WHERE build = ? AND cpus = ? AND input = ? AND machine = ? ORDER BY subject"
@@ -85,8 +85,8 @@ class History:
         places = ", ".join("?" * len(_COLUMNS.split(", ")))
         with self._open(is_writing=True) as database:
             _upgrade(database)
-            for each in entries:
-                row = _row_of(each)
+            for entry in entries:
+                row = _row_of(entry)
                 database.execute(
                     "DELETE FROM settings WHERE build = ? AND subject = ? AND cpus = ? AND input = ? AND machine = ? "
                     "AND method = ?",
@@ -102,7 +102,8 @@ class History:
             if numbers is None:
                 return database.execute("DELETE FROM settings").rowcount
             return sum(
-                database.execute("DELETE FROM settings WHERE id = ?", (each,)).rowcount for each in numbers
+                database.execute("DELETE FROM settings WHERE id = ?", (number,)).rowcount
+                for number in numbers
             )
 
     def check_writable(self) -> None:
@@ -153,7 +154,9 @@ class History:
         gain, spread, pairs, at, run, method = rest
         try:
             settings = json.loads(str(knobs))
-            if not isinstance(settings, dict) or not all(isinstance(each, str) for each in settings.values()):
+            if not isinstance(settings, dict) or not all(
+                isinstance(setting, str) for setting in settings.values()
+            ):
                 raise ValueError(f"expected texts by knob, found {knobs!r}")
             return Entry(
                 Key(str(build), str(cpus), str(named), str(machine)),

@@ -117,7 +117,7 @@ def _name_of(starter: Path) -> str:
 
 def _has_variable(process: Path, name: str) -> bool:
     """Of another user, as Slurm's own processes are, nothing can be read: they are no ranks."""
-    return any(each.startswith(name.encode() + b"=") for each in _read(process / "environ").split(b"\0"))
+    return any(word.startswith(name.encode() + b"=") for word in _read(process / "environ").split(b"\0"))
 
 
 def _fields(process: Path) -> list[bytes]:

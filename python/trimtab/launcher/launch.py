@@ -334,7 +334,9 @@ def _files_of(steering: Steering | None) -> dict[str, str]:
     if steering is not None and steering.settings is not None:
         files[_SETTINGS] = steering.settings
     if steering is not None and steering.virtual_threads:
-        files[_VIRTUAL_THREADS] = "".join(f"{each}\n" for each in steering.virtual_threads)
+        files[_VIRTUAL_THREADS] = "".join(
+            f"{virtual_thread}\n" for virtual_thread in steering.virtual_threads
+        )
     return files
 
 
@@ -348,7 +350,7 @@ def _as_in_job(job: JobFolder, info: dict[str, Any], steering: Steering | None) 
         return steering
     if first is None:
         return None if steering is None or steering.mode == "known" else steering
-    values = {each["name"]: each for each in first["start_values"]}
+    values = {start_value["name"]: start_value for start_value in first["start_values"]}
     return replace(
         steering or Steering(first["mode"]),
         settings=job.text_of(_SETTINGS),

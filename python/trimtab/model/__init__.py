@@ -158,7 +158,7 @@ class Process:
     @cached_property
     def modules_by_id(self) -> dict[int | None, Module]:
         """Those of `modules`, of which a run may have very many."""
-        return {each.id: each for each in self.modules}
+        return {module.id: module for module in self.modules}
 
     @property
     def pid(self) -> int:

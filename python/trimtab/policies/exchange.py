@@ -45,8 +45,8 @@ def _snapshot(all_of_it: Any) -> Snapshot:
         all_of_it["budget_left_s"],
         all_of_it["has_consent"],
         all_of_it["figures"],
-        tuple(_subject(each) for each in all_of_it["subjects"]),
-        tuple(Event(**each) for each in all_of_it["events"]),
+        tuple(_subject(subject) for subject in all_of_it["subjects"]),
+        tuple(Event(**event) for event in all_of_it["events"]),
     )
 
 
@@ -94,13 +94,13 @@ def answer_text(number: int, proposals: Iterable[Proposal], when: str = "") -> s
         ExchangeError: one of them is no proposal.
     """
     lines = [f"trimtab-proposals {FORMAT} {number}", *([when] if when else [])]
-    for each in proposals:
-        if not isinstance(each, Proposal):
+    for proposal in proposals:
+        if not isinstance(proposal, Proposal):
             raise ExchangeError(
-                f"proposed {each!r:.80}, expected what trial, set, keep or undo of a subject return"
+                f"proposed {proposal!r:.80}, expected what trial, set, keep or undo of a subject return"
             )
-        values = [_word(f"{name}={value}") for name, value in each.values.items()]
-        lines.append(" ".join([each.outcome, str(each.subject), _word(each.reason), *values]))
+        values = [_word(f"{name}={value}") for name, value in proposal.values.items()]
+        lines.append(" ".join([proposal.outcome, str(proposal.subject), _word(proposal.reason), *values]))
     return "\n".join(lines) + "\n"
 
 

@@ -37,9 +37,9 @@ def policy_in(path: Path) -> type[Policy]:
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     found = [
-        each
-        for each in vars(module).values()
-        if isinstance(each, type) and issubclass(each, Policy) and each.__module__ == spec.name
+        var
+        for var in vars(module).values()
+        if isinstance(var, type) and issubclass(var, Policy) and var.__module__ == spec.name
     ]
     if len(found) != 1:
         raise ExchangeError(f"{path}: expected one class derived from Policy, found {len(found)}")

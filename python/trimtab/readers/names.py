@@ -113,7 +113,10 @@ _WRITTEN_KINDS = (Missing.POLICY, Missing.VIRTUAL_THREADS)
 
 def _unavailable(names: Names, fields: Fields, texts: list[str]) -> None:
     what, why, remedy = texts
-    kind = next((each for each in _WRITTEN_KINDS if f"{what} ".startswith(f"{each} ")), Missing.OTHER)
+    kind = next(
+        (written_kind for written_kind in _WRITTEN_KINDS if f"{what} ".startswith(f"{written_kind} ")),
+        Missing.OTHER,
+    )
     names.unavailable.append(Unavailable(what, why, remedy, kind))
 
 

@@ -42,7 +42,7 @@ def open_run(path: str | Path) -> Run:
     info = read_info(directory)
     try:
         folders = [directory, *(rank_folders(directory).values() if info.get("job") is not None else ())]
-        read = [_read_or_leave_out(entry, directory) for each in folders for entry in _processes_in(each)]
+        read = [_read_or_leave_out(entry, directory) for folder in folders for entry in _processes_in(folder)]
         return Run(
             directory,
             info,

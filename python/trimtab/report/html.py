@@ -67,9 +67,9 @@ def _over_time(report: Report) -> dict[str, Any]:
         return {}
     return {
         "processes": tuple(
-            each if each.id in kept else replace(each, timeline=None) for each in report.processes
+            process if process.id in kept else replace(process, timeline=None) for process in report.processes
         ),
-        "counters": tuple(each for each in report.counters if each.process in kept),
+        "counters": tuple(counter for counter in report.counters if counter.process in kept),
     }
 
 

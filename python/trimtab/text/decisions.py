@@ -22,7 +22,7 @@ _REASONS = {
 
 def decision_line(decision: Decision) -> str:
     """One decision, without its evidence."""
-    changes = ", ".join(_change(each) for each in decision.changes)
+    changes = ", ".join(_change(change) for change in decision.changes)
     first, _, others = changes.partition(" ")
     subject = decision.subject
     where = subject if subject.startswith(f"{first} of ") else f"{first} of {subject}"
@@ -44,9 +44,9 @@ def _change(change: Change) -> str:
 def lasting(decisions: Sequence[Decision]) -> list[Decision]:
     """Those that changed what the program runs with."""
     return [
-        each
-        for each in decisions
-        if each.outcome in LASTING and any(change.from_ != change.to for change in each.changes)
+        decision
+        for decision in decisions
+        if decision.outcome in LASTING and any(change.from_ != change.to for change in decision.changes)
     ]
 
 
@@ -54,9 +54,9 @@ def summary(decisions: Sequence[Decision]) -> str | None:
     """How many there were; None without any. A setting that was tried several times counts once."""
     if not decisions:
         return None
-    outcomes = Counter(each.outcome for each in decisions)
-    tried = {(each.subject, _setting(each)) for each in decisions if each.outcome == _TRIAL}
-    known = sum(each.outcome == _SET and each.policy == PolicyName.HISTORY for each in decisions)
+    outcomes = Counter(decision.outcome for decision in decisions)
+    tried = {(decision.subject, _setting(decision)) for decision in decisions if decision.outcome == _TRIAL}
+    known = sum(decision.outcome == _SET and decision.policy == PolicyName.HISTORY for decision in decisions)
     by_rules = outcomes[_SET] - known
     kept = sum(each.outcome == _KEPT for each in lasting(decisions))
     text = f"{counted(kept, 'change')} kept, {len(tried)} tried"
@@ -66,11 +66,11 @@ def summary(decisions: Sequence[Decision]) -> str | None:
 
 def rejected(decisions: Sequence[Decision]) -> list[Decision]:
     """Of each subject whose settings were tried without success: the last undone decision of each setting."""
-    changed = {each.subject for each in decisions if each.outcome in LASTING}
+    changed = {decision.subject for decision in decisions if decision.outcome in LASTING}
     found: dict[tuple[str, str], Decision] = {}
-    for each in decisions:
-        if each.outcome == _UNDONE and each.subject not in changed:
-            found[each.subject, _undone_setting(each)] = each
+    for decision in decisions:
+        if decision.outcome == _UNDONE and decision.subject not in changed:
+            found[decision.subject, _undone_setting(decision)] = decision
     return list(found.values())
 
 
@@ -83,12 +83,12 @@ def rejected_line(decision: Decision) -> str:
 
 def _setting(decision: Decision) -> str:
     """What it set."""
-    return ", ".join(f"{each.knob} {each.to}" for each in decision.changes)
+    return ", ".join(f"{change.knob} {change.to}" for change in decision.changes)
 
 
 def _undone_setting(decision: Decision) -> str:
     """What it took back."""
-    return ", ".join(f"{each.knob} {each.from_}" for each in decision.changes)
+    return ", ".join(f"{change.knob} {change.from_}" for change in decision.changes)
 
 
 def _gain(decision: Decision) -> str:

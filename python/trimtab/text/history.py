@@ -35,13 +35,13 @@ class _Entry(Protocol):
 def history_table(entries: Iterable[_Entry]) -> None:
     """A row an entry; those that are not used any more say so."""
     rows = table("subject", "id", "program", "settings", "gain", "found")
-    for each in entries:
-        gain = "" if each.gain is None else with_uncertainty(each.gain, each.spread)
-        if not each.is_usable:
+    for entry in entries:
+        gain = "" if entry.gain is None else with_uncertainty(entry.gain, entry.spread)
+        if not entry.is_usable:
             gain = "not used: measured by an older version"
-        settings = " ".join(f"{knob}={value}" for knob, value in each.settings.items())
-        found = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.at))
+        settings = " ".join(f"{knob}={value}" for knob, value in entry.settings.items())
+        found = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.at))
         rows.add_row(
-            escape(each.name), str(each.id), escape(Path(each.program).name), escape(settings), gain, found
+            escape(entry.name), str(entry.id), escape(Path(entry.program).name), escape(settings), gain, found
         )
     output().print(rows)

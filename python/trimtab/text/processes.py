@@ -18,7 +18,7 @@ MOST_ROWS = 40
 
 def taking_part(report: Report) -> list[ProcessSummary]:
     """The processes that the shares are of, most CPU time first."""
-    found = [each for each in report.processes if each.takes_part]
+    found = [process for process in report.processes if process.takes_part]
     return sorted(found, key=lambda each: -each.cpu_s)
 
 
@@ -27,10 +27,10 @@ def process_lines(report: Report, most: int) -> Iterator[str]:
     parts = taking_part(report)
     if len(parts) < 2:
         return
-    for each in parts[:most]:
+    for part in parts[:most]:
         yield (
-            f"{process_name(each)}: {percent(each.efficiency or 0.0)} of {counted(each.cpus_available, 'CPU')} over "
-            f"{seconds(each.wall_s)} was work ({counted(each.threads, 'thread')})"
+            f"{process_name(part)}: {percent(part.efficiency or 0.0)} of {counted(part.cpus_available, 'CPU')} over "
+            f"{seconds(part.wall_s)} was work ({counted(part.threads, 'thread')})"
         )
     if len(parts) > most:
         yield f"and {counted(len(parts) - most, 'more process')}"
@@ -69,8 +69,8 @@ def process_table(processes: Sequence[ProcessSummary]) -> Table:
 
     from trimtab.text.console import table
 
-    has_rank = any(each.rank is not None for each in processes)
-    has_host = len({each.host for each in processes}) > 1
+    has_rank = any(process.rank is not None for process in processes)
+    has_host = len({process.host for process in processes}) > 1
     where = [name for name, is_there in (("host", has_host), ("rank", has_rank)) if is_there]
     rows = table(
         "command", "process", *where, "CPU time", "wall", "work", "threads", "regions", "calls", "ended"

@@ -50,18 +50,19 @@ def fitting(columns: Sequence[Column], least: int, width: int) -> list[Column]:
 
 def _columns(swept: Mapping[str, Any], best: Mapping[str, Any], groups: Sequence[Any]) -> list[Column]:
     """Configuration, the figure and its spread, then what is to be shown besides."""
-    shown = list(dict.fromkeys(name for each in groups for name in each["show"]))
+    shown = list(dict.fromkeys(name for group in groups for name in group["show"]))
     found = [
-        (name, [_word(each["configuration"][name]) for each in groups]) for name in groups[0]["configuration"]
+        (name, [_word(group["configuration"][name]) for group in groups])
+        for name in groups[0]["configuration"]
     ]
-    found.append((_head(swept, best["metric"]), [figure(each["median"]) for each in groups]))
+    found.append((_head(swept, best["metric"]), [figure(group["median"]) for group in groups]))
     found += [
-        (head, [figure(each[name]) for each in groups]) for head, name in (("IQR", "iqr"), ("min", "min"))
+        (head, [figure(group[name]) for group in groups]) for head, name in (("IQR", "iqr"), ("min", "min"))
     ]
-    found += [("n", [str(each["n"]) for each in groups])]
-    found += [("others as good", [str(each["as_good"]) for each in groups])]
+    found += [("n", [str(group["n"]) for group in groups])]
+    found += [("others as good", [str(group["as_good"]) for group in groups])]
     for name in shown:
-        cells = [figure(each["show"][name]) if name in each["show"] else "" for each in groups]
+        cells = [figure(group["show"][name]) if name in group["show"] else "" for group in groups]
         found.append((_head(swept, name), cells))
     return found
 
@@ -75,8 +76,8 @@ def plan_table(planned: Mapping[str, Any], most: int = 20) -> None:
     """What `trimtab sweep --dry-run` says: how much there is to run, and the first commands in their order."""
     console = output()
     console.print(f"{planned['configurations']} configurations, {planned['runs']} runs, {planned['order']}")
-    for each in planned["commands"][:most]:
-        console.print(f"  {escape(each)}")
+    for command in planned["commands"][:most]:
+        console.print(f"  {escape(command)}")
     if len(planned["commands"]) > most:
         console.print(f"  and {len(planned['commands']) - most} more (--json has all)")
 

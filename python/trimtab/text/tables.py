@@ -130,8 +130,8 @@ def _decisions(report: Report, console: Console) -> None:
 def run_list(runs: list[dict[str, Any]]) -> None:
     """Recorded runs, one a row."""
     rows = table("run", "program", "wall", "ended")
-    for each in runs:
-        ended = each["signal"] or ("" if each["code"] is None else str(each["code"]))
-        wall = seconds(each["wall_s"]) if each["wall_s"] is not None else "not ended"
-        rows.add_row(escape(each["run"]), escape(str(each["program"])), wall, escape(ended))
+    for run in runs:
+        ended = run["signal"] or ("" if run["code"] is None else str(run["code"]))
+        wall = seconds(run["wall_s"]) if run["wall_s"] is not None else "not ended"
+        rows.add_row(escape(run["run"]), escape(str(run["program"])), wall, escape(ended))
     output().print(rows)

@@ -40,8 +40,8 @@ def verdict(report: Report, directory: Path, stream: TextIO) -> None:
     )
     shares = [f"{NAMES[name]} {percent(share)}" for name, share in report.time.items() if share >= 0.0005]
     lines.print("  " + ", ".join(shares))
-    for each in process_lines(report, _MOST_PROCESSES):
-        lines.print("  " + each)
+    for process_line in process_lines(report, _MOST_PROCESSES):
+        lines.print("  " + process_line)
     for region in report.regions[:3]:
         imbalance = f", imbalance {region.imbalance:.2f}" if region.imbalance else ""
         lines.print(
@@ -51,8 +51,8 @@ def verdict(report: Report, directory: Path, stream: TextIO) -> None:
     line = workers_line(report)
     if line is not None:
         lines.print("  " + line)
-        for each in task_lines(report, 3):
-            lines.print("  " + each)
+        for task_line in task_lines(report, 3):
+            lines.print("  " + task_line)
     _steering(report, lines)
     for finding in report.findings[:3]:
         subject = f" at {finding.subject}" if finding.subject else ""
@@ -124,10 +124,10 @@ def _steering(report: Report, lines: Lines) -> None:
 def _latest(decisions: Sequence[Decision]) -> list[Decision]:
     """Of each subject's knobs the last decision: what is turned every second would hide all others."""
     found: dict[tuple[str, ...], Decision] = {}
-    for each in decisions:
-        about = (each.subject, *(change.knob for change in each.changes))
+    for decision in decisions:
+        about = (decision.subject, *(change.knob for change in decision.changes))
         found.pop(about, None)
-        found[about] = each
+        found[about] = decision
     return list(found.values())
 
 

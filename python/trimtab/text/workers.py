@@ -28,18 +28,18 @@ def workers_line(report: Report) -> str | None:
     workers = report.workers
     if not workers:
         return None
-    totals = {key: sum(float(getattr(each, key)) for each in workers) for key in _STATES}
+    totals = {key: sum(float(getattr(worker, key)) for worker in workers) for key in _STATES}
     life = sum(totals.values()) or 1.0
     shares = [
         f"{percent(total / life)} {_STATES[key]}"
         for key, total in totals.items()
         if total >= _LEAST_SHARE * life
     ]
-    count = sum(each.tasks for each in workers)
+    count = sum(worker.tasks for worker in workers)
     line = f"{len(workers)} workers: {', '.join(shares)}"
     if not count:
         return line
-    is_small = any(each.cause is Cause.SMALL_TASKS for each in report.findings)
+    is_small = any(finding.cause is Cause.SMALL_TASKS for finding in report.findings)
     return f"{line}; {count} tasks of {seconds(totals['work_s'] / count)}" + (
         ": too small" if is_small else ""
     )
@@ -59,13 +59,13 @@ def worker_table(workers: Sequence[WorkerSummary]) -> Table:
 
     from trimtab.text.console import table
 
-    is_several = len({each.process for each in workers}) > 1
+    is_several = len({worker.process for worker in workers}) > 1
     process = ["process"] if is_several else []
     rows = table("worker", *process, "tasks", "work", "looking", "no task", "idle", "parks")
-    for each in workers:
-        times = map(seconds, (each.work_s, each.looking_s, each.starved_s, each.idle_s))
-        own = [escape(each.process)] if is_several else []
-        rows.add_row(escape(each.name), *own, str(each.tasks), *times, str(each.parks))
+    for worker in workers:
+        times = map(seconds, (worker.work_s, worker.looking_s, worker.starved_s, worker.idle_s))
+        own = [escape(worker.process)] if is_several else []
+        rows.add_row(escape(worker.name), *own, str(worker.tasks), *times, str(worker.parks))
     return rows
 
 
@@ -76,9 +76,9 @@ def task_table(tasks: Sequence[TaskKind]) -> Table:
     from trimtab.text.console import table
 
     rows = table("task", "count", "each", "longest", "all", "made", "suspended")
-    for each in tasks[:_MOST_TASKS]:
+    for task in tasks[:_MOST_TASKS]:
         times = (
-            "" if value is None else seconds(value) for value in (each.mean_s, each.longest_s, each.total_s)
+            "" if value is None else seconds(value) for value in (task.mean_s, task.longest_s, task.total_s)
         )
-        rows.add_row(escape(each.name), str(each.count), *times, str(each.created), str(each.suspended))
+        rows.add_row(escape(task.name), str(task.count), *times, str(task.created), str(task.suspended))
     return rows

@@ -92,7 +92,7 @@ def _whole(text: str | None) -> int | None:
 def traces_of(run: Run) -> tuple[Trace, ...]:
     """All processes of the run, corrected; in the order of their directories."""
     offsets = _clock_offsets(run)
-    begins = [begin_ns(each) + offsets[each.facts.get("host")] for each in run.processes]
+    begins = [begin_ns(process) + offsets[process.facts.get("host")] for process in run.processes]
     origin = min(begins, default=0.0)
     return tuple(
         _corrected(each, span_of(each, _launcher_end(run, each)), begin - origin)
@@ -110,9 +110,9 @@ def _launcher_end(run: Run, process: Process) -> float | None:
 def _clock_offsets(run: Run) -> dict[str | None, float]:
     """By host: what turns its monotonic clock into that of the first host, as far as their real-time clocks agree."""
     found: dict[str | None, float] = {}
-    for each in run.processes:
-        offset = float(each.header["real_ns_0"]) - float(each.header["mono_ns_0"])
-        found.setdefault(each.facts.get("host"), offset)
+    for process in run.processes:
+        offset = float(process.header["real_ns_0"]) - float(process.header["mono_ns_0"])
+        found.setdefault(process.facts.get("host"), offset)
     first = next(iter(found.values()), 0.0)
     return {host: offset - first for host, offset in found.items()}
 

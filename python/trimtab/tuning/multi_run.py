@@ -51,7 +51,7 @@ class Pairs:
         ratios = self.ratios
         if len(ratios) >= 2 and min(ratios[-2:]) > _CLEARLY_WORSE:
             return "clearly worse"
-        lost = sum(each >= 1.0 for each in ratios)
+        lost = sum(ratio >= 1.0 for ratio in ratios)
         enough = len(ratios) >= 5 and lost <= (len(ratios) - 5) // 4
         return "better" if enough and self.gain > LEAST_GAIN else "no better"
 
@@ -168,7 +168,7 @@ def tune(
 
     for number in range(learning_runs):
         report = runner.learn({})
-        lasting = [each for each in report.decisions if each.outcome in LASTING and each.key]
+        lasting = [decision for decision in report.decisions if decision.outcome in LASTING and decision.key]
         outcome.loops.update({each.key: each for each in lasting})
         found = sum(each.outcome == OUTCOMES[DecisionOutcome.KEPT] for each in lasting)
         told(Trial(f"learning, run {number + 1} of {learning_runs}", report.wall_s, f"{found} kept"))
@@ -196,7 +196,7 @@ def _started_with(report: Report) -> Start | None:
     values = report.steering.start_values if report.steering is not None else ()
     if not values:
         return None
-    return Start({each.name: each.value for each in values}, "; ".join(each.reason for each in values))
+    return Start({value.name: value.value for value in values}, "; ".join(value.reason for value in values))
 
 
 def _in_turn(
@@ -272,14 +272,22 @@ def starts_for(
 
 def _schedulers(report: Report, is_thorough: bool) -> list[Start]:
     found: list[Start] = []
-    for each in report.schedulers:
-        reasons = {each.advised: each.reason} if each.advised else {}
+    for scheduler in report.schedulers:
+        reasons = {scheduler.advised: scheduler.reason} if scheduler.advised else {}
         if is_thorough:
             reasons |= {
-                name: "with --thorough all others are tried" for name in each.others if name not in reasons
+                name: "with --thorough all others are tried"
+                for name in scheduler.others
+                if name not in reasons
             }
         found += [
-            Start({}, reason, {each.key: {"scheduler": name}}, each.subject, f"scheduler={each.now}")
+            Start(
+                {},
+                reason,
+                {scheduler.key: {"scheduler": name}},
+                scheduler.subject,
+                f"scheduler={scheduler.now}",
+            )
             for name, reason in reasons.items()
         ]
     return found
@@ -294,16 +302,16 @@ def _verdict_of(decision: Decision) -> str:
 def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
     """For tables and JSON: subject, setting before and after, gain, spread, verdict."""
     rows: list[dict[str, Any]] = []
-    for each in outcome.loops.values():
-        changes = each.changes
+    for loop in outcome.loops.values():
+        changes = loop.changes
         rows.append(
             {
-                "subject": each.subject,
+                "subject": loop.subject,
                 "before": ", ".join(f"{one.knob}={one.from_}" for one in changes),
                 "after": ", ".join(f"{one.knob}={one.to}" for one in changes),
-                "gain": each.gain,
-                "spread": each.uncertainty,
-                "verdict": _verdict_of(each),
+                "gain": loop.gain,
+                "spread": loop.uncertainty,
+                "verdict": _verdict_of(loop),
             }
         )
     if outcome.then is not None:

@@ -131,7 +131,7 @@ def prepare(
         known = [each for each in known if _needs_no_word(each)]
     loops = [each for each in known if each.subject not in _STARTS]
     starts = _found_before(known, START, "found by earlier runs", environment)
-    given = {**environment, **{each.name: each.value for each in starts}}
+    given = {**environment, **{start.name: start.value for start in starts}}
     chosen: list[StartValue] = []
     if tuning.mode == "on":
         chosen = start_values(given)
@@ -146,8 +146,8 @@ def prepare(
         tuning.policy,
         tuning.budget_percent,
         tuning.seed,
-        {each.name: each.value for each in starts},
-        {each.name: each.reason for each in starts},
+        {start.name: start.value for start in starts},
+        {start.name: start.reason for start in starts},
         virtual_threads=None if fit is None else fit.functions,
         unavailable=[] if fit is None else fit.unavailable,
     )
@@ -183,7 +183,7 @@ def remember(prepared: Prepared, report: Report, run: Path) -> str:
     if prepared.steering.mode != "on":
         return ""
     entries = [
-        each for each in entries_of(report, prepared.key, str(run)) if each.policy != PolicyName.HISTORY
+        entry for entry in entries_of(report, prepared.key, str(run)) if entry.policy != PolicyName.HISTORY
     ]
     then = _then(prepared, report, run)
     try:
@@ -201,7 +201,7 @@ def _then(prepared: Prepared, report: Report, run: Path) -> list[Entry]:
     values = {each.name: each.value for each in prepared.chosen}
     reasons = [each.reason for each in prepared.chosen]
     for decision in report.decisions:
-        changed = {each.knob: each.to for each in decision.changes}
+        changed = {change.knob: change.to for change in decision.changes}
         if "blocktime" not in changed or decision.outcome not in LASTING:
             continue
         # As the threads waited at the end: as the rule has found no slower (wait_policy.cpp), or else the program's own way.
