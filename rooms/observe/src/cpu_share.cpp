@@ -36,7 +36,7 @@ cpu_fold fold(const base::cpu_mask& allowed) noexcept {
 
 std::uint32_t cpus_to_share(std::span<const cpu_member> members, std::size_t me, double cpus, double idle) noexcept {
   double theirs = idle;
-  for (const cpu_member& each : members) theirs += each.used * part_beside(each, members[me]);
+  for (const cpu_member& member : members) theirs += member.used * part_beside(member, members[me]);
   const double most = std::max(1.0, cpus);
   return static_cast<std::uint32_t>(theirs < most ? std::max(1.0, std::round(theirs)) : most);
 }

@@ -64,7 +64,7 @@ void run_region(int members, ticks step, others begin = others::at_once) {
   for (int i = 1; i < members; ++i) workers.emplace_back(take_part, i);
   take_part(0);
   may_begin = true;
-  for (std::thread& each : workers) each.join();
+  for (std::thread& worker : workers) worker.join();
   close_outermost();
 }
 

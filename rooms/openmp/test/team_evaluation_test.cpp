@@ -50,7 +50,7 @@ void fake_fork(void (*work)(void*), void* data, unsigned members, unsigned) {
     });
   work(data);
   fake.nice_of_primary.push_back(own_nice());
-  for (std::thread& each : workers) each.join();
+  for (std::thread& worker : workers) worker.join();
 }
 void fake_barrier() {
   if (fake.is_slow && !t_is_worker) std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -179,7 +179,7 @@ TEST(team_sizes, of_places_without_number_do_not_change) {
   team_sizes sizes;
   char places[100];
   for (int twice = 0; twice < 2; ++twice)
-    for (const char& each : places) EXPECT_EQ(ask(sizes, &each), own);
+    for (const char& place : places) EXPECT_EQ(ask(sizes, &place), own);
   fork(sizes);
   sizes.want(2);
   EXPECT_EQ(ask(sizes, &places[0]), own);

@@ -110,8 +110,8 @@ void program_record::write(const steer::decision& made, bool is_applied) {
 
 void program_record::write(const steer::engine& steering) {
   m_record.write(steering);
-  for (const steer::policy_report& each : steering.reports())
-    if (!each.is_enabled) keep("policy " + each.name + " was disabled: it " + each.why_disabled);
+  for (const steer::policy_report& report : steering.reports())
+    if (!report.is_enabled) keep("policy " + report.name + " was disabled: it " + report.why_disabled);
 }
 
 void program_record::unavailable(const char* what, const char* why, const char* remedy) {
@@ -139,7 +139,7 @@ void program_record::fact(const std::string& key, const std::string& value) {
 
 void program_record::print(std::FILE* to) {
   std::fprintf(to, "trimtab: decisions on %s%s\n", m_name.c_str(), m_lines.empty() ? ": none" : "");
-  for (const std::string& each : m_lines) std::fprintf(to, "%s\n", each.c_str());
+  for (const std::string& line : m_lines) std::fprintf(to, "%s\n", line.c_str());
   if (m_left_out != 0) std::fprintf(to, "and %zu more\n", m_left_out);
   m_lines.clear();
   m_left_out = 0;

@@ -176,8 +176,9 @@ void scheduler_knob::tell(const std::vector<steer::figure>& figures) {
   const std::string now = values.text_of(m_in_force);
   const auto workers = static_cast<std::uint32_t>(steer::figure_or(figures, steer::figures::workers, 0));
   std::string advised, reason, others;
-  for (const steer::advice& each : steer::advised_policies(now, workers, figures))
-    if (advised.empty() && values.value_of(each.policy)) advised = each.policy, reason = each.reason;
+  for (const steer::advice& advised_policy : steer::advised_policies(now, workers, figures))
+    if (advised.empty() && values.value_of(advised_policy.policy))
+      advised = advised_policy.policy, reason = advised_policy.reason;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (const std::string name = values.text_of(values.at(i)); name != now) others += (others.empty() ? "" : ",") + name;
   // Reasons have figures, which are never the same twice: once for each policy that they speak for is enough.

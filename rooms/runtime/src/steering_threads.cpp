@@ -76,7 +76,7 @@ steering_threads::steering_threads(const options& how, std::vector<std::unique_p
   options with_clock = how;
   if (!with_clock.engine.clock) with_clock.engine.clock = base::thread_seconds;
   m_state = std::make_shared<state>(with_clock, std::move(calls));
-  for (auto& each : policies) m_state->steering.add(std::move(each));
+  for (auto& policy : policies) m_state->steering.add(std::move(policy));
   const auto start = [](base::periodic_thread& which, const char* name, base::periodic_thread::work does) {
     if (!which.start(name, std::move(does))) throw std::system_error(EAGAIN, std::generic_category(), name);
   };

@@ -145,9 +145,9 @@ class tuning {
     const steer::policy_context context{m_built.settings, key_function(), {}};
     std::vector<std::unique_ptr<steer::policy>> made;
     auto own = m_options.policies.begin();
-    for (const described& each : m_built.policies) {
-      made.push_back(make(each, own, context));
-      if (each.kind == "history") m_history = dynamic_cast<const steer::history_policy*>(made.back().get());
+    for (const described& policy : m_built.policies) {
+      made.push_back(make(policy, own, context));
+      if (policy.kind == "history") m_history = dynamic_cast<const steer::history_policy*>(made.back().get());
     }
     return made;
   }
@@ -170,7 +170,7 @@ class tuning {
   }
 
   void look(steer::snapshot& into) {
-    for (steer::knob_source* each : m_sources) each->add_to(into);
+    for (steer::knob_source* source : m_sources) source->add_to(into);
   }
 
   void told(const steer::decision& made, bool is_applied) {
@@ -186,7 +186,7 @@ class tuning {
     if (!m_known.error.empty()) m_record.unavailable(found_before, m_known.error.c_str(), remedy);
     if (given_up.empty()) {
       m_record.write(m_threads.engine());
-      for (const std::string& each : m_history->misfits()) m_record.unavailable(found_before, each.c_str(), remedy);
+      for (const std::string& misfit : m_history->misfits()) m_record.unavailable(found_before, misfit.c_str(), remedy);
     } else {
       m_record.unavailable(given_up.c_str(), "it did not return, or threw",
                            "what was on trial was undone, and nothing was steered any more");

@@ -23,7 +23,7 @@ struct parsed {
 
 parsed read(std::vector<std::string> arguments) {
   std::vector<char*> argv{const_cast<char*>("program")};
-  for (std::string& each : arguments) argv.push_back(each.data());
+  for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   int argc = static_cast<int>(argv.size()) - 1;
   parsed made{options_from(argc, argv.data()), {}};

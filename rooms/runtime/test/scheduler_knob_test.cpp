@@ -48,7 +48,7 @@ class scheduler_knob_test : public ::testing::Test {
   // The policy of a runtime that a program makes from such arguments.
   static policy started(std::vector<std::string> arguments, const tasks::runtime_options& own = {.workers = 2}) {
     std::vector<char*> argv{const_cast<char*>("program")};
-    for (std::string& each : arguments) argv.push_back(each.data());
+    for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
     int argc = static_cast<int>(argv.size()) - 1;
     const tasks::runtime rt(options_from(argc, argv.data(), own));

@@ -205,8 +205,8 @@ TEST(tuning, nothing_remains_when_the_runtime_has_gone) {
 TEST(tuning, two_runtimes_have_a_cap_each) {
   const auto caps_at = [](steer::knob_value cap) {
     return steered_by([cap](const view& now, std::vector<proposal>& out) {
-      for (const steer::subject_view& each : now.subjects)
-        if (each.info.knobs[0].name == "workers") out.push_back({each.info.id, outcome::set, {{0, cap}}, "", {}, {}});
+      for (const steer::subject_view& subject : now.subjects)
+        if (subject.info.knobs[0].name == "workers") out.push_back({subject.info.id, outcome::set, {{0, cap}}, "", {}, {}});
     });
   };
   runtime one({.workers = 4, .companion = tuned(caps_at(1))}), other({.workers = 4, .companion = tuned(caps_at(3))});
@@ -230,10 +230,10 @@ TEST(tuning, a_cap_that_the_program_sets_is_left_to_it) {
   std::atomic<bool> has_seen{false}, is_gone{false};
   const auto options = steered_by([&](const view& now, std::vector<proposal>& out) {
     bool is_there = false;
-    for (const steer::subject_view& each : now.subjects) {
-      if (each.info.knobs[0].name != "workers") continue;
+    for (const steer::subject_view& subject : now.subjects) {
+      if (subject.info.knobs[0].name != "workers") continue;
       is_there = true;
-      if (!has_seen) out.push_back({each.info.id, outcome::set, {{0, 2}}, "", {}, {}});
+      if (!has_seen) out.push_back({subject.info.id, outcome::set, {{0, 2}}, "", {}, {}});
     }
     if (is_there) has_seen = true;
     if (has_seen && !is_there) is_gone = true;
@@ -248,9 +248,9 @@ TEST(tuning, a_cap_that_the_program_sets_is_left_to_it) {
 TEST(tuning, loops_take_their_grain_from_the_engine) {
   std::atomic<bool> is_set{false};
   tuning_options options = steered_by([](const view& now, std::vector<proposal>& out) {
-    for (const steer::subject_view& each : now.subjects)
-      if (each.info.knobs[0].name == "grain")
-        out.push_back({each.info.id, outcome::set, {{0, each.info.knobs[0].values.at(1)}}, "", {}, {}});
+    for (const steer::subject_view& subject : now.subjects)
+      if (subject.info.knobs[0].name == "grain")
+        out.push_back({subject.info.id, outcome::set, {{0, subject.info.knobs[0].values.at(1)}}, "", {}, {}});
   });
   std::string name;
   steer::knob_value grain = 0;

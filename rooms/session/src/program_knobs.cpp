@@ -19,10 +19,10 @@ steer::domain domain_of(const observe::declared_knob& knob) {
 
 steer::subject_info describe(const observe::program_work& work, const std::vector<observe::declared_knob>& knobs) {
   steer::subject_info made{work.subject(), work.name(), {}};
-  for (const observe::declared_knob& each : knobs)
-    made.knobs.push_back({each.name,
-                          domain_of(each),
-                          each.initial,
+  for (const observe::declared_knob& knob : knobs)
+    made.knobs.push_back({knob.name,
+                          domain_of(knob),
+                          knob.initial,
                           0,
                           steer::consent::safe,
                           0,
@@ -44,7 +44,7 @@ void program_knobs::begin() { observe::the_program_works.measure(std::move(m_kno
 void program_knobs::offer(entry& its, const std::vector<observe::declared_knob>& knobs, steer::snapshot& now) {
   its.offered_knobs = knobs.size();
   its.values.clear();
-  for (const observe::declared_knob& each : knobs) its.values.push_back(each.initial);
+  for (const observe::declared_knob& knob : knobs) its.values.push_back(knob.initial);
   // As the engine believes it to be; what earlier runs found is set in the same step.
   its.work->publish(0, its.values);
   const auto apply = [&its](std::uint32_t knob, steer::knob_value to) {

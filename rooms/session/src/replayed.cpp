@@ -80,10 +80,10 @@ class rebuilt {
     const steer::policy_context context{m_of.head.settings,
                                         [this](const steer::subject_info& subject) { return m_about[subject.id].key; },
                                         openmp::same_points};
-    for (const steer::policy_description& each : m_of.head.policies) {
-      steer::made_policy fresh = make_policy(each, context, outside());
+    for (const steer::policy_description& policy : m_of.head.policies) {
+      steer::made_policy fresh = make_policy(policy, context, outside());
       if (!fresh.made)
-        return fresh.mistake + (each.kind == "of-the-program" ? " here: it is the program's own, and replayed by it" : "");
+        return fresh.mistake + (policy.kind == "of-the-program" ? " here: it is the program's own, and replayed by it" : "");
       m_engine.add(std::move(fresh.made));
     }
     return "";

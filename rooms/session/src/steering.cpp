@@ -52,10 +52,10 @@ struct parts {
             engine, knobs, [this] { return ticked_s.load(); },
             [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); },
             [this](const steer::snapshot& told, steer::decision_number decided) { write_down(told, decided); }) {
-    for (const steer::policy_description& each : built.policies) add(each);
+    for (const steer::policy_description& policy : built.policies) add(policy);
     if (outside != nullptr && !fits_threads) machine.emplace();
     if (the_recorder.options().has_snapshots) recorded = recording_into(the_recorder.directory());
-    for (const auto& each : sources) each->begin();
+    for (const auto& source : sources) source->begin();
   }
 
   void add(const steer::policy_description& which) {
@@ -110,7 +110,7 @@ struct parts {
     if (!is_applied) return;
     record.write(made, base::now());
     looks.decided(made.time_s);
-    for (const auto& each : sources) each->decided(made);
+    for (const auto& source : sources) source->decided(made);
   }
   // By the sampler's thread: how long a policy takes is not counted while nothing of the process gets on.
   void tick() {
@@ -120,9 +120,9 @@ struct parts {
   }
   // Where numbers of threads are fitted it is not crowded for long, and whoever fits them must not be late.
   void pace_by(steer::snapshot& now) {
-    for (const steer::subject_state& each : now.subjects)
-      for (const steer::figure& figure : each.figures)
-        if (figure.name == steer::figures::instance_seconds) looks.measured(now.time_s, each.id, figure.value);
+    for (const steer::subject_state& subject : now.subjects)
+      for (const steer::figure& figure : subject.figures)
+        if (figure.name == steer::figures::instance_seconds) looks.measured(now.time_s, subject.id, figure.value);
     if (looks.asks(now.time_s)) looks.told(now.time_s, delayed = lanes.delay_share());
     // Of nobody else: loops have no knob against it.
     if ((has_regions || outside != nullptr) && delayed)
@@ -138,7 +138,7 @@ struct parts {
     steer::snapshot now;
     now.time_s = seconds();
     now.is_last = is_last;
-    for (const auto& each : sources) each->add_to(now);
+    for (const auto& source : sources) source->add_to(now);
     if (!fits_threads) pace_by(now);
     if (machine) machine->add_to(now.figures);
     conductor.advance(std::move(now));
@@ -146,7 +146,7 @@ struct parts {
       the_recorder.unavailable("a setting of the history", history->misfits()[misfits].c_str(), "trimtab history forget");
   }
   void write_end() {
-    for (const auto& each : sources) each->conclude();
+    for (const auto& source : sources) source->conclude();
     record.write(engine);
   }
 
@@ -273,7 +273,7 @@ bool steering_end_thread() noexcept { return stop_within(longest_end_s); }
 
 void steering_after_fork() noexcept {
   if (state == nullptr) return;
-  for (const auto& each : state->all->sources) each->after_fork();
+  for (const auto& source : state->all->sources) source->after_fork();
   state = nullptr;
 }
 

@@ -31,7 +31,7 @@ std::string json_of(const steer::tunable_info& of) {
     return made + ", \"most\": " + text_of(of.most) + "}";
   }
   std::string words;
-  for (const std::string_view each : of.words) words += (words.empty() ? "" : ", ") + options::json_text(each);
+  for (const std::string_view word : of.words) words += (words.empty() ? "" : ", ") + options::json_text(word);
   return made + ", \"words\": [" + words + "]}";
 }
 
@@ -39,8 +39,8 @@ std::string json_of_tunables() {
   std::string policies;
   for (const std::string_view policy : session::thread_policy_words) {
     std::string tunables;
-    for (const steer::tunable_info& each : steer::tunables_of(policy))
-      tunables += (tunables.empty() ? "\n   " : ",\n   ") + json_of(each);
+    for (const steer::tunable_info& tunable : steer::tunables_of(policy))
+      tunables += (tunables.empty() ? "\n   " : ",\n   ") + json_of(tunable);
     policies += (policies.empty() ? "\n  " : ",\n  ") + options::json_text(policy) + ": [" + tunables + "]";
   }
   return "{" + policies + "\n }";

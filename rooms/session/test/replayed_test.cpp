@@ -25,7 +25,7 @@ steering_options tuned(steer_policy by = steer_policy::tuner) {
 
 std::vector<std::string> kinds_of(const steering_options& chosen) {
   std::vector<std::string> kinds;
-  for (const policy_description& each : engine_of(chosen, {}).policies) kinds.push_back(each.kind);
+  for (const policy_description& policy : engine_of(chosen, {}).policies) kinds.push_back(policy.kind);
   return kinds;
 }
 
@@ -55,9 +55,10 @@ struct outside_run {
     const recording_head head = engine_of(tuned(steer_policy::outside), {});
     engine steering(options_of(head));
     outside_policy* asked = nullptr;
-    for (const policy_description& each : head.policies) {
-      made_policy fresh = make_policy(each, {{}, [](const subject_info&) { return ""; }, {}}, {[](const auto&) {}, answer});
-      if (each.kind == outside_kind) asked = dynamic_cast<outside_policy*>(fresh.made.get());
+    for (const policy_description& policy : head.policies) {
+      made_policy fresh =
+          make_policy(policy, {{}, [](const subject_info&) { return ""; }, {}}, {[](const auto&) {}, answer});
+      if (policy.kind == outside_kind) asked = dynamic_cast<outside_policy*>(fresh.made.get());
       steering.add(std::move(fresh.made));
     }
     std::string text;

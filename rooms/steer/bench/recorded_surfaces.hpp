@@ -123,7 +123,7 @@ class recording_reader {
       values = domain::categories(texts);
     } else {
       std::vector<knob_value> numbers;
-      for (const std::string& each : texts) numbers.push_back(number<knob_value>(each));
+      for (const std::string& text : texts) numbers.push_back(number<knob_value>(text));
       values = domain::set(numbers);
     }
     if (!values || values->size() != texts.size()) fail("values that differ", rest());
@@ -173,9 +173,9 @@ class recording_reader {
            std::to_string(std::count_if(points.begin(), points.end(), known)) + " of them");
     if (of.start.empty()) fail("the start of the surface " + of.name + " before this", "none");
     std::vector<double> rounds, spreads;
-    for (const point_times& each : points) {
-      rounds.push_back(each.rounds);
-      spreads.push_back((each.us[3] - each.us[1]) / each.us[2]);
+    for (const point_times& point : points) {
+      rounds.push_back(point.rounds);
+      spreads.push_back((point.us[3] - point.us[1]) / point.us[2]);
     }
     m_made.abouts.back().rounds = median_of(rounds);
     m_made.abouts.back().spread = median_of(spreads);

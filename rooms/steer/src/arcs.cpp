@@ -25,8 +25,8 @@ void add_all(std::span<const knob_value> from, std::vector<knob_value>& to) {
 std::vector<knob_value> search_set(const knob& of) {
   std::vector<knob_value> wanted{of.initial};
   if (of.name == "schedule") {
-    for (const std::string_view each : schedules)
-      if (const auto value = of.values.value_of(each)) wanted.push_back(*value);
+    for (const std::string_view schedule : schedules)
+      if (const auto value = of.values.value_of(schedule)) wanted.push_back(*value);
   } else if (of.name == "chunk") {
     add_all(chunks, wanted);
   } else if (of.name == threads_knob) {

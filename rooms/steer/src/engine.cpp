@@ -135,8 +135,8 @@ void engine::carry_out(int place, const proposal& what) {
       for (std::uint32_t i = 0; i < on.in_force.size(); ++i)
         if (is_confirmed || on.in_force[i] != on.accepted[i]) changes.push_back({i, on.accepted[i], on.in_force[i]});
     } else {
-      for (const proposed_change& each : what.changes)
-        if (on.in_force[each.knob] != each.to) changes.push_back({each.knob, on.in_force[each.knob], each.to});
+      for (const proposed_change& change : what.changes)
+        if (on.in_force[change.knob] != change.to) changes.push_back({change.knob, on.in_force[change.knob], change.to});
       if (on.holder >= 0) m_budget.charge_change(cost_of(on, changes));
     }
     decide(on, what.what, std::move(changes), place, what.reason);

@@ -12,7 +12,7 @@ void engine::take_in(const snapshot& now) {
   for (const subject_info& each : now.appeared)
     if (appear(each)) m_events.push_back(m_event_source.appear(each.id));
   for (const decision_number each : now.not_applied) take_back(each);
-  for (const subject_state& each : now.subjects) measure(each);
+  for (const subject_state& subject : now.subjects) measure(subject);
   m_event_source.add_drifts(now, m_events);
   for (const subject_id each : now.gone) {
     if (m_subjects.erase(each) == 0) continue;
@@ -137,20 +137,20 @@ engine::judgement engine::judge_changes(int place, const entry& on, const propos
   std::set<std::uint32_t> seen;
   std::vector<change> real;
   bool is_asked = false;
-  for (const proposed_change& each : what.changes) {
-    if (each.knob >= on.info.knobs.size() || !seen.insert(each.knob).second) {
-      why = "named knob " + std::to_string(each.knob) + " of " + on.info.name + ", which has " +
+  for (const proposed_change& change : what.changes) {
+    if (change.knob >= on.info.knobs.size() || !seen.insert(change.knob).second) {
+      why = "named knob " + std::to_string(change.knob) + " of " + on.info.name + ", which has " +
             std::to_string(on.info.knobs.size()) + " knobs, or named it twice";
       return judgement::nonsense;
     }
-    const knob& turned = on.info.knobs[each.knob];
-    if (!turned.values.contains(each.to)) {
-      why = "proposed " + turned.name + " = " + std::to_string(each.to) + " for " + on.info.name +
+    const knob& turned = on.info.knobs[change.knob];
+    if (!turned.values.contains(change.to)) {
+      why = "proposed " + turned.name + " = " + std::to_string(change.to) + " for " + on.info.name +
             ", which is outside its domain";
       return judgement::nonsense;
     }
-    if (on.in_force[each.knob] == each.to) continue;
-    real.push_back({each.knob, on.in_force[each.knob], each.to});
+    if (on.in_force[change.knob] == change.to) continue;
+    real.push_back({change.knob, on.in_force[change.knob], change.to});
     is_asked = is_asked || turned.asks == consent::needed;
   }
   if (is_asked && !m_options.has_consent) {
@@ -189,8 +189,8 @@ std::vector<policy_report> engine::reports() const {
 }
 
 const subject_view* view::find(subject_id id) const noexcept {
-  for (const subject_view& each : subjects)
-    if (each.info.id == id) return &each;
+  for (const subject_view& subject : subjects)
+    if (subject.info.id == id) return &subject;
   return nullptr;
 }
 

@@ -39,12 +39,12 @@ std::string to_text(const snapshot& one) {
   for (const figure& each : one.figures) write_figure(text, "figure", each);
   for (const event& each : one.events)
     text += "event " + to_word(each.name) + ' ' + std::to_string(each.subject) + ' ' + exactly(each.value) + '\n';
-  for (const subject_state& each : one.subjects) {
-    text += "subject " + std::to_string(each.id) + '\n';
-    for (const measurement& taken : each.measured)
+  for (const subject_state& subject : one.subjects) {
+    text += "subject " + std::to_string(subject.id) + '\n';
+    for (const measurement& taken : subject.measured)
       text += "measured " + std::to_string(taken.under) + ' ' + exactly(taken.value) + ' ' + exactly(taken.seconds) +
               (taken.beside == 0 ? "\n" : ' ' + std::to_string(taken.beside) + '\n');
-    for (const figure& its : each.figures) write_figure(text, "its", its);
+    for (const figure& its : subject.figures) write_figure(text, "its", its);
   }
   return text + "end\n";
 }

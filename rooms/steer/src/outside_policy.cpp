@@ -65,9 +65,9 @@ void outside_policy::observe(const view& now, std::vector<proposal>& out) {
   m_happened.insert(m_happened.end(), now.events.begin(), now.events.end());
   if (m_happened.size() > most_happened)
     m_happened.erase(m_happened.begin(), m_happened.end() - static_cast<std::ptrdiff_t>(most_happened));
-  for (const subject_view& each : now.subjects) {
-    std::vector<measurement>& its = m_measured[each.info.id];
-    for (const measurement& one : each.measured)
+  for (const subject_view& subject : now.subjects) {
+    std::vector<measurement>& its = m_measured[subject.info.id];
+    for (const measurement& one : subject.measured)
       if (its.size() < most_measured) its.push_back(one);
   }
   if (now.is_last) return ask(now);  // nobody waits for an answer

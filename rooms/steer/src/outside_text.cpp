@@ -105,15 +105,15 @@ std::string snapshot_text(std::uint64_t number, const view& now, const measured_
     into.name("value").number(each.value).raw("}");
   }
   into.raw("]").name("subjects").raw("[");
-  for (const subject_view& each : now.subjects) {
-    into.next().raw("{").name("id").number(std::uint64_t{each.info.id}).name("name").text(each.info.name);
-    into.name("key").text(key_of(each.info)).name("since").number(each.since);
-    into.name("is_others").truth(each.is_others).name("has_level").truth(each.has_level);
-    into.all("figures", each.figures).name("knobs").raw("[");
-    for (std::size_t i = 0; i < each.info.knobs.size(); ++i)
-      add(into, each.info.knobs[i], each.in_force[i], each.accepted[i]);
+  for (const subject_view& subject : now.subjects) {
+    into.next().raw("{").name("id").number(std::uint64_t{subject.info.id}).name("name").text(subject.info.name);
+    into.name("key").text(key_of(subject.info)).name("since").number(subject.since);
+    into.name("is_others").truth(subject.is_others).name("has_level").truth(subject.has_level);
+    into.all("figures", subject.figures).name("knobs").raw("[");
+    for (std::size_t i = 0; i < subject.info.knobs.size(); ++i)
+      add(into, subject.info.knobs[i], subject.in_force[i], subject.accepted[i]);
     into.raw("]").name("measured").raw("[");
-    const auto its = measured.find(each.info.id);
+    const auto its = measured.find(subject.info.id);
     if (its != measured.end())
       for (const measurement& one : its->second)
         into.next().raw("[").number(one.under).raw(",").number(one.value).raw(",").number(one.seconds).raw("]");

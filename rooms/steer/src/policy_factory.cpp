@@ -109,7 +109,7 @@ made_policy make_policy(const policy_description& of, const policy_context& with
 
 std::string to_line(const policy_description& one) {
   std::string line = to_word(one.kind);
-  for (const auto& each : one.options) line += ' ' + to_word(each.name) + '=' + to_word(each.value);
+  for (const auto& option : one.options) line += ' ' + to_word(option.name) + '=' + to_word(option.value);
   return line;
 }
 

@@ -62,10 +62,10 @@ void decision_record::write(const decision& made, base::ticks at) {
 }
 
 void decision_record::write(const engine& steering) {
-  for (const policy_report& each : steering.reports())
-    if (!each.is_enabled && m_told.try_emplace(each.name, true).second)
-      m_into->unavailable((std::string(observe::words::missing_kind::policy) + ' ' + each.name).c_str(),
-                          ("it " + each.why_disabled).c_str(),
+  for (const policy_report& report : steering.reports())
+    if (!report.is_enabled && m_told.try_emplace(report.name, true).second)
+      m_into->unavailable((std::string(observe::words::missing_kind::policy) + ' ' + report.name).c_str(),
+                          ("it " + report.why_disabled).c_str(),
                           "the run went on without it; what it had on trial was undone");
   const engine_counts& counts = steering.counts();
   const std::pair<const char*, double> facts[] = {

@@ -116,7 +116,7 @@ std::string to_text(const recording_head& head) {
   std::string text = std::string(log_head) + "engine " + exactly(head.budget_share) + ' ' + exactly(head.allowance_s) + ' ' +
                      exactly(head.expected_excess) + (head.has_consent ? " ask\n" : " safe\n") + "runtime " +
                      std::to_string(head.runtime) + '\n';
-  for (const policy_description& each : head.policies) text += "policy " + to_line(each) + '\n';
+  for (const policy_description& policy : head.policies) text += "policy " + to_line(policy) + '\n';
   for (const setting& each : head.settings) text += "setting " + to_line(each) + '\n';
   return text;
 }

@@ -15,12 +15,12 @@ void tuner::observe(const view& now, std::vector<proposal>& out) {
     m_sessions.erase(found);
   }
   const subject_view* active = nullptr;
-  for (const subject_view& each : now.subjects) {
-    if (m_options.is_left_to_rules && m_options.is_left_to_rules(each.info)) continue;
-    std::unique_ptr<tuning_session>& its = m_sessions[each.info.id];
-    if (!its) its = std::make_unique<tuning_session>(each.info, m_options);
-    its->take_in(each, now);
-    if (its.get() == m_active) active = &each;
+  for (const subject_view& subject : now.subjects) {
+    if (m_options.is_left_to_rules && m_options.is_left_to_rules(subject.info)) continue;
+    std::unique_ptr<tuning_session>& its = m_sessions[subject.info.id];
+    if (!its) its = std::make_unique<tuning_session>(subject.info, m_options);
+    its->take_in(subject, now);
+    if (its.get() == m_active) active = &subject;
   }
   if (now.is_last) return;
   if (m_active != nullptr && (active == nullptr || active->is_others)) m_active = nullptr;
@@ -42,14 +42,14 @@ void tuner::observe(const view& now, std::vector<proposal>& out) {
 
 const subject_view* tuner::most_promising(const view& now, double most) const {
   const subject_view* chosen = nullptr;
-  for (const subject_view& each : now.subjects) {
-    const auto found = m_sessions.find(each.info.id);
-    if (found == m_sessions.end() || each.is_others || found->second.get() == m_active || found->second->is_stalled(now))
+  for (const subject_view& subject : now.subjects) {
+    const auto found = m_sessions.find(subject.info.id);
+    if (found == m_sessions.end() || subject.is_others || found->second.get() == m_active || found->second->is_stalled(now))
       continue;
-    const double promise = found->second->promise(each, now);
+    const double promise = found->second->promise(subject, now);
     if (promise <= most) continue;
     most = promise;
-    chosen = &each;
+    chosen = &subject;
   }
   return chosen;
 }

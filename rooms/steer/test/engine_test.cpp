@@ -248,7 +248,7 @@ TEST(engine, calls_policies_that_have_a_period_and_triggers_with_either) {
 
 TEST(engine, leaves_out_measurements_that_cannot_be) {
   one_policy here([](const view& now, auto&) {
-    for (const subject_view& each : now.subjects) EXPECT_TRUE(each.measured.empty());
+    for (const subject_view& subject : now.subjects) EXPECT_TRUE(subject.measured.empty());
   });
   snapshot now;
   now.appeared = {mandel};

@@ -171,9 +171,9 @@ TEST(property, random_policies_do_something) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     world here(seed);
     for (int i = 0; i < 400; ++i) here.step(false);
-    for (const policy_report& each : here.steering->reports()) {
-      decisions += each.decisions;
-      disabled += !each.is_enabled;
+    for (const policy_report& report : here.steering->reports()) {
+      decisions += report.decisions;
+      disabled += !report.is_enabled;
     }
   }
   EXPECT_GT(decisions, 500u);

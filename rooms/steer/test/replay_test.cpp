@@ -37,8 +37,8 @@ struct described_engine {
                                    if (!of.place_of("schedule")) return {};
                                    return same_when_static;
                                  }};
-    for (const policy_description& each : head.policies) {
-      made_policy fresh = make_policy(each, context);
+    for (const policy_description& policy : head.policies) {
+      made_policy fresh = make_policy(policy, context);
       EXPECT_EQ(fresh.mistake, "");
       if (fresh.made) steering.add(std::move(fresh.made));
     }
@@ -296,8 +296,8 @@ TEST(replayed_runs, show_what_is_another) {
   EXPECT_GT(without->recorded, 0u);
   EXPECT_EQ(without->time_s, read.steps[without->step].told.time_s);
   recording other = recording_from_text(here.text);
-  for (recorded_step& each : other.steps)
-    for (subject_state& its : each.told.subjects)
+  for (recorded_step& step : other.steps)
+    for (subject_state& its : step.told.subjects)
       for (measurement& taken : its.measured) taken.value = 1;
   EXPECT_NE(replay_of(other).decisions, here.decisions) << "nothing is better than anything";
 }

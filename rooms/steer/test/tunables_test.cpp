@@ -66,16 +66,17 @@ TEST(tunables, that_cannot_be_set_are_told_and_change_nothing) {
 template <class options>
 void expect_set_as_described(std::string_view policy) {
   ASSERT_FALSE(tunables_of(policy).empty()) << policy;
-  for (const tunable_info& each : tunables_of(policy)) {
-    const std::string name = std::string(each.name) + "=";
-    std::vector<std::string> allowed(each.words.begin(), each.words.end()), refused{"", "x"};
-    if (each.words.empty()) allowed = {"1", each.most == 19 ? "19" : "1e9"};
-    if (each.words.empty()) (each.is_zero_allowed ? allowed : refused).emplace_back("0");
-    if (each.words.empty()) (each.is_whole ? refused : allowed).emplace_back("1.5");
+  for (const tunable_info& tunable : tunables_of(policy)) {
+    const std::string name = std::string(tunable.name) + "=";
+    std::vector<std::string> allowed(tunable.words.begin(), tunable.words.end()), refused{"", "x"};
+    if (tunable.words.empty()) allowed = {"1", tunable.most == 19 ? "19" : "1e9"};
+    if (tunable.words.empty()) (tunable.is_zero_allowed ? allowed : refused).emplace_back("0");
+    if (tunable.words.empty()) (tunable.is_whole ? refused : allowed).emplace_back("1.5");
     options of;
     for (const std::string& value : allowed) EXPECT_EQ(set_tunables(name + value, of), "") << policy;
     for (const std::string& value : refused)
-      EXPECT_EQ(set_tunables(name + value, of), "'" + name + value + "': expected " + std::string(each.expected)) << policy;
+      EXPECT_EQ(set_tunables(name + value, of), "'" + name + value + "': expected " + std::string(tunable.expected))
+          << policy;
   }
 }
 

@@ -10,7 +10,7 @@ struct alignas(64) apart : base::spin_lock {};
 constinit apart locks[process_locks];
 
 void release_all() noexcept {
-  for (apart& each : locks) each.unlock();
+  for (apart& lock : locks) lock.unlock();
 }
 
 [[maybe_unused]] const int are_locks_held = pthread_atfork(

@@ -125,7 +125,7 @@ TEST(forks, children_find_nothing_locked) {
   for (; status == 0 && round < 200 / slower; ++round) status = status_of_child(leaving::by_quick_exit, uses_everything);
   EXPECT_EQ(status, 0) << "(1014: it hung) in round " << round;
   has_ended = true;
-  for (std::thread& each : extra_threads) each.join();
+  for (std::thread& extra_thread : extra_threads) extra_thread.join();
 }
 
 TEST(forks, a_child_has_a_standard_runtime_of_its_own) {

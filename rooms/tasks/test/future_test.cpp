@@ -99,7 +99,7 @@ TEST_P(futures, tasks_that_wait_for_a_promise_of_another_thread) {
   while (waiting.load() != 50) std::this_thread::yield();
   source.set_value(1);
   int sum = 0;
-  for (future<int>& each : waiters) sum += each.get();
+  for (future<int>& waiter : waiters) sum += waiter.get();
   EXPECT_EQ(sum, 50 + 1225);
 }
 

@@ -249,8 +249,8 @@ struct sleep_model {
   void wake(std::uint32_t target) {
     if (!policy::names_taker) return events.wake_one();
     if (target != anyone) return own_events.at(target).wake_one();
-    for (event_count& each : own_events)
-      if (each.sleepers() != 0) return each.wake_one();
+    for (event_count& own_event : own_events)
+      if (own_event.sleepers() != 0) return own_event.wake_one();
   }
 
   // Until all `expected` tasks have been run by somebody.
@@ -275,7 +275,7 @@ struct sleep_model {
     if (item.level == priority::low) low_is_run.complete();
     if (left.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
     events.wake_all();
-    for (event_count& each : own_events) each.wake_all();
+    for (event_count& own_event : own_events) own_event.wake_all();
   }
   void sleep(std::uint32_t worker) {
     if (way == sleeper::looks_before_it_tells && rules.may_find(pool, worker)) return;

@@ -118,7 +118,7 @@ TEST(runtime, two_in_one_process_and_many_callers) {
     callers.emplace_back([&, i] {
       for (int round = 0; round < 50; ++round) sum_of_all += (i % 2 == 0 ? first_runtime : two).run([] { return fib(10); });
     });
-  for (std::thread& each : callers) each.join();
+  for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(sum_of_all.load(), 6 * 50 * 55);
   EXPECT_EQ(two.run([&] { return first_runtime.run([] { return fib(12); }); }), 144);
 }

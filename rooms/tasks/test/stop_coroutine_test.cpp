@@ -160,7 +160,7 @@ TEST_P(stopped_coroutines, pass_on_what_others_wait_for) {
       permits.release(2);
       int sum = 0;
       for (future<int>& each : input) sum += each.get();
-      for (future<void>& each : stops) each.get();
+      for (future<void>& stop : stops) stop.get();
       EXPECT_GE(sum, count / 2);
       EXPECT_TRUE(permits.try_acquire() && permits.try_acquire());
       EXPECT_FALSE(permits.try_acquire());

@@ -146,7 +146,7 @@ TEST_P(deques, each_task_is_taken_once_by_an_owner_or_thieves) {
     }
   }
   has_ended = true;
-  for (std::thread& each : thieves) each.join();
+  for (std::thread& thieve : thieves) thieve.join();
   for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(times[i].load(), 1) << "task " << i;
 }
 

@@ -15,17 +15,17 @@ std::atomic<bool> are_llvm_tasks_unnamed{false};
 
 bool gives_identities(const void* address) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  for (std::atomic<std::uintptr_t>& each : askers) {
+  for (std::atomic<std::uintptr_t>& asker : askers) {
     std::uintptr_t empty = 0;
-    if (each.compare_exchange_strong(empty, at, std::memory_order_acq_rel)) return true;
+    if (asker.compare_exchange_strong(empty, at, std::memory_order_acq_rel)) return true;
   }
   return false;
 }
 
 bool has_identities(const runtime* of) noexcept {
   if (of == nullptr) return false;
-  for (const std::atomic<std::uintptr_t>& each : askers) {
-    const std::uintptr_t at = each.load(std::memory_order_acquire);
+  for (const std::atomic<std::uintptr_t>& asker : askers) {
+    const std::uintptr_t at = asker.load(std::memory_order_acquire);
     if (at == 0) return false;
     if (at >= of->begin && at < of->end) return true;
   }

@@ -18,7 +18,7 @@ constexpr double change_s = 2e-6;
 
 std::vector<std::string> names_of_sharings() {
   std::vector<std::string> names;
-  for (const std::string_view each : sharing_names) names.emplace_back(each);
+  for (const std::string_view sharing_name : sharing_names) names.emplace_back(sharing_name);
   return names;
 }
 

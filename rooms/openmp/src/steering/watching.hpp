@@ -28,7 +28,7 @@ inline void watch(const void* outlined, watching how) noexcept {
   update_rule(region_place_of(outlined));
 }
 inline void forget_watching() noexcept {
-  for (auto& each : watching_of_regions) each.store(watching::no_loop);
+  for (auto& watching_of_region : watching_of_regions) watching_of_region.store(watching::no_loop);
   update_recording();
 }
 

@@ -6,8 +6,8 @@ namespace trimtab::steer::algorithms {
 
 search_sequence diagnosed(const space& over, const search_limits& within) {
   std::vector<point> wanted;
-  for (const point& each : within.hints)
-    if (over.contains(each)) wanted.push_back(each);
+  for (const point& hint : within.hints)
+    if (over.contains(hint)) wanted.push_back(hint);
   if (wanted.empty()) co_return;
   wanted.insert(wanted.begin(), over.start);
   const std::vector<double> begin = co_await measured(wanted);

@@ -49,8 +49,8 @@ std::vector<corner> simplex_around(const space& over, const point& start, bool i
 }
 
 point first_guess(const space& over, const search_limits& within) {
-  for (const point& each : within.hints)
-    if (over.contains(each)) return each;
+  for (const point& hint : within.hints)
+    if (over.contains(hint)) return hint;
   return over.start;
 }
 

@@ -22,9 +22,9 @@ knob_value whole_cpus(double cpus) {
 // A quota is rounded down: a part of a CPU would stop one member while the others wait for it.
 fit::ceiling fit::least_of(const situation& now, std::initializer_list<ceiling> limits) {
   ceiling least{"", "", std::numeric_limits<knob_value>::max()};
-  for (const ceiling& each : limits) {
-    const auto value = now.figure_of(each.figure);
-    if (value && *value > 0 && whole_cpus(*value) < least.threads) least = {each.figure, each.reason, whole_cpus(*value)};
+  for (const ceiling& limit : limits) {
+    const auto value = now.figure_of(limit.figure);
+    if (value && *value > 0 && whole_cpus(*value) < least.threads) least = {limit.figure, limit.reason, whole_cpus(*value)};
   }
   return least;
 }

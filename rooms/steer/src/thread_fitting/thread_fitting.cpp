@@ -40,16 +40,16 @@ struct thread_fitting::fitted {
 
 std::optional<double> thread_fitting::situation::figure_of(std::string_view name) const {
   const figure* found = find_figure(seen.figures, name);
-  for (const subject_view* each : subjects)
-    if (found == nullptr) found = find_figure(each->figures, name);
+  for (const subject_view* subject : subjects)
+    if (found == nullptr) found = find_figure(subject->figures, name);
   if (found == nullptr || !std::isfinite(found->value) || found->value < 0) return std::nullopt;
   return found->value;
 }
 
 std::vector<figure> thread_fitting::situation::evidence(std::initializer_list<std::string_view> names) const {
   std::vector<figure> told;
-  for (const std::string_view each : names)
-    if (const auto value = figure_of(each)) told.push_back({std::string(each), *value});
+  for (const std::string_view name : names)
+    if (const auto value = figure_of(name)) told.push_back({std::string(name), *value});
   return told;
 }
 
