@@ -320,12 +320,12 @@ void loop_steering::write_costs(const entry& its) const {
 
 void loop_steering::decided(const steer::decision& made) {
   if (made.what != steer::outcome::kept && made.what != steer::outcome::set) return;
-  for (const auto& entry : m_entries)
-    if (entry->id == made.subject) write_costs(*entry);
+  for (const auto& offered : m_entries)
+    if (offered->id == made.subject) write_costs(*offered);
 }
 
 void loop_steering::conclude() {
-  for (const auto& entry : m_entries) write_costs(*entry);
+  for (const auto& offered : m_entries) write_costs(*offered);
 }
 
 }  // namespace trimtab::openmp

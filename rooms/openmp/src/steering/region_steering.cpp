@@ -144,9 +144,9 @@ void region_steering::measure(entry& of, steer::subject_state& state) const {
 
 void region_steering::leave(steer::snapshot& now) {
   m_is_over = true;
-  for (const auto& entry : m_entries) {
-    if (!entry->is_known) continue;
-    m_registry.withdraw(now, entry->id);
+  for (const auto& offered : m_entries) {
+    if (!offered->is_known) continue;
+    m_registry.withdraw(now, offered->id);
   }
 }
 
@@ -159,16 +159,16 @@ void region_steering::add_to(steer::snapshot& now) {
     m_entries.push_back(std::make_unique<entry>());
     m_entries.back()->site = &region_site_at(i);
   }
-  for (const auto& entry : m_entries) {
+  for (const auto& offered : m_entries) {
     steer::subject_state state_of_it;
-    measure(*entry, state_of_it);
-    if (!entry->is_known) {
-      entry->is_known = make_known(*entry, now);
-      if (!entry->is_known) continue;
-      state_of_it.measured = std::move(entry->measured);
-      entry->measured.clear();
+    measure(*offered, state_of_it);
+    if (!offered->is_known) {
+      offered->is_known = make_known(*offered, now);
+      if (!offered->is_known) continue;
+      state_of_it.measured = std::move(offered->measured);
+      offered->measured.clear();
     }
-    state_of_it.id = entry->id;
+    state_of_it.id = offered->id;
     if (!state_of_it.measured.empty()) now.subjects.push_back(std::move(state_of_it));
   }
 }
