@@ -125,17 +125,17 @@ void machine::run_until(double end_s) {
   while (m_time_s < end_s) {
     if (m_time_s >= quota_ends_s) {
       quota_ends_s += quota_period_s;
-      for (const auto& job : m_jobs) {
-        const double quota = job->seen.options.quota_cpus;
-        job->quota_left_s = quota > 0 ? std::min(0.0, job->quota_left_s) + quota * quota_period_s : never;
-        job->is_throttled = job->quota_left_s <= 0;
+      for (const auto& running_job : m_jobs) {
+        const double quota = running_job->seen.options.quota_cpus;
+        running_job->quota_left_s = quota > 0 ? std::min(0.0, running_job->quota_left_s) + quota * quota_period_s : never;
+        running_job->is_throttled = running_job->quota_left_s <= 0;
       }
     }
     tick();
     if (m_time_s < m_next_look_s) continue;
     m_next_look_s += m_options.look_s;
-    for (const auto& job : m_jobs)
-      if (job->is_running) look(*job);
+    for (const auto& running_job : m_jobs)
+      if (running_job->is_running) look(*running_job);
   }
 }
 

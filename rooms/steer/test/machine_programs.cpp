@@ -111,10 +111,10 @@ void machine::advance(job& its) {
 double machine::share_of(job& its, double idle) {
   std::vector<observe::cpu_member> members;
   std::size_t me = 0;
-  for (const auto& job : m_jobs) {
-    if (!job->is_member) continue;
-    if (job.get() == &its) me = members.size();
-    members.push_back(job->record);
+  for (const auto& running_job : m_jobs) {
+    if (!running_job->is_member) continue;
+    if (running_job.get() == &its) me = members.size();
+    members.push_back(running_job->record);
   }
   return observe::share_of(members, me, observe::cpus_to_share(members, me, m_options.cpus, idle));
 }
