@@ -74,9 +74,7 @@ def _is_phrase(node: ast.Constant, name: str, schema: Schema) -> bool:
 
 def phrases(schema: Schema) -> set[str]:
     """The texts of enumerations that are recognized by their text; single words have other meanings, too."""
-    labels = {
-        value.label or value.name for each in schema.enumerations if each.is_text for value in each.values
-    }
+    labels = {value.word for each in schema.enumerations if each.is_text for value in each.values}
     return {label for label in labels if " " in label}
 
 

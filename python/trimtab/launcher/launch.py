@@ -403,11 +403,12 @@ def _run(
     ours = (*_PASSED_ON, *_FROM_TERMINAL, *_IGNORED)
     previous = {number: signal.getsignal(number) for number in ours}
     passed_on = _PASSED_ON if witness is None else (*_PASSED_ON, *_FROM_TERMINAL)
+    caught = [number for number in passed_on if previous[number] != signal.SIG_IGN]
     for number in ours:
-        if number not in passed_on:
-            signal.signal(number, signal.SIG_IGN)
-        elif previous[number] != signal.SIG_IGN:
+        if number in caught:
             signal.signal(number, pass_on)
+        elif number not in passed_on:
+            signal.signal(number, signal.SIG_IGN)
     changes = None
     try:
         changes = _Changes()
@@ -415,10 +416,9 @@ def _run(
             number for number in (*IGNORED_BY_PYTHON, *ours) if previous.get(number) != signal.SIG_IGN
         ]
         # What comes while it starts waits: it is in our process group from then on, so that the witness can tell.
-        held_back = [number for number in passed_on if previous[number] != signal.SIG_IGN]
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, held_back)
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, caught)
         try:
-            while received := signal.sigtimedwait(held_back, 0):
+            while received := signal.sigtimedwait(caught, 0):
                 early.append(received.si_signo)
             child = _start(program, argv, environment, defaults, mask)
             for known in early:
