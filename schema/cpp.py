@@ -98,7 +98,7 @@ def words(schema: Schema) -> str:
         if enumeration.is_written:
             items = [
                 (
-                    f'inline constexpr char {_name(value.name)}[] = "{value.label or value.name}";',
+                    f'inline constexpr char {_name(value.name)}[] = "{value.word}";',
                     value.meaning,
                 )
                 for value in enumeration.values

@@ -22,6 +22,11 @@ class Value:
     meaning: str = ""
     label: str | None = ""
 
+    @property
+    def word(self) -> str:
+        """What people read for it."""
+        return self.label or self.name
+
 
 @dataclass(frozen=True)
 class EventKind(Value):

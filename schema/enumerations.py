@@ -462,7 +462,12 @@ CAUSE = Enumeration(
         Value(13, "starvation", "workers find no task, for no other cause", label="too few tasks ready"),
         Value(14, "task_chain", "tasks run one after another", label="a chain of tasks"),
         Value(15, "one_producer", "workers wait for the thread that makes the tasks", label="one producer"),
-        Value(16, "long_task", "workers wait for the end of one task", label="one long task"),
+        Value(
+            16,
+            "long_task",
+            "one task runs much longer than the others, and workers wait for it",
+            label="one long task",
+        ),
         Value(
             17, "suspended_tasks", "tasks are suspended, and none is ready", label="tasks wait for each other"
         ),

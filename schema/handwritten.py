@@ -75,7 +75,7 @@ def _is_phrase(node: ast.Constant, name: str, schema: Schema) -> bool:
 def phrases(schema: Schema) -> set[str]:
     """The texts of enumerations that are recognized by their text; single words have other meanings, too."""
     labels = {
-        value.label or value.name
+        value.word
         for enumeration in schema.enumerations
         if enumeration.is_text
         for value in enumeration.values

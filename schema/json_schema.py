@@ -38,7 +38,7 @@ def _object(each: ReportType) -> dict[str, Any]:
 
 
 def _words(each: Enumeration) -> dict[str, Any]:
-    words = [(value.label or value.name) if each.is_text else value.name for value in each.values]
+    words = [value.word if each.is_text else value.name for value in each.values]
     return {"description": each.meaning, "enum": words}
 
 

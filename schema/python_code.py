@@ -84,10 +84,7 @@ def _class(name: str, base: str, meaning: str, values: Sequence[Value]) -> str:
 
 
 def _class_of_texts(each: Enumeration) -> str:
-    lines = [
-        f'    {value.name.upper()} = "{value.label or value.name}"{_comment(value)}\n'
-        for value in each.values
-    ]
+    lines = [f'    {value.name.upper()} = "{value.word}"{_comment(value)}\n' for value in each.values]
     return f'\n\nclass {each.python}(str, Enum):\n    """{each.meaning}"""\n\n{"".join(lines)}{_AS_TEXT}'
 
 
@@ -105,7 +102,7 @@ def _comment(value: Value) -> str:
 def _labels(each: Enumeration) -> str:
     """The table from number (of what is never stored: from name) to what reports call it."""
     lines = [
-        f"    {value.number if each.type else _quoted(value.name)}: {_quoted(value.label or value.name)},\n"
+        f"    {value.number if each.type else _quoted(value.name)}: {_quoted(value.word)},\n"
         for value in each.values
         if value.label is not None
     ]

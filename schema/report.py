@@ -123,7 +123,7 @@ LOOP = T(
         _NAME,
         F("schedule", "text?", "how its iterations are shared out", unknown="not a worksharing loop"),
         F("chunk", "integer?", "chunk size of the schedule", unknown="none was given"),
-        F("iterations", "integer?", "of one execution", unknown="not known"),
+        F("iterations", "integer?", "iterations in one execution of the loop", unknown="not known"),
         F("executed", "integer", "iterations, over all lanes and executions"),
         F("chunks", "integer", "chunks handed out, over all lanes and executions"),
         F("executions", "integer", "how often teams executed it"),
@@ -206,7 +206,7 @@ _TALLY = (
     F("count", "integer", "how many"),
     F("timed", "integer", "how many of them were timed"),
     F("total_s", "number?", "time in all; estimated unless all were timed", "s", "none was timed"),
-    F("mean_s", "number?", "time of one", "s", "none was timed"),
+    F("mean_s", "number?", "mean time", "s", "none was timed"),
 )
 _PROCESSES = F("processes", "text[]", "`id` of the processes that have it")
 TASK = T(
@@ -305,7 +305,7 @@ CHANGE = T(
 )
 DECISION = T(
     "Decision",
-    "A change of knobs of one subject while the program ran.",
+    "A decision that changed the knobs of one subject while the program ran.",
     (
         _PROCESS,
         F("number", "integer", "of the decision within its process"),
@@ -338,7 +338,7 @@ SCHEDULER = T(
 )
 LANE = T(
     "LaneSummary",
-    "A thread, or several that had its place one after another; or a CPU, a server or an executor.",
+    "The place of a thread (when it ends, a later thread may get its place), or of a CPU, a server or an executor.",
     (
         _PROCESS,
         F("lane", "integer", "number within the process"),

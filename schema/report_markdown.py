@@ -13,9 +13,7 @@ def blocks(schema: Schema, types: ReportSchema) -> dict[str, str]:
         "report_types": "\n".join(_section(types, each) for each in types.types),
         "report_units": table(("unit", "meaning"), list(types.units.items())),
         **{
-            name: table(
-                ("word", "meaning"), [(value.label or value.name, value.meaning) for value in each.values]
-            )
+            name: table(("word", "meaning"), [(value.word, value.meaning) for value in each.values])
             for name, each in words.items()
         },
     }

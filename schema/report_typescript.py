@@ -46,7 +46,7 @@ def _import(names: list[str], module: str) -> str:
 
 
 def _union(each: Enumeration) -> str:
-    words = [f'"{value.label or value.name}"' for value in each.values]
+    words = [f'"{value.word}"' for value in each.values]
     line = f"export type {each.python} = {' | '.join(words)};\n"
     if len(line) > WIDTH + 1:
         line = f"export type {each.python} =\n" + "\n".join(f"  | {word}" for word in words) + ";\n"

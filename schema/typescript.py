@@ -22,7 +22,7 @@ def enumerations(schema: Schema) -> str:
 def _enumeration(each: Enumeration) -> str:
     name = each.typescript
     plural = name.upper() + "S"
-    labels = {value.name: value.label or value.name for value in each.values}
+    labels = {value.name: value.word for value in each.values}
     return (
         f"\n/** {each.meaning} */\n{_names(plural, list(labels))}export type {name} = (typeof {plural})[number];\n"
         + (_texts(f"{name.upper()}_LABELS", name, labels) if any(each.label for each in each.values) else "")

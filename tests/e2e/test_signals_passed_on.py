@@ -92,6 +92,16 @@ def test_to_the_group_it_comes_once(running: subprocess.Popen[str], number: sign
     assert running.communicate("x", timeout=60)[0] == ""
 
 
+@pytest.mark.parametrize("number", ALL)
+def test_many_to_the_group_come_once_each(running: subprocess.Popen[str], number: signal.Signals) -> None:
+    """The program answers sooner than the launcher looks: of two signals, the launcher's witness may see one."""
+    assert running.stdout is not None
+    for _ in range(300):
+        os.killpg(running.pid, number)
+        assert running.stdout.readline() == f"got {int(number):02}\n"
+    assert running.communicate("x", timeout=60)[0] == ""
+
+
 @pytest.mark.parametrize("attempt", range(5))
 def test_to_the_group_as_soon_as_the_program_begins(trimtab: str, tmp_path: Path, attempt: int) -> None:
     source = tmp_path / "sends.c"

@@ -313,7 +313,7 @@ export interface Loop {
   schedule: string;
   /** chunk size of the schedule; null: none was given */
   chunk: number | null;
-  /** of one execution; null: not known */
+  /** iterations in one execution of the loop; null: not known */
   iterations: number | null;
   /** iterations, over all lanes and executions */
   executed: number;
@@ -343,7 +343,7 @@ export interface TaskKind {
   timed: number;
   /** time in all; estimated unless all were timed, s; null: none was timed */
   total_s: number | null;
-  /** time of one, s; null: none was timed */
+  /** mean time, s; null: none was timed */
   mean_s: number | null;
   /** longest that was timed, s; null: none was timed */
   longest_s: number | null;
@@ -371,7 +371,7 @@ export interface Scope {
   timed: number;
   /** time in all; estimated unless all were timed, s; null: none was timed */
   total_s: number | null;
-  /** time of one, s; null: none was timed */
+  /** mean time, s; null: none was timed */
   mean_s: number | null;
   /** `id` of the processes that have it */
   processes: string[];
@@ -466,7 +466,7 @@ export interface WorkerSummary {
   created: number;
 }
 
-/** A change of knobs of one subject while the program ran. */
+/** A decision that changed the knobs of one subject while the program ran. */
 export interface Decision {
   /** `id` of the process */
   process: string;
@@ -526,7 +526,7 @@ export interface Scheduler {
   others: string[];
 }
 
-/** A thread, or several that had its place one after another; or a CPU, a server or an executor. */
+/** The place of a thread (when it ends, a later thread may get its place), or of a CPU, a server or an executor. */
 export interface LaneSummary {
   /** `id` of the process */
   process: string;

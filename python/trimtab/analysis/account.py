@@ -130,7 +130,7 @@ def account(process: Process, wall_s: float) -> Account:
 
 
 def _lanes_of(process: Process, regions: Records, teams: Records) -> _Lanes:
-    s = process.ns_per_tick * 1e-9
+    s = process.tick_s
     count = len(process.lanes)
     index = {lane.id: at for at, lane in enumerate(process.lanes)}
     work, waiting, arrival = np.zeros(count), np.zeros(count), np.zeros(count)

@@ -93,5 +93,5 @@ def _summed(samples: Records, process: Process, is_cumulative: bool, wall_s: flo
 def _seconds(process: Process, ticks: Any) -> Floats:
     """Since the process began."""
     since = np.asarray(ticks, dtype=np.float64) - float(process.header["start_ticks"])
-    seconds: Floats = since * (process.ns_per_tick * 1e-9)
+    seconds: Floats = since * process.tick_s
     return seconds

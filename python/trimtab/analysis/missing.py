@@ -60,7 +60,7 @@ def _by_launcher(entry: dict[str, str]) -> Unavailable:
 
 
 def _of_process(each: ProcessReport, job: Job) -> list[Unavailable]:
-    """Of one that takes no part only what was damaged: what it lacked otherwise is nobody's loss."""
+    """What a process lacks. If it takes no part in the report, only damaged files are named."""
     takes_part = each in job.parts
     return [missing for missing in each.process.unavailable if takes_part or missing.kind is Missing.RECORD]
 

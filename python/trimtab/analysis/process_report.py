@@ -117,7 +117,7 @@ def process_report(trace: Trace, symbols: Symbols) -> ProcessReport:
 def scope_table(process: Process, process_id: str, places: Places, keys: Keys) -> list[Scope]:
     """One entry a scope, by the scope's number."""
     rows = rows_of(process, "scope")
-    s = process.ns_per_tick * 1e-9
+    s = process.tick_s
     found = []
     for number in sorted({int(n) for n in rows["subject"]}) if len(rows) else []:
         mine = rows[rows["subject"] == number]

@@ -36,7 +36,7 @@ def places_of(process: Process, symbols: Symbols) -> Places:
 
 @dataclass
 class _LoopSums:
-    """Rows of one loop with one schedule in one region, added up over lanes."""
+    """Sums over all lanes for one loop in one region, for each schedule that it had."""
 
     subject: int
     schedule: int
@@ -105,8 +105,8 @@ class _Rows:
 
     @property
     def tick_s(self) -> float:
-        """Seconds of one tick."""
-        return self.process.ns_per_tick * 1e-9
+        """Length of a tick, seconds."""
+        return self.process.tick_s
 
 
 def region_table(process: Process, process_id: str, places: Places, keys: Mapping[int, str]) -> list[Region]:

@@ -40,7 +40,7 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> Time
     """
     if wall_s <= 0:
         return None
-    s = process.ns_per_tick * 1e-9
+    s = process.tick_s
     start = int(process.header["start_ticks"])
     width = wall_s / BINS
     end = None if process.header["end_ticks"] else wall_s

@@ -391,10 +391,19 @@ def _run(
         while waiting:
             is_passing_on = True
             while waiting:
-                each = waiting.pop(0)
-                if witness is None or not witness.has_received(each):
-                    send(each)
+                received = waiting.pop(0)
+                if not is_of_group(received):
+                    send(received)
             is_passing_on = False
+
+    def is_of_group(number: int) -> bool:
+        if witness is None or not witness.has_received(number):
+            return False
+        # Of several in quick succession, the witness may have got one (the kernel merges those that are pending) and we each.
+        while witness.has_received(number) or number in waiting:
+            while number in waiting:
+                waiting.remove(number)
+        return True
 
     def send(number: int) -> None:
         # It may be over, or another user's by now (set-uid).
@@ -405,11 +414,12 @@ def _run(
     ours = (*_PASSED_ON, *_FROM_TERMINAL, *_IGNORED)
     previous = {number: signal.getsignal(number) for number in ours}
     passed_on = _PASSED_ON if witness is None else (*_PASSED_ON, *_FROM_TERMINAL)
+    caught = [number for number in passed_on if previous[number] != signal.SIG_IGN]
     for number in ours:
-        if number not in passed_on:
-            signal.signal(number, signal.SIG_IGN)
-        elif previous[number] != signal.SIG_IGN:
+        if number in caught:
             signal.signal(number, pass_on)
+        elif number not in passed_on:
+            signal.signal(number, signal.SIG_IGN)
     changes = None
     try:
         changes = _Changes()
@@ -417,10 +427,9 @@ def _run(
             number for number in (*IGNORED_BY_PYTHON, *ours) if previous.get(number) != signal.SIG_IGN
         ]
         # What comes while it starts waits: it is in our process group from then on, so that the witness can tell.
-        held_back = [number for number in passed_on if previous[number] != signal.SIG_IGN]
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, held_back)
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, caught)
         try:
-            while received := signal.sigtimedwait(held_back, 0):
+            while received := signal.sigtimedwait(caught, 0):
                 early.append(received.si_signo)
             child = _start(program, argv, environment, defaults, mask)
             for known in early:

@@ -187,6 +187,11 @@ class Process:
         return self.host, self.pid, self.facts.get("process start", "")
 
     @property
+    def tick_s(self) -> float:
+        """Length of a tick, seconds."""
+        return self.ns_per_tick * 1e-9
+
+    @property
     def ns_per_tick(self) -> float:
         """Nanoseconds of one tick."""
         return float(self.header["ns_per_tick"])

@@ -284,7 +284,7 @@ class Cause(str, Enum):
     STARVATION = "too few tasks ready"  # workers find no task, for no other cause
     TASK_CHAIN = "a chain of tasks"  # tasks run one after another
     ONE_PRODUCER = "one producer"  # workers wait for the thread that makes the tasks
-    LONG_TASK = "one long task"  # workers wait for the end of one task
+    LONG_TASK = "one long task"  # one task runs much longer than the others, and workers wait for it
     SUSPENDED_TASKS = "tasks wait for each other"  # tasks are suspended, and none is ready
     FEW_WORKERS = "fewer workers than CPUs"  # there are CPUs without a worker
     SCHEDULING_POLICY = "another scheduling policy"  # the runtime advises another one

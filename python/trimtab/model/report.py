@@ -315,7 +315,7 @@ class Loop(Struct, frozen=True):
         name: place in the program, as people read it.
         schedule: how its iterations are shared out; None: not a worksharing loop.
         chunk: chunk size of the schedule; None: none was given.
-        iterations: of one execution; None: not known.
+        iterations: iterations in one execution of the loop; None: not known.
         executed: iterations, over all lanes and executions.
         chunks: chunks handed out, over all lanes and executions.
         executions: how often teams executed it.
@@ -352,7 +352,7 @@ class TaskKind(Struct, frozen=True):
         count: how many.
         timed: how many of them were timed.
         total_s: time in all; estimated unless all were timed, s; None: none was timed.
-        mean_s: time of one, s; None: none was timed.
+        mean_s: mean time, s; None: none was timed.
         longest_s: longest that was timed, s; None: none was timed.
         includes_inner: the times include tasks that ran inside others.
         created: made.
@@ -384,7 +384,7 @@ class Scope(Struct, frozen=True):
         count: how many.
         timed: how many of them were timed.
         total_s: time in all; estimated unless all were timed, s; None: none was timed.
-        mean_s: time of one, s; None: none was timed.
+        mean_s: mean time, s; None: none was timed.
         processes: `id` of the processes that have it.
     """
 
@@ -507,7 +507,7 @@ class WorkerSummary(Struct, frozen=True):
 
 
 class Decision(Struct, frozen=True):
-    """A change of knobs of one subject while the program ran.
+    """A decision that changed the knobs of one subject while the program ran.
 
     Attributes:
         process: `id` of the process.
@@ -579,7 +579,7 @@ class Scheduler(Struct, frozen=True):
 
 
 class LaneSummary(Struct, frozen=True):
-    """A thread, or several that had its place one after another; or a CPU, a server or an executor.
+    """The place of a thread (when it ends, a later thread may get its place), or of a CPU, a server or an executor.
 
     Attributes:
         process: `id` of the process.

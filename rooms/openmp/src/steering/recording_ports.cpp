@@ -79,12 +79,10 @@ constexpr kmpc_loop_calls<number, signed_number> kmpc_calls{
 constexpr kmpc_loop_port kmpc_port{kmpc_calls<std::int32_t, std::int32_t>, kmpc_calls<std::uint32_t, std::int32_t>,
                                    kmpc_calls<std::int64_t, std::int64_t>, kmpc_calls<std::uint64_t, std::int64_t>};
 
-void note_end(const void* outlined, std::uint32_t subject, ticks wall) noexcept { region_ended(outlined, subject, wall); }
-
 constexpr loop_port loops{begin_part_of,  begin_shared_at_fork, begin_unshared, end_shared,
                           barrier_passed, team_joined,          &gomp_port,     &kmpc_port};
 constexpr team_port teams{fit_clause_slowly, note_skew};
-constexpr region_port regions{note_end, note_longest_part, is_start_timed};
+constexpr region_port regions{region_ended, note_longest_part, is_start_timed};
 constexpr wait_port waits{note_passage};
 
 template <class table>

@@ -9,11 +9,25 @@ namespace {
 using observe::schedule;
 using ull = unsigned long long;
 
+// A loop as the program asks for it.
 template <class number>
-loop_to_share loop_of(schedule written, std::uint64_t chunk, number first, number last, std::int64_t increment) noexcept {
-  return {
-      written,  count_of(first, last, increment), chunk, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(last),
-      increment};
+struct asked_loop {
+  const void* place;
+  schedule written;
+  std::uint64_t chunk;
+  number first, last;
+  std::int64_t increment;
+  bool is_up = true;
+};
+
+template <class number>
+loop_to_share loop_of(const asked_loop<number>& asked) noexcept {
+  return {asked.written,
+          count_of(asked.first, asked.last, asked.increment),
+          asked.chunk,
+          static_cast<std::uint64_t>(asked.first),
+          static_cast<std::uint64_t>(asked.last),
+          asked.increment};
 }
 
 bool find_outside_runtime(const caller& from, lane_context& context) noexcept {
@@ -21,12 +35,12 @@ bool find_outside_runtime(const caller& from, lane_context& context) noexcept {
 }
 
 template <class number>
-void started(const caller& from, const void* place, schedule kind, number first, number last, std::int64_t increment,
-             std::uint64_t chunk) noexcept {
+void started(const caller& from, const asked_loop<number>& asked) noexcept {
   begin_unshared_loop(from);
   lane_context context;
-  if (!find_outside_runtime(from, context) || is_left_to_sample(*context.state, kind)) return;
-  begin_loop(context, {kind, chunk, count_of(first, last, increment), increment, place});
+  if (!find_outside_runtime(from, context) || is_left_to_sample(*context.state, asked.written)) return;
+  begin_loop(context,
+             {asked.written, asked.chunk, count_of(asked.first, asked.last, asked.increment), asked.increment, asked.place});
 }
 
 // After the runtime answered: a chunk [first, last), or no more.
@@ -41,6 +55,20 @@ void answered(const caller& from, bool is_more, number first, number last) noexc
     end_loop(context);
 }
 
+// Puts the first chunk into [*begin, *end); false: there is none. The runtime gives it (`forward`), unless the loop is
+// shared out in another way.
+template <class number, class function>
+[[gnu::always_inline]] inline bool start(const caller& from, const asked_loop<number>& asked, bool is_sharable,
+                                         number* begin, number* end, function forward) {
+  started(from, asked);
+  bool is_more = false;
+  if (!is_sharable || !t_steered_part.is_in_team ||
+      !start_shared_loop<number>(from, loop_of(asked), asked.is_up, begin, end, is_more))
+    is_more = forward();
+  answered(from, is_more, *begin, *end);
+  return is_more;
+}
+
 void ended(const caller& from) noexcept {
   lane_context context;
   if (find_outside_runtime(from, context)) end_loop(context);
@@ -51,19 +79,13 @@ void ended(const caller& from) noexcept {
 
 using namespace trimtab::openmp;
 
-#define TRIMTAB_START(name, kind, is_sharable)                                                                 \
-  TRIMTAB_HOOK bool name(long first, long last, long increment, long chunk, long* from_, long* to) {           \
-    const caller from = TRIMTAB_CALLER;                                                                        \
-    auto* const forward = real<bool(long, long, long, long, long*, long*)>(from, symbol::name);                \
-    if (forward == nullptr) return false;                                                                      \
-    const auto size = static_cast<std::uint64_t>(chunk);                                                       \
-    started(from, TRIMTAB_PLACE, kind, first, last, increment, size);                                          \
-    bool is_more = false;                                                                                      \
-    if (!is_sharable || !t_steered_part.is_in_team ||                                                          \
-        !start_shared_loop<long>(from, loop_of(kind, size, first, last, increment), true, from_, to, is_more)) \
-      is_more = forward(first, last, increment, chunk, from_, to);                                             \
-    answered(from, is_more, *from_, *to);                                                                      \
-    return is_more;                                                                                            \
+#define TRIMTAB_START(name, kind, is_sharable)                                                                              \
+  TRIMTAB_HOOK bool name(long first, long last, long increment, long chunk, long* from_, long* to) {                        \
+    const caller from = TRIMTAB_CALLER;                                                                                     \
+    auto* const forward = real<bool(long, long, long, long, long*, long*)>(from, symbol::name);                             \
+    if (forward == nullptr) return false;                                                                                   \
+    return start<long>(from, {TRIMTAB_PLACE, kind, static_cast<std::uint64_t>(chunk), first, last, increment}, is_sharable, \
+                       from_, to, [&] { return forward(first, last, increment, chunk, from_, to); });                       \
   }
 TRIMTAB_START(GOMP_loop_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_, false)
 TRIMTAB_START(GOMP_loop_dynamic_start, schedule::dynamic, true)
@@ -75,18 +97,13 @@ TRIMTAB_START(GOMP_loop_ordered_dynamic_start, schedule::dynamic, false)
 TRIMTAB_START(GOMP_loop_ordered_guided_start, schedule::guided, false)
 #undef TRIMTAB_START
 
-#define TRIMTAB_RUNTIME_START(name, is_sharable)                                                                         \
-  TRIMTAB_HOOK bool name(long first, long last, long increment, long* from_, long* to) {                                 \
-    const caller from = TRIMTAB_CALLER;                                                                                  \
-    auto* const forward = real<bool(long, long, long, long*, long*)>(from, symbol::name);                                \
-    if (forward == nullptr) return false;                                                                                \
-    started(from, TRIMTAB_PLACE, schedule::runtime, first, last, increment, 0);                                          \
-    bool is_more = false;                                                                                                \
-    if (!is_sharable || !t_steered_part.is_in_team ||                                                                    \
-        !start_shared_loop<long>(from, loop_of(schedule::runtime, 0, first, last, increment), true, from_, to, is_more)) \
-      is_more = forward(first, last, increment, from_, to);                                                              \
-    answered(from, is_more, *from_, *to);                                                                                \
-    return is_more;                                                                                                      \
+#define TRIMTAB_RUNTIME_START(name, is_sharable)                                                                    \
+  TRIMTAB_HOOK bool name(long first, long last, long increment, long* from_, long* to) {                            \
+    const caller from = TRIMTAB_CALLER;                                                                             \
+    auto* const forward = real<bool(long, long, long, long*, long*)>(from, symbol::name);                           \
+    if (forward == nullptr) return false;                                                                           \
+    return start<long>(from, {TRIMTAB_PLACE, schedule::runtime, 0, first, last, increment}, is_sharable, from_, to, \
+                       [&] { return forward(first, last, increment, from_, to); });                                 \
   }
 TRIMTAB_RUNTIME_START(GOMP_loop_runtime_start, true)
 TRIMTAB_RUNTIME_START(GOMP_loop_nonmonotonic_runtime_start, true)
@@ -117,19 +134,13 @@ TRIMTAB_NEXT(GOMP_loop_ordered_dynamic_next, long)
 TRIMTAB_NEXT(GOMP_loop_ordered_guided_next, long)
 TRIMTAB_NEXT(GOMP_loop_ordered_runtime_next, long)
 
-#define TRIMTAB_ULL_START(name, kind, is_sharable)                                                         \
-  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, ull chunk, ull* from_, ull* to) { \
-    const caller from = TRIMTAB_CALLER;                                                                    \
-    auto* const forward = real<bool(bool, ull, ull, ull, ull, ull*, ull*)>(from, symbol::name);            \
-    if (forward == nullptr) return false;                                                                  \
-    const auto step = static_cast<std::int64_t>(increment);                                                \
-    started(from, TRIMTAB_PLACE, kind, first, last, step, chunk);                                          \
-    bool is_more = false;                                                                                  \
-    if (!is_sharable || !t_steered_part.is_in_team ||                                                      \
-        !start_shared_loop<ull>(from, loop_of(kind, chunk, first, last, step), is_up, from_, to, is_more)) \
-      is_more = forward(is_up, first, last, increment, chunk, from_, to);                                  \
-    answered(from, is_more, *from_, *to);                                                                  \
-    return is_more;                                                                                        \
+#define TRIMTAB_ULL_START(name, kind, is_sharable)                                                                       \
+  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, ull chunk, ull* from_, ull* to) {               \
+    const caller from = TRIMTAB_CALLER;                                                                                  \
+    auto* const forward = real<bool(bool, ull, ull, ull, ull, ull*, ull*)>(from, symbol::name);                          \
+    if (forward == nullptr) return false;                                                                                \
+    return start<ull>(from, {TRIMTAB_PLACE, kind, chunk, first, last, static_cast<std::int64_t>(increment), is_up},      \
+                      is_sharable, from_, to, [&] { return forward(is_up, first, last, increment, chunk, from_, to); }); \
   }
 TRIMTAB_ULL_START(GOMP_loop_ull_static_start, chunk > 0 ? schedule::static_chunked : schedule::static_, false)
 TRIMTAB_ULL_START(GOMP_loop_ull_dynamic_start, schedule::dynamic, true)
@@ -141,19 +152,14 @@ TRIMTAB_ULL_START(GOMP_loop_ull_ordered_dynamic_start, schedule::dynamic, false)
 TRIMTAB_ULL_START(GOMP_loop_ull_ordered_guided_start, schedule::guided, false)
 #undef TRIMTAB_ULL_START
 
-#define TRIMTAB_ULL_RUNTIME_START(name, is_sharable)                                                                \
-  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, ull* from_, ull* to) {                     \
-    const caller from = TRIMTAB_CALLER;                                                                             \
-    auto* const forward = real<bool(bool, ull, ull, ull, ull*, ull*)>(from, symbol::name);                          \
-    if (forward == nullptr) return false;                                                                           \
-    const auto step = static_cast<std::int64_t>(increment);                                                         \
-    started(from, TRIMTAB_PLACE, schedule::runtime, first, last, step, 0);                                          \
-    bool is_more = false;                                                                                           \
-    if (!is_sharable || !t_steered_part.is_in_team ||                                                               \
-        !start_shared_loop<ull>(from, loop_of(schedule::runtime, 0, first, last, step), is_up, from_, to, is_more)) \
-      is_more = forward(is_up, first, last, increment, from_, to);                                                  \
-    answered(from, is_more, *from_, *to);                                                                           \
-    return is_more;                                                                                                 \
+#define TRIMTAB_ULL_RUNTIME_START(name, is_sharable)                                                                   \
+  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, ull* from_, ull* to) {                        \
+    const caller from = TRIMTAB_CALLER;                                                                                \
+    auto* const forward = real<bool(bool, ull, ull, ull, ull*, ull*)>(from, symbol::name);                             \
+    if (forward == nullptr) return false;                                                                              \
+    return start<ull>(from,                                                                                            \
+                      {TRIMTAB_PLACE, schedule::runtime, 0, first, last, static_cast<std::int64_t>(increment), is_up}, \
+                      is_sharable, from_, to, [&] { return forward(is_up, first, last, increment, from_, to); });      \
   }
 TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_runtime_start, true)
 TRIMTAB_ULL_RUNTIME_START(GOMP_loop_ull_nonmonotonic_runtime_start, true)
@@ -178,41 +184,39 @@ TRIMTAB_NEXT(GOMP_loop_ull_ordered_runtime_next, ull)
 // OpenMP 5: loops with task reductions, a conditional lastprivate or a scan. Without from_ and to, GCC has inlined the
 // static loop, and the call only makes the runtime ready for it: first and last are none of the loop's. Such a loop is
 // known by what it asks, as all inlined ones are.
-#define TRIMTAB_GENERAL_START(name)                                                                              \
-  TRIMTAB_HOOK bool name(long first, long last, long increment, long sched, long chunk, long* from_, long* to,   \
-                         std::uintptr_t* reductions, void** memory) {                                            \
-    const caller from = TRIMTAB_CALLER;                                                                          \
-    auto* const forward =                                                                                        \
-        real<bool(long, long, long, long, long, long*, long*, std::uintptr_t*, void**)>(from, symbol::name);     \
-    if (forward == nullptr) return false;                                                                        \
-    if (from_ == nullptr || to == nullptr) {                                                                     \
-      begin_unshared_loop(from);                                                                                 \
-      return forward(first, last, increment, sched, chunk, from_, to, reductions, memory);                       \
-    }                                                                                                            \
-    started(from, TRIMTAB_PLACE, schedule_of(sched), first, last, increment, static_cast<std::uint64_t>(chunk)); \
-    const bool is_more = forward(first, last, increment, sched, chunk, from_, to, reductions, memory);           \
-    answered(from, is_more, *from_, *to);                                                                        \
-    return is_more;                                                                                              \
+#define TRIMTAB_GENERAL_START(name)                                                                                         \
+  TRIMTAB_HOOK bool name(long first, long last, long increment, long sched, long chunk, long* from_, long* to,              \
+                         std::uintptr_t* reductions, void** memory) {                                                       \
+    const caller from = TRIMTAB_CALLER;                                                                                     \
+    auto* const forward =                                                                                                   \
+        real<bool(long, long, long, long, long, long*, long*, std::uintptr_t*, void**)>(from, symbol::name);                \
+    if (forward == nullptr) return false;                                                                                   \
+    if (from_ == nullptr || to == nullptr) {                                                                                \
+      begin_unshared_loop(from);                                                                                            \
+      return forward(first, last, increment, sched, chunk, from_, to, reductions, memory);                                  \
+    }                                                                                                                       \
+    return start<long>(                                                                                                     \
+        from, {TRIMTAB_PLACE, schedule_of(sched), static_cast<std::uint64_t>(chunk), first, last, increment}, false, from_, \
+        to, [&] { return forward(first, last, increment, sched, chunk, from_, to, reductions, memory); });                  \
   }
 TRIMTAB_GENERAL_START(GOMP_loop_start)
 TRIMTAB_GENERAL_START(GOMP_loop_ordered_start)
 #undef TRIMTAB_GENERAL_START
 
-#define TRIMTAB_ULL_GENERAL_START(name)                                                                              \
-  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, long sched, ull chunk, ull* from_, ull* to, \
-                         std::uintptr_t* reductions, void** memory) {                                                \
-    const caller from = TRIMTAB_CALLER;                                                                              \
-    auto* const forward =                                                                                            \
-        real<bool(bool, ull, ull, ull, long, ull, ull*, ull*, std::uintptr_t*, void**)>(from, symbol::name);         \
-    if (forward == nullptr) return false;                                                                            \
-    if (from_ == nullptr || to == nullptr) {                                                                         \
-      begin_unshared_loop(from);                                                                                     \
-      return forward(is_up, first, last, increment, sched, chunk, from_, to, reductions, memory);                    \
-    }                                                                                                                \
-    started(from, TRIMTAB_PLACE, schedule_of(sched), first, last, static_cast<std::int64_t>(increment), chunk);      \
-    const bool is_more = forward(is_up, first, last, increment, sched, chunk, from_, to, reductions, memory);        \
-    answered(from, is_more, *from_, *to);                                                                            \
-    return is_more;                                                                                                  \
+#define TRIMTAB_ULL_GENERAL_START(name)                                                                                    \
+  TRIMTAB_HOOK bool name(bool is_up, ull first, ull last, ull increment, long sched, ull chunk, ull* from_, ull* to,       \
+                         std::uintptr_t* reductions, void** memory) {                                                      \
+    const caller from = TRIMTAB_CALLER;                                                                                    \
+    auto* const forward =                                                                                                  \
+        real<bool(bool, ull, ull, ull, long, ull, ull*, ull*, std::uintptr_t*, void**)>(from, symbol::name);               \
+    if (forward == nullptr) return false;                                                                                  \
+    if (from_ == nullptr || to == nullptr) {                                                                               \
+      begin_unshared_loop(from);                                                                                           \
+      return forward(is_up, first, last, increment, sched, chunk, from_, to, reductions, memory);                          \
+    }                                                                                                                      \
+    return start<ull>(                                                                                                     \
+        from, {TRIMTAB_PLACE, schedule_of(sched), chunk, first, last, static_cast<std::int64_t>(increment), is_up}, false, \
+        from_, to, [&] { return forward(is_up, first, last, increment, sched, chunk, from_, to, reductions, memory); });   \
   }
 TRIMTAB_ULL_GENERAL_START(GOMP_loop_ull_start)
 TRIMTAB_ULL_GENERAL_START(GOMP_loop_ull_ordered_start)
@@ -250,7 +254,7 @@ TRIMTAB_HOOK unsigned GOMP_sections_start(unsigned count) {
   const caller from = TRIMTAB_CALLER;
   auto* const forward = real<unsigned(unsigned)>(from, symbol::GOMP_sections_start);
   if (forward == nullptr) return 0;
-  started(from, TRIMTAB_PLACE, schedule::sections, 0L, static_cast<long>(count), 1, 0);
+  started(from, asked_loop<long>{TRIMTAB_PLACE, schedule::sections, 0, 0, static_cast<long>(count), 1});
   const unsigned section = forward(count);
   answered(from, section != 0, static_cast<long>(section), static_cast<long>(section) + 1);
   return section;
@@ -260,7 +264,7 @@ TRIMTAB_HOOK unsigned GOMP_sections2_start(unsigned count, std::uintptr_t* reduc
   const caller from = TRIMTAB_CALLER;
   auto* const forward = real<unsigned(unsigned, std::uintptr_t*, void**)>(from, symbol::GOMP_sections2_start);
   if (forward == nullptr) return 0;
-  started(from, TRIMTAB_PLACE, schedule::sections, 0L, static_cast<long>(count), 1, 0);
+  started(from, asked_loop<long>{TRIMTAB_PLACE, schedule::sections, 0, 0, static_cast<long>(count), 1});
   const unsigned section = forward(count, reductions, memory);
   answered(from, section != 0, static_cast<long>(section), static_cast<long>(section) + 1);
   return section;
