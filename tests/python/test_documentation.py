@@ -82,7 +82,7 @@ def rows_of(page: Path, head: str) -> list[list[str]]:
 
 
 def test_tunables_are_those_of_the_sources() -> None:
-    source = (ROOT / "rooms/steer/src/fitting/tunables.cpp").read_text(encoding="utf-8")
+    source = (ROOT / "rooms/steer/src/thread_fitting/tunables.cpp").read_text(encoding="utf-8")
     known = {
         (name, kind.replace("_", "-"))
         for name, kind in re.findall(r'\{"([\w.]+)", \[\]\((\w+)_options& of', source)

@@ -10,7 +10,7 @@ import pytest
 from reports import typed
 from trimtab.doctor.check import Machine
 from trimtab.history import Entry, History
-from trimtab.tuning import Prepared, StartValue, Tuning, online, prepare, remember, start, start_values
+from trimtab.tuning import Prepared, StartValue, Tuning, prepare, remember, single_run, start, start_values
 
 QUOTA = StartValue("OMP_NUM_THREADS", "1", "the control group may use 0.5 of 2 CPUs")
 SHORT_SPIN = StartValue("GOMP_SPINCOUNT", "1000", "other programs keep all its CPUs busy")
@@ -24,7 +24,7 @@ class Runs:
         self.program.write_text("#!/bin/sh\n")
         self.chosen: list[StartValue] = []
         self.asked: dict[str, str] = {}
-        monkeypatch.setattr(online, "start_values", self._values)
+        monkeypatch.setattr(single_run, "start_values", self._values)
 
     def _values(self, environment: dict[str, str]) -> list[StartValue]:
         self.asked = environment
@@ -85,7 +85,7 @@ def test_what_was_proved_comes_first(runs: Runs) -> None:
     runs.tuned(QUOTA, SHORT_SPIN)
     (then,) = runs.history.entries()
     proved = Entry(
-        **{**vars(replace(then, id=0)), "subject": online.START, "settings": {"OMP_WAIT_POLICY": "passive"}}
+        **{**vars(replace(then, id=0)), "subject": single_run.START, "settings": {"OMP_WAIT_POLICY": "passive"}}
     )
     runs.history.remember([proved])
     assert runs.started("frozen") == {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}

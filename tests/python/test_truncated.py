@@ -73,8 +73,8 @@ def test_the_header_tells_of_the_region_that_the_ring_has_lost(tmp_path: Path) -
     assert {number: seconds(row["sum"]) for number, row in teams.items()} == {0: 8.0, 1: 7.0}
     assert seconds(teams[1]["x"][TeamFields.ARRIVAL]) == 1.0
     report = build(run)
-    assert [region["name"] for region in report["regions"]] == ["solve"]
-    assert report["regions"][0]["calls"] == 1
+    assert [region.name for region in report.regions] == ["solve"]
+    assert report.regions[0].calls == 1
 
 
 def test_nothing_is_open_where_the_header_says_nothing(tmp_path: Path) -> None:
