@@ -1,6 +1,7 @@
 """Declared names that consist of function words only ("of", "each", "told", "is_it") say nothing of what they hold.
 
-    python lint/names.py        counts them in C++ and Python, lists the commonest, fails above the limit
+    python lint/names.py                         counts them in C++ and Python, lists the commonest, fails above the limit
+    python lint/names.py --all --only rooms/base   each place, in some folders only
 
 See CONTRIBUTING.md. C++ declarations come from universal-ctags, Python's from its own parser.
 """
@@ -18,12 +19,40 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # Share of all declared names, in percent. The aim is 3: a limit may only fall.
-LIMIT_PERCENT = {"C++": 20.8, "Python": 15.8}
+LIMIT_PERCENT = {"C++": 10.0, "Python": 11.0}
 MOST_SHOWN = 40
 
 # Articles, pronouns, prepositions, conjunctions, auxiliaries and adverbs without content; verbs that only point at what somebody
 # else did ("told", "made", "known").
 FUNCTION_WORDS = frozenset((Path(__file__).parent / "function_words.txt").read_text(encoding="utf-8").split())
+# Function words to which C++, Python or everyday use gives a meaning: clocks have a `now`, copies an `other`, intervals a `from` and
+# a `to`, measurements a `before` and an `after`, containers an `at`.
+ACCEPTED = frozenset(
+    [
+        "__all__",
+        "after",
+        "all",
+        "all_of",
+        "any_of",
+        "at",
+        "before",
+        "down",
+        "even",
+        "for_each",
+        "from",
+        "get",
+        "in",
+        "none",
+        "none_of",
+        "now",
+        "other",
+        "others",
+        "out",
+        "to",
+        "until",
+        "up",
+    ]
+)
 # Operators, loop counters and coordinates are no words; iterators' "begin" and "end" are the language's.
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _CPP_KINDS = frozenset(
@@ -52,7 +81,12 @@ def words_of(name: str) -> list[str]:
 def says_nothing(name: str) -> bool:
     """All of its words are function words; single letters are left out."""
     words = words_of(name)
-    return bool(words) and len(name.strip("_")) > 1 and all(word in FUNCTION_WORDS for word in words)
+    return (
+        name not in ACCEPTED
+        and bool(words)
+        and len(name.strip("_")) > 1
+        and all(word in FUNCTION_WORDS for word in words)
+    )
 
 
 def cpp_names(files: list[str]) -> Iterator[tuple[str, str]]:
@@ -104,13 +138,15 @@ def main() -> int:
     """0, or 1 where a share is above its limit."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="every place, not only the commonest names")
+    parser.add_argument("--only", metavar="PATH", action="append", default=[], help="only files below PATH")
     arguments = parser.parse_args()
+    below = tuple(arguments.only) or ("",)
     is_failed = False
     for language, names in (
         ("C++", cpp_names(tracked("rooms/*.hpp", "rooms/*.cpp"))),
         ("Python", python_names(tracked("python/*.py", "benchmarks/*.py", "tests/*.py", "lint/*.py"))),
     ):
-        declared = list(names)
+        declared = [(name, place) for name, place in names if place.startswith(below)]
         empty = [(name, place) for name, place in declared if says_nothing(name)]
         percent = 100 * len(empty) / max(len(declared), 1)
         is_failed |= percent > LIMIT_PERCENT[language]
