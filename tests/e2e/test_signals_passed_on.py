@@ -53,6 +53,11 @@ def program(tmp_path: Path) -> Path:
     return tmp_path / "counts"
 
 
+def use_default_actions() -> None:
+    for number in ALL:
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.fixture
 def running(trimtab: str, program: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
@@ -61,6 +66,8 @@ def running(trimtab: str, program: Path, tmp_path: Path) -> Iterator[subprocess.
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # A shell without job control starts what it puts into the background with SIGINT and SIGQUIT ignored: the tests as well.
+        preexec_fn=use_default_actions,
     )
     assert process.stdout is not None and process.stdout.readline() == "ready\n"
     yield process

@@ -390,7 +390,11 @@ def test_many_ranks_at_the_same_instant(tmp_path: Path) -> None:
     with racers(tmp_path) as started:
         for each in started:
             assert each.stdout is not None and each.stdout.readline() == "ready\n"
-        answers = [each.communicate()[0].split("\n") for each in started]
+        # All begin now, since the end of their input is what they wait for.
+        for racer in started:
+            assert racer.stdin is not None
+            racer.stdin.close()
+        answers = [racer.stdout.read().split("\n") for racer in started if racer.stdout is not None]
     for turn in range(50):
         told = [lines[turn].split() for lines in answers]
         assert [each[1] for each in told].count("True") == 1, told

@@ -85,7 +85,11 @@ def test_what_was_proved_comes_first(runs: Runs) -> None:
     runs.tuned(QUOTA, SHORT_SPIN)
     (then,) = runs.history.entries()
     proved = Entry(
-        **{**vars(replace(then, id=0)), "subject": single_run.START, "settings": {"OMP_WAIT_POLICY": "passive"}}
+        **{
+            **vars(replace(then, id=0)),
+            "subject": single_run.START,
+            "settings": {"OMP_WAIT_POLICY": "passive"},
+        }
     )
     runs.history.remember([proved])
     assert runs.started("frozen") == {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
