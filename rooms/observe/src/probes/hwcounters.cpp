@@ -4,19 +4,18 @@
 
 #include "instances.hpp"
 #include "perf.hpp"
+#include "slot_table.hpp"
 #include "trimtab/base/spin_lock.hpp"
 
 namespace trimtab::observe {
 
 namespace {
 
-constexpr std::uint32_t most_lanes = recorder::max_lanes;
-
 struct slot {
   hardware_group group;
   double finished[hardware_counters];  // by the lane's earlier threads
 };
-constinit slot slots[most_lanes] = {};
+constinit slot_table<slot> slots;
 
 class hwcounters_probe final : public probe {
  public:
@@ -44,10 +43,11 @@ class hwcounters_probe final : public probe {
   }
 
   void lane_opened(recorder& to, lane& which) noexcept override {
-    if (which.id() >= most_lanes) return;
     const std::lock_guard guard(m_lock);
+    slot* const own = slots.make(which.id());
+    if (own == nullptr) return;
     if (which.id() >= m_slots_used) m_slots_used = which.id() + 1;
-    const int error = slots[which.id()].group.open(which.header().tid);
+    const int error = own->group.open(which.header().tid);
     if (error == 0 || m_has_told) return;
     m_has_told = true;
     const perf_refusal refusal = explain_perf(error, m_root);
@@ -55,21 +55,22 @@ class hwcounters_probe final : public probe {
   }
 
   void lane_closed(recorder& to, lane& which) noexcept override {
-    if (which.id() >= most_lanes) return;
     const std::lock_guard guard(m_lock);
-    slot& mine = slots[which.id()];
+    slot* const own = slots.find(which.id());
+    if (own == nullptr) return;
     hardware_reading last;
-    if (write(to, which.id(), mine, base::now(), last))
+    if (write(to, which.id(), *own, base::now(), last))
       for (unsigned i = 0; i < hardware_counters; ++i)
-        if (!std::isnan(last.values[i])) mine.finished[i] += last.values[i];
-    mine.group.close();
+        if (!std::isnan(last.values[i])) own->finished[i] += last.values[i];
+    own->group.close();
   }
 
   void sample(recorder& to, base::ticks at) noexcept override {
     for (std::uint32_t i = 0; i < m_slots_used.load(std::memory_order_acquire); ++i) {
       const std::lock_guard guard(m_lock);
+      slot* const own = slots.find(i);
       hardware_reading now;
-      if (write(to, i, slots[i], at, now) || !slots[i].group.is_open() || m_has_told) continue;
+      if (own == nullptr || write(to, i, *own, at, now) || !own->group.is_open() || m_has_told) continue;
       m_has_told = true;
       to.unavailable("hardware counters, from some time on", "the program closed their descriptors",
                      "let it close only what it opened");
@@ -78,10 +79,10 @@ class hwcounters_probe final : public probe {
 
  private:
   void forget_lanes() noexcept {
-    for (std::uint32_t i = 0; i < m_slots_used; ++i) {
-      slots[i].group.close();
-      slots[i] = {};
-    }
+    slots.for_each(m_slots_used, [](slot& known) {
+      known.group.close();
+      known = {};
+    });
     m_slots_used = 0;
   }
 

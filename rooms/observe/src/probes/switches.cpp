@@ -7,13 +7,13 @@
 
 #include "instances.hpp"
 #include "perf.hpp"
+#include "slot_table.hpp"
 #include "trimtab/base/spin_lock.hpp"
 
 namespace trimtab::observe {
 
 namespace {
 
-constexpr std::uint32_t most_lanes = recorder::max_lanes;
 // Records written at profile level (64 MiB); later switches are counted but not written.
 constexpr std::uint64_t most_records = std::uint64_t{1} << 21;
 
@@ -24,7 +24,7 @@ struct slot {
   std::uint64_t preempted_since;  // mono ns; 0: not preempted now
   std::uint64_t preempted_ns;
 };
-constinit slot slots[most_lanes] = {};
+constinit slot_table<slot> slots;
 
 class switches_probe final : public probe {
  public:
@@ -49,16 +49,16 @@ class switches_probe final : public probe {
 
   void after_fork() noexcept override {
     m_lock.reset();
-    for (std::uint32_t i = 0; i < m_slots_used; ++i) slots[i].ring.forget();
+    slots.for_each(m_slots_used, [](slot& known) { known.ring.forget(); });
     forget_lanes();
   }
 
   void lane_opened(recorder& to, lane& which) noexcept override {
-    if (which.id() >= most_lanes) return;
     const std::lock_guard guard(m_lock);
-    slot& mine = slots[which.id()];
+    slot* const own = slots.make(which.id());
+    if (own == nullptr) return;
     if (which.id() >= m_slots_used) m_slots_used = which.id() + 1;
-    const int error = open_ring(mine.ring, which.header().tid);
+    const int error = open_ring(own->ring, which.header().tid);
     if (error == 0 || m_has_told) return;
     m_has_told = true;
     const perf_refusal refusal = explain_perf(error, m_root);
@@ -66,12 +66,12 @@ class switches_probe final : public probe {
   }
 
   void lane_closed(recorder& to, lane& which) noexcept override {
-    if (which.id() >= most_lanes) return;
     const std::lock_guard guard(m_lock);
-    slot& mine = slots[which.id()];
-    drain(to, which.id(), mine);
-    mine.ring.close();
-    mine.preempted_since = 0;
+    slot* const own = slots.find(which.id());
+    if (own == nullptr) return;
+    drain(to, which.id(), *own);
+    own->ring.close();
+    own->preempted_since = 0;
   }
 
   void sample(recorder& to, base::ticks at) noexcept override {
@@ -80,11 +80,12 @@ class switches_probe final : public probe {
       double preempted_s = 0;
       {
         const std::lock_guard guard(m_lock);
-        slot& mine = slots[i];
-        drain(to, i, mine);
-        if (mine.preemptions == mine.sampled) continue;
-        mine.sampled = preemptions = mine.preemptions;
-        preempted_s = static_cast<double>(mine.preempted_ns) * 1e-9;
+        slot* const own = slots.find(i);
+        if (own == nullptr) continue;
+        drain(to, i, *own);
+        if (own->preemptions == own->sampled) continue;
+        own->sampled = preemptions = own->preemptions;
+        preempted_s = static_cast<double>(own->preempted_ns) * 1e-9;
       }
       to.sample(m_preemptions, i, static_cast<double>(preemptions), at);
       to.sample(m_preempted, i, preempted_s, at);
@@ -104,10 +105,10 @@ class switches_probe final : public probe {
   }
 
   void forget_lanes() noexcept {
-    for (std::uint32_t i = 0; i < m_slots_used; ++i) {
-      slots[i].ring.close();
-      slots[i] = {};
-    }
+    slots.for_each(m_slots_used, [](slot& known) {
+      known.ring.close();
+      known = {};
+    });
     m_slots_used = 0;
   }
 

@@ -12,6 +12,7 @@
 
 #include "instances.hpp"
 #include "proc_file.hpp"
+#include "slot_table.hpp"
 #include "trimtab/base/spin_lock.hpp"
 #include "trimtab/observe/words.hpp"
 
@@ -46,7 +47,6 @@ std::uint64_t read_process_delay(const char* root) noexcept {
 
 namespace {
 
-constexpr std::uint32_t most_lanes = recorder::max_lanes;
 constexpr unsigned detail_every = 16;               // samples between readings of switches and migrations
 constexpr std::uint64_t least_change_ns = 100'000;  // of run delay, to be worth a sample
 constexpr std::uint64_t least_time_ns = 5'000'000;  // of threads that want to run, to say whether they can
@@ -58,8 +58,7 @@ struct slot {
   thread_figures before;    // of the present thread, not of this program
   thread_figures finished;  // of the lane's threads before the present one
 };
-// Apart from the probe, whose initial value is not all zero: this takes no room in the library's file.
-constinit slot slots[most_lanes] = {};
+constinit slot_table<slot> slots;
 
 class threads_probe final : public probe {
  public:
@@ -97,22 +96,22 @@ class threads_probe final : public probe {
   }
 
   void lane_opened(recorder&, lane& which) noexcept override {
-    if (which.id() >= most_lanes) return;
     const std::lock_guard guard(m_lock);
-    slot& mine = slots[which.id()];
+    slot* const own = slots.make(which.id());
+    if (own == nullptr) return;
     if (which.id() >= m_slots_used) m_slots_used = which.id() + 1;
-    mine.tid = which.header().tid;
-    mine.before = mine.tid == m_main_tid && m_main_before.is_valid ? m_main_before : thread_figures{};
+    own->tid = which.header().tid;
+    own->before = own->tid == m_main_tid && m_main_before.is_valid ? m_main_before : thread_figures{};
   }
 
   void lane_closed(recorder&, lane& which) noexcept override {
-    if (which.id() >= most_lanes) return;
     const std::lock_guard guard(m_lock);
-    slot& mine = slots[which.id()];
-    update(which, mine, proc_threads(m_root), thread_detail::all);
-    mine.tid = 0;
+    slot* const own = slots.find(which.id());
+    if (own == nullptr) return;
+    update(which, *own, proc_threads(m_root), thread_detail::all);
+    own->tid = 0;
     const lane_header& head = which.header();
-    mine.finished = {
+    own->finished = {
         true,           head.run_ns, head.run_delay_ns, head.time_slices, head.voluntary_switches, head.involuntary_switches,
         head.migrations};
   }
@@ -133,26 +132,27 @@ class threads_probe final : public probe {
 
  private:
   void forget_lanes() noexcept {
-    for (std::uint32_t i = 0; i < m_slots_used; ++i) slots[i] = {};
+    slots.for_each(m_slots_used, [](slot& known) { known = {}; });
     m_slots_used = 0;
   }
 
   void sample_lanes(recorder& to, base::ticks at, thread_detail detail) noexcept {
     const proc_threads threads(m_root);
     std::uint64_t ran = 0, lacked = 0;
-    for (std::uint32_t i = 0, n = to.lanes(); i < n && i < most_lanes; ++i) {
+    for (std::uint32_t i = 0, n = to.lanes(); i < n; ++i) {
       lane* const each = to.lane_at(i);
       if (each == nullptr) continue;
       std::uint64_t delay = 0;
       {
         const std::lock_guard guard(m_lock);  // for one lane at a time: a thread that ends waits for little
-        slot& mine = slots[i];
-        if (mine.tid != 0) update(*each, mine, threads, detail);
+        slot* const own = slots.find(i);
+        if (own == nullptr) continue;
+        if (own->tid != 0) update(*each, *own, threads, detail);
         delay = each->header().run_delay_ns;
         ran += each->header().run_ns;
         lacked += delay;
-        if (delay < mine.sampled_delay + least_change_ns) continue;
-        mine.sampled_delay = delay;
+        if (delay < own->sampled_delay + least_change_ns) continue;
+        own->sampled_delay = delay;
       }
       to.sample(m_lane_delay, i, static_cast<double>(delay) * 1e-9, at);
     }
