@@ -228,20 +228,18 @@ void recorder::forget_code(std::uintptr_t begin, std::uintptr_t end) noexcept {
 
 std::uint32_t recorder::subject(subject_kind kind, const void* address, bool is_call, std::uint16_t runtime,
                                 std::uint32_t parent) noexcept {
-  return subject_with_source(kind, address, is_call, runtime, parent, nullptr, nullptr, 0);
+  return subject_with_source({kind, address, is_call, runtime, parent}, {});
 }
 
-std::uint32_t recorder::subject_with_source(subject_kind kind, const void* address, bool is_call, std::uint16_t runtime,
-                                            std::uint32_t parent, const char* file, const char* function,
-                                            std::uint32_t line) noexcept {
+std::uint32_t recorder::subject_with_source(const code_subject& of, const source_place& from) noexcept {
   name_subject fixed{};
-  fixed.kind = kind;
-  fixed.runtime = runtime;
-  fixed.parent = parent;
-  fixed.line = line;
-  fixed.is_call = is_call ? 1 : 0;
-  const char* const strings[3] = {nullptr, file, function};
-  return find_or_add(key_of(kind, reinterpret_cast<std::uint64_t>(address)), fixed, address, strings);
+  fixed.kind = of.kind;
+  fixed.runtime = of.runtime;
+  fixed.parent = of.parent;
+  fixed.line = from.line;
+  fixed.is_call = of.is_call ? 1 : 0;
+  const char* const strings[3] = {nullptr, from.file, from.function};
+  return find_or_add(key_of(of.kind, reinterpret_cast<std::uint64_t>(of.address)), fixed, of.address, strings);
 }
 
 std::uint32_t recorder::named_subject(subject_kind kind, const char* name, const char* file, std::uint32_t line) noexcept {

@@ -73,38 +73,46 @@ std::optional<proposal> wait_policy::go_back(state& of, const window& now) const
 }
 
 void wait_policy::observe(const view& now, std::vector<proposal>& out) {
-  for (const subject_id each : now.gone) m_states.erase(each);
+  for (const subject_id gone : now.gone) m_states.erase(gone);
   if (now.is_last) return;
-  for (const subject_view& each : now.subjects) {
-    const auto place = each.info.place_of(knobs::block_time);
-    if (!place || each.is_others) continue;
-    const knob& its = each.info.knobs[*place];
-    if (its.initial <= sleep_soon || !its.values.contains(sleep_soon)) continue;
-    const figure* const share = find_figure(each.figures, figures::run_delay_share);
-    const figure* const wait = find_figure(each.figures, figures::wait_seconds);
-    const figure* const count = find_figure(each.figures, figures::windows);
-    if (share == nullptr || wait == nullptr || count == nullptr) continue;
-    state& of = m_states[each.info.id];
-    const bool is_on_trial = each.in_force[*place] != each.accepted[*place];
-    const bool sleeps = each.accepted[*place] == sleep_soon;
-    const bool has_begun = std::exchange(of.latest_trial, each.last_trial) != each.last_trial;
-    // The engine has ended it: it cost more than the budget has.
-    if ((std::exchange(of.is_on_trial, is_on_trial) || has_begun) && !is_on_trial) pause(of, now.time_s);
-    if (std::exchange(of.window, count->value) == count->value) continue;
-    if (of.calm_s == 0) of.calm_s = m_options.calm_s;
-    for (const measurement& taken : each.measured) {
-      std::vector<double>& into = is_on_trial ? of.trial : of.before;
-      if (taken.under == each.since) into.push_back(taken.value);
-      if (into.size() > m_options.windows) into.erase(into.begin());
-    }
-    const window ended{now.time_s, share->value, wait->value};
-    std::optional<proposal> made = is_on_trial ? end_trial(of, now.time_s) : sleeps ? go_back(of, ended) : try_it(of, ended);
-    if (!made) continue;
-    made->subject = each.info.id;
-    if (made->what == outcome::trial || made->what == outcome::set)
-      made->changes = {{*place, sleeps ? its.initial : sleep_soon}};
-    made->evidence = {*share, *wait};
-    out.push_back(std::move(*made));
+  for (const subject_view& subject : now.subjects)
+    if (std::optional<proposal> proposed = propose(subject, now.time_s)) out.push_back(std::move(*proposed));
+}
+
+std::optional<proposal> wait_policy::propose(const subject_view& subject, double time_s) {
+  const auto place = subject.info.place_of(knobs::block_time);
+  if (!place || subject.is_others) return std::nullopt;
+  const knob& block_time = subject.info.knobs[*place];
+  if (block_time.initial <= sleep_soon || !block_time.values.contains(sleep_soon)) return std::nullopt;
+  const figure* const share = find_figure(subject.figures, figures::run_delay_share);
+  const figure* const wait = find_figure(subject.figures, figures::wait_seconds);
+  const figure* const count = find_figure(subject.figures, figures::windows);
+  if (share == nullptr || wait == nullptr || count == nullptr) return std::nullopt;
+  state& of = m_states[subject.info.id];
+  const bool is_on_trial = subject.in_force[*place] != subject.accepted[*place];
+  const bool sleeps = subject.accepted[*place] == sleep_soon;
+  const bool has_begun = std::exchange(of.latest_trial, subject.last_trial) != subject.last_trial;
+  // The engine has ended the trial: it cost more than the budget has.
+  if ((std::exchange(of.is_on_trial, is_on_trial) || has_begun) && !is_on_trial) pause(of, time_s);
+  if (std::exchange(of.window, count->value) == count->value) return std::nullopt;
+  if (of.calm_s == 0) of.calm_s = m_options.calm_s;
+  collect(of, subject);
+  const window ended{time_s, share->value, wait->value};
+  std::optional<proposal> proposed = is_on_trial ? end_trial(of, time_s) : sleeps ? go_back(of, ended) : try_it(of, ended);
+  if (!proposed) return std::nullopt;
+  proposed->subject = subject.info.id;
+  if (proposed->what == outcome::trial || proposed->what == outcome::set)
+    proposed->changes = {{*place, sleeps ? block_time.initial : sleep_soon}};
+  proposed->evidence = {*share, *wait};
+  return proposed;
+}
+
+// The latest measurements, of the trial or from before it.
+void wait_policy::collect(state& of, const subject_view& subject) const {
+  std::vector<double>& values = of.is_on_trial ? of.trial : of.before;
+  for (const measurement& taken : subject.measured) {
+    if (taken.under == subject.since) values.push_back(taken.value);
+    if (values.size() > m_options.windows) values.erase(values.begin());
   }
 }
 

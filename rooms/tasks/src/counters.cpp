@@ -27,25 +27,17 @@ double ratio(double numerator, double denominator) noexcept {
   return denominator > 0 ? numerator / denominator : std::nan("");
 }
 
-double figure(id type, const raw_counts& counts, double seconds_per_tick) noexcept {
-  const auto count = [](std::uint64_t value) { return static_cast<double>(value); };
-  const auto seconds = [&](std::uint64_t ticks) { return static_cast<double>(ticks) * seconds_per_tick; };
-  const double tasks = count(counts.in_place + counts.started);
-  const double phases = tasks + count(counts.resumed);
-  const double overall = seconds(counts.busy + counts.looking + counts.parked);
-  // Of the time in which there was something to run, the part that was in activations. While none was timed: all.
-  const double in_tasks =
-      counts.timed_ticks == 0 ? 1.0 : ratio(count(counts.timed_ticks), count(counts.timed_ticks + counts.gap_ticks));
-  const double task_time = seconds(counts.busy) * in_tasks;
+constexpr double count(std::uint64_t value) noexcept { return static_cast<double>(value); }
+
+// Of those that count something; nan: the others.
+double counted_figure(id type, const raw_counts& counts) noexcept {
   switch (type) {
-    case id::idle_rate:
-      return 1.0 - ratio(task_time, overall);
     case id::cumulative:
-      return tasks;
+      return count(counts.in_place + counts.started);
     case id::in_place:
       return count(counts.in_place);
     case id::phases:
-      return phases;
+      return count(counts.in_place + counts.started) + count(counts.resumed);
     case id::suspensions:
       return count(counts.suspended);
     case id::pending_accesses:
@@ -66,6 +58,23 @@ double figure(id type, const raw_counts& counts, double seconds_per_tick) noexce
       return count(counts.suspended) - count(counts.resumed);
     case id::queue_length:
       return count(counts.queued);
+    default:
+      return std::nan("");
+  }
+}
+
+double figure(id type, const raw_counts& counts, double seconds_per_tick) noexcept {
+  const auto seconds = [&](std::uint64_t ticks) { return static_cast<double>(ticks) * seconds_per_tick; };
+  const double tasks = count(counts.in_place + counts.started);
+  const double phases = tasks + count(counts.resumed);
+  const double overall = seconds(counts.busy + counts.looking + counts.parked);
+  // Of the time in which there was something to run, the part that was in activations. While none was timed: all.
+  const double in_tasks =
+      counts.timed_ticks == 0 ? 1.0 : ratio(count(counts.timed_ticks), count(counts.timed_ticks + counts.gap_ticks));
+  const double task_time = seconds(counts.busy) * in_tasks;
+  switch (type) {
+    case id::idle_rate:
+      return 1.0 - ratio(task_time, overall);
     case id::overall:
       return overall;
     case id::busy:
@@ -88,8 +97,9 @@ double figure(id type, const raw_counts& counts, double seconds_per_tick) noexce
       return ratio(overall - task_time, tasks);
     case id::phase_duration:
       return ratio(overall, phases);
+    default:
+      return counted_figure(type, counts);
   }
-  return std::nan("");
 }
 
 constexpr std::uint64_t raw_counts::* fields[] = {

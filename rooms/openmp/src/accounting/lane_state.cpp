@@ -73,10 +73,11 @@ void begin_thread(lane_state& state) noexcept {
 }
 
 // source: ";file;function;line;column;;", or what says nothing.
-std::uint32_t subject_with_source(subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
-                                  std::uint32_t parent, const char* source) noexcept {
+std::uint32_t subject_with_source(const construct& at_place) noexcept {
+  const observe::code_subject code{at_place.kind, at_place.place, at_place.is_call, at_place.runtime, at_place.parent};
+  const char* const source = at_place.source;
   if (source == nullptr || source[0] != ';' || std::strncmp(source, ";unknown;", 9) == 0)
-    return the_recorder.subject(kind, place, is_call, runtime, parent);
+    return the_recorder.subject_with_source(code, {});
   char file[512] = "", function[256] = "";
   const char* at = source + 1;
   const auto take = [&at](char* into, std::size_t bytes) {
@@ -87,8 +88,7 @@ std::uint32_t subject_with_source(subject_kind kind, const void* place, bool is_
   };
   take(file, sizeof file);
   take(function, sizeof function);
-  return the_recorder.subject_with_source(kind, place, is_call, runtime, parent, file, function,
-                                          static_cast<std::uint32_t>(std::strtoul(at, nullptr, 10)));
+  return the_recorder.subject_with_source(code, {file, function, static_cast<std::uint32_t>(std::strtoul(at, nullptr, 10))});
 }
 
 }  // namespace
@@ -111,35 +111,33 @@ auto is_of_another(std::uint32_t generation) noexcept {
   return [generation](const auto& each) { return each.generation != generation; };
 }
 
-known_place* place_at(lane_state& state, subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
-                      std::uint32_t parent, const char* source) noexcept {
+known_place* place_at(lane_state& state, construct at) noexcept {
   // A call that became a jump: the construct ends its region's function, which is the best place there is.
-  if (place == nullptr) {
-    if (state.innermost != nullptr) place = state.innermost->outlined;
-    is_call = false;
+  if (at.place == nullptr) {
+    if (state.innermost != nullptr) at.place = state.innermost->outlined;
+    at.is_call = false;
   }
   const std::uint32_t generation = places_generation.load(std::memory_order_relaxed);
-  const auto is_it = [=](const known_place& each) {
-    return each.place == place && each.kind == kind && each.generation == generation;
+  const auto is_same = [&](const known_place& known) {
+    return known.place == at.place && known.kind == at.kind && known.generation == generation;
   };
-  if (known_place* const known = state.places.find(place, is_it)) [[likely]]
+  if (known_place* const known = state.places.find(at.place, is_same)) [[likely]]
     return known;
-  const std::uint32_t subject = subject_with_source(kind, place, is_call, runtime, parent, source);
+  const std::uint32_t subject = subject_with_source(at);
   if (subject == no_subject) return nullptr;
-  known_place& known = state.places.free_for(place, is_of_another(generation));
-  known = {place, kind, generation, subject, no_subject, nullptr};
+  known_place& known = state.places.free_for(at.place, is_of_another(generation));
+  known = {at.place, at.kind, generation, subject, no_subject, nullptr};
   return &known;
 }
 }  // namespace
 
-std::uint32_t subject_at(lane_state& state, subject_kind kind, const void* place, bool is_call, std::uint16_t runtime,
-                         std::uint32_t parent, const char* source) noexcept {
-  const known_place* const known = place_at(state, kind, place, is_call, runtime, parent, source);
+std::uint32_t subject_at(lane_state& state, const construct& at) noexcept {
+  const known_place* const known = place_at(state, at);
   return known == nullptr ? no_subject : known->subject;
 }
 
 observe::profile_row* row_of(const lane_context& context, const counted_rows& of, const char* source) noexcept {
-  known_place* const known = place_at(*context.state, of.kind, of.place, of.is_call, 0, of.parent, source);
+  known_place* const known = place_at(*context.state, {of.kind, of.place, of.parent, of.is_call, 0, source});
   if (known == nullptr) return nullptr;
   if (known->row == nullptr || known->row_region != of.in_region) [[unlikely]] {
     known->row = context.on->own_row(known->subject, of.what, of.in_region, of.flags);
@@ -156,8 +154,9 @@ known_region* region_at(lane_state& state, runtime* of, const void* outlined, st
   };
   if (known_region* const known = state.regions.find(outlined, is_it)) [[likely]]
     return known;
-  const std::uint32_t subject = subject_at(state, subject_kind::region, outlined, false,
-                                           of == nullptr ? std::uint16_t{0} : runtime_id(*of), outer_region, source);
+  const std::uint16_t runtime_number = of == nullptr ? std::uint16_t{0} : runtime_id(*of);
+  const std::uint32_t subject =
+      subject_at(state, {subject_kind::region, outlined, outer_region, false, runtime_number, source});
   if (subject == no_subject) return nullptr;
   known_region& known = state.regions.free_for(outlined, is_of_another(generation));
   known = {};

@@ -144,8 +144,15 @@ struct counted_rows {
 // nullptr: none, counted as dropped.
 observe::profile_row* row_of(const lane_context& context, const counted_rows& of, const char* source) noexcept;
 
-// The subject at a place. source: clang's ";file;function;line;column;;", or nullptr.
-std::uint32_t subject_at(lane_state& state, observe::subject_kind kind, const void* place, bool is_call,
-                         std::uint16_t runtime, std::uint32_t parent, const char* source) noexcept;
+// A construct of the program, where the lane is.
+struct construct {
+  observe::subject_kind kind;
+  const void* place;
+  std::uint32_t parent;  // the region's subject
+  bool is_call = true;   // place is the return address of a call, not a function
+  std::uint16_t runtime = 0;
+  const char* source = nullptr;  // clang's ";file;function;line;column;;"
+};
+std::uint32_t subject_at(lane_state& state, const construct& at) noexcept;
 
 }  // namespace trimtab::openmp

@@ -18,7 +18,7 @@ void begin_loop(const lane_context& context, const loop_start& what, const char*
   const bool is_call = state.innermost == nullptr || what.place != state.innermost->outlined;
   const bool is_in_known_region = state.innermost != nullptr && is_sampled(what.schedule);
   const std::uint32_t region = is_in_known_region ? state.region : region_of_construct(state);
-  loop.subject = subject_at(state, subject_kind::loop, what.place, is_call, 0, region, source);
+  loop.subject = subject_at(state, {subject_kind::loop, what.place, region, is_call, 0, source});
   loop.row = context.on->own_row(loop.subject, metric::loop, region, static_cast<std::uint16_t>(what.schedule));
   loop.schedule = what.schedule;
   loop.increment = what.increment == 0 ? 1 : what.increment;
@@ -61,7 +61,7 @@ void inferred_loop_passed(const lane_context& context, const void* place) noexce
     // Asked only now: the team is the forker's, and may be far away.
     if (!context.state->innermost->is_gcc) return;
     const std::uint32_t region = context.state->region;
-    const std::uint32_t subject = subject_at(*context.state, subject_kind::loop, place, true, 0, region, nullptr);
+    const std::uint32_t subject = subject_at(*context.state, {subject_kind::loop, place, region});
     known = {
         place, region,
         context.on->own_row(subject, metric::loop, region, static_cast<std::uint16_t>(observe::schedule::static_inferred))};

@@ -20,7 +20,7 @@ using treatment = task_start::treatment;
 namespace {
 
 std::uint32_t task_subject(const lane_context& context, const void* function, const char* source = nullptr) noexcept {
-  return subject_at(*context.state, subject_kind::task, function, false, 0, region_of_construct(*context.state), source);
+  return subject_at(*context.state, {subject_kind::task, function, region_of_construct(*context.state), false, 0, source});
 }
 
 // nullptr: no room for another subject.

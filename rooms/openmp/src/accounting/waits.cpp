@@ -50,7 +50,7 @@ wait::~wait() {
   }
   const bool is_in_known_region = state.innermost != nullptr && is_sampled(m_why);
   const std::uint32_t region = is_in_known_region ? state.region : region_of_construct(state);
-  const std::uint32_t subject = subject_at(state, m_kind, m_place, true, 0, region, m_source);
+  const std::uint32_t subject = subject_at(state, {m_kind, m_place, region, true, 0, m_source});
   const std::uint64_t instance = state.innermost == nullptr ? 0 : state.innermost->instance;
   if (state.innermost != nullptr) state.idle += waited;
   lane::add(m_context.on->own_row(subject, metric::wait, region, static_cast<std::uint16_t>(m_why)), waited);
@@ -102,7 +102,7 @@ void lock_left(const lane_context& context, const void* place, subject_kind kind
   const ticks waited = state.lock_waited[state.locks];
   const ticks held = base::now() - taken;
   const std::uint32_t region = region_of_construct(state);
-  const std::uint32_t subject = subject_at(state, kind, place, true, 0, region, nullptr);
+  const std::uint32_t subject = subject_at(state, {kind, place, region});
   if (profile_row* const row = context.on->own_row(subject, metric::lock, region)) {
     lane::add(row, waited);
     row->x[lock_fields::held] += held;
@@ -114,7 +114,7 @@ void lock_left(const lane_context& context, const void* place, subject_kind kind
 
 void single_passed(const lane_context& context, const void* place, bool is_executed) noexcept {
   const std::uint32_t region = region_of_construct(*context.state);
-  const std::uint32_t subject = subject_at(*context.state, subject_kind::single, place, true, 0, region, nullptr);
+  const std::uint32_t subject = subject_at(*context.state, {subject_kind::single, place, region});
   if (profile_row* const row = context.on->own_row(subject, metric::single, region)) {
     row->count += 1;
     if (is_executed) row->x[single_fields::executed] += 1;

@@ -92,16 +92,16 @@ bool next_shared(const caller& from, steered_thread& mine, number* begin, number
 }
 
 // The same where the fork starts the loop.
-inline void fork_shared(const caller& from, const loop_plan& plan, const team& of, gomp_function function, void* data,
-                        unsigned threads, unsigned flags) {
+inline void fork_shared(const caller& from, const loop_plan& plan, const team& of, const forked_loop& written,
+                        gomp_function function, void* data) {
   const ticket_chunks tickets = tickets_of(plan, of.shared_loop, of.shared_members);
   const runtime_loop ask = runtime_loop_of(plan, of.shared_loop, of.shared_members, tickets);
   const symbol which = ask.by == sharing::static_  ? symbol::GOMP_parallel_loop_static
                        : ask.by == sharing::guided ? symbol::GOMP_parallel_loop_guided
                                                    : symbol::GOMP_parallel_loop_dynamic;
   real<void(gomp_function, void*, unsigned, long, long, long, long, unsigned)>(from, which)(
-      function, data, threads, static_cast<long>(ask.first), static_cast<long>(ask.last), ask.increment,
-      static_cast<long>(ask.chunk), flags);
+      function, data, written.clause, static_cast<long>(ask.first), static_cast<long>(ask.last), ask.increment,
+      static_cast<long>(ask.chunk), written.flags);
 }
 
 }  // namespace trimtab::openmp

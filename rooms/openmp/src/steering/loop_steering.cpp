@@ -3,6 +3,8 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "steering/loop_knobs.hpp"
@@ -85,6 +87,9 @@ struct loop_steering::entry {
   std::vector<std::uint64_t> ticks_before, instances_before;
   const loop_plan* loads_of = nullptr;
 
+  std::vector<double> seconds_of_members(std::span<const member_load> loads, std::uint64_t window);
+  void begin_loads(std::span<const member_load> loads);
+
   // Whether what was measured under this decision ran as the program has it; false as well if another is in force by now.
   bool is_as_written(std::uint64_t decision) {
     const std::lock_guard guard(lock);
@@ -97,6 +102,38 @@ struct loop_steering::entry {
     publish(*site, *plan);
   }
 };
+
+// The seconds that each member takes for an instance, in the mean of those since the last time. Empty: not all members have
+// had `window` instances under the plan in force.
+std::vector<double> loop_steering::entry::seconds_of_members(std::span<const member_load> loads, std::uint64_t window) {
+  if (loads_of != in_force || ticks_before.size() != loads.size()) begin_loads(loads);
+  std::vector<double> result(loads.size());
+  std::vector<std::uint64_t> taken(loads.size()), instances(loads.size());
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    if (loads[i].under.load(std::memory_order_acquire) != in_force) return {};
+    instances[i] = loads[i].instances.load(std::memory_order_relaxed);
+    taken[i] = loads[i].ticks.load(std::memory_order_relaxed);
+    // Begun anew under this plan since.
+    if (instances[i] < instances_before[i] || taken[i] < ticks_before[i]) instances_before[i] = ticks_before[i] = 0;
+    const std::uint64_t passed = instances[i] - instances_before[i];
+    if (passed < window) return {};
+    result[i] = seconds_of(taken[i] - ticks_before[i]) / static_cast<double>(passed);
+  }
+  ticks_before = std::move(taken);
+  instances_before = std::move(instances);
+  return result;
+}
+
+void loop_steering::entry::begin_loads(std::span<const member_load> loads) {
+  loads_of = in_force;
+  ticks_before.assign(loads.size(), 0);
+  instances_before.assign(loads.size(), 0);
+  if (in_force != nullptr) return;
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    ticks_before[i] = loads[i].ticks.load(std::memory_order_relaxed);
+    instances_before[i] = loads[i].instances.load(std::memory_order_relaxed);
+  }
+}
 
 bool begin_steering(const std::vector<steer::setting>& known) {
   auto* const plans = new std::vector<known_plan>;
@@ -197,37 +234,11 @@ void loop_steering::learn(entry& of, steer::subject_state& state, double now_s) 
   if (loads == nullptr || members < 2 || (m_rests && of.region_s == 0)) return;
   const std::lock_guard guard(of.lock);
   if (of.in_force != nullptr && now_s < of.next_learning_s) return;
-  if (of.loads_of != of.in_force || of.ticks_before.size() != members) {
-    of.loads_of = of.in_force;
-    of.ticks_before.assign(members, 0);
-    of.instances_before.assign(members, 0);
-    if (of.in_force == nullptr)
-      for (std::uint32_t i = 0; i < members; ++i) {
-        of.ticks_before[i] = loads[i].ticks.load(std::memory_order_relaxed);
-        of.instances_before[i] = loads[i].instances.load(std::memory_order_relaxed);
-      }
-  }
   const std::uint64_t window = learning_window(of.in_force == nullptr ? 0 : of.refined);
-  std::vector<double> seconds(members);
-  std::vector<std::uint64_t> taken(members), instances(members);
-  double all = 0, most = 0;
-  for (std::uint32_t i = 0; i < members; ++i) {
-    if (loads[i].under.load(std::memory_order_acquire) != of.in_force) return;
-    instances[i] = loads[i].instances.load(std::memory_order_relaxed);
-    taken[i] = loads[i].ticks.load(std::memory_order_relaxed);
-    // Begun anew under this plan since.
-    if (instances[i] < of.instances_before[i] || taken[i] < of.ticks_before[i])
-      of.instances_before[i] = of.ticks_before[i] = 0;
-    const std::uint64_t passed = instances[i] - of.instances_before[i];
-    if (passed < window) return;
-    seconds[i] = seconds_of(taken[i] - of.ticks_before[i]) / static_cast<double>(passed);
-    all += seconds[i];
-    most = std::max(most, seconds[i]);
-  }
-  of.ticks_before = std::move(taken);
-  of.instances_before = std::move(instances);
+  const std::vector<double> seconds = of.seconds_of_members({loads, members}, window);
+  const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   if (!(all > 0)) return;
-  const double mean = all / members;
+  const double most = *std::max_element(seconds.begin(), seconds.end()), mean = all / members;
   const double imbalance = most - mean < of.least_unevenness_s(m_rests) ? 1 : most / mean;
   state.figures.push_back({std::string(steer::figures::imbalance), imbalance});
   if (family_of(site.key) != family::blocks || !m_learns) return;

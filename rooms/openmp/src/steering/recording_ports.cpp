@@ -37,7 +37,7 @@ bool fork_gomp_loop(const caller& from, team& opened, const forked_loop& written
   const std::uint32_t threads = written.clause != 0 ? written.clause : most_threads(from, 0);
   const loop_plan* const plan = share_at_fork(from, opened, written.loop, threads);
   if (plan == nullptr) return false;
-  fork_shared(from, *plan, opened, function, data, written.clause, written.flags);
+  fork_shared(from, *plan, opened, written, function, data);
   return true;
 }
 template <class number>

@@ -16,6 +16,22 @@
 
 namespace trimtab::observe {
 
+// What a construct of the program is known by: code at an address (0: none).
+struct code_subject {
+  subject_kind kind;
+  const void* address;
+  bool is_call;  // the address is where a call returns to
+  std::uint16_t runtime = 0;
+  std::uint32_t parent = no_subject;
+};
+
+// What a compiler says of a construct's source. nullptr or "": nothing.
+struct source_place {
+  const char* file = nullptr;
+  const char* function = nullptr;
+  std::uint32_t line = 0;
+};
+
 class recorder;
 
 enum class keep : std::uint32_t { first, last };  // which end of a full trace stays
@@ -89,9 +105,7 @@ class recorder {
   // Subject known by name (and place, if given); called once per place, so it may lock.
   std::uint32_t named_subject(subject_kind kind, const char* name, const char* file, std::uint32_t line) noexcept;
   // What the runtime says of a subject's source ("" or nullptr: nothing). For the next subject made at address.
-  std::uint32_t subject_with_source(subject_kind kind, const void* address, bool is_call, std::uint16_t runtime,
-                                    std::uint32_t parent, const char* file, const char* function,
-                                    std::uint32_t line) noexcept;
+  std::uint32_t subject_with_source(const code_subject& of, const source_place& from) noexcept;
 
   // Code at [begin, end) is gone (dlclose): what comes to stand there is another. The same code loaded again, there
   // or elsewhere, has its old subjects again.

@@ -60,6 +60,8 @@ class wait_policy : public policy {
     double time_s, share, wait_s;
   };
   // What is proposed, without its subject and evidence.
+  std::optional<proposal> propose(const subject_view& subject, double time_s);
+  void collect(state& of, const subject_view& subject) const;
   std::optional<proposal> try_it(state& of, const window& now) const;
   std::optional<proposal> end_trial(state& of, double time_s) const;
   std::optional<proposal> go_back(state& of, const window& now) const;
