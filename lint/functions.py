@@ -38,7 +38,8 @@ FOREIGN_PARAMETERS = (
     ("rooms/tasks/include/trimtab/tasks/algorithms/*", "*", "the C++ standard's algorithms"),
     ("rooms/tasks/src/policies/contract.hpp", "*", "a requires-expression, no function"),
     ("python/trimtab/cli/*", "*", "the options of a command"),
-    ("tests/*", "test_*", "fixtures"),
+    ("benchmarks/*", "*", "what each part of the benchmarks is given, and parameters that are given by name"),
+    ("tests/*", "*", "fixtures, and parts of samples that are given by name"),
 )
 
 

@@ -5,6 +5,7 @@ Vectors are in a file of their own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from capstone import x86_const as x86
@@ -92,75 +93,89 @@ _STRINGS = ("stosb", "stosw", "stosd", "stosq", "movsb", "movsw", "movsq")
 def apply(state: State, instruction: Any) -> None:
     """One that neither jumps, calls nor returns."""
     name = instruction.mnemonic
-    parts = instruction.operands
     state.site = instruction.address
     if instruction.eflags:
         state.compared, state.tested, state.is_outcome = None, 0, False
     if "lock" in name.split() or instruction.prefix[0] == x86.X86_PREFIX_LOCK:
-        return combine.atomic(state, instruction)
-    if name.startswith(("rep ", "repe ", "repz ")) or name in _STRINGS:
-        return _string(state, instruction)
-    if name in _NOTHING or name.startswith("nop"):
-        return None
-    if name in _MOVES:
-        return _move(state, instruction)
-    if name == "lea":
-        value = at.address_of(state, instruction, parts[1])
-        return at.write(state, instruction, parts[0], state.truncated(value, parts[0].size))
-    if name == "push":
-        value = at.read(state, instruction, parts[0])
-        top = state.sum_of(state.registers["rsp"], constant(-8))
-        state.set_top(top)
-        return state.store(top.base, top.offset, 8, value)
-    if name == "pop":
-        top = state.registers["rsp"]
-        value = state.load(top.base, top.offset, 8)
-        state.set_top(state.sum_of(top, constant(8)))
-        return at.write(state, instruction, parts[0], value)
-    if name == "leave":
-        top = state.registers["rbp"]
-        if top.kind is not Kind.FRAME:
-            raise Refused("its stack pointer cannot be followed")
-        state.set("rbp", state.load(top.base, top.offset, 8))
-        return state.set_top(state.sum_of(top, constant(8)))
-    if name in ("add", "sub", "inc", "dec"):
-        return _sum(state, instruction)
-    if name == "imul":
-        return _product(state, instruction)
-    if name in ("div", "idiv"):
-        return _division(state, instruction)
-    if name == "mul":
-        _use_all(state, instruction, [at.read(state, instruction, parts[0]), state.registers["rax"]])
-        state.set("rax", CLEAN)
-        state.set("rdx", CLEAN)
-        state.flags = True
-        return None
-    if name in ("cdq", "cqo", "cwd"):
-        # The sign of T, N and what is made of them is no more than the compiler may know.
-        state.set("rdx", CLEAN if state.is_usable(state.registers["rax"]) else LOST)
-        return None
-    if name in _EXTENDS:
-        state.set("rax", state.truncated(state.registers["rax"], _EXTENDS[name]))
-        return None
-    if name in ("cmp", "test"):
-        return _compare(state, instruction)
-    if name == "bt":
-        _use_all(state, instruction, [at.read(state, instruction, part) for part in parts])
-        state.flags = True
-        return None
-    if name == "xchg" and all(at.register_of(instruction, part) for part in parts):
-        one, other = (at.read(state, instruction, part) for part in parts)
-        at.write(state, instruction, parts[0], other)
-        return at.write(state, instruction, parts[1], one)
-    if name in _COMPUTE:
-        return _compute(state, instruction)
-    if name == "mulx":
-        _use_all(state, instruction, [state.registers["rdx"], at.read(state, instruction, parts[2])])
-        at.write(state, instruction, parts[0], CLEAN)
-        return at.write(state, instruction, parts[1], CLEAN)
-    if vectors.is_understood(instruction):
-        return vectors.apply(state, instruction)
-    raise Refused(f"instruction not understood: {name} {instruction.op_str}")
+        combine.atomic(state, instruction)
+    elif name.startswith(("rep ", "repe ", "repz ")) or name in _STRINGS:
+        _string(state, instruction)
+    elif name in _NOTHING or name.startswith("nop"):
+        pass
+    elif name == "xchg" and all(at.register_of(instruction, part) for part in instruction.operands):
+        _exchange(state, instruction)
+    elif name in _EFFECTS:
+        _EFFECTS[name](state, instruction)
+    elif vectors.is_understood(instruction):
+        vectors.apply(state, instruction)
+    else:
+        raise Refused(f"instruction not understood: {name} {instruction.op_str}")
+
+
+def _exchange(state: State, instruction: Any) -> None:
+    first, second = instruction.operands
+    values = at.read(state, instruction, first), at.read(state, instruction, second)
+    at.write(state, instruction, first, values[1])
+    at.write(state, instruction, second, values[0])
+
+
+def _load_address(state: State, instruction: Any) -> None:
+    to, source = instruction.operands
+    value = at.address_of(state, instruction, source)
+    at.write(state, instruction, to, state.truncated(value, to.size))
+
+
+def _push(state: State, instruction: Any) -> None:
+    value = at.read(state, instruction, instruction.operands[0])
+    top = state.sum_of(state.registers["rsp"], constant(-8))
+    state.set_top(top)
+    state.store(top.base, top.offset, 8, value)
+
+
+def _pop(state: State, instruction: Any) -> None:
+    top = state.registers["rsp"]
+    value = state.load(top.base, top.offset, 8)
+    state.set_top(state.sum_of(top, constant(8)))
+    at.write(state, instruction, instruction.operands[0], value)
+
+
+def _leave(state: State, _: Any) -> None:
+    top = state.registers["rbp"]
+    if top.kind is not Kind.FRAME:
+        raise Refused("its stack pointer cannot be followed")
+    state.set("rbp", state.load(top.base, top.offset, 8))
+    state.set_top(state.sum_of(top, constant(8)))
+
+
+def _wide_product(state: State, instruction: Any) -> None:
+    """`mul`: of rax and the operand, into rdx and rax."""
+    factor = at.read(state, instruction, instruction.operands[0])
+    _use_all(state, instruction, [factor, state.registers["rax"]])
+    state.set("rax", CLEAN)
+    state.set("rdx", CLEAN)
+    state.flags = True
+
+
+def _flagless_product(state: State, instruction: Any) -> None:
+    """`mulx`: of rdx and the last operand, into the first two."""
+    high, low, factor = instruction.operands
+    _use_all(state, instruction, [state.registers["rdx"], at.read(state, instruction, factor)])
+    at.write(state, instruction, high, CLEAN)
+    at.write(state, instruction, low, CLEAN)
+
+
+def _extend_sign(state: State, _: Any) -> None:
+    # The sign of T, N and what is made of them is no more than the compiler may know.
+    state.set("rdx", CLEAN if state.is_usable(state.registers["rax"]) else LOST)
+
+
+def _extend(state: State, instruction: Any) -> None:
+    state.set("rax", state.truncated(state.registers["rax"], _EXTENDS[instruction.mnemonic]))
+
+
+def _test_bit(state: State, instruction: Any) -> None:
+    _use_all(state, instruction, [at.read(state, instruction, part) for part in instruction.operands])
+    state.flags = True
 
 
 def _use_all(state: State, instruction: Any, values: list[Value]) -> None:
@@ -325,3 +340,22 @@ def _string(state: State, instruction: Any) -> None:
         at.store_outside(state, CLEAN)
     for each in ("rcx", "rsi", "rdi") if is_copy else ("rcx", "rdi"):
         state.set(each, LOST if state.registers[each].kind is Kind.FRAME else CLEAN)
+
+
+_EFFECTS: dict[str, Callable[[State, Any], None]] = {
+    **dict.fromkeys(_COMPUTE, _compute),
+    **dict.fromkeys(_MOVES, _move),
+    **dict.fromkeys(_EXTENDS, _extend),
+    **dict.fromkeys(("add", "sub", "inc", "dec"), _sum),
+    **dict.fromkeys(("div", "idiv"), _division),
+    **dict.fromkeys(("cdq", "cqo", "cwd"), _extend_sign),
+    **dict.fromkeys(("cmp", "test"), _compare),
+    "lea": _load_address,
+    "push": _push,
+    "pop": _pop,
+    "leave": _leave,
+    "imul": _product,
+    "mul": _wide_product,
+    "mulx": _flagless_product,
+    "bt": _test_bit,
+}

@@ -413,16 +413,6 @@ class State:
         registers = {
             name: self._joined(value, other, other.registers[name]) for name, value in self.registers.items()
         }
-        slots: _Slots = {}
-        for at in self.slots.keys() | other.slots.keys():
-            mine, its = self.slots.get(at), other.slots.get(at)
-            if mine is None or its is None or mine[0] != its[0]:
-                # Where one way has stored nothing there is what was there before: clean, as all that comes from outside.
-                sizes = [each[0] for each in (mine, its) if each is not None]
-                values = [each[1] if each is not None else CLEAN for each in (mine, its)]
-                slots[at] = (max(sizes), self._joined(values[0], other, values[1]))
-            else:
-                slots[at] = (mine[0], self._joined(mine[1], other, its[1]))
         flags: Flags = self.flags
         if self.flags != other.flags:
             flags = self.are_flags_clean() and other.are_flags_clean()
@@ -434,7 +424,7 @@ class State:
         divided = self.divided if self.divided == other.divided else None
         joined = State(
             registers,
-            slots,
+            self._joined_slots(other),
             flags,
             self.facts,
             self.is_nonempty,
@@ -463,6 +453,17 @@ class State:
             self.added_in,
         )
         return None if joined == self else joined
+
+    def _joined_slots(self, other: State) -> _Slots:
+        """What the stack holds whichever way was taken."""
+        slots: _Slots = {}
+        for at in self.slots.keys() | other.slots.keys():
+            mine, its = self.slots.get(at), other.slots.get(at)
+            # Where one way has stored nothing there is what was there before: clean, as all that comes from outside.
+            sizes = [slot[0] for slot in (mine, its) if slot is not None]
+            values = [slot[1] if slot is not None else CLEAN for slot in (mine, its)]
+            slots[at] = (max(sizes), self._joined(values[0], other, values[1]))
+        return slots
 
     def _joined(self, mine: Value, other: State, its: Value) -> Value:
         if mine == its:

@@ -69,10 +69,9 @@ def result_of(state: State, instruction: Any) -> Value:
             return pair
     if (
         name.removeprefix("v").startswith("pcmpeq")
-        and len({vector_of(instruction, source) for source in sources}) == 1
+        and len({vector_of(instruction, part) for part in sources}) == 1
     ):
-        is_same = len(parts) == 3 or vector_of(instruction, parts[0]) == vector_of(instruction, parts[1])
-        return constant(-1) if is_same else CLEAN
+        return _compared_with_itself(instruction, parts)
     if _SHUFFLES.fullmatch(name):
         values = [value_of(state, instruction, source) for source in sources or parts]
         uniform = _uniform(values)
@@ -81,10 +80,21 @@ def result_of(state: State, instruction: Any) -> Value:
         return value_of(state, instruction, parts[1])
     if _FUSED.fullmatch(name):
         return _fused(state, instruction, parts)
-    operation = _operation(name)
+    return _computed(state, instruction, parts, sources)
+
+
+def _compared_with_itself(instruction: Any, parts: list[Any]) -> Value:
+    """All bits are set, unless the first of two operands is another register than the second."""
+    is_same = len(parts) == 3 or vector_of(instruction, parts[0]) == vector_of(instruction, parts[1])
+    return constant(-1) if is_same else CLEAN
+
+
+def _computed(state: State, instruction: Any, parts: list[Any], sources: list[Any]) -> Value:
+    """What an operation makes of its last two operands, or a mix of all that it reads."""
+    operation = _operation(instruction.mnemonic)
     if operation is None or len(parts) < 2:
         read = sources if len(parts) > 2 else parts
-        return state.mixed(*(value_of(state, instruction, each) for each in read))
+        return state.mixed(*(value_of(state, instruction, part) for part in read))
     one, other = parts[-2:]
     if operation == "xor" and vector_of(instruction, one) == vector_of(instruction, other) is not None:
         return constant(0)

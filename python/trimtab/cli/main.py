@@ -221,22 +221,13 @@ def run(
 
     The program keeps its output, input, signals and exit code. The verdict goes to standard error.
     """
-    if frozen and tune not in (None, "off"):
-        raise click.UsageError(f"--frozen and --tune={tune} cannot be used together")
-    mode = "frozen" if frozen else tune or "known"
+    mode = _tuning_mode(tune, frozen)
     is_asked_for = mode not in ("known", "off")
-    if policy is not None and mode not in ("on", "frozen"):
-        raise click.UsageError(f"--policy={policy} needs --tune or --frozen")
-    if threads_even_if_fixed and threads is None:
-        raise click.UsageError("--threads-even-if-fixed needs --threads")
-    if threads == "regions" and not is_asked_for:
-        raise click.UsageError("--threads regions needs --tune or --frozen")
+    _refuse_without_mode(mode, policy, threads, threads_even_if_fixed, virtual_threads)
     if not is_asked_for:
         _refuse_without_tune(search=search, budget=budget, seed=seed)
     if mode == "off":
         _refuse_without_tune(input_class=input_class, history=history)
-    if virtual_threads and not is_asked_for:
-        raise click.UsageError("--virtual-threads needs --tune or --frozen")
     if output is not None and os.path.lexists(output) and not _is_run_of_job(output):
         fail(f"-o {output}: exists already; expected the name of a new directory")
 
@@ -343,6 +334,32 @@ def _launched_or_bare(
         run_bare(command)
     except NotStarted as error:
         fail(str(error), error.code)
+
+
+def _tuning_mode(tune: str | None, frozen: bool) -> str:
+    """A value of TRIMTAB_TUNE.
+
+    Raises:
+        UsageError: the two options contradict each other.
+    """
+    if frozen and tune not in (None, "off"):
+        raise click.UsageError(f"--frozen and --tune={tune} cannot be used together")
+    return "frozen" if frozen else tune or "known"
+
+
+def _refuse_without_mode(
+    mode: str, policy: str | None, threads: str | None, threads_even_if_fixed: bool, virtual_threads: bool
+) -> None:
+    """Raises UsageError for options that mean nothing in this mode, or without each other."""
+    is_tuned = mode not in ("known", "off")
+    if policy is not None and mode not in ("on", "frozen"):
+        raise click.UsageError(f"--policy={policy} needs --tune or --frozen")
+    if threads_even_if_fixed and threads is None:
+        raise click.UsageError("--threads-even-if-fixed needs --threads")
+    if threads == "regions" and not is_tuned:
+        raise click.UsageError("--threads regions needs --tune or --frozen")
+    if virtual_threads and not is_tuned:
+        raise click.UsageError("--virtual-threads needs --tune or --frozen")
 
 
 def _refuse_without_tune(**of_tuning: object) -> None:

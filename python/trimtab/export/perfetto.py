@@ -7,6 +7,7 @@ bytes without a Python step for each. Field numbers are those of perfetto/protos
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
@@ -158,6 +159,7 @@ class Perfetto:
         change, source = slices.change[low:high], slices.source[low:high]
         role = slices.role[low:high]
         leaving, entering = _arrows_at(view, lane, slices, low, high)
+        shown = _Shown(view, lane, source, names, leaving, entering)
         figured = np.ones(high - low, np.bool_)
         work = np.flatnonzero(role == Role.WORK)
         figured[work] = has_figures(lane.events, Role.WORK, source[work])
@@ -177,34 +179,10 @@ class Perfetto:
             mine = np.flatnonzero(inverse == at)
             rows = np.tile(template.bytes, (len(mine), 1))
             rows[:, template.time : template.time + _TIME] = time[mine]
-            numbers = self._numbers(template, view, lane, source, names, mine, leaving, entering)
-            for place, width, values in numbers:
+            for place, width, values in shown.numbers(template, mine):
                 rows[:, place : place + width] = values
             out[(ends[mine] - sizes[mine])[:, None] + np.arange(rows.shape[1])] = rows
         return out.tobytes()
-
-    @staticmethod
-    def _numbers(
-        template: _Template,
-        view: View,
-        lane: Lane,
-        source: Integers,
-        names: Integers,
-        mine: Integers,
-        leaving: _Touching,
-        entering: _Touching,
-    ) -> Iterator[tuple[int, int, Any]]:
-        """Place, width and bytes of the numbers of a template, for the items `mine`."""
-        if not template.places:
-            return
-        places = iter(template.places)
-        yield next(places), _NAME, wire.padded(names[mine], _NAME)
-        for name, field, _ in template.figures:
-            values = figure_of(lane.events, name, field, source[mine], view.process.ns_per_tick)
-            yield next(places), _VALUE, wire.padded(values, _VALUE)
-        for touching in (leaving, entering):
-            for nth in range(int(touching.counts[mine[0]])):
-                yield next(places), 8, wire.little_endian(touching.numbers[touching.first[mine] + nth])
 
     def _on_cpu(self, view: View, lane: Lane, track: int) -> None:
         begins, ends, names = view.times_on_cpu(lane)
@@ -268,6 +246,33 @@ class _Touching:
         self.first[items] = len(self.numbers) + np.cumsum(counts) - counts
         self.counts[items] = np.minimum(counts, _MOST_ARROWS)
         self.numbers = np.concatenate([self.numbers, numbers])
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """The items of a block: the events that they come from, their names, and the arrows that touch them."""
+
+    view: View
+    lane: Lane
+    source: Integers
+    names: Integers
+    leaving: _Touching
+    entering: _Touching
+
+    def numbers(self, template: _Template, mine: Integers) -> Iterator[tuple[int, int, Any]]:
+        """Place, width and bytes of the numbers of a template, for the items `mine`."""
+        if not template.places:
+            return
+        places = iter(template.places)
+        yield next(places), _NAME, wire.padded(self.names[mine], _NAME)
+        for name, field, _ in template.figures:
+            values = figure_of(
+                self.lane.events, name, field, self.source[mine], self.view.process.ns_per_tick
+            )
+            yield next(places), _VALUE, wire.padded(values, _VALUE)
+        for touching in (self.leaving, self.entering):
+            for nth in range(int(touching.counts[mine[0]])):
+                yield next(places), 8, wire.little_endian(touching.numbers[touching.first[mine] + nth])
 
 
 def _arrows_at(view: View, lane: Lane, slices: Slices, low: int, high: int) -> tuple[_Touching, _Touching]:
