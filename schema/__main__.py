@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TRIMTAB_H = "rooms/observe/include/trimtab.h"
 RUN_DIRECTORY = "docs/reference/run-directory.md"
 REPORT = "docs/reference/report.md"
+METRICS = "docs/reference/metrics.md"
 
 
 def generated(root: Path) -> dict[str, str]:
@@ -47,6 +48,7 @@ def generated(root: Path) -> dict[str, str]:
     tables = {
         RUN_DIRECTORY: markdown.blocks(SCHEMA),
         REPORT: report_markdown.blocks(SCHEMA, REPORT_SCHEMA),
+        METRICS: report_markdown.shares(SCHEMA),
     }
     for path, in_docs in tables.items():
         found[path] = with_blocks(path, (root / path).read_text(), in_docs, "<!-- {} -->")

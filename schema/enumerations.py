@@ -427,14 +427,14 @@ SHARE = Enumeration(
             3, "starved", "workers were parked without a task while others ran some", label="no task ready"
         ),
         Value(4, "serial", "cores for which the program had no thread at work"),
-        Value(5, "run_delay", "threads wanted a CPU and got none", label="run delay"),
+        Value(5, "run_delay", "threads were ready to run but had no CPU", label="run delay"),
         Value(
             6,
             "runtime",
             "forking, joining, handing out or looking for work, and Trimtab's own cost",
             label="runtime and tool",
         ),
-        Value(7, "unattributed", "blocked, sleeping, or not observed"),
+        Value(7, "unattributed", "blocked, sleeping, or not observed; also the rounding"),
     ),
     labels="SHARE_LABELS",
     typescript="Share",

@@ -19,6 +19,12 @@ def blocks(schema: Schema, types: ReportSchema) -> dict[str, str]:
     }
 
 
+def shares(schema: Schema) -> dict[str, str]:
+    """The table of docs/reference/metrics.md: each share with the name under which reports have it and the word that people read."""
+    rows = [(f"`{value.name}`", value.word, value.meaning) for value in schema.by_name["share"].values]
+    return {"share": table(("share", "shown as", "meaning"), rows)}
+
+
 def _section(types: ReportSchema, each: ReportType) -> str:
     rows = [(f"`{one.name}`", _type(types, one), one.unit, one.meaning, one.unknown) for one in each.fields]
     return f"## {each.name}\n{each.meaning}\n\n" + table(("key", "type", "unit", "meaning", "null"), rows)

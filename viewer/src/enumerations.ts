@@ -38,7 +38,7 @@ export const SHARE_MEANINGS: Record<Share, string> = {
   arrival: "from the fork until a thread began its part",
   starved: "workers were parked without a task while others ran some",
   serial: "cores for which the program had no thread at work",
-  run_delay: "threads wanted a CPU and got none",
+  run_delay: "threads were ready to run but had no CPU",
   runtime: "forking, joining, handing out or looking for work, and Trimtab\u2019s own cost",
-  unattributed: "blocked, sleeping, or not observed",
+  unattributed: "blocked, sleeping, or not observed; also the rounding",
 };

@@ -12,11 +12,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from trimtab.export.arrows import Flows
 from trimtab.export.labels import ARROW_ROLES, CATEGORIES, FIGURES, Namer, figure_of, has_figures
-from trimtab.export.slices import Role, Slices
 from trimtab.export.source import BLOCK, Advance, Integers, View
 from trimtab.model import Lane
+from trimtab.traces.arrows import Flows
+from trimtab.traces.slices import Role, Slices
 
 # Tracks of a lane's CPU times lie beside the threads, which have numbers below this.
 _CPU_TRACK = 1 << 32

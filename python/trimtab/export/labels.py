@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trimtab.export.slices import Role, Slices
 from trimtab.model import CAUSES, SCHEDULES, WAITS, Records
 from trimtab.model.enumerations import EventKind, WorkerState
+from trimtab.traces.slices import Role, Slices
 
 CATEGORIES = {
     Role.REGION: "region",

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from trimtab.export import wire
 from trimtab.export.labels import ARROW_ROLES, CATEGORIES, FIGURES, Namer, figure_of, has_figures
-from trimtab.export.slices import Role, Slices
 from trimtab.export.source import BLOCK, Advance, Integers, Series, View
 from trimtab.model import Lane
+from trimtab.traces.slices import Role, Slices
 
 _BEGIN, _END, _INSTANT, _COUNTER = 1, 2, 3, 4
 _CLEARED, _NEEDS_STATE = 1, 2

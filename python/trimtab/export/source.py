@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from trimtab.analysis.keys import Keys, keys_of
 from trimtab.analysis.regions import Places, places_of
-from trimtab.export.arrows import Arrows, arrows_of
-from trimtab.export.slices import Slices, lane_slices, ticks_since
 from trimtab.model import NO_LANE, Lane, Process, Run
 from trimtab.model.enumerations import EventKind, RecordLevel
 from trimtab.symbols import Symbols
 from trimtab.traces import Trace, traces_of
+from trimtab.traces.arrows import Arrows, arrows_of
+from trimtab.traces.slices import Slices, lane_slices, ticks_since
 
 Integers = NDArray[np.int64]
 # Events looked at in one go: bounds the memory beside the slices of a lane.

@@ -1,4 +1,7 @@
-"""The records of a run with their corrections applied, once: what report, page and exports all read (docs/reference/metrics.md)."""
+"""The records of a run with their corrections applied, and the slices and arrows of its lanes, derived once.
+
+Report, page and all exports read these (docs/reference/metrics.md).
+"""
 
 from trimtab.traces.rows import rows_of
 from trimtab.traces.span import Span, span_of

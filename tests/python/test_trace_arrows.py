@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from synthetic import LaneFile, ProcessFiles, event, subject, write_run
-from trimtab.export.arrows import Arrows, arrows_of
 from trimtab.model.enumerations import EventKind, SubjectKind, WaitCause
 from trimtab.readers import open_run
+from trimtab.traces.arrows import Arrows, arrows_of
 
 BEGIN, END, EDGE = EventKind.TASK_BEGIN, EventKind.TASK_END, EventKind.EDGE
 CREATED, READY = EventKind.TASK_CREATED, EventKind.TASK_READY

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trimtab.export.slices import Role, lane_slices
 from trimtab.model.enumerations import EventKind
 from trimtab.readers.layout import EVENT
+from trimtab.traces.slices import Role, lane_slices
 
 Event = tuple[int, int, int, int, int, int]  # ticks, subject, kind, arg, a, b
 
