@@ -7,8 +7,8 @@ namespace trimtab::openmp {
 
 using observe::the_recorder;
 
-void attach(ompt_use how) noexcept {
-  if (how == ompt_use::leave_to_others) ompt_yield_to_libraries();
+void attach(ompt_use use) noexcept {
+  if (use == ompt_use::leave_to_others) ompt_yield_to_libraries();
   prepare_accounting();
   is_recording.store(the_recorder.level() >= observe::record_level::profile, std::memory_order_release);
 }
@@ -20,10 +20,12 @@ void settle() noexcept {
 void detach() noexcept {
   ompt_detach();
   for (std::uint32_t i = 0, n = the_recorder.lanes(); i < n; ++i) {
-    lane* const each = the_recorder.lane_at(i);
+    lane* const member_lane = the_recorder.lane_at(i);
     // Of lanes whose threads still run, what was put off stays so: it is theirs.
-    if (each == nullptr || each->adapter == nullptr || (each->is_open() && each != observe::t_lane)) continue;
-    account_joined(*static_cast<lane_state*>(each->adapter));
+    if (member_lane == nullptr || member_lane->adapter == nullptr ||
+        (member_lane->is_open() && member_lane != observe::t_lane))
+      continue;
+    account_joined(*static_cast<lane_state*>(member_lane->adapter));
   }
   if (is_recording.load(std::memory_order_relaxed) && the_recorder.lanes() == 0 && is_any_runtime_loaded())
     the_recorder.unavailable("OpenMP regions",

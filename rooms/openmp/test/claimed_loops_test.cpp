@@ -17,16 +17,16 @@ class claimed_loops : public ::testing::Test {
     site.loads.store(loads.get());
     of.claimed.store(0);
   }
-  steered_thread member(std::uint32_t number, std::uint32_t members, std::uint64_t trip, std::uint64_t least = 1) {
-    steered_thread made{};
-    made.of = &of;
-    made.number = number;
-    if (plan.chunk != least) plan.chunk = least;
-    made.plan = &plan;
-    made.site = &site;
-    made.members = members;
-    made.loop.trip = trip;
-    return made;
+  steered_thread member(std::uint32_t number, std::uint32_t members, std::uint64_t trip, std::uint64_t smallest = 1) {
+    steered_thread result{};
+    result.of = &of;
+    result.number = number;
+    if (plan.chunk != smallest) plan.chunk = smallest;
+    result.plan = &plan;
+    result.site = &site;
+    result.members = members;
+    result.loop.trip = trip;
+    return result;
   }
   // As if it had worked so fast in executions before.
   void set_rate(std::uint32_t number, double iterations_per_tick) {
@@ -35,10 +35,10 @@ class claimed_loops : public ::testing::Test {
   }
   std::uint64_t first_chunk(std::uint32_t number, std::uint32_t members, std::uint64_t trip) {
     of.claimed.store(0);
-    steered_thread mine = member(number, members, trip);
-    begin_claims(mine);
+    steered_thread self = member(number, members, trip);
+    begin_claims(self);
     std::uint64_t begin = 0, end = 0;
-    EXPECT_TRUE(claim_chunk(mine, begin, end));
+    EXPECT_TRUE(claim_chunk(self, begin, end));
     EXPECT_EQ(begin, 0u);
     return end;
   }
@@ -50,11 +50,11 @@ class claimed_loops : public ::testing::Test {
 };
 
 TEST_F(claimed_loops, batches_are_half_of_what_is_left) {
-  steered_thread mine = member(0, 4, 1000);
-  begin_claims(mine);
+  steered_thread self = member(0, 4, 1000);
+  begin_claims(self);
   std::vector<std::uint64_t> sizes;
   std::uint64_t begin = 0, end = 0, last = 0;
-  while (claim_chunk(mine, begin, end)) {
+  while (claim_chunk(self, begin, end)) {
     EXPECT_EQ(begin, last);
     last = end;
     sizes.push_back(end - begin);
@@ -84,24 +84,24 @@ TEST_F(claimed_loops, without_a_place_for_rates_all_are_equal) {
 }
 
 TEST_F(claimed_loops, chunks_are_of_the_least_size_but_the_last) {
-  steered_thread mine = member(0, 2, 100, 30);
-  begin_claims(mine);
+  steered_thread self = member(0, 2, 100, 30);
+  begin_claims(self);
   std::vector<std::uint64_t> sizes;
   std::uint64_t begin = 0, end = 0;
-  while (claim_chunk(mine, begin, end)) sizes.push_back(end - begin);
+  while (claim_chunk(self, begin, end)) sizes.push_back(end - begin);
   EXPECT_EQ(sizes, (std::vector<std::uint64_t>{30, 30, 30, 10}));
 }
 
 TEST_F(claimed_loops, who_comes_late_finds_nothing_of_a_loop_that_is_over) {
   steered_thread early = member(0, 2, 50), late = member(1, 2, 50);
-  std::uint64_t begin = 0, end = 0, taken = 0;
+  std::uint64_t begin = 0, end = 0, claimed = 0;
   for (int loop = 0; loop < 3; ++loop) {
     begin_claims(early);
     if (loop < 2)
-      while (claim_chunk(early, begin, end)) taken += end - begin;
+      while (claim_chunk(early, begin, end)) claimed += end - begin;
   }
   ASSERT_TRUE(claim_chunk(early, begin, end));
-  EXPECT_EQ(taken, 100u);
+  EXPECT_EQ(claimed, 100u);
   for (int loop = 0; loop < 2; ++loop) {
     begin_claims(late);
     EXPECT_FALSE(claim_chunk(late, begin, end));
@@ -113,32 +113,32 @@ TEST_F(claimed_loops, who_comes_late_finds_nothing_of_a_loop_that_is_over) {
 }
 
 TEST_F(claimed_loops, the_number_of_a_loop_may_go_round) {
-  steered_thread mine = member(0, 2, 50);
-  constexpr std::uint32_t most = (1u << 24) - 1;
-  mine.claimed_loop = most - 1;
-  of.claimed.store(std::uint64_t{most - 1} << 40 | 50);
+  steered_thread self = member(0, 2, 50);
+  constexpr std::uint32_t largest = (1u << 24) - 1;
+  self.claimed_loop = largest - 1;
+  of.claimed.store(std::uint64_t{largest - 1} << 40 | 50);
   for (int loop = 0; loop < 3; ++loop) {
-    begin_claims(mine);
-    std::uint64_t begin = 0, end = 0, taken = 0;
-    while (claim_chunk(mine, begin, end)) taken += end - begin;
-    EXPECT_EQ(taken, 50u);
+    begin_claims(self);
+    std::uint64_t begin = 0, end = 0, claimed = 0;
+    while (claim_chunk(self, begin, end)) claimed += end - begin;
+    EXPECT_EQ(claimed, 50u);
   }
-  EXPECT_EQ(mine.claimed_loop, 1u);
+  EXPECT_EQ(self.claimed_loop, 1u);
 }
 
 TEST_F(claimed_loops, tickets_are_gone_through_once_when_nothing_is_left) {
-  steered_thread mine = member(0, 2, 4, 4);
-  begin_claims(mine);
-  int asked = 0, taken = 0;
-  const auto take = [&](std::uint64_t, std::uint64_t) { taken += 1; };
-  const auto next_ticket = [&] { return ++asked < 3; };
-  EXPECT_TRUE(next_claimed(mine, take, next_ticket));
-  EXPECT_EQ(asked, 0);
-  EXPECT_FALSE(next_claimed(mine, take, next_ticket));
-  EXPECT_EQ(asked, 3);
-  EXPECT_FALSE(next_claimed(mine, take, next_ticket));
-  EXPECT_EQ(asked, 3) << "the runtime must not be asked again";
-  EXPECT_EQ(taken, 1);
+  steered_thread self = member(0, 2, 4, 4);
+  begin_claims(self);
+  int asks = 0, claims = 0;
+  const auto count_claim = [&](std::uint64_t, std::uint64_t) { claims += 1; };
+  const auto next_ticket = [&] { return ++asks < 3; };
+  EXPECT_TRUE(next_claimed(self, count_claim, next_ticket));
+  EXPECT_EQ(asks, 0);
+  EXPECT_FALSE(next_claimed(self, count_claim, next_ticket));
+  EXPECT_EQ(asks, 3);
+  EXPECT_FALSE(next_claimed(self, count_claim, next_ticket));
+  EXPECT_EQ(asks, 3) << "the runtime must not be asked again";
+  EXPECT_EQ(claims, 1);
 }
 
 // Loops one after the other without a barrier between them, of random lengths and least chunks; members come when they like.
@@ -146,31 +146,31 @@ TEST_F(claimed_loops, every_iteration_is_claimed_once) {
   constexpr std::uint32_t members = 4;
   constexpr std::size_t loops = 400;
   std::mt19937 random(20261121);
-  std::vector<std::vector<std::atomic<int>>> seen;
-  for (std::size_t i = 0; i < loops; ++i) seen.emplace_back(2 * members + random() % 500);
-  const std::uint64_t least = 1 + random() % 8;
+  std::vector<std::vector<std::atomic<int>>> times_run;
+  for (std::size_t i = 0; i < loops; ++i) times_run.emplace_back(2 * members + random() % 500);
+  const std::uint64_t smallest = 1 + random() % 8;
   const auto work = [&](std::uint32_t number) {
-    steered_thread mine = member(number, members, 0, least);
-    std::minstd_rand own(number + 1);
-    for (auto& loop : seen) {
-      mine.loop.trip = loop.size();
-      begin_claims(mine);
-      if (own() % 8 == 0) std::this_thread::yield();
+    steered_thread self = member(number, members, 0, smallest);
+    std::minstd_rand own_random(number + 1);
+    for (auto& loop : times_run) {
+      self.loop.trip = loop.size();
+      begin_claims(self);
+      if (own_random() % 8 == 0) std::this_thread::yield();
       std::uint64_t begin = 0, end = 0;
-      while (claim_chunk(mine, begin, end)) {
+      while (claim_chunk(self, begin, end)) {
         for (std::uint64_t i = begin; i < end; ++i) loop.at(i).fetch_add(1, std::memory_order_relaxed);
-        if (own() % 4 == 0) std::this_thread::yield();
+        if (own_random() % 4 == 0) std::this_thread::yield();
       }
     }
   };
-  plan.chunk = least;
+  plan.chunk = smallest;
   std::vector<std::thread> others;
   for (std::uint32_t i = 1; i < members; ++i) others.emplace_back(work, i);
   work(0);
   for (std::thread& each : others) each.join();
   int wrong = 0;
-  for (const auto& loop : seen)
-    for (const auto& each : loop) wrong += each.load() != 1;
+  for (const auto& loop : times_run)
+    for (const auto& times : loop) wrong += times.load() != 1;
   EXPECT_EQ(wrong, 0);
 }
 

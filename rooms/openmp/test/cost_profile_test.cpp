@@ -18,7 +18,7 @@ std::vector<double> times_of(const cost_profile& costs, std::uint32_t parts, std
 }
 double imbalance_of(const std::vector<double>& seconds) {
   double all = 0;
-  for (const double each : seconds) all += each;
+  for (const double part : seconds) all += part;
   return *std::max_element(seconds.begin(), seconds.end()) * static_cast<double>(seconds.size()) / all;
 }
 
@@ -94,11 +94,11 @@ TEST(cost_profile, text_stands_for_the_same_blocks) {
   EXPECT_EQ(costs.text(), "even");
   for (int i = 0; i < 200; ++i) {
     std::vector<double> took(2 + static_cast<std::size_t>(i % 9));
-    for (double& each : took) each = seconds(random);
+    for (double& part : took) part = seconds(random);
     costs.learn(took, 0.5);
-    const auto again = cost_profile::from_text(costs.text());
-    ASSERT_TRUE(again.has_value()) << costs.text();
-    ASSERT_EQ(*again, costs);
+    const auto copy = cost_profile::from_text(costs.text());
+    ASSERT_TRUE(copy.has_value()) << costs.text();
+    ASSERT_EQ(*copy, costs);
   }
 }
 

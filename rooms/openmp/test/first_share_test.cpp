@@ -22,7 +22,7 @@ struct a_first_region : ::testing::Test {
   std::string path = folder.path() + "/cpus";
 
   // Members of the first region of a process with four CPUs, of `own` by itself.
-  std::uint32_t members_beside(int others, std::uint32_t own) const {
+  std::uint32_t members_beside(int others, std::uint32_t own_count) const {
     base::cpu_mask allowed{};
     allowed.bits[0] = 0b1111;
     announce(path, allowed);
@@ -35,8 +35,8 @@ struct a_first_region : ::testing::Test {
       _exit(0);
     }
     for (int i = 0; i < others; ++i) waitpid(children[i], nullptr, WUNTRACED);
-    take_first_share(own);
-    const std::uint32_t members = the_team_sizes.fork({1, &a_runtime}, own);
+    take_first_share(own_count);
+    const std::uint32_t members = the_team_sizes.fork({1, &a_runtime}, own_count);
     for (int i = 0; i < others; ++i) kill(children[i], SIGKILL), waitpid(children[i], nullptr, 0);
     if (taken_share().others != (members == team_sizes::as_it_is ? 0u : static_cast<std::uint32_t>(others))) return ~0u;
     return members;

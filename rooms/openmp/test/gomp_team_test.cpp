@@ -50,11 +50,11 @@ constexpr ticks some_time = 200'000;
 char region_b, place;
 constexpr caller nobody{nullptr, false};
 
-profile_row& team_row(const team& of, std::uint32_t about, std::uint32_t outer = no_subject) {
-  return *of.forker->row(of.subject, metric::team, about, outer);
+profile_row& team_row(const team& own_team, std::uint32_t member_lane, std::uint32_t outer = no_subject) {
+  return *own_team.forker->row(own_team.subject, metric::team, member_lane, outer);
 }
-profile_row& region_row(const team& of, std::uint32_t outer = no_subject) {
-  return *of.forker->row(of.subject, metric::region, of.forker->id(), outer);
+profile_row& region_row(const team& own_team, std::uint32_t outer = no_subject) {
+  return *own_team.forker->row(own_team.subject, metric::region, own_team.forker->id(), outer);
 }
 
 TEST(counting, of_iterations_holds_over_the_whole_range) {
@@ -77,19 +77,19 @@ TEST(region, splits_the_time_of_every_lane_into_arrival_work_waits_and_join) {
   std::uint32_t worker_lane = 0;
   std::thread worker([&] {
     spin(some_time);
-    member mine;
-    begin_member(mine, shared, 1);
+    member self;
+    begin_member(self, shared, 1);
     spin(3 * some_time);
     {
       const wait barrier(observe::subject_kind::barrier, observe::wait_kind::barrier, &place);
       spin(2 * some_time);
     }
-    end_member(mine, shared);
+    end_member(self, shared);
     worker_lane = observe::t_lane->id();
   });
-  member mine;
-  begin_member(mine, shared, 0);
-  end_member(mine, shared);
+  member self;
+  begin_member(self, shared, 0);
+  end_member(self, shared);
   worker.join();
   join_team(shared);
 
@@ -102,9 +102,10 @@ TEST(region, splits_the_time_of_every_lane_into_arrival_work_waits_and_join) {
   EXPECT_EQ(whole.x[region_fields::threads], 2u);
   EXPECT_EQ(row.sum + row.x[team_fields::join_wait] + row.x[team_fields::arrival] + row.x[team_fields::inner_wait],
             whole.sum);
-  const profile_row& own = team_row(shared, shared.forker->id());
-  EXPECT_EQ(own.sum + own.x[team_fields::join_wait] + own.x[team_fields::arrival] + own.x[team_fields::inner_wait],
-            whole.sum);
+  const profile_row& own_row = team_row(shared, shared.forker->id());
+  EXPECT_EQ(
+      own_row.sum + own_row.x[team_fields::join_wait] + own_row.x[team_fields::arrival] + own_row.x[team_fields::inner_wait],
+      whole.sum);
   EXPECT_GE(whole.x[region_fields::slowest_work], row.sum);
 }
 
@@ -114,15 +115,15 @@ void run_uneven_region(ticks work) {
   team shared;
   ASSERT_TRUE(fork_team(shared, nobody, &region, 2, nullptr));
   std::thread worker([&] {
-    member mine;
-    begin_member(mine, shared, 1);
-    end_member(mine, shared);
+    member self;
+    begin_member(self, shared, 1);
+    end_member(self, shared);
   });
   worker.join();
-  member mine;
-  begin_member(mine, shared, 0);
+  member self;
+  begin_member(self, shared, 0);
   spin(work);
-  end_member(mine, shared);
+  end_member(self, shared);
   join_team(shared);
 }
 
@@ -133,12 +134,12 @@ TEST(region, tells_how_long_a_member_waits_in_the_mean_also_for_the_next_region)
   time_waits(true);
   run_uneven_region(20 * some_time);
   EXPECT_EQ(wait_passages, 1u);
-  const ticks within = waits_per_member - before;
-  EXPECT_GE(within, 10 * some_time);
+  const ticks waits_now = waits_per_member - before;
+  EXPECT_GE(waits_now, 10 * some_time);
   spin(40 * some_time);
   run_uneven_region(20 * some_time);
   EXPECT_EQ(wait_passages, 2u);
-  EXPECT_GE(waits_per_member - before - within, (10 + 20) * some_time);
+  EXPECT_GE(waits_per_member - before - waits_now, (10 + 20) * some_time);
   time_waits(false);
   spin(40 * some_time);
   time_waits(true);
@@ -184,10 +185,10 @@ void a_task_with_a_region(void*) {
   task_has_region = fork_team(inner, nobody, &region_b, 1, nullptr);
   if (!task_has_region) return;
   EXPECT_EQ(inner.level, 2u);
-  member mine;
-  begin_member(mine, inner, 0);
+  member self;
+  begin_member(self, inner, 0);
   spin(some_time);
-  end_member(mine, inner);
+  end_member(self, inner);
   join_team(inner);
 }
 
@@ -195,9 +196,9 @@ TEST(tasks, of_the_joins_barrier_are_work_and_their_waits_are_not) {
   static char region;
   team shared;
   ASSERT_TRUE(fork_team(shared, nobody, &region, 1, nullptr));
-  member mine;
-  begin_member(mine, shared, 0);
-  end_member(mine, shared);
+  member self;
+  begin_member(self, shared, 0);
+  end_member(self, shared);
   thunk_of(gomp_function{a_task}).run(nullptr);
   thunk_of(gomp_function{a_task_with_a_region}).run(nullptr);
   thunk_of(gomp_function{a_task}).run(nullptr);
@@ -210,24 +211,24 @@ TEST(tasks, of_the_joins_barrier_are_work_and_their_waits_are_not) {
             region_row(shared).sum);
 
   // After the join the team is gone: a task of another region is nothing of its.
-  const ticks known = row.sum;
+  const ticks known_time = row.sum;
   thunk_of(gomp_function{a_task}).run(nullptr);
-  EXPECT_EQ(row.sum, known);
+  EXPECT_EQ(row.sum, known_time);
 }
 
 TEST(tasks, inside_a_barrier_are_taken_off_the_wait) {
   static char region;
   team shared;
   ASSERT_TRUE(fork_team(shared, nobody, &region, 1, nullptr));
-  member mine;
-  begin_member(mine, shared, 0);
+  member self;
+  begin_member(self, shared, 0);
   const ticks before = base::now();
   {
     const wait barrier(observe::subject_kind::barrier, observe::wait_kind::barrier, &place);
     thunk_of(gomp_function{a_task}).run(nullptr);
   }
   const ticks in_barrier = base::now() - before;
-  end_member(mine, shared);
+  end_member(self, shared);
   join_team(shared);
   const profile_row& row = team_row(shared, shared.forker->id());
   EXPECT_GE(row.sum, 2 * some_time);
@@ -244,9 +245,9 @@ TEST(lane, is_fresh_for_the_next_thread_after_one_that_ended_inside_a_region) {
   static char region;
   std::thread([] {
     static team never_joined;
-    member mine;
+    member self;
     ASSERT_TRUE(fork_team(never_joined, nobody, &region, 8, nullptr));
-    begin_member(mine, never_joined, 0);
+    begin_member(self, never_joined, 0);
   }).join();
   std::thread([] {
     lane_context context;
@@ -261,8 +262,8 @@ TEST(loop, counts_iterations_and_chunks_once_per_lane) {
   static char region, loop_place;
   team shared;
   ASSERT_TRUE(fork_team(shared, nobody, &region, 1, nullptr));
-  member mine;
-  begin_member(mine, shared, 0);
+  member self;
+  begin_member(self, shared, 0);
   lane_context context;
   ASSERT_TRUE(lookup(context));
   begin_loop(context, {observe::schedule::dynamic, 3, 10, 1, &loop_place});
@@ -274,15 +275,15 @@ TEST(loop, counts_iterations_and_chunks_once_per_lane) {
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(row->count, 1u);
   EXPECT_EQ(std::vector<std::uint64_t>(row->x, row->x + 4), (std::vector<std::uint64_t>{10, 4, 3, 10}));
-  end_member(mine, shared);
+  end_member(self, shared);
   join_team(shared);
 }
 
 TEST(caller, in_an_object_without_a_runtime_is_nobody_and_keeps_its_place) {
   thread_uses(nullptr);  // nor has this thread used one
-  const caller found = caller_at(&place, entry::gomp);
-  EXPECT_EQ(found.of, nullptr);
-  EXPECT_FALSE(found.is_internal);
+  const caller found_caller = caller_at(&place, entry::gomp);
+  EXPECT_EQ(found_caller.of, nullptr);
+  EXPECT_FALSE(found_caller.is_internal);
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ struct idle_threads : ::testing::Test {
     pool_has(4);
   }
   template <class function>
-  void has(symbol which, function* is) {
-    its.functions[static_cast<unsigned>(which)] = reinterpret_cast<void*>(is);
+  void has(symbol symbol_asked, function* replacement) {
+    its.functions[static_cast<unsigned>(symbol_asked)] = reinterpret_cast<void*>(replacement);
   }
   void shrink_to(std::uint32_t members) { shrink_pool({&its, false}, members, 4); }
   using teams = std::vector<std::pair<unsigned, int>>;

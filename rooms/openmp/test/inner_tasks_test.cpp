@@ -20,8 +20,8 @@ char inner_taskwait;
 const auto sampled = static_cast<std::uint16_t>(task_flags::counted | task_flags::sampled);
 
 ticks ticks_of(double ns) { return static_cast<ticks>(the_recorder.ticks_of_ns(ns)); }
-void spin(ticks some) {
-  for (const ticks began = base::now(); base::now() - began < some;) {
+void spin(ticks amount) {
+  for (const ticks began = base::now(); base::now() - began < amount;) {
   }
 }
 
@@ -59,10 +59,10 @@ class inner_tasks_of_a_lane : public ::testing::Test {
     kind.gap = kind.until_timed = gap;
   }
   template <class body>
-  void run(gomp_function function, body inside) {
+  void run(gomp_function function, body body_inside) {
     running_task task;
     begin_task(task, start_task(slot_of(function), false), false);
-    inside();
+    body_inside();
     end_task(task);
   }
 

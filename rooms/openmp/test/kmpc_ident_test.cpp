@@ -22,9 +22,9 @@ TEST(iterations, up_to_and_including_the_last_hold_over_the_whole_range) {
   EXPECT_EQ(inclusive_count(std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max(), 1),
             std::uint64_t{1} << 32);
   EXPECT_EQ(inclusive_count(std::uint32_t{0}, ~std::uint32_t{0}, 1), std::uint64_t{1} << 32);
-  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(), most = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(inclusive_count(least + 1, most, 1), std::numeric_limits<std::uint64_t>::max());
-  EXPECT_EQ(inclusive_count(most, least, least), 2u);
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::min(), most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(inclusive_count(largest + 1, most, 1), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(inclusive_count(most, largest, largest), 2u);
 }
 
 TEST(blocks, of_all_threads_make_the_loop) {
@@ -76,9 +76,9 @@ TEST(schedules, are_known_with_and_without_modifiers) {
 }
 
 TEST(source, is_known_where_the_compiler_had_debug_information) {
-  ident with{0, 2, 0, 0, ";a.c;main;7;1;;"}, without{0, 2, 0, 0, ";unknown;unknown;0;0;;"};
-  EXPECT_TRUE(is_source_known(&with));
-  EXPECT_FALSE(is_source_known(&without));
+  ident located{0, 2, 0, 0, ";a.c;main;7;1;;"}, unlocated{0, 2, 0, 0, ";unknown;unknown;0;0;;"};
+  EXPECT_TRUE(is_source_known(&located));
+  EXPECT_FALSE(is_source_known(&unlocated));
   EXPECT_FALSE(is_source_known(nullptr));
   EXPECT_EQ(source_of(nullptr), nullptr);
 }

@@ -56,18 +56,18 @@ class loop_chain_test : public ::testing::Test {
   }
   void end() { end_shared(us()); }
   loop_site& run(std::uint64_t trip) {
-    loop_site& its = begin(trip);
+    loop_site& site_begun = begin(trip);
     end();
-    return its;
+    return site_begun;
   }
   // Closes what is under way, so that it took so long since it began.
   static constexpr ticks long_time = ticks{1} << 40;
   static void close() { t_steered.chain.close(t_steered.chain.begin() + long_time); }
-  static bool take(loop_site& site, site_measurement& into) { return site.measured.take(into); }
+  static bool take(loop_site& site, site_measurement& buffer) { return site.measured.take(buffer); }
   // A barrier under a made-up time would be too short to be told: what counts is whether it ends the measurement.
   static bool is_measuring() { return t_steered.chain.is_open(); }
-  void pass_barrier(wait_kind why = wait_kind::barrier) const {
-    const team_barrier passed(us(), subject_kind::barrier, why, nullptr);
+  void pass_barrier(wait_kind reason = wait_kind::barrier) const {
+    const team_barrier passed(us(), subject_kind::barrier, reason, nullptr);
   }
 
   static inline char function[32];
@@ -81,15 +81,15 @@ TEST_F(loop_chain_test, a_loop_lasts_until_the_teams_barrier) {
   EXPECT_TRUE(is_measuring());
   pass_barrier();
   EXPECT_FALSE(is_measuring());
-  site_measurement found{};
+  site_measurement sample_found{};
   // It is told by itself where the machine made it long; otherwise it is gathered with the next.
-  const bool was_long = take(site, found);
+  const bool was_long = take(site, sample_found);
   run(100);
   close();
-  ASSERT_TRUE(take(site, found));
-  EXPECT_GE(found.took, long_time);
-  EXPECT_EQ(found.iterations, was_long ? 100u : 200u);
-  EXPECT_EQ(found.instances, was_long ? 1u : 2u);
+  ASSERT_TRUE(take(site, sample_found));
+  EXPECT_GE(sample_found.took, long_time);
+  EXPECT_EQ(sample_found.iterations, was_long ? 100u : 200u);
+  EXPECT_EQ(sample_found.instances, was_long ? 1u : 2u);
 }
 
 TEST_F(loop_chain_test, the_wait_inside_a_reduction_does_not_end_it) {
@@ -136,14 +136,14 @@ TEST_F(loop_chain_test, loops_up_to_the_next_barrier_all_take_the_time_of_all) {
   loop_site& second = run(300);
   EXPECT_EQ(&run(100), &first) << "the same site once more";
   close();
-  site_measurement found{};
-  ASSERT_TRUE(take(first, found));
-  EXPECT_EQ(found.took, long_time);
-  EXPECT_EQ(found.iterations, 200u);
-  EXPECT_EQ(found.instances, 3u) << "loops: the mean of one is a third";
-  ASSERT_TRUE(take(second, found));
-  EXPECT_EQ(found.took, long_time) << "a member that is late in the first only begins the second later";
-  EXPECT_EQ(found.iterations, 300u);
+  site_measurement sample_found{};
+  ASSERT_TRUE(take(first, sample_found));
+  EXPECT_EQ(sample_found.took, long_time);
+  EXPECT_EQ(sample_found.iterations, 200u);
+  EXPECT_EQ(sample_found.instances, 3u) << "loops: the mean of one is a third";
+  ASSERT_TRUE(take(second, sample_found));
+  EXPECT_EQ(sample_found.took, long_time) << "a member that is late in the first only begins the second later";
+  EXPECT_EQ(sample_found.iterations, 300u);
   EXPECT_TRUE(first.has_company.load() && second.has_company.load());
   loop_site& alone = run(500);
   close();
@@ -153,8 +153,8 @@ TEST_F(loop_chain_test, loops_up_to_the_next_barrier_all_take_the_time_of_all) {
 TEST_F(loop_chain_test, what_is_tried_of_one_is_known_of_the_others) {
   loop_site &first = run(100), &second = run(300);
   close();
-  site_measurement found{};
-  take(first, found), take(second, found);
+  site_measurement sample_found{};
+  take(first, sample_found), take(second, sample_found);
   static auto& plans = *new std::deque<loop_plan>;
   publish(first, plans.emplace_back(loop_plan{0, nullptr, 7, sharing::guided, false, 4, {}}));
   outer.epoch = steering_epoch.load();
@@ -162,29 +162,29 @@ TEST_F(loop_chain_test, what_is_tried_of_one_is_known_of_the_others) {
   begin_steered_part(outer, 0);
   run(100), run(300);
   close();
-  ASSERT_TRUE(take(first, found));
-  EXPECT_EQ(found.under, 7u);
-  EXPECT_EQ(found.beside, 0u);
-  EXPECT_EQ(found.unwatched, 0u) << "those that were not watched ran as written";
-  ASSERT_TRUE(take(second, found));
-  EXPECT_EQ(found.under, 0u);
-  EXPECT_EQ(found.beside, 7u);
-  EXPECT_EQ(found.unwatched, 0u);
+  ASSERT_TRUE(take(first, sample_found));
+  EXPECT_EQ(sample_found.under, 7u);
+  EXPECT_EQ(sample_found.beside, 0u);
+  EXPECT_EQ(sample_found.unwatched, 0u) << "those that were not watched ran as written";
+  ASSERT_TRUE(take(second, sample_found));
+  EXPECT_EQ(sample_found.under, 0u);
+  EXPECT_EQ(sample_found.beside, 7u);
+  EXPECT_EQ(sample_found.unwatched, 0u);
 }
 
 TEST_F(loop_chain_test, what_earlier_runs_found_disturbs_nobody_beside_it) {
   loop_site &first = run(100), &second = run(300);
   close();
-  site_measurement found{};
-  take(first, found), take(second, found);
+  site_measurement sample_found{};
+  take(first, sample_found), take(second, sample_found);
   static auto& plans = *new std::deque<loop_plan>;
   publish(first, plans.emplace_back(loop_plan{0, nullptr, under_what_was_known, sharing::guided, false, 4, {}}));
   outer.epoch = steering_epoch.load();
   begin_steered_part(outer, 0);
   run(100), run(300);
   close();
-  ASSERT_TRUE(take(second, found));
-  EXPECT_EQ(found.beside, 0u);
+  ASSERT_TRUE(take(second, sample_found));
+  EXPECT_EQ(sample_found.beside, 0u);
 }
 
 TEST_F(loop_chain_test, a_loop_that_was_left_before_its_end_is_not_measured) {
@@ -195,12 +195,12 @@ TEST_F(loop_chain_test, a_loop_that_was_left_before_its_end_is_not_measured) {
   begin(100);
   loop_site& after = run(300);
   close();
-  site_measurement found{};
-  EXPECT_FALSE(take(cancelled, found));
-  EXPECT_FALSE(take(after, found)) << "nor is what overlaps with it";
+  site_measurement sample_found{};
+  EXPECT_FALSE(take(cancelled, sample_found));
+  EXPECT_FALSE(take(after, sample_found)) << "nor is what overlaps with it";
   run(300);
   close();
-  EXPECT_TRUE(take(after, found));
+  EXPECT_TRUE(take(after, sample_found));
 }
 
 TEST_F(loop_chain_test, a_team_begins_with_nothing_under_way) {
@@ -216,15 +216,15 @@ TEST_F(loop_chain_test, only_the_first_thread_measures) {
   EXPECT_FALSE(is_measuring());
   run(100);
   pass_barrier();
-  site_measurement found{};
-  EXPECT_FALSE(take(site, found));
+  site_measurement sample_found{};
+  EXPECT_FALSE(take(site, sample_found));
 }
 
 TEST_F(loop_chain_test, it_begins_where_any_member_begins) {
   loop_site& site = run(100);
   close();
-  site_measurement found{};
-  ASSERT_TRUE(take(site, found));
+  site_measurement sample_found{};
+  ASSERT_TRUE(take(site, sample_found));
   std::vector<member_load> loads(loop_site::most_members);
   site.loads.store(loads.data());
   outer.forked_at = base::now();
@@ -239,25 +239,25 @@ TEST_F(loop_chain_test, it_begins_where_any_member_begins) {
   const ticks late = t_steered.chain.begin() - begun;
   ASSERT_GT(late, 0u);
   close();
-  ASSERT_TRUE(take(site, found));
-  EXPECT_EQ(found.took, long_time + late);
+  ASSERT_TRUE(take(site, sample_found));
+  EXPECT_EQ(sample_found.took, long_time + late);
   // What was left of an instance before is not of this one.
   outer.forked_at = base::now();
   begin_steered_part(outer, 0);
   run(100);
   close();
-  ASSERT_TRUE(take(site, found));
-  EXPECT_EQ(found.took, long_time);
+  ASSERT_TRUE(take(site, sample_found));
+  EXPECT_EQ(sample_found.took, long_time);
   // Nor of the chain before in the same team.
   loads[1].chain_begun.store(base::now());
   run(100);
   close();
-  ASSERT_TRUE(take(site, found));
+  ASSERT_TRUE(take(site, sample_found));
   loads[1].chain_begun.store(outer.forked_at);
   run(100);
   close();
-  ASSERT_TRUE(take(site, found));
-  EXPECT_EQ(found.took, long_time);
+  ASSERT_TRUE(take(site, sample_found));
+  EXPECT_EQ(sample_found.took, long_time);
   site.loads.store(nullptr);
 }
 
@@ -280,14 +280,14 @@ TEST_F(loop_chain_test, a_member_begins_a_chain_anew_behind_each_barrier) {
 TEST_F(loop_chain_test, too_many_loops_at_once_are_not_measured) {
   loop_site& first = run(100);
   // Sites of trips beyond a region's eighth are one: so regions differ here.
-  team& of = outer;
+  team& own_team = outer;
   for (int i = 0; i < 20; ++i) {
-    of.outlined = &function[used + i % 3];
+    own_team.outlined = &function[used + i % 3];
     run(1000 + static_cast<std::uint64_t>(i));
   }
   close();
-  site_measurement found{};
-  EXPECT_FALSE(take(first, found));
+  site_measurement sample_found{};
+  EXPECT_FALSE(take(first, sample_found));
 }
 
 }  // namespace

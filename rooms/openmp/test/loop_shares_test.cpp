@@ -7,9 +7,9 @@
 namespace trimtab::openmp {
 namespace {
 
-std::vector<std::uint64_t> sizes_of(sharing how, std::uint64_t trip, std::uint32_t threads, std::uint64_t least = 1,
+std::vector<std::uint64_t> sizes_of(sharing method, std::uint64_t trip, std::uint32_t threads, std::uint64_t smallest = 1,
                                     std::uint32_t first_percent = first_percent_of_scheme) {
-  ticket_chunks chunks(how, trip, threads, least, first_percent);
+  ticket_chunks chunks(method, trip, threads, smallest, first_percent);
   std::vector<std::uint64_t> sizes;
   for (std::uint64_t t = 0; t < chunks.tickets(); ++t) sizes.push_back(chunks.begin_of(t + 1) - chunks.begin_of(t));
   return sizes;
@@ -95,8 +95,8 @@ TEST(loop_shares, long_loops_are_exact) {
   for (const sharing how : {sharing::fac2, sharing::tss, sharing::sss}) {
     ticket_chunks chunks(how, trip, 64, 1000003);
     std::uint64_t before = 0;
-    const std::uint64_t some = std::min<std::uint64_t>(chunks.tickets(), 100000);
-    for (std::uint64_t t = 1; t <= some; ++t) {
+    const std::uint64_t count = std::min<std::uint64_t>(chunks.tickets(), 100000);
+    for (std::uint64_t t = 1; t <= count; ++t) {
       ASSERT_GT(chunks.begin_of(t), before);
       before = chunks.begin_of(t);
     }

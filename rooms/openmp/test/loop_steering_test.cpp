@@ -37,9 +37,9 @@ class loops_to_watch : public ::testing::Test {
     return *openmp::site_of({outlined, trip, 0, observe::schedule::static_});
   }
   // As a team's first thread does: as many instances as are told together.
-  static void passes(loop_site& of, double seconds_each, std::uint64_t under = 0) {
+  static void passes(loop_site& site_of_loop, double seconds_each, std::uint64_t decision_number = 0) {
     const auto took = static_cast<ticks>(the_recorder.ticks_of_ns(seconds_each * 1e9));
-    for (double all = 0; all < 150e-6; all += seconds_each) add_time(of, {under, 0, took, 1000, 1, 0});
+    for (double all = 0; all < 150e-6; all += seconds_each) add_time(site_of_loop, {decision_number, 0, took, 1000, 1, 0});
   }
   void look(loop_steering& steering, double at_s) {
     steer::snapshot now;
@@ -88,8 +88,8 @@ TEST_F(loops_to_watch, are_those_that_are_changed_for_good_and_not_for_a_trial) 
   brief.subject_1.store(the_recorder.subject(observe::subject_kind::loop, &uneven_region, false) + 1);
   for (int i = 0; i < 4; ++i) passes(brief, 2e-6);
   look(steering, 0.1);
-  const auto decided = [&](steer::outcome what, std::uint64_t number, steer::knob_value from, steer::knob_value to) {
-    ASSERT_TRUE(knobs.apply({number, 0, brief.subject_1 - 1, what, {{0, from, to}}, "", "", {}, {}}));
+  const auto decided = [&](steer::outcome result_kind, std::uint64_t number, steer::knob_value from, steer::knob_value to) {
+    ASSERT_TRUE(knobs.apply({number, 0, brief.subject_1 - 1, result_kind, {{0, from, to}}, "", "", {}, {}}));
     look(steering, 0.1 * static_cast<double>(number));
   };
   ASSERT_TRUE(rests(&uneven_region));
@@ -114,8 +114,8 @@ TEST_F(loops_to_watch, are_those_that_are_long_as_they_were_written) {
   lengthy.subject_1.store(the_recorder.subject(observe::subject_kind::loop, &mended_region, false) + 1);
   for (int i = 0; i < 4; ++i) passes(lengthy, 400e-6);
   look(steering, 0.1);
-  const auto decided = [&](steer::outcome what, std::uint64_t number, steer::knob_value from, steer::knob_value to) {
-    ASSERT_TRUE(knobs.apply({number, 0, lengthy.subject_1 - 1, what, {{0, from, to}}, "", "", {}, {}}));
+  const auto decided = [&](steer::outcome result_kind, std::uint64_t number, steer::knob_value from, steer::knob_value to) {
+    ASSERT_TRUE(knobs.apply({number, 0, lengthy.subject_1 - 1, result_kind, {{0, from, to}}, "", "", {}, {}}));
   };
   decided(steer::outcome::trial, 2, 0, 1);
   passes(lengthy, 20e-6, 2);
@@ -132,25 +132,26 @@ TEST_F(loops_to_watch, take_less_where_they_are_left_alone) {
   loop_site& brief = site(&brief_region);
   brief.members.store(2);
   brief.subject_1.store(the_recorder.subject(observe::subject_kind::loop, &brief_region, false) + 1);
-  const auto told = [&](double seconds_each, bool is_unwatched) {
+  const auto report_times = [&](double seconds_each, bool is_unwatched) {
     const auto took = static_cast<ticks>(the_recorder.ticks_of_ns(seconds_each * 1e9));
     for (int i = 0; i < 2000; ++i) add_time(brief, {0, 0, took, 1000, 1, is_unwatched ? 7 * took : 0});
     steer::snapshot now;
     steering.add_to(now);
     return now.subjects.at(0).measured.back();
   };
-  EXPECT_NEAR(told(5e-6, false).value, 5e-9, 0.01e-9);
-  const steer::measurement mostly_unwatched = told(5e-6, true);
+  EXPECT_NEAR(report_times(5e-6, false).value, 5e-9, 0.01e-9);
+  const steer::measurement mostly_unwatched = report_times(5e-6, true);
   EXPECT_NEAR(mostly_unwatched.value, 4.5e-9, 0.01e-9);
   EXPECT_NEAR(mostly_unwatched.seconds, 8 * 21 * 5e-6, 1e-6) << "of 100 us or more together";
-  EXPECT_NEAR(told(0.6e-6, true).value, 0.3e-9, 0.01e-9) << "but not next to nothing";
+  EXPECT_NEAR(report_times(0.6e-6, true).value, 0.3e-9, 0.01e-9) << "but not next to nothing";
 }
 
 TEST_F(loops_to_watch, are_those_that_earlier_runs_have_changed) {
   char key[256];
   ASSERT_TRUE(write_key({&known_region, 1000, 0, observe::schedule::static_}, key, sizeof key));
-  static const std::vector<known_plan> known{{key, {0, nullptr, under_what_was_known, sharing::as_written, true, 0, {}}}};
-  ASSERT_TRUE(prepare_sites(&known));
+  static const std::vector<known_plan> plans_saved{
+      {key, {0, nullptr, under_what_was_known, sharing::as_written, true, 0, {}}}};
+  ASSERT_TRUE(prepare_sites(&plans_saved));
   loop_steering steering(registry, {}, true, true);
   passes(site(&known_region), 2e-6);
   look(steering, 0.1);
@@ -168,28 +169,30 @@ TEST_F(loops_to_watch, are_all_where_nobody_may_rest) {
 class uneven_loops : public loops_to_watch {
  protected:
   static loop_site& watched(const void* outlined, double seconds_each, std::uint64_t trip = 1000) {
-    loop_site& made = site(outlined, trip);
-    made.members.store(2);
-    made.subject_1.store(the_recorder.subject(observe::subject_kind::loop, outlined, false) + 1);
-    for (int i = 0; i < 4; ++i) passes(made, seconds_each);
-    return made;
+    loop_site& loop = site(outlined, trip);
+    loop.members.store(2);
+    loop.subject_1.store(the_recorder.subject(observe::subject_kind::loop, outlined, false) + 1);
+    for (int i = 0; i < 4; ++i) passes(loop, seconds_each);
+    return loop;
   }
-  std::optional<double> told(loop_steering& steering, loop_site& of, double seconds_each, double longer_s, int looks = 3) {
-    std::optional<double> found;
-    for (int each = 0; each < looks; ++each) {
-      passes(of, seconds_each);
+  std::optional<double> told(loop_steering& steering, loop_site& site_of_loop, double seconds_each, double longer_s,
+                             int looks = 3) {
+    std::optional<double> sample_found;
+    for (int look = 0; look < looks; ++look) {
+      passes(site_of_loop, seconds_each);
       for (std::uint32_t number = 0; number < 2; ++number) {
         const double took_s = seconds_each + (number == 0 ? longer_s : -longer_s);
         for (int instance = 0; instance < 4; ++instance)
-          add_load(of, number, nullptr, static_cast<ticks>(the_recorder.ticks_of_ns(1e9 * took_s)));
+          add_load(site_of_loop, number, nullptr, static_cast<ticks>(the_recorder.ticks_of_ns(1e9 * took_s)));
       }
       steer::snapshot now;
       now.time_s = m_time_s += 0.1;
       steering.add_to(now);
       for (const steer::subject_state& state : now.subjects)
-        if (const auto* const its = steer::find_figure(state.figures, steer::figures::imbalance)) found = its->value;
+        if (const auto* const figure_found = steer::find_figure(state.figures, steer::figures::imbalance))
+          sample_found = figure_found->value;
     }
-    return found;
+    return sample_found;
   }
   double m_time_s = 0;
 };

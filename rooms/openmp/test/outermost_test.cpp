@@ -23,9 +23,9 @@ thread_local int t_number = 0;
 int number_of_thread() { return t_number; }
 
 runtime& numbering() {
-  static runtime made;
-  made.functions[static_cast<unsigned>(symbol::omp_get_thread_num)] = reinterpret_cast<void*>(number_of_thread);
-  return made;
+  static runtime created;
+  created.functions[static_cast<unsigned>(symbol::omp_get_thread_num)] = reinterpret_cast<void*>(number_of_thread);
+  return created;
 }
 
 void spin(ticks length) {
@@ -163,10 +163,10 @@ TEST(outermost, an_inner_region_is_none) {
 }
 
 TEST(outermost, two_forkers_have_a_thunk_each_and_one_forker_keeps_its_own) {
-  void* mine = nullptr;
-  void* again = nullptr;
+  void* thunk = nullptr;
+  void* same_thunk = nullptr;
   void* others = nullptr;
-  for (void** each : {&mine, &again}) {
+  for (void** each : {&thunk, &same_thunk}) {
     *each = open_outermost({&numbering(), false}, address<5>(), 0, nullptr, gomp_regions);
     close_outermost();
   }
@@ -174,17 +174,17 @@ TEST(outermost, two_forkers_have_a_thunk_each_and_one_forker_keeps_its_own) {
     others = open_outermost({&numbering(), false}, address<5>(), 0, nullptr, gomp_regions);
     close_outermost();
   }).join();
-  EXPECT_NE(mine, nullptr);
-  EXPECT_EQ(mine, again);
-  EXPECT_NE(mine, others);
+  EXPECT_NE(thunk, nullptr);
+  EXPECT_EQ(thunk, same_thunk);
+  EXPECT_NE(thunk, others);
 }
 
 TEST(outermost, the_conventions_of_clang_hand_on_every_argument) {
-  static void* seen[16];
+  static void* arguments_seen[16];
   auto* function = +[](std::int32_t*, std::int32_t*, void* a, void* b, void* c, void* d, void* e, void* f, void* g, void* h,
                        void* i, void* j, void* k, void* l, void* m, void* n, void* o, void* p) {
     void* const all[] = {a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p};
-    std::copy(std::begin(all), std::end(all), seen);
+    std::copy(std::begin(all), std::end(all), arguments_seen);
   };
   void* const thunk =
       open_outermost({&numbering(), false}, reinterpret_cast<const void*>(function), 0, nullptr, kmpc_regions_medium);
@@ -195,7 +195,7 @@ TEST(outermost, the_conventions_of_clang_hand_on_every_argument) {
                                               data + 6, data + 7, data + 8, data + 9, data + 10, data + 11, data + 12,
                                               data + 13, data + 14, data + 15);
   close_outermost();
-  for (int i = 0; i < 16; ++i) EXPECT_EQ(seen[i], data + i);
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(arguments_seen[i], data + i);
 }
 
 }  // namespace

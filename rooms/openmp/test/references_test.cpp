@@ -14,11 +14,11 @@ const auto own_address = reinterpret_cast<std::uintptr_t>(&here_in_the_program);
 
 TEST(references, have_a_name_and_a_version) {
   ASSERT_NE(gnu_get_libc_version(), nullptr);
-  const reference found = first_reference(own_address, "gnu_get_libc_");
-  ASSERT_NE(found.name, nullptr);
-  EXPECT_STREQ(found.name, "gnu_get_libc_version");
-  ASSERT_NE(found.version, nullptr);
-  EXPECT_EQ(std::string(found.version).rfind("GLIBC_", 0), 0u);
+  const reference reference_found = first_reference(own_address, "gnu_get_libc_");
+  ASSERT_NE(reference_found.name, nullptr);
+  EXPECT_STREQ(reference_found.name, "gnu_get_libc_version");
+  ASSERT_NE(reference_found.version, nullptr);
+  EXPECT_EQ(std::string(reference_found.version).rfind("GLIBC_", 0), 0u);
 }
 
 TEST(references, are_of_the_object_that_is_asked_about) {

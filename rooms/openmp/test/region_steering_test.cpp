@@ -30,9 +30,9 @@ class region_steering_test : public ::testing::Test {
   region_steering_test() {
     begin_anew();
     // Of other tests.
-    site_measurement taken{};
+    site_measurement measured{};
     for (std::uint32_t i = 0; i < region_count(); ++i)
-      while (region_site_at(i).measured.take(taken)) {
+      while (region_site_at(i).measured.take(measured)) {
       }
   }
   ~region_steering_test() override {
@@ -50,30 +50,30 @@ class region_steering_test : public ::testing::Test {
     return write_region_key(outlined, key, sizeof key) ? key : "";
   }
   // So many regions of a millisecond each; the members of the last.
-  static std::uint32_t run(const void* outlined, int instances, std::uint32_t own = four, std::uint32_t subject = 70) {
+  static std::uint32_t run(const void* outlined, int instances, std::uint32_t own_count = four, std::uint32_t subject = 70) {
     std::uint32_t members = 0;
     for (int i = 0; i < instances; ++i) {
-      members = fork_fitted(the_team_sizes, the_forker, outlined, own);
+      members = fork_fitted(the_team_sizes, the_forker, outlined, own_count);
       region_ended(outlined, subject, static_cast<base::ticks>(observe::the_recorder.ticks_of_ns(1e6)));
     }
     // What has ended is counted when the next one begins.
-    fork_fitted(the_team_sizes, the_forker, nullptr, own);
+    fork_fitted(the_team_sizes, the_forker, nullptr, own_count);
     return members;
   }
   steer::snapshot look(region_steering& steering) {
     steer::snapshot now;
     steering.add_to(now);
-    for (const steer::subject_info& each : now.appeared) m_appeared.push_back(each);
+    for (const steer::subject_info& subject : now.appeared) m_appeared.push_back(subject);
     return now;
   }
   const steer::subject_info& latest() const { return m_appeared.back(); }
   bool turn(std::uint32_t knob, steer::knob_value to) {
-    steer::decision made;
-    made.number = ++m_number;
-    made.subject = latest().id;
-    made.what = steer::outcome::set;
-    made.changes = {{knob, m_board.values(made.subject)[knob], to}};
-    return m_board.apply(made);
+    steer::decision decision_made;
+    decision_made.number = ++m_number;
+    decision_made.subject = latest().id;
+    decision_made.what = steer::outcome::set;
+    decision_made.changes = {{knob, m_board.values(decision_made.subject)[knob], to}};
+    return m_board.apply(decision_made);
   }
   static region_site& site_of(const void* outlined) {
     for (std::uint32_t i = 0; i < region_count(); ++i)
@@ -106,11 +106,11 @@ TEST_F(region_steering_test, a_region_is_a_subject_when_it_was_measured_three_ti
 }
 
 TEST_F(region_steering_test, numbers_are_powers_of_two_what_arcs_tries_and_the_programs_own) {
-  const auto values_of = [&](std::uint32_t own) {
+  const auto values_of = [&](std::uint32_t own_count) {
     std::vector<steer::knob_value> values;
-    const steer::domain& its = latest().knobs[0].values;
-    for (std::size_t i = 0; i < its.size(); ++i) values.push_back(its.at(i));
-    EXPECT_EQ(latest().knobs[0].initial, own);
+    const steer::domain& domain = latest().knobs[0].values;
+    for (std::size_t i = 0; i < domain.size(); ++i) values.push_back(domain.at(i));
+    EXPECT_EQ(latest().knobs[0].initial, own_count);
     return values;
   };
   region_steering steering(m_registry, {}, false);
@@ -143,11 +143,11 @@ TEST_F(region_steering_test, what_is_decided_holds_from_the_next_fork_on) {
 }
 
 TEST_F(region_steering_test, what_earlier_runs_found_is_in_force_from_the_first_one_on) {
-  const std::vector<steer::setting> known{{key_of(some_region<40>), {{"chunk", "1"}, {"threads", "2"}}},
+  const std::vector<steer::setting> saved{{key_of(some_region<40>), {{"chunk", "1"}, {"threads", "2"}}},
                                           {key_of(some_region<41>), {{"threads", "3"}}},
                                           {key_of(some_region<42>), {{"threads", "0"}}},
                                           {key_of(some_region<43>), {{"threads", "2x"}}}};
-  region_steering steering(m_registry, known, false);
+  region_steering steering(m_registry, saved, false);
   EXPECT_EQ(run(some_region<40>, 1), 2u);
   EXPECT_EQ(run(some_region<41>, 1), 3u) << "nobody knows yet how many it would have";
   EXPECT_EQ(run(some_region<42>, 1), team_sizes::as_it_is);

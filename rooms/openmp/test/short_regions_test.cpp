@@ -24,10 +24,10 @@ int is_thread_in_parallel() { return t_is_in_parallel; }
 int number_of_thread() { return 0; }
 
 runtime& numbering() {
-  static runtime made;
-  made.functions[static_cast<unsigned>(symbol::omp_get_thread_num)] = reinterpret_cast<void*>(number_of_thread);
-  made.functions[static_cast<unsigned>(symbol::omp_in_parallel)] = reinterpret_cast<void*>(is_thread_in_parallel);
-  return made;
+  static runtime created;
+  created.functions[static_cast<unsigned>(symbol::omp_get_thread_num)] = reinterpret_cast<void*>(number_of_thread);
+  created.functions[static_cast<unsigned>(symbol::omp_in_parallel)] = reinterpret_cast<void*>(is_thread_in_parallel);
+  return created;
 }
 
 void nothing() {}
@@ -47,9 +47,9 @@ std::uint32_t subject() {
 
 // As a hook does it. True: without timing the members.
 template <int which>
-bool run_region(const std::function<void()>& inside = nothing) {
+bool run_region(const std::function<void()>& body_inside = nothing) {
   if (open_short_region(address<which>(), &place) != nullptr) {
-    inside();
+    body_inside();
     close_short_region();
     return true;
   }
@@ -57,12 +57,12 @@ bool run_region(const std::function<void()>& inside = nothing) {
   EXPECT_NE(thunk, nullptr);
   if (thunk == nullptr) return false;
   reinterpret_cast<gomp_function>(thunk)(nullptr);
-  inside();
+  body_inside();
   close_outermost();
   return false;
 }
 
-ticks ticks_of_us(double us) { return static_cast<ticks>(the_recorder.ticks_of_ns(us * 1e3)); }
+ticks ticks_of_us(double microseconds) { return static_cast<ticks>(the_recorder.ticks_of_ns(microseconds * 1e3)); }
 
 // The region has been short for long enough.
 template <int which>
@@ -82,20 +82,21 @@ profile_row row(std::uint16_t flags) {
 
 // Until an instance goes without, whatever the machine does.
 template <int which>
-void run_untimed(known_region& region, const std::function<void()>& inside = nothing) {
+void run_untimed(known_region& region, const std::function<void()>& body_inside = nothing) {
   for (int i = 0; i < 1000; ++i) {
     region.length.timed_one_in = short_timed_one_in;
     if (open_short_region(address<which>(), &place) == nullptr) continue;
-    inside();
+    body_inside();
     close_short_region();
     return;
   }
   FAIL() << "every instance was timed in full";
 }
 
-std::uint64_t waits_in(lane& on, std::uint32_t region) {
+std::uint64_t waits_in(lane& measured_lane, std::uint32_t region) {
   const std::uint32_t barrier = the_recorder.subject(subject_kind::barrier, &place, true);
-  return on.own_row(barrier, metric::wait, region, static_cast<std::uint16_t>(observe::wait_kind::barrier))->count;
+  return measured_lane.own_row(barrier, metric::wait, region, static_cast<std::uint16_t>(observe::wait_kind::barrier))
+      ->count;
 }
 void meet_barrier() { const wait waited(subject_kind::barrier, observe::wait_kind::barrier, &place); }
 
@@ -117,11 +118,11 @@ TEST_F(short_regions, every_instance_counts_and_a_sample_is_timed_in_full) {
     account_joined(*t_state);
     region.length.timed_one_in = short_timed_one_in;
   }
-  const profile_row without = row<0>(untimed), timed = row<0>(sample);
-  EXPECT_EQ(without.count, static_cast<std::uint64_t>(untimed_ones));
-  EXPECT_EQ(without.timed, without.count);
-  EXPECT_GT(without.sum, 0u);
-  EXPECT_EQ(without.x[region_fields::threads], without.count);
+  const profile_row untimed_row = row<0>(untimed), timed = row<0>(sample);
+  EXPECT_EQ(untimed_row.count, static_cast<std::uint64_t>(untimed_ones));
+  EXPECT_EQ(untimed_row.timed, untimed_row.count);
+  EXPECT_GT(untimed_row.sum, 0u);
+  EXPECT_EQ(untimed_row.x[region_fields::threads], untimed_row.count);
   EXPECT_EQ(timed.count, static_cast<std::uint64_t>(instances - untimed_ones));
   EXPECT_EQ(row<0>(0).count, before);
   EXPECT_GT(timed.count, instances / short_timed_one_in / 2);
@@ -160,13 +161,13 @@ TEST_F(short_regions, where_no_loop_could_be_changed_not_all_are_timed) {
 
 // Instances of a region of four members, without those that are timed: what the row of the others has got.
 template <int which>
-profile_row run_many(known_region& region, const std::function<void()>& inside = nothing) {
+profile_row run_many(known_region& region, const std::function<void()>& body_inside = nothing) {
   region.length.members = 4;
-  run_untimed<which>(region, inside);  // the first is stamped: its row is made
+  run_untimed<which>(region, body_inside);  // the first is stamped: its row is made
   const profile_row before = row<which>(untimed);
   for (int i = 0; i < 2000; ++i) {
     region.length.timed_one_in = short_timed_one_in;
-    run_region<which>(inside);
+    run_region<which>(body_inside);
     account_joined(*t_state);
     region.length.members = 4;
   }
@@ -179,24 +180,24 @@ profile_row run_many(known_region& region, const std::function<void()>& inside =
 
 TEST_F(short_regions, most_are_only_counted_where_the_program_is_steered_and_nobody_asks) {
   known_region& region = make_short<18>();
-  profile_row found = run_many<18>(region);
-  EXPECT_GT(found.count, 1800u);
-  EXPECT_EQ(found.timed, found.count) << "not steered";
+  profile_row row_found = run_many<18>(region);
+  EXPECT_GT(row_found.count, 1800u);
+  EXPECT_EQ(row_found.timed, row_found.count) << "not steered";
   is_steering.store(true);
   const ticks before = row<18>(untimed).sum;
-  found = run_many<18>(region, [] {
+  row_found = run_many<18>(region, [] {
     if (t_state->short_one.mode == region_mode::sampled) t_state->short_one.forked_at -= ticks_of_us(1);
   });
-  EXPECT_GT(found.count, 1800u);
-  EXPECT_GT(found.timed, found.count / stamped_one_in / 2);
-  EXPECT_LT(found.timed, found.count / stamped_one_in * 2);
-  EXPECT_EQ(found.x[region_fields::threads], 4 * found.count) << "all have members";
-  EXPECT_GE(found.sum - before, found.timed * ticks_of_us(1)) << "each that was stamped";
+  EXPECT_GT(row_found.count, 1800u);
+  EXPECT_GT(row_found.timed, row_found.count / stamped_one_in / 2);
+  EXPECT_LT(row_found.timed, row_found.count / stamped_one_in * 2);
+  EXPECT_EQ(row_found.x[region_fields::threads], 4 * row_found.count) << "all have members";
+  EXPECT_GE(row_found.sum - before, row_found.timed * ticks_of_us(1)) << "each that was stamped";
   const auto expect_all_stamped = [&] {
-    found = run_many<18>(region);
-    EXPECT_GT(found.timed + 2 * stamped_one_in, found.count) << "but for those for which it was decided before";
-    found = run_many<18>(region);
-    EXPECT_EQ(found.timed, found.count);
+    row_found = run_many<18>(region);
+    EXPECT_GT(row_found.timed + 2 * stamped_one_in, row_found.count) << "but for those for which it was decided before";
+    row_found = run_many<18>(region);
+    EXPECT_EQ(row_found.timed, row_found.count);
   };
   is_fitting_teams.store(true);
   expect_all_stamped();
@@ -210,8 +211,9 @@ TEST_F(short_regions, most_are_only_counted_where_the_program_is_steered_and_nob
 TEST_F(short_regions, fewer_are_timed_where_the_program_is_steered_and_nothing_is_changed) {
   constexpr std::uint32_t fewest = left_alone_fewer * short_timed_one_in;
   known_region& region = make_short<20>(2);
-  const auto after = [&](double us, std::uint32_t instances) {
-    for (std::uint32_t i = 0; i < instances; ++i) learn_length(*t_state, region, ticks_of_us(us), ticks_of_us(us), 2, false);
+  const auto after = [&](double microseconds, std::uint32_t instances) {
+    for (std::uint32_t i = 0; i < instances; ++i)
+      learn_length(*t_state, region, ticks_of_us(microseconds), ticks_of_us(microseconds), 2, false);
     return region.length.timed_one_in;
   };
   is_steering.store(true);
@@ -244,12 +246,12 @@ TEST_F(short_regions, a_reduction_is_left_to_the_sample) {
   EXPECT_EQ(waits(), 0u);
   EXPECT_EQ(region.length.timed_one_in, short_timed_one_in) << "it goes on without timed members";
   // As a member of one that is timed meets it.
-  member mine;
+  member self;
   const region_binding bound{address<18>(), t_state, &numbering(), subject<18>(), 0};
-  begin_part(mine, bound, 0);
+  begin_part(self, bound, 0);
   reduce();
   EXPECT_FALSE(t_state->has_met_construct);
-  end_part(mine, bound);
+  end_part(self, bound);
   EXPECT_EQ(waits(), 1u);
 }
 
@@ -292,9 +294,10 @@ TEST_F(short_regions, a_streak_ends_with_another_number_of_members_or_a_long_ins
 }
 
 // Of each length as many.
-void learn_lengths(known_region& region, std::initializer_list<double> us, std::uint32_t instances) {
+void learn_lengths(known_region& region, std::initializer_list<double> lengths_us, std::uint32_t instances) {
   for (std::uint32_t i = 0; i < instances; ++i)
-    for (const double each : us) learn_length(*t_state, region, ticks_of_us(each), ticks_of_us(each), 2, false);
+    for (const double length_us : lengths_us)
+      learn_length(*t_state, region, ticks_of_us(length_us), ticks_of_us(length_us), 2, false);
 }
 
 TEST_F(short_regions, what_is_short_in_the_mean_is_timed_as_often_as_that_takes_little) {
@@ -312,8 +315,8 @@ TEST_F(short_regions, what_is_short_in_the_mean_is_timed_as_often_as_that_takes_
 TEST_F(short_regions, what_is_short_in_the_mean_may_be_as_long_as_those_that_were_timed) {
   known_region& region = make_short<14>(2);
   learn_lengths(region, {1, 15}, mixed_streak_needed);
-  const auto run_for = [&](double us) {
-    run_untimed<14>(region, [us] { t_state->short_one.forked_at -= ticks_of_us(us); });
+  const auto run_for = [&](double microseconds) {
+    run_untimed<14>(region, [microseconds] { t_state->short_one.forked_at -= ticks_of_us(microseconds); });
   };
   region.length.longest = ticks_of_us(1e6);
   run_for(100'000);
@@ -372,15 +375,15 @@ TEST_F(short_regions, a_construct_of_the_forker_belongs_to_its_region_and_ends_t
 }
 
 TEST_F(short_regions, static_loops_are_left_to_the_sample_and_others_end_this) {
-  const auto meet_loop = [](observe::schedule how) {
+  const auto meet_loop = [](observe::schedule method) {
     lane_context context{};
     ASSERT_TRUE(lookup(context));
-    if (!is_left_to_sample(*context.state, how)) begin_loop(context, {how, 0, 8, 1, &place});
+    if (!is_left_to_sample(*context.state, method)) begin_loop(context, {method, 0, 8, 1, &place});
     end_loop(context);
   };
-  const auto loops = [](observe::schedule how, std::uint32_t region) {
+  const auto loops = [](observe::schedule method, std::uint32_t region) {
     const std::uint32_t loop = the_recorder.subject(subject_kind::loop, &place, true);
-    return observe::t_lane->own_row(loop, metric::loop, region, static_cast<std::uint16_t>(how))->count;
+    return observe::t_lane->own_row(loop, metric::loop, region, static_cast<std::uint16_t>(method))->count;
   };
   known_region& region = make_short<12>();
   run_untimed<12>(region, [&] { meet_loop(observe::schedule::static_); });
@@ -405,17 +408,17 @@ TEST_F(short_regions, static_loops_are_left_to_the_sample_and_others_end_this) {
 
 TEST_F(short_regions, a_construct_of_a_member_belongs_to_the_region_and_one_of_another_thread_does_not) {
   known_region& region = make_short<5>();
-  const auto meet_as = [](int is_in_parallel, std::uint64_t inside, std::uint64_t outside) {
+  const auto meet_as = [](int is_in_parallel, std::uint64_t count_inside, std::uint64_t count_outside) {
     std::thread([=] {
       thread_uses(&numbering());
       t_is_in_parallel = is_in_parallel;
       lane_context context{};
       ASSERT_TRUE(lookup(context));
-      const std::uint64_t were_inside = waits_in(*context.on, subject<5>()),
-                          were_outside = waits_in(*context.on, no_subject);
+      const std::uint64_t before_inside = waits_in(*context.on, subject<5>()),
+                          before_outside = waits_in(*context.on, no_subject);
       meet_barrier();
-      EXPECT_EQ(waits_in(*context.on, subject<5>()) - were_inside, inside);
-      EXPECT_EQ(waits_in(*context.on, no_subject) - were_outside, outside);
+      EXPECT_EQ(waits_in(*context.on, subject<5>()) - before_inside, count_inside);
+      EXPECT_EQ(waits_in(*context.on, no_subject) - before_outside, count_outside);
     }).join();
   };
   run_untimed<5>(region, [&] { meet_as(0, 0, 1); });
@@ -428,11 +431,11 @@ TEST_F(short_regions, a_construct_in_a_timed_instance_ends_this_too) {
   known_region& region = make_short<6>();
   void* const thunk = open_outermost({&numbering(), false}, address<6>(), 0, nullptr, gomp_regions);
   ASSERT_NE(thunk, nullptr);
-  member mine;
+  member self;
   const region_binding binding{address<6>(), t_state, &numbering(), region.subject, region.generation};
-  begin_part(mine, binding, 0);
+  begin_part(self, binding, 0);
   meet_barrier();
-  end_part(mine, binding);
+  end_part(self, binding);
   close_outermost();
   account_joined(*t_state);
   EXPECT_TRUE(region.length.has_constructs);
@@ -455,11 +458,11 @@ TEST_F(short_regions, a_region_inside_is_nested_in_it) {
 TEST_F(short_regions, where_most_are_only_counted_as_many_are_timed) {
   known_region& region = make_short<19>();
   is_steering.store(true);
-  constexpr std::uint32_t one_in = left_alone_fewer * short_timed_one_in;
-  constexpr int instances = 200 * static_cast<int>(one_in);
+  constexpr std::uint32_t period = left_alone_fewer * short_timed_one_in;
+  constexpr int instances = 200 * static_cast<int>(period);
   int timed = 0;
   for (int i = 0; i < instances; ++i) {
-    region.length.timed_one_in = one_in;
+    region.length.timed_one_in = period;
     timed += run_region<19>() ? 0 : 1;
     account_joined(*t_state);
   }
@@ -473,8 +476,8 @@ TEST_F(short_regions, two_calls_whose_places_fall_together_both_go_the_short_way
   constexpr auto fini = short_call::fini;
   const char* const first = &calls[0];
   const char* second = first + 1;
-  auto& known = t_known_calls.of[static_cast<unsigned>(fini)];
-  while (known.first_for(second) != known.first_for(first)) ++second;
+  auto& table = t_known_calls.of[static_cast<unsigned>(fini)];
+  while (table.first_for(second) != table.first_for(first)) ++second;
   known_region& region = make_short<22>();
   for (int time = 0; time < 2; ++time) {
     t_short_regions = {};
@@ -498,11 +501,11 @@ TEST_F(short_regions, what_was_found_out_holds_in_an_instance_without_timed_memb
   team inner;
   run_untimed<20>(region, [&] {
     ASSERT_TRUE(fork_team(inner, {&numbering(), false}, address<8>(), 1, nullptr));
-    member mine;
-    begin_member(mine, inner, 0);
+    member self;
+    begin_member(self, inner, 0);
     EXPECT_EQ(t_short_regions.is_untimed, 0u);
     EXPECT_FALSE(prove_untimed()) << "a region inside";
-    end_member(mine, inner);
+    end_member(self, inner);
     join_team(inner);
     EXPECT_TRUE(prove_untimed());
   });
@@ -525,9 +528,9 @@ TEST_F(short_regions, what_was_found_out_holds_in_an_instance_without_timed_memb
 TEST_F(short_regions, that_none_is_under_way_is_asked_again_after_a_timed_one_and_for_other_code) {
   known_region& region = make_short<21>();
   is_steering.store(true);
-  constexpr std::uint32_t one_in = left_alone_fewer * short_timed_one_in;
+  constexpr std::uint32_t period = left_alone_fewer * short_timed_one_in;
   const auto run = [&] {
-    region.length.timed_one_in = one_in;
+    region.length.timed_one_in = period;
     const bool is_untimed = run_region<21>();
     account_joined(*t_state);
     return is_untimed;
@@ -555,13 +558,13 @@ TEST_F(short_regions, one_forker_at_a_time) {
 
 TEST_F(short_regions, the_runtime_calling_itself_is_no_case_for_this) {
   known_region& region = make_short<12>();
-  runtime around;
-  around.begin = reinterpret_cast<std::uintptr_t>(&place);
-  around.end = around.begin + 1;
-  runtime* const own = region.of;
-  region.of = &around;
+  runtime outer_runtime;
+  outer_runtime.begin = reinterpret_cast<std::uintptr_t>(&place);
+  outer_runtime.end = outer_runtime.begin + 1;
+  runtime* const own_runtime = region.of;
+  region.of = &outer_runtime;
   for (int i = 0; i < 100; ++i) EXPECT_EQ(open_short_region(address<10>(), &place), nullptr);
-  region.of = own;
+  region.of = own_runtime;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ constexpr std::uint32_t most_sites = 8;
 
 struct a_site_table : ::testing::Test {
   static auto is_of(std::uint64_t key) {
-    return [key](const keyed_site& each) { return each.key == key; };
+    return [key](const keyed_site& candidate) { return candidate.key == key; };
   }
   // With the hash that the test says, which several may have in common.
   keyed_site* find(std::uint64_t key, std::uint64_t hash) { return table.find(hash, is_of(key)); }

@@ -23,13 +23,13 @@ int ask_level() { return level; }
 int ask_members() { return members; }
 
 runtime& made_up_runtime() {
-  static runtime* const made = [] {
+  static runtime* const created = [] {
     auto* const fresh = new runtime;
     fresh->functions[static_cast<unsigned>(symbol::omp_get_level)] = reinterpret_cast<void*>(ask_level);
     fresh->functions[static_cast<unsigned>(symbol::omp_get_num_threads)] = reinterpret_cast<void*>(ask_members);
     return fresh;
   }();
-  return *made;
+  return *created;
 }
 caller us() { return {&made_up_runtime(), false}; }
 
@@ -46,33 +46,33 @@ class steered_loops : public ::testing::Test {
 
   // A team that is forked now.
   static std::unique_ptr<team> fork(const void* outlined) {
-    auto made = std::make_unique<team>();
-    made->outlined = outlined;
-    made->of = &made_up_runtime();
-    made->level = 1;
-    made->mode = region_mode::shared_out;
-    made->epoch = steering_epoch.load();
-    made->shared_site = nullptr;
-    return made;
+    auto new_team = std::make_unique<team>();
+    new_team->outlined = outlined;
+    new_team->of = &made_up_runtime();
+    new_team->level = 1;
+    new_team->mode = region_mode::shared_out;
+    new_team->epoch = steering_epoch.load();
+    new_team->shared_site = nullptr;
+    return new_team;
   }
   static loop_to_share loop_of(std::uint64_t trip, schedule written = schedule::dynamic) {
     return {written, trip, 1, 0, trip, 1};
   }
   // The site of that loop, which it makes known.
   static loop_site& site_of(const void* outlined, std::uint64_t trip) {
-    const auto of = fork(outlined);
-    begin_steered_part(*of, 1);
+    const auto shared_team = fork(outlined);
+    begin_steered_part(*shared_team, 1);
     begin_shared(us(), loop_of(trip));
-    loop_site& found = *t_steered.site;
+    loop_site& site_found = *t_steered.site;
     end_shared(us());
     end_steered_part();
-    return found;
+    return site_found;
   }
-  static void put_in_force(loop_site& site, sharing how, std::uint64_t under) {
+  static void put_in_force(loop_site& site, sharing method, std::uint64_t decision_number) {
     // As long as the process, and found by those who look for leaks: sites are in memory that they do not search.
     static auto& plans = *new std::deque<loop_plan>;
-    const std::uint64_t chunk = how == sharing::as_written ? 0 : 4;
-    publish(site, plans.emplace_back(loop_plan{0, nullptr, under, how, false, chunk, {}}));
+    const std::uint64_t chunk = method == sharing::as_written ? 0 : 4;
+    publish(site, plans.emplace_back(loop_plan{0, nullptr, decision_number, method, false, chunk, {}}));
   }
 };
 
@@ -82,27 +82,27 @@ TEST_F(steered_loops, a_team_has_the_plans_of_when_it_was_forked) {
   loop_site& site = site_of(&region_a, 100);
   const auto before = fork(&region_a);
   put_in_force(site, sharing::fac2, 1);
-  const auto between = fork(&region_a);
+  const auto team_between = fork(&region_a);
   put_in_force(site, sharing::guided, 2);
   put_in_force(site, sharing::as_written, 3);
   const auto after = fork(&region_a);
-  const auto plan_in = [](const team& of) {
-    begin_steered_part(of, 0);
+  const auto plan_in = [](const team& forked) {
+    begin_steered_part(forked, 0);
     return begin_shared(us(), loop_of(100));
   };
   EXPECT_EQ(plan_in(*before), nullptr);
-  ASSERT_NE(plan_in(*between), nullptr);
-  EXPECT_EQ(plan_in(*between)->how, sharing::fac2);
-  EXPECT_EQ(plan_in(*between)->under, 1u);
+  ASSERT_NE(plan_in(*team_between), nullptr);
+  EXPECT_EQ(plan_in(*team_between)->how, sharing::fac2);
+  EXPECT_EQ(plan_in(*team_between)->under, 1u);
   EXPECT_EQ(plan_in(*after), nullptr);
 }
 
 TEST_F(steered_loops, only_loops_of_outermost_teams_of_our_own_are_served) {
   loop_site& site = site_of(&region_b, 100);
   put_in_force(site, sharing::fac2, 1);
-  const auto of = fork(&region_b);
+  const auto shared_team = fork(&region_b);
   EXPECT_EQ(begin_shared(us(), loop_of(100)), nullptr) << "of no team";
-  begin_steered_part(*of, 0);
+  begin_steered_part(*shared_team, 0);
   EXPECT_NE(begin_shared(us(), loop_of(100)), nullptr);
   end_shared(us());
   level = 2;
@@ -120,8 +120,8 @@ TEST_F(steered_loops, only_loops_of_outermost_teams_of_our_own_are_served) {
 TEST_F(steered_loops, a_loop_under_way_is_not_disturbed_by_regions_inside) {
   loop_site& site = site_of(&region_c, 100);
   put_in_force(site, sharing::tss, 1);
-  const auto of = fork(&region_c);
-  begin_steered_part(*of, 0);
+  const auto shared_team = fork(&region_c);
+  begin_steered_part(*shared_team, 0);
   ASSERT_NE(begin_shared(us(), loop_of(100)), nullptr);
   ASSERT_NE(shared_loop(us()), nullptr);
   level = 2;
@@ -151,10 +151,10 @@ TEST_F(steered_loops, what_is_known_is_in_force_from_the_first_one_on) {
   char key[256];
   ASSERT_TRUE(write_key({&region_f, 100, 1, schedule::dynamic}, key, sizeof key));
   EXPECT_NE(std::string(key).find("/dynamic,1/100"), std::string::npos);
-  static const std::vector<known_plan> known{{key, {0, nullptr, under_what_was_known, sharing::guided, false, 8, {}}}};
-  ASSERT_TRUE(prepare_sites(&known));
-  const auto of = fork(&region_f);
-  begin_steered_part(*of, 0);
+  static const std::vector<known_plan> plans_saved{{key, {0, nullptr, under_what_was_known, sharing::guided, false, 8, {}}}};
+  ASSERT_TRUE(prepare_sites(&plans_saved));
+  const auto shared_team = fork(&region_f);
+  begin_steered_part(*shared_team, 0);
   const loop_plan* const plan = begin_shared(us(), loop_of(100));
   ASSERT_NE(plan, nullptr);
   EXPECT_EQ(plan->how, sharing::guided);
@@ -165,18 +165,18 @@ TEST_F(steered_loops, what_is_known_is_in_force_from_the_first_one_on) {
 TEST_F(steered_loops, an_instance_that_is_left_out_does_what_the_program_wrote) {
   loop_site& site = site_of(&region_g, 100);
   put_in_force(site, sharing::fac2, 1);
-  const auto of = fork(&region_g);
-  of->mode = region_mode::timed;
+  const auto shared_team = fork(&region_g);
+  shared_team->mode = region_mode::timed;
   for (std::uint32_t number = 0; number < members; ++number) {
-    begin_steered_part(*of, number);
+    begin_steered_part(*shared_team, number);
     EXPECT_EQ(begin_shared(us(), loop_of(100)), nullptr);
     EXPECT_EQ(t_steered.site, nullptr) << "nor is it measured";
   }
   level = 0;
-  EXPECT_EQ(share_at_fork(us(), *of, loop_of(100), members), nullptr);
-  EXPECT_EQ(of->shared_site, nullptr);
-  of->mode = region_mode::shared_out;
-  EXPECT_NE(share_at_fork(us(), *of, loop_of(100), members), nullptr);
+  EXPECT_EQ(share_at_fork(us(), *shared_team, loop_of(100), members), nullptr);
+  EXPECT_EQ(shared_team->shared_site, nullptr);
+  shared_team->mode = region_mode::shared_out;
+  EXPECT_NE(share_at_fork(us(), *shared_team, loop_of(100), members), nullptr);
 }
 
 TEST_F(steered_loops, one_in_several_is_watched_of_who_is_watched_rarely) {
@@ -189,65 +189,65 @@ TEST_F(steered_loops, one_in_several_is_watched_of_who_is_watched_rarely) {
 
 TEST_F(steered_loops, those_that_are_watched_stand_for_those_that_are_not) {
   loop_site& site = site_of(&region_h, 200);
-  const auto of = fork(&region_h);
-  of->further_ones = watched_one_in - 1;
+  const auto shared_team = fork(&region_h);
+  shared_team->further_ones = watched_one_in - 1;
   const auto took = static_cast<ticks>(observe::the_recorder.ticks_of_ns(1e6));
-  begin_steered_part(*of, 0);
+  begin_steered_part(*shared_team, 0);
   begin_shared(us(), loop_of(200));
   end_shared(us());
   t_steered.chain.close(t_steered.chain.begin() + took);
-  site_measurement found{};
-  ASSERT_TRUE(site.measured.take(found));
-  EXPECT_EQ(found.took, took);
-  EXPECT_EQ(found.unwatched, (watched_one_in - 1) * took);
+  site_measurement sample_found{};
+  ASSERT_TRUE(site.measured.take(sample_found));
+  EXPECT_EQ(sample_found.took, took);
+  EXPECT_EQ(sample_found.unwatched, (watched_one_in - 1) * took);
   put_in_force(site, sharing::guided, 1);
-  of->epoch = steering_epoch.load(std::memory_order_acquire);
+  shared_team->epoch = steering_epoch.load(std::memory_order_acquire);
   ASSERT_NE(begin_shared(us(), loop_of(200)), nullptr);
   end_shared(us());
   t_steered.chain.close(t_steered.chain.begin() + took);
-  ASSERT_TRUE(site.measured.take(found));
-  EXPECT_EQ(found.unwatched, 0u) << "the others ran as the program wrote it";
+  ASSERT_TRUE(site.measured.take(sample_found));
+  EXPECT_EQ(sample_found.unwatched, 0u) << "the others ran as the program wrote it";
 }
 
 // Whatever is published meanwhile, and for as long as it takes until something was.
 TEST_F(steered_loops, all_members_of_a_team_do_the_same) {
   loop_site& site = site_of(&region_e, 1000);
   constexpr int rounds = 2000;
-  std::atomic<bool> is_over{false};
+  std::atomic<bool> is_finished{false};
   std::thread steering([&] {
-    for (std::uint64_t n = 1; !is_over.load(); ++n) {
+    for (std::uint64_t n = 1; !is_finished.load(); ++n) {
       put_in_force(site, n % 2 == 0 ? sharing::fac2 : sharing::as_written, n);
       std::this_thread::yield();
     }
   });
-  std::unique_ptr<team> of = fork(&region_e);
-  std::vector<const loop_plan*> got(members);
+  std::unique_ptr<team> shared_team = fork(&region_e);
+  std::vector<const loop_plan*> plans_seen(members);
   int different = 0, served = 0, as_written = 0, round = 0;
   bool is_enough = false;
   std::barrier forked(members);
-  std::barrier done(members, [&]() noexcept {
-    for (const loop_plan* each : got) different += each != got[0];
-    ++(got[0] != nullptr ? served : as_written);
+  std::barrier all_done(members, [&]() noexcept {
+    for (const loop_plan* plan : plans_seen) different += plan != plans_seen[0];
+    ++(plans_seen[0] != nullptr ? served : as_written);
     is_enough = ++round >= rounds && served > 0 && as_written > 0;
-    of->mode = round % 5 == 0 ? region_mode::timed : region_mode::shared_out;
-    of->epoch = steering_epoch.load(std::memory_order_acquire);
+    shared_team->mode = round % 5 == 0 ? region_mode::timed : region_mode::shared_out;
+    shared_team->epoch = steering_epoch.load(std::memory_order_acquire);
   });
   const auto work = [&](std::uint32_t number) {
     while (!is_enough) {
       forked.arrive_and_wait();
-      begin_steered_part(*of, number);
-      got[number] = begin_shared(us(), loop_of(1000));
+      begin_steered_part(*shared_team, number);
+      plans_seen[number] = begin_shared(us(), loop_of(1000));
       end_shared(us());
       barrier_passed(us());
       end_steered_part();
-      done.arrive_and_wait();
+      all_done.arrive_and_wait();
     }
   };
   std::vector<std::thread> others;
   for (std::uint32_t i = 1; i < members; ++i) others.emplace_back(work, i);
   work(0);
   for (std::thread& each : others) each.join();
-  is_over = true;
+  is_finished = true;
   steering.join();
   EXPECT_EQ(different, 0);
 }

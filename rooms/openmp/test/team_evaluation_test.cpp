@@ -59,9 +59,9 @@ void fake_barrier() {
   fake.barriers_passed += 1;
 }
 bool fake_next(long* begin, long* end) {
-  const long most = t_is_worker ? 1 : std::max(fake.taken_by_primary, 1L);
-  *begin = fake.next.fetch_add(most);
-  *end = std::min(*begin + most, 1000L);
+  const long largest = t_is_worker ? 1 : std::max(fake.taken_by_primary, 1L);
+  *begin = fake.next.fetch_add(largest);
+  *end = std::min(*begin + largest, 1000L);
   return *begin < 1000;
 }
 bool fake_start(long, long, long, long, long* begin, long* end) {
@@ -92,8 +92,8 @@ class team_evaluation : public ::testing::Test {
     region();
   }
   template <class function>
-  void has(symbol which, function* is) {
-    m_runtime.functions[static_cast<unsigned>(which)] = reinterpret_cast<void*>(is);
+  void has(symbol symbol_asked, function* replacement) {
+    m_runtime.functions[static_cast<unsigned>(symbol_asked)] = reinterpret_cast<void*>(replacement);
   }
   // The program forks a region; how many members it gets.
   std::uint32_t region() {
@@ -113,11 +113,11 @@ TEST_F(team_evaluation, of_version_2_passes_a_barrier_and_the_dip_in_the_same_ca
   ask_for_evaluation(evaluation_kind::barrier);
   EXPECT_EQ(region(), 3u) << "the very region has one more";
   EXPECT_EQ(fake.teams, (std::vector<unsigned>{2, 3}));
-  const evaluation made = latest_evaluation();
-  EXPECT_EQ(made.number, before + 1) << "one evaluation";
-  EXPECT_EQ(made.members, 2u);
-  EXPECT_EQ(made.dip_members, 3u);
-  EXPECT_GT(made.dip_s, 0);
+  const evaluation result = latest_evaluation();
+  EXPECT_EQ(result.number, before + 1) << "one evaluation";
+  EXPECT_EQ(result.members, 2u);
+  EXPECT_EQ(result.dip_members, 3u);
+  EXPECT_GT(result.dip_s, 0);
   EXPECT_EQ(evaluation_due.load(), evaluation_kind::none);
 }
 
@@ -214,13 +214,13 @@ TEST_F(team_evaluation, lowers_the_priority_of_all_members_but_the_primary_threa
   int of_one_made_by_primary = 0;
   std::thread([&] { of_one_made_by_primary = own_nice(); }).join();
   EXPECT_EQ(of_one_made_by_primary, usual);
-  int once = 0;
+  int calls_made = 0;
   std::thread([&] {
     lower_priority_once(3);
     lower_priority_once(3);
-    once = own_nice();
+    calls_made = own_nice();
   }).join();
-  EXPECT_EQ(once, std::min(usual + 3, 19));
+  EXPECT_EQ(calls_made, std::min(usual + 3, 19));
 }
 
 }  // namespace

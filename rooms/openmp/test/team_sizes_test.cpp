@@ -13,14 +13,14 @@ constexpr char first_place = 0, second_place = 0, third_place = 0, a_runtime = 0
 constexpr team_sizes::who main_thread{1, &a_runtime}, other_thread{2, &a_runtime}, other_runtime{1, &another_runtime};
 
 // Members that the region gets.
-std::uint32_t fork(team_sizes& of, const team_sizes::who& by = main_thread) {
-  const std::uint32_t members = of.fork(by, own);
+std::uint32_t fork(team_sizes& rules, const team_sizes::who& forker = main_thread) {
+  const std::uint32_t members = rules.fork(forker, own);
   EXPECT_LT(members, own) << "as it is, or fewer";
   return members == team_sizes::as_it_is ? own : members;
 }
-std::uint32_t ask(team_sizes& of, const void* place = &first_place, const team_sizes::who& by = main_thread,
+std::uint32_t ask(team_sizes& rules, const void* place = &first_place, const team_sizes::who& forker = main_thread,
                   bool is_in_region = false) {
-  return of.ask(by, place, own, is_in_region);
+  return rules.ask(forker, place, own, is_in_region);
 }
 
 TEST(team_sizes, are_the_programs_own_until_something_else_is_wanted) {
@@ -138,10 +138,10 @@ TEST(team_sizes, that_the_program_sets_are_left) {
   EXPECT_EQ(sizes.now(), team_sizes::state::set_by_program);
   EXPECT_EQ(fork(sizes), own);
   EXPECT_EQ(ask(sizes), own);
-  team_sizes at_once;
-  at_once.set();
-  EXPECT_EQ(fork(at_once), own);
-  EXPECT_EQ(at_once.now(), team_sizes::state::set_by_program);
+  team_sizes rules_now;
+  rules_now.set();
+  EXPECT_EQ(fork(rules_now), own);
+  EXPECT_EQ(rules_now.now(), team_sizes::state::set_by_program);
 }
 
 TEST(team_sizes, that_the_program_sets_go_down_where_that_is_consented_to) {
@@ -163,22 +163,22 @@ TEST(team_sizes, that_the_program_sets_go_down_where_that_is_consented_to) {
 }
 
 TEST(team_sizes, of_a_forked_child_stay_as_they_were_told) {
-  team_sizes told, untold;
-  for (team_sizes* each : {&told, &untold}) {
+  team_sizes reported, untold;
+  for (team_sizes* each : {&reported, &untold}) {
     fork(*each);
     each->want(2);
   }
-  EXPECT_EQ(ask(told), 2u);
-  EXPECT_TRUE(told.leave_as_told());
-  EXPECT_EQ(fork(told), 2u);
-  EXPECT_EQ(ask(told), 2u);
+  EXPECT_EQ(ask(reported), 2u);
+  EXPECT_TRUE(reported.leave_as_told());
+  EXPECT_EQ(fork(reported), 2u);
+  EXPECT_EQ(ask(reported), 2u);
   EXPECT_FALSE(untold.leave_as_told());
 }
 
 TEST(team_sizes, of_places_without_number_do_not_change) {
   team_sizes sizes;
   char places[100];
-  for (int twice = 0; twice < 2; ++twice)
+  for (int turn = 0; turn < 2; ++turn)
     for (const char& place : places) EXPECT_EQ(ask(sizes, &place), own);
   fork(sizes);
   sizes.want(2);
@@ -191,26 +191,26 @@ TEST(team_sizes, of_places_without_number_do_not_change) {
 TEST(team_sizes, keep_what_they_promise_whatever_happens) {
   for (std::uint32_t seed = 1; seed <= 200; ++seed) {
     std::mt19937 random(seed);
-    const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+    const auto random_below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
     const void* const places[] = {&first_place, &second_place, &third_place};
     std::uint32_t at_first[3] = {}, latest = 0;
     team_sizes sizes;
     for (int i = 0; i < 300; ++i) {
-      const team_sizes::who& by = below(100) == 0 ? other_thread : main_thread;
-      switch (below(3)) {
+      const team_sizes::who& forker = random_below(100) == 0 ? other_thread : main_thread;
+      switch (random_below(3)) {
         case 0:
-          sizes.want(below(own + 2));
+          sizes.want(random_below(own + 2));
           break;
         case 1: {
-          const std::uint32_t at = below(3);
-          latest = ask(sizes, places[at], by, below(10) == 0);
+          const std::uint32_t at = random_below(3);
+          latest = ask(sizes, places[at], forker, random_below(10) == 0);
           if (at_first[at] == 0) at_first[at] = latest;
           EXPECT_LE(latest, at_first[at]) << seed;
           EXPECT_GE(latest, 1u);
           break;
         }
         default: {
-          const std::uint32_t members = fork(sizes, by);
+          const std::uint32_t members = fork(sizes, forker);
           if (latest != 0) {
             EXPECT_EQ(members, latest) << seed;
           }

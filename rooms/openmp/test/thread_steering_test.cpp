@@ -22,9 +22,9 @@ namespace {
 namespace figures = steer::figures;
 
 std::optional<double> figure_in(const steer::snapshot& now, std::string_view name) {
-  const auto found =
-      std::find_if(now.figures.begin(), now.figures.end(), [&](const steer::figure& each) { return each.name == name; });
-  return found == now.figures.end() ? std::nullopt : std::optional(found->value);
+  const auto match = std::find_if(now.figures.begin(), now.figures.end(),
+                                  [&](const steer::figure& candidate) { return candidate.name == name; });
+  return match == now.figures.end() ? std::nullopt : std::optional(match->value);
 }
 
 class thread_steering_of_two : public ::testing::Test {
@@ -89,8 +89,8 @@ TEST_F(thread_steering_of_two, tells_whether_threads_are_to_be_fitted) {
 TEST_F(thread_steering_of_two, tells_sooner_when_members_have_lost_enough) {
   const scratch_folder root;
   ASSERT_NE(observe::this_lane(), nullptr);
-  const std::string own = "/proc/" + std::to_string(gettid()) + "/schedstat";
-  const auto write_delay = [&](std::uint64_t delay_ns) { root.put(own, "0 " + std::to_string(delay_ns) + " 0\n"); };
+  const std::string own_file = "/proc/" + std::to_string(gettid()) + "/schedstat";
+  const auto write_delay = [&](std::uint64_t delay_ns) { root.put(own_file, "0 " + std::to_string(delay_ns) + " 0\n"); };
   write_delay(0);
   std::filesystem::create_symlink(std::to_string(getpid()), root.path() + "/proc/self");
   thread_steering steering(m_registry, options_for(root.path()));
@@ -164,9 +164,9 @@ TEST_F(thread_steering_of_two, has_the_knobs_of_its_policy) {
     steer::snapshot now;
     steering.add_to(now);
     ASSERT_EQ(now.appeared.size(), 1u);
-    std::vector<std::string> found;
-    for (const steer::knob& each : now.appeared.front().knobs) found.push_back(each.name);
-    EXPECT_EQ(found, names);
+    std::vector<std::string> offered;
+    for (const steer::knob& knob : now.appeared.front().knobs) offered.push_back(knob.name);
+    EXPECT_EQ(offered, names);
   }
 }
 

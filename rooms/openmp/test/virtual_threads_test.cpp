@@ -44,10 +44,10 @@ void fork_threads(gomp_function function, void* data, unsigned threads, unsigned
 }
 
 runtime& forking_runtime() {
-  static runtime* const made = [] {
+  static runtime* const created = [] {
     auto* const fresh = new runtime;
-    const auto set = [&](symbol which, auto* function) {
-      fresh->functions[static_cast<unsigned>(which)] = reinterpret_cast<void*>(function);
+    const auto set = [&](symbol symbol_set, auto* function) {
+      fresh->functions[static_cast<unsigned>(symbol_set)] = reinterpret_cast<void*>(function);
     };
     set(symbol::GOMP_parallel, fork_threads);
     set(symbol::omp_get_thread_num, runtimes_number);
@@ -56,7 +56,7 @@ runtime& forking_runtime() {
     set(symbol::omp_get_level, runtimes_level);
     return fresh;
   }();
-  return *made;
+  return *created;
 }
 
 // What a region works on: it counts its iterations, and notes as whom it was called.
@@ -67,12 +67,12 @@ struct work {
   block_list called_as;
 };
 
-void run_block(work& of, int number, int threads) {
-  const int trip = static_cast<int>(of.hits.size()), share = trip / threads, rest = trip % threads;
+void run_block(work& function, int number, int threads) {
+  const int trip = static_cast<int>(function.hits.size()), share = trip / threads, rest = trip % threads;
   const int begin = number * share + std::min(number, rest);
-  for (int i = begin, end = begin + share + (number < rest); i < end; ++i) ++of.hits[static_cast<std::size_t>(i)];
-  const std::lock_guard guard(of.lock);
-  of.called_as.emplace_back(number, threads);
+  for (int i = begin, end = begin + share + (number < rest); i < end; ++i) ++function.hits[static_cast<std::size_t>(i)];
+  const std::lock_guard guard(function.lock);
+  function.called_as.emplace_back(number, threads);
 }
 // Each test has a function of its own, since what is known of one stays.
 template <int>
@@ -87,9 +87,9 @@ enum : int { blocks_of_it, trips_of_it, epochs_of_it, alone_of_it, inside_of_it,
 
 class virtual_threads : public ::testing::Test {
  protected:
-  static std::string place(gomp_function of) {
+  static std::string place(gomp_function function) {
     char text[160];
-    EXPECT_TRUE(observe::the_recorder.place_of(reinterpret_cast<const void*>(of), text, sizeof text));
+    EXPECT_TRUE(observe::the_recorder.place_of(reinterpret_cast<const void*>(function), text, sizeof text));
     return text;
   }
   static void SetUpTestSuite() {
@@ -111,15 +111,15 @@ class virtual_threads : public ::testing::Test {
 
   // How the function was called, in order of the numbers; empty: not at all. Each iteration was executed once.
   static block_list calls(gomp_function function, int trip = 100, unsigned threads = 2) {
-    work done(trip);
-    if (!run_virtually(nullptr, function, &done, threads, 0)) {
-      EXPECT_TRUE(done.called_as.empty());
+    work work_done(trip);
+    if (!run_virtually(nullptr, function, &work_done, threads, 0)) {
+      EXPECT_TRUE(work_done.called_as.empty());
       return {};
     }
-    EXPECT_EQ(done.hits, std::vector<int>(static_cast<std::size_t>(trip), 1));
+    EXPECT_EQ(work_done.hits, std::vector<int>(static_cast<std::size_t>(trip), 1));
     EXPECT_FALSE(t_virtual.is_in);
-    std::sort(done.called_as.begin(), done.called_as.end());
-    return done.called_as;
+    std::sort(work_done.called_as.begin(), work_done.called_as.end());
+    return work_done.called_as;
   }
   static void put_in_force(gomp_function function, std::uint64_t blocks) {
     static auto& plans = *new std::deque<loop_plan>;  // sites point to them
@@ -129,9 +129,9 @@ class virtual_threads : public ::testing::Test {
     publish(*site, plans.emplace_back(loop_plan{0, nullptr, 1, sharing::as_written, false, blocks, {}}));
   }
   static block_list all_of(int threads) {
-    block_list each;
-    for (int number = 0; number < threads; ++number) each.emplace_back(number, threads);
-    return each;
+    block_list blocks;
+    for (int number = 0; number < threads; ++number) blocks.emplace_back(number, threads);
+    return blocks;
   }
 };
 

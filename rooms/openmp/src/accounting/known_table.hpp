@@ -22,19 +22,19 @@ struct known_table {
   }
   // nullptr: none.
   template <class predicate>
-  known* find(const void* place, predicate is_it) noexcept {
+  known* find(const void* place, predicate matches) noexcept {
     known* const first = first_for(place);
-    if (is_it(*first)) [[likely]]
+    if (matches(*first)) [[likely]]
       return first;
-    for (known* each = first + 1; each != first + near; ++each)
-      if (is_it(*each)) return each;
+    for (known* slot = first + 1; slot != first + near; ++slot)
+      if (matches(*slot)) return slot;
     return nullptr;
   }
   template <class predicate>
   known& free_for(const void* place, predicate is_free) noexcept {
     known* const first = first_for(place);
-    for (known* each = first; each != first + near; ++each)
-      if (is_free(*each)) return *each;
+    for (known* slot = first; slot != first + near; ++slot)
+      if (is_free(*slot)) return *slot;
     return *first;
   }
 };

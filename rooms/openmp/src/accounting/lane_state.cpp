@@ -24,7 +24,7 @@ namespace {
 // Of this thread, for whose state there was no memory: it is not asked for again at each construct.
 constinit thread_local bool t_was_refused = false;
 
-lane_state* make_state(lane& on) noexcept {
+lane_state* make_state(lane& target) noexcept {
   if (t_was_refused) return nullptr;
   const base::system_call_section section;
   if (!section.is_permitted()) return nullptr;
@@ -37,8 +37,8 @@ lane_state* make_state(lane& on) noexcept {
   // Not constructed member by member: the slots are many pages that should stay untouched. All-zero bytes
   // are right for everything but the fields below.
   auto* const state = static_cast<lane_state*>(memory);
-  state->owner = &on;
-  on.adapter = state;
+  state->owner = &target;
+  target.adapter = state;
   return state;
 }
 
@@ -80,35 +80,35 @@ std::uint32_t subject_with_source(const construct& at_place) noexcept {
     return the_recorder.subject_with_source(code, {});
   char file[512] = "", function[256] = "";
   const char* at = source + 1;
-  const auto take = [&at](char* into, std::size_t bytes) {
+  const auto read_part = [&at](char* buffer, std::size_t bytes) {
     const char* const end = strchrnul(at, ';');
     const std::size_t length = static_cast<std::size_t>(end - at);
-    if (length < bytes) std::memcpy(into, at, length);
+    if (length < bytes) std::memcpy(buffer, at, length);
     at = *end == '\0' ? end : end + 1;
   };
-  take(file, sizeof file);
-  take(function, sizeof function);
+  read_part(file, sizeof file);
+  read_part(function, sizeof function);
   return the_recorder.subject_with_source(code, {file, function, static_cast<std::uint32_t>(std::strtoul(at, nullptr, 10))});
 }
 
 }  // namespace
 
 lane_context lookup_slowly() noexcept {
-  lane* const on = observe::this_lane();
-  if (on == nullptr) return {nullptr, nullptr};
-  auto* state = static_cast<lane_state*>(on->adapter);
-  if (state == nullptr) state = make_state(*on);
+  lane* const target = observe::this_lane();
+  if (target == nullptr) return {nullptr, nullptr};
+  auto* state = static_cast<lane_state*>(target->adapter);
+  if (state == nullptr) state = make_state(*target);
   if (state == nullptr) return {nullptr, nullptr};
   begin_thread(*state);
   t_short_regions = {};
   t_state = state;
-  return {on, state};
+  return {target, state};
 }
 
 namespace {
 // An entry of another generation is free.
 auto is_of_another(std::uint32_t generation) noexcept {
-  return [generation](const auto& each) { return each.generation != generation; };
+  return [generation](const auto& candidate) { return candidate.generation != generation; };
 }
 
 known_place* place_at(lane_state& state, construct at) noexcept {
@@ -118,55 +118,56 @@ known_place* place_at(lane_state& state, construct at) noexcept {
     at.is_call = false;
   }
   const std::uint32_t generation = places_generation.load(std::memory_order_relaxed);
-  const auto is_same = [&](const known_place& known) {
-    return known.place == at.place && known.kind == at.kind && known.generation == generation;
+  const auto matches = [&](const known_place& place_entry) {
+    return place_entry.place == at.place && place_entry.kind == at.kind && place_entry.generation == generation;
   };
-  if (known_place* const known = state.places.find(at.place, is_same)) [[likely]]
-    return known;
+  if (known_place* const entry = state.places.find(at.place, matches)) [[likely]]
+    return entry;
   const std::uint32_t subject = subject_with_source(at);
   if (subject == no_subject) return nullptr;
-  known_place& known = state.places.free_for(at.place, is_of_another(generation));
-  known = {at.place, at.kind, generation, subject, no_subject, nullptr};
-  return &known;
+  known_place& entry = state.places.free_for(at.place, is_of_another(generation));
+  entry = {at.place, at.kind, generation, subject, no_subject, nullptr};
+  return &entry;
 }
 }  // namespace
 
 std::uint32_t subject_at(lane_state& state, const construct& at) noexcept {
-  const known_place* const known = place_at(state, at);
-  return known == nullptr ? no_subject : known->subject;
+  const known_place* const entry = place_at(state, at);
+  return entry == nullptr ? no_subject : entry->subject;
 }
 
-observe::profile_row* row_of(const lane_context& context, const counted_rows& of, const char* source) noexcept {
-  known_place* const known = place_at(*context.state, {of.kind, of.place, of.parent, of.is_call, 0, source});
-  if (known == nullptr) return nullptr;
-  if (known->row == nullptr || known->row_region != of.in_region) [[unlikely]] {
-    known->row = context.on->own_row(known->subject, of.what, of.in_region, of.flags);
-    known->row_region = of.in_region;
+observe::profile_row* row_of(const lane_context& context, const counted_rows& rows, const char* source) noexcept {
+  known_place* const entry = place_at(*context.state, {rows.kind, rows.place, rows.parent, rows.is_call, 0, source});
+  if (entry == nullptr) return nullptr;
+  if (entry->row == nullptr || entry->row_region != rows.in_region) [[unlikely]] {
+    entry->row = context.on->own_row(entry->subject, rows.what, rows.in_region, rows.flags);
+    entry->row_region = rows.in_region;
   }
-  return known->row;
+  return entry->row;
 }
 
-known_region* region_at(lane_state& state, runtime* of, const void* outlined, std::uint32_t outer_region,
+known_region* region_at(lane_state& state, runtime* library, const void* outlined, std::uint32_t outer_region,
                         const char* source) noexcept {
   const std::uint32_t generation = places_generation.load(std::memory_order_relaxed);
-  const auto is_it = [=](const known_region& each) {
-    return each.outlined == outlined && each.of == of && each.outer_region == outer_region && each.generation == generation;
+  const auto matches = [=](const known_region& candidate) {
+    return candidate.outlined == outlined && candidate.of == library && candidate.outer_region == outer_region &&
+           candidate.generation == generation;
   };
-  if (known_region* const known = state.regions.find(outlined, is_it)) [[likely]]
-    return known;
-  const std::uint16_t runtime_number = of == nullptr ? std::uint16_t{0} : runtime_id(*of);
+  if (known_region* const entry = state.regions.find(outlined, matches)) [[likely]]
+    return entry;
+  const std::uint16_t runtime_number = library == nullptr ? std::uint16_t{0} : runtime_id(*library);
   const std::uint32_t subject =
       subject_at(state, {subject_kind::region, outlined, outer_region, false, runtime_number, source});
   if (subject == no_subject) return nullptr;
-  known_region& known = state.regions.free_for(outlined, is_of_another(generation));
-  known = {};
-  known.outlined = outlined;
-  known.rule = &rule_at(outlined);
-  known.of = of;
-  known.outer_region = outer_region;
-  known.generation = generation;
-  known.subject = subject;
-  return &known;
+  known_region& entry = state.regions.free_for(outlined, is_of_another(generation));
+  entry = {};
+  entry.outlined = outlined;
+  entry.rule = &rule_at(outlined);
+  entry.of = library;
+  entry.outer_region = outer_region;
+  entry.generation = generation;
+  entry.subject = subject;
+  return &entry;
 }
 
 }  // namespace trimtab::openmp

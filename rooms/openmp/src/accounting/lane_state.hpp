@@ -104,11 +104,11 @@ extern constinit thread_local lane_state* t_state;
 inline bool lookup(lane_context& context) noexcept {
   if (!is_recording.load(std::memory_order_relaxed)) return false;
   // Never by its address: it stays in registers, where tasks of some nanoseconds need it.
-  lane_context seen = {observe::t_lane, t_state};
-  if (seen.on == nullptr || seen.state == nullptr || seen.state->owner != seen.on) [[unlikely]]
-    seen = lookup_slowly();
-  context = seen;
-  return seen.on != nullptr;
+  lane_context current = {observe::t_lane, t_state};
+  if (current.on == nullptr || current.state == nullptr || current.state->owner != current.on) [[unlikely]]
+    current = lookup_slowly();
+  context = current;
+  return context.on != nullptr;
 }
 
 // Of a lane that knows of no region: the one whose members are not timed, if it is in that; else no_subject.
@@ -123,7 +123,7 @@ inline std::uint32_t region_of_construct(lane_state& state) noexcept {
 }
 
 // What a lane knows of a region; nullptr: no room for another subject.
-known_region* region_at(lane_state& state, runtime* of, const void* outlined, std::uint32_t outer_region,
+known_region* region_at(lane_state& state, runtime* library, const void* outlined, std::uint32_t outer_region,
                         const char* source) noexcept;
 
 // Unique in the process without asking other lanes: lanes have less than 24 bits.
@@ -142,7 +142,7 @@ struct counted_rows {
   std::uint16_t flags;
 };
 // nullptr: none, counted as dropped.
-observe::profile_row* row_of(const lane_context& context, const counted_rows& of, const char* source) noexcept;
+observe::profile_row* row_of(const lane_context& context, const counted_rows& rows, const char* source) noexcept;
 
 // A construct of the program, where the lane is.
 struct construct {

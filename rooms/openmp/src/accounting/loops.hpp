@@ -51,7 +51,7 @@ struct inferred_loop {
 };
 
 // Loops. first/last in iterations of the loop's own numbering; count = iterations of the chunk taken.
-void begin_loop(const lane_context& context, const loop_start& what, const char* source = nullptr) noexcept;
+void begin_loop(const lane_context& context, const loop_start& start, const char* source = nullptr) noexcept;
 void take_chunk(const lane_context& context, std::int64_t first, std::uint64_t count) noexcept;
 void end_loop(const lane_context& context) noexcept;
 void inferred_loop_passed(const lane_context& context, const void* place) noexcept;

@@ -33,13 +33,13 @@ extern thunk_set kmpc_regions_medium;  // and up to 16
 // traced, not recorded, no thunk left); nothing was opened.
 // clause: the number of threads that the program asks for, 0 if it leaves that open.
 void* open_outermost(const caller& from, const void* outlined, std::uint32_t clause, const char* source,
-                     thunk_set& among) noexcept;
+                     thunk_set& thunks) noexcept;
 void close_outermost() noexcept;
 
 void outermost_after_fork() noexcept;
 
 // Around the outlined function, on every member.
-void begin_part(member& mine, const region_binding& of, std::uint32_t number) noexcept;
-void end_part(member& mine, const region_binding& of) noexcept;
+void begin_part(member& self, const region_binding& binding, std::uint32_t number) noexcept;
+void end_part(member& self, const region_binding& binding) noexcept;
 
 }  // namespace trimtab::openmp

@@ -40,8 +40,8 @@ inline const shared_rule& rule_at(const void* outlined) noexcept { return region
 
 // Whether this instance is one of so many: not in step with anything that the program does. one_in: a power of two; 0: none
 // is.
-inline bool is_drawn(std::uint64_t instance, std::uint32_t one_in) noexcept {
-  return one_in == 1 || (one_in != 0 && (base::mix_fast(instance) & (one_in - 1)) == 0);
+inline bool is_drawn(std::uint64_t instance, std::uint32_t period) noexcept {
+  return period == 1 || (period != 0 && (base::mix_fast(instance) & (period - 1)) == 0);
 }
 
 }  // namespace trimtab::openmp

@@ -17,21 +17,21 @@ region_binding medium_bindings[thunks];
 // None of these is noexcept: cancellation and pthread_exit unwind through them.
 template <std::size_t index>
 void gomp_thunk(void* data) {
-  const region_binding& of = gomp_bindings[index];
-  member mine;
-  begin_part(mine, of, thread_number({of.of, false}));
-  reinterpret_cast<void (*)(void*)>(const_cast<void*>(of.outlined))(data);
-  end_part(mine, of);
+  const region_binding& binding = gomp_bindings[index];
+  member self;
+  begin_part(self, binding, thread_number({binding.of, false}));
+  reinterpret_cast<void (*)(void*)>(const_cast<void*>(binding.outlined))(data);
+  end_part(self, binding);
 }
 
 // The runtimes tell the number in the team by the second pointer. Surplus arguments do no harm: see hooks/kmpc/fork.cpp.
 template <class... pointers>
-void run_microtask(const region_binding& of, std::int32_t* thread, std::int32_t* bound, pointers... captured) {
-  member mine;
-  begin_part(mine, of, *bound < 0 ? 0u : static_cast<std::uint32_t>(*bound));
-  reinterpret_cast<void (*)(std::int32_t*, std::int32_t*, pointers...)>(const_cast<void*>(of.outlined))(thread, bound,
-                                                                                                        captured...);
-  end_part(mine, of);
+void run_microtask(const region_binding& binding, std::int32_t* thread, std::int32_t* bound, pointers... captured) {
+  member self;
+  begin_part(self, binding, *bound < 0 ? 0u : static_cast<std::uint32_t>(*bound));
+  reinterpret_cast<void (*)(std::int32_t*, std::int32_t*, pointers...)>(const_cast<void*>(binding.outlined))(thread, bound,
+                                                                                                             captured...);
+  end_part(self, binding);
 }
 
 template <std::size_t index>

@@ -48,12 +48,12 @@ void claim(lane_state& forker) noexcept {
 }
 
 // A power of two.
-std::uint16_t timed_one_in(const region_length& known, const region_rule& rule) noexcept {
-  if (known.timed_next > 0) return 1;
+std::uint16_t timed_one_in(const region_length& length, const region_rule& rule) noexcept {
+  if (length.timed_next > 0) return 1;
   const std::uint32_t fewest = rule.sample_divisor * short_timed_one_in;
-  if (known.short_streak >= short_streak_needed) return static_cast<std::uint16_t>(fewest);
-  if (known.streak < mixed_streak_needed || !rule.is_sampled_by_mean) return 1;
-  const ticks mean = known.wall / known.streak + 1;
+  if (length.short_streak >= short_streak_needed) return static_cast<std::uint16_t>(fewest);
+  if (length.streak < mixed_streak_needed || !rule.is_sampled_by_mean) return 1;
+  const ticks mean = length.wall / length.streak + 1;
   const ticks affordable = rule.sample_divisor * little_timing / mean;
   return static_cast<std::uint16_t>(affordable >= fewest ? fewest : std::bit_floor(affordable));
 }
@@ -62,41 +62,41 @@ std::uint16_t timed_one_in(const known_region& region) noexcept {
 }
 
 // What the members worked in an instance of so long, as far as those tell that were timed.
-ticks usual_work(const region_length& known, ticks wall) noexcept {
-  const double share = known.wall == 0 ? 1 : static_cast<double>(known.work) / static_cast<double>(known.wall);
-  return static_cast<ticks>(static_cast<double>(wall) * std::min(share, 1.0) * known.members);
+ticks usual_work(const region_length& length, ticks wall) noexcept {
+  const double share = length.wall == 0 ? 1 : static_cast<double>(length.work) / static_cast<double>(length.wall);
+  return static_cast<ticks>(static_cast<double>(wall) * std::min(share, 1.0) * length.members);
 }
 
 // What an instance counts for in the mean. One that waited for the scheduler would weigh more than thousands.
-ticks weight_of(const region_length& known, ticks wall) noexcept {
-  if (known.streak < short_streak_needed) return wall;
-  return std::min(wall, std::max(long_above, unusual * (known.wall / known.streak)));
+ticks weight_of(const region_length& length, ticks wall) noexcept {
+  if (length.streak < short_streak_needed) return wall;
+  return std::min(wall, std::max(long_above, unusual * (length.wall / length.streak)));
 }
 
 // An instance that was stamped is over.
 void take_wall(lane_state& state, known_region& region, std::uint32_t subject, ticks end) noexcept {
-  region_length& known = region.length;
+  region_length& length = region.length;
   const short_region& ended = state.short_one;
   const ticks wall = end - ended.forked_at;
-  state.owner->record(event_kind::region_end, subject, 1, ended.instance, known.members, end);
+  state.owner->record(event_kind::region_end, subject, 1, ended.instance, length.members, end);
   state.owner->count_hook(2);
   if (const region_port* const port = region_port_now(); port != nullptr) [[unlikely]]
     port->region_ended(ended.outlined, subject, wall);
   // One thread by itself waits for nobody: that it took long, because it worked or had lost its CPU, says all there is.
-  const bool is_long = wall > long_above && known.members > 1;
-  const bool is_unlike_others = is_long && wall / 2 > known.longest;
+  const bool is_long = wall > long_above && length.members > 1;
+  const bool is_unlike_others = is_long && wall / 2 > length.longest;
   // Nobody has timed its members: of one like no other nearly all is waiting for the last.
-  if (const wait_port* const port = wait_port_now(); port != nullptr && known.members > 1) [[unlikely]]
-    port->note_passage(state, ended.forked_at, end, known.members, is_unlike_others ? wall : usual_work(known, wall));
+  if (const wait_port* const port = wait_port_now(); port != nullptr && length.members > 1) [[unlikely]]
+    port->note_passage(state, ended.forked_at, end, length.members, is_unlike_others ? wall : usual_work(length, wall));
   if (!is_long) [[likely]]
     return;
   if (const team_port* const port = team_port_now(); port != nullptr) port->note_skew(wall);
-  known.short_streak = 0;
+  length.short_streak = 0;
   if (is_unlike_others) {
-    known.untold += wall;
-    known.timed_next = short_streak_needed;
+    length.untold += wall;
+    length.timed_next = short_streak_needed;
   }
-  known.timed_one_in = timed_one_in(region);
+  length.timed_one_in = timed_one_in(region);
 }
 
 }  // namespace
@@ -112,32 +112,32 @@ void short_regions_after_fork() noexcept { short_forker.store(nullptr, std::memo
 
 void learn_length(lane_state& forker, known_region& region, ticks wall, ticks mean_work, std::uint32_t members,
                   bool has_constructs) noexcept {
-  region_length& known = region.length;
-  known.has_constructs |= has_constructs;
-  const bool is_told =
-      known.untold <= little_untold || known.untold * most_untold <= sum_of(region.row) + sum_of(region.sample_row);
-  if (!is_told || known.has_constructs || members != known.members) {
-    known.members = members;
-    known.timed_one_in = 1;
-    known.streak = known.short_streak = 0;
-    known.longest = known.wall = known.work = 0;
+  region_length& length = region.length;
+  length.has_constructs |= has_constructs;
+  const bool is_reported =
+      length.untold <= little_untold || length.untold * most_untold <= sum_of(region.row) + sum_of(region.sample_row);
+  if (!is_reported || length.has_constructs || members != length.members) {
+    length.members = members;
+    length.timed_one_in = 1;
+    length.streak = length.short_streak = 0;
+    length.longest = length.wall = length.work = 0;
     return;
   }
-  known.short_streak = wall < short_below ? known.short_streak + 1 : 0;
-  known.streak += 1;
-  const ticks weight = weight_of(known, wall);
-  known.wall += weight;
-  known.work += weight == wall ? mean_work : std::min(mean_work, weight);
-  if (wall > known.longest) known.longest = wall;
-  if (known.streak == weighs_half_after) {
-    known.streak /= 2;
-    known.wall /= 2;
-    known.work /= 2;
+  length.short_streak = wall < short_below ? length.short_streak + 1 : 0;
+  length.streak += 1;
+  const ticks weight = weight_of(length, wall);
+  length.wall += weight;
+  length.work += weight == wall ? mean_work : std::min(mean_work, weight);
+  if (wall > length.longest) length.longest = wall;
+  if (length.streak == weighs_half_after) {
+    length.streak /= 2;
+    length.wall /= 2;
+    length.work /= 2;
   }
-  if (known.timed_next > 0) known.timed_next -= 1;
-  const bool was_timed = known.timed_one_in < 2;
-  known.timed_one_in = timed_one_in(region);
-  if (was_timed && known.timed_one_in > 1) claim(forker);
+  if (length.timed_next > 0) length.timed_next -= 1;
+  const bool was_timed = length.timed_one_in < 2;
+  length.timed_one_in = timed_one_in(region);
+  if (was_timed && length.timed_one_in > 1) claim(forker);
 }
 
 bool prove_untimed() noexcept {
@@ -154,19 +154,19 @@ bool prove_untimed() noexcept {
 }
 
 known_region* open_counted_or_drawn(lane_state& state, known_region& region) noexcept {
-  region_length& known = region.length;
+  region_length& length = region.length;
   if (state.unaccounted.instance != 0) [[unlikely]] {
     account_joined(state);  // which may tell otherwise
-    if (known.timed_one_in <= stamped_one_in) return nullptr;
+    if (length.timed_one_in <= stamped_one_in) return nullptr;
   }
-  if (known.counted_next > 0) {
+  if (length.counted_next > 0) {
     open_counted(state, region);
     return &region;
   }
-  const std::uint64_t lot = base::mix_fast(known.asked++);
+  const std::uint64_t lot = base::mix_fast(length.asked++);
   // As many in the mean as make this one of `stamped_one_in`.
-  known.counted_next = static_cast<std::uint8_t>((lot >> 32) % (2 * stamped_one_in - 1));
-  if ((lot & (known.timed_one_in / stamped_one_in - 1u)) == 0) return nullptr;
+  length.counted_next = static_cast<std::uint8_t>((lot >> 32) % (2 * stamped_one_in - 1));
+  if ((lot & (length.timed_one_in / stamped_one_in - 1u)) == 0) return nullptr;
   open_stamped(state, region);
   return &region;
 }
@@ -178,31 +178,31 @@ void close_short_region_slowly(lane_state& state, bool has_constructs) noexcept 
   const ticks end = is_stamped ? base::now() : 0;
   const std::uint32_t subject = ended.subject_1.load(std::memory_order_relaxed) - 1;
   ended.subject_1.store(0, std::memory_order_relaxed);
-  known_region* region = state.regions.find(ended.outlined, [&](const known_region& each) {
-    return each.outlined == ended.outlined && each.subject == subject && each.outer_region == no_subject;
+  known_region* region = state.regions.find(ended.outlined, [&](const known_region& candidate) {
+    return candidate.outlined == ended.outlined && candidate.subject == subject && candidate.outer_region == no_subject;
   });
-  known_region again;
+  known_region revived;
   // A region inside has taken its place in the table.
   if (region == nullptr) [[unlikely]] {
-    again = {};
-    again.rule = &rule_at(ended.outlined);
-    region = &again;
+    revived = {};
+    revived.rule = &rule_at(ended.outlined);
+    region = &revived;
   }
-  region_length& known = region->length;
+  region_length& length = region->length;
   if (is_stamped) {
     if (region->untimed_row == nullptr) [[unlikely]]
       region->untimed_row = forker.own_row(subject, metric::region, no_subject, untimed);
     if (profile_row* const row = region->untimed_row) {
       lane::add(row, end - ended.forked_at);
-      add_members(*row, known);
+      add_members(*row, length);
     }
     take_wall(state, *region, subject, end);
   }
   if (has_constructs) [[unlikely]] {
     ended.has_constructs.store(false, std::memory_order_relaxed);
-    known.has_constructs = true;
-    known.timed_one_in = 1;
-    known.counted_next = 0;
+    length.has_constructs = true;
+    length.timed_one_in = 1;
+    length.counted_next = 0;
   }
 }
 

@@ -39,9 +39,9 @@ void short_regions_after_fork() noexcept;
 void learn_length(lane_state& forker, known_region& region, ticks wall, ticks mean_work, std::uint32_t members,
                   bool has_constructs) noexcept;
 
-inline void add_members(observe::profile_row& row, const region_length& known) noexcept {
-  row.x[region_fields::threads] += known.members;
-  if (known.members > row.x[region_fields::most_threads]) row.x[region_fields::most_threads] = known.members;
+inline void add_members(observe::profile_row& row, const region_length& length) noexcept {
+  row.x[region_fields::threads] += length.members;
+  if (length.members > row.x[region_fields::most_threads]) row.x[region_fields::most_threads] = length.members;
 }
 
 // Whether the calling thread is in an instance whose members are not timed, and nothing is changed in it; if so, it need
@@ -88,22 +88,22 @@ inline bool has_sample(const region_rule& rule) noexcept {
 // Begins an instance whose members are not timed. nullptr: this one is timed in full, or not a case for here; nothing
 // was begun.
 inline known_region* open_short_region(const void* outlined, const void* return_address) noexcept {
-  lane* const on = observe::t_lane;
+  lane* const own_lane = observe::t_lane;
   lane_state* const state = t_state;
-  if (on == nullptr || state == nullptr || state->owner != on) return nullptr;
+  if (own_lane == nullptr || state == nullptr || state->owner != own_lane) return nullptr;
   const std::uint32_t generation = places_generation.load(std::memory_order_relaxed);
-  known_region* const found = state->regions.find(outlined, [=](const known_region& each) {
-    return each.outlined == outlined && each.generation == generation && each.outer_region == no_subject;
+  known_region* const match = state->regions.find(outlined, [=](const known_region& candidate) {
+    return candidate.outlined == outlined && candidate.generation == generation && candidate.outer_region == no_subject;
   });
-  if (found == nullptr) return nullptr;
-  known_region& region = *found;
-  region_length& known = region.length;
+  if (match == nullptr) return nullptr;
+  known_region& region = *match;
+  region_length& length = region.length;
   // Most are only counted, and all else was asked when that was decided.
-  if (t_short_regions.is_outside == generation && known.counted_next != 0 && !region.of->has(return_address)) {
+  if (t_short_regions.is_outside == generation && length.counted_next != 0 && !region.of->has(return_address)) {
     open_counted(*state, region);
     return &region;
   }
-  if (known.timed_one_in < 2 || state->innermost != nullptr || state->is_outermost_open.load(std::memory_order_relaxed) ||
+  if (length.timed_one_in < 2 || state->innermost != nullptr || state->is_outermost_open.load(std::memory_order_relaxed) ||
       state->short_one.subject_1.load(std::memory_order_relaxed) != 0 ||
       short_forker.load(std::memory_order_relaxed) != state || region.of->has(return_address) ||
       observe::the_recorder.is_parallel())
@@ -111,13 +111,13 @@ inline known_region* open_short_region(const void* outlined, const void* return_
   const region_rule rule = region.rule->load(std::memory_order_relaxed);
   if (!has_sample(rule)) return nullptr;
   // The first one is timed, the others are not in step with anything that the program does.
-  if (rule.mode == region_mode::counted && known.timed_one_in > stamped_one_in && region.untimed_row != nullptr)
+  if (rule.mode == region_mode::counted && length.timed_one_in > stamped_one_in && region.untimed_row != nullptr)
     return open_counted_or_drawn(*state, region);
-  const std::uint64_t lot = base::mix_fast(known.asked++);
-  if ((lot & (known.timed_one_in - 1u)) == 0) return nullptr;
+  const std::uint64_t lot = base::mix_fast(length.asked++);
+  if ((lot & (length.timed_one_in - 1u)) == 0) return nullptr;
   if (state->unaccounted.instance != 0) [[unlikely]] {
     account_joined(*state);  // which may tell otherwise
-    if (known.timed_one_in < 2) return nullptr;
+    if (length.timed_one_in < 2) return nullptr;
   }
   open_stamped(*state, region);
   return &region;

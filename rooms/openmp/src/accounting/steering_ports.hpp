@@ -100,9 +100,9 @@ inline void begin_steered_part(const team& outermost, std::uint32_t number) noex
   port->part_begins(outermost, number);
 }
 inline void end_steered_part() noexcept {
-  steered_part& mine = t_steered_part;
-  if (mine.is_in_team) [[unlikely]]
-    mine = {false, mine.is_first, false, false, mine.is_first && mine.is_measuring};
+  steered_part& part = t_steered_part;
+  if (part.is_in_team) [[unlikely]]
+    part = {false, part.is_first, false, false, part.is_first && part.is_measuring};
 }
 
 // The loops of the team that the calling thread is in; nullptr: they are as written.

@@ -22,19 +22,19 @@ bool gives_identities(const void* address) noexcept {
   return false;
 }
 
-bool has_identities(const runtime* of) noexcept {
-  if (of == nullptr) return false;
+bool has_identities(const runtime* library) noexcept {
+  if (library == nullptr) return false;
   for (const std::atomic<std::uintptr_t>& asker : askers) {
     const std::uintptr_t at = asker.load(std::memory_order_acquire);
     if (at == 0) return false;
-    if (at >= of->begin && at < of->end) return true;
+    if (at >= library->begin && at < library->end) return true;
   }
   return false;
 }
 
-void tasks_are_unnamed(const runtime* of) noexcept {
+void tasks_are_unnamed(const runtime* library) noexcept {
   std::atomic<bool>& flag =
-      of != nullptr && of->family == runtime_family::gomp ? are_gomp_tasks_unnamed : are_llvm_tasks_unnamed;
+      library != nullptr && library->family == runtime_family::gomp ? are_gomp_tasks_unnamed : are_llvm_tasks_unnamed;
   if (!flag.load(std::memory_order_relaxed)) flag.store(true, std::memory_order_relaxed);
 }
 

@@ -6,10 +6,10 @@
 namespace trimtab::openmp {
 
 // True when `of` tells us its tasks' identities.
-bool has_identities(const runtime* of) noexcept;
+bool has_identities(const runtime* library) noexcept;
 
 // A trace has a task of it that will have no identity (nullptr: not known whose).
-void tasks_are_unnamed(const runtime* of) noexcept;
+void tasks_are_unnamed(const runtime* library) noexcept;
 
 bool has_unnamed_tasks(runtime_family family) noexcept;
 

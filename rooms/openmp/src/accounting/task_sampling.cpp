@@ -23,8 +23,8 @@ std::uint32_t task_sampling::draw_gap(const task_kind& kind) noexcept {
   if (kind.timed < warm_up || kind.recent == 0) return 1;
   const double mean = static_cast<double>(kind.recent_ticks) / kind.recent;
   if (mean >= ticks_of(long_ns)) return 1;
-  const auto most = static_cast<double>(most_gap);
-  const auto gap = static_cast<std::uint32_t>(std::clamp(ticks_of(worth_ns) / std::max(mean, 1.0), 2.0, most));
+  const auto longest = static_cast<double>(most_gap);
+  const auto gap = static_cast<std::uint32_t>(std::clamp(ticks_of(worth_ns) / std::max(mean, 1.0), 2.0, longest));
   // xorshift (Marsaglia 2003).
   if (random == 0) random = 0x9e3779b97f4a7c15u;
   random ^= random << 13;
@@ -39,20 +39,20 @@ task_weight task_sampling::draw_weight(task_kind& kind) noexcept {
   return {before + kind.gap};
 }
 
-void task_sampling::learn(task_kind& kind, ticks own, ticks waits, task_weight weight) noexcept {
+void task_sampling::learn(task_kind& kind, ticks own_time, ticks waits, task_weight weight) noexcept {
   const auto longest = static_cast<ticks>(ticks_of(longest_quick_ns));
   kind.timed += kind.timed < warm_up ? 1 : 0;
-  kind.recent_ticks += std::min(own + waits, longest);
+  kind.recent_ticks += std::min(own_time + waits, longest);
   if (++kind.recent == most_recent) {
     kind.recent /= 2;
     kind.recent_ticks /= 2;
   }
-  if (own > longest) long_worked += static_cast<double>(own);
+  if (own_time > longest) long_worked += static_cast<double>(own_time);
   if (waits > longest) long_waited += static_cast<double>(waits);
   if (!now.is_inside) return;
   const double times = 0.5 * weight.halves;
   waited += times * static_cast<double>(std::min(waits, longest));
-  worked += times * static_cast<double>(std::min(own, longest));
+  worked += times * static_cast<double>(std::min(own_time, longest));
   if (waited + worked > most_weight * ticks_of(quick_ns)) {
     waited /= 2;
     worked /= 2;
@@ -67,9 +67,9 @@ void task_sampling::begin_stretch(ticks at, ticks idle) noexcept {
 }
 
 ticks task_sampling::waiting_until(ticks at, ticks idle) noexcept {
-  const ticks known = idle > idle_at_look ? idle - idle_at_look : 0;
+  const ticks idle_time = idle > idle_at_look ? idle - idle_at_look : 0;
   const ticks all = at > looked_at ? at - looked_at : 0;
-  const auto took = static_cast<double>(all > known ? all - known : 0);
+  const auto took = static_cast<double>(all > idle_time ? all - idle_time : 0);
   const double quick = ticks_of(quick_ns) * std::max(since_look, 1u);
   const bool can_wait = has_waits;
   begin_stretch(at, idle);

@@ -81,7 +81,7 @@ struct task_sampling {
     return draw_weight(kind);
   }
   // A timed task of that kind has ended.
-  void learn(task_kind& kind, ticks own, ticks waits, task_weight weight) noexcept;
+  void learn(task_kind& kind, ticks own_time, ticks waits, task_weight weight) noexcept;
   // Begins a stretch.
   void begin_stretch(ticks at, ticks idle) noexcept;
   // How much of the time since the last look was waiting; looks.

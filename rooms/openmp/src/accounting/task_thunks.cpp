@@ -76,9 +76,9 @@ std::size_t place_of(std::atomic<void*>* table, void* function) noexcept {
   const auto start = static_cast<std::size_t>(base::mix_fast(reinterpret_cast<std::uint64_t>(function)));
   for (std::size_t i = 0; i < thunks; ++i) {
     const std::size_t at = (start + i) % thunks;
-    void* there = table[at].load(std::memory_order_acquire);
-    if (there == nullptr && table[at].compare_exchange_strong(there, function, std::memory_order_acq_rel)) return at;
-    if (there == function) return at;
+    void* thunk = table[at].load(std::memory_order_acquire);
+    if (thunk == nullptr && table[at].compare_exchange_strong(thunk, function, std::memory_order_acq_rel)) return at;
+    if (thunk == function) return at;
   }
   return thunks;
 }

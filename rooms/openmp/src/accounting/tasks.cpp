@@ -43,9 +43,9 @@ task_kind* kind_at(const lane_context& context, std::uint32_t slot, const char* 
   return kind != nullptr ? kind : meet_kind(context, slot, source);
 }
 
-[[gnu::noinline, gnu::cold]] void make_sampled_row(lane& on, task_kind& kind) noexcept {
+[[gnu::noinline, gnu::cold]] void make_sampled_row(lane& target, task_kind& kind) noexcept {
   constexpr auto flags = static_cast<std::uint16_t>(task_flags::counted | task_flags::sampled);
-  kind.sampled_row = on.own_row(kind.subject, metric::task, no_subject, flags);
+  kind.sampled_row = target.own_row(kind.subject, metric::task, no_subject, flags);
 }
 
 inline profile_row* sampled_row(const lane_context& context, task_kind& kind) noexcept {
@@ -56,7 +56,7 @@ inline profile_row* sampled_row(const lane_context& context, task_kind& kind) no
 
 }  // namespace
 
-void task_created_slowly(const lane_context& context, std::uint32_t slot, const void* function, const runtime* of,
+void task_created_slowly(const lane_context& context, std::uint32_t slot, const void* function, const runtime* library,
                          const char* source) noexcept {
   std::uint32_t subject = no_subject;
   if (slot != no_slot) {
@@ -69,11 +69,11 @@ void task_created_slowly(const lane_context& context, std::uint32_t slot, const 
     if (profile_row* const row = context.on->own_row(subject, metric::task)) row->x[task_fields::created] += 1;
   }
   if (!the_recorder.traces()) return;
-  if (has_identities(of)) {
+  if (has_identities(library)) {
     context.state->created_subject = subject;  // the runtime is about to tell its identity
     return;
   }
-  tasks_are_unnamed(of);
+  tasks_are_unnamed(library);
   context.on->record(event_kind::task_created, subject, 0, 0, 0, base::now());
   context.on->count_hook(1);
 }
@@ -97,31 +97,31 @@ namespace {
 
 // In a join's barrier the lane enters the part again that it has just ended, for as long as the task runs.
 void enter_ended_part(lane_state& state) noexcept {
-  task_outside& outside = state.late_tasks[state.late];
+  task_outside& late = state.late_tasks[state.late];
   state.late += 1;
-  outside.late = state.ended;
-  outside.outer_team = state.innermost;
-  outside.outer_region = state.region;
-  outside.outer_idle = state.idle;
-  outside.outer_loop = state.loop;
+  late.late = state.ended;
+  late.outer_team = state.innermost;
+  late.outer_region = state.region;
+  late.outer_idle = state.idle;
+  late.outer_loop = state.loop;
   state.ended = {};
-  state.innermost = outside.late.of;
+  state.innermost = late.late.of;
   t_short_regions = {};
-  state.region = outside.late.of->subject;
+  state.region = late.late.of->subject;
   state.idle = 0;
   state.loop.row = nullptr;
 }
 
 void leave_ended_part(lane_state& state, ticks inclusive) noexcept {
   state.late -= 1;
-  const task_outside& outside = state.late_tasks[state.late];
-  outside.late.slot->late_work += inclusive > state.idle ? inclusive - state.idle : 0;
-  state.ended = outside.late;
-  state.innermost = outside.outer_team;
+  const task_outside& late = state.late_tasks[state.late];
+  late.late.slot->late_work += inclusive > state.idle ? inclusive - state.idle : 0;
+  state.ended = late.late;
+  state.innermost = late.outer_team;
   t_short_regions = {};
-  state.region = outside.outer_region;
-  state.idle = outside.outer_idle;
-  state.loop = outside.outer_loop;
+  state.region = late.outer_region;
+  state.idle = late.outer_idle;
+  state.loop = late.outer_loop;
 }
 
 ticks longest_quick() noexcept { return static_cast<ticks>(the_recorder.ticks_of_ns(task_sampling::longest_quick_ns)); }
@@ -129,10 +129,11 @@ ticks longest_quick() noexcept { return static_cast<ticks>(the_recorder.ticks_of
 // What was in the stretch since the last look and is longer than the sample's tasks stand for.
 ticks gap_until(const lane_state& state, ticks now) noexcept {
   const task_sampling& sampling = state.sampling;
-  const ticks known = now - sampling.looked_at < state.idle - sampling.idle_at_look ? 0 : state.idle - sampling.idle_at_look;
-  const ticks took = now - sampling.looked_at - known;
-  const double each = the_recorder.ticks_of_ns(task_sampling::quick_ns);
-  const auto quick = static_cast<ticks>(each * (sampling.since_look > 1 ? sampling.since_look : 1));
+  const ticks waited =
+      now - sampling.looked_at < state.idle - sampling.idle_at_look ? 0 : state.idle - sampling.idle_at_look;
+  const ticks took = now - sampling.looked_at - waited;
+  const double quick_task = the_recorder.ticks_of_ns(task_sampling::quick_ns);
+  const auto quick = static_cast<ticks>(quick_task * (sampling.since_look > 1 ? sampling.since_look : 1));
   return took > quick + longest_quick() ? took - quick : 0;
 }
 
@@ -148,9 +149,9 @@ void look(lane_state& state, ticks now, profile_row* kind) noexcept {
   if (sampling.wait_row != nullptr) sampling.wait_row->sum += waiting;
 }
 
-[[gnu::noinline]] void look_in_stretch(lane& on, lane_state& state, task_kind& kind) noexcept {
-  look(state, base::now(), sampled_row({&on, &state}, kind));
-  on.count_hook(1);
+[[gnu::noinline]] void look_in_stretch(lane& target, lane_state& state, task_kind& kind) noexcept {
+  look(state, base::now(), sampled_row({&target, &state}, kind));
+  target.count_hook(1);
 }
 
 // Its time counts as work: of the wait that runs it, or, in a join's barrier, of the part just ended. Tasks

@@ -29,19 +29,19 @@ const void* function_of_slot(std::uint32_t slot) noexcept;
 // What the lane knows of that slot's function; nullptr: nothing yet, or no longer.
 inline task_kind* known_kind(lane_state& state, std::uint32_t slot) noexcept {
   task_kind& kind = state.task_kinds[slot];
-  const bool is_known = kind.exact_row != nullptr && kind.generation == places_generation.load(std::memory_order_relaxed);
-  return is_known ? &kind : nullptr;
+  const bool is_current = kind.exact_row != nullptr && kind.generation == places_generation.load(std::memory_order_relaxed);
+  return is_current ? &kind : nullptr;
 }
 
 [[gnu::cold]] void task_created_slowly(const lane_context& context, std::uint32_t slot, const void* function,
-                                       const runtime* of, const char* source) noexcept;
+                                       const runtime* library, const char* source) noexcept;
 // `of` is the runtime that the task is given to, `source` as in subject_at. slot: of its function.
-inline void task_created(const lane_context& context, std::uint32_t slot, const void* function, const runtime* of,
+inline void task_created(const lane_context& context, std::uint32_t slot, const void* function, const runtime* library,
                          const char* source = nullptr) noexcept {
   region_of_construct(*context.state);  // the region has a construct
   task_kind* const kind = slot == no_slot || observe::the_recorder.traces() ? nullptr : known_kind(*context.state, slot);
   if (kind == nullptr) [[unlikely]]
-    return task_created_slowly(context, slot, function, of, source);
+    return task_created_slowly(context, slot, function, library, source);
   kind->exact_row->x[observe::task_fields::created] += 1;
 }
 // The task created last was no task, but the pattern of a taskloop's pieces.

@@ -19,15 +19,15 @@ constexpr double put_off_below_ns = 20'000;
 ticks put_off_below = 0;
 
 // The row of the region's part on that lane.
-profile_row* member_row(lane& forker, known_region& region, std::uint32_t about, std::uint16_t flags) noexcept {
-  const std::uint32_t i = about % known_region::max_members;
-  if (region.members[i] != about + 1) [[unlikely]] {
-    region.members[i] = about + 1;
+profile_row* member_row(lane& forker, known_region& region, std::uint32_t member_lane, std::uint16_t flags) noexcept {
+  const std::uint32_t i = member_lane % known_region::max_members;
+  if (region.members[i] != member_lane + 1) [[unlikely]] {
+    region.members[i] = member_lane + 1;
     region.member_rows[i] = region.member_sample_rows[i] = nullptr;
   }
   profile_row*& row = flags == 0 ? region.member_rows[i] : region.member_sample_rows[i];
   if (row == nullptr) [[unlikely]]
-    row = forker.row(region.subject, metric::team, about, region.outer_region, flags);
+    row = forker.row(region.subject, metric::team, member_lane, region.outer_region, flags);
   return row;
 }
 
@@ -68,29 +68,30 @@ inline void report_team(lane_state& forker, const joined_team& joined, const tea
 // Writes the rows of all members. Returns the forker's work.
 ticks account(lane_state& state, const joined_team& joined) noexcept {
   lane& forker = *state.owner;
-  known_region* region = state.regions.find(joined.outlined, [&](const known_region& each) {
-    return each.outlined == joined.outlined && each.subject == joined.subject && each.outer_region == joined.outer_region;
+  known_region* region = state.regions.find(joined.outlined, [&](const known_region& candidate) {
+    return candidate.outlined == joined.outlined && candidate.subject == joined.subject &&
+           candidate.outer_region == joined.outer_region;
   });
-  known_region again;
+  known_region revived;
   // Another region has taken its place in the table, or its code was unloaded.
   if (region == nullptr) {
-    again = {};
-    again.rule = &rule_at(joined.outlined);
-    again.subject = joined.subject;
-    again.outer_region = joined.outer_region;
-    region = &again;
+    revived = {};
+    revived.rule = &rule_at(joined.outlined);
+    revived.subject = joined.subject;
+    revived.outer_region = joined.outer_region;
+    region = &revived;
   }
   ticks most_work = 0, all_work = 0, forkers_work = 0;
   ticks first_end = ~ticks{0}, last_end = 0;
   std::uint32_t threads = 0;
   bool has_constructs = false;
   for (std::uint32_t i = 0; i < joined.slot_count; ++i) {
-    const member_slot* const found = part_of(state, joined, i);
-    if (found == nullptr) break;
-    const member_slot& slot = *found;
-    const ticks inside = slot.end - slot.begin;
-    const ticks idle = slot.idle < inside ? slot.idle : inside;
-    const ticks work = inside - idle + slot.late_work;
+    const member_slot* const part = part_of(state, joined, i);
+    if (part == nullptr) break;
+    const member_slot& slot = *part;
+    const ticks part_time = slot.end - slot.begin;
+    const ticks idle = slot.idle < part_time ? slot.idle : part_time;
+    const ticks work = part_time - idle + slot.late_work;
     const ticks after = joined.end > slot.end ? joined.end - slot.end : 0;
     threads += 1;
     if (slot.end < first_end) first_end = slot.end;
@@ -125,8 +126,8 @@ ticks account(lane_state& state, const joined_team& joined) noexcept {
   return forkers_work;
 }
 
-void begin_forked_loop(const team& of) noexcept {
-  if (const loop_port* const port = loop_port_now()) port->begin_forked_loop(of);
+void begin_forked_loop(const team& own_team) noexcept {
+  if (const loop_port* const port = loop_port_now()) port->begin_forked_loop(own_team);
 }
 
 }  // namespace
@@ -153,9 +154,9 @@ void begin_region(const lane_context& context, team& opened, const caller& from,
   opened.instance = instance;
   opened.subject = region.subject;
   opened.level = static_cast<std::uint16_t>(level);
-  const std::uint32_t one_in = region.rule->load(std::memory_order_relaxed).loops_watched_one_in;
-  opened.mode = is_drawn(instance, one_in) ? region_mode::shared_out : region_mode::timed;
-  opened.further_ones = static_cast<std::uint8_t>(one_in > 1 ? one_in - 1 : 0);
+  const std::uint32_t period = region.rule->load(std::memory_order_relaxed).loops_watched_one_in;
+  opened.mode = is_drawn(instance, period) ? region_mode::shared_out : region_mode::timed;
+  opened.further_ones = static_cast<std::uint8_t>(period > 1 ? period - 1 : 0);
   opened.is_gcc = false;
   opened.has_loop = false;
   opened.is_sample = false;
@@ -186,24 +187,24 @@ void end_region(team& joined, const member_slot* slots) noexcept {
   forker.count_hook(2);
   account_joined(state);
   // Filled in place: copying what was just stored piece by piece would wait for the stores.
-  joined_team& done = state.unaccounted;
-  done.instance = joined.instance;
-  done.outlined = joined.outlined;
-  done.subject = joined.subject;
-  done.slots = slots;
-  done.slot_count = joined.slot_count;
-  done.outer_region = joined.outer_region;
-  done.rows = joined.is_sample ? sample : 0;
-  done.forked_at = joined.forked_at;
-  done.end = end;
-  done.end_event = forker.last_event();
+  joined_team& ended = state.unaccounted;
+  ended.instance = joined.instance;
+  ended.outlined = joined.outlined;
+  ended.subject = joined.subject;
+  ended.slots = slots;
+  ended.slot_count = joined.slot_count;
+  ended.outer_region = joined.outer_region;
+  ended.rows = joined.is_sample ? sample : 0;
+  ended.forked_at = joined.forked_at;
+  ended.end = end;
+  ended.end_event = forker.last_event();
   if (slots == nullptr && wall < put_off_below) return;
-  const ticks forkers_work = account(state, done);
-  done.instance = 0;
+  const ticks forkers_work = account(state, ended);
+  ended.instance = 0;
   if (joined.level != 1) state.idle += wall > forkers_work ? wall - forkers_work : 0;
 }
 
-bool fork_team(team& opened, const caller& from, const void* outlined, std::uint32_t most, const char* source) noexcept {
+bool fork_team(team& opened, const caller& from, const void* outlined, std::uint32_t limit, const char* source) noexcept {
   lane_context context;
   if (!lookup(context)) return false;
   lane_state& state = *context.state;
@@ -214,7 +215,7 @@ bool fork_team(team& opened, const caller& from, const void* outlined, std::uint
   begin_region(context, opened, from, outlined, *region, outer_level + 1);
   const std::uint32_t room = lane_state::max_slots - state.slots_used;
   opened.slots = state.slots + state.slots_used;
-  opened.slot_count = most < room ? most : room;
+  opened.slot_count = limit < room ? limit : room;
   std::atomic_ref(state.slots_used).store(state.slots_used + opened.slot_count, std::memory_order_relaxed);
   return true;
 }
@@ -226,74 +227,74 @@ void join_team(team& joined) noexcept {
   end_region(joined, joined.slots);
 }
 
-void enter(member& mine, const lane_context& context, team& of, runtime* with, std::uint32_t region,
+void enter(member& self, const lane_context& context, team& own_team, runtime* library, std::uint32_t region,
            std::uint32_t number) noexcept {
   lane_state& state = *context.state;
-  mine.on = context.on;
-  mine.state = &state;
-  mine.outer_team = state.innermost;
-  mine.outer_region = state.region;
-  mine.outer_number = state.number;
-  mine.outer_idle = state.idle;
-  mine.outer_loop.row = state.loop.row;
+  self.on = context.on;
+  self.state = &state;
+  self.outer_team = state.innermost;
+  self.outer_region = state.region;
+  self.outer_number = state.number;
+  self.outer_idle = state.idle;
+  self.outer_loop.row = state.loop.row;
   if (state.loop.row != nullptr) [[unlikely]]
-    mine.outer_loop = state.loop;
-  mine.outer_task = state.sampling.now;
+    self.outer_loop = state.loop;
+  self.outer_task = state.sampling.now;
   state.sampling.now = {};
-  state.innermost = &of;
+  state.innermost = &own_team;
   t_short_regions = {};
-  thread_uses(with);
+  thread_uses(library);
   state.region = region;
   state.number = number;
   state.idle = 0;
   state.loop.row = nullptr;
 }
 
-void leave(member& mine) noexcept {
-  lane_state& state = *mine.state;
-  mine.on->count_hook(2);
-  state.innermost = mine.outer_team;
-  state.region = mine.outer_region;
-  state.number = mine.outer_number;
-  state.idle = mine.outer_idle;
+void leave(member& self) noexcept {
+  lane_state& state = *self.state;
+  self.on->count_hook(2);
+  state.innermost = self.outer_team;
+  state.region = self.outer_region;
+  state.number = self.outer_number;
+  state.idle = self.outer_idle;
   state.loop.row = nullptr;
-  if (mine.outer_loop.row != nullptr) [[unlikely]]
-    state.loop = mine.outer_loop;
+  if (self.outer_loop.row != nullptr) [[unlikely]]
+    state.loop = self.outer_loop;
   state.task_credit = 0;
-  state.sampling.now = mine.outer_task;
+  state.sampling.now = self.outer_task;
   // The time of a nested region is no part of the stretch around it.
-  if (mine.outer_task.is_inside) [[unlikely]]
+  if (self.outer_task.is_inside) [[unlikely]]
     state.sampling.begin_stretch(base::now(), state.idle);
 }
 
-void begin_member(member& mine, team& of, std::uint32_t number) noexcept {
+void begin_member(member& self, team& own_team, std::uint32_t number) noexcept {
   lane_context context;
-  mine.on = nullptr;
-  if (of.level == 1) {
-    begin_steered_part(of, number);
-    if (of.has_loop && t_steered_part.is_in_team) begin_forked_loop(of);
+  self.on = nullptr;
+  if (own_team.level == 1) {
+    begin_steered_part(own_team, number);
+    if (own_team.has_loop && t_steered_part.is_in_team) begin_forked_loop(own_team);
   }
   if (!lookup(context)) return;
   context.state->ended = {};
-  if (number >= of.slot_count) return;
-  mine.slot = &of.slots[number];
-  enter(mine, context, of, of.of, of.subject, number);
-  mine.begin = base::now();
-  context.on->record(event_kind::work_begin, of.subject, 0, of.instance, number, mine.begin);
-  if (of.has_loop) begin_loop(context, of.loop);
+  if (number >= own_team.slot_count) return;
+  self.slot = &own_team.slots[number];
+  enter(self, context, own_team, own_team.of, own_team.subject, number);
+  self.begin = base::now();
+  context.on->record(event_kind::work_begin, own_team.subject, 0, own_team.instance, number, self.begin);
+  if (own_team.has_loop) begin_loop(context, own_team.loop);
 }
 
-void end_member(member& mine, team& of) noexcept {
-  if (of.level == 1) end_steered_part();
+void end_member(member& self, team& own_team) noexcept {
+  if (own_team.level == 1) end_steered_part();
   // A child that was forked inside the region has lanes of its own, and must not write into its parent's.
-  if (mine.on == nullptr || observe::t_lane != mine.on) return;
-  lane_state& state = *mine.state;
-  end_loop({mine.on, &state});
+  if (self.on == nullptr || observe::t_lane != self.on) return;
+  lane_state& state = *self.state;
+  end_loop({self.on, &state});
   const ticks end = base::now();
-  *mine.slot = {of.instance, mine.begin, end, state.idle, 0, mine.on->id(), true};
-  mine.on->record(event_kind::work_end, of.subject, 0, of.instance, state.idle, end);
-  leave(mine);
-  state.ended = {mine.slot, &of, of.instance, end, of.forker_state};
+  *self.slot = {own_team.instance, self.begin, end, state.idle, 0, self.on->id(), true};
+  self.on->record(event_kind::work_end, own_team.subject, 0, own_team.instance, state.idle, end);
+  leave(self);
+  state.ended = {self.slot, &own_team, own_team.instance, end, own_team.forker_state};
 }
 
 void account_joined(lane_state& state) noexcept {

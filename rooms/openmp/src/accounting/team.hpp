@@ -144,17 +144,17 @@ void begin_region(const lane_context& context, team& opened, const caller& from,
 void end_region(team& joined, const member_slot* slots) noexcept;
 
 // most: an upper bound of the team's size. False: not recorded, call the runtime as if we were not there.
-bool fork_team(team& opened, const caller& from, const void* outlined, std::uint32_t most, const char* source) noexcept;
+bool fork_team(team& opened, const caller& from, const void* outlined, std::uint32_t limit, const char* source) noexcept;
 void join_team(team& joined) noexcept;
 // Once, when the clock is known.
 void prepare_accounting() noexcept;
 // Accounts the team whose accounting was put off, if there is one. By the lane's own thread.
 void account_joined(lane_state& state) noexcept;
-void begin_member(member& mine, team& of, std::uint32_t number) noexcept;
+void begin_member(member& self, team& own_team, std::uint32_t number) noexcept;
 // What both kinds of members do: the lane goes into the region, and comes back.
-void enter(member& mine, const lane_context& context, team& of, runtime* with, std::uint32_t region,
+void enter(member& self, const lane_context& context, team& own_team, runtime* library, std::uint32_t region,
            std::uint32_t number) noexcept;
-void leave(member& mine) noexcept;
-void end_member(member& mine, team& of) noexcept;
+void leave(member& self) noexcept;
+void end_member(member& self, team& own_team) noexcept;
 
 }  // namespace trimtab::openmp

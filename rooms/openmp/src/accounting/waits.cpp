@@ -16,18 +16,18 @@ constexpr double contended_ns = 1000;
 
 }  // namespace
 
-wait::wait(subject_kind kind, observe::wait_kind why, const void* place, const char* source) noexcept
-    : m_is_on(lookup(m_context) && !is_left_to_sample(*m_context.state, why)),
+wait::wait(subject_kind kind, observe::wait_kind reason, const void* place, const char* source) noexcept
+    : m_is_on(lookup(m_context) && !is_left_to_sample(*m_context.state, reason)),
       m_kind(kind),
-      m_why(why),
+      m_why(reason),
       m_place(place),
       m_source(source) {
   if (!m_is_on) return;
   task_sampling& sampling = m_context.state->sampling;
-  if (why == observe::wait_kind::taskwait && sampling.now.is_inside) {
+  if (reason == observe::wait_kind::taskwait && sampling.now.is_inside) {
     m_is_in_stretch = sampling.has_waits = true;
     sampling.open_waits += 1;
-    sampling.wait_row = count_wait(m_context, kind, why, place, source);
+    sampling.wait_row = count_wait(m_context, kind, reason, place, source);
     m_is_on = !sampling.now.is_untimed;
     if (!m_is_on) return;
   }
@@ -58,36 +58,36 @@ wait::~wait() {
   m_context.on->count_hook(2);
 }
 
-profile_row* count_wait(const lane_context& context, subject_kind kind, observe::wait_kind why, const void* place,
+profile_row* count_wait(const lane_context& context, subject_kind kind, observe::wait_kind reason, const void* place,
                         const char* source) noexcept {
   const std::uint32_t region = region_of_construct(*context.state);
-  const auto flags = static_cast<std::uint16_t>(why);
+  const auto flags = static_cast<std::uint16_t>(reason);
   profile_row* const row = row_of(context, {kind, place, true, region, metric::wait, region, flags}, source);
   if (row != nullptr) lane::count(row);
   return row;
 }
 
-bool is_sampled(observe::schedule how) noexcept {
-  return how == observe::schedule::static_ || how == observe::schedule::static_chunked;
+bool is_sampled(observe::schedule schedule_kind) noexcept {
+  return schedule_kind == observe::schedule::static_ || schedule_kind == observe::schedule::static_chunked;
 }
 
-bool is_sampled(observe::wait_kind why) noexcept { return why == observe::wait_kind::reduction; }
+bool is_sampled(observe::wait_kind reason) noexcept { return reason == observe::wait_kind::reduction; }
 
-bool is_left_to_sample(const lane_state& state, observe::wait_kind why) noexcept {
-  return is_sampled(why) && state.innermost == nullptr && is_in_untimed(state);
+bool is_left_to_sample(const lane_state& state, observe::wait_kind reason) noexcept {
+  return is_sampled(reason) && state.innermost == nullptr && is_in_untimed(state);
 }
 
-bool is_left_to_sample(const lane_state& state, observe::schedule how) noexcept {
-  return state.innermost == nullptr && is_sampled(how) && is_in_untimed(state);
+bool is_left_to_sample(const lane_state& state, observe::schedule schedule_kind) noexcept {
+  return state.innermost == nullptr && is_sampled(schedule_kind) && is_in_untimed(state);
 }
 
-void lock_entered(const lane_context& context, ticks asked) noexcept {
+void lock_entered(const lane_context& context, ticks begin) noexcept {
   lane_state& state = *context.state;
   const ticks now = base::now();
-  if (state.innermost != nullptr) state.idle += now - asked;
+  if (state.innermost != nullptr) state.idle += now - begin;
   if (state.locks < lane_state::max_locks) {
     state.lock_taken[state.locks] = now;
-    state.lock_waited[state.locks] = now - asked;
+    state.lock_waited[state.locks] = now - begin;
   }
   state.locks += 1;
   context.on->count_hook(2);
@@ -98,9 +98,9 @@ void lock_left(const lane_context& context, const void* place, subject_kind kind
   if (state.locks == 0) return;
   state.locks -= 1;
   if (state.locks >= lane_state::max_locks) return;
-  const ticks taken = state.lock_taken[state.locks];
+  const ticks lock_ticks = state.lock_taken[state.locks];
   const ticks waited = state.lock_waited[state.locks];
-  const ticks held = base::now() - taken;
+  const ticks held = base::now() - lock_ticks;
   const std::uint32_t region = region_of_construct(state);
   const std::uint32_t subject = subject_at(state, {kind, place, region});
   if (profile_row* const row = context.on->own_row(subject, metric::lock, region)) {
@@ -108,7 +108,7 @@ void lock_left(const lane_context& context, const void* place, subject_kind kind
     row->x[lock_fields::held] += held;
     if (static_cast<double>(waited) > the_recorder.ticks_of_ns(contended_ns)) row->x[lock_fields::contended] += 1;
   }
-  context.on->record(event_kind::lock, subject, 0, held, waited, taken);
+  context.on->record(event_kind::lock, subject, 0, held, waited, lock_ticks);
   context.on->count_hook(1);
 }
 

@@ -9,7 +9,7 @@ namespace trimtab::openmp {
 // A wait of the calling lane, as RAII around the real call.
 class wait {
  public:
-  wait(observe::subject_kind kind, observe::wait_kind why, const void* place, const char* source = nullptr) noexcept;
+  wait(observe::subject_kind kind, observe::wait_kind reason, const void* place, const char* source = nullptr) noexcept;
   ~wait();
   wait(const wait&) = delete;
   wait& operator=(const wait&) = delete;
@@ -26,22 +26,22 @@ class wait {
   ticks m_credit = 0;
 };
 // One that is not timed. Returns the row that it went to; nullptr: none.
-observe::profile_row* count_wait(const lane_context& context, observe::subject_kind kind, observe::wait_kind why,
+observe::profile_row* count_wait(const lane_context& context, observe::subject_kind kind, observe::wait_kind reason,
                                  const void* place, const char* source) noexcept;
 
 // Static loops and reductions are no constructs that a short region must be timed for.
-bool is_sampled(observe::schedule how) noexcept;
-bool is_sampled(observe::wait_kind why) noexcept;
+bool is_sampled(observe::schedule schedule_kind) noexcept;
+bool is_sampled(observe::wait_kind reason) noexcept;
 // Such a one is met where members are not timed.
-bool is_left_to_sample(const lane_state& state, observe::schedule how) noexcept;
-bool is_left_to_sample(const lane_state& state, observe::wait_kind why) noexcept;
+bool is_left_to_sample(const lane_state& state, observe::schedule schedule_kind) noexcept;
+bool is_left_to_sample(const lane_state& state, observe::wait_kind reason) noexcept;
 
 // Around the real call of a barrier: a wait of the calling lane, and the end of what its team measures.
 class team_barrier {
  public:
-  team_barrier(const caller& from, observe::subject_kind kind, observe::wait_kind why, const void* place,
+  team_barrier(const caller& from, observe::subject_kind kind, observe::wait_kind reason, const void* place,
                const char* source = nullptr) noexcept
-      : m_wait(kind, why, place, source), m_from(from) {}
+      : m_wait(kind, reason, place, source), m_from(from) {}
   ~team_barrier() { team_barrier_passed(m_from); }
   team_barrier(const team_barrier&) = delete;
   team_barrier& operator=(const team_barrier&) = delete;
@@ -51,7 +51,7 @@ class team_barrier {
   caller m_from;
 };
 
-void lock_entered(const lane_context& context, ticks asked) noexcept;
+void lock_entered(const lane_context& context, ticks begin) noexcept;
 void lock_left(const lane_context& context, const void* place, observe::subject_kind kind) noexcept;
 void single_passed(const lane_context& context, const void* place, bool is_executed) noexcept;
 

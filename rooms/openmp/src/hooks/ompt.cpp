@@ -77,24 +77,24 @@ constinit ompt_tool our_tool{initialize, finalize, {}};
 void ompt_yield_to_libraries() noexcept { is_yielding.store(true, std::memory_order_release); }
 
 void ompt_detach() noexcept {
-  constexpr const char* what = "task identities and dependences";
+  constexpr const char* feature = "task identities and dependences";
   if (has_unnamed_tasks(runtime_family::gomp))
-    the_recorder.unavailable(what, "libgomp has no OMPT: tasks are counted and timed, but not told apart",
+    the_recorder.unavailable(feature, "libgomp has no OMPT: tasks are counted and timed, but not told apart",
                              "run the program on LLVM's runtime: LD_PRELOAD=libomp.so.5");
   if (!has_unnamed_tasks(runtime_family::llvm)) return;
   switch (last_answer.load(std::memory_order_relaxed)) {
     case answer::other_tool:
-      return the_recorder.unavailable(what, "another OMPT tool is loaded, and a runtime takes one only",
+      return the_recorder.unavailable(feature, "another OMPT tool is loaded, and a runtime takes one only",
                                       "run without that tool");
     case answer::tool_libraries:
-      return the_recorder.unavailable(what, "OMP_TOOL_LIBRARIES names another tool, and a runtime takes one only",
+      return the_recorder.unavailable(feature, "OMP_TOOL_LIBRARIES names another tool, and a runtime takes one only",
                                       "unset OMP_TOOL_LIBRARIES");
     case answer::too_early:
-      return the_recorder.unavailable(what, "the runtime started before the recording, in a constructor of a library",
+      return the_recorder.unavailable(feature, "the runtime started before the recording, in a constructor of a library",
                                       "start the first parallel region after main has begun");
     case answer::not_asked:
     case answer::took_part:
-      return the_recorder.unavailable(what, "the runtime asked for no OMPT tool, or found another one first",
+      return the_recorder.unavailable(feature, "the runtime asked for no OMPT tool, or found another one first",
                                       "unset OMP_TOOL, and run without a tool of the program's own");
   }
 }
@@ -108,19 +108,19 @@ using namespace trimtab::openmp;
 TRIMTAB_HOOK ompt_tool* ompt_start_tool(unsigned version, const char* runtime_version) {
   using function = ompt_tool*(unsigned, const char*);
   ompt_tool* chosen = nullptr;
-  answer given = answer::not_asked;
+  answer result = answer::not_asked;
   auto* const next = reinterpret_cast<function*>(dlsym(RTLD_NEXT, "ompt_start_tool"));
   if (next != nullptr) chosen = next(version, runtime_version);
   if (chosen != nullptr) {
-    given = answer::other_tool;
+    result = answer::other_tool;
   } else if (is_yielding.load(std::memory_order_acquire)) {
-    given = answer::tool_libraries;
+    result = answer::tool_libraries;
   } else if (!is_recording.load(std::memory_order_acquire)) {
-    given = answer::too_early;
+    result = answer::too_early;
   } else if (the_recorder.traces() && gives_identities(__builtin_return_address(0))) {
-    given = answer::took_part;
+    result = answer::took_part;
     chosen = &our_tool;
   }
-  last_answer.store(given, std::memory_order_relaxed);
+  last_answer.store(result, std::memory_order_relaxed);
   return chosen;
 }

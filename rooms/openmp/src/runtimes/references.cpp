@@ -81,13 +81,13 @@ struct dynamic_tables {
     const std::uint32_t* const chains = buckets + bucket_count;
     if (bucket_count == 0) return nullptr;
     std::uint32_t sum = 5381;
-    for (const char* each = name; *each != '\0'; ++each) sum = sum * 33 + static_cast<unsigned char>(*each);
+    for (const char* letter = name; *letter != '\0'; ++letter) sum = sum * 33 + static_cast<unsigned char>(*letter);
     std::uint32_t index = buckets[sum % bucket_count];
     if (index < first) return nullptr;
     for (;; ++index) {
-      const std::uint32_t of = chains[index - first];
-      if ((of | 1) == (sum | 1) && is_definition(index, name)) return symbols + index;
-      if ((of & 1) != 0) return nullptr;
+      const std::uint32_t number = chains[index - first];
+      if ((number | 1) == (sum | 1) && is_definition(index, name)) return symbols + index;
+      if ((number & 1) != 0) return nullptr;
     }
   }
 
@@ -104,12 +104,12 @@ struct dynamic_tables {
     for (;;) {
       ElfW(Verneed) need;
       std::memcpy(&need, file, sizeof need);
-      const char* each = file + need.vn_aux;
+      const char* need_entry = file + need.vn_aux;
       for (unsigned i = 0; i < need.vn_cnt; ++i) {
         ElfW(Vernaux) version;
-        std::memcpy(&version, each, sizeof version);
+        std::memcpy(&version, need_entry, sizeof version);
         if (version.vna_other == wanted) return strings + version.vna_name;
-        each += version.vna_next;
+        need_entry += version.vna_next;
       }
       if (need.vn_next == 0) return nullptr;
       file += need.vn_next;
@@ -178,8 +178,8 @@ void* definition_in(std::uintptr_t address, const char* name) noexcept {
   return wanted.found;
 }
 
-bool is_defined(const char* name, std::uintptr_t but) noexcept {
-  definition_search wanted{but, name, true, nullptr};
+bool is_defined(const char* name, std::uintptr_t excluded) noexcept {
+  definition_search wanted{excluded, name, true, nullptr};
   dl_iterate_phdr(look_for_definition, &wanted);
   return wanted.found != nullptr;
 }

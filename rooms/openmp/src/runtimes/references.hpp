@@ -20,6 +20,6 @@ reference first_reference(std::uintptr_t address, const char* prefix) noexcept;
 void* definition_in(std::uintptr_t address, const char* name) noexcept;
 
 // Whether any loaded object defines it, but for the one in which `but` lies.
-bool is_defined(const char* name, std::uintptr_t but) noexcept;
+bool is_defined(const char* name, std::uintptr_t excluded) noexcept;
 
 }  // namespace trimtab::openmp

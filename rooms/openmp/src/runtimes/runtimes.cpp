@@ -30,7 +30,7 @@ struct known_object {
   bool is_runtime = false;
   runtime* of[entries] = {};  // nullptr: not reached by these entry points
 
-  caller as_caller(entry by) const noexcept { return {of[static_cast<unsigned>(by)], is_runtime}; }
+  caller as_caller(entry entry_by) const noexcept { return {of[static_cast<unsigned>(entry_by)], is_runtime}; }
 };
 struct published_object {
   known_object is;
@@ -89,10 +89,10 @@ int match_object(dl_phdr_info* object, std::size_t, void* data) {
   return 1;
 }
 
-bool find_object(const void* address, object_search& found) noexcept {
-  found = {};
-  found.address = reinterpret_cast<std::uintptr_t>(address);
-  return dl_iterate_phdr(match_object, &found) != 0;
+bool find_object(const void* address, object_search& match) noexcept {
+  match = {};
+  match.address = reinterpret_cast<std::uintptr_t>(address);
+  return dl_iterate_phdr(match_object, &match) != 0;
 }
 
 // Bounds of our own object, from the linker: finding them at run time would need a guard around the loader.
@@ -121,12 +121,12 @@ struct loaded_runtimes {
 };
 
 int collect_runtime(dl_phdr_info* object, std::size_t, void* data) {
-  auto& found = *static_cast<loaded_runtimes*>(data);
-  if (object->dlpi_name == nullptr || !is_runtime_name(object->dlpi_name) || found.count == most_runtimes_loaded) return 0;
+  auto& loaded = *static_cast<loaded_runtimes*>(data);
+  if (object->dlpi_name == nullptr || !is_runtime_name(object->dlpi_name) || loaded.count == most_runtimes_loaded) return 0;
   for (int i = 0; i < object->dlpi_phnum; ++i)
     if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
-      found.begins[found.count] = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;
-  if (found.begins[found.count] != 0) found.count += 1;
+      loaded.begins[loaded.count] = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;
+  if (loaded.begins[loaded.count] != 0) loaded.count += 1;
   return 0;
 }
 
@@ -134,11 +134,11 @@ void* definition_anywhere(const char* name) noexcept {
   loaded_runtimes all{};
   dl_iterate_phdr(collect_runtime, &all);
   for (unsigned i = 0; i < all.count; ++i)
-    if (void* const found = definition_in(all.begins[i], name)) return found;
+    if (void* const definition = definition_in(all.begins[i], name)) return definition;
   return nullptr;
 }
 
-void* unless_ours(void* found) noexcept { return found == nullptr || is_ours(found) ? nullptr : found; }
+void* unless_ours(void* address) noexcept { return address == nullptr || is_ours(address) ? nullptr : address; }
 
 // dlsym allocates from the program's heap to say that there is nothing: it is asked for what some object defines.
 bool is_anywhere(const char* name) noexcept { return is_defined(name, reinterpret_cast<std::uintptr_t>(&lock)); }
@@ -149,9 +149,9 @@ void* own_definition(const object_search& from, const char* name) noexcept {
   if (from.path[0] == '\0') return unless_ours(dlsym(RTLD_NEXT, name));
   void* const handle = dlopen(from.path, RTLD_NOLOAD | RTLD_LAZY);
   if (handle == nullptr) return nullptr;
-  void* const found = dlsym(handle, name);
+  void* const address = dlsym(handle, name);
   real_dlclose(handle);
-  return unless_ours(found);
+  return unless_ours(address);
 }
 
 // As the dynamic linker would have bound it without us: the global scope first (the program, what is preloaded, what
@@ -160,7 +160,7 @@ void* definition_for(const object_search& from, const reference& wanted) noexcep
   if (!is_anywhere(wanted.name)) return nullptr;
   if (wanted.version != nullptr)
     if (void* const global = unless_ours(dlvsym(RTLD_NEXT, wanted.name, wanted.version))) return global;
-  if (void* const own = own_definition(from, wanted.name)) return own;
+  if (void* const definition = own_definition(from, wanted.name)) return definition;
   return unless_ours(dlsym(RTLD_NEXT, wanted.name));
 }
 
@@ -172,30 +172,30 @@ runtime* known_runtime(std::uintptr_t begin) noexcept {
 
 // Every function at once, by the thread that first came here: a team's worker must never wait for the loader,
 // whose lock the forking thread may hold while it waits for the worker.
-void find_functions(runtime& into) noexcept {
+void find_functions(runtime& library) noexcept {
   for (unsigned i = 0; i < static_cast<unsigned>(symbol::count); ++i)
-    into.functions[i] = definition_in(into.begin, symbol_names[i]);
+    library.functions[i] = definition_in(library.begin, symbol_names[i]);
 }
 
 runtime* runtime_of(const void* function) noexcept {
-  object_search found;
-  if (!find_object(function, found)) return nullptr;
-  if (runtime* const known = known_runtime(found.begin)) return known;
+  object_search match;
+  if (!find_object(function, match)) return nullptr;
+  if (runtime* const library = known_runtime(match.begin)) return library;
   // Kept open for good: a runtime that was once used must not vanish below its callers. One that cannot is left alone, since
   // the loader allocates from the program's heap.
-  if (found.index >= initial_count && dlopen(found.path, RTLD_NOLOAD | RTLD_LAZY) == nullptr) return nullptr;
-  runtime made;
-  made.begin = found.begin;
-  made.end = found.end;
-  std::memcpy(made.path, found.path, sizeof made.path);
-  find_functions(made);
-  made.family = made.functions[static_cast<unsigned>(symbol::__kmpc_fork_call)] != nullptr ? runtime_family::llvm
-                                                                                           : runtime_family::gomp;
+  if (match.index >= initial_count && dlopen(match.path, RTLD_NOLOAD | RTLD_LAZY) == nullptr) return nullptr;
+  runtime created;
+  created.begin = match.begin;
+  created.end = match.end;
+  std::memcpy(created.path, match.path, sizeof created.path);
+  find_functions(created);
+  created.family = created.functions[static_cast<unsigned>(symbol::__kmpc_fork_call)] != nullptr ? runtime_family::llvm
+                                                                                                 : runtime_family::gomp;
   const std::lock_guard guard(lock);
-  if (runtime* const known = known_runtime(found.begin)) return known;
+  if (runtime* const library = known_runtime(match.begin)) return library;
   const unsigned count = runtime_count.load(std::memory_order_relaxed);
   if (count == max_runtimes) return nullptr;
-  runtimes[count].take(made);
+  runtimes[count].take(created);
   runtime_count.store(count + 1, std::memory_order_release);  // pairs with known_runtime
   return &runtimes[count];
 }
@@ -204,26 +204,26 @@ bool is_same(const known_object& a, const known_object& b) noexcept {
   return a.begin == b.begin && a.size == b.size && std::ranges::equal(a.of, b.of);
 }
 
-void publish(const known_object& made) noexcept {
+void publish(const known_object& object) noexcept {
   const std::lock_guard guard(lock);
   const unsigned count = object_count.load(std::memory_order_relaxed);
   for (unsigned i = 0; i < count; ++i)
-    if (is_same(objects[i].is, made)) {
-      objects[i].end.store(made.begin + made.size, std::memory_order_release);
+    if (is_same(objects[i].is, object)) {
+      objects[i].end.store(object.begin + object.size, std::memory_order_release);
       return;
     }
   if (count == max_objects) return;  // from now on found anew at every call: slow, but right
-  objects[count].is = made;
-  objects[count].end.store(made.begin + made.size, std::memory_order_relaxed);
+  objects[count].is = object;
+  objects[count].end.store(object.begin + object.size, std::memory_order_relaxed);
   object_count.store(count + 1, std::memory_order_release);  // pairs with look_up
 }
 
 known_object resolve(const void* address) noexcept {
-  known_object made;
+  known_object object;
   object_search from;
-  if (!find_object(address, from)) return made;
-  made.begin = from.begin;
-  made.size = from.end - from.begin;
+  if (!find_object(address, from)) return object;
+  object.begin = from.begin;
+  object.size = from.end - from.begin;
   if (!is_ours(address)) {
     // An object that refers to none of a family may have looked its functions up by name.
     constexpr struct {
@@ -234,12 +234,12 @@ known_object resolve(const void* address) noexcept {
       reference wanted = first_reference(from.address, families[i].prefix);
       if (wanted.name == nullptr) wanted.name = families[i].one;
       void* const function = definition_for(from, wanted);
-      made.of[i] = function == nullptr ? nullptr : runtime_of(function);
-      made.is_runtime |= made.of[i] != nullptr && made.of[i]->begin == from.begin;
+      object.of[i] = function == nullptr ? nullptr : runtime_of(function);
+      object.is_runtime |= object.of[i] != nullptr && object.of[i]->begin == from.begin;
     }
   }
-  publish(made);
-  return made;
+  publish(object);
+  return object;
 }
 
 // An object that called before, or nullptr.
@@ -252,8 +252,8 @@ const known_object* published(const void* address) noexcept {
 }
 
 known_object look_up(const void* address) noexcept {
-  const known_object* const known = published(address);
-  return known != nullptr ? *known : resolve(address);
+  const known_object* const object = published(address);
+  return object != nullptr ? *object : resolve(address);
 }
 
 runtime* any_runtime() noexcept {
@@ -268,31 +268,31 @@ runtime* any_runtime() noexcept {
 std::atomic<std::uint32_t> places_generation{1};
 constinit thread_local runtime* t_last_runtime = nullptr;
 
-caller caller_of(const void* own_address, const void* return_address, entry by) noexcept {
+caller caller_of(const void* own_address, const void* return_address, entry entry_by) noexcept {
   known_object met;  // now, for the first time
-  const known_object* own = published(own_address);
-  if (own == nullptr) [[unlikely]]
-    own = &(met = resolve(own_address));
-  caller found = own->as_caller(by);
-  if (found.of == nullptr) return caller_at(return_address, by);
-  t_last_runtime = found.of;
+  const known_object* own_object = published(own_address);
+  if (own_object == nullptr) [[unlikely]]
+    own_object = &(met = resolve(own_address));
+  caller result = own_object->as_caller(entry_by);
+  if (result.of == nullptr) return caller_at(return_address, entry_by);
+  t_last_runtime = result.of;
   // Nearly every call returns to where it came from; else it may be the runtime that calls itself.
-  if (reinterpret_cast<std::uintptr_t>(return_address) - own->begin < own->size) [[likely]]
-    return found;
-  found.is_internal |= look_up(return_address).is_runtime;
-  return found;
+  if (reinterpret_cast<std::uintptr_t>(return_address) - own_object->begin < own_object->size) [[likely]]
+    return result;
+  result.is_internal |= look_up(return_address).is_runtime;
+  return result;
 }
 
-caller caller_at(const void* return_address, entry by) noexcept {
-  if (const known_object* const known = published(return_address); known != nullptr)
-    if (const caller found = known->as_caller(by); found.of != nullptr) [[likely]] {
-      t_last_runtime = found.of;
-      return found;
+caller caller_at(const void* return_address, entry entry_by) noexcept {
+  if (const known_object* const object = published(return_address); object != nullptr)
+    if (const caller result = object->as_caller(entry_by); result.of != nullptr) [[likely]] {
+      t_last_runtime = result.of;
+      return result;
     }
-  const caller found = look_up(return_address).as_caller(by);
-  if (found.of != nullptr) {
-    t_last_runtime = found.of;
-    return found;
+  const caller result = look_up(return_address).as_caller(entry_by);
+  if (result.of != nullptr) {
+    t_last_runtime = result.of;
+    return result;
   }
   if (t_last_runtime == nullptr) t_last_runtime = any_runtime();
   return {t_last_runtime, false};
@@ -300,34 +300,34 @@ caller caller_at(const void* return_address, entry by) noexcept {
 
 const void* place_of_call(const void* return_address) noexcept { return is_ours(return_address) ? nullptr : return_address; }
 
-bool is_in_parallel(const runtime& of) noexcept {
+bool is_in_parallel(const runtime& library) noexcept {
   // A runtime that this thread does not use would take it in when asked.
-  if (t_last_runtime != &of) return false;
-  auto* const ask = reinterpret_cast<int (*)()>(of.functions[static_cast<unsigned>(symbol::omp_in_parallel)]);
-  return ask != nullptr && ask() != 0;
+  if (t_last_runtime != &library) return false;
+  auto* const query = reinterpret_cast<int (*)()>(library.functions[static_cast<unsigned>(symbol::omp_in_parallel)]);
+  return query != nullptr && query() != 0;
 }
 
-std::uint16_t runtime_id(runtime& of) noexcept {
-  const std::uint16_t known = of.id.load(std::memory_order_acquire);
-  if (known != 0) [[likely]]
-    return known;
+std::uint16_t runtime_id(runtime& library) noexcept {
+  const std::uint16_t number = library.id.load(std::memory_order_acquire);
+  if (number != 0) [[likely]]
+    return number;
   const std::lock_guard guard(lock);
-  if (of.id.load(std::memory_order_relaxed) == 0) {
-    const char* const name = of.family == runtime_family::gomp                     ? "libgomp"
-                             : std::strncmp(base_name(of.path), "libiomp", 7) == 0 ? "libiomp5"
-                                                                                   : "libomp";
-    of.id.store(observe::the_recorder.add_runtime(name, of.path, ""), std::memory_order_release);
+  if (library.id.load(std::memory_order_relaxed) == 0) {
+    const char* const name = library.family == runtime_family::gomp                     ? "libgomp"
+                             : std::strncmp(base_name(library.path), "libiomp", 7) == 0 ? "libiomp5"
+                                                                                        : "libomp";
+    library.id.store(observe::the_recorder.add_runtime(name, library.path, ""), std::memory_order_release);
   }
-  return of.id.load(std::memory_order_relaxed);
+  return library.id.load(std::memory_order_relaxed);
 }
 
 void forget_unloaded() noexcept {
   for (unsigned i = 0, n = object_count.load(std::memory_order_acquire); i < n; ++i) {
     if (objects[i].end.load(std::memory_order_relaxed) == 0) continue;
-    object_search found;
-    const bool is_there = find_object(reinterpret_cast<const void*>(objects[i].is.begin), found) &&
-                          found.begin == objects[i].is.begin && found.end - found.begin == objects[i].is.size;
-    if (is_there) continue;
+    object_search match;
+    const bool is_loaded = find_object(reinterpret_cast<const void*>(objects[i].is.begin), match) &&
+                           match.begin == objects[i].is.begin && match.end - match.begin == objects[i].is.size;
+    if (is_loaded) continue;
     const std::uintptr_t end = objects[i].end.exchange(0, std::memory_order_relaxed);
     observe::the_recorder.forget_code(objects[i].is.begin, end);
     places_generation.fetch_add(1, std::memory_order_relaxed);

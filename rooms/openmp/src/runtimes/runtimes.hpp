@@ -111,48 +111,48 @@ struct caller {
 // By an address that surely lies in the calling object: the outlined function, or the source record that
 // clang passes along. Lock-free for objects seen before.
 // A call that returns into the runtime itself is one of its own, whatever it passes along.
-caller caller_of(const void* own_address, const void* return_address, entry by) noexcept;
+caller caller_of(const void* own_address, const void* return_address, entry entry_by) noexcept;
 
 // By the address that the hook returns to, for entry points that pass nothing along. Compilers turn a last call
 // into a jump, and then this is an address of the caller's caller: when that is we ourselves (we call the
 // outlined function), or an object that reaches no runtime at all, the runtime is the one of the team that
 // this thread works for, or else the one that it used last.
-caller caller_at(const void* return_address, entry by) noexcept;
+caller caller_at(const void* return_address, entry entry_by) noexcept;
 
 // The return address if it says where in the program the call stands; otherwise nullptr (see caller_at).
 const void* place_of_call(const void* return_address) noexcept;
 
 // What caller_at falls back to on this thread.
 extern constinit thread_local runtime* t_last_runtime;
-inline void thread_uses(runtime* of) noexcept { t_last_runtime = of; }
+inline void thread_uses(runtime* library) noexcept { t_last_runtime = library; }
 
 // Whether the calling thread, which has just come through a hook, is in an active region of that runtime.
-bool is_in_parallel(const runtime& of) noexcept;
+bool is_in_parallel(const runtime& library) noexcept;
 
 // The runtime's own function; nullptr when it has none of that name.
 template <class function>
-function* real(const caller& from, symbol which) noexcept {
+function* real(const caller& from, symbol name) noexcept {
   if (from.of == nullptr) return nullptr;
-  return reinterpret_cast<function*>(from.of->functions[static_cast<unsigned>(which)]);
+  return reinterpret_cast<function*>(from.of->functions[static_cast<unsigned>(name)]);
 }
 
 // The calling thread's number in its team, as the runtime has it.
 inline std::uint32_t thread_number(const caller& from) noexcept {
-  auto* const ask = real<int()>(from, symbol::omp_get_thread_num);
-  const int number = ask == nullptr ? 0 : ask();
+  auto* const query = real<int()>(from, symbol::omp_get_thread_num);
+  const int number = query == nullptr ? 0 : query();
   return number < 0 ? 0u : static_cast<std::uint32_t>(number);
 }
 
 // An upper bound of the next team's size: the clause if there is one, and what the runtime would take otherwise.
 inline std::uint32_t most_threads(const caller& from, std::uint32_t clause) noexcept {
-  auto* const ask = real<int()>(from, symbol::omp_get_max_threads);
-  const int most = ask == nullptr ? 1 : ask();
-  const auto standard = most < 1 ? 1u : static_cast<std::uint32_t>(most);
+  auto* const query = real<int()>(from, symbol::omp_get_max_threads);
+  const int limit = query == nullptr ? 1 : query();
+  const auto standard = limit < 1 ? 1u : static_cast<std::uint32_t>(limit);
   return clause > standard ? clause : standard;
 }
 
 // The runtime's number in the run, telling the recorder of it at first.
-std::uint16_t runtime_id(runtime& of) noexcept;
+std::uint16_t runtime_id(runtime& library) noexcept;
 
 // Rises when an object is unloaded: what was known of its addresses holds no longer.
 extern std::atomic<std::uint32_t> places_generation;

@@ -24,9 +24,9 @@ void watch_block_time() noexcept {
 
 std::int64_t programs_block_time() noexcept { return programs_own.load(std::memory_order_acquire); }
 
-void time_waits(bool is_on) noexcept {
-  if (is_on == is_timing_waits()) return;
-  waits_timed_since.store(is_on ? base::now() : 0, std::memory_order_relaxed);
+void time_waits(bool is_enabled) noexcept {
+  if (is_enabled == is_timing_waits()) return;
+  waits_timed_since.store(is_enabled ? base::now() : 0, std::memory_order_relaxed);
   update_recording();
 }
 
@@ -44,24 +44,24 @@ bool want_block_time(std::int64_t milliseconds) noexcept {
 }
 
 void turn_block_time(const caller& from) noexcept {
-  auto* const ask = real<int()>(from, symbol::kmp_get_blocktime);
+  auto* const query = real<int()>(from, symbol::kmp_get_blocktime);
   auto* const set = real<void(int)>(from, symbol::kmp_set_blocktime);
   auto* const level = real<int()>(from, symbol::omp_get_level);
-  if (from.is_internal || ask == nullptr || set == nullptr || level == nullptr || from.of->family != runtime_family::llvm)
+  if (from.is_internal || query == nullptr || set == nullptr || level == nullptr || from.of->family != runtime_family::llvm)
     return;
   // Members have what their forker had: that is nobody's setting.
   if (level() != 0) return;
   t_block_time_version = the_steering_ports.block_time_version.load(std::memory_order_acquire);
-  const std::int64_t has = ask();
-  std::int64_t own = not_known;
-  if (programs_own.compare_exchange_strong(own, has)) own = has;
+  const std::int64_t current_value = query();
+  std::int64_t program_value = not_known;
+  if (programs_own.compare_exchange_strong(program_value, current_value)) program_value = current_value;
   // Neither what it began with nor what it was given: the program has set it.
-  if (has != own && has != t_given) is_set_by_program.store(true, std::memory_order_release);
+  if (current_value != program_value && current_value != t_given) is_set_by_program.store(true, std::memory_order_release);
   if (is_set_by_program.load(std::memory_order_relaxed)) return;
   const std::int64_t to = wanted.load(std::memory_order_relaxed);
-  if (to < 0 || to == has) return;
+  if (to < 0 || to == current_value) return;
   set(static_cast<int>(to));
-  t_given = ask();
+  t_given = query();
 }
 
 }  // namespace trimtab::openmp

@@ -18,20 +18,20 @@ namespace trimtab::openmp {
 inline constexpr std::uint64_t longest_claimed_trip = std::uint64_t{1} << 40;
 
 // The thread's loop begins, or the fork has begun it.
-void begin_claims(steered_thread& mine) noexcept;
+void begin_claims(steered_thread& self) noexcept;
 // The next chunk, in iteration numbers [begin, end). False: nothing is left.
-bool claim_chunk(steered_thread& mine, std::uint64_t& begin, std::uint64_t& end) noexcept;
+bool claim_chunk(steered_thread& self, std::uint64_t& begin, std::uint64_t& end) noexcept;
 
 // As the runtime's own next: takes a chunk, or goes through what is left of the tickets. next_ticket: false when there are
 // no more; not called again then.
 template <class taken, class next>
-bool next_claimed(steered_thread& mine, taken take, next next_ticket) {
+bool next_claimed(steered_thread& self, taken access, next next_ticket) {
   std::uint64_t begin = 0, end = 0;
-  if (claim_chunk(mine, begin, end)) {
-    take(begin, end);
+  if (claim_chunk(self, begin, end)) {
+    access(begin, end);
     return true;
   }
-  while (!mine.are_tickets_over) mine.are_tickets_over = !next_ticket();
+  while (!self.are_tickets_over) self.are_tickets_over = !next_ticket();
   return false;
 }
 

@@ -23,10 +23,10 @@ constexpr double uneven_of_shortest = 0.02;
 cost_profile::cost_profile() : m_knots{{0, 0}, {one, one}} {}
 
 std::uint64_t cost_profile::at_of(std::uint64_t cost) const noexcept {
-  const auto above =
-      std::find_if(m_knots.begin() + 1, m_knots.end() - 1, [&](const knot& each) { return each.cost >= cost; });
-  const auto below = above - 1;
-  return between(cost, below->cost, above->cost, below->at, above->at);
+  const auto upper =
+      std::find_if(m_knots.begin() + 1, m_knots.end() - 1, [&](const knot& knot_entry) { return knot_entry.cost >= cost; });
+  const auto lower = upper - 1;
+  return between(cost, lower->cost, upper->cost, lower->at, upper->at);
 }
 
 std::uint64_t cost_profile::cut(std::uint32_t part, std::uint32_t parts, std::uint64_t trip) const noexcept {
@@ -41,36 +41,38 @@ std::uint64_t cost_profile::cut(std::uint32_t part, std::uint32_t parts, std::ui
 void cost_profile::learn(std::span<const double> seconds, double weight) {
   const std::size_t parts = seconds.size();
   double all = 0;
-  for (const double each : seconds) {
-    if (!(each > 0) || !std::isfinite(each)) return;
-    all += each;
+  for (const double part_seconds : seconds) {
+    if (!(part_seconds > 0) || !std::isfinite(part_seconds)) return;
+    all += part_seconds;
   }
   if (parts < 2) return;
   // What was thought to be an equal share of the time has turned out to be another one.
-  std::vector<std::uint64_t> told{0};
+  std::vector<std::uint64_t> costs_before{0};
   double sum = 0;
   for (std::size_t i = 0; i < parts; ++i) {
     sum += (1 - weight) / static_cast<double>(parts) + weight * seconds[i] / all;
-    told.push_back(static_cast<std::uint64_t>(std::llround(std::min(sum, 1.0) * static_cast<double>(one))));
+    costs_before.push_back(static_cast<std::uint64_t>(std::llround(std::min(sum, 1.0) * static_cast<double>(one))));
   }
-  told.back() = one;
+  costs_before.back() = one;
   std::vector<knot> knots;
   std::size_t part = 0;
   for (std::size_t i = 0; i < m_knots.size(); ++i) {
     const knot& old = m_knots[i];
-    for (; part <= parts && one * part / parts < old.cost; ++part) knots.push_back({at_of(one * part / parts), told[part]});
+    for (; part <= parts && one * part / parts < old.cost; ++part)
+      knots.push_back({at_of(one * part / parts), costs_before[part]});
     if (part <= parts && one * part / parts == old.cost) {
-      knots.push_back({old.at, told[part++]});
+      knots.push_back({old.at, costs_before[part++]});
       continue;
     }
     const std::uint64_t low = one * (part - 1) / parts, high = one * part / parts;
-    knots.push_back({old.at, between(old.cost, low, high, told[part - 1], told[part])});
+    knots.push_back({old.at, between(old.cost, low, high, costs_before[part - 1], costs_before[part])});
   }
   // Rising strictly in both; first and last stay.
   std::vector<knot> rising{{0, 0}};
-  for (const knot& each : knots)
-    if (each.at > rising.back().at && each.cost > rising.back().cost && each.at < one && each.cost < one)
-      rising.push_back(each);
+  for (const knot& knot_entry : knots)
+    if (knot_entry.at > rising.back().at && knot_entry.cost > rising.back().cost && knot_entry.at < one &&
+        knot_entry.cost < one)
+      rising.push_back(knot_entry);
   rising.push_back({one, one});
   m_knots = std::move(rising);
   thin_out();
@@ -80,17 +82,17 @@ void cost_profile::learn(std::span<const double> seconds, double weight) {
 void cost_profile::thin_out() {
   if (m_knots.size() <= most_knots) return;
   while (m_knots.size() > most_knots / 2) {
-    std::size_t least = 1;
+    std::size_t smallest = 1;
     std::uint64_t least_bend = one;
     for (std::size_t i = 1; i + 1 < m_knots.size(); ++i) {
-      const knot &before = m_knots[i - 1], &here = m_knots[i], &after = m_knots[i + 1];
-      const std::uint64_t straight = between(here.at, before.at, after.at, before.cost, after.cost);
-      const std::uint64_t bend = straight > here.cost ? straight - here.cost : here.cost - straight;
+      const knot &before = m_knots[i - 1], &middle = m_knots[i], &after = m_knots[i + 1];
+      const std::uint64_t straight = between(middle.at, before.at, after.at, before.cost, after.cost);
+      const std::uint64_t bend = straight > middle.cost ? straight - middle.cost : middle.cost - straight;
       if (bend >= least_bend) continue;
       least_bend = bend;
-      least = i;
+      smallest = i;
     }
-    m_knots.erase(m_knots.begin() + static_cast<std::ptrdiff_t>(least));
+    m_knots.erase(m_knots.begin() + static_cast<std::ptrdiff_t>(smallest));
   }
 }
 
@@ -110,9 +112,9 @@ std::optional<cost_profile> cost_profile::from_text(std::string_view text) {
   cost_profile read;
   if (text == "even") return read;
   read.m_knots = {{0, 0}};
-  const auto take = [&text](char end, std::uint64_t& into) {
+  const auto read_number = [&text](char end, std::uint64_t& number) {
     if (!text.starts_with("0.") || text.size() < 11) return false;
-    const auto [rest, error] = std::from_chars(text.data() + 2, text.data() + 11, into);
+    const auto [rest, error] = std::from_chars(text.data() + 2, text.data() + 11, number);
     if (error != std::errc{} || rest != text.data() + 11) return false;
     text.remove_prefix(11);
     if (text.empty()) return end == ',';
@@ -122,7 +124,7 @@ std::optional<cost_profile> cost_profile::from_text(std::string_view text) {
   };
   while (!text.empty()) {
     knot next{};
-    if (!take('/', next.at) || !take(',', next.cost)) return std::nullopt;
+    if (!read_number('/', next.at) || !read_number(',', next.cost)) return std::nullopt;
     const knot& last = read.m_knots.back();
     if (next.at <= last.at || next.cost <= last.cost || read.m_knots.size() >= most_knots) return std::nullopt;
     read.m_knots.push_back(next);

@@ -31,24 +31,24 @@ void announce(const std::string& registry, const base::cpu_mask& allowed) {
   joined = fresh.release();
 }
 
-void take_first_share(std::uint32_t own) noexcept {
+void take_first_share(std::uint32_t own_share) noexcept {
   if (joined == nullptr || is_taken.exchange(true, std::memory_order_relaxed)) return;
-  const std::uint32_t wanted = std::min(own, cpu_count);
+  const std::uint32_t wanted = std::min(own_share, cpu_count);
   joined->beat(base::monotonic_ns(), wanted, wanted, cpus);
-  const std::uint32_t its = joined->share(cpu_count, 0);
-  if (joined->why_alone()[0] == '\0' && joined->others() > 0 && its < own) {
-    share.store(its, std::memory_order_relaxed);
+  const std::uint32_t shared_count = joined->share(cpu_count, 0);
+  if (joined->why_alone()[0] == '\0' && joined->others() > 0 && shared_count < own_share) {
+    share.store(shared_count, std::memory_order_relaxed);
     others.store(static_cast<std::uint32_t>(joined->others()), std::memory_order_release);
-    the_team_sizes.want(its);
+    the_team_sizes.want(shared_count);
   }
   is_over.store(true, std::memory_order_release);
 }
 
 first_share taken_share() noexcept {
-  first_share taken;
-  taken.others = others.load(std::memory_order_acquire);
-  taken.cpus = share.load(std::memory_order_relaxed);
-  return taken;
+  first_share share_found;
+  share_found.others = others.load(std::memory_order_acquire);
+  share_found.cpus = share.load(std::memory_order_relaxed);
+  return share_found;
 }
 
 void leave_share() noexcept {

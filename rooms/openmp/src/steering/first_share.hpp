@@ -18,7 +18,7 @@ struct first_share {
 void announce(const std::string& registry, const base::cpu_mask& allowed);
 
 // The first region begins, of `own` members. Once: some tens of us of system calls.
-void take_first_share(std::uint32_t own) noexcept;
+void take_first_share(std::uint32_t own_share) noexcept;
 
 // What was taken, by the steering thread.
 first_share taken_share() noexcept;

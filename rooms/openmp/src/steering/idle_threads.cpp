@@ -24,36 +24,36 @@ void make_block_time_finite(const caller& from, void set(int)) noexcept {
   constexpr int very_long_ms = 2'000'000;
   auto* const library = real<int()>(from, symbol::kmp_get_library);
   auto* const set_library = real<void(int)>(from, symbol::kmp_set_library);
-  auto* const most = real<int()>(from, symbol::omp_get_max_threads);
+  auto* const maximum = real<int()>(from, symbol::omp_get_max_threads);
   auto* const set_most = real<void(int)>(from, symbol::omp_set_num_threads);
-  if (library == nullptr || set_library == nullptr || most == nullptr || set_most == nullptr) return;
-  const int had = library(), threads = most();
+  if (library == nullptr || set_library == nullptr || maximum == nullptr || set_most == nullptr) return;
+  const int before = library(), threads = maximum();
   set_library(throughput);
-  if (had != throughput) set_library(had);
+  if (before != throughput) set_library(before);
   set_most(threads);
   set(very_long_ms);
 }
 
 void put_to_sleep(const caller& from) noexcept {
-  auto* const ask = real<int()>(from, symbol::kmp_get_blocktime);
+  auto* const query = real<int()>(from, symbol::kmp_get_blocktime);
   auto* const set = real<void(int)>(from, symbol::kmp_set_blocktime);
   auto* const fork = real<void(void (*)(void*), void*, unsigned, unsigned)>(from, symbol::GOMP_parallel);
-  if (ask == nullptr || set == nullptr || fork == nullptr) return;
-  if (ask() == std::numeric_limits<int>::max()) make_block_time_finite(from, set);
-  const int own = ask();
-  if (own == 0) return;
+  if (query == nullptr || set == nullptr || fork == nullptr) return;
+  if (query() == std::numeric_limits<int>::max()) make_block_time_finite(from, set);
+  const int current_value = query();
+  if (current_value == 0) return;
   set(0);
   fork([](void*) {}, nullptr, pool, 0);
-  set(own);
+  set(current_value);
 }
 
 }  // namespace
 
 void pool_has(std::uint32_t members) noexcept { pool = members; }
 
-void shrink_pool(const caller& from, std::uint32_t members, std::uint32_t own) noexcept {
+void shrink_pool(const caller& from, std::uint32_t members, std::uint32_t own_count) noexcept {
   // Regions may have been forked before their sizes were looked at: each of their members has a lane.
-  if (pool == 0) pool = std::min(observe::the_recorder.lanes(), own);
+  if (pool == 0) pool = std::min(observe::the_recorder.lanes(), own_count);
   if (members >= pool) return;
   if (from.of->family == runtime_family::llvm)
     put_to_sleep(from);

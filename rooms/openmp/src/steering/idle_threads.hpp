@@ -14,6 +14,6 @@ namespace trimtab::openmp {
 // The runtime keeps threads for so many members, since a team of that size was forked.
 void pool_has(std::uint32_t members) noexcept;
 // The next team has no more than so many; own: as many as it would have had.
-void shrink_pool(const caller& from, std::uint32_t members, std::uint32_t own) noexcept;
+void shrink_pool(const caller& from, std::uint32_t members, std::uint32_t own_count) noexcept;
 
 }  // namespace trimtab::openmp

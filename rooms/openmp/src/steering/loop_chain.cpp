@@ -6,14 +6,14 @@
 
 namespace trimtab::openmp {
 
-void loop_chain::begin_loop(const team& of, const loop& begun, base::ticks now) noexcept {
-  if (m_team != &of) {
-    m_team = &of;
+void loop_chain::begin_loop(const team& own_team, const loop& begun, base::ticks now) noexcept {
+  if (m_team != &own_team) {
+    m_team = &own_team;
     m_begin = now;
-    m_not_before = std::max(of.forked_at, m_loop_ended);
+    m_not_before = std::max(own_team.forked_at, m_loop_ended);
     m_members = begun.members;
     m_region_under = t_forked.under;
-    m_further = of.further_ones;
+    m_further = own_team.further_ones;
     m_loops = m_size = 0;
     m_is_void = false;
     m_is_as_written = true;
@@ -23,8 +23,8 @@ void loop_chain::begin_loop(const team& of, const loop& begun, base::ticks now) 
   m_loops += 1;
   m_is_loop_over = false;
   m_is_as_written = m_is_as_written && begun.is_as_written;
-  if (part* const its = part_of(begun))
-    its->iterations += begun.iterations;
+  if (part* const known_part = part_of(begun))
+    known_part->iterations += begun.iterations;
   else
     m_is_void = true;
 }
@@ -32,19 +32,19 @@ void loop_chain::begin_loop(const team& of, const loop& begun, base::ticks now) 
 // nullptr: there is no room for another.
 loop_chain::part* loop_chain::part_of(const loop& begun) noexcept {
   part* const end = m_parts + m_size;
-  part* const found = std::find_if(m_parts, end, [&](const part& each) { return each.site == begun.site; });
-  if (found != end) return found;
+  part* const match = std::find_if(m_parts, end, [&](const part& candidate) { return candidate.site == begun.site; });
+  if (match != end) return match;
   if (m_size == most_parts) return nullptr;
   m_size += 1;
-  *found = {begun.site, begun.under, 0};
-  return found;
+  *match = {begun.site, begun.under, 0};
+  return match;
 }
 
 // The latest decision on others that changes how long the chain takes.
-std::uint64_t loop_chain::decision_beside(std::uint32_t which) const noexcept {
+std::uint64_t loop_chain::decision_beside(std::uint32_t site_number) const noexcept {
   std::uint64_t latest = m_region_under;
   for (std::uint32_t i = 0; i < m_size; ++i) {
-    if (i == which || m_parts[i].under == under_what_was_known) continue;
+    if (i == site_number || m_parts[i].under == under_what_was_known) continue;
     if (latest == under_known_size || m_parts[i].under > latest) latest = m_parts[i].under;
   }
   return latest;
@@ -71,9 +71,9 @@ void loop_chain::close(base::ticks end) noexcept {
   // Instances that were not watched ran as written: a plan on trial does not answer for them.
   const base::ticks unwatched = m_is_as_written ? took * m_further : 0;
   for (std::uint32_t i = 0; i < m_size; ++i) {
-    const part& its = m_parts[i];
-    if (m_size > 1) its.site->has_company.store(true, std::memory_order_relaxed);
-    add_time(*its.site, {its.under, decision_beside(i), took, its.iterations, m_loops, unwatched});
+    const part& known_part = m_parts[i];
+    if (m_size > 1) known_part.site->has_company.store(true, std::memory_order_relaxed);
+    add_time(*known_part.site, {known_part.under, decision_beside(i), took, known_part.iterations, m_loops, unwatched});
   }
 }
 

@@ -38,13 +38,13 @@ class loop_chain {
   };
 
   bool is_open() const noexcept { return m_team != nullptr; }
-  bool is_open_in(const team& of) const noexcept { return m_team == &of; }
+  bool is_open_in(const team& own_team) const noexcept { return m_team == &own_team; }
   base::ticks begin() const noexcept { return m_begin; }
 
   // Another member than the first is in loops of that team.
-  void enter(const team& of) noexcept { m_team = &of; }
+  void enter(const team& own_team) noexcept { m_team = &own_team; }
   // The first thread of that team begins a loop, and gets nothing more of it.
-  void begin_loop(const team& of, const loop& begun, base::ticks now) noexcept;
+  void begin_loop(const team& own_team, const loop& begun, base::ticks now) noexcept;
   void end_loop(base::ticks now) noexcept {
     m_is_loop_over = true;
     m_loop_ended = now;
@@ -62,7 +62,7 @@ class loop_chain {
   // Regions with more loops between two barriers are not measured.
   static constexpr std::uint32_t most_parts = 16;
 
-  std::uint64_t decision_beside(std::uint32_t which) const noexcept;
+  std::uint64_t decision_beside(std::uint32_t site_number) const noexcept;
   base::ticks earliest_begin() const noexcept;
   part* part_of(const loop& begun) noexcept;
 

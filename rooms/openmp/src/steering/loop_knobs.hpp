@@ -20,8 +20,9 @@ inline constexpr steer::knob_value weighted = 1;
 // iteration_s: of one iteration, as far as is known; else 0.
 std::vector<steer::knob> knobs_of(const site_key& key, std::uint32_t members, double iteration_s);
 // In the order of the knobs. since and before are its publisher's.
-loop_plan plan_of(family kind, const std::vector<steer::knob_value>& values, const cost_profile& costs, std::uint64_t under);
+loop_plan plan_of(family kind, const std::vector<steer::knob_value>& values, const cost_profile& costs,
+                  std::uint64_t decision_number);
 // What earlier runs found; nothing where it is of another version.
-std::optional<loop_plan> plan_of(const steer::setting& known);
+std::optional<loop_plan> plan_of(const steer::setting& saved);
 
 }  // namespace trimtab::openmp

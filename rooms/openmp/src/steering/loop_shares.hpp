@@ -26,19 +26,19 @@ inline constexpr std::string_view sharing_names[] = {"as-written", "static", "dy
                                                      "tss",        "mfsc",   "awf",     "sss"};
 
 // Whose first chunk is a choice: a share of trip / threads, in percent.
-inline constexpr bool has_first_chunk(sharing how) noexcept { return how == sharing::tss || how == sharing::sss; }
+inline constexpr bool has_first_chunk(sharing method) noexcept { return method == sharing::tss || method == sharing::sss; }
 inline constexpr std::uint32_t first_percent_of_scheme = 0;  // as the scheme has it: tss 50, sss 75
-inline constexpr bool has_tickets(sharing how) noexcept { return how == sharing::fac2 || has_first_chunk(how); }
-inline constexpr bool is_claimed(sharing how) noexcept { return how == sharing::awf; }
+inline constexpr bool has_tickets(sharing method) noexcept { return method == sharing::fac2 || has_first_chunk(method); }
+inline constexpr bool is_claimed(sharing method) noexcept { return method == sharing::awf; }
 // The runtime deals out other numbers than the program's.
-inline constexpr bool is_renumbered(sharing how) noexcept { return has_tickets(how) || is_claimed(how); }
+inline constexpr bool is_renumbered(sharing method) noexcept { return has_tickets(method) || is_claimed(method); }
 
 // The size of mfsc's chunks.
-std::uint64_t mfsc_chunk(std::uint64_t trip, std::uint32_t threads, std::uint64_t least) noexcept;
+std::uint64_t mfsc_chunk(std::uint64_t trip, std::uint32_t threads, std::uint64_t smallest) noexcept;
 
 // Of the next chunk of awf, `begun` iterations being taken: its taker's part of half of the batch. weight: of 1 on average.
 std::uint64_t awf_chunk(std::uint64_t trip, std::uint64_t begun, std::uint32_t threads, double weight,
-                        std::uint64_t least) noexcept;
+                        std::uint64_t smallest) noexcept;
 
 // The chunks of one execution of a loop, as one thread goes through them.
 class ticket_chunks {
@@ -46,7 +46,7 @@ class ticket_chunks {
   ticket_chunks() noexcept = default;
   // least: of a chunk's iterations, but the last's; trip, threads, least at least 1. trip below 2^52. first_percent: up to
   // 100, the first chunk's part of trip / threads, of a scheme that has one.
-  ticket_chunks(sharing how, std::uint64_t trip, std::uint32_t threads, std::uint64_t least,
+  ticket_chunks(sharing method, std::uint64_t trip, std::uint32_t threads, std::uint64_t smallest,
                 std::uint32_t first_percent = first_percent_of_scheme) noexcept;
 
   std::uint64_t tickets() const noexcept { return m_tickets; }
@@ -58,9 +58,11 @@ class ticket_chunks {
     std::uint64_t ticket, iteration, size;
   };
   batch first_batch() const noexcept;
-  bool is_last(const batch& of) const noexcept { return of.size <= m_least || of.iteration + of.size * m_threads >= m_trip; }
+  bool is_last(const batch& chunk_batch) const noexcept {
+    return chunk_batch.size <= m_least || chunk_batch.iteration + chunk_batch.size * m_threads >= m_trip;
+  }
   std::uint64_t share_of(std::uint64_t left) const noexcept;  // of one thread
-  void advance(batch& of) const noexcept;
+  void advance(batch& chunk_batch) const noexcept;
 
   sharing m_how = sharing::fac2;
   std::uint64_t m_trip = 0, m_least = 1, m_threads = 1, m_percent = 50, m_tickets = 0;

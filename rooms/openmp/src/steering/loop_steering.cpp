@@ -108,18 +108,18 @@ struct loop_steering::entry {
 std::vector<double> loop_steering::entry::seconds_of_members(std::span<const member_load> loads, std::uint64_t window) {
   if (loads_of != in_force || ticks_before.size() != loads.size()) begin_loads(loads);
   std::vector<double> result(loads.size());
-  std::vector<std::uint64_t> taken(loads.size()), instances(loads.size());
+  std::vector<std::uint64_t> ticks_now(loads.size()), instances(loads.size());
   for (std::size_t i = 0; i < loads.size(); ++i) {
     if (loads[i].under.load(std::memory_order_acquire) != in_force) return {};
     instances[i] = loads[i].instances.load(std::memory_order_relaxed);
-    taken[i] = loads[i].ticks.load(std::memory_order_relaxed);
+    ticks_now[i] = loads[i].ticks.load(std::memory_order_relaxed);
     // Begun anew under this plan since.
-    if (instances[i] < instances_before[i] || taken[i] < ticks_before[i]) instances_before[i] = ticks_before[i] = 0;
+    if (instances[i] < instances_before[i] || ticks_now[i] < ticks_before[i]) instances_before[i] = ticks_before[i] = 0;
     const std::uint64_t passed = instances[i] - instances_before[i];
     if (passed < window) return {};
-    result[i] = seconds_of(taken[i] - ticks_before[i]) / static_cast<double>(passed);
+    result[i] = seconds_of(ticks_now[i] - ticks_before[i]) / static_cast<double>(passed);
   }
-  ticks_before = std::move(taken);
+  ticks_before = std::move(ticks_now);
   instances_before = std::move(instances);
   return result;
 }
@@ -135,10 +135,10 @@ void loop_steering::entry::begin_loads(std::span<const member_load> loads) {
   }
 }
 
-bool begin_steering(const std::vector<steer::setting>& known) {
+bool begin_steering(const std::vector<steer::setting>& settings) {
   auto* const plans = new std::vector<known_plan>;
-  for (const steer::setting& each : known)
-    if (auto plan = plan_of(each); plan && is_changed_by(*plan)) plans->push_back({each.key, std::move(*plan)});
+  for (const steer::setting& saved : settings)
+    if (auto plan = plan_of(saved); plan && is_changed_by(*plan)) plans->push_back({saved.key, std::move(*plan)});
   if (!prepare_sites(plans)) return false;
   is_steering.store(true, std::memory_order_release);
   return true;
@@ -151,8 +151,8 @@ void end_steering() noexcept {
   time_waits(false);
 }
 
-loop_steering::loop_steering(steer::knob_registry& registry, std::vector<steer::setting> known, bool learns, bool rests)
-    : m_registry(registry), m_known(std::move(known)), m_learns(learns), m_rests(rests) {}
+loop_steering::loop_steering(steer::knob_registry& registry, std::vector<steer::setting> settings, bool learns, bool rests)
+    : m_registry(registry), m_known(std::move(settings)), m_learns(learns), m_rests(rests) {}
 loop_steering::~loop_steering() = default;
 
 bool loop_steering::make_known(entry& fresh, steer::snapshot& now) {
@@ -161,12 +161,14 @@ bool loop_steering::make_known(entry& fresh, steer::snapshot& now) {
   if (subject_1 == 0) return false;
   char key[256];
   if (fresh.key.empty() && write_key(site.key, key, sizeof key)) fresh.key = key;
-  const auto known = std::find_if(m_known.begin(), m_known.end(), [&](const auto& each) { return each.key == fresh.key; });
-  if (fresh.key.empty() || (known == m_known.end() && fresh.measured.size() < measured_before)) return false;
+  const auto match =
+      std::find_if(m_known.begin(), m_known.end(), [&](const auto& candidate) { return candidate.key == fresh.key; });
+  if (fresh.key.empty() || (match == m_known.end() && fresh.measured.size() < measured_before)) return false;
   fresh.id = subject_1 - 1;
-  const bool is_taken = std::any_of(m_entries.begin(), m_entries.end(),
-                                    [&](const auto& each) { return each && each->is_known && each->id == fresh.id; });
-  if (is_taken) fresh.id = the_recorder.named_subject(observe::subject_kind::loop, ("loop " + fresh.key).c_str(), "", 0);
+  const bool is_used = std::any_of(m_entries.begin(), m_entries.end(), [&](const auto& candidate) {
+    return candidate && candidate->is_known && candidate->id == fresh.id;
+  });
+  if (is_used) fresh.id = the_recorder.named_subject(observe::subject_kind::loop, ("loop " + fresh.key).c_str(), "", 0);
   if (fresh.id == no_subject) {
     fresh.is_ignored = true;
     return false;
@@ -174,91 +176,93 @@ bool loop_steering::make_known(entry& fresh, steer::snapshot& now) {
   steer::subject_info info{fresh.id, fresh.key,
                            knobs_of(site.key, site.members.load(std::memory_order_relaxed), fresh.iteration_s),
                            group_of_site(site)};
-  for (const steer::knob& each : info.knobs) fresh.own.push_back(each.initial);
+  for (const steer::knob& program_knob : info.knobs) fresh.own.push_back(program_knob.initial);
   fresh.values = fresh.own;
-  if (known != m_known.end())
-    for (const auto& its : known->values)
-      if (its.knob == "partition.costs")
-        if (auto costs = cost_profile::from_text(its.text)) {
+  if (match != m_known.end())
+    for (const auto& saved_value : match->values)
+      if (saved_value.knob == "partition.costs")
+        if (auto costs = cost_profile::from_text(saved_value.text)) {
           fresh.costs = std::move(*costs);
           fresh.refined = 1;
         }
-  entry* const mine = &fresh;
-  const auto apply = [mine](std::uint32_t knob, knob_value to) {
-    const std::lock_guard guard(mine->lock);
-    mine->values.at(knob) = to;
+  entry* const self = &fresh;
+  const auto apply = [self](std::uint32_t knob, knob_value to) {
+    const std::lock_guard guard(self->lock);
+    self->values.at(knob) = to;
     return true;
   };
-  const auto confirm = [mine](steer::decision_number number) {
-    const std::lock_guard guard(mine->lock);
-    mine->under = number;
-    mine->publish_values();
+  const auto confirm = [self](steer::decision_number number) {
+    const std::lock_guard guard(self->lock);
+    self->under = number;
+    self->publish_values();
   };
   m_registry.offer(now, {std::move(info), fresh.key, 0, apply, confirm});
   return true;
 }
 
-void loop_steering::measure(entry& of, steer::subject_state& state) {
-  site_measurement taken{};
-  while (of.site->measured.take(taken)) {
-    if (taken.iterations == 0) continue;
+void loop_steering::measure(entry& subject_entry, steer::subject_state& state) {
+  site_measurement measured{};
+  while (subject_entry.site->measured.take(measured)) {
+    if (measured.iterations == 0) continue;
     // As it is when it stays as written, which is mostly unwatched: what is kept instead must win that, too.
-    const double took_s = seconds_of(taken.took);
-    const double watched_s = taken.unwatched == 0 ? 0 : watching_s * static_cast<double>(taken.instances);
+    const double took_s = seconds_of(measured.took);
+    const double watched_s = measured.unwatched == 0 ? 0 : watching_s * static_cast<double>(measured.instances);
     const double seconds = std::max(took_s - watched_s, took_s / 2);
-    of.iteration_s = seconds / static_cast<double>(taken.iterations);
-    of.instance_s = seconds / static_cast<double>(taken.instances);
+    subject_entry.iteration_s = seconds / static_cast<double>(measured.iterations);
+    subject_entry.instance_s = seconds / static_cast<double>(measured.instances);
     const auto slow_to_rise = [&](double before) {
-      return before > 0 ? std::min(of.instance_s, before * slow_rise) : of.instance_s;
+      return before > 0 ? std::min(subject_entry.instance_s, before * slow_rise) : subject_entry.instance_s;
     };
-    of.short_s = slow_to_rise(of.short_s);
-    if (of.is_as_written(taken.under)) of.own_s = slow_to_rise(of.own_s);
-    if (of.site->key.trip != any_trip)
-      of.site->longest_part.store(static_cast<ticks>(the_recorder.ticks_of_ns(longest_parts * of.short_s * 1e9)),
-                                  std::memory_order_relaxed);
-    of.lately += static_cast<double>(taken.instances);
-    if (taken.under != under_what_was_known && (of.is_known || of.measured.size() < most_before))
-      of.measured.push_back({taken.under, of.iteration_s, took_s + seconds_of(taken.unwatched),
-                             taken.beside == under_known_size ? 0 : taken.beside});
+    subject_entry.short_s = slow_to_rise(subject_entry.short_s);
+    if (subject_entry.is_as_written(measured.under)) subject_entry.own_s = slow_to_rise(subject_entry.own_s);
+    if (subject_entry.site->key.trip != any_trip)
+      subject_entry.site->longest_part.store(
+          static_cast<ticks>(the_recorder.ticks_of_ns(longest_parts * subject_entry.short_s * 1e9)),
+          std::memory_order_relaxed);
+    subject_entry.lately += static_cast<double>(measured.instances);
+    if (measured.under != under_what_was_known && (subject_entry.is_known || subject_entry.measured.size() < most_before))
+      subject_entry.measured.push_back({measured.under, subject_entry.iteration_s, took_s + seconds_of(measured.unwatched),
+                                        measured.beside == under_known_size ? 0 : measured.beside});
   }
-  if (!of.is_known) return;
-  state.measured = std::move(of.measured);
-  of.measured.clear();
+  if (!subject_entry.is_known) return;
+  state.measured = std::move(subject_entry.measured);
+  subject_entry.measured.clear();
 }
 
 // From what each member took since the last time: how even it is, and for weighted loops what the parts cost.
-void loop_steering::learn(entry& of, steer::subject_state& state, double now_s) {
-  loop_site& site = *of.site;
+void loop_steering::learn(entry& subject_entry, steer::subject_state& state, double now_s) {
+  loop_site& site = *subject_entry.site;
   member_load* const loads = site.loads.load(std::memory_order_relaxed);
   const std::uint32_t members = std::min(site.members.load(std::memory_order_relaxed), loop_site::most_members);
-  if (loads == nullptr || members < 2 || (m_rests && of.region_s == 0)) return;
-  const std::lock_guard guard(of.lock);
-  if (of.in_force != nullptr && now_s < of.next_learning_s) return;
-  const std::uint64_t window = learning_window(of.in_force == nullptr ? 0 : of.refined);
-  const std::vector<double> seconds = of.seconds_of_members({loads, members}, window);
+  if (loads == nullptr || members < 2 || (m_rests && subject_entry.region_s == 0)) return;
+  const std::lock_guard guard(subject_entry.lock);
+  if (subject_entry.in_force != nullptr && now_s < subject_entry.next_learning_s) return;
+  const std::uint64_t window = learning_window(subject_entry.in_force == nullptr ? 0 : subject_entry.refined);
+  const std::vector<double> seconds = subject_entry.seconds_of_members({loads, members}, window);
   const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   if (!(all > 0)) return;
-  const double most = *std::max_element(seconds.begin(), seconds.end()), mean = all / members;
-  const double imbalance = most - mean < of.least_unevenness_s(m_rests) ? 1 : most / mean;
+  const double longest = *std::max_element(seconds.begin(), seconds.end()), mean = all / members;
+  const double imbalance = longest - mean < subject_entry.least_unevenness_s(m_rests) ? 1 : longest / mean;
   state.figures.push_back({std::string(steer::figures::imbalance), imbalance});
   if (family_of(site.key) != family::blocks || !m_learns) return;
-  const bool is_weighted = of.in_force != nullptr;
-  if (!is_weighted && of.refined > 0) return;  // what is known is better than what even blocks tell
+  const bool is_weighted = subject_entry.in_force != nullptr;
+  if (!is_weighted && subject_entry.refined > 0) return;  // what is known is better than what even blocks tell
   if (is_weighted && !is_uneven(imbalance, window)) return;
-  if (!is_weighted) of.costs = cost_profile();
-  of.costs.learn(seconds, of.refined < quick_refinements ? 1.0 : 0.5);
+  if (!is_weighted) subject_entry.costs = cost_profile();
+  subject_entry.costs.learn(seconds, subject_entry.refined < quick_refinements ? 1.0 : 0.5);
   if (!is_weighted) return;
-  of.refined += 1;
-  if (of.refined > quick_refinements)
-    of.next_learning_s = now_s + std::min(first_pause_s * std::exp2(of.refined - quick_refinements), longest_pause_s);
-  of.publish_values();
+  subject_entry.refined += 1;
+  if (subject_entry.refined > quick_refinements)
+    subject_entry.next_learning_s =
+        now_s + std::min(first_pause_s * std::exp2(subject_entry.refined - quick_refinements), longest_pause_s);
+  subject_entry.publish_values();
 }
 
 // For good, and not for a trial.
-bool loop_steering::is_changed(const entry& its) const {
-  const loop_plan* const latest = unless_as_written(its.site->latest.load(std::memory_order_relaxed));
+bool loop_steering::is_changed(const entry& subject_entry) const {
+  const loop_plan* const latest = unless_as_written(subject_entry.site->latest.load(std::memory_order_relaxed));
   if (latest != nullptr && latest->under == under_what_was_known) return true;
-  return its.is_known && m_registry.knobs().accepted(its.id) != its.own;
+  return subject_entry.is_known && m_registry.knobs().accepted(subject_entry.id) != subject_entry.own;
 }
 
 // Regions whose loops are short in the mean as they were written, and stay so, are watched now and then, also while another
@@ -268,25 +272,25 @@ void loop_steering::watch_regions() {
     bool may_rest = true;
     double instances = 0, seconds = 0;
   };
-  std::map<std::size_t, region> found;
-  for (const auto& each : m_entries) {
-    const entry& its = *each;
-    region& its_region = found[region_place_of(its.site->key.outlined)];
-    its_region.may_rest &= !is_changed(its) && (its.is_ignored || its.own_s > 0);
-    if (its.is_ignored) continue;
-    its_region.instances += its.lately;
-    its_region.seconds += its.lately * its.own_s;
+  std::map<std::size_t, region> regions;
+  for (const auto& candidate : m_entries) {
+    const entry& subject_entry = *candidate;
+    region& its_region = regions[region_place_of(subject_entry.site->key.outlined)];
+    its_region.may_rest &= !is_changed(subject_entry) && (subject_entry.is_ignored || subject_entry.own_s > 0);
+    if (subject_entry.is_ignored) continue;
+    its_region.instances += subject_entry.lately;
+    its_region.seconds += subject_entry.lately * subject_entry.own_s;
   }
-  for (const auto& each : m_entries) {
-    entry& its = *each;
-    const region& its_region = found[region_place_of(its.site->key.outlined)];
-    if (its.lately > 0) {
-      its.share = its.lately / its_region.instances;
-      its.region_s = its_region.seconds / its_region.instances;
+  for (const auto& candidate : m_entries) {
+    entry& subject_entry = *candidate;
+    const region& its_region = regions[region_place_of(subject_entry.site->key.outlined)];
+    if (subject_entry.lately > 0) {
+      subject_entry.share = subject_entry.lately / its_region.instances;
+      subject_entry.region_s = its_region.seconds / its_region.instances;
     }
-    its.lately *= of_before;
+    subject_entry.lately *= of_before;
   }
-  for (const auto& [place, its] : found) {
+  for (const auto& [place, its] : regions) {
     const bool may_rest = its.may_rest && its.seconds <= its.instances * short_below_s;
     watching_of_regions[place].store(may_rest ? watching::rarely : watching::always, std::memory_order_relaxed);
   }
@@ -298,24 +302,25 @@ void loop_steering::add_to(steer::snapshot& now) {
     m_entries.back()->site = &site_at(i);
     m_entries.back()->site->loads.store(new member_load[loop_site::most_members](), std::memory_order_release);
   }
-  for (const auto& each : m_entries) {
-    entry& its = *each;
-    if (its.is_ignored) continue;
+  for (const auto& candidate : m_entries) {
+    entry& subject_entry = *candidate;
+    if (subject_entry.is_ignored) continue;
     steer::subject_state state;
-    measure(its, state);
-    if (!its.is_known) {
-      its.is_known = make_known(its, now);
-      if (!its.is_known) continue;
-      state.measured = std::move(its.measured);
-      its.measured.clear();
+    measure(subject_entry, state);
+    if (!subject_entry.is_known) {
+      subject_entry.is_known = make_known(subject_entry, now);
+      if (!subject_entry.is_known) continue;
+      state.measured = std::move(subject_entry.measured);
+      subject_entry.measured.clear();
     }
-    state.id = its.id;
-    learn(its, state, now.time_s);
+    state.id = subject_entry.id;
+    learn(subject_entry, state, now.time_s);
     if (state.measured.empty() && state.figures.empty()) continue;
-    state.figures.push_back({std::string(steer::figures::instance_seconds), its.instance_s});
-    if (family_of(its.site->key) == family::dynamic && its.site->key.written == schedule::dynamic && its.iteration_s > 0) {
-      const double iterations = its.instance_s / its.iteration_s;
-      const double chunks = iterations / static_cast<double>(std::max<std::uint64_t>(its.site->key.chunk, 1));
+    state.figures.push_back({std::string(steer::figures::instance_seconds), subject_entry.instance_s});
+    if (family_of(subject_entry.site->key) == family::dynamic && subject_entry.site->key.written == schedule::dynamic &&
+        subject_entry.iteration_s > 0) {
+      const double iterations = subject_entry.instance_s / subject_entry.iteration_s;
+      const double chunks = iterations / static_cast<double>(std::max<std::uint64_t>(subject_entry.site->key.chunk, 1));
       state.figures.push_back({std::string(steer::figures::overhead_seconds), chunks * handing_out_s});
     }
     now.subjects.push_back(std::move(state));
@@ -323,16 +328,16 @@ void loop_steering::add_to(steer::snapshot& now) {
   if (m_rests) watch_regions();
 }
 
-void loop_steering::write_costs(const entry& its) const {
-  if (!its.is_known || family_of(its.site->key) != family::blocks) return;
-  const std::lock_guard guard(its.lock);
-  the_recorder.fact(("partition.costs " + its.key).c_str(), its.costs.text().c_str());
+void loop_steering::write_costs(const entry& subject_entry) const {
+  if (!subject_entry.is_known || family_of(subject_entry.site->key) != family::blocks) return;
+  const std::lock_guard guard(subject_entry.lock);
+  the_recorder.fact(("partition.costs " + subject_entry.key).c_str(), subject_entry.costs.text().c_str());
 }
 
-void loop_steering::decided(const steer::decision& made) {
-  if (made.what != steer::outcome::kept && made.what != steer::outcome::set) return;
+void loop_steering::decided(const steer::decision& decision_made) {
+  if (decision_made.what != steer::outcome::kept && decision_made.what != steer::outcome::set) return;
   for (const auto& offered : m_entries)
-    if (offered->id == made.subject) write_costs(*offered);
+    if (offered->id == decision_made.subject) write_costs(*offered);
 }
 
 void loop_steering::conclude() {

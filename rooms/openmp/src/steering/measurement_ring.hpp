@@ -23,15 +23,15 @@ struct site_measurement {
 class measurement_ring {
  public:
   // By one thread at a time. What is gathered goes on its way when it has taken so long.
-  void add(const site_measurement& one, double enough) noexcept {
+  void add(const site_measurement& measured, double enough) noexcept {
     site_measurement& sum = m_gathered;
-    if (sum.instances != 0 && (sum.under != one.under || sum.beside != one.beside)) sum = {};
-    sum.under = one.under;
-    sum.beside = one.beside;
-    sum.took += one.took;
-    sum.iterations += one.iterations;
-    sum.instances += one.instances;
-    sum.unwatched += one.unwatched;
+    if (sum.instances != 0 && (sum.under != measured.under || sum.beside != measured.beside)) sum = {};
+    sum.under = measured.under;
+    sum.beside = measured.beside;
+    sum.took += measured.took;
+    sum.iterations += measured.iterations;
+    sum.instances += measured.instances;
+    sum.unwatched += measured.unwatched;
     if (static_cast<double>(sum.took) < enough) return;
     const std::uint32_t next = m_written.load(std::memory_order_relaxed);
     if (next - m_read.load(std::memory_order_acquire) < size) {
@@ -41,10 +41,10 @@ class measurement_ring {
     sum = {};
   }
   // By the steering thread. False: there is nothing new.
-  bool take(site_measurement& into) noexcept {
+  bool take(site_measurement& measured) noexcept {
     const std::uint32_t next = m_read.load(std::memory_order_relaxed);
     if (next == m_written.load(std::memory_order_acquire)) return false;
-    into = m_ring[next % size];
+    measured = m_ring[next % size];
     m_read.store(next + 1, std::memory_order_release);
     return true;
   }

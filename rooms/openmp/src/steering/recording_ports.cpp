@@ -19,17 +19,18 @@ namespace {
 
 // Of GCC's code.
 template <class number>
-bool start_gomp_loop(const caller& from, const loop_to_share& loop, bool is_up, number* begin, number* end, bool& is_more) {
+bool start_gomp_loop(const caller& from, const loop_to_share& loop, bool is_ascending, number* begin, number* end,
+                     bool& has_chunk) {
   const loop_plan* const plan = can_share(from) ? begin_shared(from, loop) : nullptr;
   if (plan == nullptr) return false;
-  is_more = start_shared<number>(from, *plan, is_up, begin, end);
+  has_chunk = start_shared<number>(from, *plan, is_ascending, begin, end);
   return true;
 }
 template <class number>
-bool next_of_gomp_loop(const caller& from, number* begin, number* end, bool& is_more) {
-  steered_thread* const mine = shared_loop(from);
-  if (mine == nullptr) return false;
-  is_more = next_shared(from, *mine, begin, end);
+bool next_of_gomp_loop(const caller& from, number* begin, number* end, bool& has_chunk) {
+  steered_thread* const self = shared_loop(from);
+  if (self == nullptr) return false;
+  has_chunk = next_shared(from, *self, begin, end);
   return true;
 }
 bool fork_gomp_loop(const caller& from, team& opened, const forked_loop& written, gomp_function function, void* data) {
@@ -58,18 +59,18 @@ bool begin_kmpc_dynamic(const caller& from, const loop_to_share& loop,
                         kmpc_request<number, signed_number>& request) noexcept {
   const loop_plan* const plan = begin_shared(from, loop);
   if (plan == nullptr) return false;
-  const runtime_loop asked = runtime_loop_of(*plan, t_steered.loop, t_steered.members, t_steered.tickets);
-  const std::uint64_t last = is_renumbered(plan->how) ? asked.last - 1 : asked.last;
-  request = {kind_of(asked), static_cast<number>(asked.first), static_cast<number>(last),
-             static_cast<signed_number>(asked.increment), static_cast<signed_number>(asked.chunk)};
+  const runtime_loop loop_now = runtime_loop_of(*plan, t_steered.loop, t_steered.members, t_steered.tickets);
+  const std::uint64_t last = is_renumbered(plan->how) ? loop_now.last - 1 : loop_now.last;
+  request = {kind_of(loop_now), static_cast<number>(loop_now.first), static_cast<number>(last),
+             static_cast<signed_number>(loop_now.increment), static_cast<signed_number>(loop_now.chunk)};
   return true;
 }
 template <class number, class signed_number>
 bool next_of_kmpc_loop(const caller& from, const kmpc_next<number, signed_number>& runtimes_own,
-                       const kmpc_part<number, signed_number>& into, int& is_more) {
-  steered_thread* const mine = shared_loop(from);
-  if (mine == nullptr) return false;
-  is_more = next_shared(*mine, runtimes_own, into);
+                       const kmpc_part<number, signed_number>& target, int& has_chunk) {
+  steered_thread* const self = shared_loop(from);
+  if (self == nullptr) return false;
+  has_chunk = next_shared(*self, runtimes_own, target);
   return true;
 }
 template <class number, class signed_number>
@@ -86,8 +87,8 @@ constexpr region_port regions{region_ended, note_longest_part, is_start_timed};
 constexpr wait_port waits{note_passage};
 
 template <class table>
-void provide(std::atomic<table*>& port, table* functions, bool is_on) noexcept {
-  port.store(is_on ? functions : nullptr);
+void provide(std::atomic<table*>& port, table* functions, bool is_enabled) noexcept {
+  port.store(is_enabled ? functions : nullptr);
 }
 
 struct conditions {
@@ -100,18 +101,18 @@ struct conditions {
   bool operator==(const conditions&) const = default;
 };
 
-region_mode mode_of(watching how, const conditions& now) noexcept {
-  if (now.is_steering && how == watching::always) return region_mode::shared_out;
+region_mode mode_of(watching watch_mode, const conditions& now) noexcept {
+  if (now.is_steering && watch_mode == watching::always) return region_mode::shared_out;
   if (now.is_fitting || now.are_fitted) return region_mode::timed;
   return now.is_steering && !now.is_timing ? region_mode::counted : region_mode::sampled;
 }
 
-region_rule rule_of(watching how, const conditions& now) noexcept {
-  const bool is_left_alone = now.is_steering && how != watching::always && !now.is_fitting && !now.are_fitted;
+region_rule rule_of(watching watch_mode, const conditions& now) noexcept {
+  const bool is_left_alone = now.is_steering && watch_mode != watching::always && !now.is_fitting && !now.are_fitted;
   region_rule rule;
-  rule.mode = mode_of(how, now);
+  rule.mode = mode_of(watch_mode, now);
   rule.sample_divisor = is_left_alone ? left_alone_fewer : 1;
-  if (now.is_steering) rule.loops_watched_one_in = how == watching::rarely ? watched_one_in : 1;
+  if (now.is_steering) rule.loops_watched_one_in = watch_mode == watching::rarely ? watched_one_in : 1;
   rule.is_sampled_by_mean = !now.is_fitting;
   return rule;
 }
@@ -131,10 +132,10 @@ void provide_ports(const conditions& now) noexcept {
 // the latest (all of it is sequentially consistent).
 void update_rule(std::size_t place) noexcept {
   for (bool is_settled = false; !is_settled;) {
-    const watching how = watching_of_regions[place].load();
+    const watching watch_mode = watching_of_regions[place].load();
     const conditions now;
-    region_rules[place].store(rule_of(how, now));
-    is_settled = watching_of_regions[place].load() == how && conditions() == now;
+    region_rules[place].store(rule_of(watch_mode, now));
+    is_settled = watching_of_regions[place].load() == watch_mode && conditions() == now;
   }
 }
 

@@ -18,8 +18,8 @@ class steering_switch {
  public:
   bool load(std::memory_order = std::memory_order_seq_cst) const noexcept { return m_is_on.load(std::memory_order_relaxed); }
   // Whatever was prepared before is visible to whoever finds a table.
-  void store(bool is_on, std::memory_order = std::memory_order_seq_cst) noexcept {
-    m_is_on.store(is_on);
+  void store(bool is_enabled, std::memory_order = std::memory_order_seq_cst) noexcept {
+    m_is_on.store(is_enabled);
     update_recording();
   }
 

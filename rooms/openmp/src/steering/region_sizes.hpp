@@ -44,12 +44,12 @@ struct known_size {
 };
 
 // The same in every run of the same build. False: code of no object.
-bool write_region_key(const void* outlined, char* into, std::size_t room) noexcept;
+bool write_region_key(const void* outlined, char* buffer, std::size_t room) noexcept;
 
 // In the child of a fork: its regions are as the program has them.
 void regions_after_fork() noexcept;
 // The steering thread's side. Before is_fitting_teams; `known` lives as long as the process. False: no memory.
-bool prepare_regions(const std::vector<known_size>* known) noexcept;
+bool prepare_regions(const std::vector<known_size>* sizes) noexcept;
 std::uint32_t region_count() noexcept;
 region_site& region_site_at(std::uint32_t index) noexcept;
 
@@ -76,9 +76,10 @@ extern constinit thread_local forked_region t_forked;
 
 // An outermost team is about to be forked, as team_sizes::fork: the members that it is to have. outlined: nullptr where its
 // time is not known.
-std::uint32_t fork_fitted(team_sizes& rules, const team_sizes::who& by, const void* outlined, std::uint32_t own) noexcept;
+std::uint32_t fork_fitted(team_sizes& rules, const team_sizes::who& forker, const void* outlined,
+                          std::uint32_t own_count) noexcept;
 // One with a number that stays.
-void fork_fixed(const team_sizes& rules, const team_sizes::who& by, std::uint32_t members) noexcept;
+void fork_fixed(const team_sizes& rules, const team_sizes::who& forker, std::uint32_t members) noexcept;
 // Its forker begins its own part.
 void region_started(base::ticks now) noexcept;
 // The region that this thread has forked is one whose size is sought.
@@ -92,8 +93,9 @@ inline void region_ended(const void* outlined, std::uint32_t subject, base::tick
 // Members of an instance that was timed in full took this long at most.
 void note_longest_part(const void* outlined, base::ticks wall, base::ticks longest, std::uint32_t members) noexcept;
 // A loop of it is under way under that decision.
-inline void region_has_loop(std::uint64_t under) noexcept {
-  if (is_size_sought() && under <= under_known_size && under > t_forked.beside) t_forked.beside = under;
+inline void region_has_loop(std::uint64_t decision_number) noexcept {
+  if (is_size_sought() && decision_number <= under_known_size && decision_number > t_forked.beside)
+    t_forked.beside = decision_number;
 }
 // Its start must be timed.
 inline bool is_start_timed() noexcept { return is_size_sought() && t_forked.has_grown; }

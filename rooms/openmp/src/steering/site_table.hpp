@@ -27,28 +27,28 @@ class site_table {
 
   // nullptr: there is none.
   template <class predicate>
-  site* find(std::uint64_t hash, predicate is_its) noexcept {
-    return slot_of(hash, is_its).load(std::memory_order_acquire);
+  site* find(std::uint64_t hash, predicate matches) noexcept {
+    return slot_of(hash, matches).load(std::memory_order_acquire);
   }
   // By one thread at a time, when there is room and the key has no site. fill: sets the key, and what is known of it.
   template <class predicate, class setter>
-  site* add(std::uint64_t hash, predicate is_its, setter fill) noexcept {
+  site* add(std::uint64_t hash, predicate matches, setter fill) noexcept {
     const std::uint32_t used = m_used.load(std::memory_order_relaxed);
     site& added = m_sites[used];
     fill(added);
     m_used.store(used + 1, std::memory_order_release);
-    slot_of(hash, is_its).store(&added, std::memory_order_release);
+    slot_of(hash, matches).store(&added, std::memory_order_release);
     return &added;
   }
 
  private:
   // The key's, or the free one where it belongs: most of the table stays free.
   template <class predicate>
-  std::atomic<site*>& slot_of(std::uint64_t hash, predicate is_its) noexcept {
+  std::atomic<site*>& slot_of(std::uint64_t hash, predicate matches) noexcept {
     for (std::uint64_t at = hash;; ++at) {
       std::atomic<site*>& slot = m_slots[at % (4 * most)];
-      const site* const there = slot.load(std::memory_order_acquire);
-      if (there == nullptr || is_its(*there)) return slot;
+      const site* const current = slot.load(std::memory_order_acquire);
+      if (current == nullptr || matches(*current)) return slot;
     }
   }
 

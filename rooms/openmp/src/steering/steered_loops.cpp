@@ -32,12 +32,12 @@ std::uint64_t hash_of(const site_key& key) noexcept {
 }
 
 auto has_key(const site_key& key) noexcept {
-  return [&key](const loop_site& each) { return each.key == key; };
+  return [&key](const loop_site& candidate) { return candidate.key == key; };
 }
 loop_site* find_site(const site_key& key) noexcept { return sites.find(hash_of(key), has_key(key)); }
 
-bool is_alike(const site_key& one, const site_key& other) noexcept {
-  return one.outlined == other.outlined && one.chunk == other.chunk && one.written == other.written;
+bool is_alike(const site_key& first, const site_key& other) noexcept {
+  return first.outlined == other.outlined && first.chunk == other.chunk && first.written == other.written;
 }
 
 const char* name_of(schedule written) noexcept {
@@ -67,11 +67,11 @@ const loop_plan* known_plan_of(const site_key& key) noexcept {
 }
 
 // Under the lock. nullptr: no room for another.
-loop_site* add_site(const site_key& key, const loop_plan* known) noexcept {
+loop_site* add_site(const site_key& key, const loop_plan* saved_plan) noexcept {
   if (!sites.has_room()) return nullptr;
   return sites.add(hash_of(key), has_key(key), [&](loop_site& added) {
     added.key = key;
-    added.latest.store(known, std::memory_order_relaxed);
+    added.latest.store(saved_plan, std::memory_order_relaxed);
     watch(key.outlined, watching::always);
   });
 }
@@ -80,19 +80,19 @@ loop_site* add_site(const site_key& key, const loop_plan* known) noexcept {
 
 // The same for all members, whichever comes first: sites are only added, and what finds no room never will.
 loop_site* site_of(const site_key& key) noexcept {
-  if (loop_site* const known = find_site(key)) return known;
+  if (loop_site* const site_entry = find_site(key)) return site_entry;
   site_key others = key;
   others.trip = any_trip;
-  if (loop_site* const known = find_site(others)) return known;
+  if (loop_site* const site_entry = find_site(others)) return site_entry;
   const loop_plan* const plan = known_plan_of(key);
   const loop_plan* const plan_of_others = known_plan_of(others);
   const std::lock_guard guard(site_lock);
-  if (loop_site* const known = find_site(key)) return known;
+  if (loop_site* const site_entry = find_site(key)) return site_entry;
   std::uint32_t trips = 0;
   for (std::uint32_t i = 0, n = sites.size(); i < n; ++i) trips += is_alike(sites.at(i).key, key);
   if (trips < most_trips) return add_site(key, plan);
-  loop_site* const known = find_site(others);
-  return known != nullptr ? known : add_site(others, plan_of_others);
+  loop_site* const site_entry = find_site(others);
+  return site_entry != nullptr ? site_entry : add_site(others, plan_of_others);
 }
 
 const loop_plan* plan_of(const loop_site& site, std::uint64_t epoch) noexcept {
@@ -105,8 +105,8 @@ const loop_plan* unless_as_written(const loop_plan* plan) noexcept {
   return plan == nullptr || (plan->how == sharing::as_written && !plan->is_weighted && plan->chunk == 0) ? nullptr : plan;
 }
 
-std::uint32_t ask(const caller& from, symbol what) noexcept {
-  auto* const forward = real<int()>(from, what);
+std::uint32_t ask(const caller& from, symbol query_symbol) noexcept {
+  auto* const forward = real<int()>(from, query_symbol);
   const int answer = forward == nullptr ? -1 : forward();
   return answer < 0 ? 0u : static_cast<std::uint32_t>(answer);
 }
@@ -121,8 +121,8 @@ void leave_loop() noexcept {
   t_steered_part.has_loop = t_steered_part.has_shared_loop = false;
 }
 
-bool is_outermost(const caller& from, const team& of) noexcept {
-  return of.of == from.of && ask(from, symbol::omp_get_level) == 1;
+bool is_outermost(const caller& from, const team& own_team) noexcept {
+  return own_team.of == from.of && ask(from, symbol::omp_get_level) == 1;
 }
 
 bool is_sharable(const loop_to_share& loop, std::uint32_t members) noexcept {
@@ -143,24 +143,24 @@ void note_chain_begun(loop_site& site, std::uint32_t number, ticks now) noexcept
   if (loads != nullptr && number < loop_site::most_members) loads[number].chain_begun.store(now, std::memory_order_relaxed);
 }
 
-void begin_serving(const team& of, loop_site& site, const loop_plan* plan, const loop_to_share& loop,
+void begin_serving(const team& own_team, loop_site& site, const loop_plan* plan, const loop_to_share& loop,
                    std::uint32_t members) noexcept {
-  steered_thread& mine = t_steered;
-  mine.site = &site;
-  mine.plan = unless_as_written(plan, loop);
-  mine.loop = loop;
-  mine.members = members;
-  if (mine.plan != nullptr) mine.tickets = tickets_of(*plan, loop, members);
-  if (mine.plan != nullptr && is_claimed(plan->how)) begin_claims(mine);
+  steered_thread& self = t_steered;
+  self.site = &site;
+  self.plan = unless_as_written(plan, loop);
+  self.loop = loop;
+  self.members = members;
+  if (self.plan != nullptr) self.tickets = tickets_of(*plan, loop, members);
+  if (self.plan != nullptr && is_claimed(plan->how)) begin_claims(self);
   t_steered_part.has_loop = t_steered_part.is_measuring = true;
-  t_steered_part.has_shared_loop = mine.plan != nullptr;
-  mine.begin = base::now();
-  if (!mine.chain.is_open_in(of)) note_chain_begun(site, mine.number, mine.begin);
-  if (mine.number != 0) return mine.chain.enter(of);
+  t_steered_part.has_shared_loop = self.plan != nullptr;
+  self.begin = base::now();
+  if (!self.chain.is_open_in(own_team)) note_chain_begun(site, self.number, self.begin);
+  if (self.number != 0) return self.chain.enter(own_team);
   site.members.store(members, std::memory_order_relaxed);
-  const std::uint64_t under = plan == nullptr ? 0 : plan->under;
-  region_has_loop(under);
-  mine.chain.begin_loop(of, {&site, members, under, loop.trip, mine.plan == nullptr}, mine.begin);
+  const std::uint64_t decision_number = plan == nullptr ? 0 : plan->under;
+  region_has_loop(decision_number);
+  self.chain.begin_loop(own_team, {&site, members, decision_number, loop.trip, self.plan == nullptr}, self.begin);
 }
 
 }  // namespace
@@ -174,23 +174,24 @@ runtime_loop runtime_loop_of(const loop_plan& plan, const loop_to_share& loop, s
                              const ticket_chunks& tickets) noexcept {
   if (has_tickets(plan.how)) return {sharing::dynamic, 0, tickets.tickets(), 1, 1};
   if (is_claimed(plan.how)) return {sharing::dynamic, 0, members, 1, 1};
-  runtime_loop asked{plan.how, loop.first, loop.last, loop.increment, least_chunk(plan)};
-  if (plan.how == sharing::static_) asked.chunk = plan.chunk;
-  if (plan.how == sharing::mfsc) asked.chunk = mfsc_chunk(loop.trip, members, asked.chunk);
-  if (plan.how == sharing::mfsc || plan.how == sharing::as_written) asked.by = sharing::dynamic;
-  return asked;
+  runtime_loop request{plan.how, loop.first, loop.last, loop.increment, least_chunk(plan)};
+  if (plan.how == sharing::static_) request.chunk = plan.chunk;
+  if (plan.how == sharing::mfsc) request.chunk = mfsc_chunk(loop.trip, members, request.chunk);
+  if (plan.how == sharing::mfsc || plan.how == sharing::as_written) request.by = sharing::dynamic;
+  return request;
 }
 
-bool write_key(const site_key& key, char* into, std::size_t room) noexcept {
+bool write_key(const site_key& key, char* buffer, std::size_t room) noexcept {
   char place[160], trip[24] = "any";
   if (!the_recorder.place_of(key.outlined, place, sizeof place)) return false;
   if (key.trip != any_trip) std::snprintf(trip, sizeof trip, "%llu", static_cast<unsigned long long>(key.trip));
-  std::snprintf(into, room, "%s/%s,%llu/%s", place, name_of(key.written), static_cast<unsigned long long>(key.chunk), trip);
+  std::snprintf(buffer, room, "%s/%s,%llu/%s", place, name_of(key.written), static_cast<unsigned long long>(key.chunk),
+                trip);
   return true;
 }
 
-bool prepare_sites(const std::vector<known_plan>* known) noexcept {
-  known_plans = known;
+bool prepare_sites(const std::vector<known_plan>* plans) noexcept {
+  known_plans = plans;
   return sites.prepare();
 }
 
@@ -234,13 +235,14 @@ void team_joined(const team& joined) noexcept {
 
 const loop_plan* begin_shared(const caller& from, const loop_to_share& loop) noexcept {
   begin_unshared(from);
-  const team* const of = team_now();
-  if (of == nullptr || from.is_internal || of->mode != region_mode::shared_out || !is_outermost(from, *of)) return nullptr;
+  const team* const own_team = team_now();
+  if (own_team == nullptr || from.is_internal || own_team->mode != region_mode::shared_out || !is_outermost(from, *own_team))
+    return nullptr;
   const std::uint32_t members = ask(from, symbol::omp_get_num_threads);
   if (!is_sharable(loop, members)) return nullptr;
-  loop_site* const site = site_of({of->outlined, loop.trip, loop.chunk, loop.written});
+  loop_site* const site = site_of({own_team->outlined, loop.trip, loop.chunk, loop.written});
   if (site == nullptr) return nullptr;
-  begin_serving(*of, *site, plan_of(*site, of->epoch), loop, members);
+  begin_serving(*own_team, *site, plan_of(*site, own_team->epoch), loop, members);
   return t_steered.plan;
 }
 
@@ -257,27 +259,27 @@ const loop_plan* share_at_fork(const caller& from, team& opened, const loop_to_s
   return unless_as_written(opened.shared_plan, loop);
 }
 
-void begin_shared_at_fork(const team& of) noexcept {
-  if (of.shared_site == nullptr || team_now() != &of) return;
-  begin_serving(of, *of.shared_site, of.shared_plan, of.shared_loop, of.shared_members);
+void begin_shared_at_fork(const team& own_team) noexcept {
+  if (own_team.shared_site == nullptr || team_now() != &own_team) return;
+  begin_serving(own_team, *own_team.shared_site, own_team.shared_plan, own_team.shared_loop, own_team.shared_members);
 }
 
 // Not the runtime's own calls: LLVM's serves GCC's entry points by those of clang, which are hooked as well.
 bool is_in_shared_loop(const caller& from) noexcept {
-  const team* const of = team_now();
-  return of != nullptr && !from.is_internal && is_outermost(from, *of);
+  const team* const own_team = team_now();
+  return own_team != nullptr && !from.is_internal && is_outermost(from, *own_team);
 }
 
 void end_shared(const caller& from) noexcept {
   if (t_steered.site == nullptr || !is_in_shared_loop(from)) return;
-  steered_thread& mine = t_steered;
-  loop_site& site = *mine.site;
+  steered_thread& self = t_steered;
+  loop_site& site = *self.site;
   leave_loop();
   const ticks now = base::now();
-  if (mine.number == 0) mine.chain.end_loop(now);
+  if (self.number == 0) self.chain.end_loop(now);
   if (site.subject_1.load(std::memory_order_relaxed) == 0 && t_state != nullptr && t_state->loop.row != nullptr)
     site.subject_1.store(t_state->loop.subject + 1, std::memory_order_relaxed);
-  add_load(site, mine.number, mine.plan, now - mine.begin);
+  add_load(site, self.number, self.plan, now - self.begin);
 }
 
 void add_load(loop_site& site, std::uint32_t number, const loop_plan* plan, ticks took) noexcept {
@@ -285,27 +287,27 @@ void add_load(loop_site& site, std::uint32_t number, const loop_plan* plan, tick
   if (loads == nullptr || number >= loop_site::most_members) return;
   member_load& load = loads[number];
   // No way to share a loop out gives it back, and one of it weighs as much as hundreds of short instances.
-  if (const ticks most = site.longest_part.load(std::memory_order_relaxed); most != 0) took = std::min(took, most);
-  const bool is_same = load.under.load(std::memory_order_relaxed) == plan;
-  load.ticks.store(is_same ? load.ticks.load(std::memory_order_relaxed) + took : took, std::memory_order_relaxed);
-  load.instances.store(is_same ? load.instances.load(std::memory_order_relaxed) + 1 : 1, std::memory_order_relaxed);
-  if (!is_same) load.under.store(plan, std::memory_order_release);
+  if (const ticks longest = site.longest_part.load(std::memory_order_relaxed); longest != 0) took = std::min(took, longest);
+  const bool is_current = load.under.load(std::memory_order_relaxed) == plan;
+  load.ticks.store(is_current ? load.ticks.load(std::memory_order_relaxed) + took : took, std::memory_order_relaxed);
+  load.instances.store(is_current ? load.instances.load(std::memory_order_relaxed) + 1 : 1, std::memory_order_relaxed);
+  if (!is_current) load.under.store(plan, std::memory_order_release);
 }
 
 void barrier_passed(const caller& from) noexcept {
   if (!t_steered.chain.is_open()) return;
-  steered_thread& mine = t_steered;
+  steered_thread& self = t_steered;
   const ticks now = base::now();
   // Not a barrier of a team inside, nor one of another runtime's.
-  if (!is_in_shared_loop(from) || !mine.chain.is_open_in(*team_now())) return;
-  mine.number == 0 ? mine.chain.close(now) : mine.chain.drop();
+  if (!is_in_shared_loop(from) || !self.chain.is_open_in(*team_now())) return;
+  self.number == 0 ? self.chain.close(now) : self.chain.drop();
   t_steered_part.is_measuring = false;
 }
 
-void add_time(loop_site& site, const site_measurement& one) noexcept {
+void add_time(loop_site& site, const site_measurement& sample) noexcept {
   // Teams of several host threads may be at it at the same time: then one instance is left out.
   if (site.is_being_written.exchange(true, std::memory_order_acquire)) return;
-  site.measured.add(one, the_recorder.ticks_of_ns(gathered_ns));
+  site.measured.add(sample, the_recorder.ticks_of_ns(gathered_ns));
   site.is_being_written.store(false, std::memory_order_release);
 }
 

@@ -61,7 +61,7 @@ struct site_key {
 inline constexpr std::uint64_t any_trip = ~std::uint64_t{0};
 
 // The same in every run of the same build: "BUILD_ID+0xOFFSET/dynamic,4/1000". False: code of no object.
-bool write_key(const site_key& key, char* into, std::size_t room) noexcept;
+bool write_key(const site_key& key, char* buffer, std::size_t room) noexcept;
 
 // What one member number took, under one plan. Its member writes, the steering thread reads.
 struct alignas(64) member_load {
@@ -94,10 +94,10 @@ loop_site* site_of(const site_key& key) noexcept;
 const loop_plan* plan_of(const loop_site& site, std::uint64_t epoch) noexcept;
 const loop_plan* unless_as_written(const loop_plan* plan) noexcept;
 // One instance of it; one member's part of one.
-void add_time(loop_site& site, const site_measurement& one) noexcept;
+void add_time(loop_site& site, const site_measurement& sample) noexcept;
 void add_load(loop_site& site, std::uint32_t number, const loop_plan* plan, ticks took) noexcept;
 // What the runtime answers to such a question.
-std::uint32_t ask(const caller& from, symbol what) noexcept;
+std::uint32_t ask(const caller& from, symbol query_symbol) noexcept;
 
 // True from the first region on in a process that is steered.
 extern steering_switch is_steering;
@@ -110,7 +110,7 @@ struct known_plan {
 inline constexpr std::uint64_t under_what_was_known = ~std::uint64_t{0};  // no decision of this run
 
 // The steering thread's side.
-bool prepare_sites(const std::vector<known_plan>* known = nullptr) noexcept;  // before is_steering; false: no memory
+bool prepare_sites(const std::vector<known_plan>* plans = nullptr) noexcept;  // before is_steering; false: no memory
 void sites_after_fork() noexcept;  // in the child, where whoever held a lock does not exist
 std::uint32_t site_count() noexcept;
 loop_site& site_at(std::uint32_t index) noexcept;
@@ -145,7 +145,7 @@ void begin_part_of(const team& outermost, std::uint32_t number) noexcept;
 const loop_plan* begin_shared(const caller& from, const loop_to_share& loop) noexcept;
 // The same where the fork itself starts the loop: the forker decides, and its members are told by the team.
 const loop_plan* share_at_fork(const caller& from, team& opened, const loop_to_share& loop, std::uint32_t threads) noexcept;
-void begin_shared_at_fork(const team& of) noexcept;
+void begin_shared_at_fork(const team& own_team) noexcept;
 
 // Whether the call comes from the loop that t_steered has, and not from one of a region inside it.
 bool is_in_shared_loop(const caller& from) noexcept;

@@ -11,31 +11,31 @@ namespace {
 using ask_function = int();
 
 // What the program would be told is `own`; what it is told.
-std::uint32_t tell_threads(const caller& from, const void* place, int own) noexcept {
+std::uint32_t tell_threads(const caller& from, const void* place, int own_count) noexcept {
   auto* const level = real<ask_function>(from, symbol::omp_get_level);
-  const auto most = static_cast<std::uint32_t>(own);
-  return the_team_sizes.ask(this_thread_of(from), place, most, level == nullptr || level() != 0, told_on_trial());
+  const auto largest = static_cast<std::uint32_t>(own_count);
+  return the_team_sizes.ask(this_thread_of(from), place, largest, level == nullptr || level() != 0, told_on_trial());
 }
 
 int max_threads(const void* return_address) noexcept {
   const caller from = caller_at(return_address, entry::omp);
   auto* const forward = real<ask_function>(from, symbol::omp_get_max_threads);
-  const int own = forward == nullptr ? 1 : forward();
-  if (!is_fitting_teams.load(std::memory_order_relaxed) || from.is_internal || own < 1) return own;
-  return static_cast<int>(tell_threads(from, return_address, own));
+  const int own_number = forward == nullptr ? 1 : forward();
+  if (!is_fitting_teams.load(std::memory_order_relaxed) || from.is_internal || own_number < 1) return own_number;
+  return static_cast<int>(tell_threads(from, return_address, own_number));
 }
 
 // Programs size by this, too: they are told fewer where they get fewer threads.
 int num_procs(const void* return_address) noexcept {
   const caller from = caller_at(return_address, entry::omp);
   auto* const forward = real<ask_function>(from, symbol::omp_get_num_procs);
-  auto* const most = real<ask_function>(from, symbol::omp_get_max_threads);
+  auto* const function = real<ask_function>(from, symbol::omp_get_max_threads);
   const int procs = forward == nullptr ? 1 : forward();
-  if (!is_fitting_teams.load(std::memory_order_relaxed) || from.is_internal || most == nullptr) return procs;
-  const int own = most();
-  if (own < 1) return procs;
-  const int told = static_cast<int>(tell_threads(from, return_address, own));
-  return told < own ? std::min(procs, told) : procs;
+  if (!is_fitting_teams.load(std::memory_order_relaxed) || from.is_internal || function == nullptr) return procs;
+  const int own_number = function();
+  if (own_number < 1) return procs;
+  const int reported = static_cast<int>(tell_threads(from, return_address, own_number));
+  return reported < own_number ? std::min(procs, reported) : procs;
 }
 
 void set_threads(const void* return_address, int threads) noexcept {

@@ -24,15 +24,15 @@ struct {
 } told;
 
 template <class number>
-void raise_to(std::atomic<number>& most, number value) noexcept {
-  for (number before = most.load(std::memory_order_relaxed);
-       before < value && !most.compare_exchange_weak(before, value, std::memory_order_relaxed);) {
+void raise_to(std::atomic<number>& highest, number value) noexcept {
+  for (number before = highest.load(std::memory_order_relaxed);
+       before < value && !highest.compare_exchange_weak(before, value, std::memory_order_relaxed);) {
   }
 }
 template <class number>
-void lower_to(std::atomic<number>& least, number value) noexcept {
-  for (number before = least.load(std::memory_order_relaxed);
-       before > value && !least.compare_exchange_weak(before, value, std::memory_order_relaxed);) {
+void lower_to(std::atomic<number>& lowest, number value) noexcept {
+  for (number before = lowest.load(std::memory_order_relaxed);
+       before > value && !lowest.compare_exchange_weak(before, value, std::memory_order_relaxed);) {
   }
 }
 
@@ -59,32 +59,33 @@ struct trial_team {
 thread_local bool t_is_primary = false;
 
 trial_team& begin_member(void* data) noexcept {
-  trial_team& of = *static_cast<trial_team*>(data);
+  trial_team& trial = *static_cast<trial_team*>(data);
   if (!t_is_primary) lower_priority_once(rules.nice);
-  of.members.fetch_add(1, std::memory_order_relaxed);
-  return of;
+  trial.members.fetch_add(1, std::memory_order_relaxed);
+  return trial;
 }
 
 void only_begin(void* data) { begin_member(data); }
 
 void pass_barrier(void* data) {
-  trial_team& of = begin_member(data);
-  lower_to(of.first_in, base::now());
-  of.calls.barrier();
-  raise_to(of.last_out, base::now());
+  trial_team& trial = begin_member(data);
+  lower_to(trial.first_in, base::now());
+  trial.calls.barrier();
+  raise_to(trial.last_out, base::now());
 }
 
 // 1000 empty iterations, one at a time to whoever comes, by the runtime's own dynamic schedule.
 void take_iterations(void* data) {
   constexpr long iterations = 1000;
-  trial_team& of = begin_member(data);
-  std::uint32_t mine = 0;
+  trial_team& trial = begin_member(data);
+  std::uint32_t own_iterations = 0;
   long begin = 0, end = 0;
-  for (bool has_more = of.calls.start(0, iterations, 1, 1, &begin, &end); has_more; has_more = of.calls.next(&begin, &end))
-    mine += static_cast<std::uint32_t>(end - begin);
-  of.calls.end();
-  raise_to(of.most, mine);
-  lower_to(of.least, mine);
+  for (bool has_chunk = trial.calls.start(0, iterations, 1, 1, &begin, &end); has_chunk;
+       has_chunk = trial.calls.next(&begin, &end))
+    own_iterations += static_cast<std::uint32_t>(end - begin);
+  trial.calls.end();
+  raise_to(trial.most, own_iterations);
+  lower_to(trial.least, own_iterations);
 }
 
 void take_iterations_after_barrier(void* data) {
@@ -111,46 +112,47 @@ void publish(const trial_team& team) noexcept {
 }
 
 // From the region on that begins now.
-void have_members(std::uint32_t members, std::uint32_t own) noexcept {
-  if (members != 0) the_team_sizes.want(members >= own ? team_sizes::as_it_is : members);
+void have_members(std::uint32_t members, std::uint32_t own_count) noexcept {
+  if (members != 0) the_team_sizes.want(members >= own_count ? team_sizes::as_it_is : members);
 }
 
-void measure_barrier(const runtime_calls& calls, std::uint32_t members, std::uint32_t own) noexcept {
-  const std::uint32_t dip = std::min(barrier_members.load(std::memory_order_relaxed), own);
-  trial_team team{calls}, more{calls};
+void measure_barrier(const runtime_calls& calls, std::uint32_t members, std::uint32_t own_count) noexcept {
+  const std::uint32_t dip = std::min(barrier_members.load(std::memory_order_relaxed), own_count);
+  trial_team team{calls}, larger_team{calls};
   run_team(team, pass_barrier, members);
   const double passage_s = passage_of(team);
   told.passage_s.store(passage_s, std::memory_order_relaxed);
   told.dip_members.store(0, std::memory_order_relaxed);
   if (passage_s > rules.bad_passage_s) {
-    have_members(threads_if_bad.load(std::memory_order_relaxed), own);
+    have_members(threads_if_bad.load(std::memory_order_relaxed), own_count);
   } else if (dip > members) {
-    run_team(more, pass_barrier, dip);
-    const double dip_s = passage_of(more);
+    run_team(larger_team, pass_barrier, dip);
+    const double dip_s = passage_of(larger_team);
     told.dip_s.store(dip_s, std::memory_order_relaxed);
     told.dip_members.store(dip, std::memory_order_relaxed);
-    if (dip_s < rules.longest_dip_s) have_members(dip, own);
+    if (dip_s < rules.longest_dip_s) have_members(dip, own_count);
   }
   publish(team);
 }
 
 // Whether it was bad.
-bool measure_iterations(const runtime_calls& calls, void work(void*), std::uint32_t members, std::uint32_t own) noexcept {
+bool measure_iterations(const runtime_calls& calls, void work(void*), std::uint32_t members,
+                        std::uint32_t own_count) noexcept {
   trial_team team{calls};
   run_team(team, work, members);
   const std::uint32_t spread = team.most.load(std::memory_order_relaxed) - team.least.load(std::memory_order_relaxed);
   told.spread.store(spread, std::memory_order_relaxed);
   const bool is_bad = spread > rules.bad_spread;
-  if (is_bad) have_members(threads_if_bad.load(std::memory_order_relaxed), own);
+  if (is_bad) have_members(threads_if_bad.load(std::memory_order_relaxed), own_count);
   publish(team);
   return is_bad;
 }
 
 bool is_time() noexcept {
   const base::ticks now = base::now();
-  const auto least = static_cast<base::ticks>(observe::the_recorder.ticks_of_ns(rules.eval_time_s * 1e9));
+  const auto shortest = static_cast<base::ticks>(observe::the_recorder.ticks_of_ns(rules.eval_time_s * 1e9));
   if (evaluated_at == 0) evaluated_at = now;  // the first one follows after that time, too
-  if (now - evaluated_at < least) return false;
+  if (now - evaluated_at < shortest) return false;
   evaluated_at = now;
   return true;
 }
@@ -164,17 +166,17 @@ void set_threads_if_bad(std::uint32_t members) noexcept { threads_if_bad.store(m
 void ask_for_evaluation(evaluation_kind kind) noexcept { evaluation_due.store(kind, std::memory_order_release); }
 
 evaluation latest_evaluation() noexcept {
-  evaluation made;
-  made.number = told.number.load(std::memory_order_acquire);
-  made.members = told.members.load(std::memory_order_relaxed);
-  made.spread = told.spread.load(std::memory_order_relaxed);
-  made.passage_s = told.passage_s.load(std::memory_order_relaxed);
-  made.dip_members = told.dip_members.load(std::memory_order_relaxed);
-  made.dip_s = told.dip_s.load(std::memory_order_relaxed);
-  return made;
+  evaluation result;
+  result.number = told.number.load(std::memory_order_acquire);
+  result.members = told.members.load(std::memory_order_relaxed);
+  result.spread = told.spread.load(std::memory_order_relaxed);
+  result.passage_s = told.passage_s.load(std::memory_order_relaxed);
+  result.dip_members = told.dip_members.load(std::memory_order_relaxed);
+  result.dip_s = told.dip_s.load(std::memory_order_relaxed);
+  return result;
 }
 
-void evaluate(const caller& from, std::uint32_t own) noexcept {
+void evaluate(const caller& from, std::uint32_t own_count) noexcept {
   evaluation_kind kind = evaluation_due.load(std::memory_order_acquire);
   if (kind == evaluation_kind::barrier && !is_time()) return;
   // Both families of runtimes have all of these.
@@ -186,33 +188,33 @@ void evaluate(const caller& from, std::uint32_t own) noexcept {
     evaluation_due.store(evaluation_kind::none, std::memory_order_relaxed);
     return;
   }
-  const std::uint32_t members = std::clamp(the_team_sizes.latest(), 1u, own);
-  const std::uint32_t asked = std::clamp(barrier_members.load(std::memory_order_relaxed), members, own);
+  const std::uint32_t members = std::clamp(the_team_sizes.latest(), 1u, own_count);
+  const std::uint32_t requested = std::clamp(barrier_members.load(std::memory_order_relaxed), members, own_count);
   trial_team team{calls};
-  bool is_over = true;
+  bool is_finished = true;
   switch (kind) {
     case evaluation_kind::none:
       break;
     case evaluation_kind::priority:
-      run_team(team, only_begin, own);
+      run_team(team, only_begin, own_count);
       break;
     case evaluation_kind::barrier:
-      measure_barrier(calls, members, own);
+      measure_barrier(calls, members, own_count);
       break;
     case evaluation_kind::iterations:
-      is_over = measure_iterations(calls, take_iterations, members, own);
+      is_finished = measure_iterations(calls, take_iterations, members, own_count);
       break;
     case evaluation_kind::iterations_after_barrier:
-      measure_iterations(calls, take_iterations_after_barrier, members, own);
+      measure_iterations(calls, take_iterations_after_barrier, members, own_count);
       break;
     case evaluation_kind::asked_barrier:
-      run_team(team, pass_barrier, asked);
+      run_team(team, pass_barrier, requested);
       told.passage_s.store(passage_of(team), std::memory_order_relaxed);
       publish(team);
       break;
   }
   // The steering thread may have asked for another one, or for none, since.
-  if (is_over) evaluation_due.compare_exchange_strong(kind, evaluation_kind::none, std::memory_order_acq_rel);
+  if (is_finished) evaluation_due.compare_exchange_strong(kind, evaluation_kind::none, std::memory_order_acq_rel);
 }
 
 }  // namespace trimtab::openmp

@@ -42,11 +42,11 @@ void set_barrier_members(std::uint32_t members) noexcept;
 void set_threads_if_bad(std::uint32_t members) noexcept;
 
 extern std::atomic<evaluation_kind> evaluation_due;
-void evaluate(const caller& from, std::uint32_t own) noexcept;
+void evaluate(const caller& from, std::uint32_t own_count) noexcept;
 // By the thread that forks. own: the program's own number of members, beyond which there is none.
-inline void evaluate_if_due(const caller& from, std::uint32_t own) noexcept {
+inline void evaluate_if_due(const caller& from, std::uint32_t own_count) noexcept {
   if (evaluation_due.load(std::memory_order_acquire) != evaluation_kind::none) [[unlikely]]
-    evaluate(from, own);
+    evaluate(from, own_count);
 }
 
 // Adds to the nice value of the calling thread, once. Only a privileged process can take it back.

@@ -34,15 +34,15 @@ class team_sizes {
   };
   // Before the first fork: clauses and omp_set_num_threads do not stay. least_own: a number that may be wanted anyway, so
   // that a clause may be brought down to it whatever the first region has.
-  void include_fixed(std::uint32_t least_own) noexcept;
+  void include_fixed(std::uint32_t least_own_count) noexcept;
   bool includes_fixed() const noexcept { return m_least_own.load(std::memory_order_relaxed) != 0; }
 
   // A region of level 1 without a clause that stays begins; `own`: the program's own number. Members that it is to have;
   // `wanted`: where it has a number of its own.
-  std::uint32_t fork(const who& by, std::uint32_t own, std::uint32_t wanted = as_it_is) noexcept;
+  std::uint32_t fork(const who& forker, std::uint32_t own_count, std::uint32_t wanted = as_it_is) noexcept;
   // The program asks for the number of threads at a place of its code. What it is told. on_trial: in place of what is
   // wanted.
-  std::uint32_t ask(const who& by, const void* place, std::uint32_t own, bool is_in_region,
+  std::uint32_t ask(const who& forker, const void* place, std::uint32_t own_count, bool is_in_region,
                     std::uint32_t on_trial = as_it_is) noexcept;
   // It sets the number itself.
   void set() noexcept;
@@ -58,7 +58,7 @@ class team_sizes {
   bool is_promised() const noexcept { return m_promised.load(std::memory_order_relaxed) != nothing; }
   // How often the program asked where it may be told something new.
   std::uint32_t tellings() const noexcept { return m_tellings.load(std::memory_order_relaxed); }
-  bool is_first_forker(const who& by) const noexcept;
+  bool is_first_forker(const who& forker) const noexcept;
   // In the child of a fork: nothing changes any more. False: then nothing need be seen to, either.
   bool leave_as_told() noexcept;
 
@@ -71,7 +71,7 @@ class team_sizes {
     std::uint32_t asks;
   };
   asker* asker_at(const void* place) noexcept;
-  bool may_tell_anew(const asker* here) const noexcept;
+  bool may_tell_anew(const asker* place_entry) const noexcept;
 
   std::atomic<state> m_state{state::unknown};
   std::atomic<std::uint32_t> m_wanted{as_it_is}, m_promised{nothing}, m_own{0}, m_latest{0}, m_forks{0}, m_least_own{0},

@@ -52,8 +52,8 @@ bool turn(std::uint32_t knob, knob_value to, turn_function* second, turn_functio
   return other != nullptr;
 }
 
-evaluation_kind kind_of(evaluated which) noexcept {
-  switch (which) {
+evaluation_kind kind_of(evaluated evaluation_case) noexcept {
+  switch (evaluation_case) {
     case evaluated::iterations:
       return evaluation_kind::iterations;
     case evaluated::barrier:
@@ -96,13 +96,18 @@ bool thread_steering::has_published_rule() const noexcept {
 
 // Safe, since without consent there is no such subject.
 steer::subject_info thread_steering::describe(steer::subject_id id) const {
-  const auto own = static_cast<knob_value>(the_team_sizes.own());
+  const auto own_count = static_cast<knob_value>(the_team_sizes.own());
   steer::subject_info info{id, "threads of teams", {}};
-  const auto add = [&info, own](std::string_view name, knob_value least, knob_value initial, double cost_s) {
-    info.knobs.push_back(
-        {std::string(name), steer::certain(steer::domain::range(least, own)), initial, cost_s, steer::consent::safe, 0, {}});
+  const auto add = [&info, own_count](std::string_view name, knob_value smallest, knob_value initial, double cost_s) {
+    info.knobs.push_back({std::string(name),
+                          steer::certain(steer::domain::range(smallest, own_count)),
+                          initial,
+                          cost_s,
+                          steer::consent::safe,
+                          0,
+                          {}});
   };
-  add(steer::knobs::threads, 1, own, change_cost_s);
+  add(steer::knobs::threads, 1, own_count, change_cost_s);
   if (m_options.evaluates == evaluated::barrier || m_options.evaluates == evaluated::asked_barrier)
     add(steer::knobs::barrier_members, 0, 0, 0);
   if (has_published_rule()) add(steer::knobs::threads_if_bad, 0, 0, 0);
@@ -165,8 +170,8 @@ void thread_steering::count_window(double now_s) {
 bool thread_steering::is_window_over(double now_s) {
   const double length_s = m_windows < first_windows ? first_window_s : window_s, so_far_s = now_s - m_begun_s;
   if (so_far_s < length_s && so_far_s < std::max(m_read_s, length_s / 2)) return false;
-  if (const auto since = m_lanes.since_last())
-    m_delay_s = m_delay_s.value_or(0) + static_cast<double>(since->run_delay_ns) * 1e-9;
+  if (const auto lane_times = m_lanes.since_last())
+    m_delay_s = m_delay_s.value_or(0) + static_cast<double>(lane_times->run_delay_ns) * 1e-9;
   m_read_s = so_far_s + length_s / reads_of_window;
   return so_far_s >= length_s || steer::has_lost_enough(m_delay_s.value_or(0), so_far_s, length_s);
 }
@@ -194,8 +199,8 @@ void thread_steering::end_window(double now_s) {
 }
 
 bool thread_steering::is_on() const noexcept {
-  const observe::thread_fitting_request its = observe::requested_thread_fitting.load(std::memory_order_relaxed);
-  return its == observe::thread_fitting_request::none ? m_options.is_on : its == observe::thread_fitting_request::on;
+  const observe::thread_fitting_request request = observe::requested_thread_fitting.load(std::memory_order_relaxed);
+  return request == observe::thread_fitting_request::none ? m_options.is_on : request == observe::thread_fitting_request::on;
 }
 
 // An evaluation is asked for once the policy has seen the one before, and what it changed is in force. A published rule is
@@ -281,10 +286,10 @@ void thread_steering::add_to(steer::snapshot& now) {
     appear(now);
     if (!m_subject) return;
     begin_window(now.time_s);
-    if (const first_share its = taken_share(); its.others > 0) {
+    if (const first_share share_found = taken_share(); share_found.others > 0) {
       m_windows = 1;
-      m_figures = {{std::string(figures::others), static_cast<double>(its.others)},
-                   {std::string(figures::registry_share), static_cast<double>(its.cpus)}};
+      m_figures = {{std::string(figures::others), static_cast<double>(share_found.others)},
+                   {std::string(figures::registry_share), static_cast<double>(share_found.cpus)}};
     }
   }
   end_window(now.time_s);
@@ -296,20 +301,20 @@ void thread_steering::add_to(steer::snapshot& now) {
 void thread_steering::conclude() {
   m_watch.leave();
   leave_share();
-  const auto tell = [](const char* why, const char* remedy) {
-    the_recorder.unavailable("other numbers of threads", why, remedy);
+  const auto report_unavailable = [](const char* reason, const char* remedy) {
+    the_recorder.unavailable("other numbers of threads", reason, remedy);
   };
   if (the_team_sizes.now() == team_sizes::state::set_by_program)
-    return tell("the program sets its number of threads itself (omp_set_num_threads)",
-                "let it leave that to OMP_NUM_THREADS, or --threads-even-if-fixed");
+    return report_unavailable("the program sets its number of threads itself (omp_set_num_threads)",
+                              "let it leave that to OMP_NUM_THREADS, or --threads-even-if-fixed");
   if (the_team_sizes.now() == team_sizes::state::several_forkers)
-    return tell("several of its threads begin parallel regions", "");
+    return report_unavailable("several of its threads begin parallel regions", "");
   if (!m_subject)
-    return tell("no parallel region that leaves its number of threads open began",
-                m_options.includes_fixed ? "" : "--threads-even-if-fixed: num_threads clauses, too");
+    return report_unavailable("no parallel region that leaves its number of threads open began",
+                              m_options.includes_fixed ? "" : "--threads-even-if-fixed: num_threads clauses, too");
   if (!is_in_force() && the_team_sizes.is_promised())
-    tell("the program was told its number of threads, and has not asked again since: it kept that",
-         "set OMP_NUM_THREADS before it starts");
+    report_unavailable("the program was told its number of threads, and has not asked again since: it kept that",
+                       "set OMP_NUM_THREADS before it starts");
 }
 
 }  // namespace trimtab::openmp

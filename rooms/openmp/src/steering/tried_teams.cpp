@@ -30,9 +30,9 @@ std::uint32_t tellings = 0;  // when the latest region was forked
 // A program that relies on what it was told was told of this region what it was to be told.
 bool is_as_told(std::uint32_t members, std::uint32_t before) noexcept {
   if (!the_team_sizes.is_promised()) return true;
-  const bool has_these = the_team_sizes.latest() == members;
+  const bool is_latest = the_team_sizes.latest() == members;
   return tellings != before &&
-         (!under_way.is_counted() || has_these == (members_tried_next.load(std::memory_order_relaxed) != 0));
+         (!under_way.is_counted() || is_latest == (members_tried_next.load(std::memory_order_relaxed) != 0));
 }
 
 }  // namespace
@@ -43,16 +43,16 @@ void try_members(std::uint32_t members) noexcept {
 }
 
 tried_team latest_trial() noexcept {
-  tried_team made;
-  made.number = trials_over.load(std::memory_order_acquire);
-  made.ratio = latest_ratio.load(std::memory_order_relaxed);
-  return made;
+  tried_team created;
+  created.number = trials_over.load(std::memory_order_acquire);
+  created.ratio = latest_ratio.load(std::memory_order_relaxed);
+  return created;
 }
 
-std::uint32_t tried_members_slowly(std::uint32_t own) noexcept {
+std::uint32_t tried_members_slowly(std::uint32_t own_count) noexcept {
   const std::uint32_t members = members_to_try.load(std::memory_order_acquire);
   const std::uint32_t before = std::exchange(tellings, the_team_sizes.tellings());
-  if (members == 0 || members > own || the_team_sizes.now() != team_sizes::state::free) return 0;
+  if (members == 0 || members > own_count || the_team_sizes.now() != team_sizes::state::free) return 0;
   if (const std::uint64_t request = asked.load(std::memory_order_relaxed); request != begun) {
     begun = request;
     steer::team_trial_options options;

@@ -18,10 +18,10 @@ void try_members(std::uint32_t members) noexcept;
 tried_team latest_trial() noexcept;
 
 extern std::atomic<std::uint32_t> members_to_try;
-std::uint32_t tried_members_slowly(std::uint32_t own) noexcept;
+std::uint32_t tried_members_slowly(std::uint32_t own_count) noexcept;
 // By the thread that forks first, after team_sizes::fork. own: beyond which there is none. 0: no trial, members as they are.
-inline std::uint32_t tried_members(std::uint32_t own) noexcept {
-  return members_to_try.load(std::memory_order_acquire) == 0 ? 0 : tried_members_slowly(own);
+inline std::uint32_t tried_members(std::uint32_t own_count) noexcept {
+  return members_to_try.load(std::memory_order_acquire) == 0 ? 0 : tried_members_slowly(own_count);
 }
 
 // What a program that asks now is told for the next region; 0: nothing is on trial.

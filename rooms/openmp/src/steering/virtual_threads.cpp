@@ -37,9 +37,9 @@ const std::vector<std::string>* fit = nullptr;  // sorted; as recorder.place_of 
 // The function's, or the free one where it belongs: most of the table stays free.
 known_function& slot_of(const void* outlined) noexcept {
   for (std::size_t at = base::mix_fast(reinterpret_cast<std::uintptr_t>(outlined));; ++at) {
-    known_function& each = table[at % table_size];
-    const void* const there = each.outlined.load(std::memory_order_acquire);
-    if (there == nullptr || there == outlined) return each;
+    known_function& slot = table[at % table_size];
+    const void* const current = slot.outlined.load(std::memory_order_acquire);
+    if (current == nullptr || current == outlined) return slot;
   }
 }
 
@@ -100,8 +100,8 @@ void run_blocks(virtual_region& region, std::uint32_t members) {
   }
   const auto threads = static_cast<std::uint32_t>(region.plan->chunk) * members;
   // Nothing is handed over with a number: the fork has published all that blocks read, the join what they write.
-  for (std::uint32_t mine; (mine = region.next.fetch_add(1, std::memory_order_relaxed)) < threads;) {
-    t_virtual = {true, false, false, mine, threads};
+  for (std::uint32_t number; (number = region.next.fetch_add(1, std::memory_order_relaxed)) < threads;) {
+    t_virtual = {true, false, false, number, threads};
     outlined(data);
   }
   t_virtual = {};
@@ -111,13 +111,13 @@ void member_main(void* argument) {
   auto& region = *static_cast<virtual_region*>(argument);
   const caller from{region.shared.of, false};
   const std::uint32_t number = thread_number(from), members = ask(from, symbol::omp_get_num_threads);
-  member mine;
-  begin_member(mine, region.shared, number);
+  member self;
+  begin_member(self, region.shared, number);
   const ticks begin = base::now();
   if (number == 0) region.site->members.store(members, std::memory_order_relaxed);
   run_blocks(region, members);
   add_load(*region.site, number, region.plan, base::now() - begin);
-  end_member(mine, region.shared);
+  end_member(self, region.shared);
 }
 
 }  // namespace
@@ -143,14 +143,14 @@ bool run_virtually(const void* return_address, gomp_function outlined, void* dat
   region.plan = unless_as_written(plan);
   std::uint32_t none = 0;
   site->subject_1.compare_exchange_strong(none, region.shared.subject + 1, std::memory_order_relaxed);
-  const std::uint64_t under = plan == nullptr ? 0 : plan->under, beside = t_forked.under;
-  region_has_loop(under);
+  const std::uint64_t decision_number = plan == nullptr ? 0 : plan->under, fork_decision = t_forked.under;
+  region_has_loop(decision_number);
   const ticks begin = base::now();
   forward(member_main, &region, threads, flags);
   const ticks took = base::now() - begin;
   join_team(region.shared);
   if (!is_steering.load(std::memory_order_relaxed)) return true;  // the child of a fork within
-  add_time(*site, {under, beside, took, 1, 1, 0});
+  add_time(*site, {decision_number, fork_decision, took, 1, 1, 0});
   const bool is_short =
       region.plan == nullptr && static_cast<double>(took) < observe::the_recorder.ticks_of_ns(short_below_ns);
   if (!is_short)

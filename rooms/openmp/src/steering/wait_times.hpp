@@ -19,10 +19,10 @@ inline void note_passage(lane_state& forker, ticks forked_at, ticks end, std::ui
   const ticks wall = end - forked_at, work = all_work / threads;
   // Noted of the one before it; what came after that may else not have been watched.
   const bool is_next = forker.joined_at > waits_timed_since.load(std::memory_order_relaxed) && forked_at > forker.joined_at;
-  const ticks between = is_next ? forked_at - forker.joined_at : 0;
+  const ticks gap = is_next ? forked_at - forker.joined_at : 0;
   forker.joined_at = end;
   wait_passages.fetch_add(1, std::memory_order_relaxed);
-  waits_per_member.fetch_add((wall > work ? wall - work : 0) + between - between / threads, std::memory_order_relaxed);
+  waits_per_member.fetch_add((wall > work ? wall - work : 0) + gap - gap / threads, std::memory_order_relaxed);
 }
 
 }  // namespace trimtab::openmp

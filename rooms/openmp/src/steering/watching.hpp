@@ -23,8 +23,8 @@ extern std::array<std::atomic<watching>, region_places> watching_of_regions;
 inline watching watching_of(const void* outlined) noexcept {
   return watching_of_regions[region_place_of(outlined)].load(std::memory_order_relaxed);
 }
-inline void watch(const void* outlined, watching how) noexcept {
-  watching_of_regions[region_place_of(outlined)].store(how);
+inline void watch(const void* outlined, watching watch_mode) noexcept {
+  watching_of_regions[region_place_of(outlined)].store(watch_mode);
   update_rule(region_place_of(outlined));
 }
 inline void forget_watching() noexcept {

@@ -12,7 +12,7 @@ void watch_block_time() noexcept;
 // Milliseconds, as the program has it; below 0: no region of such a runtime was forked yet.
 std::int64_t programs_block_time() noexcept;
 // Whether it is noted how long threads wait, which each short region pays for: not from the beginning on.
-void time_waits(bool is_on) noexcept;
+void time_waits(bool is_enabled) noexcept;
 // Outermost regions of several members that ended while it was, and how long a member waited in the mean from each to the
 // next, their sum.
 struct region_waits {

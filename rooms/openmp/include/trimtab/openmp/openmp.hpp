@@ -7,7 +7,7 @@ namespace trimtab::openmp {
 enum class ompt_use { take_part, leave_to_others };
 
 // The recorder is open: from now on hooks record. At level idle they still pass straight through.
-void attach(ompt_use how = ompt_use::take_part) noexcept;
+void attach(ompt_use use = ompt_use::take_part) noexcept;
 
 // The program ends in an orderly way: last words of the room (what was loaded but never seen).
 void detach() noexcept;

@@ -19,7 +19,7 @@ namespace trimtab::openmp {
 class region_steering final : public steer::knob_source {
  public:
   // known: of earlier runs. includes_fixed: num_threads clauses and omp_set_num_threads may be brought down, too.
-  region_steering(steer::knob_registry& registry, const std::vector<steer::setting>& known, bool includes_fixed);
+  region_steering(steer::knob_registry& registry, const std::vector<steer::setting>& settings, bool includes_fixed);
   ~region_steering() override;
   region_steering(const region_steering&) = delete;
   region_steering& operator=(const region_steering&) = delete;
@@ -31,7 +31,7 @@ class region_steering final : public steer::knob_source {
  private:
   struct entry;
   bool make_known(entry& fresh, steer::snapshot& now);
-  void measure(entry& of, steer::subject_state& state) const;
+  void measure(entry& subject_entry, steer::subject_state& state) const;
   void leave(steer::snapshot& now);
 
   steer::knob_registry& m_registry;

@@ -23,7 +23,7 @@ namespace trimtab::openmp {
 
 // Before the first region of the process: its loops may be changed. What earlier runs found is in force from the first of
 // them on. False: no memory.
-bool begin_steering(const std::vector<steer::setting>& known);
+bool begin_steering(const std::vector<steer::setting>& settings);
 // With the user's consent, these functions, checked and named as recorder.place_of does, are run by virtual threads.
 void allow_virtual_threads(std::vector<std::string> functions);
 // In the child of a fork: its regions run as the program wrote them.
@@ -38,24 +38,24 @@ class loop_steering : public steer::knob_source {
   // known: of earlier runs. learns: costs of weighted loops go on being learnt (not in a frozen run). rests: short loops are
   // measured, and other ways to share them out tried, in a sample until one is kept (not where regions are measured with
   // what was changed in their loops).
-  loop_steering(steer::knob_registry& registry, std::vector<steer::setting> known, bool learns, bool rests);
+  loop_steering(steer::knob_registry& registry, std::vector<steer::setting> settings, bool learns, bool rests);
   ~loop_steering() override;
   loop_steering(const loop_steering&) = delete;
   loop_steering& operator=(const loop_steering&) = delete;
 
   void add_to(steer::snapshot& now) override;
   // What is to be kept besides knobs' values is written: facts of the run.
-  void decided(const steer::decision& made) override;
+  void decided(const steer::decision& decision_made) override;
   void conclude() override;
   void after_fork() noexcept override { end_steering(); }
 
  private:
   struct entry;
   bool make_known(entry& fresh, steer::snapshot& now);
-  void measure(entry& of, steer::subject_state& state);
-  void learn(entry& of, steer::subject_state& state, double now_s);
-  void write_costs(const entry& its) const;
-  bool is_changed(const entry& its) const;
+  void measure(entry& subject_entry, steer::subject_state& state);
+  void learn(entry& subject_entry, steer::subject_state& state, double now_s);
+  void write_costs(const entry& subject_entry) const;
+  bool is_changed(const entry& subject_entry) const;
   void watch_regions();
 
   steer::knob_registry& m_registry;

@@ -21,10 +21,10 @@ void started(const caller& from, const void* place, schedule kind, unsigned dime
 }
 
 template <class number>
-void answered(const caller& from, bool is_more, const number* first, const number* last) noexcept {
+void answered(const caller& from, bool has_chunk, const number* first, const number* last) noexcept {
   lane_context context;
   if (from.is_internal || first == nullptr || last == nullptr || !lookup(context)) return;
-  if (is_more)
+  if (has_chunk)
     take_chunk(context, static_cast<std::int64_t>(*first), count_of(*first, *last, 1));
   else
     end_loop(context);

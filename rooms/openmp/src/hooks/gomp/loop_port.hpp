@@ -40,15 +40,15 @@ struct gomp_loop_port {
 
 // False: as in gomp_loop_calls.
 template <class number>
-bool start_shared_loop(const caller& from, const loop_to_share& loop, bool is_up, number* begin, number* end,
-                       bool& is_more) {
+bool start_shared_loop(const caller& from, const loop_to_share& loop, bool is_ascending, number* begin, number* end,
+                       bool& has_chunk) {
   const loop_port* const port = port_of_team();
-  return port != nullptr && port->gomp->of<number>().start(from, loop, is_up, begin, end, is_more);
+  return port != nullptr && port->gomp->of<number>().start(from, loop, is_ascending, begin, end, has_chunk);
 }
 template <class number>
-bool next_of_shared_loop(const caller& from, number* begin, number* end, bool& is_more) {
+bool next_of_shared_loop(const caller& from, number* begin, number* end, bool& has_chunk) {
   const loop_port* const port = port_of_shared_loop();
-  return port != nullptr && port->gomp->of<number>().next(from, begin, end, is_more);
+  return port != nullptr && port->gomp->of<number>().next(from, begin, end, has_chunk);
 }
 
 }  // namespace trimtab::openmp

@@ -21,13 +21,13 @@ struct asked_loop {
 };
 
 template <class number>
-loop_to_share loop_of(const asked_loop<number>& asked) noexcept {
-  return {asked.written,
-          count_of(asked.first, asked.last, asked.increment),
-          asked.chunk,
-          static_cast<std::uint64_t>(asked.first),
-          static_cast<std::uint64_t>(asked.last),
-          asked.increment};
+loop_to_share loop_of(const asked_loop<number>& request) noexcept {
+  return {request.written,
+          count_of(request.first, request.last, request.increment),
+          request.chunk,
+          static_cast<std::uint64_t>(request.first),
+          static_cast<std::uint64_t>(request.last),
+          request.increment};
 }
 
 bool find_outside_runtime(const caller& from, lane_context& context) noexcept {
@@ -35,21 +35,21 @@ bool find_outside_runtime(const caller& from, lane_context& context) noexcept {
 }
 
 template <class number>
-void started(const caller& from, const asked_loop<number>& asked) noexcept {
+void started(const caller& from, const asked_loop<number>& request) noexcept {
   begin_unshared_loop(from);
   lane_context context;
-  if (!find_outside_runtime(from, context) || is_left_to_sample(*context.state, asked.written)) return;
-  begin_loop(context,
-             {asked.written, asked.chunk, count_of(asked.first, asked.last, asked.increment), asked.increment, asked.place});
+  if (!find_outside_runtime(from, context) || is_left_to_sample(*context.state, request.written)) return;
+  begin_loop(context, {request.written, request.chunk, count_of(request.first, request.last, request.increment),
+                       request.increment, request.place});
 }
 
 // After the runtime answered: a chunk [first, last), or no more.
 template <class number>
-void answered(const caller& from, bool is_more, number first, number last) noexcept {
-  if (!is_more) end_shared_loop(from);
+void answered(const caller& from, bool has_chunk, number first, number last) noexcept {
+  if (!has_chunk) end_shared_loop(from);
   lane_context context;
   if (!find_outside_runtime(from, context)) return;
-  if (is_more)
+  if (has_chunk)
     take_chunk(context, static_cast<std::int64_t>(first), count_of(first, last, context.state->loop.increment));
   else
     end_loop(context);
@@ -58,15 +58,15 @@ void answered(const caller& from, bool is_more, number first, number last) noexc
 // Puts the first chunk into [*begin, *end); false: there is none. The runtime gives it (`forward`), unless the loop is
 // shared out in another way.
 template <class number, class function>
-[[gnu::always_inline]] inline bool start(const caller& from, const asked_loop<number>& asked, bool is_sharable,
+[[gnu::always_inline]] inline bool start(const caller& from, const asked_loop<number>& request, bool is_sharable,
                                          number* begin, number* end, function forward) {
-  started(from, asked);
-  bool is_more = false;
+  started(from, request);
+  bool has_chunk = false;
   if (!is_sharable || !t_steered_part.is_in_team ||
-      !start_shared_loop<number>(from, loop_of(asked), asked.is_up, begin, end, is_more))
-    is_more = forward();
-  answered(from, is_more, *begin, *end);
-  return is_more;
+      !start_shared_loop<number>(from, loop_of(request), request.is_up, begin, end, has_chunk))
+    has_chunk = forward();
+  answered(from, has_chunk, *begin, *end);
+  return has_chunk;
 }
 
 void ended(const caller& from) noexcept {

@@ -17,11 +17,11 @@ struct region_call {
 
 // Not noexcept: cancellation unwinds through here.
 void member_main(void* argument) {
-  team& of = static_cast<region_call*>(argument)->shared;
-  member mine;
-  begin_member(mine, of, thread_number({of.of, false}));
-  reinterpret_cast<gomp_function>(const_cast<void*>(of.outlined))(of.data);
-  end_member(mine, of);
+  team& own_team = static_cast<region_call*>(argument)->shared;
+  member self;
+  begin_member(self, own_team, thread_number({own_team.of, false}));
+  reinterpret_cast<gomp_function>(const_cast<void*>(own_team.outlined))(own_team.data);
+  end_member(self, own_team);
 }
 
 // Runs `enter(function, data)` - the real entry point - with the wrapped function where we record.

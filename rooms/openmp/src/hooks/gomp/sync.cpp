@@ -12,9 +12,9 @@ template <class call>
 void enter_lock(const caller& from, call enter) {
   lane_context context;
   if (from.is_internal || !lookup(context)) return enter();
-  const ticks asked = base::now();
+  const ticks begin = base::now();
   enter();
-  lock_entered(context, asked);
+  lock_entered(context, begin);
 }
 
 void leave_lock(const caller& from, const void* place, subject_kind kind) noexcept {
@@ -112,10 +112,10 @@ TRIMTAB_HOOK bool GOMP_single_start() {
   const caller from = TRIMTAB_CALLER;
   auto* const forward = real<bool()>(from, symbol::GOMP_single_start);
   if (forward == nullptr) return true;
-  const bool is_mine = forward();
+  const bool is_executed = forward();
   lane_context context;
-  if (!from.is_internal && lookup(context)) single_passed(context, TRIMTAB_PLACE, is_mine);
-  return is_mine;
+  if (!from.is_internal && lookup(context)) single_passed(context, TRIMTAB_PLACE, is_executed);
+  return is_executed;
 }
 
 TRIMTAB_HOOK void* GOMP_single_copy_start() {
@@ -124,11 +124,11 @@ TRIMTAB_HOOK void* GOMP_single_copy_start() {
   if (forward == nullptr) return nullptr;
   lane_context context;
   if (from.is_internal || !lookup(context)) return forward();
-  const ticks asked = trimtab::base::now();
+  const ticks begin = trimtab::base::now();
   void* const copied = forward();
   // nullptr: this lane executes; otherwise it has waited for the one that did, at a barrier.
   if (copied != nullptr) team_barrier_passed(from);
-  if (copied != nullptr && context.state->innermost != nullptr) context.state->idle += trimtab::base::now() - asked;
+  if (copied != nullptr && context.state->innermost != nullptr) context.state->idle += trimtab::base::now() - begin;
   single_passed(context, TRIMTAB_PLACE, copied == nullptr);
   return copied;
 }

@@ -9,11 +9,11 @@ namespace {
 using observe::schedule;
 
 void member_main(void* argument) {
-  team& of = *static_cast<team*>(argument);
-  member mine;
-  begin_member(mine, of, thread_number({of.of, false}));
-  reinterpret_cast<gomp_function>(const_cast<void*>(of.outlined))(of.data);
-  end_member(mine, of);
+  team& own_team = *static_cast<team*>(argument);
+  member self;
+  begin_member(self, own_team, thread_number({own_team.of, false}));
+  reinterpret_cast<gomp_function>(const_cast<void*>(own_team.outlined))(own_team.data);
+  end_member(self, own_team);
 }
 
 // Opens the region and has `enter(function, data)`, the real entry point, start the workers.

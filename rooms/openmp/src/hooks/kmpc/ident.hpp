@@ -18,10 +18,10 @@ struct ident {
 };
 inline constexpr std::int32_t ident_work_sections = 0x400;
 
-inline const char* source_of(const ident* where) noexcept { return where == nullptr ? nullptr : where->source; }
+inline const char* source_of(const ident* location) noexcept { return location == nullptr ? nullptr : location->source; }
 
-inline bool is_source_known(const ident* where) noexcept {
-  return where != nullptr && where->source != nullptr && std::strncmp(where->source, ";unknown;", 9) != 0;
+inline bool is_source_known(const ident* location) noexcept {
+  return location != nullptr && location->source != nullptr && std::strncmp(location->source, ";unknown;", 9) != 0;
 }
 
 // Schedule numbers of the interface (kmp.h, enum sched_type); modifiers in the bits above.
@@ -63,8 +63,8 @@ inline bool is_chunked_llvm(std::int32_t kind) noexcept {
   return bare == 33 || bare == 65 || bare == 91;
 }
 
-inline std::uint64_t magnitude(std::int64_t of) noexcept {
-  return of < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(of) : static_cast<std::uint64_t>(of);
+inline std::uint64_t magnitude(std::int64_t difference) noexcept {
+  return difference < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(difference) : static_cast<std::uint64_t>(difference);
 }
 
 // Iterations of first, first + increment, ... up to and including last.
@@ -84,8 +84,8 @@ struct own_part {
 // Of a chunked loop up to `last`: its blocks lie `stride` apart, and the last one may reach beyond the loop.
 template <class number, class signed_number>
 own_part blocks_of(number lower, number upper, number last, signed_number stride, std::int64_t increment) noexcept {
-  const bool is_beyond = increment < 0 ? upper < last : upper > last;
-  const std::uint64_t block = inclusive_count(lower, is_beyond ? last : upper, increment);
+  const bool is_past_end = increment < 0 ? upper < last : upper > last;
+  const std::uint64_t block = inclusive_count(lower, is_past_end ? last : upper, increment);
   const std::uint64_t apart = increment == 0 ? 0 : magnitude(stride) / magnitude(increment);
   if (block == 0 || apart == 0) return {block, block == 0 ? 0u : 1u};
   const std::uint64_t rest = inclusive_count(lower, last, increment);

@@ -11,44 +11,46 @@ using observe::schedule;
 
 // last_here: of the part of the loop that falls to this team of a league; otherwise the loop's last.
 template <class number, class signed_number>
-void static_started(const caller& from, const void* return_address, const ident* where, std::int32_t kind, number first,
+void static_started(const caller& from, const void* return_address, const ident* location, std::int32_t kind, number first,
                     number last, number last_here, const number* lower, const number* upper, const signed_number* stride,
                     signed_number increment, signed_number chunk) noexcept {
   lane_context context;
   if (from.is_internal || !lookup(context)) return;
-  const bool is_sections = where != nullptr && (where->flags & ident_work_sections) != 0;
-  const schedule how = is_sections ? schedule::sections : schedule_of_llvm(kind);
-  if (is_left_to_sample(*context.state, how)) return;
+  const bool is_sections = location != nullptr && (location->flags & ident_work_sections) != 0;
+  const schedule schedule_kind = is_sections ? schedule::sections : schedule_of_llvm(kind);
+  if (is_left_to_sample(*context.state, schedule_kind)) return;
   const bool is_chunked = is_chunked_llvm(kind);
-  const std::uint64_t size = is_chunked || how == schedule::static_chunked ? static_cast<std::uint64_t>(chunk) : 0;
-  begin_loop(context, {how, size, inclusive_count(first, last, increment), increment, place_of_call(return_address)},
-             source_of(where));
-  const own_part mine = is_chunked ? blocks_of(*lower, *upper, last_here, *stride, increment)
+  const std::uint64_t size = is_chunked || schedule_kind == schedule::static_chunked ? static_cast<std::uint64_t>(chunk) : 0;
+  begin_loop(context,
+             {schedule_kind, size, inclusive_count(first, last, increment), increment, place_of_call(return_address)},
+             source_of(location));
+  const own_part part = is_chunked ? blocks_of(*lower, *upper, last_here, *stride, increment)
                                    : own_part{inclusive_count(*lower, *upper, increment), 1};
-  take_chunk(context, static_cast<std::int64_t>(*lower), mine.iterations);
-  if (mine.blocks > 1) context.state->loop.chunks += mine.blocks - 1;
+  take_chunk(context, static_cast<std::int64_t>(*lower), part.iterations);
+  if (part.blocks > 1) context.state->loop.chunks += part.blocks - 1;
 }
 
 template <class number>
-void dispatch_started(const caller& from, const void* place, const ident* where, std::int32_t kind, number first,
+void dispatch_started(const caller& from, const void* place, const ident* location, std::int32_t kind, number first,
                       number last, std::int64_t increment, std::int64_t chunk) noexcept {
   begin_unshared_loop(from);
   lane_context context;
   if (from.is_internal || !lookup(context)) return;
-  const schedule how = schedule_of_llvm(kind);
-  const bool is_chunk_known = how == schedule::dynamic || how == schedule::guided || how == schedule::static_chunked;
+  const schedule schedule_kind = schedule_of_llvm(kind);
+  const bool is_chunk_known =
+      schedule_kind == schedule::dynamic || schedule_kind == schedule::guided || schedule_kind == schedule::static_chunked;
   begin_loop(context,
-             {how, is_chunk_known ? static_cast<std::uint64_t>(chunk) : 0, inclusive_count(first, last, increment),
+             {schedule_kind, is_chunk_known ? static_cast<std::uint64_t>(chunk) : 0, inclusive_count(first, last, increment),
               increment, place},
-             source_of(where));
+             source_of(location));
 }
 
 template <class number>
-void dispatch_answered(const caller& from, bool is_more, const number* lower, const number* upper) noexcept {
-  if (!is_more) end_shared_loop(from);
+void dispatch_answered(const caller& from, bool has_chunk, const number* lower, const number* upper) noexcept {
+  if (!has_chunk) end_shared_loop(from);
   lane_context context;
   if (from.is_internal || !lookup(context)) return;
-  if (is_more)
+  if (has_chunk)
     take_chunk(context, static_cast<std::int64_t>(*lower), inclusive_count(*lower, *upper, context.state->loop.increment));
   else
     end_loop(context);
@@ -66,9 +68,9 @@ loop_to_share loop_of(schedule written, std::int64_t chunk, number first, number
 
 // Static loops whose blocks the runtime sets: one a thread (34), or of a chunk that go round (33); neither distribute's
 // nor sections.
-bool is_sharable_static(const ident* where, std::int32_t kind) noexcept {
+bool is_sharable_static(const ident* location, std::int32_t kind) noexcept {
   const std::int32_t bare = kind & ~schedule_modifiers;
-  return (bare == 33 || bare == 34) && (where == nullptr || (where->flags & ident_work_sections) == 0);
+  return (bare == 33 || bare == 34) && (location == nullptr || (location->flags & ident_work_sections) == 0);
 }
 
 // Dynamic loops that may be shared out in another way: neither ordered ones nor parts of a distribute.
@@ -91,11 +93,11 @@ constinit thread_local bool t_is_in_doacross = false;
 constinit thread_local const void* t_long_way = nullptr;
 
 template <symbol which, short_call call, class number, class signed_number>
-[[gnu::noinline]] void init_static(ident* where, std::int32_t thread, std::int32_t kind, std::int32_t* is_last,
+[[gnu::noinline]] void init_static(ident* location, std::int32_t thread, std::int32_t kind, std::int32_t* is_last,
                                    number* lower, number* upper, signed_number* stride, signed_number increment,
                                    signed_number chunk) {
   const void* const place = t_long_way;
-  const caller from = caller_of(where, place, entry::kmpc);
+  const caller from = caller_of(location, place, entry::kmpc);
   auto* const forward = real<static_init<number, signed_number>>(from, which);
   if (forward == nullptr) return;
   know_way<call>(from, place, forward);
@@ -103,25 +105,25 @@ template <symbol which, short_call call, class number, class signed_number>
   begin_unshared_loop(from);
   auto sharing = static_sharing::as_written;
   const loop_port* const port = port_of_team();
-  if (port != nullptr && is_sharable_static(where, kind) && !t_is_in_doacross) {
+  if (port != nullptr && is_sharable_static(location, kind) && !t_is_in_doacross) {
     const std::int64_t written = is_chunked_llvm(kind) ? chunk : 0;
     sharing =
         port->kmpc->of<number>().begin_static(from, loop_of(schedule_of_llvm(kind), written, first, last, increment), chunk);
   }
-  forward(where, thread, kind, is_last, lower, upper, stride, increment, chunk);
+  forward(location, thread, kind, is_last, lower, upper, stride, increment, chunk);
   if (sharing == static_sharing::by_block) port->kmpc->of<number>().set_block({is_last, lower, upper, nullptr});
-  static_started(from, place, where, kind, first, last, last, lower, upper, stride, increment, chunk);
+  static_started(from, place, location, kind, first, last, last, lower, upper, stride, increment, chunk);
 }
 
-[[gnu::noinline]] void end_static(const void* place, ident* where, std::int32_t thread) {
-  const caller from = caller_of(where, place, entry::kmpc);
+[[gnu::noinline]] void end_static(const void* place, ident* location, std::int32_t thread) {
+  const caller from = caller_of(location, place, entry::kmpc);
   end_shared_loop(from);
   lane_context context;
   if (!from.is_internal && lookup(context)) end_loop(context);
   auto* const forward = real<static_fini>(from, symbol::__kmpc_for_static_fini);
   if (forward == nullptr) return;
   know_way<short_call::fini>(from, place, forward);
-  forward(where, thread);
+  forward(location, thread);
 }
 
 }  // namespace
@@ -167,8 +169,8 @@ TRIMTAB_DIST_INIT(__kmpc_dist_for_static_init_8u, std::uint64_t, std::int64_t)
 
 TRIMTAB_HOOK void __kmpc_for_static_fini(ident* where, std::int32_t thread) {
   const void* const place = __builtin_return_address(0);
-  if (auto* const known = short_way<short_call::fini, static_fini>(place)) [[likely]]
-    return known(where, thread);
+  if (auto* const call = short_way<short_call::fini, static_fini>(place)) [[likely]]
+    return call(where, thread);
   end_static(place, where, thread);
 }
 
@@ -209,17 +211,17 @@ TRIMTAB_DISPATCH(8, std::int64_t, std::int64_t)
 TRIMTAB_DISPATCH(8u, std::uint64_t, std::int64_t)
 #undef TRIMTAB_DISPATCH
 
-TRIMTAB_HOOK void __kmpc_doacross_init(ident* where, std::int32_t thread, std::int32_t dimensions, const void* bounds) {
-  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
+TRIMTAB_HOOK void __kmpc_doacross_init(ident* location, std::int32_t thread, std::int32_t dimensions, const void* bounds) {
+  const caller from = caller_of(location, __builtin_return_address(0), entry::kmpc);
   t_is_in_doacross = true;
   if (auto* const forward = real<void(ident*, std::int32_t, std::int32_t, const void*)>(from, symbol::__kmpc_doacross_init))
-    forward(where, thread, dimensions, bounds);
+    forward(location, thread, dimensions, bounds);
 }
 
-TRIMTAB_HOOK void __kmpc_doacross_fini(ident* where, std::int32_t thread) {
-  const caller from = caller_of(where, __builtin_return_address(0), entry::kmpc);
+TRIMTAB_HOOK void __kmpc_doacross_fini(ident* location, std::int32_t thread) {
+  const caller from = caller_of(location, __builtin_return_address(0), entry::kmpc);
   t_is_in_doacross = false;
-  if (auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_doacross_fini)) forward(where, thread);
+  if (auto* const forward = real<void(ident*, std::int32_t)>(from, symbol::__kmpc_doacross_fini)) forward(location, thread);
 }
 
 #define TRIMTAB_DIST_DISPATCH(name, number, signed_number)                                                           \

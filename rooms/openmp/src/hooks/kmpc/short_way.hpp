@@ -25,9 +25,10 @@ inline constinit thread_local known_calls t_known_calls{};
 template <short_call which, class function>
 function* short_way(const void* place) noexcept {
   auto& calls = t_known_calls.of[static_cast<unsigned>(which)];
-  const auto* const known = calls.find(place, [place](const known_calls::call& each) { return each.place == place; });
-  return known != nullptr && t_short_regions.is_untimed == places_generation.load(std::memory_order_relaxed)
-             ? reinterpret_cast<function*>(known->function)
+  const auto* const call =
+      calls.find(place, [place](const known_calls::call& candidate) { return candidate.place == place; });
+  return call != nullptr && t_short_regions.is_untimed == places_generation.load(std::memory_order_relaxed)
+             ? reinterpret_cast<function*>(call->function)
              : nullptr;
 }
 
@@ -38,7 +39,9 @@ void know_way(const caller& from, const void* place, function* forward) noexcept
     t_known_calls = {};
     t_known_calls.generation = t_short_regions.is_untimed;
   }
-  const auto is_free = [place](const known_calls::call& each) { return each.place == nullptr || each.place == place; };
+  const auto is_free = [place](const known_calls::call& candidate) {
+    return candidate.place == nullptr || candidate.place == place;
+  };
   t_known_calls.of[static_cast<unsigned>(which)].free_for(place, is_free) = {place, reinterpret_cast<void*>(forward)};
 }
 
