@@ -88,28 +88,28 @@ class recording_reader {
   }
 
   void take() {
-    const std::string& what = m_words[0];
-    if (what == "machine") {
+    const std::string& word = m_words[0];
+    if (word == "machine") {
       m_made.machine.push_back(rest());
-    } else if (what == "surface") {
+    } else if (word == "surface") {
       end_surface();
       m_grid = std::make_shared<grid>();
       m_made.all.push_back({rest(), {}, {}, {}, {}});
       m_made.abouts.emplace_back();
     } else if (m_grid == nullptr) {
-      fail("'machine' or 'surface'", what);
-    } else if (what == "about") {
+      fail("'machine' or 'surface'", word);
+    } else if (word == "about") {
       m_made.abouts.back().text = rest();
-    } else if (what == "knob") {
+    } else if (word == "knob") {
       take_knob();
-    } else if (what == "start") {
+    } else if (word == "start") {
       m_made.all.back().start = values_from(1, true);
-    } else if (what == "hint") {
+    } else if (word == "hint") {
       m_made.all.back().hints.push_back(values_from(1, true));
-    } else if (what == "point") {
+    } else if (word == "point") {
       take_point();
     } else {
-      fail("machine, surface, about, knob, start, hint or point", what);
+      fail("machine, surface, about, knob, start, hint or point", word);
     }
   }
 
@@ -135,7 +135,7 @@ class recording_reader {
     if (m_words.size() != 1 + at.size() + quantiles + 1)
       fail(std::to_string(at.size()) + " values, 5 times and a spread", std::to_string(m_words.size() - 1) + " words");
     std::size_t points = 1;
-    for (const knob& each : m_grid->knobs) points *= each.values.size();
+    for (const knob& knob : m_grid->knobs) points *= knob.values.size();
     if (points > most_points) fail("at most " + std::to_string(most_points) + " points", std::to_string(points));
     m_grid->points.resize(points);
     point_times& times = m_grid->points[m_grid->place(at)];
@@ -149,10 +149,10 @@ class recording_reader {
   }
 
   // One for each knob; nothing behind them where that is all of the line.
-  std::vector<knob_value> values_from(std::size_t first, bool is_all) {
+  std::vector<knob_value> values_from(std::size_t first, bool has_all) {
     const std::vector<knob>& knobs = m_grid->knobs;
     if (knobs.empty()) fail("knobs before this", m_words[0]);
-    if (m_words.size() < first + knobs.size() || (is_all && m_words.size() != first + knobs.size()))
+    if (m_words.size() < first + knobs.size() || (has_all && m_words.size() != first + knobs.size()))
       fail("a value for each of " + std::to_string(knobs.size()) + " knobs", rest());
     std::vector<knob_value> values;
     for (std::size_t i = 0; i < knobs.size(); ++i) {
@@ -165,13 +165,13 @@ class recording_reader {
 
   void end_surface() {
     if (m_grid == nullptr) return;
-    surface& of = m_made.all.back();
-    const auto known = [](const point_times& each) { return each.is_known; };
+    surface& surface_read = m_made.all.back();
+    const auto measured_points = [](const point_times& is_measured) { return is_measured.is_known; };
     const auto& points = m_grid->points;
-    if (points.empty() || !std::all_of(points.begin(), points.end(), known))
-      fail("all points of the surface " + of.name + " before this",
-           std::to_string(std::count_if(points.begin(), points.end(), known)) + " of them");
-    if (of.start.empty()) fail("the start of the surface " + of.name + " before this", "none");
+    if (points.empty() || !std::all_of(points.begin(), points.end(), measured_points))
+      fail("all points of the surface " + surface_read.name + " before this",
+           std::to_string(std::count_if(points.begin(), points.end(), measured_points)) + " of them");
+    if (surface_read.start.empty()) fail("the start of the surface " + surface_read.name + " before this", "none");
     std::vector<double> rounds, spreads;
     for (const point_times& point : points) {
       rounds.push_back(point.rounds);
@@ -179,23 +179,24 @@ class recording_reader {
     }
     m_made.abouts.back().rounds = median_of(rounds);
     m_made.abouts.back().spread = median_of(spreads);
-    of.knobs = m_grid->knobs;
-    of.seconds = [all = m_grid](const std::vector<knob_value>& values) {
+    surface_read.knobs = m_grid->knobs;
+    surface_read.seconds = [all = m_grid](const std::vector<knob_value>& values) {
       return all->points[all->place(values)].us[2] * 1e-6;
     };
-    of.recorded = [all = m_grid](const std::vector<knob_value>& values, random_source& source) {
+    surface_read.recorded = [all = m_grid](const std::vector<knob_value>& values, random_source& source) {
       return drawn(all->points[all->place(values)].us, source.share()) * 1e-6;
     };
     m_grid = nullptr;
   }
 
   // What is below the first quantile counts as it, what is above the last as that; between two of them in proportion.
-  static double drawn(const std::array<double, quantiles>& us, double share) {
-    const auto above = std::upper_bound(shares.begin(), shares.end(), share);
-    if (above == shares.begin()) return us.front();
-    if (above == shares.end()) return us.back();
-    const auto at = static_cast<std::size_t>(above - shares.begin());
-    return us[at - 1] + (us[at] - us[at - 1]) * (share - shares[at - 1]) / (shares[at] - shares[at - 1]);
+  static double drawn(const std::array<double, quantiles>& microseconds, double share) {
+    const auto upper = std::upper_bound(shares.begin(), shares.end(), share);
+    if (upper == shares.begin()) return microseconds.front();
+    if (upper == shares.end()) return microseconds.back();
+    const auto at = static_cast<std::size_t>(upper - shares.begin());
+    return microseconds[at - 1] +
+           (microseconds[at] - microseconds[at - 1]) * (share - shares[at - 1]) / (shares[at] - shares[at - 1]);
   }
 
   template <class type>
@@ -212,9 +213,14 @@ class recording_reader {
     return all;
   }
 
-  [[noreturn]] void fail(const std::string& expected, const std::string& found) const {
+  [[noreturn]] void fail(const std::string& expected, const std::string& actual) const {
     std::string text = m_path;
-    text.append(":").append(std::to_string(m_line)).append(": expected ").append(expected).append(", found '").append(found);
+    text.append(":")
+        .append(std::to_string(m_line))
+        .append(": expected ")
+        .append(expected)
+        .append(", found '")
+        .append(actual);
     throw std::runtime_error(text.append("'"));
   }
 

@@ -27,68 +27,70 @@ struct result {
   double lost = 0;            // to trials above the incumbent, of the run's time
 };
 
-result alone(search_kind kind, const surfaces::surface& of, double best, double noise, std::uint64_t seed) {
-  search_limits within{seed, kind == search_kind::exhaustive || kind == search_kind::diagnosed ? 0u : 100u, {}};
-  for (const auto& hint : of.hints)
-    if (kind == search_kind::diagnosed) within.hints.push_back(space_of(of.knobs, hint).start);
-  const auto asked = make_search(kind, space_of(of.knobs, of.start), within);
+result alone(search_kind kind, const surfaces::surface& surface, double best, double noise, std::uint64_t seed) {
+  search_limits limits{seed, kind == search_kind::exhaustive || kind == search_kind::diagnosed ? 0u : 100u, {}};
+  for (const auto& hint : surface.hints)
+    if (kind == search_kind::diagnosed) limits.hints.push_back(space_of(surface.knobs, hint).start);
+  const auto searching = make_search(kind, space_of(surface.knobs, surface.start), limits);
   random_source source(seed);
-  result found;
+  result outcome_found;
   double evaluations = 0;
-  while (const auto at = asked->ask()) {
-    const double seconds = of.seconds(values_at(of.knobs, *at));
+  while (const auto at = searching->ask()) {
+    const double seconds = surface.seconds(values_at(surface.knobs, *at));
     // As the tuner does: the median of three.
-    std::vector<double> told;
-    for (int i = 0; i < 3; ++i) told.push_back(surfaces::measured(of, values_at(of.knobs, *at), noise, source));
-    asked->tell(*at, median_of(told));
+    std::vector<double> values_measured;
+    for (int i = 0; i < 3; ++i)
+      values_measured.push_back(surfaces::measured(surface, values_at(surface.knobs, *at), noise, source));
+    searching->tell(*at, median_of(values_measured));
     evaluations += 1;
-    if (seconds <= 1.05 * best && found.until_good == never) found.until_good = evaluations;
+    if (seconds <= 1.05 * best && outcome_found.until_good == never) outcome_found.until_good = evaluations;
   }
-  found.ended_at = of.seconds(asked->best() ? values_at(of.knobs, asked->best()->at) : of.start) / best;
-  return found;
+  outcome_found.ended_at =
+      surface.seconds(searching->best() ? values_at(surface.knobs, searching->best()->at) : surface.start) / best;
+  return outcome_found;
 }
 
 // A program that does nothing but run the region for as long as 2000 instances take at its start, or 4000 in all.
-result within_a_run(std::unique_ptr<policy> rule, const surfaces::surface& of, double best, double noise,
+result within_a_run(std::unique_ptr<policy> rule, const surfaces::surface& surface, double best, double noise,
                     std::uint64_t seed) {
   engine steering;
   steering.add(std::move(rule));
-  subject_info region{1, of.name, of.knobs};
+  subject_info region{1, surface.name, surface.knobs};
   for (std::size_t i = 0; i < region.knobs.size(); ++i) {
-    region.knobs[i].initial = of.start[i];
-    remedy known{std::string(causes::imbalance), {}};
-    for (const auto& hint : of.hints) known.values.push_back(hint[i]);
-    region.knobs[i].remedies.push_back(known);
+    region.knobs[i].initial = surface.start[i];
+    remedy remedy_given{std::string(causes::imbalance), {}};
+    for (const auto& hint : surface.hints) remedy_given.values.push_back(hint[i]);
+    region.knobs[i].remedies.push_back(remedy_given);
   }
   random_source source(seed);
-  std::vector<knob_value> values = of.start, accepted = of.start;
-  result found;
+  std::vector<knob_value> values = surface.start, accepted = surface.start;
+  result outcome_found;
   snapshot now;
   now.appeared = {region};
-  decision_number under = 0;
-  const double end_s = 2000 * of.seconds(of.start);
+  decision_number decision_now = 0;
+  const double end_s = 2000 * surface.seconds(surface.start);
   for (double instances = 0; now.time_s < end_s && instances < most_instances; ++instances) {
-    const double seconds = surfaces::measured(of, values, noise, source);
+    const double seconds = surfaces::measured(surface, values, noise, source);
     now.time_s += seconds;
-    now.subjects = {{1, {{under, seconds, seconds}}, {{std::string(figures::imbalance), 1.9}}}};
-    for (const decision& made : steering.step(now)) {
-      under = made.number;
-      for (const change& each : made.changes) values[each.knob] = each.to;
-      if (made.what == outcome::kept) accepted = values;
+    now.subjects = {{1, {{decision_now, seconds, seconds}}, {{std::string(figures::imbalance), 1.9}}}};
+    for (const decision& made_decision : steering.step(now)) {
+      decision_now = made_decision.number;
+      for (const change& change : made_decision.changes) values[change.knob] = change.to;
+      if (made_decision.what == outcome::kept) accepted = values;
     }
     now.appeared.clear();
-    if (found.until_good == never && of.seconds(accepted) <= 1.05 * best) found.until_good = instances;
+    if (outcome_found.until_good == never && surface.seconds(accepted) <= 1.05 * best) outcome_found.until_good = instances;
   }
-  found.ended_at = of.seconds(accepted) / best;
-  found.lost = steering.spent().spent_s() / now.time_s;
-  return found;
+  outcome_found.ended_at = surface.seconds(accepted) / best;
+  outcome_found.lost = steering.spent().spent_s() / now.time_s;
+  return outcome_found;
 }
 
-result tuned(search_kind kind, const surfaces::surface& of, double best, double noise, std::uint64_t seed) {
+result tuned(search_kind kind, const surfaces::surface& surface, double best, double noise, std::uint64_t seed) {
   tuner_options options;
   options.kind = kind;
   options.seed = seed;
-  return within_a_run(std::make_unique<tuner>(options), of, best, noise, seed);
+  return within_a_run(std::make_unique<tuner>(options), surface, best, noise, seed);
 }
 
 using experiment = result (*)(search_kind, const surfaces::surface&, double best, double noise, std::uint64_t seed);
@@ -98,62 +100,63 @@ using experiment = result (*)(search_kind, const surfaces::surface&, double best
 template <class once>
 void print_over_seeds(std::string_view name, const char* before, once&& run) {
   std::vector<double> until, ended, lost;
-  double came = 0;
+  double arrivals = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    const result found = run(seed);
-    came += found.until_good < never;
-    until.push_back(found.until_good);
-    ended.push_back(found.ended_at);
-    lost.push_back(found.lost);
+    const result outcome_found = run(seed);
+    arrivals += outcome_found.until_good < never;
+    until.push_back(outcome_found.until_good);
+    ended.push_back(outcome_found.ended_at);
+    lost.push_back(outcome_found.lost);
   }
   char good[32] = "null";
   if (median_of(until) < never) std::snprintf(good, sizeof good, "%.0f", median_of(until));
   std::printf("%s\"%.*s\": [%s, %.4f, %.4f, %.4f]", before, static_cast<int>(name.size()), name.data(), good,
-              came / static_cast<double>(seeds), median_of(ended), median_of(lost));
+              arrivals / static_cast<double>(seeds), median_of(ended), median_of(lost));
 }
 
-void print_searches(const char* title, experiment what, const surfaces::surface& of, double best, double noise) {
+void print_searches(const char* title, experiment runs, const surfaces::surface& surface, double best, double noise) {
   std::printf(", \"%s\": {", title);
   for (const search_kind kind : all_searches)
     print_over_seeds(name_of(kind), kind == all_searches[0] ? "" : ", ",
-                     [&](std::uint64_t seed) { return what(kind, of, best, noise, seed); });
+                     [&](std::uint64_t seed) { return runs(kind, surface, best, noise, seed); });
   std::printf("}");
 }
 
 // It searches numbers of threads, schedules and chunks.
-void print_arcs(const surfaces::surface& of, double best, double noise) {
+void print_arcs(const surfaces::surface& surface, double best, double noise) {
   const bool is_loop =
-      std::any_of(of.knobs.begin(), of.knobs.end(), [](const knob& each) { return each.name == "schedule"; });
+      std::any_of(surface.knobs.begin(), surface.knobs.end(), [](const knob& knob) { return knob.name == "schedule"; });
   std::printf(", \"arcs\": {");
   for (const arcs_kind kind : {arcs_kind::online, arcs_kind::offline})
     if (is_loop)
       print_over_seeds(
           kind == arcs_kind::online ? "arcs-online" : "arcs-offline", kind == arcs_kind::online ? "" : ", ",
-          [&](std::uint64_t seed) { return within_a_run(std::make_unique<arcs>(kind, seed), of, best, noise, seed); });
+          [&](std::uint64_t seed) { return within_a_run(std::make_unique<arcs>(kind, seed), surface, best, noise, seed); });
   std::printf("}");
 }
 
 std::string quoted(const std::string& text) {
   std::string all = "\"";
-  for (const char each : text) all.append(each == '"' || each == '\\' ? "\\" : "").push_back(each);
+  for (const char letter : text) all.append(letter == '"' || letter == '\\' ? "\\" : "").push_back(letter);
   return all.append("\"");
 }
 
-void print_case(const surfaces::surface& of, const surfaces::surface_recording::about* recorded, const char* before) {
-  const std::vector<double> all = surfaces::all_seconds(of);
+void print_case(const surfaces::surface& surface, const surfaces::surface_recording::about* recorded, const char* before) {
+  const std::vector<double> all = surfaces::all_seconds(surface);
   const double best = *std::min_element(all.begin(), all.end());
   std::printf("%s\n  {\"surface\": %s, \"about\": %s, \"is_recorded\": %s, \"points\": %llu, \"start\": %.4f", before,
-              quoted(of.name).c_str(), quoted(recorded == nullptr ? "" : recorded->text).c_str(),
-              recorded == nullptr ? "false" : "true", static_cast<unsigned long long>(space_of(of.knobs, of.start).points()),
-              of.seconds(of.start) / best);
+              quoted(surface.name).c_str(), quoted(recorded == nullptr ? "" : recorded->text).c_str(),
+              recorded == nullptr ? "false" : "true",
+              static_cast<unsigned long long>(space_of(surface.knobs, surface.start).points()),
+              surface.seconds(surface.start) / best);
   std::printf(", \"good\": %d, \"worst\": %.2f",
-              static_cast<int>(std::count_if(all.begin(), all.end(), [&](double each) { return each <= 1.05 * best; })),
+              static_cast<int>(std::count_if(all.begin(), all.end(), [&](double ratio) { return ratio <= 1.05 * best; })),
               *std::max_element(all.begin(), all.end()) / best);
   if (recorded != nullptr)
     std::printf(", \"best_us\": %.4g, \"spread\": %.4f, \"rounds\": %.4f", best * 1e6, recorded->spread, recorded->rounds);
-  print_searches("alone", alone, of, best, modelled_noise);
-  print_searches("tuned", tuned, of, best, modelled_noise);
-  print_arcs(of, best, modelled_noise);
+  print_searches("alone", alone, surface, best, modelled_noise);
+  print_searches("tuned", tuned, surface, best, modelled_noise);
+  print_arcs(surface, best, modelled_noise);
   std::printf("}");
 }
 
@@ -169,8 +172,8 @@ int main(int argc, char** argv) {
   }
   std::printf("{\"format\": 1, \"noise\": %g, \"seeds\": %d, \"recorded_on\": [", modelled_noise, static_cast<int>(seeds));
   const char* before = "";
-  for (const std::string& each : recorded.machine) {
-    std::printf("%s%s", before, quoted(each).c_str());
+  for (const std::string& line : recorded.machine) {
+    std::printf("%s%s", before, quoted(line).c_str());
     before = ", ";
   }
   std::printf("], \"cases\": [");
@@ -179,7 +182,7 @@ int main(int argc, char** argv) {
     print_case(recorded.all[i], &recorded.abouts[i], before);
     before = ",";
   }
-  for (const surfaces::surface& of : surfaces::all_surfaces()) print_case(of, nullptr, ",");
+  for (const surfaces::surface& surface : surfaces::all_surfaces()) print_case(surface, nullptr, ",");
   std::printf("\n]}\n");
   return 0;
 }

@@ -37,22 +37,22 @@ inline std::vector<knob> arcs_knobs() {
 struct loop_model {
   double iterations, work_s, skew, useful, take_s, fork_s;
 };
-inline double seconds_of(const loop_model& of, double threads, int schedule, double chunk) {
-  const double parallel = std::min(threads, of.useful) / (1 + 0.01 * std::max(0.0, threads - of.useful));
-  const double even = of.work_s / parallel;
-  const double chunks = std::max(1.0, of.iterations / chunk);
-  const double fork = of.fork_s * threads;
+inline double seconds_of(const loop_model& surface, double threads, int schedule, double chunk) {
+  const double parallel = std::min(threads, surface.useful) / (1 + 0.01 * std::max(0.0, threads - surface.useful));
+  const double even = surface.work_s / parallel;
+  const double chunks = std::max(1.0, surface.iterations / chunk);
+  const double fork = surface.fork_s * threads;
   if (schedule == 0) {
     // Blocks of `chunk`, dealt out in turn: small ones level the skew out.
     const double rounds = std::max(1.0, chunks / threads);
-    return fork + even * (1 + (of.skew - 1) / rounds) + chunks / threads * of.take_s * 0.05;
+    return fork + even * (1 + (surface.skew - 1) / rounds) + chunks / threads * surface.take_s * 0.05;
   }
   // The last chunk may begin when all else is done.
-  const double tail = of.work_s * of.skew / chunks;
+  const double tail = surface.work_s * surface.skew / chunks;
   if (schedule == 1)
-    return fork + std::max(even, even * (1 - 1 / chunks) + tail) + chunks * of.take_s * (1 + threads / 16) / threads;
+    return fork + std::max(even, even * (1 - 1 / chunks) + tail) + chunks * surface.take_s * (1 + threads / 16) / threads;
   const double batches = threads * std::log2(1 + chunks);
-  return fork + even * (1 + (of.skew - 1) * 0.15) + std::max(0.0, tail - even / 4) + batches * of.take_s / threads;
+  return fork + even * (1 + (surface.skew - 1) * 0.15) + std::max(0.0, tail - even / 4) + batches * surface.take_s / threads;
 }
 
 inline double imbalanced(const std::vector<knob_value>& v) {
@@ -109,22 +109,22 @@ inline double noisy(double seconds, double share, random_source& source) {
 }
 
 // One measurement; of a modelled surface with this spread.
-inline double measured(const surface& of, const std::vector<knob_value>& values, double share, random_source& source) {
-  return of.recorded ? of.recorded(values, source) : noisy(of.seconds(values), share, source);
+inline double measured(const surface& surface, const std::vector<knob_value>& values, double share, random_source& source) {
+  return surface.recorded ? surface.recorded(values, source) : noisy(surface.seconds(values), share, source);
 }
 
 // The true time at each point.
-inline std::vector<double> all_seconds(const surface& of) {
+inline std::vector<double> all_seconds(const surface& surface) {
   std::vector<double> all;
-  const auto everything = make_search(search_kind::exhaustive, space_of(of.knobs, of.start));
-  while (const auto at = everything->ask()) {
-    all.push_back(of.seconds(values_at(of.knobs, *at)));
-    everything->tell(*at, all.back());
+  const auto exhaustive = make_search(search_kind::exhaustive, space_of(surface.knobs, surface.start));
+  while (const auto at = exhaustive->ask()) {
+    all.push_back(surface.seconds(values_at(surface.knobs, *at)));
+    exhaustive->tell(*at, all.back());
   }
   return all;
 }
-inline double best_of(const surface& of) {
-  const std::vector<double> all = all_seconds(of);
+inline double best_of(const surface& surface) {
+  const std::vector<double> all = all_seconds(surface);
   return *std::min_element(all.begin(), all.end());
 }
 

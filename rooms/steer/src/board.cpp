@@ -2,12 +2,12 @@
 
 namespace trimtab::steer {
 
-void board::add(const subject_info& subject, apply_knob apply, in_force told) {
+void board::add(const subject_info& subject, apply_knob apply, in_force on_decision) {
   entry fresh;
-  for (const knob& each : subject.knobs) fresh.values.push_back(each.initial);
+  for (const knob& knob : subject.knobs) fresh.values.push_back(knob.initial);
   fresh.accepted = fresh.values;
   fresh.apply = std::move(apply);
-  fresh.told = std::move(told);
+  fresh.told = std::move(on_decision);
   const std::lock_guard guard(m_lock);
   m_subjects.insert_or_assign(subject.id, std::move(fresh));
 }
@@ -17,44 +17,45 @@ void board::remove(subject_id subject) {
   m_subjects.erase(subject);
 }
 
-bool board::turn(entry& on, std::uint32_t knob, knob_value to) noexcept {
-  if (knob >= on.values.size()) return false;
-  if (on.values[knob] == to) return true;
+bool board::turn(entry& target, std::uint32_t knob, knob_value to) noexcept {
+  if (knob >= target.values.size()) return false;
+  if (target.values[knob] == to) return true;
   try {
-    if (!on.apply || !on.apply(knob, to)) return false;
+    if (!target.apply || !target.apply(knob, to)) return false;
   } catch (...) {
     return false;
   }
-  on.values[knob] = to;
+  target.values[knob] = to;
   return true;
 }
 
-bool board::turn_back(entry& on) noexcept {
-  bool is_back = true;
-  for (std::uint32_t i = 0; i < on.values.size(); ++i) is_back = turn(on, i, on.accepted[i]) && is_back;
-  return is_back;
+bool board::turn_back(entry& target) noexcept {
+  bool is_restored = true;
+  for (std::uint32_t i = 0; i < target.values.size(); ++i) is_restored = turn(target, i, target.accepted[i]) && is_restored;
+  return is_restored;
 }
 
-bool board::apply(const decision& made) {
+bool board::apply(const decision& decision_made) {
   const std::lock_guard guard(m_lock);
-  const auto found = m_subjects.find(made.subject);
-  if (found == m_subjects.end() || m_is_over) return false;
-  entry& on = found->second;
+  const auto match = m_subjects.find(decision_made.subject);
+  if (match == m_subjects.end() || m_is_over) return false;
+  entry& target = match->second;
   bool is_applied = true;
-  if (made.what == outcome::undone) {
-    is_applied = turn_back(on);
-  } else if (made.what != outcome::kept) {
-    for (const change& each : made.changes) is_applied = is_applied && turn(on, each.knob, each.to);
-    if (!is_applied) turn_back(on);
+  if (decision_made.what == outcome::undone) {
+    is_applied = turn_back(target);
+  } else if (decision_made.what != outcome::kept) {
+    for (const change& change : decision_made.changes) is_applied = is_applied && turn(target, change.knob, change.to);
+    if (!is_applied) turn_back(target);
   }
-  if (is_applied && (made.what == outcome::kept || made.what == outcome::set)) on.accepted = on.values;
-  on.latest = made.number;
-  return tell(on) && is_applied;
+  if (is_applied && (decision_made.what == outcome::kept || decision_made.what == outcome::set))
+    target.accepted = target.values;
+  target.latest = decision_made.number;
+  return tell(target) && is_applied;
 }
 
-bool board::tell(const entry& on) noexcept {
+bool board::tell(const entry& target) noexcept {
   try {
-    if (on.told) on.told(on.latest);
+    if (target.told) target.told(target.latest);
   } catch (...) {
     return false;
   }
@@ -76,14 +77,14 @@ std::size_t board::restore() {
 
 std::vector<knob_value> board::values(subject_id subject) const {
   const std::lock_guard guard(m_lock);
-  const auto found = m_subjects.find(subject);
-  return found == m_subjects.end() ? std::vector<knob_value>{} : found->second.values;
+  const auto match = m_subjects.find(subject);
+  return match == m_subjects.end() ? std::vector<knob_value>{} : match->second.values;
 }
 
 std::vector<knob_value> board::accepted(subject_id subject) const {
   const std::lock_guard guard(m_lock);
-  const auto found = m_subjects.find(subject);
-  return found == m_subjects.end() ? std::vector<knob_value>{} : found->second.accepted;
+  const auto match = m_subjects.find(subject);
+  return match == m_subjects.end() ? std::vector<knob_value>{} : match->second.accepted;
 }
 
 }  // namespace trimtab::steer

@@ -26,10 +26,10 @@ double level::value() const { return median_of(m_recent); }
 void budget::charge_trial(decision_number trial, double seconds, double value, double incumbent) {
   if (value <= 0) return;
   if (m_trials.size() == most_open && !m_trials.contains(trial)) m_trials.erase(m_trials.begin());
-  double& above = m_trials[trial];
-  const double before = std::max(above, 0.0);
-  above += seconds * (1 - incumbent / value);
-  m_spent_s += std::max(above, 0.0) - before;
+  double& trial_cost = m_trials[trial];
+  const double before = std::max(trial_cost, 0.0);
+  trial_cost += seconds * (1 - incumbent / value);
+  m_spent_s += std::max(trial_cost, 0.0) - before;
 }
 
 }  // namespace trimtab::steer

@@ -6,8 +6,8 @@
 
 namespace trimtab::steer {
 
-std::string_view name_of(outcome which) noexcept {
-  switch (which) {
+std::string_view name_of(outcome result_kind) noexcept {
+  switch (result_kind) {
     case outcome::trial:
       return "trial";
     case outcome::kept:
@@ -21,28 +21,29 @@ std::string_view name_of(outcome which) noexcept {
 }
 
 const figure* find_figure(std::span<const figure> from, std::string_view name) noexcept {
-  const auto found = std::find_if(from.begin(), from.end(), [&](const figure& each) { return each.name == name; });
-  return found == from.end() ? nullptr : &*found;
+  const auto match = std::find_if(from.begin(), from.end(), [&](const figure& candidate) { return candidate.name == name; });
+  return match == from.end() ? nullptr : &*match;
 }
 
 double figure_or(std::span<const figure> from, std::string_view name, double otherwise) noexcept {
-  const figure* const found = find_figure(from, name);
-  return found == nullptr ? otherwise : found->value;
+  const figure* const match = find_figure(from, name);
+  return match == nullptr ? otherwise : match->value;
 }
 
-std::string describe(const decision& made, const subject_info& of) {
+std::string describe(const decision& decision_made, const subject_info& subject) {
   std::string text;
-  for (const change& each : made.changes) {
+  for (const change& change : decision_made.changes) {
     if (!text.empty()) text += ", ";
-    if (each.knob >= of.knobs.size()) continue;
-    const knob& turned = of.knobs[each.knob];
-    text += turned.name + ' ' + turned.values.text_of(each.from) + " -> " + turned.values.text_of(each.to);
+    if (change.knob >= subject.knobs.size()) continue;
+    const knob& turned = subject.knobs[change.knob];
+    text += turned.name + ' ' + turned.values.text_of(change.from) + " -> " + turned.values.text_of(change.to);
   }
-  text = of.name + ": " + text + (text.empty() ? "" : ", ") + std::string(name_of(made.what));
-  if (!made.reason.empty()) text += ": " + made.reason;
-  if (made.gain.pairs > 0) {
+  text = subject.name + ": " + text + (text.empty() ? "" : ", ") + std::string(name_of(decision_made.what));
+  if (!decision_made.reason.empty()) text += ": " + decision_made.reason;
+  if (decision_made.gain.pairs > 0) {
     char gain[64];
-    std::snprintf(gain, sizeof gain, "; gain %.1f %% +- %.1f %%", made.gain.gain * 100, made.gain.uncertainty * 100);
+    std::snprintf(gain, sizeof gain, "; gain %.1f %% +- %.1f %%", decision_made.gain.gain * 100,
+                  decision_made.gain.uncertainty * 100);
     text += gain;
   }
   return text;

@@ -39,13 +39,13 @@ double either(const std::vector<figure>& of_subject, const std::vector<figure>& 
 
 std::vector<finding> diagnose(const std::vector<figure>& of_subject, const std::vector<figure>& of_process) {
   std::vector<finding> all;
-  for (const rule& each : rules) {
-    const double value = either(of_subject, of_process, each.figure);
-    const double strength = each.strength(value, either(of_subject, of_process, each.other));
-    if (!(strength >= each.least_strength)) continue;
+  for (const rule& rule : rules) {
+    const double value = either(of_subject, of_process, rule.figure);
+    const double strength = rule.strength(value, either(of_subject, of_process, rule.other));
+    if (!(strength >= rule.least_strength)) continue;
     char text[128];
-    std::snprintf(text, sizeof text, each.text, each.is_percent ? strength * 100 : value);
-    all.push_back({std::string(each.cause), strength, text, {std::string(each.figure), value}});
+    std::snprintf(text, sizeof text, rule.text, rule.is_percent ? strength * 100 : value);
+    all.push_back({std::string(rule.cause), strength, text, {std::string(rule.figure), value}});
   }
   std::sort(all.begin(), all.end(), [](const finding& a, const finding& b) {
     return std::tie(b.strength, a.cause) < std::tie(a.strength, b.cause);
@@ -55,16 +55,16 @@ std::vector<finding> diagnose(const std::vector<figure>& of_subject, const std::
 
 std::vector<point> hints_of(const std::vector<finding>& findings, const std::vector<knob>& knobs, const point& start) {
   std::vector<point> all;
-  for (const finding& found : findings) {
+  for (const finding& finding : findings) {
     // The first hint has every knob's first value for this cause, the second its second (or last), and so on.
     for (std::size_t rank = 0, ranks = 1; rank < ranks; ++rank) {
       point hint = start;
       for (std::size_t i = 0; i < knobs.size(); ++i)
-        for (const remedy& each : knobs[i].remedies) {
-          if (each.cause != found.cause || each.values.empty()) continue;
-          ranks = std::max(ranks, each.values.size());
-          hint[i] =
-              static_cast<std::uint32_t>(knobs[i].values.nearest_index(each.values[std::min(rank, each.values.size() - 1)]));
+        for (const remedy& remedy : knobs[i].remedies) {
+          if (remedy.cause != finding.cause || remedy.values.empty()) continue;
+          ranks = std::max(ranks, remedy.values.size());
+          hint[i] = static_cast<std::uint32_t>(
+              knobs[i].values.nearest_index(remedy.values[std::min(rank, remedy.values.size() - 1)]));
         }
       if (hint != start && std::find(all.begin(), all.end(), hint) == all.end()) all.push_back(std::move(hint));
     }

@@ -49,17 +49,17 @@ std::optional<domain> domain::categories(std::vector<std::string> names) {
 }
 
 std::optional<std::size_t> domain::index_of(knob_value value) const noexcept {
-  const auto found = std::lower_bound(m_values.begin(), m_values.end(), value);
-  if (found == m_values.end() || *found != value) return std::nullopt;
-  return static_cast<std::size_t>(found - m_values.begin());
+  const auto place = std::lower_bound(m_values.begin(), m_values.end(), value);
+  if (place == m_values.end() || *place != value) return std::nullopt;
+  return static_cast<std::size_t>(place - m_values.begin());
 }
 
 std::size_t domain::nearest_index(knob_value value) const noexcept {
-  const auto above = std::lower_bound(m_values.begin(), m_values.end(), value);
-  if (above == m_values.end()) return m_values.size() - 1;
-  const auto index = static_cast<std::size_t>(above - m_values.begin());
+  const auto place = std::lower_bound(m_values.begin(), m_values.end(), value);
+  if (place == m_values.end()) return m_values.size() - 1;
+  const auto index = static_cast<std::size_t>(place - m_values.begin());
   if (index == 0) return 0;
-  const auto up = static_cast<std::uint64_t>(*above) - static_cast<std::uint64_t>(value);
+  const auto up = static_cast<std::uint64_t>(*place) - static_cast<std::uint64_t>(value);
   const auto down = static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(m_values[index - 1]);
   return up < down ? index : index - 1;
 }
@@ -79,9 +79,9 @@ std::optional<knob_value> domain::value_of(std::string_view text) const noexcept
   return value;
 }
 
-domain certain(std::optional<domain> made) {
-  if (!made) throw std::logic_error("a domain without values, or with too many");
-  return std::move(*made);
+domain certain(std::optional<domain> candidate) {
+  if (!candidate) throw std::logic_error("a domain without values, or with too many");
+  return std::move(*candidate);
 }
 
 }  // namespace trimtab::steer

@@ -27,21 +27,22 @@ const std::vector<decision>& engine::step(const snapshot& now) {
     for (int place = 0; place < static_cast<int>(m_members.size()); ++place)
       if (is_guarded(place)) undo_trials("the budget of search is spent", place);
   for (int place = 0; place < static_cast<int>(m_members.size()); ++place) {
-    member& each = m_members[static_cast<std::size_t>(place)];
-    if (!each.report.is_enabled) continue;
-    const bool is_overdue = std::find(now.overdue.begin(), now.overdue.end(), each.report.name) != now.overdue.end();
+    member& called = m_members[static_cast<std::size_t>(place)];
+    if (!called.report.is_enabled) continue;
+    const bool is_overdue = std::find(now.overdue.begin(), now.overdue.end(), called.report.name) != now.overdue.end();
     if (is_overdue)
       disable(place, "took too long");
-    else if (is_due(each))
+    else if (is_due(called))
       call(place, now);
   }
   if (m_is_last) undo_trials("the run ends", -1);
   return m_decisions;
 }
 
-bool engine::is_due(const member& which) const {
+bool engine::is_due(const member& policy_member) const {
   if (m_is_last) return true;
-  return (which.when.is_periodic() && m_time_s >= which.next_s) || which.when.is_triggered_by(m_events);
+  return (policy_member.when.is_periodic() && m_time_s >= policy_member.next_s) ||
+         policy_member.when.is_triggered_by(m_events);
 }
 
 void engine::call(int place, const snapshot& now) {
@@ -55,14 +56,14 @@ void engine::call(int place, const snapshot& now) {
                         (each.holder >= 0 && each.holder != place) || is_beside_trial(each, place),
                         each.incumbent.is_known()});
   }
-  view seen{m_time_s,    m_is_last,    m_budget.left_s(m_time_s), m_options.has_consent, subjects, called.gone,
-            now.figures, called.events};
+  view view_now{m_time_s,    m_is_last,    m_budget.left_s(m_time_s), m_options.has_consent, subjects, called.gone,
+                now.figures, called.events};
   std::vector<proposal> proposals;
   std::string fault;
   const double begin = m_options.clock ? m_options.clock() : 0;
   m_running.store(called.report.name.c_str(), std::memory_order_release);
   try {
-    called.rule->observe(seen, proposals);
+    called.rule->observe(view_now, proposals);
   } catch (const std::exception& error) {
     fault = std::string("threw: ") + error.what();
   } catch (...) {
@@ -79,96 +80,98 @@ void engine::call(int place, const snapshot& now) {
     m_slow.push_back(called.report.name);
   }
   if (!fault.empty()) return disable(place, std::move(fault));
-  for (const proposal& each : proposals) {
-    std::string why;
-    const judgement found = judge(place, each, why);
-    if (found == judgement::nonsense) return disable(place, std::move(why));
-    if (found == judgement::good) carry_out(place, each);
-    called.report.refused += found == judgement::refused;
+  for (const proposal& wanted : proposals) {
+    std::string reason;
+    const judgement verdict = judge(place, wanted, reason);
+    if (verdict == judgement::nonsense) return disable(place, std::move(reason));
+    if (verdict == judgement::good) carry_out(place, wanted);
+    called.report.refused += verdict == judgement::refused;
   }
 }
 
-void engine::disable(int place, std::string why) {
+void engine::disable(int place, std::string reason) {
   policy_report& report = m_members[static_cast<std::size_t>(place)].report;
   report.is_enabled = false;
-  report.why_disabled = std::move(why);
+  report.why_disabled = std::move(reason);
   undo_trials("policy " + report.name + " is disabled: it " + report.why_disabled, place);
   for (auto& [id, each] : m_subjects)
     if (each.holder == place) each.holder = -1;
 }
 
-bool engine::is_beside_trial(const entry& which, int place) const {
-  return which.info.group != 0 && std::any_of(m_subjects.begin(), m_subjects.end(), [&](const auto& each) {
-           const entry& other = each.second;
-           return &other != &which && other.info.group == which.info.group && other.on_trial() &&
+bool engine::is_beside_trial(const entry& candidate, int place) const {
+  return candidate.info.group != 0 && std::any_of(m_subjects.begin(), m_subjects.end(), [&](const auto& known) {
+           const entry& other = known.second;
+           return &other != &candidate && other.info.group == candidate.info.group && other.on_trial() &&
                   (other.holder != place || is_guarded(place));
          });
 }
 
 bool engine::is_guarded(int place) const { return m_members[static_cast<std::size_t>(place)].rule->is_guarded(); }
 
-void engine::undo_trials(const std::string& why, int place) {
+void engine::undo_trials(const std::string& reason, int place) {
   for (auto& [id, each] : m_subjects)
-    if (each.on_trial() && (place < 0 || each.holder == place)) undo(each, why, each.holder);
+    if (each.on_trial() && (place < 0 || each.holder == place)) undo(each, reason, each.holder);
 }
 
-void engine::undo(entry& on, std::string why, int place) {
+void engine::undo(entry& target, std::string reason, int place) {
   std::vector<change> changes;
-  for (std::uint32_t i = 0; i < on.in_force.size(); ++i)
-    if (on.in_force[i] != on.accepted[i]) changes.push_back({i, on.in_force[i], on.accepted[i]});
-  m_budget.charge_change(cost_of(on, changes));
-  decide(on, outcome::undone, std::move(changes), place, std::move(why));
+  for (std::uint32_t i = 0; i < target.in_force.size(); ++i)
+    if (target.in_force[i] != target.accepted[i]) changes.push_back({i, target.in_force[i], target.accepted[i]});
+  m_budget.charge_change(cost_of(target, changes));
+  decide(target, outcome::undone, std::move(changes), place, std::move(reason));
 }
 
-void engine::carry_out(int place, const proposal& what) {
-  entry& on = m_subjects.at(what.subject);
+void engine::carry_out(int place, const proposal& wanted) {
+  entry& target = m_subjects.at(wanted.subject);
   const bool is_search = m_members[static_cast<std::size_t>(place)].rule->is_search();
-  on.holder = is_search || what.what == outcome::trial ? place : -1;
+  target.holder = is_search || wanted.what == outcome::trial ? place : -1;
   m_members[static_cast<std::size_t>(place)].report.decisions += 1;
-  if (what.what == outcome::undone) {
-    undo(on, what.reason, place);
+  if (wanted.what == outcome::undone) {
+    undo(target, wanted.reason, place);
   } else {
     std::vector<change> changes;
-    if (what.what == outcome::kept) {
+    if (wanted.what == outcome::kept) {
       // Of a search that found what the program does by itself to be best, all is told, so that it is remembered.
-      const bool is_confirmed = !on.on_trial();
-      for (std::uint32_t i = 0; i < on.in_force.size(); ++i)
-        if (is_confirmed || on.in_force[i] != on.accepted[i]) changes.push_back({i, on.accepted[i], on.in_force[i]});
+      const bool is_confirmed = !target.on_trial();
+      for (std::uint32_t i = 0; i < target.in_force.size(); ++i)
+        if (is_confirmed || target.in_force[i] != target.accepted[i])
+          changes.push_back({i, target.accepted[i], target.in_force[i]});
     } else {
-      for (const proposed_change& change : what.changes)
-        if (on.in_force[change.knob] != change.to) changes.push_back({change.knob, on.in_force[change.knob], change.to});
-      if (on.holder >= 0) m_budget.charge_change(cost_of(on, changes));
+      for (const proposed_change& change : wanted.changes)
+        if (target.in_force[change.knob] != change.to)
+          changes.push_back({change.knob, target.in_force[change.knob], change.to});
+      if (target.holder >= 0) m_budget.charge_change(cost_of(target, changes));
     }
-    decide(on, what.what, std::move(changes), place, what.reason);
+    decide(target, wanted.what, std::move(changes), place, wanted.reason);
   }
-  m_decisions.back().evidence = what.evidence;
-  m_decisions.back().gain = what.gain;
+  m_decisions.back().evidence = wanted.evidence;
+  m_decisions.back().gain = wanted.gain;
 }
 
-decision& engine::decide(entry& on, outcome what, std::vector<change> changes, int place, std::string reason) {
+decision& engine::decide(entry& target, outcome result_kind, std::vector<change> changes, int place, std::string reason) {
   constexpr std::size_t most_trials = 1024;
-  if (what != outcome::undone && what != outcome::kept)
-    for (const change& each : changes) on.in_force[each.knob] = each.to;
-  on.accepted_before = on.accepted;
-  if (what == outcome::undone) on.in_force = on.accepted;
-  if (what == outcome::kept || what == outcome::set) {
-    on.accepted = on.in_force;
-    on.incumbent.forget();
+  if (result_kind != outcome::undone && result_kind != outcome::kept)
+    for (const change& change : changes) target.in_force[change.knob] = change.to;
+  target.accepted_before = target.accepted;
+  if (result_kind == outcome::undone) target.in_force = target.accepted;
+  if (result_kind == outcome::kept || result_kind == outcome::set) {
+    target.accepted = target.in_force;
+    target.incumbent.forget();
   }
-  on.since = ++m_last_number;
-  if (what == outcome::trial) on.last_trial = on.since;
+  target.since = ++m_last_number;
+  if (result_kind == outcome::trial) target.last_trial = target.since;
   // A candidate that is what was accepted is on nobody's account, and disturbs nobody beside it.
-  if (what == outcome::trial && on.on_trial()) m_trials.emplace(on.since, on.holder);
+  if (result_kind == outcome::trial && target.on_trial()) m_trials.emplace(target.since, target.holder);
   if (m_trials.size() > most_trials) m_trials.erase(m_trials.begin());
-  decision made;
-  made.number = on.since;
-  made.time_s = m_time_s;
-  made.subject = on.info.id;
-  made.what = what;
-  made.changes = std::move(changes);
-  if (place >= 0) made.policy = m_members[static_cast<std::size_t>(place)].report.name;
-  made.reason = std::move(reason);
-  m_decisions.push_back(std::move(made));
+  decision decision_made;
+  decision_made.number = target.since;
+  decision_made.time_s = m_time_s;
+  decision_made.subject = target.info.id;
+  decision_made.what = result_kind;
+  decision_made.changes = std::move(changes);
+  if (place >= 0) decision_made.policy = m_members[static_cast<std::size_t>(place)].report.name;
+  decision_made.reason = std::move(reason);
+  m_decisions.push_back(std::move(decision_made));
   return m_decisions.back();
 }
 

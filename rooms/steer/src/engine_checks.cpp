@@ -9,18 +9,18 @@ namespace trimtab::steer {
 
 void engine::take_in(const snapshot& now) {
   m_events.clear();
-  for (const subject_info& each : now.appeared)
-    if (appear(each)) m_events.push_back(m_event_source.appear(each.id));
-  for (const decision_number each : now.not_applied) take_back(each);
+  for (const subject_info& subject : now.appeared)
+    if (appear(subject)) m_events.push_back(m_event_source.appear(subject.id));
+  for (const decision_number number : now.not_applied) take_back(number);
   for (const subject_state& subject : now.subjects) measure(subject);
   m_event_source.add_drifts(now, m_events);
-  for (const subject_id each : now.gone) {
-    if (m_subjects.erase(each) == 0) continue;
-    m_events.push_back(m_event_source.leave(each));
-    m_gone.insert(each);
+  for (const subject_id gone : now.gone) {
+    if (m_subjects.erase(gone) == 0) continue;
+    m_events.push_back(m_event_source.leave(gone));
+    m_gone.insert(gone);
     for (member& told : m_members) {
-      told.measured.erase(each);
-      told.gone.push_back(each);
+      told.measured.erase(gone);
+      told.gone.push_back(gone);
     }
   }
   m_event_source.add_cpus(now, m_events);
@@ -33,46 +33,47 @@ void engine::take_in(const snapshot& now) {
 }
 
 bool engine::appear(const subject_info& info) {
-  const bool is_sound = std::all_of(info.knobs.begin(), info.knobs.end(), [](const knob& each) {
-    return each.values.contains(each.initial) && std::isfinite(each.change_cost_s) && each.change_cost_s >= 0;
+  const bool is_sound = std::all_of(info.knobs.begin(), info.knobs.end(), [](const knob& knob) {
+    return knob.values.contains(knob.initial) && std::isfinite(knob.change_cost_s) && knob.change_cost_s >= 0;
   });
   if (!is_sound || m_subjects.contains(info.id)) return false;
   entry fresh;
   fresh.info = info;
-  for (const knob& each : info.knobs) fresh.in_force.push_back(each.initial);
+  for (const knob& knob : info.knobs) fresh.in_force.push_back(knob.initial);
   fresh.accepted = fresh.accepted_before = fresh.in_force;
   m_subjects.emplace(info.id, std::move(fresh));
   return true;
 }
 
 void engine::measure(const subject_state& state) {
-  const auto found = m_subjects.find(state.id);
-  if (found == m_subjects.end()) return;
-  entry& on = found->second;
-  if (!state.figures.empty()) on.figures = state.figures;
-  for (const measurement& each : state.measured) {
-    const bool is_sound = std::isfinite(each.value) && each.value >= 0 && std::isfinite(each.seconds) && each.seconds >= 0 &&
-                          each.under <= m_last_number;
+  const auto match = m_subjects.find(state.id);
+  if (match == m_subjects.end()) return;
+  entry& target = match->second;
+  if (!state.figures.empty()) target.figures = state.figures;
+  for (const measurement& taken : state.measured) {
+    const bool is_sound = std::isfinite(taken.value) && taken.value >= 0 && std::isfinite(taken.seconds) &&
+                          taken.seconds >= 0 && taken.under <= m_last_number;
     if (!is_sound) {
       m_counts.bad_measurements += 1;
       continue;
     }
-    if (const auto beside = m_trials.find(each.beside); beside != m_trials.end() && is_guarded(beside->second)) {
+    if (const auto trial_beside = m_trials.find(taken.beside);
+        trial_beside != m_trials.end() && is_guarded(trial_beside->second)) {
       m_counts.beside_trials += 1;
       continue;
     }
-    if (m_trials.contains(each.under) && on.incumbent.is_known()) {
-      m_budget.charge_trial(each.under, each.seconds, each.value, on.incumbent.value());
-    } else if (each.under == on.since && !on.on_trial()) {
-      on.incumbent.add(each.value);
-      on.incumbent.took(each.seconds);
+    if (m_trials.contains(taken.under) && target.incumbent.is_known()) {
+      m_budget.charge_trial(taken.under, taken.seconds, taken.value, target.incumbent.value());
+    } else if (taken.under == target.since && !target.on_trial()) {
+      target.incumbent.add(taken.value);
+      target.incumbent.took(taken.seconds);
     }
     for (member& told : m_members) {
       if (!told.report.is_enabled) continue;
       std::vector<measurement>& kept = told.measured[state.id];
       // Half at once, so that a policy that is seldom called does not make each measurement dear.
       if (kept.size() == most_kept) kept.erase(kept.begin(), kept.begin() + most_kept / 2);
-      kept.push_back(each);
+      kept.push_back(taken);
     }
   }
 }
@@ -88,87 +89,87 @@ void engine::take_back(decision_number number) {
   }
 }
 
-double engine::cost_of(const entry& on, const std::vector<change>& changes) const {
+double engine::cost_of(const entry& target, const std::vector<change>& changes) const {
   double seconds = 0;
-  for (const change& each : changes) seconds += on.info.knobs[each.knob].change_cost_s;
+  for (const change& change : changes) seconds += target.info.knobs[change.knob].change_cost_s;
   return seconds;
 }
 
-engine::judgement engine::judge(int place, const proposal& what, std::string& why) {
-  const auto found = m_subjects.find(what.subject);
-  if (found == m_subjects.end()) {
-    if (m_gone.contains(what.subject)) {
+engine::judgement engine::judge(int place, const proposal& wanted, std::string& reason) {
+  const auto match = m_subjects.find(wanted.subject);
+  if (match == m_subjects.end()) {
+    if (m_gone.contains(wanted.subject)) {
       m_counts.gone += 1;
       return judgement::refused;
     }
-    why = "named subject " + std::to_string(what.subject) + ", which there is not";
+    reason = "named subject " + std::to_string(wanted.subject) + ", which there is not";
     return judgement::nonsense;
   }
-  if (!std::isfinite(what.gain.gain) || !std::isfinite(what.gain.uncertainty)) {
-    why = "told a gain that is no number";
+  if (!std::isfinite(wanted.gain.gain) || !std::isfinite(wanted.gain.uncertainty)) {
+    reason = "told a gain that is no number";
     return judgement::nonsense;
   }
-  const entry& on = found->second;
-  if ((on.holder >= 0 && on.holder != place) || (what.what == outcome::trial && is_beside_trial(on, place))) {
+  const entry& target = match->second;
+  if ((target.holder >= 0 && target.holder != place) || (wanted.what == outcome::trial && is_beside_trial(target, place))) {
     m_counts.others += 1;
     return judgement::refused;
   }
-  if (on.is_stuck) {
+  if (target.is_stuck) {
     m_counts.stuck += 1;
     return judgement::refused;
   }
-  if (what.what == outcome::kept || what.what == outcome::undone) {
-    if (!what.changes.empty()) {
-      why = "proposed changes together with an end of a trial";
+  if (wanted.what == outcome::kept || wanted.what == outcome::undone) {
+    if (!wanted.changes.empty()) {
+      reason = "proposed changes together with an end of a trial";
       return judgement::nonsense;
     }
-    if (on.on_trial() || (what.what == outcome::kept && !is_guarded(place))) return judgement::good;
+    if (target.on_trial() || (wanted.what == outcome::kept && !is_guarded(place))) return judgement::good;
     m_counts.nothing_to_do += 1;
     return judgement::refused;
   }
-  if (what.what != outcome::trial && what.what != outcome::set) {
-    why = "proposed an outcome that there is not";
+  if (wanted.what != outcome::trial && wanted.what != outcome::set) {
+    reason = "proposed an outcome that there is not";
     return judgement::nonsense;
   }
-  return judge_changes(place, on, what, why);
+  return judge_changes(place, target, wanted, reason);
 }
 
-engine::judgement engine::judge_changes(int place, const entry& on, const proposal& what, std::string& why) {
-  std::set<std::uint32_t> seen;
+engine::judgement engine::judge_changes(int place, const entry& target, const proposal& wanted, std::string& reason) {
+  std::set<std::uint32_t> changed;
   std::vector<change> real;
-  bool is_asked = false;
-  for (const proposed_change& change : what.changes) {
-    if (change.knob >= on.info.knobs.size() || !seen.insert(change.knob).second) {
-      why = "named knob " + std::to_string(change.knob) + " of " + on.info.name + ", which has " +
-            std::to_string(on.info.knobs.size()) + " knobs, or named it twice";
+  bool is_requested = false;
+  for (const proposed_change& change : wanted.changes) {
+    if (change.knob >= target.info.knobs.size() || !changed.insert(change.knob).second) {
+      reason = "named knob " + std::to_string(change.knob) + " of " + target.info.name + ", which has " +
+               std::to_string(target.info.knobs.size()) + " knobs, or named it twice";
       return judgement::nonsense;
     }
-    const knob& turned = on.info.knobs[change.knob];
+    const knob& turned = target.info.knobs[change.knob];
     if (!turned.values.contains(change.to)) {
-      why = "proposed " + turned.name + " = " + std::to_string(change.to) + " for " + on.info.name +
-            ", which is outside its domain";
+      reason = "proposed " + turned.name + " = " + std::to_string(change.to) + " for " + target.info.name +
+               ", which is outside its domain";
       return judgement::nonsense;
     }
-    if (on.in_force[change.knob] == change.to) continue;
-    real.push_back({change.knob, on.in_force[change.knob], change.to});
-    is_asked = is_asked || turned.asks == consent::needed;
+    if (target.in_force[change.knob] == change.to) continue;
+    real.push_back({change.knob, target.in_force[change.knob], change.to});
+    is_requested = is_requested || turned.asks == consent::needed;
   }
-  if (is_asked && !m_options.has_consent) {
+  if (is_requested && !m_options.has_consent) {
     m_counts.consent += 1;
     return judgement::refused;
   }
   // A rule's change is accepted at once; what is on trial would be accepted with it, unproved.
-  if (real.empty() || (m_is_last && is_guarded(place)) || (what.what == outcome::set && on.on_trial())) {
+  if (real.empty() || (m_is_last && is_guarded(place)) || (wanted.what == outcome::set && target.on_trial())) {
     m_counts.nothing_to_do += 1;
     return judgement::refused;
   }
   const bool is_search = m_members[static_cast<std::size_t>(place)].rule->is_search();
-  if ((!is_search && what.what == outcome::set) || !is_guarded(place)) return judgement::good;
+  if ((!is_search && wanted.what == outcome::set) || !is_guarded(place)) return judgement::good;
   // There and back.
-  double needed = 2 * cost_of(on, real);
-  if (what.what == outcome::trial) needed += on.incumbent.seconds() * m_options.expected_excess;
+  double needed = 2 * cost_of(target, real);
+  if (wanted.what == outcome::trial) needed += target.incumbent.seconds() * m_options.expected_excess;
   // Without a level nothing could say what a trial costs.
-  const bool is_measurable = what.what == outcome::set || on.incumbent.is_known();
+  const bool is_measurable = wanted.what == outcome::set || target.incumbent.is_known();
   if (!is_measurable || needed >= m_budget.left_s(m_time_s)) {
     m_counts.budget += 1;
     return judgement::refused;
@@ -177,14 +178,14 @@ engine::judgement engine::judge_changes(int place, const entry& on, const propos
 }
 
 const subject_info* engine::subject(subject_id id) const noexcept {
-  const auto found = m_subjects.find(id);
-  return found == m_subjects.end() ? nullptr : &found->second.info;
+  const auto match = m_subjects.find(id);
+  return match == m_subjects.end() ? nullptr : &match->second.info;
 }
 
 std::vector<policy_report> engine::reports() const {
   std::vector<policy_report> all;
   all.reserve(m_members.size());
-  for (const member& each : m_members) all.push_back(each.report);
+  for (const member& policy_member : m_members) all.push_back(policy_member.report);
   return all;
 }
 

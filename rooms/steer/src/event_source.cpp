@@ -8,34 +8,35 @@
 
 namespace trimtab::steer {
 
-std::optional<double> event_source::add(pace& its, const measurement& one) {
-  if (!std::isfinite(one.value) || one.value <= 0) return std::nullopt;
-  if (one.under != its.under) its = {one.under, {}, 0};
-  its.latest.push_back(one.value);
-  if (its.latest.size() < measured_together) return std::nullopt;
-  const auto middle = its.latest.begin() + measured_together / 2;
-  std::nth_element(its.latest.begin(), middle, its.latest.end());
-  const double now = *middle, before = its.level == 0 ? now : its.level;
-  its.latest.clear();
-  const bool is_other = now > drift * before || now * drift < before;
-  if (its.level == 0 || is_other) its.level = now;
-  return is_other ? std::optional<double>(now / before) : std::nullopt;
+std::optional<double> event_source::add(pace& known_pace, const measurement& taken) {
+  if (!std::isfinite(taken.value) || taken.value <= 0) return std::nullopt;
+  if (taken.under != known_pace.under) known_pace = {taken.under, {}, 0};
+  known_pace.latest.push_back(taken.value);
+  if (known_pace.latest.size() < measured_together) return std::nullopt;
+  const auto middle = known_pace.latest.begin() + measured_together / 2;
+  std::nth_element(known_pace.latest.begin(), middle, known_pace.latest.end());
+  const double now = *middle, before = known_pace.level == 0 ? now : known_pace.level;
+  known_pace.latest.clear();
+  const bool is_new_level = now > drift * before || now * drift < before;
+  if (known_pace.level == 0 || is_new_level) known_pace.level = now;
+  return is_new_level ? std::optional<double>(now / before) : std::nullopt;
 }
 
-event event_source::appear(subject_id of) {
-  m_paces.erase(of);  // its number may have been another's
-  return {std::string(events::appeared), of, 0};
+event event_source::appear(subject_id id) {
+  m_paces.erase(id);  // its number may have been another's
+  return {std::string(events::appeared), id, 0};
 }
 
-event event_source::leave(subject_id of) {
-  m_paces.erase(of);
-  return {std::string(events::gone), of, 0};
+event event_source::leave(subject_id id) {
+  m_paces.erase(id);
+  return {std::string(events::gone), id, 0};
 }
 
 void event_source::add_drifts(const snapshot& now, std::vector<event>& out) {
   for (const subject_state& state : now.subjects)
-    for (const measurement& each : state.measured)
-      if (const auto times = add(m_paces[state.id], each)) out.push_back({std::string(events::drifted), state.id, *times});
+    for (const measurement& measurement : state.measured)
+      if (const auto times = add(m_paces[state.id], measurement))
+        out.push_back({std::string(events::drifted), state.id, *times});
 }
 
 void event_source::add_cpus(const snapshot& now, std::vector<event>& out) {

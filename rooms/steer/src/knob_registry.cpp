@@ -20,8 +20,8 @@ void knob_registry::withdraw(snapshot& now, subject_id subject) {
 }
 
 std::string knob_registry::key_of(subject_id subject) const {
-  const auto found = m_keys.find(subject);
-  return found == m_keys.end() ? std::string() : found->second;
+  const auto match = m_keys.find(subject);
+  return match == m_keys.end() ? std::string() : match->second;
 }
 
 }  // namespace trimtab::steer

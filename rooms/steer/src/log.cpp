@@ -7,54 +7,55 @@ namespace trimtab::steer {
 
 namespace {
 
-void write_knob(std::string& to, const knob& one) {
-  to += "knob " + to_word(one.name) + ' ' + std::to_string(one.initial) + ' ' + exactly(one.change_cost_s) +
-        (one.asks == consent::safe ? " safe " : " ask ") + std::to_string(one.settle) +
-        (one.values.is_ordered() ? " numbers" : " names");
-  for (std::size_t i = 0; i < one.values.size(); ++i) to += ' ' + to_word(one.values.text_of(one.values.at(i)));
+void write_knob(std::string& to, const knob& knob) {
+  to += "knob " + to_word(knob.name) + ' ' + std::to_string(knob.initial) + ' ' + exactly(knob.change_cost_s) +
+        (knob.asks == consent::safe ? " safe " : " ask ") + std::to_string(knob.settle) +
+        (knob.values.is_ordered() ? " numbers" : " names");
+  for (std::size_t i = 0; i < knob.values.size(); ++i) to += ' ' + to_word(knob.values.text_of(knob.values.at(i)));
   to += '\n';
-  for (const remedy& each : one.remedies) {
-    to += "remedy " + to_word(each.cause);
-    for (const knob_value value : each.values) to += ' ' + std::to_string(value);
+  for (const remedy& remedy : knob.remedies) {
+    to += "remedy " + to_word(remedy.cause);
+    for (const knob_value value : remedy.values) to += ' ' + std::to_string(value);
     to += '\n';
   }
 }
 
-void write_figure(std::string& to, std::string_view tag, const figure& one) {
-  to += std::string(tag) + ' ' + to_word(one.name) + ' ' + exactly(one.value) + '\n';
+void write_figure(std::string& to, std::string_view tag, const figure& figure) {
+  to += std::string(tag) + ' ' + to_word(figure.name) + ' ' + exactly(figure.value) + '\n';
 }
 
 }  // namespace
 
-std::string to_text(const snapshot& one) {
-  std::string text = "time " + exactly(one.time_s) + (one.is_last ? " last\n" : "\n");
-  for (const subject_info& each : one.appeared) {
-    text += "appeared " + std::to_string(each.id) + ' ' + to_word(each.name);
-    text += each.group == 0 ? "\n" : ' ' + std::to_string(each.group) + '\n';
-    for (const knob& its : each.knobs) write_knob(text, its);
+std::string to_text(const snapshot& state_now) {
+  std::string text = "time " + exactly(state_now.time_s) + (state_now.is_last ? " last\n" : "\n");
+  for (const subject_info& subject : state_now.appeared) {
+    text += "appeared " + std::to_string(subject.id) + ' ' + to_word(subject.name);
+    text += subject.group == 0 ? "\n" : ' ' + std::to_string(subject.group) + '\n';
+    for (const knob& knob : subject.knobs) write_knob(text, knob);
   }
-  for (const subject_id each : one.gone) text += "gone " + std::to_string(each) + '\n';
-  for (const decision_number each : one.not_applied) text += "refused " + std::to_string(each) + '\n';
-  for (const std::string& each : one.overdue) text += "overdue " + to_word(each) + '\n';
-  for (const figure& each : one.figures) write_figure(text, "figure", each);
-  for (const event& each : one.events)
-    text += "event " + to_word(each.name) + ' ' + std::to_string(each.subject) + ' ' + exactly(each.value) + '\n';
-  for (const subject_state& subject : one.subjects) {
+  for (const subject_id gone : state_now.gone) text += "gone " + std::to_string(gone) + '\n';
+  for (const decision_number number : state_now.not_applied) text += "refused " + std::to_string(number) + '\n';
+  for (const std::string& name : state_now.overdue) text += "overdue " + to_word(name) + '\n';
+  for (const figure& figure : state_now.figures) write_figure(text, "figure", figure);
+  for (const event& event : state_now.events)
+    text += "event " + to_word(event.name) + ' ' + std::to_string(event.subject) + ' ' + exactly(event.value) + '\n';
+  for (const subject_state& subject : state_now.subjects) {
     text += "subject " + std::to_string(subject.id) + '\n';
-    for (const measurement& taken : subject.measured)
-      text += "measured " + std::to_string(taken.under) + ' ' + exactly(taken.value) + ' ' + exactly(taken.seconds) +
-              (taken.beside == 0 ? "\n" : ' ' + std::to_string(taken.beside) + '\n');
-    for (const figure& its : subject.figures) write_figure(text, "its", its);
+    for (const measurement& measurement : subject.measured)
+      text += "measured " + std::to_string(measurement.under) + ' ' + exactly(measurement.value) + ' ' +
+              exactly(measurement.seconds) +
+              (measurement.beside == 0 ? "\n" : ' ' + std::to_string(measurement.beside) + '\n');
+    for (const figure& figure : subject.figures) write_figure(text, "its", figure);
   }
   return text + "end\n";
 }
 
 parsed_log from_text(std::string_view text) {
-  parsed_log found;
+  parsed_log result;
   if (!text.starts_with(log_head)) {
-    found.error = "line 1: expected '" + std::string(log_head.substr(0, log_head.size() - 1)) + "', found '" +
-                  std::string(text.substr(0, std::min(text.find('\n'), std::size_t{40}))) + "'";
-    return found;
+    result.error = "line 1: expected '" + std::string(log_head.substr(0, log_head.size() - 1)) + "', found '" +
+                   std::string(text.substr(0, std::min(text.find('\n'), std::size_t{40}))) + "'";
+    return result;
   }
   text.remove_prefix(log_head.size());
   snapshot_reader lines;
@@ -64,13 +65,13 @@ parsed_log from_text(std::string_view text) {
     const std::string_view line = text.substr(0, end);
     const std::string expected = is_cut_off ? "" : lines.take(line);
     if (!expected.empty())
-      found.error =
+      result.error =
           "line " + std::to_string(number) + ": expected " + expected + ", found '" + std::string(line.substr(0, 80)) + "'";
     if (is_cut_off || !expected.empty()) break;
     text.remove_prefix(end + 1);
   }
-  found.snapshots = lines.whole();
-  return found;
+  result.snapshots = lines.whole();
+  return result;
 }
 
 }  // namespace trimtab::steer

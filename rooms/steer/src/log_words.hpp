@@ -26,9 +26,9 @@ class words {
     return word;
   }
   std::string text() {
-    const auto found = from_word(raw());
-    m_is_good = m_is_good && found.has_value();
-    return found.value_or("");
+    const auto word = from_word(raw());
+    m_is_good = m_is_good && word.has_value();
+    return word.value_or("");
   }
   template <class integer>
   integer number() {

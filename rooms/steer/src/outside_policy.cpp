@@ -13,18 +13,18 @@ constexpr std::size_t most_happened = 1024;
 
 }  // namespace
 
-outside_policy::outside_policy(std::string name, outside_exchange with,
+outside_policy::outside_policy(std::string name, outside_exchange exchange,
                                std::function<std::string(const subject_info&)> key_of, outside_limits limits)
     : m_name(std::move(name)),
-      m_with(std::move(with)),
+      m_with(std::move(exchange)),
       m_key_of(std::move(key_of)),
       m_limits(limits),
       m_when{limits.period_s, {}} {}
 
 template <class work>
-auto outside_policy::exchanged(work does) {
+auto outside_policy::exchanged(work action) {
   try {
-    return does();
+    return action();
   } catch (const std::exception& error) {
     m_fault = error.what();
     throw;
@@ -45,13 +45,13 @@ bool outside_policy::take_answer(const view& now, std::vector<proposal>& out) {
   if (!exchanged([&] { return m_with.answer(text); })) return false;
   // An answer to another snapshot is none, and takes no part; one that makes no sense does.
   m_answered = text;
-  std::optional<outside_answer> found = read_answer(text, m_number, now);
-  if (!found) {
+  std::optional<outside_answer> answer = read_answer(text, m_number, now);
+  if (!answer) {
     m_answered.reset();
     return false;
   }
-  out = std::move(found->proposals);
-  if (found->when) m_when = *std::move(found->when);
+  out = std::move(answer->proposals);
+  if (answer->when) m_when = *std::move(answer->when);
   return true;
 }
 
@@ -61,14 +61,14 @@ bool outside_policy::is_due(double time_s) const {
 }
 
 void outside_policy::observe(const view& now, std::vector<proposal>& out) {
-  for (const subject_id each : now.gone) m_measured.erase(each);
+  for (const subject_id gone : now.gone) m_measured.erase(gone);
   m_happened.insert(m_happened.end(), now.events.begin(), now.events.end());
   if (m_happened.size() > most_happened)
     m_happened.erase(m_happened.begin(), m_happened.end() - static_cast<std::ptrdiff_t>(most_happened));
   for (const subject_view& subject : now.subjects) {
-    std::vector<measurement>& its = m_measured[subject.info.id];
-    for (const measurement& one : subject.measured)
-      if (its.size() < most_measured) its.push_back(one);
+    std::vector<measurement>& kept = m_measured[subject.info.id];
+    for (const measurement& taken : subject.measured)
+      if (kept.size() < most_measured) kept.push_back(taken);
   }
   if (now.is_last) return ask(now);  // nobody waits for an answer
   if (m_is_waiting) {

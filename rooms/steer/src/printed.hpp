@@ -8,9 +8,9 @@ namespace trimtab::steer {
 
 // Of up to 159 characters.
 template <class... numbers>
-std::string printed(const char* format, numbers... of) {
+std::string printed(const char* format, numbers... values) {
   char line[160];
-  std::snprintf(line, sizeof line, format, of...);
+  std::snprintf(line, sizeof line, format, values...);
   return line;
 }
 

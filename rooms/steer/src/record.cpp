@@ -11,11 +11,11 @@ namespace {
 
 std::string text_of(const std::vector<figure>& figures) {
   std::string text;
-  for (const figure& each : figures) {
+  for (const figure& figure : figures) {
     char value[32];
-    std::snprintf(value, sizeof value, "%.6g", each.value);
+    std::snprintf(value, sizeof value, "%.6g", figure.value);
     if (!text.empty()) text += ' ';
-    text.append(each.name).append("=").append(value);
+    text.append(figure.name).append("=").append(value);
   }
   return text;
 }
@@ -23,40 +23,40 @@ std::string text_of(const std::vector<figure>& figures) {
 }  // namespace
 
 void decision_record::add(const subject_info& subject, std::string_view key) {
-  std::vector<std::uint32_t>& known = m_knobs[subject.id];
+  std::vector<std::uint32_t>& numbers = m_knobs[subject.id];
   const std::string its_key(key);
-  for (std::size_t next = known.size(); next < subject.knobs.size(); ++next) {
-    const knob& each = subject.knobs[next];
+  for (std::size_t next = numbers.size(); next < subject.knobs.size(); ++next) {
+    const knob& knob = subject.knobs[next];
     std::string names;
-    if (!each.values.is_ordered())
-      for (std::size_t i = 0; i < each.values.size(); ++i)
-        names.append(i == 0 ? "" : ",").append(each.values.text_of(each.values.at(i)));
-    known.push_back(m_into->add_knob(subject.id, each.name.c_str(), its_key.c_str(), names.c_str()));
+    if (!knob.values.is_ordered())
+      for (std::size_t i = 0; i < knob.values.size(); ++i)
+        names.append(i == 0 ? "" : ",").append(knob.values.text_of(knob.values.at(i)));
+    numbers.push_back(m_into->add_knob(subject.id, knob.name.c_str(), its_key.c_str(), names.c_str()));
   }
 }
 
-void decision_record::write(const decision& made, base::ticks at) {
-  const auto knobs = m_knobs.find(made.subject);
+void decision_record::write(const decision& decision_made, base::ticks at) {
+  const auto knobs = m_knobs.find(decision_made.subject);
   if (knobs == m_knobs.end()) return;
   observe::decision record{};
-  if (!made.policy.empty()) {
-    const auto [its, is_new] = m_policies.try_emplace(made.policy);
-    if (is_new) its->second = m_into->add_policy(made.policy.c_str());
+  if (!decision_made.policy.empty()) {
+    const auto [its, is_new] = m_policies.try_emplace(decision_made.policy);
+    if (is_new) its->second = m_into->add_policy(decision_made.policy.c_str());
     record.policy = its->second;
   }
   record.ticks = at;
-  record.number = made.number;
-  record.subject = made.subject;
-  record.gain = made.gain.gain;
-  record.uncertainty = made.gain.uncertainty;
-  record.pairs = made.gain.pairs;
-  record.outcome = static_cast<observe::decision_outcome>(made.what);
-  observe::write_text(record, made.reason, text_of(made.evidence));
-  for (const change& each : made.changes) {
-    if (each.knob >= knobs->second.size()) continue;
-    record.knob = knobs->second[each.knob];
-    record.from = each.from;
-    record.to = each.to;
+  record.number = decision_made.number;
+  record.subject = decision_made.subject;
+  record.gain = decision_made.gain.gain;
+  record.uncertainty = decision_made.gain.uncertainty;
+  record.pairs = decision_made.gain.pairs;
+  record.outcome = static_cast<observe::decision_outcome>(decision_made.what);
+  observe::write_text(record, decision_made.reason, text_of(decision_made.evidence));
+  for (const change& change : decision_made.changes) {
+    if (change.knob >= knobs->second.size()) continue;
+    record.knob = knobs->second[change.knob];
+    record.from = change.from;
+    record.to = change.to;
     m_into->decide(record);
   }
 }

@@ -8,14 +8,16 @@ namespace {
 
 class recorder_target final : public record_target {
  public:
-  explicit recorder_target(observe::recorder& into) noexcept : m_into(into) {}
+  explicit recorder_target(observe::recorder& target) noexcept : m_into(target) {}
   std::uint32_t add_knob(subject_id subject, const char* name, const char* key, const char* value_names) override {
     return m_into.add_knob(subject, name, key, value_names);
   }
   std::uint16_t add_policy(const char* name) override { return m_into.add_policy(name); }
   void decide(const observe::decision& record) override { m_into.decide(record); }
   void fact(const char* key, const char* value) override { m_into.fact(key, value); }
-  void unavailable(const char* what, const char* why, const char* remedy) override { m_into.unavailable(what, why, remedy); }
+  void unavailable(const char* feature, const char* reason, const char* remedy) override {
+    m_into.unavailable(feature, reason, remedy);
+  }
 
  private:
   observe::recorder& m_into;
@@ -23,6 +25,6 @@ class recorder_target final : public record_target {
 
 }  // namespace
 
-std::unique_ptr<record_target> target_of(observe::recorder& into) { return std::make_unique<recorder_target>(into); }
+std::unique_ptr<record_target> target_of(observe::recorder& target) { return std::make_unique<recorder_target>(target); }
 
 }  // namespace trimtab::steer

@@ -12,12 +12,12 @@ namespace {
 // Takes lines until one is wrong.
 class recording_reader {
  public:
-  explicit recording_reader(recording& into) : m_into(into) {}
+  explicit recording_reader(recording& target) : m_into(target) {}
   std::string take(std::string_view line);  // what was expected, if it is not there
   void finish();
 
  private:
-  bool take_head(std::string_view tag, words& rest, std::string_view behind);
+  bool take_head(std::string_view tag, words& rest, std::string_view text_after);
   bool take_step(std::string_view tag, words& rest);
 
   recording& m_into;
@@ -29,7 +29,7 @@ class recording_reader {
 std::string recording_reader::take(std::string_view line) {
   words rest(line);
   const std::string_view tag = rest.raw();
-  const std::string_view behind = line.substr(std::min(tag.size() + 1, line.size()));
+  const std::string_view text_after = line.substr(std::min(tag.size() + 1, line.size()));
   if (!m_has_engine && tag != "engine") return "'engine' and what it is built with";
   if (m_snapshots.is_open() || tag == "time") {
     std::string expected = m_snapshots.take(line);
@@ -40,7 +40,7 @@ std::string recording_reader::take(std::string_view line) {
     return "";
   }
   if (take_step(tag, rest)) return rest.is_good() && rest.is_over() ? "" : "the words of '" + std::string(tag) + "'";
-  if (m_into.steps.empty() && take_head(tag, rest, behind)) return "";
+  if (m_into.steps.empty() && take_head(tag, rest, text_after)) return "";
   return "what a recording has here";
 }
 
@@ -65,17 +65,17 @@ bool recording_reader::take_step(std::string_view tag, words& rest) {
   return true;
 }
 
-bool recording_reader::take_head(std::string_view tag, words& rest, std::string_view behind) {
+bool recording_reader::take_head(std::string_view tag, words& rest, std::string_view text_after) {
   recording_head& head = m_into.head;
   if (tag == "policy") {
-    auto found = policy_from_line(behind);
-    if (found) head.policies.push_back(*std::move(found));
-    return found.has_value();
+    auto parsed = policy_from_line(text_after);
+    if (parsed) head.policies.push_back(*std::move(parsed));
+    return parsed.has_value();
   }
   if (tag == "setting") {
-    auto found = setting_from_line(behind);
-    if (found) head.settings.push_back(*std::move(found));
-    return found.has_value();
+    auto parsed = setting_from_line(text_after);
+    if (parsed) head.settings.push_back(*std::move(parsed));
+    return parsed.has_value();
   }
   if (tag == "runtime") {
     head.runtime = rest.number<std::uint32_t>();
@@ -83,9 +83,9 @@ bool recording_reader::take_head(std::string_view tag, words& rest, std::string_
     head.budget_share = rest.real();
     head.allowance_s = rest.real();
     head.expected_excess = rest.real();
-    const std::string_view asks = rest.raw();
-    head.has_consent = asks == "ask";
-    if (asks != "ask" && asks != "safe") return false;
+    const std::string_view consent_word = rest.raw();
+    head.has_consent = consent_word == "ask";
+    if (consent_word != "ask" && consent_word != "safe") return false;
   } else {
     return false;
   }
@@ -93,8 +93,8 @@ bool recording_reader::take_head(std::string_view tag, words& rest, std::string_
 }
 
 void recording_reader::finish() {
-  std::vector<snapshot> told = m_snapshots.whole();
-  for (std::size_t i = 0; i < m_into.steps.size(); ++i) m_into.steps[i].told = std::move(told[i]);
+  std::vector<snapshot> snapshots = m_snapshots.whole();
+  for (std::size_t i = 0; i < m_into.steps.size(); ++i) m_into.steps[i].told = std::move(snapshots[i]);
 }
 
 }  // namespace
@@ -104,12 +104,12 @@ recording_head head_of(const engine_options& options) {
 }
 
 engine_options options_of(const recording_head& head) {
-  engine_options made;
-  made.budget_share = head.budget_share;
-  made.allowance_s = head.allowance_s;
-  made.expected_excess = head.expected_excess;
-  made.has_consent = head.has_consent;
-  return made;
+  engine_options result;
+  result.budget_share = head.budget_share;
+  result.allowance_s = head.allowance_s;
+  result.expected_excess = head.expected_excess;
+  result.has_consent = head.has_consent;
+  return result;
 }
 
 std::string to_text(const recording_head& head) {
@@ -117,14 +117,15 @@ std::string to_text(const recording_head& head) {
                      exactly(head.expected_excess) + (head.has_consent ? " ask\n" : " safe\n") + "runtime " +
                      std::to_string(head.runtime) + '\n';
   for (const policy_description& policy : head.policies) text += "policy " + to_line(policy) + '\n';
-  for (const setting& each : head.settings) text += "setting " + to_line(each) + '\n';
+  for (const setting& saved : head.settings) text += "setting " + to_line(saved) + '\n';
   return text;
 }
 
 std::string to_text(const recorded_step& step, bool has_decided) {
   std::string text;
-  for (const recorded_subject& each : step.about)
-    text += "about " + std::to_string(each.id) + ' ' + to_word(each.key) + ' ' + std::to_string(each.recorded) + '\n';
+  for (const recorded_subject& subject : step.about)
+    text +=
+        "about " + std::to_string(subject.id) + ' ' + to_word(subject.key) + ' ' + std::to_string(subject.recorded) + '\n';
   if (step.answer) text += "answer " + to_word(*step.answer) + '\n';
   if (step.fault) text += "fault " + to_word(*step.fault) + '\n';
   if (has_decided) text += "decided " + std::to_string(step.decided) + '\n';
@@ -132,17 +133,17 @@ std::string to_text(const recorded_step& step, bool has_decided) {
 }
 
 recording recording_from_text(std::string_view text) {
-  recording found;
-  const auto wrong = [&found](int number, std::string_view expected, std::string_view line) {
-    found.error = "line " + std::to_string(number) + ": expected ";
-    found.error.append(expected).append(", found '").append(line.substr(0, 80)).append("'");
+  recording result;
+  const auto wrong = [&result](int number, std::string_view expected, std::string_view line) {
+    result.error = "line " + std::to_string(number) + ": expected ";
+    result.error.append(expected).append(", found '").append(line.substr(0, 80)).append("'");
   };
   if (!text.starts_with(log_head)) {
     wrong(1, "'trimtab-snapshots 1'", text.substr(0, text.find('\n')));
-    return found;
+    return result;
   }
   text.remove_prefix(log_head.size());
-  recording_reader lines(found);
+  recording_reader lines(result);
   for (int number = 2; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos) break;  // cut off
@@ -155,7 +156,7 @@ recording recording_from_text(std::string_view text) {
     text.remove_prefix(end + 1);
   }
   lines.finish();
-  return found;
+  return result;
 }
 
 }  // namespace trimtab::steer

@@ -17,14 +17,14 @@ void recording_writer::answered(std::string text) {
   if (!m_is_over) m_next.answer = std::move(text);
 }
 
-void recording_writer::failed(std::string why) {
-  if (!m_is_over) m_next.fault = std::move(why);
+void recording_writer::failed(std::string reason) {
+  if (!m_is_over) m_next.fault = std::move(reason);
 }
 
-void recording_writer::step(const snapshot& told, decision_number decided) {
+void recording_writer::step(const snapshot& snapshot_given, decision_number decided) {
   if (m_is_over) return;
   try {
-    m_next.told = told;
+    m_next.told = snapshot_given;
     m_next.decided = decided;
     put(std::exchange(m_head, {}) + to_text(m_next, decided != std::exchange(m_decided, decided)));
     m_next = {};
@@ -43,9 +43,9 @@ void recording_writer::put(const std::string& text) {
   if (const int error = m_into.append(text); error != 0) end(std::strerror(error));
 }
 
-void recording_writer::end(const std::string& why) {
+void recording_writer::end(const std::string& reason) {
   m_is_over = true;
-  if (m_into.has_ended) m_into.has_ended(why);
+  if (m_into.has_ended) m_into.has_ended(reason);
 }
 
 }  // namespace trimtab::steer

@@ -27,25 +27,25 @@ constexpr algorithm table[] = {
     {search_kind::diagnosed, "diagnosed", algorithms::diagnosed, 16},
 };
 
-const algorithm& of(search_kind which) noexcept { return table[static_cast<std::size_t>(which)]; }
+const algorithm& of(search_kind kind) noexcept { return table[static_cast<std::size_t>(kind)]; }
 
 }  // namespace
 
-std::string_view name_of(search_kind which) noexcept { return of(which).name; }
+std::string_view name_of(search_kind kind) noexcept { return of(kind).name; }
 
 std::optional<search_kind> search_named(std::string_view name) noexcept {
-  for (const algorithm& each : table)
-    if (each.name == name) return each.kind;
+  for (const algorithm& candidate : table)
+    if (candidate.name == name) return candidate.kind;
   return std::nullopt;
 }
 
-std::unique_ptr<search> make_search(search_kind which, space over, search_limits within) {
-  if (within.most_evaluations == 0) within.most_evaluations = of(which).most_evaluations;
-  return std::make_unique<search>(of(which).name, of(which).run, std::move(over), std::move(within));
+std::unique_ptr<search> make_search(search_kind kind, space dimensions, search_limits limits) {
+  if (limits.most_evaluations == 0) limits.most_evaluations = of(kind).most_evaluations;
+  return std::make_unique<search>(of(kind).name, of(kind).run, std::move(dimensions), std::move(limits));
 }
 
-search::search(std::string_view name, body algorithm, space over, search_limits within)
-    : m_name(name), m_space(std::move(over)), m_limits(std::move(within)), m_algorithm(algorithm(m_space, m_limits)) {
+search::search(std::string_view name, body algorithm, space dimensions, search_limits limits)
+    : m_name(name), m_space(std::move(dimensions)), m_limits(std::move(limits)), m_algorithm(algorithm(m_space, m_limits)) {
   m_wanted = m_algorithm.resume(nullptr);
   go_on();
 }
@@ -59,9 +59,9 @@ void search::go_on() {
   std::vector<double> values;
   for (int round = 0; round < most_rounds_without_news && m_wanted != nullptr; ++round) {
     for (const point& each : *m_wanted) {
-      const point same = m_space.canonical(each);
-      if (!m_known.contains(same) && std::find(m_asked.begin(), m_asked.end(), same) == m_asked.end())
-        m_asked.push_back(same);
+      const point canonical = m_space.canonical(each);
+      if (!m_known.contains(canonical) && std::find(m_asked.begin(), m_asked.end(), canonical) == m_asked.end())
+        m_asked.push_back(canonical);
     }
     if (!m_asked.empty()) {
       const std::size_t room = m_limits.most_evaluations - std::min<std::size_t>(m_limits.most_evaluations, m_known.size());
@@ -86,18 +86,18 @@ std::optional<point> search::ask() {
 
 void search::tell(const point& at, double value) {
   if (!m_space.contains(at)) return;
-  const point same = m_space.canonical(at);
-  m_known[same] = std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
-  std::erase(m_to_ask, same);
-  std::erase(m_asked, same);
+  const point canonical = m_space.canonical(at);
+  m_known[canonical] = std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
+  std::erase(m_to_ask, canonical);
+  std::erase(m_asked, canonical);
   if (m_asked.empty() && !m_is_done) go_on();
 }
 
 std::optional<search::found> search::best() const {
-  const auto least = std::min_element(m_known.begin(), m_known.end(),
-                                      [](const auto& one, const auto& other) { return one.second < other.second; });
-  if (least == m_known.end() || !std::isfinite(least->second)) return std::nullopt;
-  return found{least->first, least->second};
+  const auto best = std::min_element(m_known.begin(), m_known.end(),
+                                     [](const auto& first, const auto& other) { return first.second < other.second; });
+  if (best == m_known.end() || !std::isfinite(best->second)) return std::nullopt;
+  return found{best->first, best->second};
 }
 
 }  // namespace trimtab::steer

@@ -21,14 +21,14 @@ std::optional<setting> setting_from_line(std::string_view text) {
   return fresh;
 }
 
-std::string to_line(const setting& one) {
-  std::string line = to_word(one.key);
-  for (const setting::value& its : one.values) line += ' ' + to_word(its.knob) + '=' + to_word(its.text);
+std::string to_line(const setting& saved) {
+  std::string line = to_word(saved.key);
+  for (const setting::value& value : saved.values) line += ' ' + to_word(value.knob) + '=' + to_word(value.text);
   return line;
 }
 
 parsed_settings settings_from_text(std::string_view text) {
-  parsed_settings found;
+  parsed_settings result;
   if (!text.starts_with(settings_head)) return {{}, "line 1: expected 'trimtab-settings 1'"};
   text.remove_prefix(settings_head.size());
   for (int number = 2; !text.empty(); ++number) {
@@ -36,29 +36,30 @@ parsed_settings settings_from_text(std::string_view text) {
     std::optional<setting> fresh = setting_from_line(text.substr(0, end));
     if (end == std::string_view::npos || !fresh)
       return {{}, "line " + std::to_string(number) + ": expected KEY KNOB=VALUE ..."};
-    found.settings.push_back(*std::move(fresh));
+    result.settings.push_back(*std::move(fresh));
     text.remove_prefix(end + 1);
   }
-  return found;
+  return result;
 }
 
 std::string to_text(const std::vector<setting>& settings) {
   std::string text(settings_head);
-  for (const setting& each : settings) text += to_line(each) + '\n';
+  for (const setting& saved : settings) text += to_line(saved) + '\n';
   return text;
 }
 
 std::vector<change> changes_of(const std::vector<setting>& settings, std::string_view key, const subject_info& subject,
-                               std::string& why) {
-  const auto found = std::find_if(settings.begin(), settings.end(), [&](const setting& each) { return each.key == key; });
-  if (found == settings.end()) return {};
+                               std::string& reason) {
+  const auto match = std::find_if(settings.begin(), settings.end(), [&](const setting& saved) { return saved.key == key; });
+  if (match == settings.end()) return {};
   std::vector<change> changes;
-  for (const setting::value& its : found->values) {
-    if (its.knob.find('.') != std::string::npos) continue;  // its adapter's
-    const auto place = subject.place_of(its.knob);
-    const auto value = place ? subject.knobs[*place].values.value_of(its.text) : std::nullopt;
+  for (const setting::value& saved : match->values) {
+    if (saved.knob.find('.') != std::string::npos) continue;  // its adapter's
+    const auto place = subject.place_of(saved.knob);
+    const auto value = place ? subject.knobs[*place].values.value_of(saved.text) : std::nullopt;
     if (!value) {
-      why = "the history's " + its.knob + " = " + its.text + " for " + subject.name + " is nothing that it can have here";
+      reason =
+          "the history's " + saved.knob + " = " + saved.text + " for " + subject.name + " is nothing that it can have here";
       return {};
     }
     const knob_value initial = subject.knobs[*place].initial;

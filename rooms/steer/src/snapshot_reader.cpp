@@ -9,19 +9,19 @@ std::string snapshot_reader::take(std::string_view line) {
     m_is_open = true;
     snapshot fresh;
     fresh.time_s = rest.real();
-    const bool is_more = !rest.is_over();
-    fresh.is_last = is_more && rest.raw() == "last";
+    const bool has_rest = !rest.is_over();
+    fresh.is_last = has_rest && rest.raw() == "last";
     m_all.push_back(std::move(fresh));
-    return rest.is_good() && rest.is_over() && is_more == m_all.back().is_last ? "" : "time and perhaps 'last'";
+    return rest.is_good() && rest.is_over() && has_rest == m_all.back().is_last ? "" : "time and perhaps 'last'";
   }
   if (!m_is_open) return "'time' to begin a snapshot";
   if (tag == "end") {
     m_is_open = false;
     return rest.is_over() ? "" : "nothing behind 'end'";
   }
-  const bool is_known = take_fact(tag, rest) || take_of_subject(tag, rest) || (tag == "knob" && take_knob(rest)) ||
-                        (tag == "remedy" && take_remedy(rest));
-  if (!is_known) return "a fact";
+  const bool is_understood = take_fact(tag, rest) || take_of_subject(tag, rest) || (tag == "knob" && take_knob(rest)) ||
+                             (tag == "remedy" && take_remedy(rest));
+  if (!is_understood) return "a fact";
   return rest.is_good() && rest.is_over() ? "" : "the words of '" + std::string(tag) + "'";
 }
 
@@ -58,17 +58,17 @@ bool snapshot_reader::take_fact(std::string_view tag, words& rest) {
 
 bool snapshot_reader::take_of_subject(std::string_view tag, words& rest) {
   if (m_all.back().subjects.empty()) return false;
-  subject_state& of = m_all.back().subjects.back();
+  subject_state& subject = m_all.back().subjects.back();
   if (tag == "measured") {
     measurement fresh;
     fresh.under = rest.number<decision_number>();
     fresh.value = rest.real();
     fresh.seconds = rest.real();
     if (!rest.is_over()) fresh.beside = rest.number<decision_number>();
-    of.measured.push_back(fresh);
+    subject.measured.push_back(fresh);
   } else if (tag == "its") {
     std::string name = rest.text();
-    of.figures.push_back({std::move(name), rest.real()});
+    subject.figures.push_back({std::move(name), rest.real()});
   } else {
     return false;
   }
@@ -80,7 +80,7 @@ bool snapshot_reader::take_knob(words& rest) {
   std::string name = rest.text();
   const auto initial = rest.number<knob_value>();
   const double cost = rest.real();
-  const std::string_view asks = rest.raw();
+  const std::string_view consent_word = rest.raw();
   const auto settle = rest.number<std::uint32_t>();
   const std::string_view kind = rest.raw();
   std::vector<knob_value> numbers;
@@ -92,9 +92,9 @@ bool snapshot_reader::take_knob(words& rest) {
       names.push_back(rest.text());
   }
   const auto values = kind == "numbers" ? domain::set(std::move(numbers)) : domain::categories(std::move(names));
-  if (!values || (asks != "safe" && asks != "ask") || (kind != "numbers" && kind != "names")) return false;
+  if (!values || (consent_word != "safe" && consent_word != "ask") || (kind != "numbers" && kind != "names")) return false;
   m_all.back().appeared.back().knobs.push_back(
-      {std::move(name), *values, initial, cost, asks == "ask" ? consent::needed : consent::safe, settle, {}});
+      {std::move(name), *values, initial, cost, consent_word == "ask" ? consent::needed : consent::safe, settle, {}});
   return true;
 }
 

@@ -5,9 +5,9 @@ namespace trimtab::steer {
 std::uint64_t space::points() const noexcept {
   constexpr std::uint64_t most = std::uint64_t{1} << 63;
   std::uint64_t all = 1;
-  for (const dimension& each : dimensions) {
-    if (all > most / each.size) return most;
-    all *= each.size;
+  for (const dimension& dimension : dimensions) {
+    if (all > most / dimension.size) return most;
+    all *= dimension.size;
   }
   return all;
 }

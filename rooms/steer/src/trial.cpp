@@ -16,37 +16,37 @@ double mean_of(const std::array<double, 3>& capitals) {
 
 // The greatest k such that the sum of signed ranks of n pairs is below k with a probability of at most 2.5 %.
 std::size_t wilcoxon_rank(std::size_t n) {
-  const std::size_t most = n * (n + 1) / 2;
+  const std::size_t pairs = n * (n + 1) / 2;
   if (n > 25) {
-    const double mean = static_cast<double>(most) / 2;
-    const double spread = std::sqrt(static_cast<double>(most) * (2 * static_cast<double>(n) + 1) / 12);
+    const double mean = static_cast<double>(pairs) / 2;
+    const double spread = std::sqrt(static_cast<double>(pairs) * (2 * static_cast<double>(n) + 1) / 12);
     return static_cast<std::size_t>(std::max(0.0, mean - 1.96 * spread));
   }
-  std::vector<double> ways(most + 1, 0);  // subsets of the ranks 1 .. n with that sum
+  std::vector<double> ways(pairs + 1, 0);  // subsets of the ranks 1 .. n with that sum
   ways[0] = 1;
   for (std::size_t rank = 1; rank <= n; ++rank)
-    for (std::size_t sum = most; sum >= rank; --sum) ways[sum] += ways[sum - rank];
-  double below = 0;
+    for (std::size_t sum = pairs; sum >= rank; --sum) ways[sum] += ways[sum - rank];
+  double lower_sum = 0;
   std::size_t k = 0;
-  while (k <= most && (below += ways[k]) <= 0.025 * std::exp2(static_cast<double>(n))) ++k;
+  while (k <= pairs && (lower_sum += ways[k]) <= 0.025 * std::exp2(static_cast<double>(n))) ++k;
   return k;
 }
 
 }  // namespace
 
 estimate gain_of(const std::vector<double>& log_ratios) {
-  estimate found;
-  found.pairs = static_cast<std::uint32_t>(log_ratios.size());
-  if (log_ratios.empty()) return found;
+  estimate result;
+  result.pairs = static_cast<std::uint32_t>(log_ratios.size());
+  if (log_ratios.empty()) return result;
   std::vector<double> means;
   for (std::size_t i = 0; i < log_ratios.size(); ++i)
     for (std::size_t j = i; j < log_ratios.size(); ++j) means.push_back((log_ratios[i] + log_ratios[j]) / 2);
   std::sort(means.begin(), means.end());
   // Of few pairs the interval is all that there is.
   const std::size_t k = std::max<std::size_t>(1, wilcoxon_rank(log_ratios.size()));
-  found.gain = 1 - std::exp(median_of(means));
-  found.uncertainty = (std::exp(means[means.size() - k]) - std::exp(means[k - 1])) / 2;
-  return found;
+  result.gain = 1 - std::exp(median_of(means));
+  result.uncertainty = (std::exp(means[means.size() - k]) - std::exp(means[k - 1])) / 2;
+  return result;
 }
 
 estimate paired_trial::gain() const { return gain_of(m_logs); }

@@ -8,19 +8,19 @@ tuner::tuner(tuner_options options, std::string name) : m_options(std::move(opti
 tuner::~tuner() = default;
 
 void tuner::observe(const view& now, std::vector<proposal>& out) {
-  for (const subject_id each : now.gone) {
-    const auto found = m_sessions.find(each);
-    if (found == m_sessions.end()) continue;
-    if (m_active == found->second.get()) m_active = nullptr;
-    m_sessions.erase(found);
+  for (const subject_id gone : now.gone) {
+    const auto match = m_sessions.find(gone);
+    if (match == m_sessions.end()) continue;
+    if (m_active == match->second.get()) m_active = nullptr;
+    m_sessions.erase(match);
   }
   const subject_view* active = nullptr;
   for (const subject_view& subject : now.subjects) {
     if (m_options.is_left_to_rules && m_options.is_left_to_rules(subject.info)) continue;
-    std::unique_ptr<tuning_session>& its = m_sessions[subject.info.id];
-    if (!its) its = std::make_unique<tuning_session>(subject.info, m_options);
-    its->take_in(subject, now);
-    if (its.get() == m_active) active = &subject;
+    std::unique_ptr<tuning_session>& session = m_sessions[subject.info.id];
+    if (!session) session = std::make_unique<tuning_session>(subject.info, m_options);
+    session->take_in(subject, now);
+    if (session.get() == m_active) active = &subject;
   }
   if (now.is_last) return;
   if (m_active != nullptr && (active == nullptr || active->is_others)) m_active = nullptr;
@@ -40,15 +40,15 @@ void tuner::observe(const view& now, std::vector<proposal>& out) {
   if (!m_active->is_under_way()) m_active = nullptr;
 }
 
-const subject_view* tuner::most_promising(const view& now, double most) const {
+const subject_view* tuner::most_promising(const view& now, double largest) const {
   const subject_view* chosen = nullptr;
   for (const subject_view& subject : now.subjects) {
-    const auto found = m_sessions.find(subject.info.id);
-    if (found == m_sessions.end() || subject.is_others || found->second.get() == m_active || found->second->is_stalled(now))
+    const auto match = m_sessions.find(subject.info.id);
+    if (match == m_sessions.end() || subject.is_others || match->second.get() == m_active || match->second->is_stalled(now))
       continue;
-    const double promise = found->second->promise(subject, now);
-    if (promise <= most) continue;
-    most = promise;
+    const double promise = match->second->promise(subject, now);
+    if (promise <= largest) continue;
+    largest = promise;
     chosen = &subject;
   }
   return chosen;

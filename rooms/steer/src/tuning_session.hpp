@@ -17,36 +17,36 @@ namespace trimtab::steer {
 
 class tuning_session {
  public:
-  tuning_session(const subject_info& of, const tuner_options& options);
+  tuning_session(const subject_info& subject, const tuner_options& options);
 
   // What was measured since; for all sessions, active or not.
-  void take_in(const subject_view& it, const view& now);
+  void take_in(const subject_view& subject, const view& now);
   // Share of the run's time that might be gained; 0: leave it alone, for now.
-  double promise(const subject_view& it, const view& now) const;
-  void begin(const subject_view& it, const view& now);
+  double promise(const subject_view& subject, const view& now) const;
+  void begin(const subject_view& subject, const view& now);
   // Goes on, while it is the active one.
-  void go_on(const subject_view& it, const view& now, std::vector<proposal>& out);
+  void go_on(const subject_view& subject, const view& now, std::vector<proposal>& out);
   bool is_under_way() const noexcept { return m_phase != phase::watching && m_phase != phase::settled; }
   bool is_stalled(const view& now) const noexcept { return now.time_s - m_last_measured_s > m_options.patience_s; }
   // Share of the run's time that it may still take after what it has kept; nothing: it has kept nothing, or tries more.
   std::optional<double> left() const noexcept;
   // Makes room for others: back to the incumbent, and from the beginning when its turn comes again.
-  void interrupt(const subject_view& it, std::vector<proposal>& out);
+  void interrupt(const subject_view& subject, std::vector<proposal>& out);
 
  private:
   enum class phase { watching, exploring, proving, keeping, settled };
   using values = std::vector<knob_value>;
 
-  proposal propose(const subject_view& it, outcome what, std::string reason) const;
+  proposal propose(const subject_view& subject, outcome result_kind, std::string reason) const;
   void begin_leg(values wanted, std::uint32_t measurements);
   bool is_leg_over() const;
   void cut_short() noexcept;
   bool has_drifted(const view& now) const;
-  double promise_of_search(const subject_view& it, const view& now) const;
-  void next_leg(const subject_view& it, const view& now);
-  void explore_on(const subject_view& it, const view& now);
-  void told(const subject_view& it);
-  bool prove_best(const subject_view& it, double least_gain);
+  double promise_of_search(const subject_view& subject, const view& now) const;
+  void next_leg(const subject_view& subject, const view& now);
+  void explore_on(const subject_view& subject, const view& now);
+  void told(const subject_view& subject);
+  bool prove_best(const subject_view& subject, double least_gain);
   void begin_proof(values candidate);
   void next_pair();
   void prove_on(const view& now);

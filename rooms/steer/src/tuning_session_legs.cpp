@@ -5,37 +5,37 @@
 
 namespace trimtab::steer {
 
-void tuning_session::next_leg(const subject_view& it, const view& now) {
+void tuning_session::next_leg(const subject_view& subject, const view& now) {
   if (m_phase == phase::proving) return prove_on(now);
-  if (m_is_candidate_leg) return told(it);
-  explore_on(it, now);
+  if (m_is_candidate_leg) return told(subject);
+  explore_on(subject, now);
 }
 
 // The next candidate, or the end of the search.
-void tuning_session::explore_on(const subject_view& it, const view& now) {
+void tuning_session::explore_on(const subject_view& subject, const view& now) {
   const std::optional<point> next = m_search->ask();
   if (!next) {
-    if (!prove_best(it, m_options.least_gain)) settle(now);
+    if (!prove_best(subject, m_options.least_gain)) settle(now);
     return;
   }
   m_asked = *next;
   m_is_candidate_leg = true;
-  begin_leg(values_at(it.info.knobs, m_asked), m_options.per_candidate);
+  begin_leg(values_at(subject.info.knobs, m_asked), m_options.per_candidate);
 }
 
 // The candidate's leg is over.
-void tuning_session::told(const subject_view& it) {
+void tuning_session::told(const subject_view& subject) {
   const double ratio = m_incumbent.value() > 0 ? median_of(m_taken) / m_incumbent.value() : 1;
   m_search->tell(m_asked, ratio * m_scale);
   m_is_candidate_leg = false;
-  if (prove_best(it, m_options.early_gain)) return;
+  if (prove_best(subject, m_options.early_gain)) return;
   begin_leg(m_accepted, m_options.per_reference);
 }
 
-bool tuning_session::prove_best(const subject_view& it, double least_gain) {
+bool tuning_session::prove_best(const subject_view& subject, double least_gain) {
   const auto best = m_search->best();
   if (!best || best->value > m_scale * (1 - least_gain)) return false;
-  values candidate = values_at(it.info.knobs, best->at);
+  values candidate = values_at(subject.info.knobs, best->at);
   if (candidate == m_accepted || m_disproved.contains(candidate)) return false;
   begin_proof(std::move(candidate));
   return true;

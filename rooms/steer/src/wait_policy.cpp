@@ -14,61 +14,63 @@ namespace {
 // Not at once (0): where waits are short, every barrier would have to wake its threads, and they to wait for a CPU.
 constexpr knob_value sleep_soon = 1;
 
-proposal proposal_of(outcome what, std::string reason) {
-  proposal made;
-  made.what = what;
-  made.reason = std::move(reason);
-  return made;
+proposal proposal_of(outcome result_kind, std::string reason) {
+  proposal proposed;
+  proposed.what = result_kind;
+  proposed.reason = std::move(reason);
+  return proposed;
 }
 
 }  // namespace
 
-void wait_policy::pause(state& of, double time_s) const {
-  of.is_on_trial = false;
-  of.bad = 0;
-  of.pause_s = std::clamp(2 * of.pause_s, m_options.pause_s, m_options.most_pause_s);
-  of.paused_until_s = time_s + of.pause_s;
+void wait_policy::pause(state& state_of_subject, double time_s) const {
+  state_of_subject.is_on_trial = false;
+  state_of_subject.bad = 0;
+  state_of_subject.pause_s = std::clamp(2 * state_of_subject.pause_s, m_options.pause_s, m_options.most_pause_s);
+  state_of_subject.paused_until_s = time_s + state_of_subject.pause_s;
 }
 
-std::optional<proposal> wait_policy::try_it(state& of, const window& now) const {
-  of.bad = now.share >= m_options.bad_share ? of.bad + 1 : 0;
-  of.waited_long = now.wait_s >= m_options.long_wait_s ? of.waited_long + 1 : 0;
-  const bool is_bad = of.bad >= m_options.bad_windows && of.waited_long >= m_options.long_windows;
-  if (!is_bad || now.time_s < of.paused_until_s) return std::nullopt;
-  of.trial.clear();
+std::optional<proposal> wait_policy::try_it(state& state_of_subject, const window& now) const {
+  state_of_subject.bad = now.share >= m_options.bad_share ? state_of_subject.bad + 1 : 0;
+  state_of_subject.waited_long = now.wait_s >= m_options.long_wait_s ? state_of_subject.waited_long + 1 : 0;
+  const bool is_bad =
+      state_of_subject.bad >= m_options.bad_windows && state_of_subject.waited_long >= m_options.long_windows;
+  if (!is_bad || now.time_s < state_of_subject.paused_until_s) return std::nullopt;
+  state_of_subject.trial.clear();
   return proposal_of(outcome::trial, printed("they wait %.1f ms each time, while others want the CPUs", now.wait_s * 1e3));
 }
 
-std::optional<proposal> wait_policy::end_trial(state& of, double time_s) const {
-  if (of.trial.size() < m_options.windows) return std::nullopt;
-  const double ratio = median_of(of.trial) / median_of(of.before);
-  const std::string found = printed("regions take %.0f %% of the time so", ratio * 100);
+std::optional<proposal> wait_policy::end_trial(state& state_of_subject, double time_s) const {
+  if (state_of_subject.trial.size() < m_options.windows) return std::nullopt;
+  const double ratio = median_of(state_of_subject.trial) / median_of(state_of_subject.before);
+  const std::string evidence_text = printed("regions take %.0f %% of the time so", ratio * 100);
   if (ratio > m_options.faster) {
-    pause(of, time_s);
-    return proposal_of(outcome::undone, found);
+    pause(state_of_subject, time_s);
+    return proposal_of(outcome::undone, evidence_text);
   }
-  if (of.back_at_s >= 0 && time_s - of.back_at_s < m_options.soon_s)
-    of.calm_s = std::min(2 * of.calm_s, m_options.most_calm_s);
-  of.is_on_trial = false;
-  of.waited_shortly = 0;
-  of.calm_since_s = -1;
-  return proposal_of(outcome::kept, found);
+  if (state_of_subject.back_at_s >= 0 && time_s - state_of_subject.back_at_s < m_options.soon_s)
+    state_of_subject.calm_s = std::min(2 * state_of_subject.calm_s, m_options.most_calm_s);
+  state_of_subject.is_on_trial = false;
+  state_of_subject.waited_shortly = 0;
+  state_of_subject.calm_since_s = -1;
+  return proposal_of(outcome::kept, evidence_text);
 }
 
-std::optional<proposal> wait_policy::go_back(state& of, const window& now) const {
-  of.waited_shortly = now.wait_s < m_options.long_wait_s / 2 ? of.waited_shortly + 1 : 0;
+std::optional<proposal> wait_policy::go_back(state& state_of_subject, const window& now) const {
+  state_of_subject.waited_shortly = now.wait_s < m_options.long_wait_s / 2 ? state_of_subject.waited_shortly + 1 : 0;
   if (now.share > m_options.calm_share)
-    of.calm_since_s = -1;
-  else if (of.calm_since_s < 0)
-    of.calm_since_s = now.time_s;
-  const bool is_calm = of.calm_since_s >= 0 && now.time_s - of.calm_since_s >= of.calm_s;
-  if (!is_calm && of.waited_shortly < m_options.short_windows) return std::nullopt;
+    state_of_subject.calm_since_s = -1;
+  else if (state_of_subject.calm_since_s < 0)
+    state_of_subject.calm_since_s = now.time_s;
+  const bool is_calm =
+      state_of_subject.calm_since_s >= 0 && now.time_s - state_of_subject.calm_since_s >= state_of_subject.calm_s;
+  if (!is_calm && state_of_subject.waited_shortly < m_options.short_windows) return std::nullopt;
   if (is_calm)
-    of.back_at_s = now.time_s;
+    state_of_subject.back_at_s = now.time_s;
   else
-    pause(of, now.time_s);
-  of.bad = of.waited_long = 0;
-  of.before.clear();
+    pause(state_of_subject, now.time_s);
+  state_of_subject.bad = state_of_subject.waited_long = 0;
+  state_of_subject.before.clear();
   return proposal_of(outcome::set, is_calm ? "its threads have had their CPUs for long" : "its waits are short");
 }
 
@@ -88,17 +90,20 @@ std::optional<proposal> wait_policy::propose(const subject_view& subject, double
   const figure* const wait = find_figure(subject.figures, figures::wait_seconds);
   const figure* const count = find_figure(subject.figures, figures::windows);
   if (share == nullptr || wait == nullptr || count == nullptr) return std::nullopt;
-  state& of = m_states[subject.info.id];
+  state& state_of_subject = m_states[subject.info.id];
   const bool is_on_trial = subject.in_force[*place] != subject.accepted[*place];
   const bool sleeps = subject.accepted[*place] == sleep_soon;
-  const bool has_begun = std::exchange(of.latest_trial, subject.last_trial) != subject.last_trial;
+  const bool has_begun = std::exchange(state_of_subject.latest_trial, subject.last_trial) != subject.last_trial;
   // The engine has ended the trial: it cost more than the budget has.
-  if ((std::exchange(of.is_on_trial, is_on_trial) || has_begun) && !is_on_trial) pause(of, time_s);
-  if (std::exchange(of.window, count->value) == count->value) return std::nullopt;
-  if (of.calm_s == 0) of.calm_s = m_options.calm_s;
-  collect(of, subject);
+  if ((std::exchange(state_of_subject.is_on_trial, is_on_trial) || has_begun) && !is_on_trial)
+    pause(state_of_subject, time_s);
+  if (std::exchange(state_of_subject.window, count->value) == count->value) return std::nullopt;
+  if (state_of_subject.calm_s == 0) state_of_subject.calm_s = m_options.calm_s;
+  collect(state_of_subject, subject);
   const window ended{time_s, share->value, wait->value};
-  std::optional<proposal> proposed = is_on_trial ? end_trial(of, time_s) : sleeps ? go_back(of, ended) : try_it(of, ended);
+  std::optional<proposal> proposed = is_on_trial ? end_trial(state_of_subject, time_s)
+                                     : sleeps    ? go_back(state_of_subject, ended)
+                                                 : try_it(state_of_subject, ended);
   if (!proposed) return std::nullopt;
   proposed->subject = subject.info.id;
   if (proposed->what == outcome::trial || proposed->what == outcome::set)
@@ -108,10 +113,10 @@ std::optional<proposal> wait_policy::propose(const subject_view& subject, double
 }
 
 // The latest measurements, of the trial or from before it.
-void wait_policy::collect(state& of, const subject_view& subject) const {
-  std::vector<double>& values = of.is_on_trial ? of.trial : of.before;
-  for (const measurement& taken : subject.measured) {
-    if (taken.under == subject.since) values.push_back(taken.value);
+void wait_policy::collect(state& state_of_subject, const subject_view& subject) const {
+  std::vector<double>& values = state_of_subject.is_on_trial ? state_of_subject.trial : state_of_subject.before;
+  for (const measurement& measurement : subject.measured) {
+    if (measurement.under == subject.since) values.push_back(measurement.value);
     if (values.size() > m_options.windows) values.erase(values.begin());
   }
 }

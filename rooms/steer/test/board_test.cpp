@@ -12,11 +12,11 @@ const subject_info loop{3,
                         {{"chunk", *domain::range(1, 9), 1, 0, consent::safe, 0, {}},
                          {"split", *domain::range(1, 9), 1, 0, consent::safe, 0, {}}}};
 
-decision made(decision_number number, outcome what, std::vector<change> changes) {
+decision made(decision_number number, outcome kind, std::vector<change> changes) {
   decision all;
   all.number = number;
   all.subject = 3;
-  all.what = what;
+  all.what = kind;
   all.changes = std::move(changes);
   return all;
 }
@@ -41,50 +41,50 @@ struct owner {
 
 TEST(board, applies_and_undoes) {
   board knobs;
-  owner it;
-  it.attach(knobs);
+  owner owner_of_knobs;
+  owner_of_knobs.attach(knobs);
   EXPECT_TRUE(knobs.apply(made(1, outcome::trial, {{0, 1, 5}, {1, 1, 6}})));
-  EXPECT_EQ(it.values, (std::vector<knob_value>{5, 6}));
-  EXPECT_EQ(it.under, 1u);
+  EXPECT_EQ(owner_of_knobs.values, (std::vector<knob_value>{5, 6}));
+  EXPECT_EQ(owner_of_knobs.under, 1u);
   EXPECT_TRUE(knobs.apply(made(2, outcome::undone, {})));
-  EXPECT_EQ(it.values, (std::vector<knob_value>{1, 1}));
+  EXPECT_EQ(owner_of_knobs.values, (std::vector<knob_value>{1, 1}));
   EXPECT_TRUE(knobs.apply(made(3, outcome::trial, {{0, 1, 5}})));
   EXPECT_TRUE(knobs.apply(made(4, outcome::kept, {})));
-  EXPECT_EQ(it.under, 4u);
+  EXPECT_EQ(owner_of_knobs.under, 4u);
   EXPECT_EQ(knobs.accepted(3), (std::vector<knob_value>{5, 1}));
 }
 
 TEST(board, brings_back_what_it_could_turn_when_it_cannot_turn_all) {
   for (const bool is_throwing : {false, true}) {
     board knobs;
-    owner it;
-    it.refused = 6;
-    it.is_throwing = is_throwing;
-    it.attach(knobs);
+    owner owner_of_knobs;
+    owner_of_knobs.refused = 6;
+    owner_of_knobs.is_throwing = is_throwing;
+    owner_of_knobs.attach(knobs);
     EXPECT_FALSE(knobs.apply(made(1, outcome::set, {{0, 1, 5}, {1, 1, 6}})));
-    EXPECT_EQ(it.values, (std::vector<knob_value>{1, 1}));
+    EXPECT_EQ(owner_of_knobs.values, (std::vector<knob_value>{1, 1}));
     EXPECT_EQ(knobs.accepted(3), (std::vector<knob_value>{1, 1}));
   }
 }
 
 TEST(board, restores_for_good) {
   board knobs;
-  owner it;
-  it.attach(knobs);
+  owner owner_of_knobs;
+  owner_of_knobs.attach(knobs);
   knobs.apply(made(1, outcome::trial, {{0, 1, 5}}));
   EXPECT_EQ(knobs.restore(), 1u);
-  EXPECT_EQ(it.values[0], 1);
+  EXPECT_EQ(owner_of_knobs.values[0], 1);
   EXPECT_FALSE(knobs.apply(made(2, outcome::trial, {{0, 1, 7}})));
-  EXPECT_EQ(it.values[0], 1);
+  EXPECT_EQ(owner_of_knobs.values[0], 1);
 }
 
 TEST(board, knows_nothing_of_those_that_are_gone) {
   board knobs;
-  owner it;
-  it.attach(knobs);
+  owner owner_of_knobs;
+  owner_of_knobs.attach(knobs);
   knobs.remove(3);
   EXPECT_FALSE(knobs.apply(made(1, outcome::trial, {{0, 1, 5}})));
-  EXPECT_EQ(it.values[0], 1);
+  EXPECT_EQ(owner_of_knobs.values[0], 1);
   EXPECT_TRUE(knobs.values(3).empty());
 }
 

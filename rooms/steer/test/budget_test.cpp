@@ -7,43 +7,43 @@ namespace trimtab::steer::testing {
 namespace {
 
 TEST(level, is_the_median_of_the_latest_nine) {
-  level of;
-  EXPECT_FALSE(of.is_known());
-  EXPECT_EQ(of.value(), 0);
-  for (int i = 1; i <= 13; ++i) of.add(i);
-  EXPECT_EQ(of.value(), 9);
-  of.forget();
-  EXPECT_FALSE(of.is_known());
-  of.add(4);
-  of.add(2);
-  EXPECT_EQ(of.value(), 3) << "of an even number";
-  of.forget();
-  for (const double each : {1, 1, 1, 1, 9, 9, 9, 9, 9}) of.add(each);
-  for (int i = 0; i < 4; ++i) of.add(5);
-  EXPECT_EQ(of.value(), 9) << "the oldest are left out first";
+  level level_now;
+  EXPECT_FALSE(level_now.is_known());
+  EXPECT_EQ(level_now.value(), 0);
+  for (int i = 1; i <= 13; ++i) level_now.add(i);
+  EXPECT_EQ(level_now.value(), 9);
+  level_now.forget();
+  EXPECT_FALSE(level_now.is_known());
+  level_now.add(4);
+  level_now.add(2);
+  EXPECT_EQ(level_now.value(), 3) << "of an even number";
+  level_now.forget();
+  for (const double each : {1, 1, 1, 1, 9, 9, 9, 9, 9}) level_now.add(each);
+  for (int i = 0; i < 4; ++i) level_now.add(5);
+  EXPECT_EQ(level_now.value(), 9) << "the oldest are left out first";
 }
 
 TEST(budget, is_a_share_of_the_run_and_something_to_begin_with) {
-  budget of(0.1, 2);
-  EXPECT_DOUBLE_EQ(of.left_s(10), 3);
-  of.charge_change(0.5);
-  EXPECT_DOUBLE_EQ(of.left_s(10), 2.5);
+  budget budget_now(0.1, 2);
+  EXPECT_DOUBLE_EQ(budget_now.left_s(10), 3);
+  budget_now.charge_change(0.5);
+  EXPECT_DOUBLE_EQ(budget_now.left_s(10), 2.5);
 }
 
 TEST(budget, what_one_trial_gains_pays_for_no_other) {
-  budget of(0, 0);
-  of.charge_trial(1, 2, 2, 1);
-  EXPECT_DOUBLE_EQ(of.spent_s(), 1);
-  of.charge_trial(1, 4, 0.5, 1);
-  EXPECT_DOUBLE_EQ(of.spent_s(), 0) << "it has gained more than that";
-  of.charge_trial(2, 1, 2, 1);
-  EXPECT_DOUBLE_EQ(of.spent_s(), 0.5);
-  of.charge_trial(1, 4, 2, 1);
-  EXPECT_DOUBLE_EQ(of.spent_s(), 0.5) << "still less than it gained";
-  of.charge_trial(1, 4, 2, 1);
-  EXPECT_DOUBLE_EQ(of.spent_s(), 1.5);
-  of.charge_trial(3, 1, 0, 0);
-  EXPECT_DOUBLE_EQ(of.spent_s(), 1.5) << "nothing can be said of it";
+  budget budget_now(0, 0);
+  budget_now.charge_trial(1, 2, 2, 1);
+  EXPECT_DOUBLE_EQ(budget_now.spent_s(), 1);
+  budget_now.charge_trial(1, 4, 0.5, 1);
+  EXPECT_DOUBLE_EQ(budget_now.spent_s(), 0) << "it has gained more than that";
+  budget_now.charge_trial(2, 1, 2, 1);
+  EXPECT_DOUBLE_EQ(budget_now.spent_s(), 0.5);
+  budget_now.charge_trial(1, 4, 2, 1);
+  EXPECT_DOUBLE_EQ(budget_now.spent_s(), 0.5) << "still less than it gained";
+  budget_now.charge_trial(1, 4, 2, 1);
+  EXPECT_DOUBLE_EQ(budget_now.spent_s(), 1.5);
+  budget_now.charge_trial(3, 1, 0, 0);
+  EXPECT_DOUBLE_EQ(budget_now.spent_s(), 1.5) << "nothing can be said of it";
 }
 
 constexpr double change_s = 0.5, instance_s = 0.4;
@@ -64,8 +64,8 @@ struct priced : scenario {
     return options;
   }
   // What is made of it; nothing: it was refused.
-  std::optional<outcome> propose(proposal what) {
-    next = std::move(what);
+  std::optional<outcome> propose(proposal wanted) {
+    next = std::move(wanted);
     const std::size_t before = log.size();
     run();
     return log.size() == before ? std::nullopt : std::optional(log.back().what);
@@ -74,10 +74,10 @@ struct priced : scenario {
   std::optional<outcome> set_value(knob_value to) { return propose(setting_of(1, {{0, to}})); }
   double spent_s() const { return steering.spent().spent_s(); }
   // A measurement that comes late.
-  void measured(decision_number under) {
+  void measured(decision_number decision_now) {
     snapshot now;
     now.time_s = time_s;
-    now.subjects = {{1, {{under, instance_s, instance_s}}, {}}};
+    now.subjects = {{1, {{decision_now, instance_s, instance_s}}, {}}};
     tell(now);
   }
 
@@ -88,27 +88,27 @@ using priced_search = priced<scripted>;
 using priced_rule = priced<scripted_rule>;
 
 TEST(prices, changes_cost_a_search_each_way) {
-  priced_search here(100);
-  here.run();
-  ASSERT_EQ(here.try_value(2), outcome::trial);
-  EXPECT_DOUBLE_EQ(here.spent_s(), change_s);
-  ASSERT_EQ(here.propose(ending(1, outcome::undone)), outcome::undone);
-  EXPECT_DOUBLE_EQ(here.spent_s(), 2 * change_s);
-  ASSERT_EQ(here.try_value(3), outcome::trial);
-  ASSERT_EQ(here.propose(ending(1, outcome::kept)), outcome::kept);
-  EXPECT_DOUBLE_EQ(here.spent_s(), 3 * change_s) << "it stays";
-  ASSERT_EQ(here.set_value(5), outcome::set);
-  EXPECT_DOUBLE_EQ(here.spent_s(), 4 * change_s);
+  priced_search searching(100);
+  searching.run();
+  ASSERT_EQ(searching.try_value(2), outcome::trial);
+  EXPECT_DOUBLE_EQ(searching.spent_s(), change_s);
+  ASSERT_EQ(searching.propose(ending(1, outcome::undone)), outcome::undone);
+  EXPECT_DOUBLE_EQ(searching.spent_s(), 2 * change_s);
+  ASSERT_EQ(searching.try_value(3), outcome::trial);
+  ASSERT_EQ(searching.propose(ending(1, outcome::kept)), outcome::kept);
+  EXPECT_DOUBLE_EQ(searching.spent_s(), 3 * change_s) << "it stays";
+  ASSERT_EQ(searching.set_value(5), outcome::set);
+  EXPECT_DOUBLE_EQ(searching.spent_s(), 4 * change_s);
 }
 
 TEST(prices, what_a_rule_sets_is_free_and_what_it_tries_is_not) {
-  priced_rule here(0);
-  here.run();
-  EXPECT_EQ(here.set_value(2), outcome::set);
-  EXPECT_EQ(here.spent_s(), 0);
-  here.run();
-  EXPECT_EQ(here.try_value(3), std::nullopt);
-  EXPECT_EQ(here.steering.counts().budget, 1u);
+  priced_rule rule_only(0);
+  rule_only.run();
+  EXPECT_EQ(rule_only.set_value(2), outcome::set);
+  EXPECT_EQ(rule_only.spent_s(), 0);
+  rule_only.run();
+  EXPECT_EQ(rule_only.try_value(3), std::nullopt);
+  EXPECT_EQ(rule_only.steering.counts().budget, 1u);
   priced_rule rich(100);
   rich.run();
   EXPECT_EQ(rich.try_value(3), outcome::trial);
@@ -118,46 +118,46 @@ TEST(prices, what_a_rule_sets_is_free_and_what_it_tries_is_not) {
 TEST(prices, there_must_be_enough_for_the_way_back_and_for_a_measurement_that_takes_longer) {
   constexpr double needed_s = 2 * change_s + 0.25 * instance_s;
   for (const double more : {-0.01, 0.01}) {
-    priced_search here(needed_s + more), setting(2 * change_s + more);
-    here.run();
-    EXPECT_EQ(here.try_value(2), more > 0 ? std::optional(outcome::trial) : std::nullopt);
+    priced_search searching(needed_s + more), setting(2 * change_s + more);
+    searching.run();
+    EXPECT_EQ(searching.try_value(2), more > 0 ? std::optional(outcome::trial) : std::nullopt);
     EXPECT_EQ(setting.set_value(2), more > 0 ? std::optional(outcome::set) : std::nullopt);
   }
 }
 
 TEST(prices, nothing_is_tried_before_its_level_is_known) {
-  priced_search here(100), setting(100);
-  here.next = trial_of(1, {{0, 2}});
+  priced_search searching(100), setting(100);
+  searching.next = trial_of(1, {{0, 2}});
   setting.next = setting_of(1, {{0, 2}});
   snapshot now;
   now.appeared = {{1, "loop", {numbers("chunk", 1, 8, 1, change_s)}}};
-  here.tell(now);
-  EXPECT_TRUE(here.log.empty());
-  EXPECT_EQ(here.steering.counts().budget, 1u);
+  searching.tell(now);
+  EXPECT_TRUE(searching.log.empty());
+  EXPECT_EQ(searching.steering.counts().budget, 1u);
   setting.tell(now);
   EXPECT_EQ(setting.log.size(), 1u) << "what is set is compared with nothing";
-  here.run();
-  EXPECT_EQ(here.try_value(2), outcome::trial);
+  searching.run();
+  EXPECT_EQ(searching.try_value(2), outcome::trial);
 }
 
 TEST(prices, the_level_is_that_of_what_is_accepted_now) {
-  priced_search here(100);
-  for (int i = 0; i < 20; ++i) here.run();
-  ASSERT_EQ(here.try_value(2), outcome::trial);
-  const decision_number trial = here.log.back().number;
-  here.seconds = instance_s / 2;
-  ASSERT_EQ(here.propose(ending(1, outcome::kept)), outcome::kept);
-  here.measured(trial);
-  here.measured(0);
-  EXPECT_DOUBLE_EQ(here.spent_s(), change_s) << "what is accepted now costs nothing any more";
-  here.next = trial_of(1, {{0, 3}});
-  here.measured(trial);
-  EXPECT_EQ(here.log.back().what, outcome::kept) << "what was measured of others is not its level";
-  here.run();
-  ASSERT_EQ(here.try_value(3), outcome::trial);
-  here.seconds = instance_s;
-  here.run();
-  EXPECT_DOUBLE_EQ(here.spent_s(), 2 * change_s + instance_s / 2);
+  priced_search searching(100);
+  for (int i = 0; i < 20; ++i) searching.run();
+  ASSERT_EQ(searching.try_value(2), outcome::trial);
+  const decision_number trial = searching.log.back().number;
+  searching.seconds = instance_s / 2;
+  ASSERT_EQ(searching.propose(ending(1, outcome::kept)), outcome::kept);
+  searching.measured(trial);
+  searching.measured(0);
+  EXPECT_DOUBLE_EQ(searching.spent_s(), change_s) << "what is accepted now costs nothing any more";
+  searching.next = trial_of(1, {{0, 3}});
+  searching.measured(trial);
+  EXPECT_EQ(searching.log.back().what, outcome::kept) << "what was measured of others is not its level";
+  searching.run();
+  ASSERT_EQ(searching.try_value(3), outcome::trial);
+  searching.seconds = instance_s;
+  searching.run();
+  EXPECT_DOUBLE_EQ(searching.spent_s(), 2 * change_s + instance_s / 2);
 }
 
 }  // namespace

@@ -10,10 +10,10 @@ namespace {
 
 const subject_info loop{1, "loop", {numbers("threads", 1, 4, 4)}};
 
-snapshot at(double time_s, decision_number under) {
+snapshot at(double time_s, decision_number decision_now) {
   snapshot now;
   now.time_s = time_s;
-  now.subjects = {{1, {{under, 0.01, 0.01}}, {}}};
+  now.subjects = {{1, {{decision_now, 0.01, 0.01}}, {}}};
   return now;
 }
 
@@ -40,58 +40,58 @@ struct process {
 };
 
 TEST(conductor, applies_what_is_decided_and_tells) {
-  process here;
-  here.steering.add(std::make_unique<scripted>([](const view&, auto& out) { out.push_back(trial_of(1, {{0, 2}})); }));
+  process steered;
+  steered.steering.add(std::make_unique<scripted>([](const view&, auto& out) { out.push_back(trial_of(1, {{0, 2}})); }));
   snapshot first = at(1, 0);
   first.appeared = {loop};
-  here.steers.advance(first);
-  EXPECT_EQ(here.value, 2);
-  snapshot last = at(2, here.under);
+  steered.steers.advance(first);
+  EXPECT_EQ(steered.value, 2);
+  snapshot last = at(2, steered.under);
   last.is_last = true;
-  here.steers.advance(last);
-  EXPECT_EQ(here.value, 4);
-  EXPECT_EQ(here.told, (std::vector<std::pair<outcome, bool>>{{outcome::trial, true}, {outcome::undone, true}}));
+  steered.steers.advance(last);
+  EXPECT_EQ(steered.value, 4);
+  EXPECT_EQ(steered.told, (std::vector<std::pair<outcome, bool>>{{outcome::trial, true}, {outcome::undone, true}}));
 }
 
 TEST(conductor, tells_the_engine_what_could_not_be_applied) {
-  process here;
-  here.is_refusing = true;
-  here.steering.add(std::make_unique<scripted>([](const view&, auto& out) { out.push_back(trial_of(1, {{0, 2}})); }));
+  process steered;
+  steered.is_refusing = true;
+  steered.steering.add(std::make_unique<scripted>([](const view&, auto& out) { out.push_back(trial_of(1, {{0, 2}})); }));
   snapshot first = at(1, 0);
   first.appeared = {loop};
-  here.steers.advance(first);
-  here.steers.advance(at(2, 0));
-  EXPECT_EQ(here.value, 4);
-  EXPECT_EQ(here.steering.counts().stuck, 1u);
+  steered.steers.advance(first);
+  steered.steers.advance(at(2, 0));
+  EXPECT_EQ(steered.value, 4);
+  EXPECT_EQ(steered.steering.counts().stuck, 1u);
 }
 
 TEST(conductor, gives_up_on_a_policy_that_hangs) {
-  process here;
-  std::latch hangs(1), goes_on(1);
-  here.steering.add(std::make_unique<scripted>([&](const view& now, auto& out) {
+  process steered;
+  std::latch hangs(1), continues(1);
+  steered.steering.add(std::make_unique<scripted>([&](const view& now, auto& out) {
     if (now.time_s < 2) return out.push_back(trial_of(1, {{0, 2}}));
     hangs.count_down();
-    goes_on.wait();
+    continues.wait();
     out.push_back(trial_of(1, {{0, 1}}));
   }));
   snapshot first = at(1, 0);
   first.appeared = {loop};
-  here.steers.advance(first);
-  ASSERT_EQ(here.value, 2);
-  EXPECT_EQ(here.steers.look_after(1), "");
+  steered.steers.advance(first);
+  ASSERT_EQ(steered.value, 2);
+  EXPECT_EQ(steered.steers.look_after(1), "");
   std::thread steering([&] {
-    here.steers.advance(at(2, here.under));
-    here.steers.advance(at(3, here.under));
+    steered.steers.advance(at(2, steered.under));
+    steered.steers.advance(at(3, steered.under));
   });
   hangs.wait();
-  EXPECT_EQ(here.steers.look_after(1), "") << "not yet too long";
-  here.clock = 5;
-  EXPECT_EQ(here.steers.look_after(1), "scripted");
-  EXPECT_EQ(here.value, 4) << "while it still hangs";
-  EXPECT_TRUE(here.steers.is_given_up());
-  goes_on.count_down();
+  EXPECT_EQ(steered.steers.look_after(1), "") << "not yet too long";
+  steered.clock = 5;
+  EXPECT_EQ(steered.steers.look_after(1), "scripted");
+  EXPECT_EQ(steered.value, 4) << "while it still hangs";
+  EXPECT_TRUE(steered.steers.is_given_up());
+  continues.count_down();
   steering.join();
-  EXPECT_EQ(here.value, 4);
+  EXPECT_EQ(steered.value, 4);
 }
 
 }  // namespace

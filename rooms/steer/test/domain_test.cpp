@@ -8,9 +8,9 @@
 namespace trimtab::steer {
 namespace {
 
-std::vector<knob_value> all(const domain& of) {
+std::vector<knob_value> all(const domain& source) {
   std::vector<knob_value> values;
-  for (std::size_t i = 0; i < of.size(); ++i) values.push_back(of.at(i));
+  for (std::size_t i = 0; i < source.size(); ++i) values.push_back(source.at(i));
   return values;
 }
 
@@ -46,14 +46,14 @@ TEST(domain, refuses_what_is_none) {
 }
 
 TEST(domain, finds_values_and_the_nearest) {
-  const domain some = *domain::set({1, 8, 64});
-  EXPECT_EQ(some.index_of(8), 1u);
-  EXPECT_FALSE(some.contains(9));
-  EXPECT_EQ(some.nearest_index(0), 0u);
-  EXPECT_EQ(some.nearest_index(30), 1u);
-  EXPECT_EQ(some.nearest_index(40), 2u);
-  EXPECT_EQ(some.nearest_index(std::numeric_limits<knob_value>::max()), 2u);
-  EXPECT_EQ(some.nearest_index(std::numeric_limits<knob_value>::min()), 0u);
+  const domain values = *domain::set({1, 8, 64});
+  EXPECT_EQ(values.index_of(8), 1u);
+  EXPECT_FALSE(values.contains(9));
+  EXPECT_EQ(values.nearest_index(0), 0u);
+  EXPECT_EQ(values.nearest_index(30), 1u);
+  EXPECT_EQ(values.nearest_index(40), 2u);
+  EXPECT_EQ(values.nearest_index(std::numeric_limits<knob_value>::max()), 2u);
+  EXPECT_EQ(values.nearest_index(std::numeric_limits<knob_value>::min()), 0u);
 }
 
 TEST(domain, texts_read_back) {
@@ -62,11 +62,11 @@ TEST(domain, texts_read_back) {
   EXPECT_EQ(names.text_of(1), "dynamic");
   EXPECT_EQ(names.value_of("static"), 0);
   EXPECT_FALSE(names.value_of("1"));
-  const domain some = *domain::range(-2, 5);
-  for (std::size_t i = 0; i < some.size(); ++i) EXPECT_EQ(some.value_of(some.text_of(some.at(i))), some.at(i));
-  EXPECT_FALSE(some.value_of("6"));
-  EXPECT_FALSE(some.value_of("3x"));
-  EXPECT_FALSE(some.value_of(""));
+  const domain values = *domain::range(-2, 5);
+  for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(values.value_of(values.text_of(values.at(i))), values.at(i));
+  EXPECT_FALSE(values.value_of("6"));
+  EXPECT_FALSE(values.value_of("3x"));
+  EXPECT_FALSE(values.value_of(""));
 }
 
 TEST(domain, of_the_codes_own_values_is_certain) {

@@ -18,46 +18,46 @@ snapshot only_at(double time_s) {
 }
 
 TEST(engine, tells_a_policy_each_event_and_end_once) {
-  scenario here;
+  scenario simulation;
   std::vector<std::string> events;
-  std::vector<subject_id> gone;
-  here.steering.add(std::make_unique<scripted>(
+  std::vector<subject_id> subjects_gone;
+  simulation.steering.add(std::make_unique<scripted>(
       [&](const view& now, auto&) {
-        for (const event& each : now.events) events.push_back(each.name);
-        gone.insert(gone.end(), now.gone.begin(), now.gone.end());
+        for (const event& event : now.events) events.push_back(event.name);
+        subjects_gone.insert(subjects_gone.end(), now.gone.begin(), now.gone.end());
       },
       "seldom", cadence{1, {}}));
-  here.add(told_of, same_time);
-  here.run();
+  simulation.add(told_of, same_time);
+  simulation.run();
   EXPECT_EQ(events, std::vector<std::string>{"appeared"});
   events.clear();
   snapshot now = only_at(0.5);
   now.events = {{"bell", 7, 0}};
   now.gone = {7, 8};
-  here.tell(now);
+  simulation.tell(now);
   EXPECT_TRUE(events.empty());
-  for (const double time_s : {2, 4, 6}) here.tell(only_at(time_s));
+  for (const double time_s : {2, 4, 6}) simulation.tell(only_at(time_s));
   EXPECT_EQ(events, (std::vector<std::string>{"gone", "bell"}));
-  EXPECT_EQ(gone, std::vector<subject_id>{7}) << "the other was never there";
+  EXPECT_EQ(subjects_gone, std::vector<subject_id>{7}) << "the other was never there";
 }
 
 TEST(engine, keeps_the_latest_events_for_who_is_called_seldom) {
-  scenario here;
+  scenario simulation;
   double first = -1, last = -1;
-  here.steering.add(std::make_unique<scripted>(
+  simulation.steering.add(std::make_unique<scripted>(
       [&](const view& now, auto&) {
         if (now.events.empty()) return;
         first = now.events.front().value;
         last = now.events.back().value;
       },
       "seldom", cadence{1, {}}));
-  here.tell(only_at(0));
+  simulation.tell(only_at(0));
   for (int i = 0; i < 100; ++i) {
     snapshot now = only_at(0.5);
     for (int j = 0; j < 100; ++j) now.events.push_back({"bell", 7, 100.0 * i + j});
-    here.tell(now);
+    simulation.tell(now);
   }
-  here.tell(only_at(2));
+  simulation.tell(only_at(2));
   EXPECT_EQ(last, 9999);
   EXPECT_EQ(first, 10'000 - 4096);
 }
@@ -71,85 +71,86 @@ TEST(engine, knows_no_subject_with_knobs_that_cannot_be) {
   now.appeared.push_back({++next, "loop", {numbers("chunk", 1, 8, 9)}});
   now.appeared.push_back({++next, "loop", {numbers("chunk", 1, 8, 8)}});
   steering.step(now);
-  for (subject_id each = 1; each < next; ++each) EXPECT_EQ(steering.subject(each), nullptr) << each;
+  for (subject_id number = 1; number < next; ++number) EXPECT_EQ(steering.subject(number), nullptr) << number;
   EXPECT_NE(steering.subject(next), nullptr);
 }
 
 TEST(engine, tells_the_latest_figures_of_a_subject) {
-  scenario here;
+  scenario simulation;
   double latest = -1;
-  here.steering.add(std::make_unique<scripted>(
+  simulation.steering.add(std::make_unique<scripted>(
       [&](const view& now, auto&) { latest = figure_or(now.find(7)->figures, figures::imbalance, 0); }));
-  here.add(told_of, same_time, {{std::string(figures::imbalance), 1.5}});
-  here.run();
+  simulation.add(told_of, same_time, {{std::string(figures::imbalance), 1.5}});
+  simulation.run();
   snapshot now = only_at(1);
   now.subjects = {{7, {{0, 0.01, 0.01}}, {}}};
-  here.tell(now);
+  simulation.tell(now);
   EXPECT_EQ(latest, 1.5) << "none came with these measurements";
   now = only_at(2);
   now.subjects = {{7, {}, {{std::string(figures::imbalance), 1.2}}}};
-  here.tell(now);
+  simulation.tell(now);
   EXPECT_EQ(latest, 1.2);
 }
 
 TEST(engine, goes_by_the_latest_time_there_was) {
-  scenario here;
+  scenario simulation;
   std::vector<double> times;
-  here.steering.add(std::make_unique<scripted>([&](const view& now, auto&) { times.push_back(now.time_s); }));
-  for (const double time_s : {1.0, 0.5, 2.0}) here.tell(only_at(time_s));
+  simulation.steering.add(std::make_unique<scripted>([&](const view& now, auto&) { times.push_back(now.time_s); }));
+  for (const double time_s : {1.0, 0.5, 2.0}) simulation.tell(only_at(time_s));
   EXPECT_EQ(times, (std::vector<double>{1, 1, 2}));
 }
 
 // A number may come to stand for another subject.
 TEST(engine, tells_nothing_of_a_subject_that_had_the_number_before) {
-  scenario here;
+  scenario simulation;
   std::size_t measured = 0;
-  here.steering.add(std::make_unique<scripted>(
+  simulation.steering.add(std::make_unique<scripted>(
       [&](const view& now, auto&) {
-        if (const subject_view* const it = now.find(7)) measured = it->measured.size();
+        if (const subject_view* const subject = now.find(7)) measured = subject->measured.size();
       },
       "seldom", cadence{1, {}}));
-  here.add(told_of, same_time);
-  here.run();
-  for (int i = 0; i < 5; ++i) here.run();
+  simulation.add(told_of, same_time);
+  simulation.run();
+  for (int i = 0; i < 5; ++i) simulation.run();
   snapshot now = only_at(0.5);
   now.gone = {7};
-  here.tell(now);
+  simulation.tell(now);
   now = only_at(0.6);
   now.appeared = {told_of};
-  here.tell(now);
-  here.tell(only_at(2));
+  simulation.tell(now);
+  simulation.tell(only_at(2));
   EXPECT_EQ(measured, 0u);
 }
 
 TEST(engine, calls_triggered_policies_when_the_run_ends) {
-  scenario here;
+  scenario simulation;
   int calls = 0;
-  here.steering.add(std::make_unique<scripted>([&](const view&, auto&) { calls += 1; }, "triggered", cadence{0, {"bell"}}));
-  here.run();
+  simulation.steering.add(
+      std::make_unique<scripted>([&](const view&, auto&) { calls += 1; }, "triggered", cadence{0, {"bell"}}));
+  simulation.run();
   EXPECT_EQ(calls, 0);
-  here.run(true);
+  simulation.run(true);
   EXPECT_EQ(calls, 1);
 }
 
 TEST(engine, says_whether_a_level_is_known) {
-  scenario here;
+  scenario simulation;
   bool has_level = false;
-  here.steering.add(std::make_unique<scripted>([&](const view& now, std::vector<proposal>& out) {
+  simulation.steering.add(std::make_unique<scripted>([&](const view& now, std::vector<proposal>& out) {
     has_level = now.find(7)->has_level;
     if (now.time_s > 2) out.push_back(setting_of(7, {{0, 2}}));
   }));
   snapshot now = only_at(1);
   now.appeared = {told_of};
-  here.knobs.add(told_of, [](auto, auto) { return true; });
-  here.tell(now);
+  simulation.knobs.add(told_of, [](auto, auto) { return true; });
+  simulation.tell(now);
   EXPECT_FALSE(has_level);
   now = only_at(2);
   now.subjects = {{7, {{0, 0.01, 0.01}}, {}}};
-  here.tell(now);
+  simulation.tell(now);
   EXPECT_TRUE(has_level);
-  for (const double time_s : {3, 4}) here.tell(only_at(time_s));
-  EXPECT_EQ(here.log.size(), 1u);
+  for (const double time_s : {3, 4}) simulation.tell(only_at(time_s));
+  EXPECT_EQ(simulation.log.size(), 1u);
   EXPECT_FALSE(has_level) << "that was of other values";
 }
 
@@ -160,104 +161,104 @@ class scripted_unguarded : public scripted {
 };
 
 TEST(engine, takes_nothing_that_was_measured_of_a_trial_for_the_level) {
-  scenario here;
+  scenario simulation;
   bool has_level = false;
-  here.steering.add(std::make_unique<scripted_unguarded>([&](const view& now, std::vector<proposal>& out) {
+  simulation.steering.add(std::make_unique<scripted_unguarded>([&](const view& now, std::vector<proposal>& out) {
     has_level = now.find(7)->has_level;
     if (now.find(7)->last_trial == 0) out.push_back(trial_of(7, {{0, 2}}));
   }));
   snapshot now = only_at(1);
   now.appeared = {told_of};
-  here.knobs.add(told_of, [](auto, auto) { return true; });
-  here.tell(now);
-  ASSERT_EQ(here.log.size(), 1u) << "it needs no level";
+  simulation.knobs.add(told_of, [](auto, auto) { return true; });
+  simulation.tell(now);
+  ASSERT_EQ(simulation.log.size(), 1u) << "it needs no level";
   now = only_at(2);
-  now.subjects = {{7, {{here.log[0].number, 0.01, 0.01}}, {}}};
-  here.tell(now);
+  now.subjects = {{7, {{simulation.log[0].number, 0.01, 0.01}}, {}}};
+  simulation.tell(now);
   EXPECT_FALSE(has_level);
 }
 
 TEST(engine, ends_no_trial_where_there_is_none) {
-  scenario here;
-  here.steering.add(std::make_unique<scripted>([](const view&, std::vector<proposal>& out) {
+  scenario simulation;
+  simulation.steering.add(std::make_unique<scripted>([](const view&, std::vector<proposal>& out) {
     out.push_back(ending(7, outcome::kept));
     out.push_back(ending(7, outcome::undone));
   }));
-  here.add(told_of, same_time);
-  here.run();
-  EXPECT_TRUE(here.log.empty());
-  EXPECT_EQ(here.steering.counts().nothing_to_do, 2u);
+  simulation.add(told_of, same_time);
+  simulation.run();
+  EXPECT_TRUE(simulation.log.empty());
+  EXPECT_EQ(simulation.steering.counts().nothing_to_do, 2u);
 }
 
 TEST(engine, refuses_what_is_in_force_already) {
-  scenario here;
-  here.steering.add(std::make_unique<scripted>(
+  scenario simulation;
+  simulation.steering.add(std::make_unique<scripted>(
       [](const view&, std::vector<proposal>& out) { out.push_back(trial_of(7, {{0, 4}, {1, 0}})); }));
-  here.add(told_of, same_time);
-  for (int i = 0; i < 10; ++i) here.run();
-  EXPECT_TRUE(here.log.empty());
-  EXPECT_EQ(here.steering.counts().nothing_to_do, 10u);
-  EXPECT_EQ(here.steering.reports().front().refused, 10u);
+  simulation.add(told_of, same_time);
+  for (int i = 0; i < 10; ++i) simulation.run();
+  EXPECT_TRUE(simulation.log.empty());
+  EXPECT_EQ(simulation.steering.counts().nothing_to_do, 10u);
+  EXPECT_EQ(simulation.steering.reports().front().refused, 10u);
 }
 
 TEST(engine, accepts_nothing_that_is_on_trial_together_with_what_is_set) {
-  scenario here;
-  here.steering.add(std::make_unique<scripted>([](const view& now, std::vector<proposal>& out) {
+  scenario simulation;
+  simulation.steering.add(std::make_unique<scripted>([](const view& now, std::vector<proposal>& out) {
     if (now.time_s > 1 && now.time_s < 2) out.push_back(trial_of(7, {{0, 2}}));
     if (now.time_s > 2) out.push_back(setting_of(7, {{1, 1}}));
   }));
-  here.add(told_of, same_time);
-  while (here.time_s < 3) here.run();
-  ASSERT_EQ(here.log.size(), 1u);
-  EXPECT_EQ(here.knobs.accepted(7), (std::vector<knob_value>{4, 0}));
+  simulation.add(told_of, same_time);
+  while (simulation.time_s < 3) simulation.run();
+  ASSERT_EQ(simulation.log.size(), 1u);
+  EXPECT_EQ(simulation.knobs.accepted(7), (std::vector<knob_value>{4, 0}));
 }
 
 TEST(engine, begins_nothing_when_the_run_ends) {
-  scenario here;
-  here.steering.add(std::make_unique<scripted>([](const view& now, std::vector<proposal>& out) {
+  scenario simulation;
+  simulation.steering.add(std::make_unique<scripted>([](const view& now, std::vector<proposal>& out) {
     if (now.is_last) out.push_back(trial_of(7, {{0, 2}}));
   }));
-  here.add(told_of, same_time);
-  while (here.time_s < 2) here.run();
-  here.run(true);
-  EXPECT_TRUE(here.log.empty());
+  simulation.add(told_of, same_time);
+  while (simulation.time_s < 2) simulation.run();
+  simulation.run(true);
+  EXPECT_TRUE(simulation.log.empty());
 }
 
 TEST(engine, asks_for_consent_where_one_of_the_knobs_needs_it) {
-  scenario here;
-  subject_info asks = told_of;
-  asks.knobs[0].asks = consent::needed;
-  here.steering.add(std::make_unique<scripted>([](const view& now, std::vector<proposal>& out) {
+  scenario simulation;
+  subject_info asking = told_of;
+  asking.knobs[0].asks = consent::needed;
+  simulation.steering.add(std::make_unique<scripted>([](const view& now, std::vector<proposal>& out) {
     out.push_back(trial_of(7, {{0, 2}, {1, 1}}));
     if (now.time_s > 1.6) out.push_back(trial_of(7, {{1, 1}}));
   }));
-  here.add(asks, same_time);
-  while (here.time_s < 1.5) here.run();
-  EXPECT_TRUE(here.log.empty());
-  while (here.time_s < 2) here.run();
-  EXPECT_EQ(here.values(7), (std::vector<knob_value>{4, 1}));
+  simulation.add(asking, same_time);
+  while (simulation.time_s < 1.5) simulation.run();
+  EXPECT_TRUE(simulation.log.empty());
+  while (simulation.time_s < 2) simulation.run();
+  EXPECT_EQ(simulation.values(7), (std::vector<knob_value>{4, 1}));
 }
 
 TEST(engine, undoes_only_what_a_disabled_policy_has_on_trial) {
-  scenario here;
+  scenario simulation;
   for (const subject_id its : {1u, 2u})
-    here.steering.add(std::make_unique<scripted>(
+    simulation.steering.add(std::make_unique<scripted>(
         [its](const view& now, std::vector<proposal>& out) {
           if (its == 1 && now.time_s > 2) throw 1;
           if (now.time_s > 1) out.push_back(trial_of(its, {{0, 2}}));
         },
         its == 1 ? "first" : "second"));
-  for (const subject_id each : {1u, 2u}) here.add({each, "loop", {numbers("chunk", 1, 8, 1)}}, same_time);
-  while (here.time_s < 3) here.run();
-  EXPECT_EQ(here.values(1)[0], 1);
-  EXPECT_EQ(here.values(2)[0], 2);
-  EXPECT_EQ(here.log.size(), 3u) << "all the time";
+  for (const subject_id each : {1u, 2u}) simulation.add({each, "loop", {numbers("chunk", 1, 8, 1)}}, same_time);
+  while (simulation.time_s < 3) simulation.run();
+  EXPECT_EQ(simulation.values(1)[0], 1);
+  EXPECT_EQ(simulation.values(2)[0], 2);
+  EXPECT_EQ(simulation.log.size(), 3u) << "all the time";
 }
 
 TEST(engine, takes_back_what_a_rule_set_and_its_owner_could_not) {
   engine steering;
   steering.add(std::make_unique<scripted_rule>([](const view& now, std::vector<proposal>& out) {
-    if (const subject_view* const it = now.find(7)) out.push_back(setting_of(7, {{0, it->in_force[0] - 1}}));
+    if (const subject_view* const subject = now.find(7)) out.push_back(setting_of(7, {{0, subject->in_force[0] - 1}}));
   }));
   snapshot now = only_at(1);
   now.appeared = {told_of};
@@ -265,10 +266,10 @@ TEST(engine, takes_back_what_a_rule_set_and_its_owner_could_not) {
   ASSERT_EQ(steering.step(only_at(2)).size(), 1u);
   now = only_at(3);
   now.not_applied = {2};
-  const std::vector<decision> made = steering.step(now);
-  ASSERT_EQ(made.size(), 1u);
-  EXPECT_EQ(made[0].what, outcome::undone);
-  EXPECT_EQ(made[0].changes, (std::vector<change>{{0, 2, 3}})) << "to what was set before";
+  const std::vector<decision> decisions_then = steering.step(now);
+  ASSERT_EQ(decisions_then.size(), 1u);
+  EXPECT_EQ(decisions_then[0].what, outcome::undone);
+  EXPECT_EQ(decisions_then[0].changes, (std::vector<change>{{0, 2, 3}})) << "to what was set before";
   now = only_at(4);
   now.not_applied = {3};
   EXPECT_TRUE(steering.step(now).empty()) << "nor that: there is nothing more to undo";

@@ -13,28 +13,28 @@ namespace {
 class happenings : public ::testing::Test {
  protected:
   // As text: what a snapshot brings with so many measurements of subject 7, of this value, under this decision.
-  std::string measure(double value, int count = 9, decision_number under = 0) {
+  std::string measure(double value, int count = 9, decision_number decision_now = 0) {
     snapshot now;
     now.subjects = {{7, {}, {}}};
-    for (int i = 0; i < count; ++i) now.subjects[0].measured.push_back({under, value, value});
+    for (int i = 0; i < count; ++i) now.subjects[0].measured.push_back({decision_now, value, value});
     return text_of(now);
   }
-  std::string figures_of(std::vector<figure> told) {
+  std::string figures_of(std::vector<figure> figures) {
     snapshot now;
-    now.figures = std::move(told);
+    now.figures = std::move(figures);
     return text_of(now);
   }
   std::string text_of(const snapshot& now) {
-    std::vector<event> found;
-    source.add_drifts(now, found);
-    source.add_cpus(now, found);
-    return text_of(found);
+    std::vector<event> matching;
+    source.add_drifts(now, matching);
+    source.add_cpus(now, matching);
+    return text_of(matching);
   }
   static std::string text_of(const std::vector<event>& events) {
     std::string text;
-    for (const event& each : events) {
+    for (const event& event : events) {
       char line[80];
-      std::snprintf(line, sizeof line, "%s %u %.3g;", each.name.c_str(), each.subject, each.value);
+      std::snprintf(line, sizeof line, "%s %u %.3g;", event.name.c_str(), event.subject, event.value);
       text += line;
     }
     return text;
@@ -92,23 +92,23 @@ TEST_F(happenings, another_number_of_cpus) {
 }
 
 TEST(engine_with_events, triggers_by_what_follows_from_snapshots) {
-  scenario here;
+  scenario simulation;
   std::vector<std::string> called_with;
-  here.steering.add(std::make_unique<scripted>(
+  simulation.steering.add(std::make_unique<scripted>(
       [&](const view& now, auto&) {
-        for (const event& each : now.events) called_with.push_back(each.name);
+        for (const event& event : now.events) called_with.push_back(event.name);
       },
       "triggered", cadence{0, {"appeared"}}));
-  here.add({7, "loop", {numbers("chunk", 1, 64, 1)}}, [](const std::vector<knob_value>&, double) { return 0.01; });
-  for (int i = 0; i < 20; ++i) here.run();
+  simulation.add({7, "loop", {numbers("chunk", 1, 64, 1)}}, [](const std::vector<knob_value>&, double) { return 0.01; });
+  for (int i = 0; i < 20; ++i) simulation.run();
   EXPECT_EQ(called_with, std::vector<std::string>{"appeared"});
 }
 
 TEST(engine_with_events, what_is_refused_or_never_was_neither_appears_nor_goes) {
-  std::vector<std::string> told;
+  std::vector<std::string> names_reported;
   engine steering;
   steering.add(std::make_unique<scripted>([&](const view& now, auto&) {
-    for (const event& each : now.events) told.push_back(each.name + " " + std::to_string(each.subject));
+    for (const event& event : now.events) names_reported.push_back(event.name + " " + std::to_string(event.subject));
   }));
   knob unsound = numbers("chunk", 1, 64, 1);
   unsound.initial = 0;
@@ -116,19 +116,19 @@ TEST(engine_with_events, what_is_refused_or_never_was_neither_appears_nor_goes) 
   now.appeared = {{1, "a", {numbers("chunk", 1, 64, 1)}}, {2, "b", {unsound}}, {1, "a again", {numbers("chunk", 1, 64, 1)}}};
   now.gone = {2, 3};
   steering.step(now);
-  EXPECT_EQ(told, std::vector<std::string>{"appeared 1"});
-  told.clear();
+  EXPECT_EQ(names_reported, std::vector<std::string>{"appeared 1"});
+  names_reported.clear();
   now = {};
   now.time_s = 1;
   now.appeared = {{7, "c", {numbers("chunk", 1, 64, 1)}}, {8, "d", {numbers("chunk", 1, 64, 1)}}};
   now.gone = {1, 1};
   steering.step(now);
-  EXPECT_EQ(told, (std::vector<std::string>{"appeared 7", "appeared 8", "gone 1"}));
-  told.clear();
+  EXPECT_EQ(names_reported, (std::vector<std::string>{"appeared 7", "appeared 8", "gone 1"}));
+  names_reported.clear();
   now = {};
   now.time_s = 2;
   steering.step(now);
-  EXPECT_EQ(told, std::vector<std::string>{});
+  EXPECT_EQ(names_reported, std::vector<std::string>{});
 }
 
 }  // namespace

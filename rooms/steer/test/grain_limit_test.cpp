@@ -9,10 +9,10 @@ namespace trimtab::steer {
 namespace {
 
 // Regions take `usual`, and `tried` with the members on trial. How many had these.
-int run(team_trial& trial, std::uint64_t usual, std::uint64_t tried, int most = 100000) {
+int run(team_trial& trial, std::uint64_t usual, std::uint64_t tried, int largest = 100000) {
   std::uint64_t now = 1;
   int on_trial = 0;
-  for (int i = 0; i < most && !trial.is_over(); ++i) {
+  for (int i = 0; i < largest && !trial.is_over(); ++i) {
     const bool is_tried = trial.begin_region(now);
     on_trial += is_tried;
     now += is_tried ? tried : usual;
@@ -103,9 +103,9 @@ TEST(grain_limit, costs_no_more_than_its_share_of_the_run) {
 }
 
 // A trial of the members that are expected, with so many threads before.
-void make_trial(grain_limit& limit, double at_s, knob_value threads, knob_value more, knob_value expected, double ratio) {
+void make_trial(grain_limit& limit, double at_s, knob_value threads, knob_value larger, knob_value expected, double ratio) {
   static double trials = 0;
-  EXPECT_EQ(limit.next_trial(at_s, 50e-6, threads, 1, more), expected);
+  EXPECT_EQ(limit.next_trial(at_s, 50e-6, threads, 1, larger), expected);
   limit.begin(at_s, expected, trials);
   EXPECT_EQ(limit.end(at_s + 0.01, trials, 0, threads), grain_limit::result::open);
   trials += 1;

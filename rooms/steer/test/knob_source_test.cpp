@@ -32,12 +32,12 @@ class small_source final : public knob_source {
 class sources : public ::testing::Test {
  protected:
   bool turn(knob_value to) {
-    decision made;
-    made.number = ++number;
-    made.subject = 7;
-    made.what = outcome::set;
-    made.changes = {{0, 1, to}};
-    return knobs.apply(made);
+    decision decision_made;
+    decision_made.number = ++number;
+    decision_made.subject = 7;
+    decision_made.what = outcome::set;
+    decision_made.changes = {{0, 1, to}};
+    return knobs.apply(decision_made);
   }
   board knobs;
   std::vector<std::pair<std::string, std::uint32_t>> recorded;

@@ -38,12 +38,12 @@ TEST(log, snapshots_read_back) {
 }
 
 TEST(log, leaves_out_what_was_cut_off_anywhere) {
-  const std::string one = std::string(log_head) + to_text(full());
-  const std::string text = one + to_text(full());
+  const std::string text_of_one = std::string(log_head) + to_text(full());
+  const std::string text = text_of_one + to_text(full());
   for (std::size_t size = log_head.size(); size < text.size(); ++size) {
     const parsed_log read = from_text(std::string_view(text).substr(0, size));
     EXPECT_EQ(read.error, "") << size;
-    EXPECT_EQ(read.snapshots, std::vector<snapshot>(size >= one.size() ? 1 : 0, full()));
+    EXPECT_EQ(read.snapshots, std::vector<snapshot>(size >= text_of_one.size() ? 1 : 0, full()));
   }
 }
 
@@ -78,27 +78,27 @@ TEST(replay, gives_the_same_decisions) {
     options.budget_share = 0.1;
     tuner_options tuning;
     tuning.kind = kind;
-    scenario here(options);
-    here.steering.add(std::make_unique<tuner>(tuning));
-    const surfaces::surface of = surfaces::all_surfaces().front();
-    subject_info info{1, of.name, of.knobs};
+    scenario simulation(options);
+    simulation.steering.add(std::make_unique<tuner>(tuning));
+    const surfaces::surface surface = surfaces::all_surfaces().front();
+    subject_info info{1, surface.name, surface.knobs};
     info.knobs[1].remedies = {{std::string(causes::imbalance), {1, 2}}};
     random_source source(3);
-    here.add(info, [&](const auto& values, double) { return surfaces::noisy(of.seconds(values), 0.05, source); },
-             {{std::string(figures::imbalance), 1.9}});
-    here.run_until(30);
-    ASSERT_FALSE(here.log.empty());
+    simulation.add(info, [&](const auto& values, double) { return surfaces::noisy(surface.seconds(values), 0.05, source); },
+                   {{std::string(figures::imbalance), 1.9}});
+    simulation.run_until(30);
+    ASSERT_FALSE(simulation.log.empty());
 
     std::string text(log_head);
-    for (const snapshot& each : here.seen) text += to_text(each);
+    for (const snapshot& snapshot_seen : simulation.seen) text += to_text(snapshot_seen);
     const parsed_log read = from_text(text);
     ASSERT_EQ(read.error, "");
-    engine again(options);
-    again.add(std::make_unique<tuner>(tuning));
+    engine repeated(options);
+    repeated.add(std::make_unique<tuner>(tuning));
     std::vector<decision> decisions;
-    for (const snapshot& each : read.snapshots)
-      for (const decision& made : again.step(each)) decisions.push_back(made);
-    EXPECT_EQ(decisions, here.log) << name_of(kind);
+    for (const snapshot& snapshot_seen : read.snapshots)
+      for (const decision& decision_made : repeated.step(snapshot_seen)) decisions.push_back(decision_made);
+    EXPECT_EQ(decisions, simulation.log) << name_of(kind);
   }
 }
 
@@ -109,23 +109,23 @@ TEST(replay, knows_which_policies_were_slow) {
   double clock = 0;
   engine_options options;
   options.clock = [&] { return clock += clock > 30 ? 1.0 : 0.09; };
-  scenario here(options);
-  here.steering.add(std::make_unique<scripted>(script));
-  here.add({1, "loop", {numbers("threads", 1, 4, 4)}}, [](const auto&, double) { return 0.01; });
-  std::vector<snapshot> told;
+  scenario simulation(options);
+  simulation.steering.add(std::make_unique<scripted>(script));
+  simulation.add({1, "loop", {numbers("threads", 1, 4, 4)}}, [](const auto&, double) { return 0.01; });
+  std::vector<snapshot> snapshots_reported;
   for (int i = 0; i < 400; ++i) {
-    here.run(i == 399);
-    told.push_back(here.seen.back());
-    told.back().overdue = here.steering.slow_ones();
+    simulation.run(i == 399);
+    snapshots_reported.push_back(simulation.seen.back());
+    snapshots_reported.back().overdue = simulation.steering.slow_ones();
   }
-  EXPECT_FALSE(here.steering.reports().front().is_enabled);
-  engine again;
-  again.add(std::make_unique<scripted>(script));
+  EXPECT_FALSE(simulation.steering.reports().front().is_enabled);
+  engine repeated;
+  repeated.add(std::make_unique<scripted>(script));
   std::vector<decision> decisions;
-  for (const snapshot& each : told)
-    for (const decision& made : again.step(each)) decisions.push_back(made);
-  EXPECT_EQ(decisions, here.log);
-  EXPECT_FALSE(again.reports().front().is_enabled);
+  for (const snapshot& snapshot_seen : snapshots_reported)
+    for (const decision& decision_made : repeated.step(snapshot_seen)) decisions.push_back(decision_made);
+  EXPECT_EQ(decisions, simulation.log);
+  EXPECT_FALSE(repeated.reports().front().is_enabled);
 }
 
 TEST(settings, read_back_and_fit_knobs) {
@@ -134,13 +134,13 @@ TEST(settings, read_back_and_fit_knobs) {
   EXPECT_EQ(read.error, "");
   EXPECT_EQ(read.settings, all);
   const subject_info loop{1, "loop", {kinds("schedule", {"static", "dynamic"}), numbers("chunk", 1, 64, 1)}};
-  std::string why;
-  EXPECT_EQ(changes_of(all, "app/0x12 34", loop, why), (std::vector<change>{{0, 0, 1}, {1, 1, 64}}));
-  EXPECT_TRUE(changes_of(all, "other", loop, why).empty()) << "it has that value";
-  EXPECT_TRUE(changes_of(all, "unknown", loop, why).empty());
-  EXPECT_EQ(why, "");
-  EXPECT_TRUE(changes_of({{"a", {{"schedule", "fac2"}}}}, "a", loop, why).empty());
-  EXPECT_NE(why.find("schedule = fac2"), std::string::npos);
+  std::string reason;
+  EXPECT_EQ(changes_of(all, "app/0x12 34", loop, reason), (std::vector<change>{{0, 0, 1}, {1, 1, 64}}));
+  EXPECT_TRUE(changes_of(all, "other", loop, reason).empty()) << "it has that value";
+  EXPECT_TRUE(changes_of(all, "unknown", loop, reason).empty());
+  EXPECT_EQ(reason, "");
+  EXPECT_TRUE(changes_of({{"a", {{"schedule", "fac2"}}}}, "a", loop, reason).empty());
+  EXPECT_NE(reason.find("schedule = fac2"), std::string::npos);
 }
 
 // As python/trimtab/history writes it (tests/python/test_history.py has the same text).

@@ -13,7 +13,7 @@ constexpr double quota_period_s = 0.1;
 machine::machine(machine_options options) : m_options(options), m_random(options.seed), m_queues(options.cpus) {}
 machine::~machine() = default;
 
-const machine::program& machine::operator[](std::size_t which) const { return m_jobs[which]->seen; }
+const machine::program& machine::operator[](std::size_t number) const { return m_jobs[number]->seen; }
 
 std::size_t machine::add(program_options options) {
   auto fresh = std::make_unique<job>();
@@ -35,33 +35,33 @@ std::size_t machine::add(program_options options) {
 
 double machine::slice() { return m_options.slice_s * (0.5 + m_random.share()); }
 
-void machine::wake(thread& which) {
-  if (which.is_awake) return;
-  which.is_awake = true;
+void machine::wake(thread& woken) {
+  if (woken.is_awake) return;
+  woken.is_awake = true;
   const auto idle = std::find_if(m_queues.begin(), m_queues.end(), [](const auto& queue) { return queue.empty(); });
-  if (!m_queues[which.cpu].empty() && idle != m_queues.end()) which.cpu = static_cast<std::size_t>(idle - m_queues.begin());
-  std::deque<thread*>& queue = m_queues[which.cpu];
-  which.slice_s = slice();
-  if (m_time_s - which.asleep_since_s >= m_options.slept_long_s)
-    queue.push_front(&which);
+  if (!m_queues[woken.cpu].empty() && idle != m_queues.end()) woken.cpu = static_cast<std::size_t>(idle - m_queues.begin());
+  std::deque<thread*>& queue = m_queues[woken.cpu];
+  woken.slice_s = slice();
+  if (m_time_s - woken.asleep_since_s >= m_options.slept_long_s)
+    queue.push_front(&woken);
   else
-    queue.push_back(&which);
+    queue.push_back(&woken);
 }
 
-void machine::sleep(thread& which) {
-  if (!which.is_awake) return;
-  which.is_awake = which.is_on = false;
-  which.asleep_since_s = m_time_s;
-  std::erase(m_queues[which.cpu], &which);
+void machine::sleep(thread& woken) {
+  if (!woken.is_awake) return;
+  woken.is_awake = woken.is_on = false;
+  woken.asleep_since_s = m_time_s;
+  std::erase(m_queues[woken.cpu], &woken);
 }
 
-void machine::yield(thread& which) {
-  std::deque<thread*>& queue = m_queues[which.cpu];
-  if (!which.is_awake || queue.size() < 2) return;
-  std::erase(queue, &which);
-  queue.push_back(&which);
-  which.slice_s = slice();
-  which.is_on = false;  // for the rest of the tick, too
+void machine::yield(thread& woken) {
+  std::deque<thread*>& queue = m_queues[woken.cpu];
+  if (!woken.is_awake || queue.size() < 2) return;
+  std::erase(queue, &woken);
+  queue.push_back(&woken);
+  woken.slice_s = slice();
+  woken.is_on = false;  // for the rest of the tick, too
 }
 
 // An idle CPU takes the last of the longest queue; and now and then any that has a shorter one, so that it is not always the
@@ -80,17 +80,19 @@ void machine::balance() {
 }
 
 void machine::tick() {
-  for (const auto& each : m_jobs) {
-    job& its = *each;
-    const program_options& as = its.seen.options;
-    if (!its.is_running && its.seen.done_s == never && m_time_s >= as.begins_s && m_time_s < as.ends_s) begin(its);
-    if (its.is_running && (its.seen.worked_s >= as.work_s || m_time_s >= as.ends_s)) end(its);
+  for (const auto& candidate : m_jobs) {
+    job& job_now = *candidate;
+    const program_options& options = job_now.seen.options;
+    if (!job_now.is_running && job_now.seen.done_s == never && m_time_s >= options.begins_s && m_time_s < options.ends_s)
+      begin(job_now);
+    if (job_now.is_running && (job_now.seen.worked_s >= options.work_s || m_time_s >= options.ends_s)) end(job_now);
   }
   balance();
   for (auto& queue : m_queues) {
     for (thread* each : queue) each->is_on = false;
     // A group without quota left is passed over.
-    const auto next = std::find_if(queue.begin(), queue.end(), [](const thread* each) { return !each->of->is_throttled; });
+    const auto next =
+        std::find_if(queue.begin(), queue.end(), [](const thread* candidate) { return !candidate->of->is_throttled; });
     if (next == queue.end()) {
       m_idle_s += m_options.tick_s;
       continue;
@@ -98,10 +100,10 @@ void machine::tick() {
     thread& runs = **next;
     runs.is_on = true;
     runs.slice_s -= m_options.tick_s;
-    job& its = *runs.of;
-    its.seen.cpu_s += m_options.tick_s;
-    its.used_s += m_options.tick_s;
-    its.quota_left_s -= m_options.tick_s;
+    job& job_now = *runs.of;
+    job_now.seen.cpu_s += m_options.tick_s;
+    job_now.used_s += m_options.tick_s;
+    job_now.quota_left_s -= m_options.tick_s;
     for (thread* each : queue)
       if (each != &runs && !each->of->is_throttled) each->delay_s += m_options.tick_s;
     if (runs.slice_s > 0) continue;
@@ -110,13 +112,13 @@ void machine::tick() {
     queue.push_back(&runs);
   }
   m_time_s += m_options.tick_s;
-  for (const auto& each : m_jobs) {
-    job& its = *each;
-    if (!its.is_running) continue;
-    its.seen.thread_s += m_options.tick_s * static_cast<double>(its.members);
-    if (its.is_throttled) its.throttled_s += m_options.tick_s;
-    its.is_throttled = its.quota_left_s <= 0;
-    advance(its);
+  for (const auto& candidate : m_jobs) {
+    job& job_now = *candidate;
+    if (!job_now.is_running) continue;
+    job_now.seen.thread_s += m_options.tick_s * static_cast<double>(job_now.members);
+    if (job_now.is_throttled) job_now.throttled_s += m_options.tick_s;
+    job_now.is_throttled = job_now.quota_left_s <= 0;
+    advance(job_now);
   }
 }
 
@@ -140,8 +142,10 @@ void machine::run_until(double end_s) {
 }
 
 void machine::run_to_end(double latest_s) {
-  const auto is_done = [](const auto& each) { return each->seen.options.work_s == never || each->seen.done_s != never; };
-  while (m_time_s < latest_s && !std::all_of(m_jobs.begin(), m_jobs.end(), is_done)) run_until(m_time_s + 0.1);
+  const auto is_finished = [](const auto& candidate) {
+    return candidate->seen.options.work_s == never || candidate->seen.done_s != never;
+  };
+  while (m_time_s < latest_s && !std::all_of(m_jobs.begin(), m_jobs.end(), is_finished)) run_until(m_time_s + 0.1);
 }
 
 }  // namespace trimtab::steer::testing

@@ -73,7 +73,7 @@ class machine {
   void run_until(double end_s);
   // Until every program with an end to its work is done, or that late.
   void run_to_end(double latest_s);
-  const program& operator[](std::size_t which) const;
+  const program& operator[](std::size_t number) const;
   double time_s() const { return m_time_s; }
 
  private:
@@ -89,19 +89,19 @@ class machine {
   };
 
   void tick();
-  void wake(thread& which);
-  void sleep(thread& which);
-  void yield(thread& which);
+  void wake(thread& woken);
+  void sleep(thread& woken);
+  void yield(thread& woken);
   void balance();
   double slice();
-  void begin(job& its);
-  void end(job& its);
-  void begin_region(job& its);
-  void advance(job& its);
-  void look(job& its);
-  void tell(job& its);
-  std::vector<figure> figures_of(job& its);
-  double share_of(job& its, double idle);
+  void begin(job& job_now);
+  void end(job& job_now);
+  void begin_region(job& job_now);
+  void advance(job& job_now);
+  void look(job& job_now);
+  void tell(job& job_now);
+  std::vector<figure> figures_of(job& job_now);
+  double share_of(job& job_now, double idle);
 
   machine_options m_options;
   random_source m_random;

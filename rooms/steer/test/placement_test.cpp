@@ -20,7 +20,7 @@ class placements : public ::testing::Test {
   void SetUp() override { m_steering.add(std::make_unique<placement>()); }
   // Decisions of so many looks.
   std::size_t looks(int count, double sharing, bool is_new = true) {
-    std::size_t made = 0;
+    std::size_t decisions_count = 0;
     for (int i = 0; i < count; ++i) {
       m_looks += is_new ? 1 : 0;
       time_s += between_looks_s;
@@ -28,13 +28,13 @@ class placements : public ::testing::Test {
       now.time_s = time_s;
       if (std::exchange(m_is_known, true) == false) now.appeared = {{1, "threads", {numbers("moved", 0, most, 0)}}};
       now.subjects = {{1, {}, {{std::string(figures::sharing_threads), sharing}, {std::string(figures::windows), m_looks}}}};
-      for (const decision& each : m_steering.step(now)) {
-        EXPECT_EQ(each.what, outcome::set);
-        moved = each.changes.at(0).to;
-        made += 1;
+      for (const decision& decision : m_steering.step(now)) {
+        EXPECT_EQ(decision.what, outcome::set);
+        moved = decision.changes.at(0).to;
+        decisions_count += 1;
       }
     }
-    return made;
+    return decisions_count;
   }
 
   static constexpr knob_value most = 4;

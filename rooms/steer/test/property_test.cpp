@@ -21,17 +21,17 @@ class random_policy : public policy {
   std::string_view name() const noexcept override { return m_name; }
   cadence when() const override { return {m_random.coin() ? 0.0 : 0.05, {}}; }
   void observe(const view& now, std::vector<proposal>& out) override {
-    for (const subject_view& each : now.subjects) {
+    for (const subject_view& subject : now.subjects) {
       if (m_random.share() < 0.4) continue;
-      proposal made;
-      made.subject = each.info.id;
-      made.what = static_cast<outcome>(1 + m_random.below(4));
-      if (made.what == outcome::trial || made.what == outcome::set)
-        for (std::uint32_t i = 0; i < each.info.knobs.size(); ++i) {
-          const domain& values = each.info.knobs[i].values;
-          if (m_random.coin()) made.changes.push_back({i, values.at(m_random.below(values.size()))});
+      proposal proposed;
+      proposed.subject = subject.info.id;
+      proposed.what = static_cast<outcome>(1 + m_random.below(4));
+      if (proposed.what == outcome::trial || proposed.what == outcome::set)
+        for (std::uint32_t i = 0; i < subject.info.knobs.size(); ++i) {
+          const domain& values = subject.info.knobs[i].values;
+          if (m_random.coin()) proposed.changes.push_back({i, values.at(m_random.below(values.size()))});
         }
-      out.push_back(made);
+      out.push_back(proposed);
     }
     if (!now.gone.empty()) out.push_back(trial_of(now.gone.front(), {{0, 1}}));
     if (m_random.share() >= m_nonsense || now.subjects.empty()) return;
@@ -77,30 +77,32 @@ class world {
     if (m_programs.size() < 4 && m_random.share() < 0.1) now.appeared.push_back(appear());
     for (auto& [id, each] : m_programs) now.subjects.push_back(measured(id, each));
     if (!m_programs.empty() && m_random.share() < 0.02) {
-      const subject_id gone = m_programs.begin()->first;
-      now.gone.push_back(gone);
-      knobs.remove(gone);
-      m_programs.erase(gone);
+      const subject_id subject_gone = m_programs.begin()->first;
+      now.gone.push_back(subject_gone);
+      knobs.remove(subject_gone);
+      m_programs.erase(subject_gone);
     }
     const bool was_spent = steering->spent().left_s(m_time) <= 0;
-    for (const decision& each : steering->step(now)) check(each, was_spent);
+    for (const decision& decision : steering->step(now)) check(decision, was_spent);
     for (const auto& [id, each] : m_programs) {
       EXPECT_TRUE(steering->spent().left_s(m_time) > 0 || m_stuck.contains(id) || each.values == knobs.accepted(id));
     }
   }
 
-  void check(const decision& made, bool was_spent) {
-    ASSERT_TRUE(m_programs.contains(made.subject));
+  void check(const decision& decision_made, bool was_spent) {
+    ASSERT_TRUE(m_programs.contains(decision_made.subject));
     if (was_spent) {
-      EXPECT_EQ(made.what != outcome::trial && made.what != outcome::set, true) << "a search beyond its budget";
+      EXPECT_EQ(decision_made.what != outcome::trial && decision_made.what != outcome::set, true)
+          << "a search beyond its budget";
     }
-    const program& of = m_programs.at(made.subject);
-    for (const change& each : made.changes) EXPECT_TRUE(of.info.knobs.at(each.knob).values.contains(each.to));
-    EXPECT_GT(made.number, m_last);
-    m_last = made.number;
-    if (!knobs.apply(made)) {
-      m_refused.push_back(made.number);
-      m_stuck.insert(made.subject);
+    const program& program_now = m_programs.at(decision_made.subject);
+    for (const change& change : decision_made.changes)
+      EXPECT_TRUE(program_now.info.knobs.at(change.knob).values.contains(change.to));
+    EXPECT_GT(decision_made.number, m_last);
+    m_last = decision_made.number;
+    if (!knobs.apply(decision_made)) {
+      m_refused.push_back(decision_made.number);
+      m_stuck.insert(decision_made.subject);
     }
   }
 
@@ -122,7 +124,7 @@ class world {
     program& fresh = m_programs[id];
     fresh.info = {id, "subject", {numbers("a", 1, 1 + static_cast<knob_value>(m_random.below(9)), 1, 1e-5)}};
     if (m_random.coin()) fresh.info.knobs.push_back(kinds("b", {"x", "y", "z"}, 1e-4 * m_random.share()));
-    for (const knob& each : fresh.info.knobs) fresh.values.push_back(each.initial);
+    for (const knob& knob : fresh.info.knobs) fresh.values.push_back(knob.initial);
     fresh.level = 0.001 + 0.01 * m_random.share();
     knobs.add(
         fresh.info,
@@ -135,11 +137,11 @@ class world {
     return fresh.info;
   }
 
-  subject_state measured(subject_id id, const program& of) {
+  subject_state measured(subject_id id, const program& program_now) {
     subject_state now{id, {}, {}};
     for (std::uint64_t n = m_random.below(4); n > 0; --n) {
-      const double seconds = of.level * (0.5 + m_random.share()) * static_cast<double>(of.values[0]);
-      now.measured.push_back({of.under, seconds, seconds});
+      const double seconds = program_now.level * (0.5 + m_random.share()) * static_cast<double>(program_now.values[0]);
+      now.measured.push_back({program_now.under, seconds, seconds});
       if (m_random.share() < 0.01)
         now.measured.back().value = m_random.coin() ? -1.0 : std::numeric_limits<double>::infinity();
     }
@@ -158,10 +160,10 @@ class world {
 TEST(property, whatever_policies_do) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
-    world here(seed);
-    for (int i = 0; i < 400; ++i) here.step(false);
-    here.step(true);
-    here.at_the_end();
+    world simulated(seed);
+    for (int i = 0; i < 400; ++i) simulated.step(false);
+    simulated.step(true);
+    simulated.at_the_end();
     if (::testing::Test::HasFailure()) break;
   }
 }
@@ -169,9 +171,9 @@ TEST(property, whatever_policies_do) {
 TEST(property, random_policies_do_something) {
   std::uint64_t decisions = 0, disabled = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    world here(seed);
-    for (int i = 0; i < 400; ++i) here.step(false);
-    for (const policy_report& report : here.steering->reports()) {
+    world simulated(seed);
+    for (int i = 0; i < 400; ++i) simulated.step(false);
+    for (const policy_report& report : simulated.steering->reports()) {
       decisions += report.decisions;
       disabled += !report.is_enabled;
     }

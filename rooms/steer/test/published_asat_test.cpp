@@ -35,10 +35,10 @@ struct printed_version_2 {
 class published_process : public fitted_process {
  public:
   using fitted_process::fitted_process;
-  void add_team(knob_value most, bool has_barrier) {
-    subject_info info{1, "process", {numbers("threads", 1, most, most)}};
-    if (has_barrier) info.knobs.push_back(numbers("barrier_members", 0, most, 0));
-    info.knobs.push_back(numbers("threads_if_bad", 0, most, 0));
+  void add_team(knob_value largest, bool has_barrier) {
+    subject_info info{1, "process", {numbers("threads", 1, largest, largest)}};
+    if (has_barrier) info.knobs.push_back(numbers("barrier_members", 0, largest, 0));
+    info.knobs.push_back(numbers("threads_if_bad", 0, largest, 0));
     add(info);
     look(snapshot{});
   }
@@ -49,17 +49,19 @@ class published_process : public fitted_process {
   knob_value barriers(double bad_time_s, double dip_limit_s, barrier&& timed_barrier) {
     const knob_value members = knob(0), dip = knob(1), if_bad = knob(2);
     snapshot now;
-    const auto tell = [&](std::string_view name, double value) { now.figures.push_back({std::string(name), value}); };
+    const auto report_figure = [&](std::string_view name, double value) {
+      now.figures.push_back({std::string(name), value});
+    };
     const double passage_s = timed_barrier(members);
-    tell(figures::evaluations, ++m_evaluation);
-    tell(figures::passage_seconds, passage_s);
+    report_figure(figures::evaluations, ++m_evaluation);
+    report_figure(figures::passage_seconds, passage_s);
     knob_value region = members;
     if (passage_s > bad_time_s) {
       if (if_bad != 0) region = if_bad;
     } else if (dip > members) {
       const double dip_s = timed_barrier(dip);
-      tell(figures::dip_seconds, dip_s);
-      tell(figures::dip_members, static_cast<double>(dip));
+      report_figure(figures::dip_seconds, dip_s);
+      report_figure(figures::dip_members, static_cast<double>(dip));
       if (dip_s < dip_limit_s) region = dip;
     }
     look(now);
@@ -68,7 +70,7 @@ class published_process : public fitted_process {
   }
   knob_value passes(double passage_s, double dip_s = is_long) {
     const knob_value members = knob(0);
-    return barriers(1e-3, 1e-3, [&](knob_value with) { return with > members ? dip_s : passage_s; });
+    return barriers(1e-3, 1e-3, [&](knob_value tried_members) { return tried_members > members ? dip_s : passage_s; });
   }
   std::vector<knob_value> passes(int times, double passage_s, double dip_s = is_long) {
     std::vector<knob_value> counts;
@@ -102,38 +104,39 @@ class published_process : public fitted_process {
 using counts = std::vector<knob_value>;
 
 TEST(published_asat_v2, drops_a_thread_at_every_bad_evaluation_after_the_trigger) {
-  published_process here(std::make_unique<asat_v2>());
-  here.add_team(6, true);
-  EXPECT_EQ(here.passes(7, is_long), (counts{6, 5, 4, 3, 2, 1, 1}));
+  published_process process_run(std::make_unique<asat_v2>());
+  process_run.add_team(6, true);
+  EXPECT_EQ(process_run.passes(7, is_long), (counts{6, 5, 4, 3, 2, 1, 1}));
 }
 
 TEST(published_asat_v2, begins_to_count_anew_after_a_good_evaluation) {
-  published_process here(std::make_unique<asat_v2>());
-  here.add_team(4, true);
-  counts seen;
+  published_process process_run(std::make_unique<asat_v2>());
+  process_run.add_team(4, true);
+  counts counts_seen;
   for (const double each : {is_long, is_short, is_long, is_long, is_short, is_long, is_long})
-    seen.push_back(here.passes(each));
-  EXPECT_EQ(seen, (counts{4, 4, 4, 3, 3, 3, 2}));
+    counts_seen.push_back(process_run.passes(each));
+  EXPECT_EQ(counts_seen, (counts{4, 4, 4, 3, 3, 3, 2}));
 }
 
 TEST(published_asat_v2, dips_at_every_good_evaluation_after_the_trigger_and_in_the_same_call) {
-  published_process here(std::make_unique<asat_v2>());
-  here.add_team(4, true);
-  here.passes(5, is_long);
-  EXPECT_EQ(here.threads(), 1);
-  EXPECT_EQ(here.passes(14, is_short, is_short), counts(14, 1));
-  EXPECT_EQ(here.passes(3, is_short, is_long), counts(3, 1)) << "each of them dips in vain";
-  EXPECT_EQ(here.passes(4, is_short, is_short), (counts{2, 3, 4, 4}));
+  published_process process_run(std::make_unique<asat_v2>());
+  process_run.add_team(4, true);
+  process_run.passes(5, is_long);
+  EXPECT_EQ(process_run.threads(), 1);
+  EXPECT_EQ(process_run.passes(14, is_short, is_short), counts(14, 1));
+  EXPECT_EQ(process_run.passes(3, is_short, is_long), counts(3, 1)) << "each of them dips in vain";
+  EXPECT_EQ(process_run.passes(4, is_short, is_short), (counts{2, 3, 4, 4}));
 }
 
 TEST(published_asat_v2, compares_a_dip_with_either_time) {
   asat_v2_options printed{.good_trig = 1, .dip_below = asat_v2_options::dip_limit::eval_time};
   for (const double dip_s : {0.4, 0.6}) {
-    published_process here(std::make_unique<asat_v2>(printed));
-    here.add_team(2, true);
-    here.passes(2, is_long);
-    here.barriers(1e-3, printed.longest_dip_s(), [&](knob_value with) { return with > 1 ? dip_s : is_short; });
-    EXPECT_EQ(here.threads(), dip_s < 0.5 ? 2 : 1);
+    published_process process_run(std::make_unique<asat_v2>(printed));
+    process_run.add_team(2, true);
+    process_run.passes(2, is_long);
+    process_run.barriers(1e-3, printed.longest_dip_s(),
+                         [&](knob_value tried_members) { return tried_members > 1 ? dip_s : is_short; });
+    EXPECT_EQ(process_run.threads(), dip_s < 0.5 ? 2 : 1);
   }
   EXPECT_EQ(asat_v2_options{}.longest_dip_s(), asat_v2_options{}.bad_time_s);
 }
@@ -141,72 +144,72 @@ TEST(published_asat_v2, compares_a_dip_with_either_time) {
 TEST(published_asat_v2, does_as_the_printed_pseudo_code_with_any_tunables) {
   random_source random(5);
   for (int round = 0; round < 60; ++round) {
-    const auto most = static_cast<knob_value>(2 + 6 * random.share());
+    const auto largest = static_cast<knob_value>(2 + 6 * random.share());
     asat_v2_options options;
     options.bad_trig = static_cast<std::uint32_t>(1 + 3 * random.share());
     options.good_trig = static_cast<std::uint32_t>(1 + 15 * random.share());
     options.dip_below = random.share() < 0.5 ? asat_v2_options::dip_limit::bad_time : asat_v2_options::dip_limit::eval_time;
-    printed_version_2 printed{options.bad_time_s, options.longest_dip_s(), options.bad_trig, options.good_trig, most};
-    published_process here(std::make_unique<asat_v2>(options));
-    here.add_team(most, true);
+    printed_version_2 printed{options.bad_time_s, options.longest_dip_s(), options.bad_trig, options.good_trig, largest};
+    published_process process_run(std::make_unique<asat_v2>(options));
+    process_run.add_team(largest, true);
     double share_of_bad = 0.5;
     for (int i = 0; i < 200; ++i) {
       if (i % 40 == 0) share_of_bad = random.share() < 0.5 ? 0.9 : 0.03;
       std::vector<double> script(2);
-      for (double& each : script) each = random.share() < share_of_bad ? (random.share() < 0.5 ? 0.9 : 0.02) : 1e-5;
+      for (double& passage : script) passage = random.share() < share_of_bad ? (random.share() < 0.5 ? 0.9 : 0.02) : 1e-5;
       std::size_t printed_calls = 0, calls = 0;
       const knob_value expected = printed.region([&](knob_value) { return script[printed_calls++]; });
       const knob_value region =
-          here.barriers(options.bad_time_s, options.longest_dip_s(), [&](knob_value) { return script[calls++]; });
+          process_run.barriers(options.bad_time_s, options.longest_dip_s(), [&](knob_value) { return script[calls++]; });
       ASSERT_EQ(region, expected) << "the region that begins, round " << round << ", evaluation " << i;
-      ASSERT_EQ(here.threads(), expected) << round << ' ' << i;
+      ASSERT_EQ(process_run.threads(), expected) << round << ' ' << i;
       ASSERT_EQ(calls, printed_calls) << "as many barriers, round " << round << ", evaluation " << i;
     }
   }
 }
 
 TEST(published_asat_v1, drops_a_thread_at_every_bad_evaluation_and_never_adds_one_for_good_ones) {
-  published_process here(std::make_unique<asat_v1>());
-  here.add_team(4, false);
-  counts seen;
+  published_process process_run(std::make_unique<asat_v1>());
+  process_run.add_team(4, false);
+  counts counts_seen;
   for (const double each : {401.0, 399.0, 401.0, 401.0, 900.0, 70.0, 900.0, 900.0, 900.0})
-    seen.push_back(here.iterations(each));
-  EXPECT_EQ(seen, (counts{4, 4, 4, 3, 2, 2, 2, 1, 1}));
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(here.iterations(70), 1);
+    counts_seen.push_back(process_run.iterations(each));
+  EXPECT_EQ(counts_seen, (counts{4, 4, 4, 3, 2, 2, 2, 1, 1}));
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(process_run.iterations(70), 1);
 }
 
 TEST(published_asat_v1, adds_a_thread_when_the_load_average_leaves_room) {
-  published_process here(std::make_unique<asat_v1>());
-  here.add_team(4, false);
-  for (int i = 0; i < 4; ++i) here.iterations(900);
-  EXPECT_EQ(here.threads(), 1);
-  EXPECT_EQ(here.load(4, 4), 1);
-  EXPECT_EQ(here.load(3.6, 4), 1) << "no whole CPU is left";
-  EXPECT_EQ(here.load(3.2, 4), 2) << "seen twice, but one reading adds one thread";
-  EXPECT_EQ(here.load(0, 4), 3);
-  EXPECT_EQ(here.load(0, 4), 4);
-  EXPECT_EQ(here.load(0, 4), 4) << "no more than the program's own";
+  published_process process_run(std::make_unique<asat_v1>());
+  process_run.add_team(4, false);
+  for (int i = 0; i < 4; ++i) process_run.iterations(900);
+  EXPECT_EQ(process_run.threads(), 1);
+  EXPECT_EQ(process_run.load(4, 4), 1);
+  EXPECT_EQ(process_run.load(3.6, 4), 1) << "no whole CPU is left";
+  EXPECT_EQ(process_run.load(3.2, 4), 2) << "seen twice, but one reading adds one thread";
+  EXPECT_EQ(process_run.load(0, 4), 3);
+  EXPECT_EQ(process_run.load(0, 4), 4);
+  EXPECT_EQ(process_run.load(0, 4), 4) << "no more than the program's own";
 }
 
 TEST(published_asat_v1, takes_evaluations_that_it_has_not_seen_for_good_ones) {
-  fitted_process here(std::make_unique<asat_v1>());
-  here.add_process(4);
-  here.look({{figures::evaluations, 1}, {figures::iterations_spread, 900}});
-  EXPECT_EQ(here.look({{figures::evaluations, 3}, {figures::iterations_spread, 900}}), 4);
-  EXPECT_EQ(here.look({{figures::evaluations, 4}, {figures::iterations_spread, 900}}), 3);
+  fitted_process process_run(std::make_unique<asat_v1>());
+  process_run.add_process(4);
+  process_run.look({{figures::evaluations, 1}, {figures::iterations_spread, 900}});
+  EXPECT_EQ(process_run.look({{figures::evaluations, 3}, {figures::iterations_spread, 900}}), 4);
+  EXPECT_EQ(process_run.look({{figures::evaluations, 4}, {figures::iterations_spread, 900}}), 3);
 }
 
 TEST(published_asat, counts_anew_after_it_was_switched_off) {
-  published_process here(std::make_unique<asat_v2>());
-  here.add_team(4, true);
-  here.passes(is_long);
-  snapshot off, on;
-  off.figures = {{std::string(figures::fitting), 0}};
-  on.figures = {{std::string(figures::fitting), 1}};
-  here.look(off);
-  EXPECT_EQ(here.knobs.values(1), (counts{4, 0, 0}));
-  here.look(on);
-  EXPECT_EQ(here.passes(3, is_long), (counts{4, 3, 2}));
+  published_process process_run(std::make_unique<asat_v2>());
+  process_run.add_team(4, true);
+  process_run.passes(is_long);
+  snapshot disabled, enabled;
+  disabled.figures = {{std::string(figures::fitting), 0}};
+  enabled.figures = {{std::string(figures::fitting), 1}};
+  process_run.look(disabled);
+  EXPECT_EQ(process_run.knobs.values(1), (counts{4, 0, 0}));
+  process_run.look(enabled);
+  EXPECT_EQ(process_run.passes(3, is_long), (counts{4, 3, 2}));
 }
 
 }  // namespace

@@ -39,16 +39,16 @@ class recorded {
 const subject_info a_loop{5, "loop", {numbers("threads", 1, 4, 4), kinds("schedule", {"static", "dynamic"})}};
 
 decision kept() {
-  decision made;
-  made.number = 9;
-  made.subject = 5;
-  made.what = outcome::kept;
-  made.changes = {{0, 4, 3}, {1, 0, 1}};
-  made.policy = "tuner";
-  made.reason = "run delay";
-  made.evidence = {{"run_delay_share", 0.31}, {"imbalance", 1.5}};
-  made.gain = {0.22, 0.03, 9};
-  return made;
+  decision decision_made;
+  decision_made.number = 9;
+  decision_made.subject = 5;
+  decision_made.what = outcome::kept;
+  decision_made.changes = {{0, 4, 3}, {1, 0, 1}};
+  decision_made.policy = "tuner";
+  decision_made.reason = "run delay";
+  decision_made.evidence = {{"run_delay_share", 0.31}, {"imbalance", 1.5}};
+  decision_made.gain = {0.22, 0.03, 9};
+  return decision_made;
 }
 
 TEST(record, writes_a_record_for_each_change) {
@@ -76,15 +76,15 @@ TEST(record, cuts_long_texts_between_letters) {
   recorded run;
   decision_record to(*run.into);
   to.add(a_loop, "app+0x40");
-  decision made = kept();
+  decision decision_made = kept();
   for (std::size_t length = 180; length < 200; ++length) {
-    made.reason = std::string(length, 'x') + "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4";
-    to.write(made, 1);
+    decision_made.reason = std::string(length, 'x') + "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4";
+    to.write(decision_made, 1);
   }
-  for (const observe::decision& each : run.decisions()) {
-    const std::string reason(each.text, strnlen(each.text, sizeof each.text));
-    ASSERT_LT(reason.size(), sizeof each.text);
-    EXPECT_EQ(each.text[sizeof each.text - 1], '\0');
+  for (const observe::decision& decision : run.decisions()) {
+    const std::string reason(decision.text, strnlen(decision.text, sizeof decision.text));
+    ASSERT_LT(reason.size(), sizeof decision.text);
+    EXPECT_EQ(decision.text[sizeof decision.text - 1], '\0');
     EXPECT_NE(reason.back(), '\xc3') << "half a letter";
   }
 }

@@ -48,28 +48,28 @@ class recorded_surfaces : public ::testing::Test {
 };
 
 TEST_F(recorded_surfaces, have_knobs_times_and_noise) {
-  const surface_recording found = read(small_recording);
-  EXPECT_EQ(found.machine, (std::vector<std::string>{"two CPUs, and", "a compiler"}));
-  ASSERT_EQ(found.all.size(), 1u);
-  const surfaces::surface& of = found.all[0];
-  EXPECT_EQ(of.name, "small loop, gcc");
-  EXPECT_EQ(found.abouts[0].text, "it is small");
-  EXPECT_DOUBLE_EQ(found.abouts[0].rounds, 0.015);
-  EXPECT_EQ(of.knobs[0].values, *domain::categories({"static", "dynamic"}));
-  EXPECT_EQ(of.knobs[1].values, *domain::set({1, 8}));
-  EXPECT_EQ(of.start, (std::vector<knob_value>{1, 1}));
-  EXPECT_EQ(of.hints, (std::vector<std::vector<knob_value>>{{0, 8}}));
-  EXPECT_DOUBLE_EQ(of.seconds({0, 1}), 100e-6);
-  EXPECT_DOUBLE_EQ(of.seconds({0, 8}), 50e-6);
-  EXPECT_DOUBLE_EQ(of.seconds({1, 1}), 1000e-6);
-  EXPECT_DOUBLE_EQ(surfaces::best_of(of), 50e-6);
+  const surface_recording recording_read = read(small_recording);
+  EXPECT_EQ(recording_read.machine, (std::vector<std::string>{"two CPUs, and", "a compiler"}));
+  ASSERT_EQ(recording_read.all.size(), 1u);
+  const surfaces::surface& surface = recording_read.all[0];
+  EXPECT_EQ(surface.name, "small loop, gcc");
+  EXPECT_EQ(recording_read.abouts[0].text, "it is small");
+  EXPECT_DOUBLE_EQ(recording_read.abouts[0].rounds, 0.015);
+  EXPECT_EQ(surface.knobs[0].values, *domain::categories({"static", "dynamic"}));
+  EXPECT_EQ(surface.knobs[1].values, *domain::set({1, 8}));
+  EXPECT_EQ(surface.start, (std::vector<knob_value>{1, 1}));
+  EXPECT_EQ(surface.hints, (std::vector<std::vector<knob_value>>{{0, 8}}));
+  EXPECT_DOUBLE_EQ(surface.seconds({0, 1}), 100e-6);
+  EXPECT_DOUBLE_EQ(surface.seconds({0, 8}), 50e-6);
+  EXPECT_DOUBLE_EQ(surface.seconds({1, 1}), 1000e-6);
+  EXPECT_DOUBLE_EQ(surfaces::best_of(surface), 50e-6);
 }
 
 TEST_F(recorded_surfaces, are_measured_as_they_were_recorded) {
-  const surfaces::surface of = read(small_recording).all[0];
+  const surfaces::surface surface = read(small_recording).all[0];
   random_source source(1);
   std::vector<double> drawn;
-  for (int i = 0; i < 20'000; ++i) drawn.push_back(surfaces::measured(of, {0, 1}, 0, source) * 1e6);
+  for (int i = 0; i < 20'000; ++i) drawn.push_back(surfaces::measured(surface, {0, 1}, 0, source) * 1e6);
   std::sort(drawn.begin(), drawn.end());
   EXPECT_DOUBLE_EQ(drawn.front(), 90);
   EXPECT_DOUBLE_EQ(drawn.back(), 200);

@@ -30,17 +30,17 @@ recorded_step step_of_all(double time_s) {
 }
 
 struct written {
-  explicit written(std::uint64_t most = recording_writer::usual_most_bytes)
+  explicit written(std::uint64_t largest = recording_writer::usual_most_bytes)
       : writer(head_of_all(),
-               {[this](std::string_view more) {
+               {[this](std::string_view text_more) {
                   appended += 1;
-                  if (error == 0) text += more;
+                  if (error == 0) text += text_more;
                   return error;
                 },
-                [this](const std::string& told) { why.push_back(told); }},
-               most) {}
+                [this](const std::string& reason_given) { why.push_back(reason_given); }},
+               largest) {}
   void put(const recorded_step& step) {
-    for (const recorded_subject& each : step.about) writer.about(each);
+    for (const recorded_subject& subject : step.about) writer.about(subject);
     if (step.answer) writer.answered(*step.answer);
     if (step.fault) writer.failed(*step.fault);
     writer.step(step.told, step.decided);
@@ -52,17 +52,17 @@ struct written {
 };
 
 TEST(recording, reads_back) {
-  written here;
-  here.put(step_of_all(1));
+  written written_run;
+  written_run.put(step_of_all(1));
   recorded_step quiet;
   quiet.told.time_s = 2;
   quiet.decided = 5;
-  here.put(quiet);
-  here.writer.unapplied(4);
-  here.writer.unapplied(5);
-  here.put(step_of_all(3));
-  EXPECT_EQ(here.appended, 5) << "each step as a whole";
-  const recording read = recording_from_text(here.text);
+  written_run.put(quiet);
+  written_run.writer.unapplied(4);
+  written_run.writer.unapplied(5);
+  written_run.put(step_of_all(3));
+  EXPECT_EQ(written_run.appended, 5) << "each step as a whole";
+  const recording read = recording_from_text(written_run.text);
   EXPECT_EQ(read.error, "");
   EXPECT_EQ(read.head, head_of_all());
   quiet.unapplied = {4, 5};
@@ -70,12 +70,12 @@ TEST(recording, reads_back) {
 }
 
 TEST(recording, leaves_out_what_was_cut_off_anywhere) {
-  written here;
-  here.put(step_of_all(1));
-  const std::size_t first = here.text.size();
-  here.put(step_of_all(2));
-  for (std::size_t size = log_head.size(); size < here.text.size(); ++size) {
-    const recording read = recording_from_text(std::string_view(here.text).substr(0, size));
+  written written_run;
+  written_run.put(step_of_all(1));
+  const std::size_t first = written_run.text.size();
+  written_run.put(step_of_all(2));
+  for (std::size_t size = log_head.size(); size < written_run.text.size(); ++size) {
+    const recording read = recording_from_text(std::string_view(written_run.text).substr(0, size));
     EXPECT_EQ(read.error, "") << size;
     EXPECT_EQ(read.steps, std::vector<recorded_step>(size >= first ? 1 : 0, step_of_all(1))) << size;
   }
@@ -99,35 +99,35 @@ TEST(recording, says_what_is_wrong_and_where) {
 }
 
 TEST(recording, takes_damage) {
-  written here;
-  here.put(step_of_all(1));
+  written written_run;
+  written_run.put(step_of_all(1));
   random_source lots(3);
   for (int i = 0; i < 5000; ++i) {
-    std::string damaged = here.text;
+    std::string damaged = written_run.text;
     for (int n = 0; n < 3; ++n) damaged[lots.below(damaged.size())] = static_cast<char>(lots.next());
     EXPECT_LE(recording_from_text(damaged).steps.size(), 1u);
   }
 }
 
 TEST(recording, ends_where_there_is_no_room) {
-  written here;
-  here.put(step_of_all(1));
-  here.error = ENOSPC;
-  for (int i = 0; i < 3; ++i) here.put(step_of_all(2));
-  here.writer.unapplied(5);
-  EXPECT_TRUE(here.writer.is_over());
-  EXPECT_EQ(here.appended, 2) << "nothing more is tried";
-  ASSERT_EQ(here.why.size(), 1u) << "told once";
-  EXPECT_EQ(here.why[0], "No space left on device");
-  EXPECT_EQ(recording_from_text(here.text).steps.size(), 1u);
+  written written_run;
+  written_run.put(step_of_all(1));
+  written_run.error = ENOSPC;
+  for (int i = 0; i < 3; ++i) written_run.put(step_of_all(2));
+  written_run.writer.unapplied(5);
+  EXPECT_TRUE(written_run.writer.is_over());
+  EXPECT_EQ(written_run.appended, 2) << "nothing more is tried";
+  ASSERT_EQ(written_run.why.size(), 1u) << "told once";
+  EXPECT_EQ(written_run.why[0], "No space left on device");
+  EXPECT_EQ(recording_from_text(written_run.text).steps.size(), 1u);
 }
 
 TEST(recording, is_bounded) {
-  written here(2000);
-  for (int i = 0; i < 100; ++i) here.put(step_of_all(i));
-  EXPECT_LE(here.text.size(), 2000u);
-  EXPECT_EQ(here.why, std::vector<std::string>{"it has reached the most that it may take"});
-  const recording read = recording_from_text(here.text);
+  written written_run(2000);
+  for (int i = 0; i < 100; ++i) written_run.put(step_of_all(i));
+  EXPECT_LE(written_run.text.size(), 2000u);
+  EXPECT_EQ(written_run.why, std::vector<std::string>{"it has reached the most that it may take"});
+  const recording read = recording_from_text(written_run.text);
   EXPECT_EQ(read.error, "");
   EXPECT_GT(read.steps.size(), 3u);
 }
@@ -137,9 +137,9 @@ TEST(policy_factory, what_is_no_policy_is_told) {
   EXPECT_EQ(make_policy({"tuner", {{"search", "wild"}}}, {}).mistake, "policy tuner, search=wild: there is no such search");
   EXPECT_EQ(make_policy({"shuffle", {{"seed", "-1"}}}, {}).mistake, "policy shuffle, seed=-1: expected a whole number");
   EXPECT_EQ(make_policy({"power-limit", {{"watts", "many"}}}, {}).mistake, "policy power-limit, watts: expected a number");
-  const made_policy goes_without = make_policy({"fit", {{"tunables", "calm_s=1,x=2"}}}, {});
-  EXPECT_NE(goes_without.made, nullptr);
-  EXPECT_EQ(goes_without.mistake.rfind("'x=2': expected NAME=NUMBER", 0), 0u) << goes_without.mistake;
+  const made_policy policy_without = make_policy({"fit", {{"tunables", "calm_s=1,x=2"}}}, {});
+  EXPECT_NE(policy_without.made, nullptr);
+  EXPECT_EQ(policy_without.mistake.rfind("'x=2': expected NAME=NUMBER", 0), 0u) << policy_without.mistake;
 }
 
 }  // namespace

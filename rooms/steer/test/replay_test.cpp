@@ -52,8 +52,8 @@ struct described_engine {
 class made_up_run {
  public:
   explicit made_up_run(const recording_head& head, std::function<double()> clock = {}) : m_engine(head, std::move(clock)) {
-    writer = std::make_unique<recording_writer>(head, recording_writer::into{[this](std::string_view more) {
-                                                                               text += more;
+    writer = std::make_unique<recording_writer>(head, recording_writer::into{[this](std::string_view text_more) {
+                                                                               text += text_more;
                                                                                return 0;
                                                                              },
                                                                              {}});
@@ -93,7 +93,7 @@ class made_up_run {
     const subject_info info = info_of(id);
     its& fresh = m_subjects[id];
     fresh = {};
-    for (const knob& each : info.knobs) fresh.values.push_back(each.initial);
+    for (const knob& knob : info.knobs) fresh.values.push_back(knob.initial);
     m_knobs.add(
         info,
         [this, &fresh](std::uint32_t knob, knob_value to) {
@@ -107,40 +107,41 @@ class made_up_run {
     writer->about({id, m_engine.keys[id], id + 100});
   }
 
-  double seconds_of(const its& of) {
-    const double poor = of.values.size() == 2 ? (of.values[0] == 0 ? 1.6 : 1 + 1.0 / static_cast<double>(of.values[1])) : 1;
+  double seconds_of(const its& times) {
+    const double poor =
+        times.values.size() == 2 ? (times.values[0] == 0 ? 1.6 : 1 + 1.0 / static_cast<double>(times.values[1])) : 1;
     return 0.002 * poor * (1 + 0.05 * m_lots.share()) * (m_is_crowded ? 1.5 : 1);
   }
 
   std::vector<figure> figures_now() {
-    const auto of = [](std::string_view name, double value) { return figure{std::string(name), value}; };
+    const auto figure_of = [](std::string_view name, double value) { return figure{std::string(name), value}; };
     const double crowd = m_is_crowded ? 0.4 + 0.3 * m_lots.share() : 0.004 * m_lots.share();
-    return {of(figures::windows, static_cast<double>(m_step / 8)),
-            of(figures::evaluations, static_cast<double>(m_step / 3)),
-            of(figures::run_delay_share, crowd),
-            of(figures::wait_seconds, m_is_crowded ? 0.4e-3 : 0.05e-3),
-            of(figures::sharing_threads, m_is_crowded ? 2 : 0),
-            of(figures::idle_cpus, m_is_crowded ? 0 : 3),
-            of(figures::allowed_cpus, 8),
-            of(figures::passage_seconds, m_is_crowded ? 4e-3 : 1e-6),
-            of(figures::iterations_spread, m_is_crowded ? 900 : 40),
-            of(figures::dip_seconds, 1e-6),
-            of(figures::dip_members, 4),
-            of(figures::load_readings, static_cast<double>(m_step / 12)),
-            of(figures::load_average, m_is_crowded ? 9 : 2),
-            of(figures::online_cpus, 8),
-            of(figures::region_seconds, 40e-6),
-            of(figures::team_trials, static_cast<double>(m_step / 50)),
-            of(figures::trial_ratio, 0.8),
-            of(figures::imbalance, 1.8),
-            of(figures::queue_length, m_lots.share() * (m_is_crowded ? 40 : 4)),
-            of(figures::work_share, 0.9),
-            of(figures::watts, m_is_crowded ? 140 : 60),
-            of(figures::cpus, 4),
-            of(figures::workers, 4),
-            of(figures::idle_share, 0.5),
-            of(figures::workless_share, m_is_crowded ? 0.5 : 0.1),
-            of(figures::cpu_share, 0.99)};
+    return {figure_of(figures::windows, static_cast<double>(m_step / 8)),
+            figure_of(figures::evaluations, static_cast<double>(m_step / 3)),
+            figure_of(figures::run_delay_share, crowd),
+            figure_of(figures::wait_seconds, m_is_crowded ? 0.4e-3 : 0.05e-3),
+            figure_of(figures::sharing_threads, m_is_crowded ? 2 : 0),
+            figure_of(figures::idle_cpus, m_is_crowded ? 0 : 3),
+            figure_of(figures::allowed_cpus, 8),
+            figure_of(figures::passage_seconds, m_is_crowded ? 4e-3 : 1e-6),
+            figure_of(figures::iterations_spread, m_is_crowded ? 900 : 40),
+            figure_of(figures::dip_seconds, 1e-6),
+            figure_of(figures::dip_members, 4),
+            figure_of(figures::load_readings, static_cast<double>(m_step / 12)),
+            figure_of(figures::load_average, m_is_crowded ? 9 : 2),
+            figure_of(figures::online_cpus, 8),
+            figure_of(figures::region_seconds, 40e-6),
+            figure_of(figures::team_trials, static_cast<double>(m_step / 50)),
+            figure_of(figures::trial_ratio, 0.8),
+            figure_of(figures::imbalance, 1.8),
+            figure_of(figures::queue_length, m_lots.share() * (m_is_crowded ? 40 : 4)),
+            figure_of(figures::work_share, 0.9),
+            figure_of(figures::watts, m_is_crowded ? 140 : 60),
+            figure_of(figures::cpus, 4),
+            figure_of(figures::workers, 4),
+            figure_of(figures::idle_share, 0.5),
+            figure_of(figures::workless_share, m_is_crowded ? 0.5 : 0.1),
+            figure_of(figures::cpu_share, 0.99)};
   }
 
   void step(bool is_last) {
@@ -192,19 +193,20 @@ struct replayed_run {
   std::optional<replay_difference> difference;
   std::vector<policy_report> reports;
 };
-replayed_run replay_of(const recording& of) {
-  described_engine again(of.head);
-  replayed_run found;
-  found.difference = replay(of, again.steering,
-                            {[&](const recorded_step& next) {
-                               for (const recorded_subject& each : next.about) again.keys[each.id] = each.key;
-                             },
-                             [&](const decision& made, const recorded_step&, bool is_applied) {
-                               found.decisions.push_back(made);
-                               found.unapplied += !is_applied;
-                             }});
-  found.reports = again.steering.reports();
-  return found;
+replayed_run replay_of(const recording& recorded) {
+  described_engine engine_again(recorded.head);
+  replayed_run replayed;
+  replayed.difference = replay(recorded, engine_again.steering,
+                               {[&](const recorded_step& next) {
+                                  for (const recorded_subject& subject : next.about)
+                                    engine_again.keys[subject.id] = subject.key;
+                                },
+                                [&](const decision& decision_made, const recorded_step&, bool is_applied) {
+                                  replayed.decisions.push_back(decision_made);
+                                  replayed.unapplied += !is_applied;
+                                }});
+  replayed.reports = engine_again.steering.reports();
+  return replayed;
 }
 
 recording_head head_with(std::vector<policy_description> policies) {
@@ -220,18 +222,18 @@ using policies = std::vector<policy_description>;
 class replayed_policies : public ::testing::TestWithParam<policies> {};
 
 TEST_P(replayed_policies, decide_what_they_decided) {
-  made_up_run here(head_with(GetParam()));
-  here.run(40);
-  for (const policy_description& each : GetParam())
-    EXPECT_TRUE(std::any_of(here.decisions.begin(), here.decisions.end(),
-                            [&](const decision& made) { return made.policy == each.kind; }))
-        << each.kind << " decides something";
-  const recording read = recording_from_text(here.text);
+  made_up_run made_up(head_with(GetParam()));
+  made_up.run(40);
+  for (const policy_description& description : GetParam())
+    EXPECT_TRUE(std::any_of(made_up.decisions.begin(), made_up.decisions.end(),
+                            [&](const decision& made) { return made.policy == description.kind; }))
+        << description.kind << " decides something";
+  const recording read = recording_from_text(made_up.text);
   ASSERT_EQ(read.error, "");
-  const replayed_run again = replay_of(read);
-  EXPECT_EQ(again.difference, std::nullopt);
-  EXPECT_EQ(again.decisions, here.decisions);
-  EXPECT_EQ(again.unapplied, here.refused);
+  const replayed_run replayed = replay_of(read);
+  EXPECT_EQ(replayed.difference, std::nullopt);
+  EXPECT_EQ(replayed.decisions, made_up.decisions);
+  EXPECT_EQ(replayed.unapplied, made_up.refused);
 }
 
 INSTANTIATE_TEST_SUITE_P(all, replayed_policies,
@@ -261,45 +263,45 @@ INSTANTIATE_TEST_SUITE_P(all, replayed_policies,
 // What a clock said of a policy is written down.
 TEST(replayed_runs, know_which_policies_were_slow) {
   double clock = 0;
-  made_up_run here(head_with({{"shuffle"}, {"tuner"}}), [&clock] { return clock += clock > 60 ? 1.0 : 0.09; });
-  here.run(40);
-  ASSERT_FALSE(here.reports().front().is_enabled);
-  const replayed_run again = replay_of(recording_from_text(here.text));
-  EXPECT_EQ(again.difference, std::nullopt);
-  EXPECT_EQ(again.decisions, here.decisions);
-  EXPECT_FALSE(again.reports.front().is_enabled);
+  made_up_run made_up(head_with({{"shuffle"}, {"tuner"}}), [&clock] { return clock += clock > 60 ? 1.0 : 0.09; });
+  made_up.run(40);
+  ASSERT_FALSE(made_up.reports().front().is_enabled);
+  const replayed_run replayed = replay_of(recording_from_text(made_up.text));
+  EXPECT_EQ(replayed.difference, std::nullopt);
+  EXPECT_EQ(replayed.decisions, made_up.decisions);
+  EXPECT_FALSE(replayed.reports.front().is_enabled);
 }
 
 TEST(replayed_runs, that_were_cut_off_go_as_far) {
-  made_up_run here(head_with({{"tuner"}, {"placement"}}));
-  here.run(20);
+  made_up_run made_up(head_with({{"tuner"}, {"placement"}}));
+  made_up.run(20);
   random_source lots(5);
   for (int i = 0; i < 20; ++i) {
-    const recording read = recording_from_text(std::string_view(here.text).substr(0, lots.below(here.text.size())));
+    const recording read = recording_from_text(std::string_view(made_up.text).substr(0, lots.below(made_up.text.size())));
     ASSERT_EQ(read.error, "");
-    const replayed_run again = replay_of(read);
-    EXPECT_EQ(again.difference, std::nullopt);
-    ASSERT_LE(again.decisions.size(), here.decisions.size());
-    EXPECT_TRUE(std::equal(again.decisions.begin(), again.decisions.end(), here.decisions.begin()));
+    const replayed_run replayed = replay_of(read);
+    EXPECT_EQ(replayed.difference, std::nullopt);
+    ASSERT_LE(replayed.decisions.size(), made_up.decisions.size());
+    EXPECT_TRUE(std::equal(replayed.decisions.begin(), replayed.decisions.end(), made_up.decisions.begin()));
   }
 }
 
 TEST(replayed_runs, show_what_is_another) {
-  made_up_run here(head_with({{"tuner"}}));
-  here.run(20);
-  recording read = recording_from_text(here.text);
+  made_up_run made_up(head_with({{"tuner"}}));
+  made_up.run(20);
+  recording read = recording_from_text(made_up.text);
   ASSERT_EQ(replay_of(read).difference, std::nullopt);
   read.head.policies.clear();
-  const auto without = replay_of(read).difference;
-  ASSERT_TRUE(without);
-  EXPECT_EQ(without->found, 0u);
-  EXPECT_GT(without->recorded, 0u);
-  EXPECT_EQ(without->time_s, read.steps[without->step].told.time_s);
-  recording other = recording_from_text(here.text);
+  const auto difference = replay_of(read).difference;
+  ASSERT_TRUE(difference);
+  EXPECT_EQ(difference->found, 0u);
+  EXPECT_GT(difference->recorded, 0u);
+  EXPECT_EQ(difference->time_s, read.steps[difference->step].told.time_s);
+  recording other = recording_from_text(made_up.text);
   for (recorded_step& step : other.steps)
     for (subject_state& its : step.told.subjects)
       for (measurement& taken : its.measured) taken.value = 1;
-  EXPECT_NE(replay_of(other).decisions, here.decisions) << "nothing is better than anything";
+  EXPECT_NE(replay_of(other).decisions, made_up.decisions) << "nothing is better than anything";
 }
 
 // What stands behind a kind reaches the policy: others decide otherwise on the same snapshots.
@@ -320,12 +322,12 @@ TEST(replayed_runs, are_by_the_options_that_were_written_down) {
       {{"history"}, {"placement"}},
   };
   for (const auto& [own, other] : pairs) {
-    made_up_run here(head_with({own}));
-    here.run(40);
-    recording read = recording_from_text(here.text);
+    made_up_run made_up(head_with({own}));
+    made_up.run(40);
+    recording read = recording_from_text(made_up.text);
     ASSERT_EQ(replay_of(read).difference, std::nullopt) << to_line(own);
     read.head.policies = {other};
-    EXPECT_NE(replay_of(read).decisions, here.decisions) << to_line(own) << " and " << to_line(other);
+    EXPECT_NE(replay_of(read).decisions, made_up.decisions) << to_line(own) << " and " << to_line(other);
   }
 }
 

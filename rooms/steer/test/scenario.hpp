@@ -28,8 +28,8 @@ using time_of = std::function<double(const std::vector<knob_value>&, double now_
 class scripted : public policy {
  public:
   using script = std::function<void(const view&, std::vector<proposal>&)>;
-  explicit scripted(script what, std::string name = "scripted", cadence when = {})
-      : m_what(std::move(what)), m_name(std::move(name)), m_when(std::move(when)) {}
+  explicit scripted(script script_run, std::string name = "scripted", cadence cadence_given = {})
+      : m_what(std::move(script_run)), m_name(std::move(name)), m_when(std::move(cadence_given)) {}
   std::string_view name() const noexcept override { return m_name; }
   cadence when() const override { return m_when; }
   void observe(const view& now, std::vector<proposal>& out) override { m_what(now, out); }
@@ -48,21 +48,21 @@ class scripted_rule : public scripted {
 };
 
 inline proposal trial_of(subject_id subject, std::vector<proposed_change> changes) {
-  proposal made;
-  made.subject = subject;
-  made.changes = std::move(changes);
-  return made;
+  proposal proposed;
+  proposed.subject = subject;
+  proposed.changes = std::move(changes);
+  return proposed;
 }
 inline proposal setting_of(subject_id subject, std::vector<proposed_change> changes) {
-  proposal made = trial_of(subject, std::move(changes));
-  made.what = outcome::set;
-  return made;
+  proposal proposed = trial_of(subject, std::move(changes));
+  proposed.what = outcome::set;
+  return proposed;
 }
-inline proposal ending(subject_id subject, outcome what) {
-  proposal made;
-  made.subject = subject;
-  made.what = what;
-  return made;
+inline proposal ending(subject_id subject, outcome result_kind) {
+  proposal proposed;
+  proposed.subject = subject;
+  proposed.what = result_kind;
+  return proposed;
 }
 
 class scenario {
@@ -73,7 +73,7 @@ class scenario {
     program& fresh = m_programs[info.id];
     fresh.seconds = std::move(seconds);
     fresh.figures = std::move(figures);
-    for (const knob& each : info.knobs) fresh.values.push_back(each.initial);
+    for (const knob& knob : info.knobs) fresh.values.push_back(knob.initial);
     knobs.add(
         info,
         [&fresh](std::uint32_t knob, knob_value to) {
@@ -100,12 +100,12 @@ class scenario {
   }
   const std::vector<decision>& tell(const snapshot& now) {
     seen.push_back(now);
-    const std::vector<decision>& made = steering.step(now);
-    for (const decision& each : made) {
-      EXPECT_TRUE(knobs.apply(each));
-      log.push_back(each);
+    const std::vector<decision>& decisions_made = steering.step(now);
+    for (const decision& decision : decisions_made) {
+      EXPECT_TRUE(knobs.apply(decision));
+      log.push_back(decision);
     }
-    return made;
+    return decisions_made;
   }
   void run_until(double end_s) {
     while (time_s < end_s) run();

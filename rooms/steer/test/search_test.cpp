@@ -15,18 +15,18 @@ namespace {
 
 using surfaces::surface;
 
-search_limits limits_of(const surface& of, std::uint64_t seed, std::uint32_t most = 0) {
-  search_limits within{seed, most, {}};
-  for (const auto& hint : of.hints) within.hints.push_back(space_of(of.knobs, hint).start);
-  return within;
+search_limits limits_of(const surface& surface_now, std::uint64_t seed, std::uint32_t largest = 0) {
+  search_limits limits{seed, largest, {}};
+  for (const auto& hint : surface_now.hints) limits.hints.push_back(space_of(surface_now.knobs, hint).start);
+  return limits;
 }
 
-std::vector<point> path_of(search& asked, const surface& of, double noise, std::uint64_t seed) {
+std::vector<point> path_of(search& searching, const surface& surface_now, double noise, std::uint64_t seed) {
   random_source source(seed);
   std::vector<point> path;
-  while (const auto at = asked.ask()) {
+  while (const auto at = searching.ask()) {
     path.push_back(*at);
-    asked.tell(*at, surfaces::noisy(of.seconds(values_at(of.knobs, *at)), noise, source));
+    searching.tell(*at, surfaces::noisy(surface_now.seconds(values_at(surface_now.knobs, *at)), noise, source));
   }
   return path;
 }
@@ -34,85 +34,89 @@ std::vector<point> path_of(search& asked, const surface& of, double noise, std::
 class every_search : public ::testing::TestWithParam<search_kind> {};
 
 TEST_P(every_search, asks_for_points_of_the_space_once_each_and_ends) {
-  for (const surface& of : surfaces::all_surfaces()) {
+  for (const surface& surface_now : surfaces::all_surfaces()) {
     for (const std::uint64_t seed : {1u, 2u, 3u}) {
-      const auto asked = make_search(GetParam(), space_of(of.knobs, of.start), limits_of(of, seed));
-      const std::vector<point> path = path_of(*asked, of, 0.05, seed);
-      EXPECT_TRUE(asked->is_done());
-      for (const point& each : path) EXPECT_TRUE(asked->over().contains(each));
-      EXPECT_EQ(std::set<point>(path.begin(), path.end()).size(), path.size()) << of.name;
-      EXPECT_EQ(asked->evaluations(), path.size());
+      const auto searching =
+          make_search(GetParam(), space_of(surface_now.knobs, surface_now.start), limits_of(surface_now, seed));
+      const std::vector<point> path = path_of(*searching, surface_now, 0.05, seed);
+      EXPECT_TRUE(searching->is_done());
+      for (const point& point_tried : path) EXPECT_TRUE(searching->over().contains(point_tried));
+      EXPECT_EQ(std::set<point>(path.begin(), path.end()).size(), path.size()) << surface_now.name;
+      EXPECT_EQ(searching->evaluations(), path.size());
       if (!path.empty()) {
-        ASSERT_TRUE(asked->best());
-        EXPECT_TRUE(std::count(path.begin(), path.end(), asked->best()->at));
+        ASSERT_TRUE(searching->best());
+        EXPECT_TRUE(std::count(path.begin(), path.end(), searching->best()->at));
       }
     }
   }
 }
 
 TEST_P(every_search, does_the_same_again_with_the_same_seed) {
-  const surface of = surfaces::all_surfaces().front();
-  const auto one = make_search(GetParam(), space_of(of.knobs, of.start), limits_of(of, 7));
-  const auto other = make_search(GetParam(), space_of(of.knobs, of.start), limits_of(of, 7));
-  EXPECT_EQ(path_of(*one, of, 0.05, 1), path_of(*other, of, 0.05, 1));
+  const surface surface_now = surfaces::all_surfaces().front();
+  const auto first_search =
+      make_search(GetParam(), space_of(surface_now.knobs, surface_now.start), limits_of(surface_now, 7));
+  const auto other = make_search(GetParam(), space_of(surface_now.knobs, surface_now.start), limits_of(surface_now, 7));
+  EXPECT_EQ(path_of(*first_search, surface_now, 0.05, 1), path_of(*other, surface_now, 0.05, 1));
 }
 
 TEST_P(every_search, keeps_to_its_limit) {
-  for (const surface& of : surfaces::all_surfaces()) {
-    const auto asked = make_search(GetParam(), space_of(of.knobs, of.start), limits_of(of, 1, 5));
-    EXPECT_LE(path_of(*asked, of, 0, 1).size(), 5u);
-    EXPECT_TRUE(asked->is_done());
+  for (const surface& surface_now : surfaces::all_surfaces()) {
+    const auto searching =
+        make_search(GetParam(), space_of(surface_now.knobs, surface_now.start), limits_of(surface_now, 1, 5));
+    EXPECT_LE(path_of(*searching, surface_now, 0, 1).size(), 5u);
+    EXPECT_TRUE(searching->is_done());
   }
 }
 
 TEST_P(every_search, goes_on_after_failures) {
-  const surface of = surfaces::all_surfaces().front();
-  const auto asked = make_search(GetParam(), space_of(of.knobs, of.start), limits_of(of, 1));
-  int asked_for = 0;
-  while (const auto at = asked->ask()) {
-    const double failed = asked_for % 2 == 0 ? std::numeric_limits<double>::infinity() : std::nan("");
-    asked->tell(*at, asked_for++ % 3 == 0 ? 1.0 / asked_for : failed);
-    ASSERT_LE(asked_for, 200);
+  const surface surface_now = surfaces::all_surfaces().front();
+  const auto searching = make_search(GetParam(), space_of(surface_now.knobs, surface_now.start), limits_of(surface_now, 1));
+  int asked_count = 0;
+  while (const auto at = searching->ask()) {
+    const double failed = asked_count % 2 == 0 ? std::numeric_limits<double>::infinity() : std::nan("");
+    searching->tell(*at, asked_count++ % 3 == 0 ? 1.0 / asked_count : failed);
+    ASSERT_LE(asked_count, 200);
   }
-  ASSERT_TRUE(asked->best());
-  EXPECT_TRUE(std::isfinite(asked->best()->value));
+  ASSERT_TRUE(searching->best());
+  EXPECT_TRUE(std::isfinite(searching->best()->value));
 }
 
 TEST_P(every_search, has_no_best_when_all_fails) {
-  const surface of = surfaces::all_surfaces().front();
-  const auto asked = make_search(GetParam(), space_of(of.knobs, of.start), limits_of(of, 1));
-  while (const auto at = asked->ask()) asked->tell(*at, std::numeric_limits<double>::infinity());
-  EXPECT_TRUE(asked->is_done());
-  EXPECT_FALSE(asked->best());
+  const surface surface_now = surfaces::all_surfaces().front();
+  const auto searching = make_search(GetParam(), space_of(surface_now.knobs, surface_now.start), limits_of(surface_now, 1));
+  while (const auto at = searching->ask()) searching->tell(*at, std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(searching->is_done());
+  EXPECT_FALSE(searching->best());
 }
 
 TEST_P(every_search, takes_what_is_told_unasked) {
-  const surface of = surfaces::all_surfaces().front();
-  const auto asked = make_search(GetParam(), space_of(of.knobs, of.start), limits_of(of, 1));
-  asked->tell(asked->over().start, 0.001);
-  asked->tell({1000, 0, 0}, 0.0001);  // no point of the space
-  const std::vector<point> path = path_of(*asked, of, 0, 1);
-  EXPECT_EQ(std::count(path.begin(), path.end(), asked->over().start), 0);
-  EXPECT_EQ(asked->best()->at, asked->over().start);
+  const surface surface_now = surfaces::all_surfaces().front();
+  const auto searching = make_search(GetParam(), space_of(surface_now.knobs, surface_now.start), limits_of(surface_now, 1));
+  searching->tell(searching->over().start, 0.001);
+  searching->tell({1000, 0, 0}, 0.0001);  // no point of the space
+  const std::vector<point> path = path_of(*searching, surface_now, 0, 1);
+  EXPECT_EQ(std::count(path.begin(), path.end(), searching->over().start), 0);
+  EXPECT_EQ(searching->best()->at, searching->over().start);
 }
 
 TEST_P(every_search, measures_points_that_mean_the_same_once) {
-  const surface of = surfaces::all_surfaces().front();
-  space over = space_of(of.knobs, of.start);
-  over.same_as = [](point at) {
+  const surface surface_now = surfaces::all_surfaces().front();
+  space dimensions = space_of(surface_now.knobs, surface_now.start);
+  dimensions.same_as = [](point at) {
     if (at[1] == 0) at[2] = 0;
     return at;
   };
-  const auto asked = make_search(GetParam(), over, limits_of(of, 1));
-  for (const point& each : path_of(*asked, of, 0, 1)) EXPECT_TRUE(each[1] != 0 || each[2] == 0);
+  const auto searching = make_search(GetParam(), dimensions, limits_of(surface_now, 1));
+  for (const point& point_tried : path_of(*searching, surface_now, 0, 1))
+    EXPECT_TRUE(point_tried[1] != 0 || point_tried[2] == 0);
 }
 
 TEST_P(every_search, is_content_with_spaces_of_one_point_and_of_none) {
   for (const space& over : {space{{{1, true}}, {0}, {}}, space{{{1, false}, {1, true}}, {0, 0}, {}}, space{}}) {
-    const auto asked = make_search(GetParam(), over, {1, 0, {over.start}});
-    while (const auto at = asked->ask()) asked->tell(*at, 1);
-    EXPECT_TRUE(asked->is_done());
-    EXPECT_LE(asked->evaluations(), 1u);
+    const auto searching = make_search(GetParam(), over, {1, 0, {over.start}});
+    while (const auto at = searching->ask()) searching->tell(*at, 1);
+    EXPECT_TRUE(searching->is_done());
+    EXPECT_LE(searching->evaluations(), 1u);
   }
 }
 
@@ -125,11 +129,11 @@ INSTANTIATE_TEST_SUITE_P(search, every_search, ::testing::ValuesIn(all_searches)
 });
 
 TEST(search, exhaustive_finds_the_best) {
-  for (const surface& of : surfaces::all_surfaces()) {
-    const auto asked = make_search(search_kind::exhaustive, space_of(of.knobs, of.start));
-    const std::vector<point> path = path_of(*asked, of, 0, 1);
-    EXPECT_EQ(path.size(), asked->over().points());
-    EXPECT_EQ(of.seconds(values_at(of.knobs, asked->best()->at)), surfaces::best_of(of));
+  for (const surface& surface_now : surfaces::all_surfaces()) {
+    const auto searching = make_search(search_kind::exhaustive, space_of(surface_now.knobs, surface_now.start));
+    const std::vector<point> path = path_of(*searching, surface_now, 0, 1);
+    EXPECT_EQ(path.size(), searching->over().points());
+    EXPECT_EQ(surface_now.seconds(values_at(surface_now.knobs, searching->best()->at)), surfaces::best_of(surface_now));
   }
 }
 
@@ -138,12 +142,13 @@ TEST(search, guided_ones_find_what_is_good) {
   for (const search_kind kind : {search_kind::hill_climbing, search_kind::nelder_mead, search_kind::parallel_rank_order,
                                  search_kind::simulated_annealing, search_kind::diagnosed}) {
     int good = 0, all = 0;
-    for (const surface& of : surfaces::all_surfaces()) {
-      if (of.hints.empty()) continue;
+    for (const surface& surface_now : surfaces::all_surfaces()) {
+      if (surface_now.hints.empty()) continue;
       for (std::uint64_t seed = 1; seed <= 5; ++seed, ++all) {
-        const auto asked = make_search(kind, space_of(of.knobs, of.start), limits_of(of, seed, 60));
-        path_of(*asked, of, 0, seed);
-        good += asked->best()->value <= 1.05 * surfaces::best_of(of);
+        const auto searching =
+            make_search(kind, space_of(surface_now.knobs, surface_now.start), limits_of(surface_now, seed, 60));
+        path_of(*searching, surface_now, 0, seed);
+        good += searching->best()->value <= 1.05 * surfaces::best_of(surface_now);
       }
     }
     EXPECT_GE(good, all * 2 / 3) << name_of(kind);
@@ -166,27 +171,27 @@ TEST_P(on_recorded_surfaces, a_search_ends_near_the_best) {
   const auto [kind, most, factor, share] = GetParam();
   const auto recorded = surfaces::recording_reader::read(TRIMTAB_RECORDED_SURFACES);
   ASSERT_GE(recorded.all.size(), 8u);
-  std::size_t near = 0;
-  for (const surface& of : recorded.all) {
-    const double best = surfaces::best_of(of);
+  std::size_t near_best = 0;
+  for (const surface& surface_now : recorded.all) {
+    const double best = surfaces::best_of(surface_now);
     std::vector<double> ends;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-      const space over = space_of(of.knobs, of.start);
+      const space dimensions = space_of(surface_now.knobs, surface_now.start);
       // Half of the points, where the search does not decide by itself how many it takes.
-      search_limits within{seed, static_cast<std::uint32_t>(over.points() / 2), {}};
-      if (kind == search_kind::exhaustive) within.most_evaluations = 0;
-      if (kind == search_kind::diagnosed) within = limits_of(of, seed);
-      const auto asked = make_search(kind, over, within);
+      search_limits limits{seed, static_cast<std::uint32_t>(dimensions.points() / 2), {}};
+      if (kind == search_kind::exhaustive) limits.most_evaluations = 0;
+      if (kind == search_kind::diagnosed) limits = limits_of(surface_now, seed);
+      const auto searching = make_search(kind, dimensions, limits);
       // The tuner measures the start first.
-      asked->tell(over.start, of.seconds(of.start));
-      while (const auto at = asked->ask()) asked->tell(*at, of.seconds(values_at(of.knobs, *at)));
-      ends.push_back(asked->best()->value / best);
-      near += ends.back() <= 1.25;
+      searching->tell(dimensions.start, surface_now.seconds(surface_now.start));
+      while (const auto at = searching->ask()) searching->tell(*at, surface_now.seconds(values_at(surface_now.knobs, *at)));
+      ends.push_back(searching->best()->value / best);
+      near_best += ends.back() <= 1.25;
     }
     std::sort(ends.begin(), ends.end());
-    EXPECT_LE(ends[static_cast<std::size_t>(most * seeds) - 1], factor) << of.name;
+    EXPECT_LE(ends[static_cast<std::size_t>(most * seeds) - 1], factor) << surface_now.name;
   }
-  EXPECT_GE(static_cast<double>(near), share * static_cast<double>(seeds * recorded.all.size()));
+  EXPECT_GE(static_cast<double>(near_best), share * static_cast<double>(seeds * recorded.all.size()));
 }
 
 INSTANTIATE_TEST_SUITE_P(search, on_recorded_surfaces,
@@ -205,33 +210,34 @@ INSTANTIATE_TEST_SUITE_P(search, on_recorded_surfaces,
 
 // Where every step is accepted the walk comes by known points again and again; they do not cool it.
 TEST(search, annealing_takes_no_moves_for_known_points) {
-  constexpr std::uint32_t most = 60;
+  constexpr std::uint32_t largest = 60;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const auto asked =
-        make_search(search_kind::simulated_annealing, space{{{12, true}, {12, true}}, {6, 6}, {}}, {seed, most, {}});
-    while (const auto at = asked->ask()) asked->tell(*at, 1);
-    EXPECT_GE(asked->evaluations(), most - 1) << "seed " << seed;
+    const auto searching =
+        make_search(search_kind::simulated_annealing, space{{{12, true}, {12, true}}, {6, 6}, {}}, {seed, largest, {}});
+    while (const auto at = searching->ask()) searching->tell(*at, 1);
+    EXPECT_GE(searching->evaluations(), largest - 1) << "seed " << seed;
   }
 }
 
 TEST(search, parallel_rank_order_has_several_at_a_time) {
-  const surface of = surfaces::all_surfaces().front();
-  const auto asked = make_search(search_kind::parallel_rank_order, space_of(of.knobs, of.start), limits_of(of, 1));
+  const surface surface_now = surfaces::all_surfaces().front();
+  const auto searching = make_search(search_kind::parallel_rank_order, space_of(surface_now.knobs, surface_now.start),
+                                     limits_of(surface_now, 1));
   std::vector<point> together;
-  while (const auto at = asked->ask()) together.push_back(*at);
+  while (const auto at = searching->ask()) together.push_back(*at);
   EXPECT_GE(together.size(), 4u);
-  EXPECT_FALSE(asked->is_done());
+  EXPECT_FALSE(searching->is_done());
   // In any order.
   for (std::size_t i = together.size(); i-- > 0;) {
-    EXPECT_FALSE(asked->ask());
-    asked->tell(together[i], of.seconds(values_at(of.knobs, together[i])));
+    EXPECT_FALSE(searching->ask());
+    searching->tell(together[i], surface_now.seconds(values_at(surface_now.knobs, together[i])));
   }
-  EXPECT_TRUE(asked->ask());
+  EXPECT_TRUE(searching->ask());
 }
 
 TEST(search, diagnosed_explores_nothing_where_nothing_was_diagnosed) {
-  const surface of = surfaces::all_surfaces().front();
-  EXPECT_TRUE(make_search(search_kind::diagnosed, space_of(of.knobs, of.start))->is_done());
+  const surface surface_now = surfaces::all_surfaces().front();
+  EXPECT_TRUE(make_search(search_kind::diagnosed, space_of(surface_now.knobs, surface_now.start))->is_done());
 }
 
 }  // namespace

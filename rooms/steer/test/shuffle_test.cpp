@@ -8,25 +8,25 @@ namespace trimtab::steer::testing {
 namespace {
 
 subject_info shuffled_loop() {
-  subject_info made{1, "loop", {kinds("schedule", {"static", "dynamic", "guided"}), numbers("threads", 1, 4, 4)}};
-  made.knobs[1].asks = consent::needed;
-  return made;
+  subject_info subject{1, "loop", {kinds("schedule", {"static", "dynamic", "guided"}), numbers("threads", 1, 4, 4)}};
+  subject.knobs[1].asks = consent::needed;
+  return subject;
 }
 
 std::set<knob_value> values_of(std::uint32_t knob, bool has_consent) {
   engine_options options;
   options.has_consent = has_consent;
-  scenario here(options);
-  here.steering.add(std::make_unique<shuffle>(7));
-  here.add(shuffled_loop(), [](const std::vector<knob_value>&, double) { return 0.01; });
-  here.run_until(3);
-  std::set<knob_value> seen;
-  for (const decision& each : here.log)
-    for (const change& one : each.changes)
-      if (one.knob == knob) seen.insert(one.to);
-  EXPECT_EQ(here.steering.reports()[0].refused, 0u);
-  EXPECT_TRUE(here.steering.reports()[0].is_enabled);
-  return seen;
+  scenario simulation(options);
+  simulation.steering.add(std::make_unique<shuffle>(7));
+  simulation.add(shuffled_loop(), [](const std::vector<knob_value>&, double) { return 0.01; });
+  simulation.run_until(3);
+  std::set<knob_value> values_seen;
+  for (const decision& decision : simulation.log)
+    for (const change& change : decision.changes)
+      if (change.knob == knob) values_seen.insert(change.to);
+  EXPECT_EQ(simulation.steering.reports()[0].refused, 0u);
+  EXPECT_TRUE(simulation.steering.reports()[0].is_enabled);
+  return values_seen;
 }
 
 TEST(shuffle, turns_every_knob_to_every_value) { EXPECT_EQ(values_of(0, false), (std::set<knob_value>{0, 1, 2})); }

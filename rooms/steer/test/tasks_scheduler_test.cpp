@@ -64,11 +64,11 @@ class successors {
   std::string in_force() const { return m_info.knobs[0].values.text_of(m_in_force); }
   std::string accepted() const { return m_info.knobs[0].values.text_of(m_knobs.accepted(place)[0]); }
   bool is_enabled() const { return m_steering.reports()[0].is_enabled; }
-  const decision* last(outcome what) const {
-    const decision* found = nullptr;
-    for (const decision& each : log)
-      if (each.what == what) found = &each;
-    return found;
+  const decision* last(outcome result_kind) const {
+    const decision* last_found = nullptr;
+    for (const decision& decision : log)
+      if (decision.what == result_kind) last_found = &decision;
+    return last_found;
   }
 
   std::vector<std::string> ran;
@@ -77,9 +77,9 @@ class successors {
  private:
   void step(snapshot now) {
     now.time_s = m_time_s;
-    for (const decision& made : m_steering.step(now)) {
-      EXPECT_TRUE(m_knobs.apply(made));
-      log.push_back(made);
+    for (const decision& decision_made : m_steering.step(now)) {
+      EXPECT_TRUE(m_knobs.apply(decision_made));
+      log.push_back(decision_made);
     }
   }
 
@@ -108,9 +108,9 @@ TEST(tasks_scheduler, what_measurements_speak_for_is_tried_proved_and_kept) {
     EXPECT_NE(kept->reason.find("static-priority lets nobody take over"), std::string::npos) << kept->reason;
     EXPECT_EQ(kept->evidence, runtimes.figures);
     // And it stays, without further trials.
-    const std::size_t made = runtimes.log.size();
+    const std::size_t log_size = runtimes.log.size();
     runtimes.run(60);
-    EXPECT_EQ(runtimes.log.size(), made);
+    EXPECT_EQ(runtimes.log.size(), log_size);
     EXPECT_EQ(runtimes.ran.back(), "local-priority");
   }
 }
@@ -124,9 +124,9 @@ TEST(tasks_scheduler, what_is_no_better_is_undone_and_not_tried_again) {
     kept += runtimes.last(outcome::kept) != nullptr;
     if (runtimes.last(outcome::kept) != nullptr) continue;
     EXPECT_EQ(runtimes.in_force(), "static-priority");
-    const std::size_t made = runtimes.log.size();
+    const std::size_t log_size = runtimes.log.size();
     runtimes.run(200);
-    EXPECT_EQ(runtimes.log.size(), made);
+    EXPECT_EQ(runtimes.log.size(), log_size);
   }
   // Of equals 5 % would be too many by chance; of 40 more than 6 hardly come by it.
   EXPECT_LE(kept, 6);

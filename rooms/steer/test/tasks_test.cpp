@@ -60,9 +60,9 @@ class simulated {
       if (run_delay || tells_cpus) state.figures.push_back({std::string(figures::cpus), cpus});
       if (watts) state.figures.push_back({std::string(figures::watts), watts(m_value)});
       now.subjects.push_back(std::move(state));
-      for (const decision& made : m_steering.step(now)) {
-        EXPECT_TRUE(m_knobs.apply(made));
-        log.push_back(made);
+      for (const decision& decision_made : m_steering.step(now)) {
+        EXPECT_TRUE(m_knobs.apply(decision_made));
+        log.push_back(decision_made);
       }
     }
   }
@@ -200,10 +200,10 @@ TEST(tasks, workers_that_wait_for_each_others_cpus_become_as_many_as_these) {
 }
 
 // Eight of them that wait for CPUs and for work, but for what `how` makes different.
-bool are_too_many(const std::function<void(simulated&)>& how) {
+bool are_too_many(const std::function<void(simulated&)>& alter) {
   simulated runtime(8, std::make_unique<oversubscription>());
   runtime.run_delay = delay_of;
-  how(runtime);
+  alter(runtime);
   runtime.run(5);
   return !runtime.log.empty();
 }
@@ -246,14 +246,14 @@ TEST(tasks, the_tuner_goes_on_from_as_many_workers_as_cpus) {
   EXPECT_EQ(runtime.log[1].what, outcome::trial);
   EXPECT_GE(runtime.log[1].time_s - runtime.log[0].time_s, options.baseline * period_s - 1e-9)
       << "what was set has a level of its own";
-  const auto is_set = [](const decision& each) { return each.what == outcome::set; };
+  const auto is_set = [](const decision& decision) { return decision.what == outcome::set; };
   EXPECT_EQ(std::count_if(runtime.log.begin(), runtime.log.end(), is_set), 1);
 }
 
 // 48 workers at the bandwidth of 12: the published stencil.
 TEST(tasks, the_tuner_finds_a_cap_within_5_percent_of_the_best) {
   const auto task_s = [](double workers) { return 1 / std::min(workers, 12.0) + 0.002 * workers; };
-  int found = 0;
+  int advice_count = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     random_source noise(seed);
     tuner_options options;
@@ -264,9 +264,9 @@ TEST(tasks, the_tuner_finds_a_cap_within_5_percent_of_the_best) {
       return task_s(static_cast<double>(workers)) * (0.98 + 0.04 * noise.share());
     };
     runtime.run(30);
-    found += task_s(static_cast<double>(runtime.value())) <= 1.05 * task_s(12);
+    advice_count += task_s(static_cast<double>(runtime.value())) <= 1.05 * task_s(12);
   }
-  EXPECT_GE(found, 9);
+  EXPECT_GE(advice_count, 9);
 }
 
 TEST(tasks, advice_follows_from_what_was_measured) {
@@ -276,9 +276,9 @@ TEST(tasks, advice_follows_from_what_was_measured) {
                                {std::string(figures::steal_share), steals},
                                {std::string(figures::task_seconds), task_s}};
   };
-  const auto advised = [](std::string_view policy, std::uint32_t workers, const std::vector<figure>& of) {
-    const std::optional<advice> made = advise_policy(policy, workers, of);
-    return made ? made->policy : "";
+  const auto advised = [](std::string_view policy, std::uint32_t workers, const std::vector<figure>& figures) {
+    const std::optional<advice> advice_given = advise_policy(policy, workers, figures);
+    return advice_given ? advice_given->policy : "";
   };
   EXPECT_EQ(advised("static-priority", 4, figures_of(0.4, 1.8, 0, 1e-3)), "local-priority");
   EXPECT_EQ(advised("static-priority", 4, figures_of(0.4, 1.0, 0, 1e-3)), "") << "idle, but evenly";

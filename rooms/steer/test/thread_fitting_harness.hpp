@@ -45,9 +45,9 @@ class fitted_process {
     time_s += 0.1;
     now.time_s = time_s;
     now.appeared = std::exchange(m_appeared, {});
-    for (const decision& made : steering.step(now)) {
-      EXPECT_TRUE(knobs.apply(made));
-      log.push_back(made);
+    for (const decision& decision_made : steering.step(now)) {
+      EXPECT_TRUE(knobs.apply(decision_made));
+      log.push_back(decision_made);
     }
     return threads();
   }

@@ -28,12 +28,12 @@ struct outcomes {
   int accepted = 0;
   double pairs = 0;
 };
-outcomes outcomes_of(double ratio, noise of, int trials, trial_options options = {}) {
+outcomes outcomes_of(double ratio, noise noise_level, int trials, trial_options options = {}) {
   outcomes all;
   random_source source(42);
   for (int i = 0; i < trials; ++i) {
     paired_trial trial(options);
-    while (trial.judged() == verdict::open) trial.add(ratio * of(source), of(source));
+    while (trial.judged() == verdict::open) trial.add(ratio * noise_level(source), noise_level(source));
     all.accepted += trial.judged() == verdict::better;
     all.pairs += trial.pairs();
   }
@@ -78,9 +78,9 @@ TEST(trial, tells_the_gain_with_an_interval_that_covers_it) {
   for (int i = 0; i < 500; ++i) {
     std::vector<double> logs;
     for (int pair = 0; pair < 10; ++pair) logs.push_back(std::log(0.8 * even_noise(source) / even_noise(source)));
-    const estimate found = gain_of(logs);
-    covered += std::abs(found.gain - 0.2) <= found.uncertainty;
-    EXPECT_EQ(found.pairs, 10u);
+    const estimate gain_found = gain_of(logs);
+    covered += std::abs(gain_found.gain - 0.2) <= gain_found.uncertainty;
+    EXPECT_EQ(gain_found.pairs, 10u);
   }
   EXPECT_GE(covered, 460);
 }

@@ -34,32 +34,33 @@ TEST(tunables, are_set_by_their_names) {
   EXPECT_EQ(compilers.nice, 19u);
   EXPECT_EQ(set_tunables("dip_below=bad_time", compilers), "");
   EXPECT_EQ(compilers.longest_dip_s(), 2e-3);
-  fit_options ours;
-  EXPECT_EQ(set_tunables("calm_s=0.5,grain.ratio=0.8", ours), "");
-  EXPECT_EQ(ours.calm_s, 0.5);
-  EXPECT_EQ(ours.grain.ratio, 0.8);
-  EXPECT_EQ(set_tunables("", ours), "");
-  EXPECT_TRUE(ours.flag && first.flag && compilers.flag);
-  EXPECT_EQ(set_tunables("flag=off", ours) + set_tunables("flag=off", first), "");
+  fit_options own_options;
+  EXPECT_EQ(set_tunables("calm_s=0.5,grain.ratio=0.8", own_options), "");
+  EXPECT_EQ(own_options.calm_s, 0.5);
+  EXPECT_EQ(own_options.grain.ratio, 0.8);
+  EXPECT_EQ(set_tunables("", own_options), "");
+  EXPECT_TRUE(own_options.flag && first.flag && compilers.flag);
+  EXPECT_EQ(set_tunables("flag=off", own_options) + set_tunables("flag=off", first), "");
   EXPECT_EQ(set_tunables("flag=off,bad_trig=1", compilers), "");
-  EXPECT_FALSE(ours.flag || first.flag || compilers.flag);
-  EXPECT_EQ(set_tunables("flag=on", ours), "");
-  EXPECT_TRUE(ours.flag);
+  EXPECT_FALSE(own_options.flag || first.flag || compilers.flag);
+  EXPECT_EQ(set_tunables("flag=on", own_options), "");
+  EXPECT_TRUE(own_options.flag);
 }
 
 TEST(tunables, that_cannot_be_set_are_told_and_change_nothing) {
-  asat_v2_options of;
+  asat_v2_options options_set;
   for (const char* wrong : {"bad_spread=4", "bad_trig", "bad_trig=", "bad_trig=1.5", "bad_trig=0", "bad_trig=-1",
                             "bad_trig=2x", "bad_time_s=nan", "=3", ",", "bad_trig=1e10", "flag", "flag=0", "flag=offf",
                             "nice=20", "nice=-1", "nice=1.5", "dip_below=1", "dip_below"}) {
-    const std::string told = set_tunables(wrong, of);
-    EXPECT_NE(told.find("expected"), std::string::npos) << wrong << ": " << told;
+    const std::string mistake = set_tunables(wrong, options_set);
+    EXPECT_NE(mistake.find("expected"), std::string::npos) << wrong << ": " << mistake;
   }
-  EXPECT_EQ(of.bad_trig, asat_v2_options{}.bad_trig);
-  EXPECT_EQ(of.bad_time_s, asat_v2_options{}.bad_time_s);
-  EXPECT_NE(set_tunables("good_trig=4,bad_tirg=1", of).find("'bad_tirg=1': expected NAME=NUMBER, NAME one of eval_time_s, "),
+  EXPECT_EQ(options_set.bad_trig, asat_v2_options{}.bad_trig);
+  EXPECT_EQ(options_set.bad_time_s, asat_v2_options{}.bad_time_s);
+  EXPECT_NE(set_tunables("good_trig=4,bad_tirg=1", options_set)
+                .find("'bad_tirg=1': expected NAME=NUMBER, NAME one of eval_time_s, "),
             std::string::npos);
-  EXPECT_EQ(of.good_trig, 4u);
+  EXPECT_EQ(options_set.good_trig, 4u);
 }
 
 // A value that each description allows, and one that it does not.
@@ -72,10 +73,10 @@ void expect_set_as_described(std::string_view policy) {
     if (tunable.words.empty()) allowed = {"1", tunable.most == 19 ? "19" : "1e9"};
     if (tunable.words.empty()) (tunable.is_zero_allowed ? allowed : refused).emplace_back("0");
     if (tunable.words.empty()) (tunable.is_whole ? refused : allowed).emplace_back("1.5");
-    options of;
-    for (const std::string& value : allowed) EXPECT_EQ(set_tunables(name + value, of), "") << policy;
+    options options_set;
+    for (const std::string& value : allowed) EXPECT_EQ(set_tunables(name + value, options_set), "") << policy;
     for (const std::string& value : refused)
-      EXPECT_EQ(set_tunables(name + value, of), "'" + name + value + "': expected " + std::string(tunable.expected))
+      EXPECT_EQ(set_tunables(name + value, options_set), "'" + name + value + "': expected " + std::string(tunable.expected))
           << policy;
   }
 }

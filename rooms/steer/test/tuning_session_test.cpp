@@ -40,9 +40,9 @@ struct one_loop : scenario {
       return seconds(values[0], now_s);
     });
   }
-  std::size_t number_of(outcome what) const {
+  std::size_t number_of(outcome result_kind) const {
     return static_cast<std::size_t>(
-        std::count_if(log.begin(), log.end(), [&](const decision& each) { return each.what == what; }));
+        std::count_if(log.begin(), log.end(), [&](const decision& decision) { return decision.what == result_kind; }));
   }
 
   std::vector<stay> stays;
@@ -52,18 +52,18 @@ TEST(tuning_session, measures_a_candidate_that_is_clearly_worse_only_once) {
   tuner_options options = searching(search_kind::exhaustive);
   options.per_candidate = 10;
   options.per_reference = 4;
-  one_loop here(options, numbers("grain", 0, 4, 0), [](knob_value at, double) {
+  one_loop loop_run(options, numbers("grain", 0, 4, 0), [](knob_value at, double) {
     return at == 0 ? 0.01 : at < 3 ? 0.012 : 0.03;
   });
-  here.run_until(10);
+  loop_run.run_until(10);
   std::size_t worse = 0, other = 0;
-  for (const one_loop::stay& each : here.stays) {
-    worse += each.at >= 3;
-    other += each.at == 1 || each.at == 2;
-    if (each.at == 0)
-      EXPECT_GE(each.instances, 4u) << "what it is measured by is measured in full";
+  for (const one_loop::stay& stay_now : loop_run.stays) {
+    worse += stay_now.at >= 3;
+    other += stay_now.at == 1 || stay_now.at == 2;
+    if (stay_now.at == 0)
+      EXPECT_GE(stay_now.instances, 4u) << "what it is measured by is measured in full";
     else
-      EXPECT_EQ(each.instances, each.at >= 3 ? 1u : 10u) << each.at;
+      EXPECT_EQ(stay_now.instances, stay_now.at >= 3 ? 1u : 10u) << stay_now.at;
   }
   EXPECT_EQ(worse, 2u);
   EXPECT_EQ(other, 2u);
@@ -73,23 +73,23 @@ TEST(tuning_session, leaves_out_what_is_measured_while_a_change_settles) {
   knob turned = numbers("workers", 0, 4, 0);
   turned.settle = 2;
   knob_value latest = 0;
-  int since = 0;
+  int begin_step = 0;
   // The first two instances after each change seem to take a third.
-  one_loop here(searching(search_kind::exhaustive), turned, [&](knob_value at, double) {
-    since = at == latest ? since + 1 : 1;
+  one_loop loop_run(searching(search_kind::exhaustive), turned, [&](knob_value at, double) {
+    begin_step = at == latest ? begin_step + 1 : 1;
     latest = at;
-    return here.stays.size() > 1 && since <= 2 && at != 0 ? 0.003 : 0.01;
+    return loop_run.stays.size() > 1 && begin_step <= 2 && at != 0 ? 0.003 : 0.01;
   });
-  here.run_until(30);
-  EXPECT_GT(here.number_of(outcome::trial), 3u);
-  EXPECT_EQ(here.number_of(outcome::kept), 0u);
+  loop_run.run_until(30);
+  EXPECT_GT(loop_run.number_of(outcome::trial), 3u);
+  EXPECT_EQ(loop_run.number_of(outcome::kept), 0u);
 }
 
 TEST(tuning_session, begins_where_changes_cost_little_beside_a_measurement) {
-  one_loop here(searching(search_kind::exhaustive), numbers("grain", 0, 4, 0, 1e-4),
-                [](knob_value at, double) { return at == 3 ? 0.005 : 0.01; });
-  here.run_until(20);
-  EXPECT_EQ(here.values(1)[0], 3);
+  one_loop loop_run(searching(search_kind::exhaustive), numbers("grain", 0, 4, 0, 1e-4),
+                    [](knob_value at, double) { return at == 3 ? 0.005 : 0.01; });
+  loop_run.run_until(20);
+  EXPECT_EQ(loop_run.values(1)[0], 3);
 }
 
 TEST(tuning_session, takes_no_measurement_of_another_decision) {
@@ -97,19 +97,19 @@ TEST(tuning_session, takes_no_measurement_of_another_decision) {
   steering.add(std::make_unique<tuner>(searching(search_kind::exhaustive)));
   snapshot now;
   now.appeared = {{1, "loop", {numbers("grain", 0, 4, 0)}}};
-  decision_number under = 0, before = 0;
+  decision_number decision_now = 0, before = 0;
   std::size_t trials = 0;
   bool is_trial = false;
   for (int i = 0; i < 3000; ++i) {
     now.time_s += 0.01;
-    now.subjects = {{1, {{under, 0.01, 0.01}}, {}}};
+    now.subjects = {{1, {{decision_now, 0.01, 0.01}}, {}}};
     // What began before the trial ends in it, and seems to have taken no time.
     if (is_trial) now.subjects[0].measured.insert(now.subjects[0].measured.begin(), 2, {before, 1e-4, 1e-4});
-    for (const decision& each : steering.step(now)) {
-      is_trial = each.what == outcome::trial;
+    for (const decision& decision : steering.step(now)) {
+      is_trial = decision.what == outcome::trial;
       trials += is_trial;
-      EXPECT_NE(each.what, outcome::kept);
-      before = std::exchange(under, each.number);
+      EXPECT_NE(decision.what, outcome::kept);
+      before = std::exchange(decision_now, decision.number);
     }
     now.appeared.clear();
   }
@@ -121,22 +121,22 @@ TEST(tuning_session, makes_do_with_what_was_measured_before_the_budget_ended_a_t
   options.clearly_worse = 100;
   engine_options scarce;
   scarce.budget_share = 0.03;
-  one_loop here(options, numbers("grain", 0, 9, 0), [](knob_value at, double) { return at == 0 ? 0.01 : 0.03; }, scarce);
-  here.run_until(30);
+  one_loop loop_run(options, numbers("grain", 0, 9, 0), [](knob_value at, double) { return at == 0 ? 0.01 : 0.03; }, scarce);
+  loop_run.run_until(30);
   std::map<knob_value, int> stays;
-  for (const one_loop::stay& each : here.stays) stays[each.at] += 1;
+  for (const one_loop::stay& stay_now : loop_run.stays) stays[stay_now.at] += 1;
   for (knob_value at = 1; at < 10; ++at) EXPECT_EQ(stays[at], 1) << at;
 }
 
 TEST(tuning_session, proves_at_once_what_seems_to_save_much) {
-  one_loop here(searching(search_kind::exhaustive), numbers("grain", 0, 19, 0),
-                [](knob_value at, double) { return at == 1 ? 0.005 : 0.01; });
+  one_loop loop_run(searching(search_kind::exhaustive), numbers("grain", 0, 19, 0),
+                    [](knob_value at, double) { return at == 1 ? 0.005 : 0.01; });
   std::set<knob_value> tried;
-  while (here.time_s < 60 && here.number_of(outcome::kept) == 0) {
-    here.run();
-    tried.insert(here.values(1)[0]);
+  while (loop_run.time_s < 60 && loop_run.number_of(outcome::kept) == 0) {
+    loop_run.run();
+    tried.insert(loop_run.values(1)[0]);
   }
-  EXPECT_EQ(here.values(1)[0], 1);
+  EXPECT_EQ(loop_run.values(1)[0], 1);
   EXPECT_LE(tried.size(), 3u);
 }
 
@@ -156,60 +156,61 @@ struct seeming : one_loop {
 };
 
 TEST(tuning_session, proves_only_once_in_a_search_what_was_not_so) {
-  seeming here;
-  here.run_until(59);
-  EXPECT_EQ(here.number_of(outcome::kept), 0u);
-  ASSERT_FALSE(here.log.empty());
-  EXPECT_LT(here.log.back().time_s, 10) << "it has settled";
+  seeming seeming_run;
+  seeming_run.run_until(59);
+  EXPECT_EQ(seeming_run.number_of(outcome::kept), 0u);
+  ASSERT_FALSE(seeming_run.log.empty());
+  EXPECT_LT(seeming_run.log.back().time_s, 10) << "it has settled";
 }
 
 TEST(tuning_session, proves_it_anew_in_the_search_after) {
-  seeming here;
-  here.run_until(200);
-  EXPECT_EQ(here.values(1)[0], 1);
+  seeming seeming_run;
+  seeming_run.run_until(200);
+  EXPECT_EQ(seeming_run.values(1)[0], 1);
 }
 
 TEST(tuning_session, takes_up_what_was_kept_again_after_the_programs_own_values) {
   tuner_options often = searching(search_kind::exhaustive);
   often.recheck_s = 5;
   random_source noise(3);
-  one_loop here(often, numbers("grain", 0, 4, 0),
-                [&](knob_value at, double) { return (at == 3 ? 0.005 : 0.01) * (0.98 + 0.04 * noise.share()); });
-  here.run_until(20);
-  ASSERT_EQ(here.values(1)[0], 3);
-  const auto settled =
-      std::find_if(here.log.begin(), here.log.end(), [](const decision& each) { return each.what == outcome::kept; });
-  const auto next =
-      std::find_if(settled, here.log.end(), [&](const decision& each) { return each.time_s > settled->time_s + 4; });
-  ASSERT_NE(next, here.log.end());
+  one_loop loop_run(often, numbers("grain", 0, 4, 0),
+                    [&](knob_value at, double) { return (at == 3 ? 0.005 : 0.01) * (0.98 + 0.04 * noise.share()); });
+  loop_run.run_until(20);
+  ASSERT_EQ(loop_run.values(1)[0], 3);
+  const auto settled = std::find_if(loop_run.log.begin(), loop_run.log.end(),
+                                    [](const decision& decision) { return decision.what == outcome::kept; });
+  const auto next = std::find_if(settled, loop_run.log.end(),
+                                 [&](const decision& decision) { return decision.time_s > settled->time_s + 4; });
+  ASSERT_NE(next, loop_run.log.end());
   EXPECT_EQ(next->reason, "the program's own values once more") << "what is kept is no drift";
-  here.stays.clear();
-  here.run_until(200);
-  for (const one_loop::stay& each : here.stays)
-    EXPECT_TRUE(each.at == 3 || each.instances <= 3) << each.at << ": " << each.instances;
+  loop_run.stays.clear();
+  loop_run.run_until(200);
+  for (const one_loop::stay& stay_now : loop_run.stays)
+    EXPECT_TRUE(stay_now.at == 3 || stay_now.instances <= 3) << stay_now.at << ": " << stay_now.instances;
 }
 
 TEST(tuning_session, tries_points_that_mean_the_same_once) {
   tuner_options options = searching(search_kind::exhaustive);
   options.same_as = [](const subject_info&) { return [](point at) { return point{std::min(at[0], 3u)}; }; };
-  one_loop here(options, numbers("grain", 0, 19, 0), [](knob_value, double) { return 0.01; });
-  here.run_until(20);
+  one_loop loop_run(options, numbers("grain", 0, 19, 0), [](knob_value, double) { return 0.01; });
+  loop_run.run_until(20);
   std::set<knob_value> tried;
-  for (const one_loop::stay& each : here.stays) tried.insert(each.at);
+  for (const one_loop::stay& stay_now : loop_run.stays) tried.insert(stay_now.at);
   EXPECT_EQ(tried, (std::set<knob_value>{0, 1, 2, 3}));
 }
 
 TEST(tuning_session, is_as_promising_as_its_finding_is_strong) {
-  scenario here(without_limits());
-  here.steering.add(std::make_unique<tuner>());
+  scenario simulation(without_limits());
+  simulation.steering.add(std::make_unique<tuner>());
   for (const subject_id each : {1u, 2u}) {
     subject_info info{each, "loop", {numbers("grain", 0, 4, 0)}};
     info.knobs[0].remedies = {{std::string(causes::imbalance), {2}}};
-    here.add(info, [](const auto&, double) { return 0.01; }, {{std::string(figures::imbalance), each == 1 ? 1.2 : 1.8}});
+    simulation.add(info, [](const auto&, double) { return 0.01; },
+                   {{std::string(figures::imbalance), each == 1 ? 1.2 : 1.8}});
   }
-  while (here.time_s < 10 && here.log.empty()) here.run();
-  ASSERT_FALSE(here.log.empty());
-  EXPECT_EQ(here.log[0].subject, 2u);
+  while (simulation.time_s < 10 && simulation.log.empty()) simulation.run();
+  ASSERT_FALSE(simulation.log.empty());
+  EXPECT_EQ(simulation.log[0].subject, 2u);
 }
 
 }  // namespace

@@ -13,10 +13,10 @@ constexpr double window_s = 0.05, long_wait_s = 5e-3, short_wait_s = 20e-6;
 
 class waits : public ::testing::Test {
  protected:
-  void start(knob_value own = 200) {
+  void start(knob_value own_value = 200) {
     m_steering.add(std::make_unique<wait_policy>());
-    info.knobs = {{"blocktime", *domain::set({0, 1, 10, 200, own}), own, 0, consent::safe, 0, {}}};
-    value = own;
+    info.knobs = {{"blocktime", *domain::set({0, 1, 10, 200, own_value}), own_value, 0, consent::safe, 0, {}}};
+    value = own_value;
   }
   // So many windows, of regions that take 10 ms while threads spin.
   void windows(int count, double share, double wait_s = long_wait_s) {
@@ -35,10 +35,10 @@ class waits : public ::testing::Test {
                      {{std::string(figures::run_delay_share), share},
                       {std::string(figures::wait_seconds), wait_s},
                       {std::string(figures::windows), m_windows}}}};
-    for (const decision& each : m_steering.step(now)) {
-      log.push_back(each);
-      m_under = each.number;
-      if (each.what != outcome::kept) value = each.changes.at(0).to;
+    for (const decision& decision : m_steering.step(now)) {
+      log.push_back(decision);
+      m_under = decision.number;
+      if (decision.what != outcome::kept) value = decision.changes.at(0).to;
     }
   }
   // Until there is enough of a budget for a trial.
@@ -52,7 +52,7 @@ class waits : public ::testing::Test {
   }
   std::vector<outcome> outcomes() const {
     std::vector<outcome> all;
-    for (const decision& each : log) all.push_back(each.what);
+    for (const decision& decision : log) all.push_back(decision.what);
     return all;
   }
 

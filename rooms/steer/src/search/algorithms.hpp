@@ -10,13 +10,13 @@
 
 namespace trimtab::steer::algorithms {
 
-search_sequence exhaustive(const space& over, const search_limits& within);
-search_sequence random(const space& over, const search_limits& within);
-search_sequence hill_climbing(const space& over, const search_limits& within);
-search_sequence nelder_mead(const space& over, const search_limits& within);
-search_sequence parallel_rank_order(const space& over, const search_limits& within);
-search_sequence simulated_annealing(const space& over, const search_limits& within);
-search_sequence diagnosed(const space& over, const search_limits& within);
+search_sequence exhaustive(const space& dimensions, const search_limits& limits);
+search_sequence random(const space& dimensions, const search_limits& limits);
+search_sequence hill_climbing(const space& dimensions, const search_limits& limits);
+search_sequence nelder_mead(const space& dimensions, const search_limits& limits);
+search_sequence parallel_rank_order(const space& dimensions, const search_limits& limits);
+search_sequence simulated_annealing(const space& dimensions, const search_limits& limits);
+search_sequence diagnosed(const space& dimensions, const search_limits& limits);
 
 struct corner {
   std::vector<double> at;
@@ -24,15 +24,15 @@ struct corner {
 };
 
 // The point of the grid that is nearest to a place; places outside are brought to the border.
-point nearest(const space& over, const std::vector<double>& at);
+point nearest(const space& dimensions, const std::vector<double>& at);
 std::vector<double> place_of(const point& at);
 // a + factor * (a - b)
 std::vector<double> beyond(const std::vector<double>& a, const std::vector<double>& b, double factor);
 void sort_by_value(std::vector<corner>& corners);
 // All the same point of the grid: a simplex that has nowhere to go.
-bool is_collapsed(const space& over, const std::vector<corner>& corners);
+bool is_collapsed(const space& dimensions, const std::vector<corner>& corners);
 // The start and, for each dimension, a point on the side of it that has more room; PRO takes both sides.
-std::vector<corner> simplex_around(const space& over, const point& start, bool is_both_sides);
-point first_guess(const space& over, const search_limits& within);
+std::vector<corner> simplex_around(const space& dimensions, const point& start, bool is_both_sides);
+point first_guess(const space& dimensions, const search_limits& limits);
 
 }  // namespace trimtab::steer::algorithms

@@ -3,17 +3,17 @@
 
 namespace trimtab::steer::algorithms {
 
-search_sequence exhaustive(const space& over, const search_limits&) {
-  point at(over.dimensions.size(), 0);
+search_sequence exhaustive(const space& dimensions, const search_limits&) {
+  point at(dimensions.dimensions.size(), 0);
   std::vector<point> wanted{at};
-  for (bool is_over = at.empty(); !is_over;) {
+  for (bool is_finished = at.empty(); !is_finished;) {
     wanted.front() = at;
     co_await measured(wanted);
     // Counts up, the last dimension fastest.
-    is_over = true;
+    is_finished = true;
     for (std::size_t i = at.size(); i-- > 0;) {
-      if (++at[i] < over.dimensions[i].size) {
-        is_over = false;
+      if (++at[i] < dimensions.dimensions[i].size) {
+        is_finished = false;
         break;
       }
       at[i] = 0;

@@ -12,10 +12,10 @@ std::vector<corner> moved(const std::vector<corner>& corners, double factor) {
   return all;
 }
 
-std::vector<point> points_of(const space& over, const std::vector<corner>& corners) {
+std::vector<point> points_of(const space& dimensions, const std::vector<corner>& corners) {
   std::vector<point> all;
   all.reserve(corners.size());
-  for (const corner& each : corners) all.push_back(nearest(over, each.at));
+  for (const corner& corner : corners) all.push_back(nearest(dimensions, corner.at));
   return all;
 }
 
@@ -25,27 +25,27 @@ void take(std::vector<corner>& corners, const std::vector<corner>& moved) {
 
 }  // namespace
 
-search_sequence parallel_rank_order(const space& over, const search_limits& within) {
+search_sequence parallel_rank_order(const space& dimensions, const search_limits& limits) {
   constexpr int most_moves = 200;
-  std::vector<corner> corners = simplex_around(over, first_guess(over, within), true);
-  std::vector<point> wanted = points_of(over, corners);
+  std::vector<corner> corners = simplex_around(dimensions, first_guess(dimensions, limits), true);
+  std::vector<point> wanted = points_of(dimensions, corners);
   const std::vector<double> begin = co_await measured(wanted);
   for (std::size_t i = 0; i < corners.size(); ++i) corners[i].value = begin[i];
   for (int move = 0; move < most_moves; ++move) {
     sort_by_value(corners);
-    if (is_collapsed(over, corners)) break;
+    if (is_collapsed(dimensions, corners)) break;
     std::vector<corner> reflected = moved(corners, 1);
-    wanted = points_of(over, reflected);
-    const std::vector<double> there = co_await measured(wanted);
-    for (std::size_t i = 0; i < reflected.size(); ++i) reflected[i].value = there[i];
-    const auto least = static_cast<std::size_t>(std::min_element(there.begin(), there.end()) - there.begin());
-    if (reflected[least].value < corners.front().value) {
+    wanted = points_of(dimensions, reflected);
+    const std::vector<double> values = co_await measured(wanted);
+    for (std::size_t i = 0; i < reflected.size(); ++i) reflected[i].value = values[i];
+    const auto smallest = static_cast<std::size_t>(std::min_element(values.begin(), values.end()) - values.begin());
+    if (reflected[smallest].value < corners.front().value) {
       // The most promising is tried further out before all go there.
       std::vector<corner> expanded = moved(corners, 2);
-      wanted = {nearest(over, expanded[least].at)};
+      wanted = {nearest(dimensions, expanded[smallest].at)};
       const std::vector<double> first = co_await measured(wanted);
-      if (first.front() < reflected[least].value) {
-        wanted = points_of(over, expanded);
+      if (first.front() < reflected[smallest].value) {
+        wanted = points_of(dimensions, expanded);
         const std::vector<double> further = co_await measured(wanted);
         for (std::size_t i = 0; i < expanded.size(); ++i) expanded[i].value = further[i];
         take(corners, expanded);
@@ -55,7 +55,7 @@ search_sequence parallel_rank_order(const space& over, const search_limits& with
       continue;
     }
     std::vector<corner> shrunk = moved(corners, -0.5);
-    wanted = points_of(over, shrunk);
+    wanted = points_of(dimensions, shrunk);
     const std::vector<double> nearer = co_await measured(wanted);
     for (std::size_t i = 0; i < shrunk.size(); ++i) shrunk[i].value = nearer[i];
     take(corners, shrunk);

@@ -3,13 +3,13 @@
 
 namespace trimtab::steer::algorithms {
 
-search_sequence random(const space& over, const search_limits& within) {
-  random_source source(within.seed);
-  std::vector<point> wanted{over.start};
+search_sequence random(const space& dimensions, const search_limits& limits) {
+  random_source source(limits.seed);
+  std::vector<point> wanted{dimensions.start};
   // Points drawn twice cost nothing; the search ends when it draws nothing new for long, or by its limit.
   for (;;) {
-    for (std::size_t i = 0; i < over.dimensions.size(); ++i)
-      wanted.front()[i] = static_cast<std::uint32_t>(source.below(over.dimensions[i].size));
+    for (std::size_t i = 0; i < dimensions.dimensions.size(); ++i)
+      wanted.front()[i] = static_cast<std::uint32_t>(source.below(dimensions.dimensions[i].size));
     co_await measured(wanted);
   }
 }

@@ -11,7 +11,7 @@ namespace {
 
 bool has_barrier_knob(std::span<const subject_view* const> subjects) {
   return std::any_of(subjects.begin(), subjects.end(),
-                     [](const subject_view* each) { return each->info.place_of(knobs::barrier_members).has_value(); });
+                     [](const subject_view* subject) { return subject->info.place_of(knobs::barrier_members).has_value(); });
 }
 
 }  // namespace

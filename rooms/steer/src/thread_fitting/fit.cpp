@@ -21,12 +21,13 @@ knob_value whole_cpus(double cpus) {
 
 // A quota is rounded down: a part of a CPU would stop one member while the others wait for it.
 fit::ceiling fit::least_of(const situation& now, std::initializer_list<ceiling> limits) {
-  ceiling least{"", "", std::numeric_limits<knob_value>::max()};
+  ceiling tightest{"", "", std::numeric_limits<knob_value>::max()};
   for (const ceiling& limit : limits) {
     const auto value = now.figure_of(limit.figure);
-    if (value && *value > 0 && whole_cpus(*value) < least.threads) least = {limit.figure, limit.reason, whole_cpus(*value)};
+    if (value && *value > 0 && whole_cpus(*value) < tightest.threads)
+      tightest = {limit.figure, limit.reason, whole_cpus(*value)};
   }
-  return least;
+  return tightest;
 }
 
 // After a change: what is measured from here on begins anew.
@@ -58,8 +59,8 @@ std::optional<thread_fitting::verdict> fit::drop(const situation& now) {
   const double share = std::clamp(std::max(delay.value_or(0), throttled.value_or(0)), 0.0, 1.0);
   const double lost = share * static_cast<double>(now.threads);
   const bool is_skewed_now = is_skewed(now);
-  const bool is_known = delay || throttled;
-  const bool is_suspicious = is_known ? lost >= m_options.lost_in_a_row : is_skewed_now;
+  const bool is_limited = delay || throttled;
+  const bool is_suspicious = is_limited ? lost >= m_options.lost_in_a_row : is_skewed_now;
   if (is_suspicious || lost > 1 - m_options.least_idle) m_calm_since_s = -1;
   const bool is_certain = lost >= m_options.lost_at_once || (is_suspicious && m_was_suspicious);
   m_was_suspicious = is_suspicious;
@@ -69,7 +70,7 @@ std::optional<thread_fitting::verdict> fit::drop(const situation& now) {
   const bool was_mistake = now.time_s - m_added_s < m_options.soon_s;
   m_calm_s = was_mistake ? std::min(m_calm_s * 2, m_options.most_calm_s) : std::max(m_calm_s / 2, m_options.calm_s);
   rest(now.time_s);
-  if (!is_known) return verdict{target, "members of regions end far apart", now.evidence({figures::skew_seconds})};
+  if (!is_limited) return verdict{target, "members of regions end far apart", now.evidence({figures::skew_seconds})};
   const bool is_quota = throttled.value_or(0) > delay.value_or(0);
   return verdict{
       std::max(target, now.fewest),
@@ -95,19 +96,20 @@ std::optional<thread_fitting::verdict> fit::add(const situation& now, knob_value
   return verdict{*now.more, printed("CPUs were idle for %.1f s", calm_s), now.evidence({figures::idle_cpus})};
 }
 
-fit::verdict fit::bring_to(const situation& now, const ceiling& most) {
+fit::verdict fit::bring_to(const situation& now, const ceiling& tightest) {
   rest(now.time_s);
-  return {most.threads, printed(most.reason, now.figure_of(most.figure).value_or(0)), now.evidence({most.figure})};
+  return {tightest.threads, printed(tightest.reason, now.figure_of(tightest.figure).value_or(0)),
+          now.evidence({tightest.figure})};
 }
 
 std::optional<thread_fitting::verdict> fit::end_trial(const situation& now) {
   const knob_value tried = m_grain.on_trial();
   const double ratio = now.figure_of(figures::trial_ratio).value_or(1);
-  const auto found = m_grain.end(now.time_s, now.figure_of(figures::team_trials).value_or(0), ratio, now.threads);
-  if (found == grain_limit::result::open) return std::nullopt;
+  const auto trial_ended = m_grain.end(now.time_s, now.figure_of(figures::team_trials).value_or(0), ratio, now.threads);
+  if (trial_ended == grain_limit::result::open) return std::nullopt;
   const std::vector<figure> evidence = now.evidence({figures::trial_ratio, figures::region_seconds});
   rest(now.time_s);
-  if (found == grain_limit::result::no_gain) return verdict{now.threads, "regions take no less time so", evidence};
+  if (trial_ended == grain_limit::result::no_gain) return verdict{now.threads, "regions take no less time so", evidence};
   return verdict{tried, printed("regions take %.0f %% of the time so", ratio * 100), evidence};
 }
 
@@ -121,11 +123,11 @@ std::optional<thread_fitting::verdict> fit::try_others(const situation& now, kno
     rest(now.time_s);
     return verdict{std::max(now.threads, to), "regions take longer than those that fewer threads were for", evidence};
   }
-  const knob_value twice = now.more ? std::min(limit, 2 * now.threads) : 0;
-  const bool has_room =
-      now.figure_of(figures::idle_cpus).value_or(0) >= static_cast<double>(twice - now.threads) - (1 - m_options.least_idle);
+  const knob_value doubled = now.more ? std::min(limit, 2 * now.threads) : 0;
+  const bool has_room = now.figure_of(figures::idle_cpus).value_or(0) >=
+                        static_cast<double>(doubled - now.threads) - (1 - m_options.least_idle);
   if (m_was_suspicious) return std::nullopt;
-  const knob_value to = m_grain.next_trial(now.time_s, region_s, now.threads, now.fewest, has_room ? twice : 0);
+  const knob_value to = m_grain.next_trial(now.time_s, region_s, now.threads, now.fewest, has_room ? doubled : 0);
   if (to == 0) return std::nullopt;
   m_grain.begin(now.time_s, to, now.figure_of(figures::team_trials).value_or(0));
   return verdict{now.threads, printed("regions of %.0f us: some are tried so", region_s * 1e6),
@@ -145,13 +147,13 @@ std::optional<thread_fitting::verdict> fit::judge(const situation& now) {
   if (now.figure_of(figures::others).value_or(0) > 0)
     share = least_of(now, {{figures::registry_share, "its share among programs that fit their threads is %.0f CPUs", 0}});
   // An estimate, of windows that others began at other times: it has to hold for two. Who joins others does not wait.
-  const bool was_above = std::exchange(m_was_above_share, now.fewer && now.threads > share.threads);
+  const bool was_beyond = std::exchange(m_was_above_share, now.fewer && now.threads > share.threads);
   const bool joins = std::exchange(m_is_new, false);
-  if (m_was_above_share && (was_above || joins)) return bring_to(now, share);
+  if (m_was_above_share && (was_beyond || joins)) return bring_to(now, share);
   if (now.time_s - m_changed_s < m_options.settle_s) return std::nullopt;
-  if (auto found = drop(now)) return found;
+  if (auto verdict_now = drop(now)) return verdict_now;
   const knob_value limit = std::min(machine.threads, share.threads);
-  if (auto found = try_others(now, limit)) return found;
+  if (auto verdict_now = try_others(now, limit)) return verdict_now;
   return add(now, std::min(limit, m_grain.threads()));
 }
 

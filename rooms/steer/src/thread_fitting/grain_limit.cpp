@@ -9,12 +9,13 @@ void grain_limit::wait_longer(double now_s) noexcept {
   m_wait_s = std::min(2 * m_wait_s, m_options.most_wait_s);
 }
 
-knob_value grain_limit::next_trial(double now_s, double region_s, knob_value threads, knob_value fewest, knob_value more) {
+knob_value grain_limit::next_trial(double now_s, double region_s, knob_value threads, knob_value fewest,
+                                   knob_value largest) {
   if (m_trial != 0 || now_s < m_next_s || !(region_s > 0 && region_s <= m_options.short_s)) return 0;
-  const bool goes_down = m_threads == none || (m_goes_down && fewest < threads);
+  const bool is_downward = m_threads == none || (m_goes_down && fewest < threads);
   const knob_value down = m_by_half ? std::max(fewest, threads / 2) : fewest;
-  const knob_value to = goes_down ? down : more;
-  if (to <= 0 || to == threads || (!goes_down && now_s < m_up_s)) return 0;
+  const knob_value to = is_downward ? down : largest;
+  if (to <= 0 || to == threads || (!is_downward && now_s < m_up_s)) return 0;
   // As if nothing gained from threads, or all did.
   const double slower = std::max(1.0, static_cast<double>(threads) / static_cast<double>(to));
   m_costs_s = std::clamp(m_options.block_regions * region_s * slower, m_options.block_s, m_options.most_block_s);
@@ -28,11 +29,11 @@ void grain_limit::begin(double now_s, knob_value members, double trials) noexcep
 }
 
 grain_limit::result grain_limit::end(double now_s, double trials, double ratio, knob_value threads) noexcept {
-  const bool is_over = trials > m_trials;
-  if (!is_over && now_s - m_began_s < m_options.answer_s) return result::open;
+  const bool is_finished = trials > m_trials;
+  if (!is_finished && now_s - m_began_s < m_options.answer_s) return result::open;
   const knob_value tried = m_trial;
   m_trial = 0;
-  if (!is_over || !(ratio <= m_options.ratio)) {
+  if (!is_finished || !(ratio <= m_options.ratio)) {
     m_spent_s += m_costs_s;
     if (m_goes_down) m_by_half = !m_by_half;
     m_goes_down = m_threads == none || !m_goes_down;

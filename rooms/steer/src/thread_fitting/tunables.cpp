@@ -85,10 +85,10 @@ std::string mistake_in(std::string_view text, std::string_view expected) {
 
 // All tunables of a policy: those of its table, then those whose values are words.
 template <class options, std::size_t count>
-constexpr auto infos_of(const tunable<options> (&known)[count]) noexcept {
+constexpr auto infos_of(const tunable<options> (&table)[count]) noexcept {
   constexpr bool has_dip = requires(options of) { of.dip_below; };
   std::array<tunable_info, count + (has_dip ? 2 : 1)> infos;
-  for (std::size_t i = 0; i < count; ++i) infos[i] = info_of(known[i].name, known[i].values);
+  for (std::size_t i = 0; i < count; ++i) infos[i] = info_of(table[i].name, table[i].values);
   if constexpr (has_dip) infos[count] = dip_below;
   infos.back() = flag;
   return infos;
@@ -111,28 +111,29 @@ constexpr policy_tunables tunables_by_policy[] = {
     {"asat-v2-reset", infos_of_asat_v2_reset},
 };
 
-bool is_allowed(const tunable_info& of, double value) noexcept {
-  if (of.is_whole && value != std::floor(value)) return false;
-  return (value > 0 || (value == 0 && of.is_zero_allowed)) && value <= of.most;
+bool is_allowed(const tunable_info& info, double value) noexcept {
+  if (info.is_whole && value != std::floor(value)) return false;
+  return (value > 0 || (value == 0 && info.is_zero_allowed)) && value <= info.most;
 }
 
-bool is_word_of(const tunable_info& of, std::string_view text) noexcept {
-  return std::find(of.words.begin(), of.words.end(), text) != of.words.end();
+bool is_word_of(const tunable_info& info, std::string_view text) noexcept {
+  return std::find(info.words.begin(), info.words.end(), text) != info.words.end();
 }
 
 // Those whose values are words. Nothing: it is no such tunable.
 template <class options>
-std::optional<std::string> set_word(std::string_view text, std::string_view name, std::string_view told, options& into) {
+std::optional<std::string> set_word(std::string_view text, std::string_view name, std::string_view value_text,
+                                    options& target) {
   if (name == flag.name) {
-    if (!is_word_of(flag, told)) return mistake_in(text, flag.expected);
-    into.flag = told == flag_words[0];
+    if (!is_word_of(flag, value_text)) return mistake_in(text, flag.expected);
+    target.flag = value_text == flag_words[0];
     return "";
   }
-  if constexpr (requires { into.dip_below; }) {
+  if constexpr (requires { target.dip_below; }) {
     using limit = typename options::dip_limit;
     if (name == dip_below.name) {
-      if (!is_word_of(dip_below, told)) return mistake_in(text, dip_below.expected);
-      into.dip_below = told == dip_below_words[0] ? limit::bad_time : limit::eval_time;
+      if (!is_word_of(dip_below, value_text)) return mistake_in(text, dip_below.expected);
+      target.dip_below = value_text == dip_below_words[0] ? limit::bad_time : limit::eval_time;
       return "";
     }
   }
@@ -140,31 +141,32 @@ std::optional<std::string> set_word(std::string_view text, std::string_view name
 }
 
 template <class options, std::size_t count>
-std::string set_one(std::string_view text, const tunable<options> (&known)[count], options& into) {
+std::string set_one(std::string_view text, const tunable<options> (&table)[count], options& target) {
   const std::size_t equals = std::min(text.find('='), text.size());
-  const std::string_view name = text.substr(0, equals), told = text.substr(std::min(equals + 1, text.size()));
-  if (auto result = set_word(text, name, told, into)) return *std::move(result);
-  const auto found = std::find_if(std::begin(known), std::end(known), [&](const auto& each) { return each.name == name; });
-  if (found == std::end(known)) {
-    std::string names(known[0].name);
-    for (std::size_t i = 1; i < count; ++i) names.append(", ").append(known[i].name);
-    if constexpr (requires { into.dip_below; }) names.append(", or dip_below=bad_time|eval_time");
+  const std::string_view name = text.substr(0, equals), value_text = text.substr(std::min(equals + 1, text.size()));
+  if (auto result = set_word(text, name, value_text, target)) return *std::move(result);
+  const auto match =
+      std::find_if(std::begin(table), std::end(table), [&](const auto& candidate) { return candidate.name == name; });
+  if (match == std::end(table)) {
+    std::string names(table[0].name);
+    for (std::size_t i = 1; i < count; ++i) names.append(", ").append(table[i].name);
+    if constexpr (requires { target.dip_below; }) names.append(", or dip_below=bad_time|eval_time");
     return mistake_in(text, "NAME=NUMBER, NAME one of " + names + ", or flag=off");
   }
-  const tunable_info info = info_of(found->name, found->values);
+  const tunable_info info = info_of(match->name, match->values);
   double value = 0;
-  const auto [end, error] = std::from_chars(told.data(), told.data() + told.size(), value);
-  if (error != std::errc() || end != told.data() + told.size() || !is_allowed(info, value))
+  const auto [end, error] = std::from_chars(value_text.data(), value_text.data() + value_text.size(), value);
+  if (error != std::errc() || end != value_text.data() + value_text.size() || !is_allowed(info, value))
     return mistake_in(text, info.expected);
-  found->set(into, value);
+  match->set(target, value);
   return "";
 }
 
 template <class options, std::size_t count>
-std::string set_all(std::string_view text, const tunable<options> (&known)[count], options& into) {
+std::string set_all(std::string_view text, const tunable<options> (&table)[count], options& target) {
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
-    if (std::string mistake = set_one(text.substr(0, comma), known, into); !mistake.empty()) return mistake;
+    if (std::string mistake = set_one(text.substr(0, comma), table, target); !mistake.empty()) return mistake;
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
   return "";
@@ -173,19 +175,19 @@ std::string set_all(std::string_view text, const tunable<options> (&known)[count
 }  // namespace
 
 std::span<const tunable_info> tunables_of(std::string_view policy) noexcept {
-  const auto* const found = std::find_if(std::begin(tunables_by_policy), std::end(tunables_by_policy),
-                                         [&](const policy_tunables& each) { return each.policy == policy; });
-  return found == std::end(tunables_by_policy) ? std::span<const tunable_info>() : found->tunables;
+  const auto* const match = std::find_if(std::begin(tunables_by_policy), std::end(tunables_by_policy),
+                                         [&](const policy_tunables& candidate) { return candidate.policy == policy; });
+  return match == std::end(tunables_by_policy) ? std::span<const tunable_info>() : match->tunables;
 }
 
-std::string set_tunables(std::string_view text, asat_v1_options& into) { return set_all(text, of_asat_v1, into); }
-std::string set_tunables(std::string_view text, asat_v1_timed_options& into) {
-  return set_all(text, of_asat_v1_timed, into);
+std::string set_tunables(std::string_view text, asat_v1_options& target) { return set_all(text, of_asat_v1, target); }
+std::string set_tunables(std::string_view text, asat_v1_timed_options& target) {
+  return set_all(text, of_asat_v1_timed, target);
 }
-std::string set_tunables(std::string_view text, asat_v2_options& into) { return set_all(text, of_asat_v2, into); }
-std::string set_tunables(std::string_view text, asat_v2_reset_options& into) {
-  return set_all(text, of_asat_v2_reset, into);
+std::string set_tunables(std::string_view text, asat_v2_options& target) { return set_all(text, of_asat_v2, target); }
+std::string set_tunables(std::string_view text, asat_v2_reset_options& target) {
+  return set_all(text, of_asat_v2_reset, target);
 }
-std::string set_tunables(std::string_view text, fit_options& into) { return set_all(text, of_fit, into); }
+std::string set_tunables(std::string_view text, fit_options& target) { return set_all(text, of_fit, target); }
 
 }  // namespace trimtab::steer

@@ -27,7 +27,7 @@ enum class arcs_kind : std::uint8_t { online, offline };
 class arcs : public policy {
  public:
   // is_known: an earlier run has found something for it.
-  explicit arcs(arcs_kind kind, std::uint64_t seed = 1, std::function<bool(const subject_info&)> is_known = {});
+  explicit arcs(arcs_kind kind, std::uint64_t seed = 1, std::function<bool(const subject_info&)> has_settings = {});
   ~arcs() override;
   std::string_view name() const noexcept override;
   bool is_guarded() const noexcept override { return false; }
@@ -37,8 +37,8 @@ class arcs : public policy {
   class region;
   using members = std::vector<const subject_view*>;
   std::vector<members> regions_of(const view& now);
-  bool is_known(const members& of) const;
-  bool has_turn(const subject_view& which);
+  bool is_known(const members& subjects) const;
+  bool has_turn(const subject_view& subject);
 
   arcs_kind m_kind;
   std::uint64_t m_seed;

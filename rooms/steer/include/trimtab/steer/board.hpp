@@ -20,13 +20,13 @@ class board {
   // what instances that begin from now on are measured under. May be empty.
   using in_force = std::function<void(decision_number number)>;
 
-  void add(const subject_info& subject, apply_knob apply, in_force told = {});
+  void add(const subject_info& subject, apply_knob apply, in_force on_decision = {});
   // Its callbacks are not called any more once this has returned.
   void remove(subject_id subject);
 
   // False: the subject is gone, or a knob could not be turned; then the values accepted before are in force again, as far as
   // their owner lets them, and the next snapshot has the number among its `not_applied`.
-  bool apply(const decision& made);
+  bool apply(const decision& decision_made);
 
   // Everything back to what is accepted, for good: later decisions are not applied. When the engine's thread is stuck, and
   // at the end. Returns the number of subjects that had to be changed.
@@ -42,9 +42,9 @@ class board {
     in_force told;
     decision_number latest = 0;
   };
-  static bool turn(entry& on, std::uint32_t knob, knob_value to) noexcept;
-  static bool turn_back(entry& on) noexcept;
-  static bool tell(const entry& on) noexcept;
+  static bool turn(entry& target, std::uint32_t knob, knob_value to) noexcept;
+  static bool turn_back(entry& target) noexcept;
+  static bool tell(const entry& target) noexcept;
 
   mutable std::mutex m_lock;
   std::map<subject_id, entry> m_subjects;

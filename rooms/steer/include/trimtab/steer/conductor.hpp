@@ -23,7 +23,7 @@ class conductor {
   using witness = std::function<void(const snapshot& told, decision_number decided)>;
 
   // `clock`: seconds, of any begin; callable from both threads.
-  conductor(engine& steering, board& knobs, std::function<double()> clock, listener told = {}, witness stepped = {});
+  conductor(engine& steering, board& knobs, std::function<double()> clock, listener on_decision = {}, witness stepped = {});
 
   // A step of the engine; what it decides is applied. Adds to the snapshot what could not be applied after the one before.
   void advance(snapshot now);

@@ -16,7 +16,7 @@ enum class outcome : std::uint16_t {
   undone = 3,  // back to what was accepted
   set = 4,     // in force and accepted at once, by a rule
 };
-std::string_view name_of(outcome which) noexcept;
+std::string_view name_of(outcome result_kind) noexcept;
 
 struct change {
   std::uint32_t knob = 0;  // its place among the subject's knobs
@@ -47,6 +47,6 @@ struct decision {
 };
 
 // One line: "mandel.c:48: threads 4 -> 3, kept: barrier passages of 14 ms; gain 22.0 % +- 3.0 %"
-std::string describe(const decision& made, const subject_info& of);
+std::string describe(const decision& decision_made, const subject_info& subject);
 
 }  // namespace trimtab::steer

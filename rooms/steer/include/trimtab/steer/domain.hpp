@@ -47,6 +47,6 @@ class domain {
 };
 
 // Of values that are the code's own and must be good: throws std::logic_error where they are not.
-domain certain(std::optional<domain> made);
+domain certain(std::optional<domain> candidate);
 
 }  // namespace trimtab::steer

@@ -83,19 +83,19 @@ class engine {
   bool appear(const subject_info& info);  // false: it is known, or makes no sense
   void measure(const subject_state& state);
   void take_back(decision_number number);
-  bool is_due(const member& which) const;
+  bool is_due(const member& policy_member) const;
   void call(int place, const snapshot& now);
-  void carry_out(int place, const proposal& what);
-  judgement judge(int place, const proposal& what, std::string& why);
-  judgement judge_changes(int place, const entry& on, const proposal& what, std::string& why);
-  double cost_of(const entry& on, const std::vector<change>& changes) const;
-  void disable(int place, std::string why);
-  void undo(entry& on, std::string why, int place);
+  void carry_out(int place, const proposal& wanted);
+  judgement judge(int place, const proposal& wanted, std::string& reason);
+  judgement judge_changes(int place, const entry& target, const proposal& wanted, std::string& reason);
+  double cost_of(const entry& target, const std::vector<change>& changes) const;
+  void disable(int place, std::string reason);
+  void undo(entry& target, std::string reason, int place);
   bool is_guarded(int place) const;
   // Another of its group is on trial. A policy that is not guarded may have several of a group on trial together.
-  bool is_beside_trial(const entry& which, int place) const;
-  void undo_trials(const std::string& why, int place);  // place -1: of all policies
-  decision& decide(entry& on, outcome what, std::vector<change> changes, int place, std::string reason);
+  bool is_beside_trial(const entry& candidate, int place) const;
+  void undo_trials(const std::string& reason, int place);  // place -1: of all policies
+  decision& decide(entry& target, outcome result_kind, std::vector<change> changes, int place, std::string reason);
 
   static constexpr std::size_t most_kept = 4096;  // measurements a policy did not come to see
   engine_options m_options;

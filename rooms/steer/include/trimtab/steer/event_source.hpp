@@ -23,8 +23,8 @@ inline constexpr std::string_view cpus = "cpus";          // the process may use
 class event_source {
  public:
   // Of a subject that the engine has taken in, and of one that it had.
-  event appear(subject_id of);
-  event leave(subject_id of);
+  event appear(subject_id id);
+  event leave(subject_id id);
   // What a snapshot says of subjects that were there before, and of the machine.
   void add_drifts(const snapshot& now, std::vector<event>& out);
   void add_cpus(const snapshot& now, std::vector<event>& out);
@@ -39,7 +39,7 @@ class event_source {
     std::vector<double> latest;
     double level = 0;  // 0: not known
   };
-  std::optional<double> add(pace& its, const measurement& one);  // how many times the level, if that is another now
+  std::optional<double> add(pace& known_pace, const measurement& taken);  // how many times the level, if that is another now
 
   std::map<subject_id, pace> m_paces;
   bool m_is_crowded = false;

@@ -27,15 +27,15 @@ class json {
   }
   json& text(std::string_view value) {
     m_text += '"';
-    for (const char each : value) {
+    for (const char letter : value) {
       char escaped[8];
-      if (each == '"' || each == '\\')
-        m_text.append(1, '\\').append(1, each);
-      else if (static_cast<unsigned char>(each) < 0x20) {
-        std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned char>(each));
+      if (letter == '"' || letter == '\\')
+        m_text.append(1, '\\').append(1, letter);
+      else if (static_cast<unsigned char>(letter) < 0x20) {
+        std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned char>(letter));
         m_text += escaped;
       } else
-        m_text += each;
+        m_text += letter;
     }
     m_text += '"';
     return *this;
@@ -50,7 +50,7 @@ class json {
   json& name(std::string_view value) { return next().text(value).raw(":"); }
   json& all(std::string_view its_name, std::span<const figure> figures) {
     name(its_name).raw("{");
-    for (const figure& each : figures) name(each.name).number(each.value);
+    for (const figure& figure : figures) name(figure.name).number(figure.value);
     return raw("}");
   }
 

@@ -26,7 +26,7 @@ class knob_source {
   // Throws where it cannot be set up; then nothing is steered.
   virtual void begin() {}
   virtual void add_to(snapshot& now) = 0;
-  virtual void decided(const decision& made) { static_cast<void>(made); }
+  virtual void decided(const decision& decision_made) { static_cast<void>(decision_made); }
   // There is nothing that it would have to see soon. `now_s` is of the snapshots' time.
   virtual bool is_at_rest(double now_s) const { return static_cast<void>(now_s), true; }
   virtual void conclude() {}

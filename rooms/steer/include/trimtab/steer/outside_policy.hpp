@@ -32,7 +32,7 @@ inline constexpr std::string_view outside_kind = "outside";
 class outside_policy : public policy {
  public:
   // key_of: what settings call the subject.
-  outside_policy(std::string name, outside_exchange with, std::function<std::string(const subject_info&)> key_of,
+  outside_policy(std::string name, outside_exchange exchange, std::function<std::string(const subject_info&)> key_of,
                  outside_limits limits = {});
   std::string_view name() const noexcept override { return m_name; }
   cadence when() const override { return {m_limits.look_s, {}}; }
@@ -44,7 +44,7 @@ class outside_policy : public policy {
 
  private:
   template <class work>
-  auto exchanged(work does);
+  auto exchanged(work action);
   void ask(const view& now);
   bool take_answer(const view& now, std::vector<proposal>& out);
   bool is_due(double time_s) const;

@@ -61,8 +61,8 @@ struct cadence {
   std::vector<std::string> triggers;
   bool is_periodic() const noexcept { return triggers.empty() || period_s > 0; }
   bool is_triggered_by(std::span<const event> happened) const {
-    return std::any_of(happened.begin(), happened.end(), [this](const event& each) {
-      return std::find(triggers.begin(), triggers.end(), each.name) != triggers.end();
+    return std::any_of(happened.begin(), happened.end(), [this](const event& happening) {
+      return std::find(triggers.begin(), triggers.end(), happening.name) != triggers.end();
     });
   }
 };

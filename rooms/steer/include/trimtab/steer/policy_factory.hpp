@@ -36,7 +36,7 @@ struct policy_description {
   std::optional<std::string_view> find(std::string_view name) const noexcept;
   bool operator==(const policy_description&) const = default;
 };
-std::string to_line(const policy_description& one);
+std::string to_line(const policy_description& description);
 std::optional<policy_description> policy_from_line(std::string_view line);
 
 // What policies are given besides.
@@ -49,6 +49,6 @@ struct made_policy {
   std::unique_ptr<policy> made;  // nullptr: there is no such kind, or not with these options
   std::string mistake;           // "": none. With a policy: a tunable that it goes without
 };
-made_policy make_policy(const policy_description& of, const policy_context& with);
+made_policy make_policy(const policy_description& description, const policy_context& context);
 
 }  // namespace trimtab::steer

@@ -20,21 +20,21 @@ class record_target {
   virtual std::uint16_t add_policy(const char* name) = 0;
   virtual void decide(const observe::decision& record) = 0;
   virtual void fact(const char* key, const char* value) = 0;
-  virtual void unavailable(const char* what, const char* why, const char* remedy) = 0;
+  virtual void unavailable(const char* feature, const char* reason, const char* remedy) = 0;
 };
-std::unique_ptr<record_target> target_of(observe::recorder& into);
+std::unique_ptr<record_target> target_of(observe::recorder& target);
 
 class decision_record {
  public:
-  explicit decision_record(std::unique_ptr<record_target> into) noexcept : m_into(std::move(into)) {}
+  explicit decision_record(std::unique_ptr<record_target> target) noexcept : m_into(std::move(target)) {}
   // Inline, so that what is linked into programs, which have no recorder, asks for none.
-  explicit decision_record(observe::recorder& into) : decision_record(target_of(into)) {}
+  explicit decision_record(observe::recorder& target) : decision_record(target_of(target)) {}
 
   // Its knobs, each once: those that a subject has when it appears again follow the ones before; `key` names the subject the
   // same in every run of the same build (settings.hpp).
   void add(const subject_info& subject, std::string_view key);
   // At these ticks. The subject must have been added; its number is that of the target's.
-  void write(const decision& made, base::ticks at);
+  void write(const decision& decision_made, base::ticks at);
   // At the end, or when it has changed: which policies were disabled and why, how much search cost, what was refused.
   void write(const engine& steering);
 

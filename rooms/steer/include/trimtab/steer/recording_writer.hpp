@@ -25,9 +25,9 @@ class recording_writer {
   // Of the next step.
   void about(recorded_subject fresh);
   void answered(std::string text);
-  void failed(std::string why);
+  void failed(std::string reason);
   // told: with what the clock has said of policies (snapshot::overdue). decided: the number of the latest decision.
-  void step(const snapshot& told, decision_number decided);
+  void step(const snapshot& snapshot_given, decision_number decided);
   // Of the step before.
   void unapplied(decision_number number);
 
@@ -35,7 +35,7 @@ class recording_writer {
 
  private:
   void put(const std::string& text);
-  void end(const std::string& why);
+  void end(const std::string& reason);
 
   into m_into;
   std::uint64_t m_left;

@@ -23,6 +23,6 @@ struct replay_difference {
   decision_number recorded = 0, found = 0;  // of the latest decision
 };
 
-std::optional<replay_difference> replay(const recording& of, engine& steering, const replay_calls& calls = {});
+std::optional<replay_difference> replay(const recording& recorded, engine& steering, const replay_calls& calls = {});
 
 }  // namespace trimtab::steer

@@ -24,7 +24,7 @@ class search {
  public:
   // The algorithm's body, which awaits measurements. The space and limits live as long as it.
   using body = search_sequence (*)(const space& over, const search_limits& within);
-  search(std::string_view name, body algorithm, space over, search_limits within);
+  search(std::string_view name, body algorithm, space dimensions, search_limits limits);
   search(const search&) = delete;
   search& operator=(const search&) = delete;
 
@@ -72,10 +72,10 @@ inline constexpr search_kind all_searches[] = {
     search_kind::parallel_rank_order, search_kind::simulated_annealing,
     search_kind::diagnosed,
 };
-std::string_view name_of(search_kind which) noexcept;
+std::string_view name_of(search_kind kind) noexcept;
 std::optional<search_kind> search_named(std::string_view name) noexcept;
 
 // Where most_evaluations of the limits is 0, what suits the kind.
-std::unique_ptr<search> make_search(search_kind which, space over, search_limits within = {});
+std::unique_ptr<search> make_search(search_kind kind, space dimensions, search_limits limits = {});
 
 }  // namespace trimtab::steer

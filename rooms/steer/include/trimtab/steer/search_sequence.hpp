@@ -43,7 +43,7 @@ class search_sequence {
   }
 
  private:
-  explicit search_sequence(handle of) noexcept : m_handle(of) {}
+  explicit search_sequence(handle coroutine) noexcept : m_handle(coroutine) {}
   handle m_handle;
 };
 

@@ -35,12 +35,12 @@ struct parsed_settings {
 parsed_settings settings_from_text(std::string_view text);
 std::string to_text(const std::vector<setting>& settings);
 // One line, without its end.
-std::string to_line(const setting& one);
+std::string to_line(const setting& saved);
 std::optional<setting> setting_from_line(std::string_view line);
 
 // What a setting says to these knobs. A knob or value that there is not makes the whole setting void: it is of another
 // version. None: nothing for this key, or void; `why` then says so.
 std::vector<change> changes_of(const std::vector<setting>& settings, std::string_view key, const subject_info& subject,
-                               std::string& why);
+                               std::string& reason);
 
 }  // namespace trimtab::steer

@@ -19,8 +19,8 @@ struct advice {
 
 // policy: that it has. of: figures of the whole run (tasks_figures.hpp): idle_share, imbalance, steal_share, queued_share,
 // task_seconds. The likeliest first.
-std::vector<advice> advised_policies(std::string_view policy, std::uint32_t workers, const std::vector<figure>& of);
+std::vector<advice> advised_policies(std::string_view policy, std::uint32_t workers, const std::vector<figure>& figures);
 // The first of them.
-std::optional<advice> advise_policy(std::string_view policy, std::uint32_t workers, const std::vector<figure>& of);
+std::optional<advice> advise_policy(std::string_view policy, std::uint32_t workers, const std::vector<figure>& figures);
 
 }  // namespace trimtab::steer

@@ -23,7 +23,7 @@ class power_limit : public policy {
   void observe(const view& now, std::vector<proposal>& out) override;
 
  private:
-  void period(const subject_view& it, std::uint32_t place, double watts, std::vector<proposal>& out);
+  void period(const subject_view& subject, std::uint32_t place, double watts, std::vector<proposal>& out);
 
   power_limit_options m_options;
   std::string m_knob;

@@ -39,10 +39,10 @@ class queue_length_climb : public policy {
 
  private:
   enum class phase { begin, climbing, settled };
-  void period(const subject_view& it, std::uint32_t place, double length, std::vector<proposal>& out);
-  void begin(const subject_view& it, std::uint32_t place, double length, std::vector<proposal>& out);
-  void next(const subject_view& it, std::uint32_t place, std::vector<proposal>& out);
-  void go(const subject_view& it, std::uint32_t place, std::size_t to, std::string reason, std::vector<proposal>& out);
+  void period(const subject_view& subject, std::uint32_t place, double length, std::vector<proposal>& out);
+  void begin(const subject_view& subject, std::uint32_t place, double length, std::vector<proposal>& out);
+  void next(const subject_view& subject, std::uint32_t place, std::vector<proposal>& out);
+  void go(const subject_view& subject, std::uint32_t place, std::size_t to, std::string reason, std::vector<proposal>& out);
 
   queue_length_options m_options;
   std::string m_knob;

@@ -47,10 +47,10 @@ class scheduler_choice : public policy {
     unsigned proofs = 0;
     std::optional<proof> under_way;
   };
-  void begin(state_of_runtime& of, const subject_view& it, std::uint32_t place);
-  void take_in(proof& of, const subject_view& it);
+  void begin(state_of_runtime& choice, const subject_view& subject, std::uint32_t place);
+  void take_in(proof& trial_of_policy, const subject_view& subject);
   // False: it is over.
-  static bool go_on(proof& its, std::set<knob_value>& beaten, const subject_view& it, std::uint32_t place,
+  static bool go_on(proof& trial_of_policy, std::set<knob_value>& beaten, const subject_view& subject, std::uint32_t place,
                     std::vector<proposal>& out);
 
   scheduler_options m_options;

@@ -61,11 +61,11 @@ class wait_policy : public policy {
   };
   // What is proposed, without its subject and evidence.
   std::optional<proposal> propose(const subject_view& subject, double time_s);
-  void collect(state& of, const subject_view& subject) const;
-  std::optional<proposal> try_it(state& of, const window& now) const;
-  std::optional<proposal> end_trial(state& of, double time_s) const;
-  std::optional<proposal> go_back(state& of, const window& now) const;
-  void pause(state& of, double time_s) const;
+  void collect(state& state_of_subject, const subject_view& subject) const;
+  std::optional<proposal> try_it(state& state_of_subject, const window& now) const;
+  std::optional<proposal> end_trial(state& state_of_subject, double time_s) const;
+  std::optional<proposal> go_back(state& state_of_subject, const window& now) const;
+  void pause(state& state_of_subject, double time_s) const;
 
   wait_policy_options m_options;
   std::map<subject_id, state> m_states;

@@ -86,6 +86,6 @@ bool has_lost_enough(double run_delay_s, double so_far_s, double window_s) noexc
 // What a window tells. run_delay_s: that `members` threads were without a CPU in it, together; nothing: not known.
 std::vector<figure> figures_of(const observe::cpu_window& ended, std::optional<double> run_delay_s, std::uint32_t members);
 // What is told in every snapshot; windows: that have ended.
-void add_figures_of(const observe::cpu_watch& machine, std::uint64_t windows, std::vector<figure>& into);
+void add_figures_of(const observe::cpu_watch& machine, std::uint64_t windows, std::vector<figure>& figures_out);
 
 }  // namespace trimtab::steer

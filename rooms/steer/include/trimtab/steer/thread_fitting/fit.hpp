@@ -53,7 +53,7 @@ class fit : public thread_fitting {
     knob_value threads;
   };
   static ceiling least_of(const situation& now, std::initializer_list<ceiling> limits);
-  verdict bring_to(const situation& now, const ceiling& most);
+  verdict bring_to(const situation& now, const ceiling& tightest);
   std::optional<verdict> drop(const situation& now);
   std::optional<verdict> add(const situation& now, knob_value limit);
   bool is_skewed(const situation& now);

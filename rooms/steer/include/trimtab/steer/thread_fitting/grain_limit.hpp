@@ -37,7 +37,7 @@ class grain_limit {
   knob_value on_trial() const noexcept { return m_trial; }   // 0: nothing
 
   // What to try now; 0: nothing. more: twice as many, or what there is room for; 0: nothing.
-  knob_value next_trial(double now_s, double region_s, knob_value threads, knob_value fewest, knob_value more);
+  knob_value next_trial(double now_s, double region_s, knob_value threads, knob_value fewest, knob_value largest);
   // Begins one, when as many trials as told were over.
   void begin(double now_s, knob_value members, double trials) noexcept;
   enum class result : std::uint8_t { open, gain, no_gain };

@@ -21,7 +21,7 @@ namespace trimtab::steer {
 class thread_fitting : public policy {
  public:
   // is_on: until the figure `fitting` says otherwise.
-  explicit thread_fitting(std::string_view knob, bool is_on) : m_knob(knob), m_is_on_at_first(is_on) {}
+  explicit thread_fitting(std::string_view knob, bool is_enabled) : m_knob(knob), m_is_on_at_first(is_enabled) {}
   bool is_search() const noexcept override { return false; }  // rules, not trials: they cost no budget
   void observe(const view& now, std::vector<proposal>& out) final;
 

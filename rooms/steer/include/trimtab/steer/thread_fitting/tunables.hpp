@@ -27,10 +27,10 @@ struct tunable_info {
 std::span<const tunable_info> tunables_of(std::string_view policy) noexcept;
 
 // "" when all were set; else which could not be, and what was expected. Those before it are set.
-std::string set_tunables(std::string_view text, asat_v1_options& into);
-std::string set_tunables(std::string_view text, asat_v1_timed_options& into);
-std::string set_tunables(std::string_view text, asat_v2_options& into);
-std::string set_tunables(std::string_view text, asat_v2_reset_options& into);
-std::string set_tunables(std::string_view text, fit_options& into);
+std::string set_tunables(std::string_view text, asat_v1_options& options);
+std::string set_tunables(std::string_view text, asat_v1_timed_options& options);
+std::string set_tunables(std::string_view text, asat_v2_options& options);
+std::string set_tunables(std::string_view text, asat_v2_reset_options& options);
+std::string set_tunables(std::string_view text, fit_options& options);
 
 }  // namespace trimtab::steer
