@@ -19,9 +19,9 @@ std::size_t affordable_reserve(std::size_t needed, std::size_t wanted) noexcept 
   std::size_t granted = std::max(needed, wanted);
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-    const auto own = static_cast<std::size_t>(limit.rlim_cur) / own_part;
-    const std::size_t used = std::min(own, reserved.load(std::memory_order_relaxed));
-    granted = std::max(needed, std::min(wanted, (own - used) / file_part));
+    const auto own_limit = static_cast<std::size_t>(limit.rlim_cur) / own_part;
+    const std::size_t used = std::min(own_limit, reserved.load(std::memory_order_relaxed));
+    granted = std::max(needed, std::min(wanted, (own_limit - used) / file_part));
   }
   reserved.fetch_add(granted, std::memory_order_relaxed);
   return granted;

@@ -83,10 +83,10 @@ int appended_file::move_window(std::size_t offset, std::size_t bytes) noexcept {
 
 // Doubles, so that a long file has few parts; where there is no room for that, takes what is needed.
 int appended_file::grow(int fd, std::size_t needed) noexcept {
-  const std::size_t least = whole_pages(needed);
-  for (const std::size_t wanted : {std::max(2 * m_size, least), least}) {
+  const std::size_t smallest = whole_pages(needed);
+  for (const std::size_t wanted : {std::max(2 * m_size, smallest), smallest}) {
     const int error = reserve_blocks(fd, m_size, wanted);
-    if (error != 0 && wanted != least) continue;
+    if (error != 0 && wanted != smallest) continue;
     if (error == 0) m_size = wanted;
     return error;
   }

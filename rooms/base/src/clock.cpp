@@ -78,9 +78,9 @@ clock_calibration calibrate_clock() noexcept {
 clock_calibration refine(const clock_calibration& first) noexcept {
   clock_calibration result = first;
   if (!clock_is_tsc) return result;
-  const pair later = read_pair();
-  if (later.at > first.ticks_0 && later.mono > first.mono_ns_0)
-    result.ns_per_tick = static_cast<double>(later.mono - first.mono_ns_0) / static_cast<double>(later.at - first.ticks_0);
+  const pair second = read_pair();
+  if (second.at > first.ticks_0 && second.mono > first.mono_ns_0)
+    result.ns_per_tick = static_cast<double>(second.mono - first.mono_ns_0) / static_cast<double>(second.at - first.ticks_0);
   return result;
 }
 

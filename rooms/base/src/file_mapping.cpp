@@ -25,14 +25,14 @@ int reserve_blocks(int fd, std::size_t from, std::size_t to) noexcept {
 }
 
 file_identity identity_of(int fd) noexcept {
-  struct stat found;
-  if (fstat(fd, &found) != 0) return {};
-  return {static_cast<std::uint64_t>(found.st_dev), static_cast<std::uint64_t>(found.st_ino)};
+  struct stat status;
+  if (fstat(fd, &status) != 0) return {};
+  return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino)};
 }
 
-int open_again(const char* path, const file_identity& which) noexcept {
+int open_again(const char* path, const file_identity& identity) noexcept {
   const int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (fd < 0 || identity_of(fd) == which) return fd;
+  if (fd < 0 || identity_of(fd) == identity) return fd;
   close(fd);
   errno = ESTALE;
   return -1;

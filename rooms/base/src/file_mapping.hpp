@@ -17,6 +17,6 @@ int reserve_blocks(int fd, std::size_t from, std::size_t to) noexcept;
 file_identity identity_of(int fd) noexcept;
 
 // The file at `path`, opened for writing, or -1 and errno; ESTALE: another file has its name by now, and is left alone.
-int open_again(const char* path, const file_identity& which) noexcept;
+int open_again(const char* path, const file_identity& identity) noexcept;
 
 }  // namespace trimtab::base

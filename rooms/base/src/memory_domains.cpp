@@ -16,7 +16,7 @@ void each_of_list(const char* text, function&& call) {
     const unsigned long first = std::strtoul(at, &end, 10);
     unsigned long last = first;
     if (*end == '-') last = std::strtoul(end + 1, &end, 10);
-    for (unsigned long each = first; each <= last && each < cpu_mask::most; ++each) call(each);
+    for (unsigned long cpu = first; cpu <= last && cpu < cpu_mask::most; ++cpu) call(cpu);
     if (*end != ',') return;
     at = end + 1;
   }
@@ -29,17 +29,17 @@ std::uint32_t read_memory_domains(std::uint32_t* domain_of_cpu, std::size_t cpus
   char path[512], nodes[4096], list[16384];
   std::snprintf(path, sizeof path, "%s/sys/devices/system/node/online", root);
   if (read_file(path, nodes, sizeof nodes) <= 0) return 1;
-  std::uint32_t found = 0;
+  std::uint32_t number = 0;
   each_of_list(nodes, [&](unsigned long node) {
     std::snprintf(path, sizeof path, "%s/sys/devices/system/node/node%lu/cpulist", root, node);
     // Memory without CPUs (high-bandwidth, persistent, attached by CXL) is no domain that a worker can be in.
     if (read_file(path, list, sizeof list) <= 0 || list[0] < '0' || list[0] > '9') return;
     each_of_list(list, [&](unsigned long cpu) {
-      if (cpu < cpus) domain_of_cpu[cpu] = found;
+      if (cpu < cpus) domain_of_cpu[cpu] = number;
     });
-    found += 1;
+    number += 1;
   });
-  return found == 0 ? 1 : found;
+  return number == 0 ? 1 : number;
 }
 
 }  // namespace trimtab::base

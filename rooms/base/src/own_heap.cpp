@@ -49,9 +49,9 @@ size_class class_of(std::size_t bytes) noexcept {
   if (bytes <= std::size_t{1} << smallest_bits) return {0, std::size_t{1} << smallest_bits};
   const unsigned bits = static_cast<unsigned>(std::bit_width(bytes - 1)) - 1;
   const std::size_t power = std::size_t{1} << bits, step = power / steps;
-  const std::size_t over = (bytes - power + step - 1) / step;
-  const std::size_t size = (power + over * step + alignment - 1) / alignment * alignment;
-  return {(bits - smallest_bits) * steps + static_cast<unsigned>(over), size};
+  const std::size_t steps_above = (bytes - power + step - 1) / step;
+  const std::size_t size = (power + steps_above * step + alignment - 1) / alignment * alignment;
+  return {(bits - smallest_bits) * steps + static_cast<unsigned>(steps_above), size};
 }
 
 struct heap {
@@ -63,8 +63,8 @@ struct heap {
 constinit heap the_heap;
 
 char* mapped(std::size_t bytes) noexcept {
-  void* const found = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return found == MAP_FAILED ? nullptr : static_cast<char*>(found);
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<char*>(memory);
 }
 
 // Under the lock.
@@ -75,18 +75,18 @@ char* cut_off(std::size_t bytes) noexcept {
     the_heap.next = chunk;  // the rest of the last one is lost: less than the largest block
     the_heap.end = chunk + chunk_bytes;
   }
-  char* const found = the_heap.next;
+  char* const next_block = the_heap.next;
   the_heap.next += bytes;
-  return found;
+  return next_block;
 }
 
-char* take_kept(const size_class& of) noexcept {
+char* take_kept(const size_class& size_kind) noexcept {
   const std::lock_guard guard(the_heap.lock);
-  free_block*& first = the_heap.kept[of.index];
-  if (first == nullptr) return cut_off(of.bytes);
-  free_block* const found = first;
-  first = found->next;
-  return reinterpret_cast<char*>(found);
+  free_block*& first = the_heap.kept[size_kind.index];
+  if (first == nullptr) return cut_off(size_kind.bytes);
+  free_block* const first_kept = first;
+  first = first_kept->next;
+  return reinterpret_cast<char*>(first_kept);
 }
 
 void* take(std::size_t wanted) noexcept {
@@ -96,33 +96,33 @@ void* take(std::size_t wanted) noexcept {
   }
   const int saved = errno;
   const std::size_t bytes = sizeof(header) + wanted;
-  const size_class of =
+  const size_class size_kind =
       bytes <= largest_kept ? class_of(bytes) : size_class{class_count, (bytes + 4095) & ~std::size_t{4095}};
-  char* const block = of.index < class_count ? take_kept(of) : mapped(of.bytes);
+  char* const block = size_kind.index < class_count ? take_kept(size_kind) : mapped(size_kind.bytes);
   errno = block == nullptr ? ENOMEM : saved;
   if (block == nullptr) return nullptr;
-  return new (block) header{of.bytes, 0} + 1;
+  return new (block) header{size_kind.bytes, 0} + 1;
 }
 
 header& header_of(void* memory) noexcept { return static_cast<header*>(memory)[-1]; }
 
 std::size_t usable(void* memory) noexcept {
-  const header& mine = header_of(memory);
-  return mine.bytes - mine.before - sizeof(header);
+  const header& block_header = header_of(memory);
+  return block_header.bytes - block_header.before - sizeof(header);
 }
 
 void give(void* memory) noexcept {
   if (memory == nullptr) return;
-  const header mine = header_of(memory);
-  char* const block = reinterpret_cast<char*>(&header_of(memory)) - mine.before;
-  if (mine.bytes > largest_kept) {
+  const header block_header = header_of(memory);
+  char* const block = reinterpret_cast<char*>(&header_of(memory)) - block_header.before;
+  if (block_header.bytes > largest_kept) {
     const int saved = errno;
-    munmap(block, mine.bytes);
+    munmap(block, block_header.bytes);
     errno = saved;
     return;
   }
   const std::lock_guard guard(the_heap.lock);
-  free_block*& first = the_heap.kept[class_of(mine.bytes).index];
+  free_block*& first = the_heap.kept[class_of(block_header.bytes).index];
   first = new (block) free_block{first};
 }
 

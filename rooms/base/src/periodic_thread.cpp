@@ -41,36 +41,36 @@ struct periodic_thread::state {
   }
 };
 
-void* periodic_thread::run(void* of) noexcept {
+void* periodic_thread::run(void* handed_over) noexcept {
   // Figures are computed and written as they are everywhere, whatever the program has made of its rounding (-ffast-math),
   // which threads inherit, and of its locale.
   std::fesetenv(FE_DFL_ENV);
   if (const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr); plain != nullptr) uselocale(plain);
   stay_in_background();
-  const std::unique_ptr<std::shared_ptr<state>> handed(static_cast<std::shared_ptr<state>*>(of));
-  const std::shared_ptr<state> mine = std::move(*handed);
+  const std::unique_ptr<std::shared_ptr<state>> handed(static_cast<std::shared_ptr<state>*>(handed_over));
+  const std::shared_ptr<state> held_state = std::move(*handed);
   try {
-    mine->run();
+    held_state->run();
   } catch (const std::exception& error) {
-    mine->does.failed(error.what());
+    held_state->does.failed(error.what());
   } catch (...) {
-    mine->does.failed("unknown");
+    held_state->does.failed("unknown");
   }
-  const std::lock_guard guard(mine->lock);
-  mine->is_over = true;
-  mine->changed.notify_all();
+  const std::lock_guard guard(held_state->lock);
+  held_state->is_over = true;
+  held_state->changed.notify_all();
   return nullptr;
 }
 
-bool periodic_thread::start(const char* name, work of) {
-  auto made = std::make_shared<state>();
-  made->does = std::move(of);
-  auto handed = std::make_unique<std::shared_ptr<state>>(made);
+bool periodic_thread::start(const char* name, work task) {
+  auto created = std::make_shared<state>();
+  created->does = std::move(task);
+  auto handed = std::make_unique<std::shared_ptr<state>>(created);
   const signals_held held;
-  if (pthread_create(&made->thread, nullptr, run, handed.get()) != 0) return false;
+  if (pthread_create(&created->thread, nullptr, run, handed.get()) != 0) return false;
   static_cast<void>(handed.release());
-  pthread_setname_np(made->thread, name);
-  m_state = std::move(made);
+  pthread_setname_np(created->thread, name);
+  m_state = std::move(created);
   return true;
 }
 

@@ -10,7 +10,7 @@
 
 namespace trimtab::base {
 
-long read_file(const char* path, char* into, std::size_t bytes) noexcept {
+long read_file(const char* path, char* buffer, std::size_t bytes) noexcept {
   const system_call_section section;
   if (!section.is_permitted()) return -EPERM;
   const int saved = errno;
@@ -23,35 +23,35 @@ long read_file(const char* path, char* into, std::size_t bytes) noexcept {
   std::size_t used = 0;
   long result = 0;
   while (used + 1 < bytes) {
-    const ssize_t got = read(fd, into + used, bytes - 1 - used);
-    if (got < 0) result = -errno;
-    if (got <= 0) break;
-    used += static_cast<std::size_t>(got);
+    const ssize_t count = read(fd, buffer + used, bytes - 1 - used);
+    if (count < 0) result = -errno;
+    if (count <= 0) break;
+    used += static_cast<std::size_t>(count);
   }
   close(fd);
-  into[used] = '\0';
+  buffer[used] = '\0';
   errno = saved;
   return result < 0 ? result : static_cast<long>(used);
 }
 
-int read_whole_file(const char* path, std::string& into, std::size_t most) {
+int read_whole_file(const char* path, std::string& content, std::size_t limit) {
   const system_call_section section;
   if (!section.is_permitted()) return EPERM;
   // O_NONBLOCK: nothing waits for whoever writes into a pipe that somebody has put there.
   const owned_descriptor file(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file.get() < 0) return errno;
-  struct stat found;
-  if (fstat(file.get(), &found) != 0) return errno;
-  if (!S_ISREG(found.st_mode)) return S_ISDIR(found.st_mode) ? EISDIR : EINVAL;
+  struct stat status;
+  if (fstat(file.get(), &status) != 0) return errno;
+  if (!S_ISREG(status.st_mode)) return S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
   char buffer[4096];
   std::size_t used = 0;
   for (;;) {
-    const ssize_t got = read(file.get(), buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return got < 0 ? errno : 0;
-    used += static_cast<std::size_t>(got);
-    if (used > most) return EFBIG;
-    into.append(buffer, static_cast<std::size_t>(got));
+    const ssize_t count = read(file.get(), buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return count < 0 ? errno : 0;
+    used += static_cast<std::size_t>(count);
+    if (used > limit) return EFBIG;
+    content.append(buffer, static_cast<std::size_t>(count));
   }
 }
 
@@ -63,9 +63,9 @@ int write_whole_file(const char* path, const std::string& text) noexcept {
   const owned_descriptor file(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file.get() < 0) return errno;
   for (std::size_t written = 0; written < text.size();) {
-    const ssize_t got = write(file.get(), text.data() + written, text.size() - written);
-    if (got < 0 && errno != EINTR) return errno;
-    if (got > 0) written += static_cast<std::size_t>(got);
+    const ssize_t count = write(file.get(), text.data() + written, text.size() - written);
+    if (count < 0 && errno != EINTR) return errno;
+    if (count > 0) written += static_cast<std::size_t>(count);
   }
   return 0;
 }

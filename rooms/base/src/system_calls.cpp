@@ -12,8 +12,8 @@ constexpr std::uint64_t longest_wait_ns = 1'000'000'000;
 
 void forbid_system_calls() noexcept {
   system_calls_are_forbidden.store(true, std::memory_order_seq_cst);
-  const std::uint64_t give_up = monotonic_ns() + longest_wait_ns;
-  while (open_system_call_sections.load(std::memory_order_seq_cst) != 0 && monotonic_ns() < give_up) sched_yield();
+  const std::uint64_t deadline = monotonic_ns() + longest_wait_ns;
+  while (open_system_call_sections.load(std::memory_order_seq_cst) != 0 && monotonic_ns() < deadline) sched_yield();
 }
 
 }  // namespace trimtab::base

@@ -22,7 +22,7 @@ cpu_mask kept_cpus;
 
 // The line of a colon list (/proc/self/cgroup: "id:controllers:path") whose controllers hold `controller`
 // ("" for v2). Returns its path, copied.
-bool cgroup_path(const char* text, const char* controller, char* into, std::size_t bytes) noexcept {
+bool cgroup_path(const char* text, const char* controller, char* buffer, std::size_t bytes) noexcept {
   for (const char* line = text; *line != '\0';) {
     const char* const end = strchrnul(line, '\n');
     const char* const first = std::strchr(line, ':');
@@ -40,8 +40,8 @@ bool cgroup_path(const char* text, const char* controller, char* into, std::size
       if (is_match) {
         const std::size_t path_length = static_cast<std::size_t>(end - second - 1);
         if (path_length >= bytes) return false;
-        std::memcpy(into, second + 1, path_length);
-        into[path_length] = '\0';
+        std::memcpy(buffer, second + 1, path_length);
+        buffer[path_length] = '\0';
         return true;
       }
     }
@@ -57,7 +57,7 @@ struct mount_point {
 };
 
 // mountinfo: "id parent maj:min TOP AT options... - type source super-options"
-bool find_mount(const char* mountinfo, const char* type, const char* controller, mount_point& found) noexcept {
+bool find_mount(const char* mountinfo, const char* type, const char* controller, mount_point& directory) noexcept {
   for (const char* line = mountinfo; *line != '\0';) {
     const char* const end = strchrnul(line, '\n');
     char copy[2048];
@@ -73,7 +73,7 @@ bool find_mount(const char* mountinfo, const char* type, const char* controller,
         char* rest = nullptr;
         for (char* word = strtok_r(options, ",", &rest); word != nullptr && !is_match; word = strtok_r(nullptr, ",", &rest))
           is_match = std::strcmp(word, controller) == 0;
-        if (is_match && std::sscanf(copy, "%*s %*s %*s %511s %511s", found.top, found.at) == 2) return true;
+        if (is_match && std::sscanf(copy, "%*s %*s %*s %511s %511s", directory.top, directory.at) == 2) return true;
       }
     }
     line = *end == '\0' ? end : end + 1;
@@ -130,9 +130,9 @@ bool locate(const char* root, bool is_v2, const char* controller, cgroup_place& 
   if (!find_mount(mounts, is_v2 ? "cgroup2" : "cgroup", is_v2 ? "" : controller, mount)) return false;
   if (!cgroup_path(cgroups, is_v2 ? "" : controller, cgroup, sizeof cgroup)) return false;
   const bool is_top_shown = std::strcmp(mount.top, "/") == 0 || !is_within(cgroup, mount.top);
-  const char* const below = is_top_shown ? cgroup : cgroup + std::strlen(mount.top);
-  const int length =
-      std::snprintf(place.path, sizeof place.path, "%s%s%s", root, mount.at, std::strcmp(below, "/") == 0 ? "" : below);
+  const char* const relative = is_top_shown ? cgroup : cgroup + std::strlen(mount.top);
+  const int length = std::snprintf(place.path, sizeof place.path, "%s%s%s", root, mount.at,
+                                   std::strcmp(relative, "/") == 0 ? "" : relative);
   if (length < 0 || static_cast<std::size_t>(length) >= sizeof place.path) return false;
   place.length = static_cast<std::size_t>(length);
   place.shortest = std::strlen(root) + std::strlen(mount.at);
@@ -140,20 +140,20 @@ bool locate(const char* root, bool is_v2, const char* controller, cgroup_place& 
 }
 
 // By the tables. Own cgroup first, then its ancestors; the least quota wins.
-bool find_least(const char* root, bool is_v2, cgroup_directory& found) noexcept {
+bool find_least(const char* root, bool is_v2, cgroup_directory& directory) noexcept {
   cgroup_place place;
   if (!locate(root, is_v2, "cpu", place)) return false;
-  found.is_v2 = is_v2;
-  std::memcpy(found.path, place.path, sizeof found.path);
-  found.quota = quota_of(place.path, is_v2);
+  directory.is_v2 = is_v2;
+  std::memcpy(directory.path, place.path, sizeof directory.path);
+  directory.quota = quota_of(place.path, is_v2);
   for (std::size_t end = place.length; end > place.shortest;) {
     while (end > place.shortest && place.path[--end] != '/') {
     }
     place.path[end] = '\0';
     const double quota = quota_of(place.path, is_v2);
-    if (quota > 0 && (found.quota == 0 || quota < found.quota)) {
-      found.quota = quota;
-      std::memcpy(found.path, place.path, sizeof found.path);
+    if (quota > 0 && (directory.quota == 0 || quota < directory.quota)) {
+      directory.quota = quota;
+      std::memcpy(directory.path, place.path, sizeof directory.path);
     }
   }
   return true;
@@ -167,21 +167,21 @@ std::uint32_t cpu_mask::count() const noexcept {
   return total;
 }
 
-bool read_affinity(cpu_mask& into) noexcept {
-  into = {};
+bool read_affinity(cpu_mask& cpus) noexcept {
+  cpus = {};
   // The kernel refuses a mask smaller than its own: the largest fits all.
-  return sched_getaffinity(0, sizeof into.bits, reinterpret_cast<cpu_set_t*>(into.bits)) == 0;
+  return sched_getaffinity(0, sizeof cpus.bits, reinterpret_cast<cpu_set_t*>(cpus.bits)) == 0;
 }
 
-bool write_cpu_list(const cpu_mask& cpus, char* into, std::size_t room) noexcept {
+bool write_cpu_list(const cpu_mask& cpus, char* buffer, std::size_t room) noexcept {
   std::size_t used = 0;
   for (std::size_t first = 0; first < cpu_mask::most; ++first) {
     if (!cpus.has(first)) continue;
     std::size_t last = first;
     while (cpus.has(last + 1)) ++last;
     const char* const comma = used == 0 ? "" : ",";
-    const int length = first == last ? std::snprintf(into + used, room - used, "%s%zu", comma, first)
-                                     : std::snprintf(into + used, room - used, "%s%zu-%zu", comma, first, last);
+    const int length = first == last ? std::snprintf(buffer + used, room - used, "%s%zu", comma, first)
+                                     : std::snprintf(buffer + used, room - used, "%s%zu-%zu", comma, first, last);
     if (length < 0 || static_cast<std::size_t>(length) >= room - used) return false;
     used += static_cast<std::size_t>(length);
     first = last;
@@ -202,29 +202,29 @@ cpu_mask allowed_cpus() noexcept {
   return allowed;
 }
 
-bool find_cgroup(const char* root, bool is_v2, const char* controller, cgroup_directory& found) noexcept {
+bool find_cgroup(const char* root, bool is_v2, const char* controller, cgroup_directory& directory) noexcept {
   cgroup_place place;
   if (!read_tables(root) || !locate(root, is_v2, controller, place)) return false;
-  found.is_v2 = is_v2;
-  found.quota = quota_of(place.path, is_v2);
-  std::memcpy(found.path, place.path, sizeof found.path);
+  directory.is_v2 = is_v2;
+  directory.quota = quota_of(place.path, is_v2);
+  std::memcpy(directory.path, place.path, sizeof directory.path);
   return true;
 }
 
-bool find_cpu_cgroup(const char* root, cgroup_directory& found) noexcept {
+bool find_cpu_cgroup(const char* root, cgroup_directory& directory) noexcept {
   cgroup_directory v1;
   if (!read_tables(root)) return false;
-  const bool has_v2 = find_least(root, true, found);
+  const bool has_v2 = find_least(root, true, directory);
   const bool has_v1 = find_least(root, false, v1);
   // With both mounted (hybrid) the cpu controller is in one of them; version 1, unless version 2 has a quota.
-  const bool is_v1_better = has_v1 && (!has_v2 || found.quota == 0 || (v1.quota > 0 && v1.quota < found.quota));
-  if (is_v1_better) found = v1;
+  const bool is_v1_better = has_v1 && (!has_v2 || directory.quota == 0 || (v1.quota > 0 && v1.quota < directory.quota));
+  if (is_v1_better) directory = v1;
   return has_v1 || has_v2;
 }
 
 double read_cpu_quota(const char* root) noexcept {
-  cgroup_directory found;
-  return find_cpu_cgroup(root, found) ? found.quota : 0;
+  cgroup_directory directory;
+  return find_cpu_cgroup(root, directory) ? directory.quota : 0;
 }
 
 cpu_limits read_cpu_limits(const char* root) noexcept {

@@ -27,17 +27,17 @@ std::vector<char> bytes_of(const std::string& path) {
 
 // What `does` returns in a child of its own, whose limits and signals are nobody else's; -N: signal N ended it.
 template <class work>
-int in_a_child(work does) {
+int in_a_child(work action) {
   const pid_t child = fork();
-  if (child == 0) _exit(does());
+  if (child == 0) _exit(action());
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-void limit(int what, rlim_t most) {
-  const rlimit both{most, most};
-  if (setrlimit(static_cast<__rlimit_resource_t>(what), &both) != 0) _exit(99);
+void limit(int resource, rlim_t bound) {
+  const rlimit soft_and_hard{bound, bound};
+  if (setrlimit(static_cast<__rlimit_resource_t>(resource), &soft_and_hard) != 0) _exit(99);
 }
 
 // Sanitizers have far more of it in use than any limit.
@@ -56,17 +56,17 @@ TEST(appended_file, keeps_what_is_written_wherever_its_window_is) {
   std::string expected;
   while (expected.size() < 3'000'000) {
     std::string record(1 + random() % 9000, '\0');
-    for (char& each : record) each = static_cast<char>(random());
+    for (char& byte : record) byte = static_cast<char>(random());
     std::byte* const place = file.place(expected.size(), record.size());
     ASSERT_NE(place, nullptr);
     std::memcpy(place, record.data(), record.size());
     expected += record;
   }
   EXPECT_EQ(file.failure(), 0);
-  const auto found = bytes_of(path);
-  ASSERT_EQ(found.size(), file.size());
-  ASSERT_GE(found.size(), expected.size());
-  EXPECT_EQ(std::memcmp(found.data(), expected.data(), expected.size()), 0);
+  const auto content = bytes_of(path);
+  ASSERT_EQ(content.size(), file.size());
+  ASSERT_GE(content.size(), expected.size());
+  EXPECT_EQ(std::memcmp(content.data(), expected.data(), expected.size()), 0);
 }
 
 // 64 MiB were reserved for each of several files before: none of them could be made.

@@ -33,8 +33,8 @@ class foreign_files : public ::testing::Test {
     ASSERT_EQ(symlink(m_other.c_str(), m_path.c_str()), 0);
   }
   static mode_t mode_of(const std::string& path) {
-    struct stat found;
-    return stat(path.c_str(), &found) == 0 ? found.st_mode & 0777 : 0;
+    struct stat status;
+    return stat(path.c_str(), &status) == 0 ? status.st_mode & 0777 : 0;
   }
 
   scratch_folder m_folder;

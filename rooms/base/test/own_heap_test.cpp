@@ -23,9 +23,9 @@ struct block {
   unsigned char mark;
 };
 
-bool holds_its_mark(const block& each) {
-  for (std::size_t i = 0; i < each.bytes; ++i)
-    if (each.memory[i] != each.mark) return false;
+bool holds_its_mark(const block& marked) {
+  for (std::size_t i = 0; i < marked.bytes; ++i)
+    if (marked.memory[i] != marked.mark) return false;
   return true;
 }
 
@@ -35,39 +35,39 @@ bool keeps_what_is_written(unsigned seed, int rounds) {
   std::vector<block> live;
   const auto size = [&] { return std::size_t{1} << (random() % 18) | (random() % 64); };
   for (int round = 0; round < rounds; ++round) {
-    const unsigned what = random() % 8;
+    const unsigned choice = random() % 8;
     const auto mark = static_cast<unsigned char>(random());
-    if (what < 4 || live.empty()) {
+    if (choice < 4 || live.empty()) {
       const std::size_t bytes = size(), multiple = std::size_t{16} << (random() % 6);
-      void* const memory = what == 0   ? heap::take_aligned(multiple, bytes)
-                           : what == 1 ? heap::take_zeroed(bytes, 1)
-                                       : heap::take(bytes);
-      block made{static_cast<unsigned char*>(memory), bytes, 0};
-      if (memory == nullptr || reinterpret_cast<std::uintptr_t>(memory) % (what == 0 ? multiple : 16) != 0) return false;
-      if (what == 1 && !holds_its_mark(made)) return false;
-      made.mark = mark;
+      void* const memory = choice == 0   ? heap::take_aligned(multiple, bytes)
+                           : choice == 1 ? heap::take_zeroed(bytes, 1)
+                                         : heap::take(bytes);
+      block created{static_cast<unsigned char*>(memory), bytes, 0};
+      if (memory == nullptr || reinterpret_cast<std::uintptr_t>(memory) % (choice == 0 ? multiple : 16) != 0) return false;
+      if (choice == 1 && !holds_its_mark(created)) return false;
+      created.mark = mark;
       std::memset(memory, mark, bytes);
-      live.push_back(made);
+      live.push_back(created);
       continue;
     }
-    block& one = live[random() % live.size()];
-    if (!holds_its_mark(one)) return false;
-    if (what == 4) {
+    block& chosen = live[random() % live.size()];
+    if (!holds_its_mark(chosen)) return false;
+    if (choice == 4) {
       const std::size_t bytes = size();
-      one.memory = static_cast<unsigned char*>(heap::resize(one.memory, bytes));
-      one.bytes = std::min(one.bytes, bytes);
-      if (!holds_its_mark(one)) return false;
-      one.bytes = bytes;
-      std::memset(one.memory, one.mark, bytes);
+      chosen.memory = static_cast<unsigned char*>(heap::resize(chosen.memory, bytes));
+      chosen.bytes = std::min(chosen.bytes, bytes);
+      if (!holds_its_mark(chosen)) return false;
+      chosen.bytes = bytes;
+      std::memset(chosen.memory, chosen.mark, bytes);
     } else {
-      heap::give(one.memory);
-      one = live.back();
+      heap::give(chosen.memory);
+      chosen = live.back();
       live.pop_back();
     }
   }
-  for (const block& each : live) {
-    if (!holds_its_mark(each)) return false;
-    heap::give(each.memory);
+  for (const block& live_block : live) {
+    if (!holds_its_mark(live_block)) return false;
+    heap::give(live_block.memory);
   }
   return true;
 }
@@ -107,14 +107,14 @@ TEST(own_heap, it_is_apart_from_the_programs_heap) {
   const auto before = reinterpret_cast<std::uintptr_t>(sbrk(0));
   for (int i = 0; i < 1'000; ++i) all.push_back(heap::take(300));
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(sbrk(0)), before);
-  for (void* each : all) heap::give(each);
+  for (void* pointer : all) heap::give(pointer);
 }
 
 // The lock may have been held, by a thread that is not there any more.
 TEST(own_heap, a_child_of_fork_allocates_while_other_threads_do) {
-  std::atomic<bool> is_over{false};
-  std::jthread other([&is_over] {
-    while (!is_over) heap::give(heap::take(64));
+  std::atomic<bool> is_finished{false};
+  std::jthread other([&is_finished] {
+    while (!is_finished) heap::give(heap::take(64));
   });
   for (int i = 0; i < 20; ++i) {
     const pid_t child = fork();
@@ -127,7 +127,7 @@ TEST(own_heap, a_child_of_fork_allocates_while_other_threads_do) {
     waitpid(child, &status, 0);
     ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   }
-  is_over = true;
+  is_finished = true;
 }
 
 }  // namespace

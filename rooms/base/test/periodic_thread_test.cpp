@@ -23,48 +23,48 @@ struct log {
   std::promise<void> third;
 };
 
-periodic_thread::work counting(const std::shared_ptr<log>& into, double period_s) {
+periodic_thread::work counting(const std::shared_ptr<log>& target, double period_s) {
   return {[period_s] { return period_s; },
-          [into](bool is_last) {
+          [target](bool is_last) {
             sigset_t held;
             pthread_sigmask(SIG_SETMASK, nullptr, &held);
-            into->takes_signals = into->takes_signals || sigismember(&held, SIGUSR1) == 0;
-            into->last += is_last;
-            if (++into->times == 3) into->third.set_value();
+            target->takes_signals = target->takes_signals || sigismember(&held, SIGUSR1) == 0;
+            target->last += is_last;
+            if (++target->times == 3) target->third.set_value();
           },
-          [into](const char*) { into->failures += 1; }};
+          [target](const char*) { target->failures += 1; }};
 }
 
 TEST(periodic_thread, goes_on_until_it_is_ended_and_then_once_more) {
-  const auto done = std::make_shared<log>();
+  const auto record = std::make_shared<log>();
   periodic_thread thread;
   EXPECT_TRUE(thread.end(0)) << "there is none";
-  ASSERT_TRUE(thread.start("test", counting(done, short_s)));
-  done->third.get_future().wait();
-  EXPECT_EQ(done->last, 0);
+  ASSERT_TRUE(thread.start("test", counting(record, short_s)));
+  record->third.get_future().wait();
+  EXPECT_EQ(record->last, 0);
   EXPECT_TRUE(thread.end(long_s));
-  EXPECT_EQ(done->last, 1);
-  const int times = done->times;
+  EXPECT_EQ(record->last, 1);
+  const int times = record->times;
   EXPECT_TRUE(thread.end(long_s)) << "it is over";
-  EXPECT_EQ(done->times, times);
-  EXPECT_FALSE(done->takes_signals);
-  EXPECT_EQ(done.use_count(), 1) << "and has let go of what it worked on";
+  EXPECT_EQ(record->times, times);
+  EXPECT_FALSE(record->takes_signals);
+  EXPECT_EQ(record.use_count(), 1) << "and has let go of what it worked on";
 }
 
 TEST(periodic_thread, does_not_wait_for_its_time_when_it_is_ended) {
-  const auto done = std::make_shared<log>();
+  const auto record = std::make_shared<log>();
   periodic_thread thread;
-  ASSERT_TRUE(thread.start("test", counting(done, 1e6)));
+  ASSERT_TRUE(thread.start("test", counting(record, 1e6)));
   EXPECT_TRUE(thread.end(long_s));
-  EXPECT_EQ(done->times, 1);
+  EXPECT_EQ(record->times, 1);
 }
 
 TEST(periodic_thread, ends_by_what_is_thrown) {
-  const auto told = std::make_shared<std::promise<std::string>>();
+  const auto reported = std::make_shared<std::promise<std::string>>();
   periodic_thread thread;
   ASSERT_TRUE(thread.start("test", {[] { return short_s; }, [](bool) { throw std::runtime_error("no more"); },
-                                    [told](const char* what) { told->set_value(what); }}));
-  EXPECT_EQ(told->get_future().get(), "no more");
+                                    [reported](const char* what) { reported->set_value(what); }}));
+  EXPECT_EQ(reported->get_future().get(), "no more");
   EXPECT_TRUE(thread.end(long_s));
 }
 
@@ -76,23 +76,23 @@ TEST(periodic_thread, computes_and_writes_figures_as_everywhere) {
     int rounding = -1;
     bool has_locale_of_its_own = false;
   };
-  const auto seen = std::make_shared<found>();
+  const auto found_log = std::make_shared<found>();
   periodic_thread thread;
   EXPECT_TRUE(thread.start("test", {[] { return long_s; },
-                                    [seen](bool) {
-                                      seen->rounding = std::fegetround();
-                                      seen->has_locale_of_its_own = uselocale(nullptr) != LC_GLOBAL_LOCALE;
+                                    [found_log](bool) {
+                                      found_log->rounding = std::fegetround();
+                                      found_log->has_locale_of_its_own = uselocale(nullptr) != LC_GLOBAL_LOCALE;
                                     },
                                     [](const char*) {}}));
   std::fesetround(before);
   ASSERT_TRUE(thread.end(long_s));
-  EXPECT_EQ(seen->rounding, FE_TONEAREST);
-  EXPECT_TRUE(seen->has_locale_of_its_own);
+  EXPECT_EQ(found_log->rounding, FE_TONEAREST);
+  EXPECT_TRUE(found_log->has_locale_of_its_own);
 }
 
 TEST(periodic_thread, is_left_behind_where_it_hangs) {
   const auto begun = std::make_shared<std::promise<void>>(), goes_on = std::make_shared<std::promise<void>>();
-  const auto over = std::make_shared<std::promise<void>>();
+  const auto finished = std::make_shared<std::promise<void>>();
   {
     periodic_thread thread;
     ASSERT_TRUE(thread.start("test", {[] { return short_s; },
@@ -101,14 +101,14 @@ TEST(periodic_thread, is_left_behind_where_it_hangs) {
                                           begun->set_value();
                                           goes_on->get_future().wait();
                                         }
-                                        if (is_last) over->set_value();
+                                        if (is_last) finished->set_value();
                                       },
                                       [](const char*) {}}));
     begun->get_future().wait();
     EXPECT_FALSE(thread.end(0));
   }
   goes_on->set_value();
-  over->get_future().wait();
+  finished->get_future().wait();
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ namespace trimtab {
 class scratch_folder {
  public:
   // In `above`; empty: where temporary files are.
-  explicit scratch_folder(const std::filesystem::path& above = {}) : m_outer(std::filesystem::temp_directory_path()) {
-    m_path = ((above.empty() ? m_outer : above) / "trimtab-test-XXXXXX").string();
+  explicit scratch_folder(const std::filesystem::path& parent = {}) : m_outer(std::filesystem::temp_directory_path()) {
+    m_path = ((parent.empty() ? m_outer : parent) / "trimtab-test-XXXXXX").string();
     if (mkdtemp(m_path.data()) == nullptr) throw std::system_error(errno, std::generic_category(), m_path);
     setenv("TMPDIR", m_path.c_str(), 1);
   }

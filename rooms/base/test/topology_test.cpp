@@ -83,21 +83,21 @@ TEST_F(fake_root, the_directory_that_limits_most_is_the_one_found) {
   put("/proc/self/mountinfo", v2_mount);
   put("/sys/fs/cgroup/user/app/cpu.max", "400000 100000\n");
   put("/sys/fs/cgroup/user/cpu.max", "150000 100000\n");
-  cgroup_directory found;
-  ASSERT_TRUE(find_cpu_cgroup(m_root.c_str(), found));
-  EXPECT_EQ(found.path, m_root + "/sys/fs/cgroup/user");
-  EXPECT_TRUE(found.is_v2);
-  ASSERT_TRUE(find_cgroup(m_root.c_str(), true, "", found));
-  EXPECT_EQ(found.path, m_root + "/sys/fs/cgroup/user/app");
+  cgroup_directory directory;
+  ASSERT_TRUE(find_cpu_cgroup(m_root.c_str(), directory));
+  EXPECT_EQ(directory.path, m_root + "/sys/fs/cgroup/user");
+  EXPECT_TRUE(directory.is_v2);
+  ASSERT_TRUE(find_cgroup(m_root.c_str(), true, "", directory));
+  EXPECT_EQ(directory.path, m_root + "/sys/fs/cgroup/user/app");
 }
 
 TEST_F(fake_root, without_a_quota_the_own_directory_of_version_1_is_found) {
   put("/proc/self/cgroup", "4:cpu:/a\n0::/b\n");
   put("/proc/self/mountinfo", std::string(v1_mount) + v2_mount);
-  cgroup_directory found;
-  ASSERT_TRUE(find_cpu_cgroup(m_root.c_str(), found));
-  EXPECT_EQ(found.path, m_root + "/sys/fs/cgroup/cpu,cpuacct/a");
-  EXPECT_FALSE(found.is_v2);
+  cgroup_directory directory;
+  ASSERT_TRUE(find_cpu_cgroup(m_root.c_str(), directory));
+  EXPECT_EQ(directory.path, m_root + "/sys/fs/cgroup/cpu,cpuacct/a");
+  EXPECT_FALSE(directory.is_v2);
 }
 
 TEST_F(fake_root, both_versions_at_once_give_the_least) {
@@ -152,11 +152,11 @@ TEST(allowed_cpus, are_those_that_were_kept_before_a_thread_was_bound) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    cpu_mask one, now;
+    cpu_mask first, now;
     const auto word = std::find_if(std::begin(all.bits), std::end(all.bits), [](unsigned long bits) { return bits != 0; });
-    one.bits[word - all.bits] = *word & -*word;
+    first.bits[word - all.bits] = *word & -*word;
     keep_allowed_cpus();
-    if (sched_setaffinity(0, sizeof one.bits, reinterpret_cast<cpu_set_t*>(one.bits)) != 0) _exit(2);
+    if (sched_setaffinity(0, sizeof first.bits, reinterpret_cast<cpu_set_t*>(first.bits)) != 0) _exit(2);
     keep_allowed_cpus();
     const bool is_bound = read_affinity(now) && now.count() == 1;
     _exit(is_bound && allowed_cpus().count() == all.count() && read_cpu_limits().affinity == all.count() ? 0 : 1);

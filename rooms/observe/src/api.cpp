@@ -29,18 +29,18 @@ std::uint32_t api_subject(const char* name, const char* file, std::uint32_t line
 }
 
 void api_begin(std::uint32_t subject) {
-  if (lane* const here = this_lane(); here != nullptr) here->scope_begin(subject - 1);
+  if (lane* const own_lane = this_lane(); own_lane != nullptr) own_lane->scope_begin(subject - 1);
 }
 
 void api_end(std::uint32_t subject) {
-  if (lane* const here = this_lane(); here != nullptr) here->scope_end(subject - 1);
+  if (lane* const own_lane = this_lane(); own_lane != nullptr) own_lane->scope_end(subject - 1);
 }
 
 void api_mark(std::uint32_t subject) {
-  lane* const here = this_lane();
-  if (here == nullptr) return;
-  here->count_hook(1);
-  here->record(event_kind::mark, subject - 1, 0, 0, 0, base::now());
+  lane* const own_lane = this_lane();
+  if (own_lane == nullptr) return;
+  own_lane->count_hook(1);
+  own_lane->record(event_kind::mark, subject - 1, 0, 0, 0, base::now());
 }
 
 std::uint32_t api_counter(const char* name, const char* unit) {
@@ -58,37 +58,39 @@ std::uint64_t new_task() noexcept {
   return ++last;
 }
 
-std::uint64_t api_task_made(std::uint32_t subject, std::uint64_t by) {
-  lane* const here = this_lane();
-  if (here == nullptr) return 0;
+std::uint64_t api_task_made(std::uint32_t subject, std::uint64_t creator) {
+  lane* const own_lane = this_lane();
+  if (own_lane == nullptr) return 0;
   const std::uint64_t task = new_task();
-  here->count_hook(1);
-  here->record(event_kind::task_created, subject - 1, 0, task, by != 0 ? by : here->task_here(), base::now());
-  if (profile_row* const row = here->own_row(subject - 1, metric::task); row != nullptr) row->x[task_fields::created] += 1;
+  own_lane->count_hook(1);
+  own_lane->record(event_kind::task_created, subject - 1, 0, task, creator != 0 ? creator : own_lane->task_here(),
+                   base::now());
+  if (profile_row* const row = own_lane->own_row(subject - 1, metric::task); row != nullptr)
+    row->x[task_fields::created] += 1;
   return task;
 }
 
 std::uint64_t api_task_created(std::uint32_t subject) { return api_task_made(subject, 0); }
 
 void api_task_begin(std::uint32_t subject, std::uint64_t task) {
-  lane* const here = this_lane();
-  if (here == nullptr) return;
-  here->count_hook(1);
-  here->task_begin(subject - 1, task, base::now());
+  lane* const own_lane = this_lane();
+  if (own_lane == nullptr) return;
+  own_lane->count_hook(1);
+  own_lane->task_begin(subject - 1, task, base::now());
 }
 
 void api_task_end(std::uint32_t subject, std::uint64_t task) {
-  lane* const here = this_lane();
-  if (here == nullptr) return;
-  here->count_hook(1);
-  here->task_ends(subject - 1, task, base::now());
+  lane* const own_lane = this_lane();
+  if (own_lane == nullptr) return;
+  own_lane->count_hook(1);
+  own_lane->task_ends(subject - 1, task, base::now());
 }
 
 void api_task_edge(std::uint64_t before, std::uint64_t after, std::uint32_t cause) {
-  lane* const here = this_lane();
-  if (here == nullptr) return;
-  here->count_hook(1);
-  here->record(event_kind::edge, no_subject, static_cast<std::uint16_t>(cause), before, after, base::now());
+  lane* const own_lane = this_lane();
+  if (own_lane == nullptr) return;
+  own_lane->count_hook(1);
+  own_lane->record(event_kind::edge, no_subject, static_cast<std::uint16_t>(cause), before, after, base::now());
 }
 
 void api_edge(std::uint64_t before, std::uint64_t after) { api_task_edge(before, after, TRIMTAB_CAUSE_OTHER); }
@@ -111,55 +113,55 @@ std::uint32_t api_code_subject(const void* code) {
   return id == no_subject ? 0 : id + 1;
 }
 
-void api_task_ready(std::uint32_t subject, std::uint64_t task, std::uint64_t by) {
-  lane* const here = this_lane();
-  if (here == nullptr) return;
-  here->count_hook(1);
-  here->record(event_kind::task_ready, subject - 1, 0, task, by, base::now());
+void api_task_ready(std::uint32_t subject, std::uint64_t task, std::uint64_t creator) {
+  lane* const own_lane = this_lane();
+  if (own_lane == nullptr) return;
+  own_lane->count_hook(1);
+  own_lane->record(event_kind::task_ready, subject - 1, 0, task, creator, base::now());
 }
 
 void api_task_suspended(std::uint32_t subject, std::uint64_t task, std::uint32_t cause, std::uint64_t awaited) {
-  lane* const here = this_lane();
-  if (here == nullptr) return;
-  here->count_hook(1);
-  here->task_suspended(subject - 1, task, static_cast<wait_cause>(cause & 0xff), awaited, base::now());
+  lane* const own_lane = this_lane();
+  if (own_lane == nullptr) return;
+  own_lane->count_hook(1);
+  own_lane->task_suspended(subject - 1, task, static_cast<wait_cause>(cause & 0xff), awaited, base::now());
 }
 
 void api_task_resumed(std::uint32_t subject, std::uint64_t task, std::uint32_t cause, std::uint64_t ticks) {
-  lane* const here = this_lane();
-  if (here == nullptr) return;
-  here->count_hook(1);
-  here->task_resumed(subject - 1, task, static_cast<wait_cause>(cause & 0xff), ticks, base::now());
+  lane* const own_lane = this_lane();
+  if (own_lane == nullptr) return;
+  own_lane->count_hook(1);
+  own_lane->task_resumed(subject - 1, task, static_cast<wait_cause>(cause & 0xff), ticks, base::now());
 }
 
 void api_tasks_ran(const trimtab_batch* batch) {
-  lane* const here = this_lane();
-  if (here == nullptr || the_recorder.traces() || batch->subject == 0 || batch->bytes < sizeof(trimtab_batch)) return;
-  lane::batch told;
-  told.made = batch->made;
-  told.ran = batch->ran;
-  told.suspended = batch->suspended;
-  told.ticks = batch->ticks;
-  told.timed = batch->timed;
-  told.is_inclusive = batch->is_inclusive != 0;
-  here->tasks_ran(batch->subject - 1, told);
+  lane* const own_lane = this_lane();
+  if (own_lane == nullptr || the_recorder.traces() || batch->subject == 0 || batch->bytes < sizeof(trimtab_batch)) return;
+  lane::batch tasks_done;
+  tasks_done.made = batch->made;
+  tasks_done.ran = batch->ran;
+  tasks_done.suspended = batch->suspended;
+  tasks_done.ticks = batch->ticks;
+  tasks_done.timed = batch->timed;
+  tasks_done.is_inclusive = batch->is_inclusive != 0;
+  own_lane->tasks_ran(batch->subject - 1, tasks_done);
 }
 
 std::uint32_t api_runtime(const char* name) { return api_named(subject_kind::workers, name, "", 0); }
 
 void api_worker_begins(std::uint32_t runtime, std::uint32_t worker) {
-  lane* const here = this_lane();
-  if (here == nullptr || runtime == 0) return;
-  here->worker_begins(runtime - 1, worker, base::now());
+  lane* const own_lane = this_lane();
+  if (own_lane == nullptr || runtime == 0) return;
+  own_lane->worker_begins(runtime - 1, worker, base::now());
 }
 
 void api_worker_state(std::uint32_t state) {
-  if (lane* const here = this_lane(); here != nullptr && state <= TRIMTAB_WORKER_CAPPED)
-    here->worker_enters(static_cast<worker_state>(state), base::now());
+  if (lane* const own_lane = this_lane(); own_lane != nullptr && state <= TRIMTAB_WORKER_CAPPED)
+    own_lane->worker_enters(static_cast<worker_state>(state), base::now());
 }
 
 void api_name_lane(const char* name) {
-  if (lane* const here = this_lane(); here != nullptr) here->name(name);
+  if (lane* const own_lane = this_lane(); own_lane != nullptr) own_lane->name(name);
 }
 
 std::uint32_t api_path_counter(const char* path, const char* unit, std::uint32_t is_cumulative) {
@@ -172,21 +174,21 @@ std::uint32_t api_knob(std::uint32_t subject, const char* name, const char* key,
 
 std::uint32_t api_policy(const char* name) { return the_recorder.add_policy(name); }
 
-void api_decide(const trimtab_decision* made) {
-  if (made->bytes < sizeof(trimtab_decision) || made->subject == 0) return;
+void api_decide(const trimtab_decision* decision_made) {
+  if (decision_made->bytes < sizeof(trimtab_decision) || decision_made->subject == 0) return;
   decision record{};
   record.ticks = base::now();
-  record.number = made->number;
-  record.subject = made->subject - 1;
-  record.knob = made->knob;
-  record.from = made->from;
-  record.to = made->to;
-  record.gain = made->gain;
-  record.uncertainty = made->uncertainty;
-  record.pairs = made->pairs;
-  record.outcome = static_cast<decision_outcome>(made->outcome);
-  record.policy = static_cast<std::uint16_t>(made->policy);
-  write_text(record, made->reason, made->evidence);
+  record.number = decision_made->number;
+  record.subject = decision_made->subject - 1;
+  record.knob = decision_made->knob;
+  record.from = decision_made->from;
+  record.to = decision_made->to;
+  record.gain = decision_made->gain;
+  record.uncertainty = decision_made->uncertainty;
+  record.pairs = decision_made->pairs;
+  record.outcome = static_cast<decision_outcome>(decision_made->outcome);
+  record.policy = static_cast<std::uint16_t>(decision_made->policy);
+  write_text(record, decision_made->reason, decision_made->evidence);
   the_recorder.decide(record);
 }
 
@@ -194,10 +196,12 @@ void api_fact(const char* key, const char* value) { the_recorder.fact(key, value
 
 const char* api_snapshots_folder() { return the_recorder.options().has_snapshots ? the_recorder.directory() : nullptr; }
 
-void api_unavailable(const char* what, const char* why, const char* remedy) { the_recorder.unavailable(what, why, remedy); }
+void api_unavailable(const char* feature, const char* reason, const char* remedy) {
+  the_recorder.unavailable(feature, reason, remedy);
+}
 
-void api_fit_threads(std::uint32_t is_on) {
-  requested_thread_fitting.store(is_on != 0 ? thread_fitting_request::on : thread_fitting_request::off,
+void api_fit_threads(std::uint32_t is_enabled) {
+  requested_thread_fitting.store(is_enabled != 0 ? thread_fitting_request::on : thread_fitting_request::off,
                                  std::memory_order_relaxed);
 }
 
@@ -230,46 +234,46 @@ void api_event_ended(const trimtab_event* event, double cost, double seconds, do
 }
 
 constexpr trimtab_api make_api() {
-  trimtab_api made{};
-  made.bytes = sizeof(trimtab_api);
-  made.subject = api_subject;
-  made.begin = api_begin;
-  made.end = api_end;
-  made.mark = api_mark;
-  made.counter = api_counter;
-  made.set = api_set;
-  made.task_created = api_task_created;
-  made.task_begin = api_task_begin;
-  made.task_end = api_task_end;
-  made.edge = api_edge;
-  made.level = api_level;
-  made.clock = api_clock;
-  made.now = api_now;
-  made.task_subject = api_task_subject;
-  made.code_subject = api_code_subject;
-  made.task_made = api_task_made;
-  made.task_ready = api_task_ready;
-  made.task_suspended = api_task_suspended;
-  made.task_resumed = api_task_resumed;
-  made.task_edge = api_task_edge;
-  made.tasks_ran = api_tasks_ran;
-  made.runtime = api_runtime;
-  made.worker_begins = api_worker_begins;
-  made.worker_state = api_worker_state;
-  made.name_lane = api_name_lane;
-  made.path_counter = api_path_counter;
-  made.knob = api_knob;
-  made.policy = api_policy;
-  made.decide = api_decide;
-  made.fact = api_fact;
-  made.unavailable = api_unavailable;
-  made.fit_threads = api_fit_threads;
-  made.snapshots_folder = api_snapshots_folder;
-  made.work = api_work;
-  made.declare_knob = api_declare_knob;
-  made.event_ended = api_event_ended;
-  made.process_folder = api_process_folder;
-  return made;
+  trimtab_api table{};
+  table.bytes = sizeof(trimtab_api);
+  table.subject = api_subject;
+  table.begin = api_begin;
+  table.end = api_end;
+  table.mark = api_mark;
+  table.counter = api_counter;
+  table.set = api_set;
+  table.task_created = api_task_created;
+  table.task_begin = api_task_begin;
+  table.task_end = api_task_end;
+  table.edge = api_edge;
+  table.level = api_level;
+  table.clock = api_clock;
+  table.now = api_now;
+  table.task_subject = api_task_subject;
+  table.code_subject = api_code_subject;
+  table.task_made = api_task_made;
+  table.task_ready = api_task_ready;
+  table.task_suspended = api_task_suspended;
+  table.task_resumed = api_task_resumed;
+  table.task_edge = api_task_edge;
+  table.tasks_ran = api_tasks_ran;
+  table.runtime = api_runtime;
+  table.worker_begins = api_worker_begins;
+  table.worker_state = api_worker_state;
+  table.name_lane = api_name_lane;
+  table.path_counter = api_path_counter;
+  table.knob = api_knob;
+  table.policy = api_policy;
+  table.decide = api_decide;
+  table.fact = api_fact;
+  table.unavailable = api_unavailable;
+  table.fit_threads = api_fit_threads;
+  table.snapshots_folder = api_snapshots_folder;
+  table.work = api_work;
+  table.declare_knob = api_declare_knob;
+  table.event_ended = api_event_ended;
+  table.process_folder = api_process_folder;
+  return table;
 }
 
 constexpr trimtab_api api = make_api();

@@ -36,44 +36,44 @@ std::uint64_t start_of(std::uint32_t pid) noexcept {
 }
 
 std::uint32_t own_pid_namespace() noexcept {
-  struct stat found;
-  return stat("/proc/self/ns/pid", &found) == 0 ? static_cast<std::uint32_t>(found.st_ino) : 0;
+  struct stat status;
+  return stat("/proc/self/ns/pid", &status) == 0 ? static_cast<std::uint32_t>(status.st_ino) : 0;
 }
 
-bool is_same(const record& its, const cpu_member& who) noexcept {
-  return its.pid == who.pid && its.start == who.start && its.pid_namespace == who.pid_namespace;
+bool is_same(const record& entry, const cpu_member& member) noexcept {
+  return entry.pid == member.pid && entry.start == member.start && entry.pid_namespace == member.pid_namespace;
 }
 
 enum class life { counts, is_stopped, is_over };
 
-life life_of(const record& its, const cpu_member& seen_by, std::uint64_t now_ns) noexcept {
-  if (its.beat_ns > now_ns + cpu_registry::fresh_ns) return life::is_over;  // of another clock
-  const std::uint64_t age = now_ns > its.beat_ns ? now_ns - its.beat_ns : 0;
+life life_of(const record& entry, const cpu_member& observer, std::uint64_t now_ns) noexcept {
+  if (entry.beat_ns > now_ns + cpu_registry::fresh_ns) return life::is_over;  // of another clock
+  const std::uint64_t age = now_ns > entry.beat_ns ? now_ns - entry.beat_ns : 0;
   if (age <= cpu_registry::fresh_ns) return life::counts;
-  const bool can_check = seen_by.start != 0 && its.pid_namespace != 0 && its.pid_namespace == seen_by.pid_namespace;
-  if (can_check && start_of(its.pid) != its.start) return life::is_over;
+  const bool can_check = observer.start != 0 && entry.pid_namespace != 0 && entry.pid_namespace == observer.pid_namespace;
+  if (can_check && start_of(entry.pid) != entry.start) return life::is_over;
   if (age <= cpu_registry::stale_ns) return life::counts;
   return can_check ? life::is_stopped : life::is_over;
 }
 
 // The file, of the right size and owner; below 0: why is told.
-int open_registry(const char* path, const char*& why) noexcept {
+int open_registry(const char* path, const char*& reason) noexcept {
   const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-  struct stat its;
+  struct stat status;
   if (fd < 0) {
-    why = "the registry cannot be opened";
+    reason = "the registry cannot be opened";
     return fd;
   }
-  why = "";
-  if (fstat(fd, &its) != 0 || !S_ISREG(its.st_mode) || its.st_uid != geteuid() || (its.st_mode & 077) != 0 ||
-      its.st_nlink != 1)  // a second name: it is also some other file of this user
-    why = "the registry is not this user's alone";
-  else if (static_cast<std::uint64_t>(its.st_size) > registry_file::bytes)
-    why = "the registry is larger than its format";
+  reason = "";
+  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 077) != 0 ||
+      status.st_nlink != 1)  // a second name: it is also some other file of this user
+    reason = "the registry is not this user's alone";
+  else if (static_cast<std::uint64_t>(status.st_size) > registry_file::bytes)
+    reason = "the registry is larger than its format";
   // New, or cut off: the rest is free records.
-  else if (static_cast<std::uint64_t>(its.st_size) < registry_file::bytes && ftruncate(fd, registry_file::bytes) != 0)
-    why = "the registry has no room";
-  if (why[0] == '\0') return fd;
+  else if (static_cast<std::uint64_t>(status.st_size) < registry_file::bytes && ftruncate(fd, registry_file::bytes) != 0)
+    reason = "the registry has no room";
+  if (reason[0] == '\0') return fd;
   close(fd);
   return -1;
 }
@@ -95,13 +95,13 @@ struct errno_keeper {
 
 }  // namespace
 
-bool cpu_registry::path_for(unsigned uid, const char* otherwise, std::span<char> into) noexcept {
+bool cpu_registry::path_for(unsigned uid, const char* otherwise, std::span<char> buffer) noexcept {
   const errno_keeper keeper;
   const char* const directory = access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : otherwise;
   if (directory == nullptr || directory[0] == '\0') return false;
   const int length =
-      std::snprintf(into.data(), into.size(), "%s/trimtab-cpus-%u.%u", directory, uid, registry_file::version);
-  return length > 0 && static_cast<std::size_t>(length) < into.size();
+      std::snprintf(buffer.data(), buffer.size(), "%s/trimtab-cpus-%u.%u", directory, uid, registry_file::version);
+  return length > 0 && static_cast<std::size_t>(length) < buffer.size();
 }
 
 std::string cpu_registry::default_path(const char* otherwise) {
@@ -128,10 +128,10 @@ void cpu_registry::beat(std::uint64_t now_ns, std::uint32_t wanted, double used,
   const base::file_size_signal_held held;
   identify();
   m_count = 1;
-  cpu_member& me = m_members[0];
-  me.wanted = wanted < 1 ? 1 : wanted > registry_file::most_threads ? registry_file::most_threads : wanted;
-  me.used = used >= 0 && used <= registry_file::most_threads ? used : 0;
-  me.allowed = allowed;
+  cpu_member& own_member = m_members[0];
+  own_member.wanted = wanted < 1 ? 1 : wanted > registry_file::most_threads ? registry_file::most_threads : wanted;
+  own_member.used = used >= 0 && used <= registry_file::most_threads ? used : 0;
+  own_member.allowed = allowed;
   const int fd = open_registry(m_path, m_why_alone);
   if (fd < 0) return;
   if (!take_part(fd, now_ns)) m_count = 1;
@@ -148,8 +148,8 @@ bool cpu_registry::take_part(int fd, std::uint64_t now_ns) noexcept {
     m_why_alone = "the registry cannot be read";
     return false;
   }
-  static constexpr char nothing[sizeof all.head] = {};
-  if (std::memcmp(&all.head, nothing, sizeof all.head) == 0) {
+  static constexpr char zeros[sizeof all.head] = {};
+  if (std::memcmp(&all.head, zeros, sizeof all.head) == 0) {
     // All who come first write the same.
     if (pwrite(fd, &expected, sizeof expected, 0) != static_cast<ssize_t>(sizeof expected)) {
       m_why_alone = "the registry cannot be written";
@@ -159,39 +159,42 @@ bool cpu_registry::take_part(int fd, std::uint64_t now_ns) noexcept {
     m_why_alone = "the registry is of another version, or no registry";
     return false;
   }
-  const cpu_member& me = m_members[0];
-  std::size_t own = most_members, free_one = most_members;
+  const cpu_member& own_member = m_members[0];
+  std::size_t own_place = most_members, free_one = most_members;
   // From different beginnings, so that those who come together seldom choose the same.
-  const std::size_t begin = base::mix(std::uint64_t{me.pid} << 32 ^ me.start ^ me.pid_namespace) % most_members;
+  const std::size_t begin =
+      base::mix(std::uint64_t{own_member.pid} << 32 ^ own_member.start ^ own_member.pid_namespace) % most_members;
   for (std::size_t i = 0; i < most_members; ++i) {
     const std::size_t place = (begin + i) % most_members;
-    const record& its = all.records[place];
-    const bool is_record = registry_file::is_sound(its);
-    if (is_record && is_same(its, me)) {
-      own = place;
+    const record& entry = all.records[place];
+    const bool is_record = registry_file::is_sound(entry);
+    if (is_record && is_same(entry, own_member)) {
+      own_place = place;
       continue;
     }
-    const life now = is_record ? life_of(its, me, now_ns) : life::is_over;
-    if (now == life::is_over && is_record) free_record(fd, place, its);
+    const life now = is_record ? life_of(entry, own_member, now_ns) : life::is_over;
+    if (now == life::is_over && is_record) free_record(fd, place, entry);
     if (now == life::is_over && free_one == most_members) free_one = place;
     if (now != life::counts || m_count == most_members) continue;
-    m_members[m_count++] = {its.start, its.pid, its.pid_namespace, its.wanted, its.used_milli / 1000.0, its.allowed};
+    m_members[m_count++] = {entry.start,  entry.pid, entry.pid_namespace, entry.wanted, entry.used_milli / 1000.0,
+                            entry.allowed};
   }
-  m_place = own != most_members ? own : free_one;
+  m_place = own_place != most_members ? own_place : free_one;
   if (m_place == most_members) {
     m_why_alone = "the registry is full";
     return false;
   }
-  record mine;
-  mine.pid = me.pid;
-  mine.pid_namespace = me.pid_namespace;
-  mine.start = me.start;
-  mine.beat_ns = now_ns;
-  mine.wanted = me.wanted;
-  mine.used_milli = static_cast<std::uint32_t>(std::lround(me.used * 1000));
-  mine.allowed = me.allowed;
-  mine.sum = registry_file::sum_of(mine);
-  if (pwrite(fd, &mine, sizeof mine, static_cast<off_t>(registry_file::offset_of(m_place))) == sizeof mine) return true;
+  record own_record;
+  own_record.pid = own_member.pid;
+  own_record.pid_namespace = own_member.pid_namespace;
+  own_record.start = own_member.start;
+  own_record.beat_ns = now_ns;
+  own_record.wanted = own_member.wanted;
+  own_record.used_milli = static_cast<std::uint32_t>(std::lround(own_member.used * 1000));
+  own_record.allowed = own_member.allowed;
+  own_record.sum = registry_file::sum_of(own_record);
+  if (pwrite(fd, &own_record, sizeof own_record, static_cast<off_t>(registry_file::offset_of(m_place))) == sizeof own_record)
+    return true;
   m_why_alone = "the registry cannot be written";
   return false;
 }
@@ -205,9 +208,10 @@ void cpu_registry::leave() noexcept {
   m_count = 1;
   const int fd = open_registry(m_path, m_why_alone);
   if (fd < 0) return;
-  record its;
+  record entry;
   const auto offset = static_cast<off_t>(registry_file::offset_of(m_place));
-  if (pread(fd, &its, sizeof its, offset) == sizeof its && is_same(its, m_members[0])) free_record(fd, m_place, its);
+  if (pread(fd, &entry, sizeof entry, offset) == sizeof entry && is_same(entry, m_members[0]))
+    free_record(fd, m_place, entry);
   close(fd);
   m_place = most_members;
   m_why_alone = "has left";

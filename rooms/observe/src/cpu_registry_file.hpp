@@ -38,19 +38,19 @@ static_assert(sizeof(record) == 128);
 
 inline constexpr std::size_t bytes = sizeof(head) + cpu_registry::most_members * sizeof(record);
 
-inline std::uint64_t sum_of(const record& its) noexcept {
+inline std::uint64_t sum_of(const record& entry) noexcept {
   std::uint64_t sum = version;
-  for (const std::uint64_t word :
-       {std::uint64_t{its.pid} << 32 | its.pid_namespace, its.start, its.beat_ns,
-        std::uint64_t{its.wanted} << 32 | its.used_milli, its.allowed[0], its.allowed[1], its.allowed[2], its.allowed[3]})
+  for (const std::uint64_t word : {std::uint64_t{entry.pid} << 32 | entry.pid_namespace, entry.start, entry.beat_ns,
+                                   std::uint64_t{entry.wanted} << 32 | entry.used_milli, entry.allowed[0], entry.allowed[1],
+                                   entry.allowed[2], entry.allowed[3]})
     sum = base::mix(sum ^ word);
   return sum;
 }
 
 inline constexpr std::uint32_t most_threads = 1 << 16;
-inline bool is_sound(const record& its) noexcept {
-  return its.pid > 0 && its.sum == sum_of(its) && its.wanted >= 1 && its.wanted <= most_threads &&
-         its.used_milli <= most_threads * 1000;
+inline bool is_sound(const record& entry) noexcept {
+  return entry.pid > 0 && entry.sum == sum_of(entry) && entry.wanted >= 1 && entry.wanted <= most_threads &&
+         entry.used_milli <= most_threads * 1000;
 }
 
 inline std::size_t offset_of(std::size_t place) noexcept { return sizeof(head) + place * sizeof(record); }

@@ -17,12 +17,12 @@ std::uint32_t count(const cpu_fold& cpus) noexcept {
 }
 
 // Of what a member does, the part that may be on the CPUs of another.
-double part_beside(const cpu_member& of, const cpu_member& other) noexcept {
-  const std::uint32_t all = count(of.allowed);
+double part_beside(const cpu_member& member, const cpu_member& other) noexcept {
+  const std::uint32_t all = count(member.allowed);
   if (all == 0 || count(other.allowed) == 0) return 1;
-  cpu_fold both;
-  for (std::size_t i = 0; i < both.size(); ++i) both[i] = of.allowed[i] & other.allowed[i];
-  return static_cast<double>(count(both)) / all;
+  cpu_fold folded;
+  for (std::size_t i = 0; i < folded.size(); ++i) folded[i] = member.allowed[i] & other.allowed[i];
+  return static_cast<double>(count(folded)) / all;
 }
 
 }  // namespace
@@ -34,23 +34,23 @@ cpu_fold fold(const base::cpu_mask& allowed) noexcept {
   return cpus;
 }
 
-std::uint32_t cpus_to_share(std::span<const cpu_member> members, std::size_t me, double cpus, double idle) noexcept {
-  double theirs = idle;
-  for (const cpu_member& member : members) theirs += member.used * part_beside(member, members[me]);
-  const double most = std::max(1.0, cpus);
-  return static_cast<std::uint32_t>(theirs < most ? std::max(1.0, std::round(theirs)) : most);
+std::uint32_t cpus_to_share(std::span<const cpu_member> members, std::size_t own_index, double cpus, double idle) noexcept {
+  double free_cpus = idle;
+  for (const cpu_member& member : members) free_cpus += member.used * part_beside(member, members[own_index]);
+  const double limit = std::max(1.0, cpus);
+  return static_cast<std::uint32_t>(free_cpus < limit ? std::max(1.0, std::round(free_cpus)) : limit);
 }
 
-std::uint32_t share_of(std::span<const cpu_member> members, std::size_t me, std::uint32_t cpus) noexcept {
+std::uint32_t share_of(std::span<const cpu_member> members, std::size_t own_index, std::uint32_t cpus) noexcept {
   struct want {
     std::uint32_t threads;
     const cpu_member* of;
   };
   std::array<want, cpu_registry::most_members> wants;
   std::size_t left = 0;
-  for (const cpu_member& each : members.first(std::min(members.size(), wants.size()))) {
-    const double part = part_beside(each, members[me]);
-    if (part > 0) wants[left++] = {static_cast<std::uint32_t>(std::ceil(each.wanted * part)), &each};
+  for (const cpu_member& member : members.first(std::min(members.size(), wants.size()))) {
+    const double part = part_beside(member, members[own_index]);
+    if (part > 0) wants[left++] = {static_cast<std::uint32_t>(std::ceil(member.wanted * part)), &member};
   }
   // Who wants least first, and of those the youngest: what a division leaves over goes to those after.
   std::sort(wants.begin(), wants.begin() + static_cast<std::ptrdiff_t>(left), [](const want& a, const want& b) {
@@ -59,9 +59,9 @@ std::uint32_t share_of(std::span<const cpu_member> members, std::size_t me, std:
   });
   std::uint32_t rest = cpus;
   for (std::size_t i = 0; left > 0; ++i, --left) {
-    const std::uint32_t its = std::min(wants[i].threads, rest / static_cast<std::uint32_t>(left));
-    if (wants[i].of == &members[me]) return std::max(its, 1u);
-    rest -= its;
+    const std::uint32_t member_share = std::min(wants[i].threads, rest / static_cast<std::uint32_t>(left));
+    if (wants[i].of == &members[own_index]) return std::max(member_share, 1u);
+    rest -= member_share;
   }
   return 1;
 }

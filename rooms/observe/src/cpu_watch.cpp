@@ -63,32 +63,32 @@ cpu_window cpu_watch::end(std::uint32_t wanted) {
   follow_affinity();
   if (++m_windows % windows_per_quota == 0) m_has_cgroup = base::find_cpu_cgroup(m_root.c_str(), m_cgroup);
   const reading now = read();
-  cpu_window made;
-  made.seconds = std::max(1e-6, static_cast<double>(now.at_ns - m_before.at_ns) * 1e-9);
-  made.allowed_cpus = m_allowed_cpus;
-  made.quota_cpus = m_cgroup.quota;
-  made.used_cpus = static_cast<double>(now.own_ns - m_before.own_ns) * 1e-9 / made.seconds;
+  cpu_window window;
+  window.seconds = std::max(1e-6, static_cast<double>(now.at_ns - m_before.at_ns) * 1e-9);
+  window.allowed_cpus = m_allowed_cpus;
+  window.quota_cpus = m_cgroup.quota;
+  window.used_cpus = static_cast<double>(now.own_ns - m_before.own_ns) * 1e-9 / window.seconds;
   if (now.idle_ticks && m_before.idle_ticks) {
     const double passed = static_cast<double>(*now.idle_ticks - std::min(*now.idle_ticks, *m_before.idle_ticks));
-    const double idle = passed / static_cast<double>(sysconf(_SC_CLK_TCK)) / made.seconds;
-    made.idle_cpus = std::min(idle, m_allowed_cpus);
+    const double idle = passed / static_cast<double>(sysconf(_SC_CLK_TCK)) / window.seconds;
+    window.idle_cpus = std::min(idle, m_allowed_cpus);
   }
   // The kernel counts each CPU on which the group was stopped.
   if (now.throttled_us && m_before.throttled_us && wanted > 0) {
     const double passed = static_cast<double>(*now.throttled_us - std::min(*now.throttled_us, *m_before.throttled_us));
     const double cpus = std::min(m_allowed_cpus, static_cast<double>(wanted));
-    made.throttled_share = std::min(1.0, passed * 1e-6 / made.seconds / cpus);
+    window.throttled_share = std::min(1.0, passed * 1e-6 / window.seconds / cpus);
   }
   m_before = now;
-  if (!m_registry) return made;
-  const double paid = made.quota_cpus > 0 ? std::max(1.0, std::floor(made.quota_cpus)) : m_allowed_cpus;
+  if (!m_registry) return window;
+  const double paid = window.quota_cpus > 0 ? std::max(1.0, std::floor(window.quota_cpus)) : m_allowed_cpus;
   const auto possible = static_cast<std::uint32_t>(std::min(paid, m_allowed_cpus));
-  m_registry->beat(now.at_ns, std::min(wanted, possible), made.used_cpus, fold(m_allowed));
-  if (m_registry->why_alone()[0] != '\0') return made;
-  made.others = static_cast<std::uint32_t>(m_registry->others());
-  for (const cpu_member& each : m_registry->members().subspan(1)) made.other_threads += each.wanted;
-  made.registry_share = m_registry->share(m_allowed_cpus, made.idle_cpus.value_or(0));
-  return made;
+  m_registry->beat(now.at_ns, std::min(wanted, possible), window.used_cpus, fold(m_allowed));
+  if (m_registry->why_alone()[0] != '\0') return window;
+  window.others = static_cast<std::uint32_t>(m_registry->others());
+  for (const cpu_member& member : m_registry->members().subspan(1)) window.other_threads += member.wanted;
+  window.registry_share = m_registry->share(m_allowed_cpus, window.idle_cpus.value_or(0));
+  return window;
 }
 
 }  // namespace trimtab::observe

@@ -31,10 +31,10 @@ file_refusal explain_file_error(int error) noexcept {
   file_refusal refusal{};
   refusal.remedy = "see errno(3)";
   std::snprintf(refusal.why, sizeof refusal.why, "error %d", error);
-  for (const known_error& each : known_errors) {
-    if (each.error != error) continue;
-    std::snprintf(refusal.why, sizeof refusal.why, "%s", each.why);
-    refusal.remedy = each.remedy;
+  for (const known_error& error_entry : known_errors) {
+    if (error_entry.error != error) continue;
+    std::snprintf(refusal.why, sizeof refusal.why, "%s", error_entry.why);
+    refusal.remedy = error_entry.remedy;
   }
   return refusal;
 }

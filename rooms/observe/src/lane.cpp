@@ -27,8 +27,8 @@ constexpr std::size_t profile_growth = 64 * sizeof(profile_row);
 bool lane::make_room() noexcept {
   if (m_events == nullptr) return false;
   const std::uint64_t ready = m_ready.load(std::memory_order_acquire);
-  if (const auto known = static_cast<std::uint64_t>(m_limit - m_events); ready > known) {
-    if (m_is_ring) m_owner->warm_rest(*this, known);
+  if (const auto capacity = static_cast<std::uint64_t>(m_limit - m_events); ready > capacity) {
+    if (m_is_ring) m_owner->warm_rest(*this, capacity);
     m_limit = m_events + ready;
     return true;
   }
@@ -103,10 +103,10 @@ bool lane::grow_index() noexcept {
 
 // Rows never move, so a place keeps what was found once until another scope needs it.
 profile_row* lane::scope_row(std::uint32_t subject) noexcept {
-  known_scope& known = m_known_scopes[subject % max_known_scopes];
-  if (known.row == nullptr || known.subject != subject) [[unlikely]]
-    known = {own_row(subject, metric::scope), subject};
-  return known.row;
+  known_scope& scope = m_known_scopes[subject % max_known_scopes];
+  if (scope.row == nullptr || scope.subject != subject) [[unlikely]]
+    scope = {own_row(subject, metric::scope), subject};
+  return scope.row;
 }
 
 void lane::scope_begin(std::uint32_t subject) noexcept {

@@ -60,9 +60,9 @@ void lane::task_inside_ends(base::ticks at) noexcept {
   if (m_task_depth > 0 && m_task_depth <= max_tasks) m_tasks[m_task_depth - 1].inner += m_owner->clock_read();
 }
 
-void lane::task_suspended(std::uint32_t subject, std::uint64_t task, wait_cause why, std::uint64_t awaited,
+void lane::task_suspended(std::uint32_t subject, std::uint64_t task, wait_cause reason, std::uint64_t awaited,
                           base::ticks at) noexcept {
-  record(event_kind::task_suspended, subject, static_cast<std::uint16_t>(why), task, awaited, at);
+  record(event_kind::task_suspended, subject, static_cast<std::uint16_t>(reason), task, awaited, at);
   if (m_task_depth == 0) return;
   const task_time ended = end_part(at);
   profile_row* const row = own_row(subject, metric::task);
@@ -72,9 +72,9 @@ void lane::task_suspended(std::uint32_t subject, std::uint64_t task, wait_cause 
   row->x[task_fields::suspensions] += 1;
 }
 
-void lane::task_resumed(std::uint32_t subject, std::uint64_t task, wait_cause why, base::ticks waited,
+void lane::task_resumed(std::uint32_t subject, std::uint64_t task, wait_cause reason, base::ticks waited,
                         base::ticks at) noexcept {
-  profile_row* const row = own_row(subject, metric::suspended, no_subject, static_cast<std::uint16_t>(why));
+  profile_row* const row = own_row(subject, metric::suspended, no_subject, static_cast<std::uint16_t>(reason));
   if (waited != 0)
     add(row, waited);
   else if (row != nullptr)
@@ -82,35 +82,35 @@ void lane::task_resumed(std::uint32_t subject, std::uint64_t task, wait_cause wh
   if (!m_owner->traces()) return;
   const std::uint32_t depth = m_task_depth++;
   if (depth < max_tasks) m_tasks[depth] = {task, subject, at, 0};
-  record(event_kind::task_resumed, subject, static_cast<std::uint16_t>(why), task, waited, at);
+  record(event_kind::task_resumed, subject, static_cast<std::uint16_t>(reason), task, waited, at);
 }
 
-void lane::tasks_ran(std::uint32_t subject, const batch& told) noexcept {
+void lane::tasks_ran(std::uint32_t subject, const batch& tasks_done) noexcept {
   const std::uint16_t flags =
-      static_cast<std::uint16_t>(task_flags::counted | (told.is_inclusive ? task_flags::inclusive : std::uint16_t{0}));
+      static_cast<std::uint16_t>(task_flags::counted | (tasks_done.is_inclusive ? task_flags::inclusive : std::uint16_t{0}));
   profile_row* const row = own_row(subject, metric::task, no_subject, flags);
   if (row == nullptr) return;
   const std::uint64_t before = row->sum;
   const bool was_timed = row->timed > 0;
-  for (std::uint32_t i = 0; i < told.timed; ++i) add(row, told.ticks[i]);
+  for (std::uint32_t i = 0; i < tasks_done.timed; ++i) add(row, tasks_done.ticks[i]);
   // `add` has counted those that were timed. One that took long may have been among those told of before.
-  row->count += told.ran - told.timed;
-  row->x[task_fields::created] += told.made;
-  if (told.is_inclusive) row->x[task_fields::inclusive] += row->sum - before;
-  row->x[task_fields::suspensions] += told.suspended;
+  row->count += tasks_done.ran - tasks_done.timed;
+  row->x[task_fields::created] += tasks_done.made;
+  if (tasks_done.is_inclusive) row->x[task_fields::inclusive] += row->sum - before;
+  row->x[task_fields::suspensions] += tasks_done.suspended;
   const auto scaled = [](std::uint64_t sum, std::uint64_t count, std::uint64_t timed) {
     return static_cast<std::uint64_t>(static_cast<double>(sum) * static_cast<double>(count) / static_cast<double>(timed));
   };
   std::uint64_t& estimate = row->x[task_fields::estimate];
   // Each batch stands for its own tasks, since the distance between timed ones differs from batch to batch. But the times of
   // tasks that wait come when they end, in a later batch than the one that counts them: then all stand for all.
-  if (told.timed > told.ran || (told.timed > 0 && !was_timed))
+  if (tasks_done.timed > tasks_done.ran || (tasks_done.timed > 0 && !was_timed))
     estimate = scaled(row->sum, row->count, row->timed);
-  else if (told.timed > 0)
-    estimate += scaled(row->sum - before, told.ran, told.timed);
+  else if (tasks_done.timed > 0)
+    estimate += scaled(row->sum - before, tasks_done.ran, tasks_done.timed);
   else if (was_timed)
-    estimate += scaled(row->sum, told.ran, row->timed);
-  count_hook(2 * told.timed);
+    estimate += scaled(row->sum, tasks_done.ran, row->timed);
+  count_hook(2 * tasks_done.timed);
 }
 
 void lane::worker_begins(std::uint32_t subject, std::uint32_t number, base::ticks at) noexcept {

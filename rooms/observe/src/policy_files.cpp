@@ -30,8 +30,8 @@ void policy_files::put_snapshot(const std::string& text) const {
   if (std::rename(part.c_str(), m_snapshots.c_str()) != 0) fail(part, errno);
 }
 
-bool policy_files::take_answer(std::string& into) const {
-  const int error = base::read_whole_file(m_answers.c_str(), into, longest_answer);
+bool policy_files::take_answer(std::string& answer) const {
+  const int error = base::read_whole_file(m_answers.c_str(), answer, longest_answer);
   if (error == EFBIG) throw std::runtime_error("answered with more than a million bytes");
   return error == 0;
 }

@@ -28,19 +28,19 @@ std::vector<std::string> split(std::string_view text) {
 }
 
 declared_knob copy_of(const ::trimtab_knob_declaration& declared) {
-  declared_knob made;
-  made.name = declared.name == nullptr ? "" : declared.name;
-  made.initial = declared.initial;
+  declared_knob created;
+  created.name = declared.name == nullptr ? "" : declared.name;
+  created.initial = declared.initial;
   if (declared.names != nullptr) {
-    made.names = split(declared.names);
+    created.names = split(declared.names);
   } else if (declared.values != nullptr) {
-    made.values.assign(declared.values, declared.values + std::min(declared.count, most_values + 1));
-    std::sort(made.values.begin(), made.values.end());
-    made.values.erase(std::unique(made.values.begin(), made.values.end()), made.values.end());
+    created.values.assign(declared.values, declared.values + std::min(declared.count, most_values + 1));
+    std::sort(created.values.begin(), created.values.end());
+    created.values.erase(std::unique(created.values.begin(), created.values.end()), created.values.end());
   } else {
-    made.least = declared.least, made.most = declared.most, made.step = declared.step;
+    created.least = declared.least, created.most = declared.most, created.step = declared.step;
   }
-  return made;
+  return created;
 }
 
 bool is_range(const declared_knob& knob) noexcept { return knob.names.empty() && knob.values.empty(); }
@@ -73,15 +73,15 @@ std::string mistake_in(const declared_knob& knob) {
   if (knob.name.empty() || knob.name.find_first_of(" =,.\t\n") != std::string::npos)
     return "its name is '" + knob.name + "', expected one without blanks and without = , .";
   if (knob.values.size() > most_values) return "it has more than 4096 values";
-  if (std::string why = is_range(knob) ? wrong_range(knob) : wrong_names(knob.names); !why.empty()) return why;
+  if (std::string mistake = is_range(knob) ? wrong_range(knob) : wrong_names(knob.names); !mistake.empty()) return mistake;
   return contains(knob, knob.initial) ? ""
                                       : "its initial value " + std::to_string(knob.initial) + " is not one of its values";
 }
 
 std::optional<std::int64_t> value_of(const declared_knob& knob, std::string_view text) {
   if (!knob.names.empty()) {
-    const auto found = std::find(knob.names.begin(), knob.names.end(), text);
-    return found == knob.names.end() ? std::nullopt : std::optional<std::int64_t>(found - knob.names.begin());
+    const auto match = std::find(knob.names.begin(), knob.names.end(), text);
+    return match == knob.names.end() ? std::nullopt : std::optional<std::int64_t>(match - knob.names.begin());
   }
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -89,8 +89,8 @@ std::optional<std::int64_t> value_of(const declared_knob& knob, std::string_view
   return is_number && contains(knob, value) ? std::optional(value) : std::nullopt;
 }
 
-std::uint32_t refuse(const std::string& what, const std::string& why) {
-  the_recorder.unavailable(what.c_str(), why.c_str(), std::string(see).c_str());
+std::uint32_t refuse(const std::string& refused, const std::string& reason) {
+  the_recorder.unavailable(refused.c_str(), reason.c_str(), std::string(see).c_str());
   return 0;
 }
 
@@ -138,12 +138,12 @@ void program_work::add(std::uint64_t decision, double cost, double seconds) noex
 }
 
 std::vector<event_sum> program_work::take() {
-  std::vector<event_sum> taken;
+  std::vector<event_sum> sums;
   std::uint32_t next = m_read.load(std::memory_order_relaxed);
   for (const std::uint32_t end = m_written.load(std::memory_order_acquire); next != end; ++next)
-    taken.push_back(m_ring[next % size]);
+    sums.push_back(m_ring[next % size]);
   m_read.store(next, std::memory_order_release);
-  return taken;
+  return sums;
 }
 
 void program_work::publish(std::uint64_t decision, std::span<const std::int64_t> values) {
@@ -159,11 +159,11 @@ void program_work::put_in_force(const ::trimtab_values& values) {
   __atomic_store_n(&in_force, m_kept.back().get(), __ATOMIC_RELEASE);
 }
 
-void program_work::begin_knob(std::int64_t initial, std::optional<std::int64_t> known) {
+void program_work::begin_knob(std::int64_t initial, std::optional<std::int64_t> saved) {
   const std::lock_guard guard(m_publishing);
   ::trimtab_values fresh = *in_force;
-  fresh.value[fresh.count++] = known.value_or(initial);
-  if (known) fresh.decision = decision_of_earlier_run;
+  fresh.value[fresh.count++] = saved.value_or(initial);
+  if (saved) fresh.decision = decision_of_earlier_run;
   put_in_force(fresh);
   m_initial.value[m_initial.count] = initial;
   m_initial.count += 1;
@@ -185,30 +185,30 @@ program_work* program_works::add(const char* name, std::uint32_t subject) {
 std::uint32_t program_works::declare(program_work& work, const ::trimtab_knob_declaration& declared) {
   if (m_has_left.load(std::memory_order_relaxed)) return 0;
   const declared_knob fresh = copy_of(declared);
-  const std::string what = "knob " + fresh.name + " of " + work.name();
-  if (const std::string why = mistake_in(fresh); !why.empty()) return refuse(what, why);
+  const std::string refused = "knob " + fresh.name + " of " + work.name();
+  if (const std::string mistake = mistake_in(fresh); !mistake.empty()) return refuse(refused, mistake);
   const std::lock_guard guard(m_lock);
-  const auto found = std::find_if(work.m_knobs.begin(), work.m_knobs.end(),
-                                  [&](const declared_knob& each) { return each.name == fresh.name; });
-  const auto place = static_cast<std::size_t>(found - work.m_knobs.begin());
-  if (found != work.m_knobs.end())
-    return *found == fresh ? static_cast<std::uint32_t>(place + 1)
-                           : refuse(what, "its name was declared before, with other values");
-  if (place == TRIMTAB_MOST_KNOBS) return refuse(what, "its work has 8 knobs already");
+  const auto match = std::find_if(work.m_knobs.begin(), work.m_knobs.end(),
+                                  [&](const declared_knob& candidate) { return candidate.name == fresh.name; });
+  const auto place = static_cast<std::size_t>(match - work.m_knobs.begin());
+  if (match != work.m_knobs.end())
+    return *match == fresh ? static_cast<std::uint32_t>(place + 1)
+                           : refuse(refused, "its name was declared before, with other values");
+  if (place == TRIMTAB_MOST_KNOBS) return refuse(refused, "its work has 8 knobs already");
   work.m_knobs.push_back(fresh);
   work.begin_knob(fresh.initial, known_value_of(work, fresh));
   return static_cast<std::uint32_t>(place + 1);
 }
 
 std::optional<std::int64_t> program_works::known_value_of(const program_work& work, const declared_knob& knob) const {
-  for (const known_value& each : m_known)
-    if (each.work == work.name() && each.knob == knob.name) return value_of(knob, each.text);
+  for (const known_value& value_saved : m_known)
+    if (value_saved.work == work.name() && value_saved.knob == knob.name) return value_of(knob, value_saved.text);
   return std::nullopt;
 }
 
-void program_works::measure(std::vector<known_value> known) {
+void program_works::measure(std::vector<known_value> saved) {
   const std::lock_guard guard(m_lock);
-  m_known = std::move(known);
+  m_known = std::move(saved);
   m_are_measured.store(true, std::memory_order_relaxed);
 }
 

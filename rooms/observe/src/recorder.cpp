@@ -29,14 +29,14 @@ std::uint64_t ns_of(const timeval& t) noexcept {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_usec) * 1000u;
 }
 
-void read_usage(process_header& into) noexcept {
+void read_usage(process_header& target) noexcept {
   rusage usage;
   if (!base::may_call_system() || getrusage(RUSAGE_SELF, &usage) != 0) return;
-  into.user_ns = ns_of(usage.ru_utime);
-  into.system_ns = ns_of(usage.ru_stime);
-  into.voluntary_switches = static_cast<std::uint64_t>(usage.ru_nvcsw);
-  into.involuntary_switches = static_cast<std::uint64_t>(usage.ru_nivcsw);
-  into.max_rss_kb = static_cast<std::uint64_t>(usage.ru_maxrss);
+  target.user_ns = ns_of(usage.ru_utime);
+  target.system_ns = ns_of(usage.ru_stime);
+  target.voluntary_switches = static_cast<std::uint64_t>(usage.ru_nvcsw);
+  target.involuntary_switches = static_cast<std::uint64_t>(usage.ru_nivcsw);
+  target.max_rss_kb = static_cast<std::uint64_t>(usage.ru_maxrss);
 }
 
 }  // namespace
@@ -96,13 +96,13 @@ void recorder::record_cpus() noexcept {
 int recorder::create_directory() noexcept {
   const auto pid = static_cast<unsigned>(getpid());
   const file_host_name host;
-  int made = -1;
-  for (unsigned n = 0; n < 10'000 && made != 0; ++n) {
+  int result = -1;
+  for (unsigned n = 0; n < 10'000 && result != 0; ++n) {
     std::snprintf(m_directory, sizeof m_directory, "%s/%s-%u-%u", m_run_directory, host.text, pid, n);
-    made = mkdir(m_directory, 0700);
-    if (made != 0 && errno != EEXIST) return errno;
+    result = mkdir(m_directory, 0700);
+    if (result != 0 && errno != EEXIST) return errno;
   }
-  if (made != 0) return EEXIST;
+  if (result != 0) return EEXIST;
   int error = create_file(m_process_file, "process.tt", file_kind::process, 0, header_bytes, header_bytes);
   if (error == 0) error = create_file(m_names_file, "names.tt", file_kind::names, 0, header_bytes + names_first_bytes);
   if (error != 0) {
@@ -119,9 +119,9 @@ int recorder::create_directory() noexcept {
   return 0;
 }
 
-bool recorder::path_of(const char* name, char (&into)[576]) const noexcept {
-  const int length = std::snprintf(into, sizeof into, "%s/%s", m_directory, name);
-  return length >= 0 && static_cast<std::size_t>(length) < sizeof into;
+bool recorder::path_of(const char* name, char (&buffer)[576]) const noexcept {
+  const int length = std::snprintf(buffer, sizeof buffer, "%s/%s", m_directory, name);
+  return length >= 0 && static_cast<std::size_t>(length) < sizeof buffer;
 }
 
 int recorder::create_file(base::mapped_file& file, const char* name, file_kind kind, std::uint32_t record_bytes,
@@ -168,13 +168,13 @@ void recorder::heartbeat(base::ticks at) noexcept {
   std::atomic_ref(m_process->last_ticks).store(at, std::memory_order_release);
 }
 
-void recorder::close(process_state how) noexcept {
+void recorder::close(process_state end_state) noexcept {
   if (!is_on() || m_process->end_ticks != 0) return;
   const int saved = errno;
   const base::ticks at = base::now();
   heartbeat(at);
   m_process->end_ticks = at;
-  std::atomic_ref(m_process->state).store(how, std::memory_order_release);
+  std::atomic_ref(m_process->state).store(end_state, std::memory_order_release);
   errno = saved;
 }
 
@@ -196,10 +196,10 @@ void recorder::after_fork() noexcept {
   // The parent goes on writing to its pages. Hooks of the parent may still be on this thread's stack and hold
   // pointers into lanes: those get private memory in the place of the file, so that nothing leaks back.
   for (std::uint32_t i = 0, n = lanes(); i < n; ++i) {
-    lane* const each = m_lanes[i].exchange(nullptr, std::memory_order_relaxed);
-    if (each == nullptr) continue;
-    each->m_events_file.detach();
-    each->m_profile_file.detach();
+    lane* const lane_entry = m_lanes[i].exchange(nullptr, std::memory_order_relaxed);
+    if (lane_entry == nullptr) continue;
+    lane_entry->m_events_file.detach();
+    lane_entry->m_profile_file.detach();
   }
   m_process_file.detach();
   m_names_file.close();
@@ -223,8 +223,8 @@ void recorder::after_fork() noexcept {
 }
 
 // By CPU time, not by the clock: with more threads than CPUs most of the time passes without us.
-recorder::setup_cost::setup_cost(recorder& of) noexcept
-    : m_of(of), m_begin(base::may_call_system() ? base::nanoseconds_of(CLOCK_THREAD_CPUTIME_ID) : 0) {}
+recorder::setup_cost::setup_cost(recorder& owner) noexcept
+    : m_of(owner), m_begin(base::may_call_system() ? base::nanoseconds_of(CLOCK_THREAD_CPUTIME_ID) : 0) {}
 
 recorder::setup_cost::~setup_cost() {
   if (!m_of.is_on() || m_begin == 0 || !base::may_call_system()) return;

@@ -62,16 +62,16 @@ pthread_key_t lane_key;
 pthread_once_t lane_key_once = PTHREAD_ONCE_INIT;
 bool lane_key_made = false;
 
-void thread_ends(void* which) noexcept {
+void thread_ends(void* ended) noexcept {
   t_ended = true;
-  auto* ending = static_cast<lane*>(which);
+  auto* ending = static_cast<lane*>(ended);
   if (ending == t_lane) the_recorder.close_lane(*ending);
 }
 
 std::uint32_t this_tid() noexcept { return static_cast<std::uint32_t>(syscall(SYS_gettid)); }
 
 void make_key() noexcept {
-  lane_key_made = pthread_key_create(&lane_key, [](void* which) { thread_ends(which); }) == 0;
+  lane_key_made = pthread_key_create(&lane_key, [](void* ended) { thread_ends(ended); }) == 0;
 }
 
 }  // namespace
@@ -170,73 +170,73 @@ lane* recorder::closed_lane(lane_kind kind, std::uint32_t number, const char* ti
   return nullptr;
 }
 
-void recorder::end_lane(lane& which) noexcept {
+void recorder::end_lane(lane& affected_lane) noexcept {
   const base::ticks at = base::now();
-  which.worker_enters(worker_state::none, at);
-  which.m_header->alive_ticks += at - which.m_thread_start;
-  which.m_header->end_ticks = at;
-  which.m_scope_depth = 0;
-  which.m_task_depth = 0;
-  which.m_open.store(false, std::memory_order_release);  // pairs with closed_lane: the next writer sees all of it
+  affected_lane.worker_enters(worker_state::none, at);
+  affected_lane.m_header->alive_ticks += at - affected_lane.m_thread_start;
+  affected_lane.m_header->end_ticks = at;
+  affected_lane.m_scope_depth = 0;
+  affected_lane.m_task_depth = 0;
+  affected_lane.m_open.store(false, std::memory_order_release);  // pairs with closed_lane: the next writer sees all of it
 }
 
 void recorder::report_refused_lane(int error) noexcept {
   if (m_has_refused_lanes.exchange(true, std::memory_order_relaxed)) return;
   const file_refusal refusal = explain_file_error(error);
-  char why[160];
+  char text[160];
   const char* remedy = refusal.remedy;
   if (error != E2BIG) {
-    std::snprintf(why, sizeof why, "%s", refusal.why);
+    std::snprintf(text, sizeof text, "%s", refusal.why);
   } else if (m_mapped_lanes != 0 && m_mapped_lanes < m_options.most_lanes) {
-    std::snprintf(why, sizeof why, "expected at most %u lanes, found more: the kernel limits the mappings of a process",
+    std::snprintf(text, sizeof text, "expected at most %u lanes, found more: the kernel limits the mappings of a process",
                   m_mapped_lanes);
     remedy = "raise the limit (sysctl vm.max_map_count), or use fewer threads at a time";
   } else {
-    std::snprintf(why, sizeof why, "expected at most %u lanes in a process, found more", m_options.most_lanes);
+    std::snprintf(text, sizeof text, "expected at most %u lanes in a process, found more", m_options.most_lanes);
     remedy = "use fewer threads at a time";
   }
-  unavailable("some threads", why, remedy);
+  unavailable("some threads", text, remedy);
 }
 
 bool recorder::open_in_child() noexcept {
   const std::lock_guard guard(m_open_lock);
   if (is_on()) return true;
   if (m_state.load(std::memory_order_relaxed) != state::forked) return false;
-  const recorder_options again = m_options;
-  if (open(again) == 0) return true;
+  const recorder_options options_before = m_options;
+  if (open(options_before) == 0) return true;
   m_state.store(state::off, std::memory_order_relaxed);
   return false;
 }
 
-void recorder::close_lane(lane& which) noexcept {
+void recorder::close_lane(lane& affected_lane) noexcept {
   const base::system_call_section section;
   const int saved = errno;
-  if (m_options.lane_closed != nullptr) m_options.lane_closed(*this, which);
+  if (m_options.lane_closed != nullptr) m_options.lane_closed(*this, affected_lane);
   const base::ticks at = base::now();
-  which.worker_enters(worker_state::none, at);
-  which.record(event_kind::thread_end, no_subject, 0, which.m_header->tid, 0, at);
-  which.m_header->alive_ticks += at - which.m_thread_start;
-  which.m_header->end_ticks = at;
-  which.m_scope_depth = 0;
-  which.m_task_depth = 0;
+  affected_lane.worker_enters(worker_state::none, at);
+  affected_lane.record(event_kind::thread_end, no_subject, 0, affected_lane.m_header->tid, 0, at);
+  affected_lane.m_header->alive_ticks += at - affected_lane.m_thread_start;
+  affected_lane.m_header->end_ticks = at;
+  affected_lane.m_scope_depth = 0;
+  affected_lane.m_task_depth = 0;
   t_lane = nullptr;
-  which.m_open.store(false, std::memory_order_release);  // pairs with open_lane: the next thread sees all of it
+  affected_lane.m_open.store(false, std::memory_order_release);  // pairs with open_lane: the next thread sees all of it
   errno = saved;
 }
 
 // The program must not lack the mappings that lanes have, for threads of its own among others.
 bool recorder::has_room_for_lane() noexcept {
-  const std::uint32_t there = lanes();
-  if (there >= max_lanes || there >= m_options.most_lanes) return false;
-  if (there < asked_from_lane) return true;
+  const std::uint32_t lane_count = lanes();
+  if (lane_count >= max_lanes || lane_count >= m_options.most_lanes) return false;
+  if (lane_count < asked_from_lane) return true;
   if (m_mapped_lanes == 0) {
     char text[32] = {};
-    const bool is_known = base::read_file("/proc/sys/vm/max_map_count", text, sizeof text) > 0;
+    const bool is_read = base::read_file("/proc/sys/vm/max_map_count", text, sizeof text) > 0;
     m_mapped_lanes =
-        is_known ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) / (2 * mappings_of_lane) : max_lanes;
+        is_read ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) / (2 * mappings_of_lane) : max_lanes;
     m_mapped_lanes = std::max(m_mapped_lanes, asked_from_lane);
   }
-  return there < m_mapped_lanes;
+  return lane_count < m_mapped_lanes;
 }
 
 lane* recorder::new_lane(int& error) noexcept {
@@ -252,69 +252,69 @@ lane* recorder::new_lane(int& error) noexcept {
     munmap(memory, sizeof(lane));
     return nullptr;
   }
-  lane* const made = new (memory) lane;
-  made->m_owner = this;
-  made->m_id = id;
-  made->m_index = static_cast<lane::index_entry*>(index);
-  made->m_index_mask = first_index_slots - 1;
-  error = prepare_lane(*made);
+  lane* const fresh = new (memory) lane;
+  fresh->m_owner = this;
+  fresh->m_id = id;
+  fresh->m_index = static_cast<lane::index_entry*>(index);
+  fresh->m_index_mask = first_index_slots - 1;
+  error = prepare_lane(*fresh);
   if (error != 0) {
     munmap(index, index_bytes);
     munmap(memory, sizeof(lane));
     return nullptr;
   }
-  m_lanes[id].store(made, std::memory_order_release);
+  m_lanes[id].store(fresh, std::memory_order_release);
   m_lane_count.store(id + 1, std::memory_order_release);
   m_process->lanes = id + 1;
-  return made;
+  return fresh;
 }
 
-int recorder::prepare_lane(lane& made) noexcept {
+int recorder::prepare_lane(lane& fresh) noexcept {
   char name[32];
-  std::snprintf(name, sizeof name, "lane-%04u.profile", made.m_id);
-  int error = create_file(made.m_profile_file, name, file_kind::profile, sizeof(profile_row),
+  std::snprintf(name, sizeof name, "lane-%04u.profile", fresh.m_id);
+  int error = create_file(fresh.m_profile_file, name, file_kind::profile, sizeof(profile_row),
                           header_bytes + first_profile_rows * sizeof(profile_row), profile_reserve);
-  if (error == 0) error = create_events(made);
+  if (error == 0) error = create_events(fresh);
   if (error != 0) {
-    made.m_profile_file.remove();
+    fresh.m_profile_file.remove();
     return error;
   }
-  made.m_profile_header = reinterpret_cast<file_header*>(made.m_profile_file.data());
-  made.m_events_header = reinterpret_cast<file_header*>(made.m_events_file.data());
-  const std::uint64_t room = (made.m_events_file.size() - header_bytes) / sizeof(event);
-  made.m_warm = std::min(room, traces() ? least_warm_events : first_flight_events);
-  made.m_events_file.populate(0, header_bytes + made.m_warm * sizeof(event));
-  made.m_profile_file.populate(0, header_bytes + first_profile_rows * sizeof(profile_row));
-  made.m_header = reinterpret_cast<lane_header*>(made.m_events_file.data() + sizeof(file_header));
-  made.m_header->lane = made.m_id;
-  made.m_header->migrations = unknown;
-  auto* const twin = reinterpret_cast<lane_header*>(made.m_profile_file.data() + sizeof(file_header));
-  twin->lane = made.m_id;
-  made.m_events = reinterpret_cast<event*>(made.m_events_file.data() + header_bytes);
-  made.m_is_ring = !traces();
-  made.m_cursor = made.m_events;
-  made.m_limit = made.m_events + (made.m_is_ring ? made.m_warm : room);
-  made.m_ready.store(room, std::memory_order_release);
+  fresh.m_profile_header = reinterpret_cast<file_header*>(fresh.m_profile_file.data());
+  fresh.m_events_header = reinterpret_cast<file_header*>(fresh.m_events_file.data());
+  const std::uint64_t room = (fresh.m_events_file.size() - header_bytes) / sizeof(event);
+  fresh.m_warm = std::min(room, traces() ? least_warm_events : first_flight_events);
+  fresh.m_events_file.populate(0, header_bytes + fresh.m_warm * sizeof(event));
+  fresh.m_profile_file.populate(0, header_bytes + first_profile_rows * sizeof(profile_row));
+  fresh.m_header = reinterpret_cast<lane_header*>(fresh.m_events_file.data() + sizeof(file_header));
+  fresh.m_header->lane = fresh.m_id;
+  fresh.m_header->migrations = unknown;
+  auto* const twin = reinterpret_cast<lane_header*>(fresh.m_profile_file.data() + sizeof(file_header));
+  twin->lane = fresh.m_id;
+  fresh.m_events = reinterpret_cast<event*>(fresh.m_events_file.data() + header_bytes);
+  fresh.m_is_ring = !traces();
+  fresh.m_cursor = fresh.m_events;
+  fresh.m_limit = fresh.m_events + (fresh.m_is_ring ? fresh.m_warm : room);
+  fresh.m_ready.store(room, std::memory_order_release);
   m_trace_used.fetch_add(room * sizeof(event), std::memory_order_relaxed);
   // Readers take a lane for absent until both of its files have their magic.
-  publish(made.m_profile_file.data());
-  publish(made.m_events_file.data());
+  publish(fresh.m_profile_file.data());
+  publish(fresh.m_events_file.data());
   return 0;
 }
 
-int recorder::create_events(lane& made) noexcept {
-  const bool is_ample = made.m_id < many_lanes && m_options.max_trace_bytes / 16 > first_trace_events * sizeof(event);
-  const std::uint64_t flight = made.m_id < very_many_lanes
+int recorder::create_events(lane& fresh) noexcept {
+  const bool is_ample = fresh.m_id < many_lanes && m_options.max_trace_bytes / 16 > first_trace_events * sizeof(event);
+  const std::uint64_t flight = fresh.m_id < very_many_lanes
                                    ? m_options.flight_events
                                    : std::min<std::uint64_t>(m_options.flight_events, flight_events_of_many);
   const std::uint64_t usual = !traces() ? flight : is_ample ? first_trace_events : least_trace_events;
   char name[32];
-  std::snprintf(name, sizeof name, "lane-%04u.events", made.m_id);
+  std::snprintf(name, sizeof name, "lane-%04u.events", fresh.m_id);
   int error = 0;
   for (const std::uint64_t first : {usual, std::min(usual, least_events)}) {
     const std::size_t first_bytes = header_bytes + first * sizeof(event);
     const std::size_t reserve = traces() ? first_bytes + m_options.max_trace_bytes : first_bytes;
-    error = create_file(made.m_events_file, name, file_kind::events, sizeof(event), first_bytes, reserve);
+    error = create_file(fresh.m_events_file, name, file_kind::events, sizeof(event), first_bytes, reserve);
     if (error == 0) break;
   }
   return error;
@@ -327,49 +327,50 @@ bool recorder::make_streams_ready() noexcept {
   if (!traces() || !is_on()) return true;
   bool are_slow = true;
   for (std::uint32_t i = 0, n = lanes(); i < n; ++i) {
-    lane* const each = lane_at(i);
-    if (each == nullptr || !each->m_open.load(std::memory_order_acquire)) continue;
-    const std::uint64_t written = std::atomic_ref(each->m_events_header->written).load(std::memory_order_acquire);
-    if (written > each->m_ready.load(std::memory_order_relaxed)) continue;  // wraps: the budget was spent before
-    are_slow &= written - each->m_warmed_at < slow_events;
-    lengthen(*each, written);
-    warm(*each, written);
+    lane* const lane_entry = lane_at(i);
+    if (lane_entry == nullptr || !lane_entry->m_open.load(std::memory_order_acquire)) continue;
+    const std::uint64_t written = std::atomic_ref(lane_entry->m_events_header->written).load(std::memory_order_acquire);
+    if (written > lane_entry->m_ready.load(std::memory_order_relaxed)) continue;  // wraps: the budget was spent before
+    are_slow &= written - lane_entry->m_warmed_at < slow_events;
+    lengthen(*lane_entry, written);
+    warm(*lane_entry, written);
   }
   return are_slow;
 }
 
-void recorder::lengthen(lane& which, std::uint64_t written) noexcept {
-  const std::uint64_t ready = which.m_ready.load(std::memory_order_relaxed);
+void recorder::lengthen(lane& affected_lane, std::uint64_t written) noexcept {
+  const std::uint64_t ready = affected_lane.m_ready.load(std::memory_order_relaxed);
   const std::uint64_t ahead = ready / 2 < keep_ready_events ? ready / 2 : keep_ready_events;
   if (ready - written >= ahead) return;
-  const std::uint64_t more = ready < most_trace_growth ? ready : most_trace_growth;
-  if (!take_trace_budget(more * sizeof(event))) return;
-  if (const int error = which.m_events_file.grow(which.m_events_file.size() + more * sizeof(event)); error != 0) {
+  const std::uint64_t growth = ready < most_trace_growth ? ready : most_trace_growth;
+  if (!take_trace_budget(growth * sizeof(event))) return;
+  if (const int error = affected_lane.m_events_file.grow(affected_lane.m_events_file.size() + growth * sizeof(event));
+      error != 0) {
     m_trace_full.store(true, std::memory_order_relaxed);
     const file_refusal refusal = explain_file_error(error);
     unavailable("rest of the trace", refusal.why, refusal.remedy);
     return;
   }
-  const std::uint64_t room = (which.m_events_file.size() - header_bytes) / sizeof(event);
-  std::atomic_ref(which.m_events_header->capacity).store(room, std::memory_order_release);
-  which.m_ready.store(room, std::memory_order_release);  // pairs with make_room
+  const std::uint64_t room = (affected_lane.m_events_file.size() - header_bytes) / sizeof(event);
+  std::atomic_ref(affected_lane.m_events_header->capacity).store(room, std::memory_order_release);
+  affected_lane.m_ready.store(room, std::memory_order_release);  // pairs with make_room
 }
 
-void recorder::warm(lane& which, std::uint64_t written) noexcept {
-  const std::uint64_t since = written - which.m_warmed_at;
-  which.m_warmed_at = written;
-  const std::uint64_t ahead = 2 * since > least_warm_events ? 2 * since : least_warm_events;
-  const std::uint64_t begin = written > which.m_warm ? written : which.m_warm;
+void recorder::warm(lane& affected_lane, std::uint64_t written) noexcept {
+  const std::uint64_t written_since = written - affected_lane.m_warmed_at;
+  affected_lane.m_warmed_at = written;
+  const std::uint64_t ahead = 2 * written_since > least_warm_events ? 2 * written_since : least_warm_events;
+  const std::uint64_t begin = written > affected_lane.m_warm ? written : affected_lane.m_warm;
   if (begin - written >= ahead / 2) return;
-  const std::uint64_t ready = which.m_ready.load(std::memory_order_relaxed);
-  which.m_warm = ready - written < ahead ? ready : written + ahead;
-  which.m_events_file.populate(header_bytes + begin * sizeof(event), (which.m_warm - begin) * sizeof(event));
+  const std::uint64_t ready = affected_lane.m_ready.load(std::memory_order_relaxed);
+  affected_lane.m_warm = ready - written < ahead ? ready : written + ahead;
+  affected_lane.m_events_file.populate(header_bytes + begin * sizeof(event), (affected_lane.m_warm - begin) * sizeof(event));
 }
 
-void recorder::warm_rest(lane& which, std::uint64_t begin) noexcept {
+void recorder::warm_rest(lane& affected_lane, std::uint64_t begin) noexcept {
   const int saved = errno;
   const setup_cost cost(*this);
-  which.m_events_file.populate(header_bytes + begin * sizeof(event), which.m_events_file.size());
+  affected_lane.m_events_file.populate(header_bytes + begin * sizeof(event), affected_lane.m_events_file.size());
   errno = saved;
 }
 

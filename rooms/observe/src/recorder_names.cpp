@@ -29,7 +29,7 @@ struct module_search {
   char build_id[72];
 };
 
-void read_build_id(const dl_phdr_info& object, module_search& found) noexcept {
+void read_build_id(const dl_phdr_info& object, module_search& search) noexcept {
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = object.dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
@@ -46,8 +46,8 @@ void read_build_id(const dl_phdr_info& object, module_search& found) noexcept {
         for (std::size_t b = 0; b < bytes; ++b) {
           constexpr char digits[] = "0123456789abcdef";
           const auto value = static_cast<unsigned char>(data[b]);
-          found.build_id[2 * b] = digits[value >> 4];
-          found.build_id[2 * b + 1] = digits[value & 15];
+          search.build_id[2 * b] = digits[value >> 4];
+          search.build_id[2 * b + 1] = digits[value & 15];
         }
         return;
       }
@@ -59,7 +59,7 @@ void read_build_id(const dl_phdr_info& object, module_search& found) noexcept {
 int match_module(dl_phdr_info* object, std::size_t, void* data) noexcept {
   auto& wanted = *static_cast<module_search*>(data);
   std::uint64_t begin = ~std::uint64_t{0}, end = 0;
-  bool inside = false;
+  bool is_within = false;
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = object->dlpi_phdr[i];
     if (segment.p_type != PT_LOAD) continue;
@@ -67,9 +67,9 @@ int match_module(dl_phdr_info* object, std::size_t, void* data) noexcept {
     const std::uint64_t to = from + segment.p_memsz;
     if (from < begin) begin = from;
     if (to > end) end = to;
-    inside = inside || (wanted.address >= from && wanted.address < to);
+    is_within = is_within || (wanted.address >= from && wanted.address < to);
   }
-  if (!inside) return 0;
+  if (!is_within) return 0;
   wanted.base = object->dlpi_addr;
   wanted.begin = begin;
   wanted.end = end;
@@ -101,14 +101,14 @@ constexpr std::uint64_t named_key = std::uint64_t{1} << 62;
 
 }  // namespace
 
-bool recorder::place_of(const void* address, char* into, std::size_t room) noexcept {
-  module_search found{};
-  found.address = reinterpret_cast<std::uint64_t>(address);
-  if (dl_iterate_phdr(match_module, &found) == 0) return false;
-  const char* const last = std::strrchr(found.path, '/');
-  const char* const name = last == nullptr ? found.path : last + 1;
-  const char* const which = found.build_id[0] != '\0' ? found.build_id : name[0] != '\0' ? name : "program";
-  std::snprintf(into, room, "%s+0x%llx", which, static_cast<unsigned long long>(found.address - found.base));
+bool recorder::place_of(const void* address, char* buffer, std::size_t room) noexcept {
+  module_search search{};
+  search.address = reinterpret_cast<std::uint64_t>(address);
+  if (dl_iterate_phdr(match_module, &search) == 0) return false;
+  const char* const last = std::strrchr(search.path, '/');
+  const char* const name = last == nullptr ? search.path : last + 1;
+  const char* const module_name = search.build_id[0] != '\0' ? search.build_id : name[0] != '\0' ? name : "program";
+  std::snprintf(buffer, room, "%s+0x%llx", module_name, static_cast<unsigned long long>(search.address - search.base));
   return true;
 }
 
@@ -116,18 +116,18 @@ std::uint32_t recorder::module_of(const void* address) noexcept {
   const auto value = reinterpret_cast<std::uint64_t>(address);
   for (std::uint32_t i = 0; i < m_module_count; ++i)
     if (value >= m_modules[i].begin && value < m_modules[i].end) return i;
-  module_search found{};
-  found.address = value;
-  if (dl_iterate_phdr(match_module, &found) == 0) return no_subject;
-  if (found.path[0] == '\0' && base::may_call_system()) {
-    const ssize_t got = readlink("/proc/self/exe", found.path, sizeof found.path - 1);
-    if (got > 0) found.path[got] = '\0';
+  module_search search{};
+  search.address = value;
+  if (dl_iterate_phdr(match_module, &search) == 0) return no_subject;
+  if (search.path[0] == '\0' && base::may_call_system()) {
+    const ssize_t length = readlink("/proc/self/exe", search.path, sizeof search.path - 1);
+    if (length > 0) search.path[length] = '\0';
   }
-  const std::uint64_t identity = base::mix(hash_of(found.path)) ^ hash_of(found.build_id);
+  const std::uint64_t identity = base::mix(hash_of(search.path)) ^ hash_of(search.build_id);
   for (std::uint32_t i = 0; i < m_module_count; ++i) {
     module& before = m_modules[i];
     if (before.begin != before.end || before.identity != identity) continue;
-    before = {found.base, found.begin, found.end, identity};  // loaded again
+    before = {search.base, search.begin, search.end, identity};  // loaded again
     return i;
   }
   if (m_module_count == max_modules) {
@@ -137,13 +137,13 @@ std::uint32_t recorder::module_of(const void* address) noexcept {
     return no_subject;
   }
   const std::uint32_t id = m_module_count++;
-  m_modules[id] = {found.base, found.begin, found.end, identity};
+  m_modules[id] = {search.base, search.begin, search.end, identity};
   name_module fixed{};
   fixed.head.tag = name_tag::module;
   fixed.id = id;
-  fixed.base = found.base;
-  fixed.end = found.end;
-  const char* const strings[] = {found.path, found.build_id};
+  fixed.base = search.base;
+  fixed.end = search.end;
+  const char* const strings[] = {search.path, search.build_id};
   append_name(&fixed.head, sizeof fixed, strings, 2);
   return id;
 }
@@ -175,11 +175,11 @@ void recorder::append_name(name_record* fixed, std::size_t fixed_bytes, const ch
 
 std::uint32_t recorder::find_or_add(std::uint64_t key, name_subject& fixed, const void* address,
                                     const char* const (&strings)[3]) noexcept {
-  if (const std::uint32_t known = m_subjects.find(key); known != subject_table::absent) return known;
+  if (const std::uint32_t existing = m_subjects.find(key); existing != subject_table::absent) return existing;
   if (!is_on() || m_has_refused_subjects.load(std::memory_order_relaxed)) return no_subject;
   const setup_cost cost(*this);
   const std::lock_guard guard(m_lock);
-  if (const std::uint32_t known = m_subjects.find(key); known != subject_table::absent) return known;
+  if (const std::uint32_t existing = m_subjects.find(key); existing != subject_table::absent) return existing;
   if (const int error = m_subjects.reserve(2); error != 0) {
     refuse_subjects(error);
     return no_subject;
@@ -188,9 +188,9 @@ std::uint32_t recorder::find_or_add(std::uint64_t key, name_subject& fixed, cons
   fixed.offset = reinterpret_cast<std::uint64_t>(address) - (fixed.module == no_subject ? 0 : m_modules[fixed.module].base);
   const std::uint64_t place = key_in_module(fixed.kind, fixed.module, fixed.offset);
   if (fixed.module != no_subject) {
-    if (const std::uint32_t known = m_subjects.find(place); known != subject_table::absent) {
-      m_subjects.add(key, known);
-      return known;
+    if (const std::uint32_t existing = m_subjects.find(place); existing != subject_table::absent) {
+      m_subjects.add(key, existing);
+      return existing;
     }
   }
   fixed.head.tag = name_tag::subject;
@@ -203,15 +203,15 @@ std::uint32_t recorder::find_or_add(std::uint64_t key, name_subject& fixed, cons
 
 void recorder::refuse_subjects(int error) noexcept {
   if (m_has_refused_subjects.exchange(true, std::memory_order_relaxed)) return;
-  char why[160];
+  char text[160];
   if (error == E2BIG) {
-    std::snprintf(why, sizeof why,
+    std::snprintf(text, sizeof text,
                   "expected at most %llu addresses and names of work in a process, found more after %u subjects",
                   static_cast<unsigned long long>(subject_table::most_keys), m_subject_count);
   } else {
-    std::snprintf(why, sizeof why, "%s, for more than %u subjects", explain_file_error(error).why, m_subject_count);
+    std::snprintf(text, sizeof text, "%s, for more than %u subjects", explain_file_error(error).why, m_subject_count);
   }
-  append_unavailable("work of subjects that came later", why,
+  append_unavailable("work of subjects that came later", text,
                      error == E2BIG ? "give pieces of work of one kind the same name" : explain_file_error(error).remedy);
 }
 
@@ -231,15 +231,15 @@ std::uint32_t recorder::subject(subject_kind kind, const void* address, bool is_
   return subject_with_source({kind, address, is_call, runtime, parent}, {});
 }
 
-std::uint32_t recorder::subject_with_source(const code_subject& of, const source_place& from) noexcept {
+std::uint32_t recorder::subject_with_source(const code_subject& code, const source_place& from) noexcept {
   name_subject fixed{};
-  fixed.kind = of.kind;
-  fixed.runtime = of.runtime;
-  fixed.parent = of.parent;
+  fixed.kind = code.kind;
+  fixed.runtime = code.runtime;
+  fixed.parent = code.parent;
   fixed.line = from.line;
-  fixed.is_call = of.is_call ? 1 : 0;
+  fixed.is_call = code.is_call ? 1 : 0;
   const char* const strings[3] = {nullptr, from.file, from.function};
-  return find_or_add(key_of(of.kind, reinterpret_cast<std::uint64_t>(of.address)), fixed, of.address, strings);
+  return find_or_add(key_of(code.kind, reinterpret_cast<std::uint64_t>(code.address)), fixed, code.address, strings);
 }
 
 std::uint32_t recorder::named_subject(subject_kind kind, const char* name, const char* file, std::uint32_t line) noexcept {
@@ -264,16 +264,16 @@ std::uint32_t recorder::add_counter(const char* name, const char* unit, const ch
   return fixed.id;
 }
 
-void recorder::unavailable(const char* what, const char* why, const char* remedy) noexcept {
+void recorder::unavailable(const char* feature, const char* reason, const char* remedy) noexcept {
   if (!is_on()) return;
   const std::lock_guard guard(m_lock);
-  append_unavailable(what, why, remedy);
+  append_unavailable(feature, reason, remedy);
 }
 
-void recorder::append_unavailable(const char* what, const char* why, const char* remedy) noexcept {
+void recorder::append_unavailable(const char* feature, const char* reason, const char* remedy) noexcept {
   name_unavailable fixed{};
   fixed.head.tag = name_tag::unavailable;
-  const char* const strings[] = {what, why, remedy};
+  const char* const strings[] = {feature, reason, remedy};
   append_name(&fixed.head, sizeof fixed, strings, 3);
 }
 

@@ -89,10 +89,10 @@ void tell_of_unknown_names(recorder& to) noexcept {
     char word[64] = {};
     const auto length = static_cast<std::size_t>(end - begin);
     std::memcpy(word, begin, length < sizeof word ? length : sizeof word - 1);
-    bool is_known = length == 0 || std::strcmp(word, "none") == 0;
-    for (const probe_row* row = probe_table; row->name != nullptr && !is_known; ++row)
-      is_known = std::strcmp(row->name, word) == 0;
-    if (!is_known) to.unavailable(word, "there is no probe of this name", "see trimtab run --help for the names");
+    bool has_word = length == 0 || std::strcmp(word, "none") == 0;
+    for (const probe_row* row = probe_table; row->name != nullptr && !has_word; ++row)
+      has_word = std::strcmp(row->name, word) == 0;
+    if (!has_word) to.unavailable(word, "there is no probe of this name", "see trimtab run --help for the names");
     at = *end == '\0' ? end : end + 1;
   }
 }
@@ -102,11 +102,11 @@ void start_probes(recorder& to) noexcept {
   unsigned count = 0;
   for (const probe_row* row = probe_table; row->name != nullptr && count < max_probes; ++row) {
     if (!is_wanted(*row)) continue;
-    probe* const one = row->instance();
+    probe* const instance = row->instance();
     // A sampler asked to be faster or slower takes its probes along.
     const std::uint64_t period = row->period_ms * ns_per_ms * state.options.period_ms / usual_period_ms;
     // What it reads to start need not be read again at once.
-    if (one->start(to, "")) state.active[count++] = {one, period, base::monotonic_ns() + period, 0};
+    if (instance->start(to, "")) state.active[count++] = {instance, period, base::monotonic_ns() + period, 0};
   }
   state.active_count = count;
 }
@@ -128,11 +128,11 @@ bool end_thread() noexcept {
   if (!state.is_thread_made.load(std::memory_order_acquire)) return true;
   state.generation.fetch_add(1, std::memory_order_release);
   syscall(SYS_futex, &state.generation, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-  const std::uint64_t give_up = base::monotonic_ns() + longest_end_ns;
+  const std::uint64_t deadline = base::monotonic_ns() + longest_end_ns;
   for (;;) {
     const int tid = state.tid.load(std::memory_order_acquire);
     if (tid != 0 && !is_alive(tid)) break;
-    if (base::monotonic_ns() > give_up) return false;
+    if (base::monotonic_ns() > deadline) return false;
     sched_yield();
   }
   state.tid.store(0, std::memory_order_relaxed);
@@ -145,14 +145,14 @@ bool end_thread() noexcept {
 double sample_due(recorder& to, base::ticks at, std::uint64_t mono) noexcept {
   double all = 0;
   for (unsigned i = 0; i < state.active_count; ++i) {
-    active_probe& each = state.active[i];
-    if (mono < each.next_ns) continue;
+    active_probe& active_entry = state.active[i];
+    if (mono < active_entry.next_ns) continue;
     const std::uint64_t begin = own_cpu_ns();
-    each.what->sample(to, at);
+    active_entry.what->sample(to, at);
     const auto cost = static_cast<double>(own_cpu_ns() - begin);
-    each.cost_ns = each.cost_ns == 0 ? cost : 0.75 * each.cost_ns + 0.25 * cost;
-    const auto affordable = static_cast<std::uint64_t>(each.cost_ns * state.active_count / (most_own_share / 2));
-    each.next_ns = mono + (affordable > each.period_ns ? affordable : each.period_ns);
+    active_entry.cost_ns = active_entry.cost_ns == 0 ? cost : 0.75 * active_entry.cost_ns + 0.25 * cost;
+    const auto affordable = static_cast<std::uint64_t>(active_entry.cost_ns * state.active_count / (most_own_share / 2));
+    active_entry.next_ns = mono + (affordable > active_entry.period_ns ? affordable : active_entry.period_ns);
     all += cost;
   }
   return all;
@@ -169,15 +169,16 @@ std::uint64_t next_period(std::uint64_t shortest, double cost_ns) noexcept {
 
 void* run(void* argument) noexcept {
   auto& to = *static_cast<recorder*>(argument);
-  const std::uint32_t mine = state.generation_made;
+  const std::uint32_t own_generation = state.generation_made;
   state.tid.store(static_cast<int>(syscall(SYS_gettid)), std::memory_order_release);
   prctl(PR_SET_NAME, "trimtab");
   bool is_placed = false;
   double cost = 0;
   std::uint64_t spent = own_cpu_ns(), due = 0;  // the next heartbeat
-  for (std::uint64_t period = ns_per_ms;; sleep_ns(period, mine)) {
+  for (std::uint64_t period = ns_per_ms;; sleep_ns(period, own_generation)) {
     // Before the lock, not after: from the moment that the end has begun `to` may be gone.
-    if (state.is_stopping.load(std::memory_order_acquire) || state.generation.load(std::memory_order_acquire) != mine)
+    if (state.is_stopping.load(std::memory_order_acquire) ||
+        state.generation.load(std::memory_order_acquire) != own_generation)
       return nullptr;
     if (!state.tick_lock.try_lock()) continue;  // it is being flushed, or stopped
     if (!is_placed) {
@@ -213,15 +214,15 @@ void start_thread(recorder& to) noexcept {
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, stack_bytes);
   const base::signals_held held;  // every signal of the process stays the program's: the thread inherits a full mask
-  pthread_t made;
+  pthread_t created;
   state.generation_made = state.generation.load(std::memory_order_relaxed);
-  int error = pthread_create(&made, &attributes, run, &to);
+  int error = pthread_create(&created, &attributes, run, &to);
   if (error == EINVAL) {
     // The program's thread-local variables are taken out of each stack, and did not fit.
     pthread_attr_destroy(&attributes);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    error = pthread_create(&made, &attributes, run, &to);
+    error = pthread_create(&created, &attributes, run, &to);
   }
   state.is_thread_made.store(error == 0, std::memory_order_release);
   if (error != 0)
@@ -231,9 +232,9 @@ void start_thread(recorder& to) noexcept {
 
 // Takes tick_lock, but does not wait for it forever: the sampler may be starved or gone.
 bool lock_ticks() noexcept {
-  const std::uint64_t give_up = base::monotonic_ns() + longest_stop_ns;
+  const std::uint64_t deadline = base::monotonic_ns() + longest_stop_ns;
   while (!state.tick_lock.try_lock()) {
-    if (base::monotonic_ns() > give_up) return false;
+    if (base::monotonic_ns() > deadline) return false;
     sched_yield();
   }
   return true;
@@ -264,7 +265,7 @@ void sampler_configure(const sampler_options& options) noexcept {
     if (is_wanted(*row)) row->instance()->attached();
 }
 
-void sampler_lane_opened(recorder& to, lane& which) noexcept {
+void sampler_lane_opened(recorder& to, lane& opened) noexcept {
   if (!base::may_call_system()) return;
   const base::signals_held held;
   state.start_lock.lock();
@@ -274,14 +275,14 @@ void sampler_lane_opened(recorder& to, lane& which) noexcept {
     start_probes(to);
   }
   state.start_lock.unlock();
-  for (unsigned i = 0; i < state.active_count; ++i) state.active[i].what->lane_opened(to, which);
+  for (unsigned i = 0; i < state.active_count; ++i) state.active[i].what->lane_opened(to, opened);
   if (is_first) start_thread(to);
 }
 
-void sampler_lane_closed(recorder& to, lane& which) noexcept {
+void sampler_lane_closed(recorder& to, lane& opened) noexcept {
   if (!base::may_call_system()) return;
   const base::signals_held held;
-  for (unsigned i = 0; i < state.active_count; ++i) state.active[i].what->lane_closed(to, which);
+  for (unsigned i = 0; i < state.active_count; ++i) state.active[i].what->lane_closed(to, opened);
 }
 
 void sampler_stop(recorder& to) noexcept {

@@ -19,9 +19,9 @@ bool is_of_our_namespace(const char* root) noexcept {
   const int saved = errno;
   char path[512], target[16] = {};
   std::snprintf(path, sizeof path, "%s/proc/self", root);
-  const bool is_ours = readlink(path, target, sizeof target - 1) > 0 && std::strtol(target, nullptr, 10) == getpid();
+  const bool is_own = readlink(path, target, sizeof target - 1) > 0 && std::strtol(target, nullptr, 10) == getpid();
   errno = saved;
-  return is_ours;
+  return is_own;
 }
 
 std::optional<thread_times> read_times(const char* root, std::uint32_t tid) noexcept {
@@ -73,17 +73,17 @@ std::optional<thread_times> read_process_times(const char* root) noexcept {
   std::optional<thread_times> sum;
   if (const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); fd >= 0) {
     alignas(8) char entries[4096];
-    for (long got; (got = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0;) {
-      for (long at = 0; at < got;) {
+    for (long bytes_read; (bytes_read = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0;) {
+      for (long at = 0; at < bytes_read;) {
         const auto* const entry = reinterpret_cast<const directory_entry*>(entries + at);
         at += entry->length;
         if (entry->name[0] == '.') continue;
-        const auto its = read_times(root, static_cast<std::uint32_t>(std::strtoul(entry->name, nullptr, 10)));
-        if (!its) continue;
+        const auto times = read_times(root, static_cast<std::uint32_t>(std::strtoul(entry->name, nullptr, 10)));
+        if (!times) continue;
         if (!sum) sum.emplace();
-        sum->run_ns += its->run_ns;
-        sum->run_delay_ns += its->run_delay_ns;
-        sum->time_slices += its->time_slices;
+        sum->run_ns += times->run_ns;
+        sum->run_delay_ns += times->run_delay_ns;
+        sum->time_slices += times->time_slices;
       }
     }
     close(fd);

@@ -138,10 +138,10 @@ TEST(team_sizes, that_the_program_sets_are_left) {
   EXPECT_EQ(sizes.now(), team_sizes::state::set_by_program);
   EXPECT_EQ(fork(sizes), own);
   EXPECT_EQ(ask(sizes), own);
-  team_sizes rules_now;
-  rules_now.set();
-  EXPECT_EQ(fork(rules_now), own);
-  EXPECT_EQ(rules_now.now(), team_sizes::state::set_by_program);
+  team_sizes size_rules;
+  size_rules.set();
+  EXPECT_EQ(fork(size_rules), own);
+  EXPECT_EQ(size_rules.now(), team_sizes::state::set_by_program);
 }
 
 TEST(team_sizes, that_the_program_sets_go_down_where_that_is_consented_to) {

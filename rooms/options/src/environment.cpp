@@ -7,17 +7,18 @@
 
 namespace trimtab::options {
 
-const char* value_of(const option& of) noexcept {
-  const char* const text = std::getenv(of.variable);
+const char* value_of(const option& option_row) noexcept {
+  const char* const text = std::getenv(option_row.variable);
   return text == nullptr || text[0] == '\0' ? nullptr : text;
 }
 
-void forget(const option& of) noexcept { unsetenv(of.variable); }
+void forget(const option& option_row) noexcept { unsetenv(option_row.variable); }
 
-void make_empty(const option& of) noexcept {
-  const std::size_t length = std::strlen(of.variable);
-  for (char** each = environ; each != nullptr && *each != nullptr; ++each)
-    if (std::strncmp(*each, of.variable, length) == 0 && (*each)[length] == '=') (*each)[length + 1] = '\0';
+void make_empty(const option& option_row) noexcept {
+  const std::size_t length = std::strlen(option_row.variable);
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable)
+    if (std::strncmp(*variable, option_row.variable, length) == 0 && (*variable)[length] == '=')
+      (*variable)[length + 1] = '\0';
 }
 
 void forget_first_preload() noexcept {

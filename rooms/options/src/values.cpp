@@ -18,12 +18,12 @@ std::size_t index_of(std::string_view text, word_source source) noexcept {
 
 std::optional<value> check_number(const values& allowed, const char* text) noexcept {
   const char* const end = text + std::strlen(text);
-  value given{text};
-  const auto [stopped, error] = std::from_chars(text, end, given.number);
+  value checked{text};
+  const auto [stopped, error] = std::from_chars(text, end, checked.number);
   const bool has_leading_zero = allowed.kind == value_kind::flag && end - text != 1;
   const bool is_number = error == std::errc() && stopped == end && !has_leading_zero;
-  if (!is_number || given.number < allowed.least || given.number > allowed.most) return std::nullopt;
-  return given;
+  if (!is_number || checked.number < allowed.least || checked.number > allowed.most) return std::nullopt;
+  return checked;
 }
 
 bool is_file(const values& allowed, std::string_view text) noexcept {
@@ -35,25 +35,25 @@ std::optional<value> check_word(const values& allowed, const char* text) noexcep
   const std::string_view all = text;
   const std::size_t length = allowed.has_tunables == nullptr ? all.size() : std::min(all.find(':'), all.size());
   const std::size_t rest = std::min(length + 1, all.size());
-  value given{.text = text, .index = index_of(all.substr(0, length), allowed.words), .tunables = text + rest};
-  if (given.index != no_word) {
+  value checked{.text = text, .index = index_of(all.substr(0, length), allowed.words), .tunables = text + rest};
+  if (checked.index != no_word) {
     const bool is_whole = rest == all.size() || allowed.has_tunables(all.substr(0, length));
-    return is_whole ? std::optional(given) : std::nullopt;
+    return is_whole ? std::optional(checked) : std::nullopt;
   }
   if (!is_file(allowed, all)) return std::nullopt;
   return value{.text = text, .index = value::is_file};
 }
 
 std::optional<value> check_words(const values& allowed, const char* text) noexcept {
-  value given{text};
+  value checked{text};
   for (std::string_view left = text; !left.empty();) {
     const std::string_view next = left.substr(0, left.find(','));
     left.remove_prefix(std::min(left.size(), next.size() + 1));
     const std::size_t index = index_of(next, allowed.words);
     if (index == no_word) return std::nullopt;
-    given.chosen |= std::uint64_t{1} << index;
+    checked.chosen |= std::uint64_t{1} << index;
   }
-  return given;
+  return checked;
 }
 
 std::string listed(word_source source) {

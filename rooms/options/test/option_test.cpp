@@ -30,41 +30,41 @@ constexpr row<colours> table[] = {
 class option_test : public ::testing::Test {
  protected:
   void TearDown() override {
-    for (const auto& each : table) unsetenv(each.variable);
+    for (const auto& option_row : table) unsetenv(option_row.variable);
     unsetenv("LD_PRELOAD");
   }
-  static mistake read(colours& into) { return fill(into, std::span<const row<colours>>(table), value_of); }
+  static mistake read(colours& target) { return fill(target, std::span<const row<colours>>(table), value_of); }
 };
 
 TEST_F(option_test, a_table_gives_its_defaults) {
-  colours made;
+  colours colours_read;
   setenv("TRIMTAB_TEST_NAME", "", 1);
-  EXPECT_EQ(read(made).of, nullptr);
-  EXPECT_EQ(made.hue, 120u);
-  EXPECT_EQ(made.name, "");
+  EXPECT_EQ(read(colours_read).of, nullptr);
+  EXPECT_EQ(colours_read.hue, 120u);
+  EXPECT_EQ(colours_read.name, "");
 }
 
 TEST_F(option_test, the_environment_comes_before_defaults) {
-  colours made;
+  colours colours_read;
   setenv("TRIMTAB_TEST_HUE", "7", 1);
   setenv("TRIMTAB_TEST_BRIGHT", "1", 1);
   setenv("TRIMTAB_TEST_NAME", "sky", 1);
-  EXPECT_EQ(read(made).of, nullptr);
-  EXPECT_EQ(made.hue, 7u);
-  EXPECT_TRUE(made.is_bright);
-  EXPECT_EQ(made.name, "sky");
+  EXPECT_EQ(read(colours_read).of, nullptr);
+  EXPECT_EQ(colours_read.hue, 7u);
+  EXPECT_TRUE(colours_read.is_bright);
+  EXPECT_EQ(colours_read.name, "sky");
 }
 
 TEST_F(option_test, the_first_mistake_is_reported_and_leaves_the_default) {
-  colours made;
+  colours colours_read;
   setenv("TRIMTAB_TEST_HUE", "361", 1);
   setenv("TRIMTAB_TEST_BRIGHT", "very", 1);
-  const mistake found = read(made);
-  ASSERT_NE(found.of, nullptr);
-  EXPECT_STREQ(found.of->variable, "TRIMTAB_TEST_HUE");
-  EXPECT_STREQ(found.text, "361");
-  EXPECT_EQ(made.hue, 120u);
-  EXPECT_FALSE(made.is_bright);
+  const mistake mistake_found = read(colours_read);
+  ASSERT_NE(mistake_found.of, nullptr);
+  EXPECT_STREQ(mistake_found.of->variable, "TRIMTAB_TEST_HUE");
+  EXPECT_STREQ(mistake_found.text, "361");
+  EXPECT_EQ(colours_read.hue, 120u);
+  EXPECT_FALSE(colours_read.is_bright);
 }
 
 TEST_F(option_test, variables_are_forgotten_or_made_empty_in_place) {
@@ -114,9 +114,9 @@ TEST(run_options, words_are_in_the_order_of_what_they_mean) {
                                                        {"known", tuning_mode::known},
                                                        {"shuffle", tuning_mode::shuffle}};
   for (const auto& [word, mode] : modes) {
-    const auto given = check(tune_option.allowed, word);
-    ASSERT_TRUE(given) << word;
-    EXPECT_EQ(tuning_mode_of(*given), mode) << word;
+    const auto checked = check(tune_option.allowed, word);
+    ASSERT_TRUE(checked) << word;
+    EXPECT_EQ(tuning_mode_of(*checked), mode) << word;
   }
   EXPECT_TRUE(uses_settings(tuning_mode::on) && uses_settings(tuning_mode::frozen) && uses_settings(tuning_mode::known));
   EXPECT_FALSE(uses_settings(tuning_mode::off) || uses_settings(tuning_mode::shuffle));

@@ -10,9 +10,9 @@ namespace {
 constexpr std::string_view colours[] = {"red", "green", "blue"};
 
 values with_tunables() {
-  values made = word(word_of<colours>);
-  made.has_tunables = [](std::string_view name) { return name == "green"; };
-  return made;
+  values allowed_words = word(word_of<colours>);
+  allowed_words.has_tunables = [](std::string_view name) { return name == "green"; };
+  return allowed_words;
 }
 
 TEST(values, numbers_are_whole_and_within_their_range) {
@@ -46,10 +46,10 @@ TEST(values, a_word_may_be_a_file_too) {
 }
 
 TEST(values, tunables_stand_behind_a_word_that_has_some) {
-  const auto given = check(with_tunables(), "green:a=1,b=2");
-  ASSERT_TRUE(given);
-  EXPECT_EQ(given->index, 1u);
-  EXPECT_STREQ(given->tunables, "a=1,b=2");
+  const auto checked = check(with_tunables(), "green:a=1,b=2");
+  ASSERT_TRUE(checked);
+  EXPECT_EQ(checked->index, 1u);
+  EXPECT_STREQ(checked->tunables, "a=1,b=2");
   EXPECT_STREQ(check(with_tunables(), "green")->tunables, "");
   EXPECT_STREQ(check(with_tunables(), "red:")->tunables, "");
   EXPECT_FALSE(check(with_tunables(), "red:a=1"));
@@ -58,9 +58,9 @@ TEST(values, tunables_stand_behind_a_word_that_has_some) {
 
 TEST(values, a_list_has_any_of_its_words) {
   const values allowed = words(word_of<colours>);
-  const auto given = check(allowed, "blue,red");
-  ASSERT_TRUE(given);
-  EXPECT_TRUE(given->has(0) && !given->has(1) && given->has(2));
+  const auto checked = check(allowed, "blue,red");
+  ASSERT_TRUE(checked);
+  EXPECT_TRUE(checked->has(0) && !checked->has(1) && checked->has(2));
   EXPECT_EQ(check(allowed, "")->chosen, 0u);
   for (const char* const wrong : {",red", "red,,blue", "red blue", "violet"}) EXPECT_FALSE(check(allowed, wrong)) << wrong;
 }

@@ -20,7 +20,7 @@ cap_figures::cap_figures()
               observe::cpu_registry::default_path(options::value_of(options::runtime_directory_option))),
       m_delay_ns(read_run_delay()) {}
 
-void cap_figures::add_to(std::vector<steer::figure>& into, std::uint32_t workers, std::uint32_t cap) {
+void cap_figures::add_to(std::vector<steer::figure>& figures, std::uint32_t workers, std::uint32_t cap) {
   if (cap != m_cap) {
     m_cap = cap;
     m_delay_ns = read_run_delay();
@@ -33,8 +33,8 @@ void cap_figures::add_to(std::vector<steer::figure>& into, std::uint32_t workers
     m_windows += 1;
     m_latest = steer::figures_of(ended, delay_s, cap);
   }
-  into.insert(into.end(), m_latest.begin(), m_latest.end());
-  steer::add_figures_of(m_watch, m_windows, into);
+  figures.insert(figures.end(), m_latest.begin(), m_latest.end());
+  steer::add_figures_of(m_watch, m_windows, figures);
 }
 
 }  // namespace trimtab::task_steering

@@ -15,7 +15,7 @@ class cap_figures {
   cap_figures();
 
   // On the steering thread. workers: all; cap: that may work.
-  void add_to(std::vector<steer::figure>& into, std::uint32_t workers, std::uint32_t cap);
+  void add_to(std::vector<steer::figure>& figures, std::uint32_t workers, std::uint32_t cap);
 
  private:
   observe::cpu_watch m_watch;

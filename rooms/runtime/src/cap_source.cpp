@@ -4,11 +4,12 @@
 
 namespace trimtab::task_steering {
 
-cap_source::cap_source(tasks::runtime& of, worker_cap& cap, steer::knob_registry& registry, options how)
-    : m_of(of),
+cap_source::cap_source(tasks::runtime& owner_runtime, worker_cap& cap, steer::knob_registry& registry,
+                       options requested_options)
+    : m_of(owner_runtime),
       m_cap(cap),
       m_registry(registry),
-      m_how(std::move(how)),
+      m_how(std::move(requested_options)),
       m_figures(m_how.is_fitted ? std::make_unique<cap_figures>() : nullptr) {}
 
 void cap_source::offer(steer::snapshot& now) {
@@ -21,7 +22,8 @@ void cap_source::add_to(steer::snapshot& now) {
   if (m_how.is_turned && !std::exchange(m_is_offered, true)) offer(now);
   steer::subject_state state = m_cap.look();
   if (m_figures) {
-    std::erase_if(state.figures, [](const steer::figure& each) { return each.name == steer::figures::run_delay_share; });
+    std::erase_if(state.figures,
+                  [](const steer::figure& candidate) { return candidate.name == steer::figures::run_delay_share; });
     m_figures->add_to(state.figures, m_of.workers(), m_of.active_workers());
   }
   now.figures = state.figures;

@@ -17,7 +17,7 @@ class cap_source final : public steer::knob_source {
     bool is_fitted = false;  // to what others leave of the machine
     std::string key;         // how later runs find it; "": not at all
   };
-  cap_source(tasks::runtime& of, worker_cap& cap, steer::knob_registry& registry, options how);
+  cap_source(tasks::runtime& owner_runtime, worker_cap& cap, steer::knob_registry& registry, options requested_options);
   void add_to(steer::snapshot& now) override;
   // The program has set the cap itself: it was left to the program.
   bool is_gone() const noexcept { return m_is_gone; }

@@ -21,11 +21,11 @@ std::string_view policy_word(std::size_t index) noexcept {
   return index > last ? std::string_view() : tasks::name_of(static_cast<tasks::policy>(index));
 }
 
-void set_tuned(chosen_options& into, const value& to) {
-  into.tuning.workers = to.has(0);
-  into.tuning.grain = to.has(1);
-  into.tuning.scheduler = to.has(2);
-  into.has_tune = true;
+void set_tuned(chosen_options& target, const value& to) {
+  target.tuning.workers = to.has(0);
+  target.tuning.grain = to.has(1);
+  target.tuning.scheduler = to.has(2);
+  target.has_tune = true;
 }
 
 constexpr row<chosen_options> table[] = {

@@ -17,14 +17,14 @@ std::unique_ptr<steer::outside_policy> make_outside(const steer::policy_descript
   return std::make_unique<steer::outside_policy>(
       std::string(described.find("name").value_or("")),
       steer::outside_exchange{[files](const std::string& snapshot) { files.put_snapshot(snapshot); },
-                              [files](std::string& into) { return files.take_answer(into); }},
+                              [files](std::string& answer) { return files.take_answer(answer); }},
       std::move(key_of));
 }
 
-void record_answers(steer::outside_policy* from, steer::recording_writer* into) {
-  if (from == nullptr || into == nullptr) return;
-  if (auto answer = from->take_answered()) into->answered(*std::move(answer));
-  if (auto fault = from->take_fault()) into->failed(*std::move(fault));
+void record_answers(steer::outside_policy* from, steer::recording_writer* writer) {
+  if (from == nullptr || writer == nullptr) return;
+  if (auto answer = from->take_answered()) writer->answered(*std::move(answer));
+  if (auto fault = from->take_fault()) writer->failed(*std::move(fault));
 }
 
 }  // namespace trimtab::task_steering

@@ -17,6 +17,6 @@ std::unique_ptr<steer::outside_policy> make_outside(const steer::policy_descript
                                                     std::function<std::string(const steer::subject_info&)> key_of);
 
 // What it has answered in the latest step, for a replay. Either may be nullptr.
-void record_answers(steer::outside_policy* from, steer::recording_writer* into);
+void record_answers(steer::outside_policy* from, steer::recording_writer* writer);
 
 }  // namespace trimtab::task_steering

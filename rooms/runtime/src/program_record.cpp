@@ -26,34 +26,34 @@ class program_target final : public steer::record_target {
   }
   void decide(const observe::decision& record) override {
     if (m_api == nullptr) return;
-    trimtab_decision made{};
-    made.bytes = sizeof made;
-    made.subject = recorded(record.subject);
+    trimtab_decision decision_made{};
+    decision_made.bytes = sizeof decision_made;
+    decision_made.subject = recorded(record.subject);
     // Each engine of a process counts from 1; in its records they are to be told apart.
-    made.number = m_first + record.number;
-    made.knob = record.knob;
-    made.policy = record.policy;
-    made.from = record.from;
-    made.to = record.to;
-    made.gain = record.gain;
-    made.uncertainty = record.uncertainty;
-    made.pairs = record.pairs;
-    made.outcome = static_cast<std::uint32_t>(record.outcome);
-    made.reason = record.text;
-    made.evidence = record.text + std::strlen(record.text) + 1;
-    m_api->decide(&made);
+    decision_made.number = m_first + record.number;
+    decision_made.knob = record.knob;
+    decision_made.policy = record.policy;
+    decision_made.from = record.from;
+    decision_made.to = record.to;
+    decision_made.gain = record.gain;
+    decision_made.uncertainty = record.uncertainty;
+    decision_made.pairs = record.pairs;
+    decision_made.outcome = static_cast<std::uint32_t>(record.outcome);
+    decision_made.reason = record.text;
+    decision_made.evidence = record.text + std::strlen(record.text) + 1;
+    m_api->decide(&decision_made);
   }
   void fact(const char* key, const char* value) override {
     if (m_api != nullptr) m_api->fact(key, value);
   }
-  void unavailable(const char* what, const char* why, const char* remedy) override {
-    if (m_api != nullptr) m_api->unavailable(what, why, remedy);
+  void unavailable(const char* feature, const char* reason, const char* remedy) override {
+    if (m_api != nullptr) m_api->unavailable(feature, reason, remedy);
   }
 
  private:
   std::uint32_t recorded(steer::subject_id subject) const {
-    const auto found = m_recorded->find(subject);
-    return found == m_recorded->end() ? 0 : found->second;
+    const auto match = m_recorded->find(subject);
+    return match == m_recorded->end() ? 0 : match->second;
   }
 
   const trimtab_api* m_api = trimtab_steering_api();
@@ -73,13 +73,13 @@ void program_record::add(const steer::subject_info& subject, std::uint32_t recor
 }
 
 const steer::subject_info* program_record::find(steer::subject_id subject) const noexcept {
-  const auto found = m_subjects.find(subject);
-  return found == m_subjects.end() ? nullptr : &found->second;
+  const auto match = m_subjects.find(subject);
+  return match == m_subjects.end() ? nullptr : &match->second;
 }
 
 std::uint32_t program_record::recorded(steer::subject_id subject) const noexcept {
-  const auto found = m_recorded->find(subject);
-  return (found == m_recorded->end() ? 0 : found->second) - 1;
+  const auto decision_made = m_recorded->find(subject);
+  return (decision_made == m_recorded->end() ? 0 : decision_made->second) - 1;
 }
 
 std::unique_ptr<steer::recording_writer> program_record::snapshots_of(const steer::recording_head& built) {
@@ -92,20 +92,20 @@ std::unique_ptr<steer::recording_writer> program_record::snapshots_of(const stee
   return std::make_unique<steer::recording_writer>(
       built, steer::recording_writer::into{
                  [file = std::move(file)](std::string_view text) { return base::append_file(file.c_str(), text); },
-                 [](const std::string& why) {
+                 [](const std::string& reason) {
                    if (const trimtab_api* const api = trimtab_steering_api())
-                     api->unavailable("further snapshots", why.c_str(), "the run can be replayed until there");
+                     api->unavailable("further snapshots", reason.c_str(), "the run can be replayed until there");
                  }});
 }
 
-void program_record::write(const steer::decision& made, bool is_applied) {
-  const steer::subject_info* const of = find(made.subject);
-  if (of == nullptr) return;
-  if (is_applied) m_record.write(made, base::now());
+void program_record::write(const steer::decision& decision_made, bool is_applied) {
+  const steer::subject_info* const subject_known = find(decision_made.subject);
+  if (subject_known == nullptr) return;
+  if (is_applied) m_record.write(decision_made, base::now());
   if (!m_is_kept) return;
   char at[32];
-  std::snprintf(at, sizeof at, "at %.3f s ", made.time_s);
-  keep(at + describe(made, *of) + (is_applied ? "" : "; could not be applied"));
+  std::snprintf(at, sizeof at, "at %.3f s ", decision_made.time_s);
+  keep(at + describe(decision_made, *subject_known) + (is_applied ? "" : "; could not be applied"));
 }
 
 void program_record::write(const steer::engine& steering) {
@@ -114,9 +114,9 @@ void program_record::write(const steer::engine& steering) {
     if (!report.is_enabled) keep("policy " + report.name + " was disabled: it " + report.why_disabled);
 }
 
-void program_record::unavailable(const char* what, const char* why, const char* remedy) {
-  if (const trimtab_api* const api = trimtab_steering_api()) api->unavailable(what, why, remedy);
-  keep(std::string(what) + ": " + why + "; " + remedy);
+void program_record::unavailable(const char* feature, const char* reason, const char* remedy) {
+  if (const trimtab_api* const api = trimtab_steering_api()) api->unavailable(feature, reason, remedy);
+  keep(std::string(feature) + ": " + reason + "; " + remedy);
 }
 
 void program_record::advise(const std::string& policy, const std::string& reason) {

@@ -27,7 +27,7 @@ class program_record {
   // recorded: its number in the run's records, 0: none. key: how later runs find it, "": not at all.
   void add(const steer::subject_info& subject, std::uint32_t recorded, const std::string& key);
   const steer::subject_info* find(steer::subject_id subject) const noexcept;  // nullptr: not added
-  void write(const steer::decision& made, bool is_applied);
+  void write(const steer::decision& decision_made, bool is_applied);
 
   // Its number in the run's table of names, whose first is 0 and trimtab.h's is 1.
   std::uint32_t recorded(steer::subject_id subject) const noexcept;
@@ -36,7 +36,7 @@ class program_record {
 
   // At the end.
   void write(const steer::engine& steering);
-  void unavailable(const char* what, const char* why, const char* remedy);
+  void unavailable(const char* feature, const char* reason, const char* remedy);
   void advise(const std::string& policy, const std::string& reason);
   void fact(const std::string& key, const std::string& value);
   bool has_lines() const noexcept { return !m_lines.empty(); }

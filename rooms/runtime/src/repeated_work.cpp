@@ -20,7 +20,7 @@ repeated_work::begun repeated_work::begin() noexcept {
   return {m_size, m_under, m_cap.under()};
 }
 
-void repeated_work::end(const begun& of, double seconds, double units) noexcept {
+void repeated_work::end(const begun& repetition, double seconds, double units) noexcept {
   if (!(seconds > 0) || !(units > 0)) return;
   double ratio = 0;
   {
@@ -33,7 +33,7 @@ void repeated_work::end(const begun& of, double seconds, double units) noexcept 
       m_first_units += units;
     }
     if (m_first_s > 0) ratio = seconds / units / (m_first_s / m_first_units);
-    if (of.under == m_under && m_measured.size() < most_kept) {
+    if (repetition.under == m_under && m_measured.size() < most_kept) {
       if (m_joined.under != m_under) m_joined = {m_under, 0, 0}, m_joined_units = 0;
       m_joined.seconds += seconds;
       m_joined_units += units;
@@ -45,7 +45,7 @@ void repeated_work::end(const begun& of, double seconds, double units) noexcept 
       }
     }
   }
-  if (ratio > 0) m_cap.ran(of.workers_under, seconds, ratio);
+  if (ratio > 0) m_cap.ran(repetition.workers_under, seconds, ratio);
 }
 
 void repeated_work::turn(std::int64_t size) noexcept {

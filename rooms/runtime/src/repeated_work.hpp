@@ -22,7 +22,7 @@ class repeated_work {
   repeated_work(worker_cap& cap, std::int64_t size) noexcept : m_cap(cap), m_size(size) {}
 
   begun begin() noexcept;
-  void end(const begun& of, double seconds, double units) noexcept;
+  void end(const begun& repetition, double seconds, double units) noexcept;
 
   // By the board.
   void turn(std::int64_t size) noexcept;

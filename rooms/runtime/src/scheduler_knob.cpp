@@ -44,33 +44,33 @@ steer::subject_info describe_scheduler(std::uint32_t place, std::uint32_t worker
 
 std::vector<std::string> offered_policies(std::uint32_t workers, tasks::policy first) {
   using enum tasks::policy;
-  std::vector<std::string> made;
+  std::vector<std::string> names;
   for (const tasks::policy each : {local, local_priority, abp_priority, hierarchy, static_priority, periodic_priority}) {
     // One worker steals from nobody: all that differs is which of its own tasks is next. A tree of two leaves is a queue.
-    const std::uint32_t least = each == hierarchy ? 3 : each == local_priority || each == abp_priority ? 1 : 2;
-    if (workers >= least || each == first) made.emplace_back(tasks::name_of(each));
+    const std::uint32_t fewest = each == hierarchy ? 3 : each == local_priority || each == abp_priority ? 1 : 2;
+    if (workers >= fewest || each == first) names.emplace_back(tasks::name_of(each));
   }
-  return made;
+  return names;
 }
 
-scheduler_knob::scheduler_knob(std::uint32_t place, std::uint32_t workers, const scheduler_request& how,
-                               const known_settings& known)
-    : m_how(how),
+scheduler_knob::scheduler_knob(std::uint32_t place, std::uint32_t workers, const scheduler_request& request,
+                               const known_settings& settings)
+    : m_how(request),
       m_key("tasks/" + std::string(program_invocation_short_name) + "/runtime " + std::to_string(place) + "/" +
             std::to_string(workers) + " workers"),
-      m_info(describe_scheduler(place, workers, how.first)),
+      m_info(describe_scheduler(place, workers, request.first)),
       m_begin_ns(base::monotonic_ns()),
       m_registry(m_knobs, [](const steer::knob_offer&) {}),  // recorded with the first runtime
       m_in_force(m_info.knobs[0].initial),
       m_number(next_engine()),
-      m_record(m_info.name, m_number, how.is_printed),
-      m_error(known.error),
-      m_built(built(known)) {
+      m_record(m_info.name, m_number, request.is_printed),
+      m_error(settings.error),
+      m_built(built(settings)) {
   const steer::policy_context context{m_built.settings, [this](const steer::subject_info&) { return m_key; }, {}};
-  for (const steer::policy_description& each : m_built.policies) {
-    std::unique_ptr<steer::policy> made = make(each, context);
-    if (each.kind == "history") m_history = dynamic_cast<const steer::history_policy*>(made.get());
-    m_steering.add(std::move(made));
+  for (const steer::policy_description& description : m_built.policies) {
+    std::unique_ptr<steer::policy> policy_made = make(description, context);
+    if (description.kind == "history") m_history = dynamic_cast<const steer::history_policy*>(policy_made.get());
+    m_steering.add(std::move(policy_made));
   }
   step(false);
 }
@@ -86,24 +86,25 @@ void scheduler_knob::add_to(steer::snapshot& now) {
   m_ended.reset();
 }
 
-std::unique_ptr<steer::policy> scheduler_knob::make(const steer::policy_description& which,
+std::unique_ptr<steer::policy> scheduler_knob::make(const steer::policy_description& description,
                                                     const steer::policy_context& context) {
-  if (which.kind != steer::outside_kind) return steer::make_policy(which, context).made;
-  auto made = make_outside(which, "scheduler-" + std::to_string(m_number - first_scheduler_engine + 1), context.key_of);
-  m_outside = made.get();
-  return made;
+  if (description.kind != steer::outside_kind) return steer::make_policy(description, context).made;
+  auto policy_made =
+      make_outside(description, "scheduler-" + std::to_string(m_number - first_scheduler_engine + 1), context.key_of);
+  m_outside = policy_made.get();
+  return policy_made;
 }
 
-steer::recording_head scheduler_knob::built(const known_settings& known) const {
-  steer::recording_head made = steer::head_of({});
-  made.runtime = m_number;
-  made.settings = known.settings;
-  made.policies.push_back({"history"});
-  if (m_how.is_searched && !known.policy_file.empty())
-    made.policies.push_back(describe_outside(known.policy_file));
-  else if (m_how.is_searched && !known.is_frozen)
-    made.policies.push_back({"scheduler", {{"seed", std::to_string(m_how.seed)}}});
-  return made;
+steer::recording_head scheduler_knob::built(const known_settings& settings) const {
+  steer::recording_head head = steer::head_of({});
+  head.runtime = m_number;
+  head.settings = settings.settings;
+  head.policies.push_back({"history"});
+  if (m_how.is_searched && !settings.policy_file.empty())
+    head.policies.push_back(describe_outside(settings.policy_file));
+  else if (m_how.is_searched && !settings.is_frozen)
+    head.policies.push_back({"scheduler", {{"seed", std::to_string(m_how.seed)}}});
+  return head;
 }
 
 tasks::policy scheduler_knob::in_force() const {
@@ -125,14 +126,14 @@ void scheduler_knob::begun(std::uint32_t recorded) {
   flush();
 }
 
-void scheduler_knob::ended(steer::decision_number under, const life& its) {
+void scheduler_knob::ended(steer::decision_number decision_number, const life& ended_life) {
   const std::lock_guard guard(m_lock);
   if (m_is_over) return;
-  m_ended = {scheduler_subject, {}, its.figures};
-  if (const auto made = measured(under, its.work)) m_ended->measured.push_back(*made);
+  m_ended = {scheduler_subject, {}, ended_life.figures};
+  if (const auto measurement = measured(decision_number, ended_life.work)) m_ended->measured.push_back(*measurement);
   step(false);
   flush();
-  tell(its.figures);
+  tell(ended_life.figures);
   if (m_record.has_lines()) m_record.print(stderr);
 }
 
@@ -148,26 +149,27 @@ void scheduler_knob::step(bool is_last) {
   now.is_last = is_last;
   add_to(now);
   now.time_s = static_cast<double>(base::monotonic_ns() - m_begin_ns) * 1e-9;
-  made_step done;
-  for (const steer::decision& each : m_steering.step(now)) done.made.push_back({each, m_knobs.apply(each)});
-  if (m_outside != nullptr) done.answer = m_outside->take_answered(), done.fault = m_outside->take_fault();
-  done.told = std::move(now);
-  done.latest = m_steering.latest();
-  m_unwritten.push_back(std::move(done));
+  made_step step_done;
+  for (const steer::decision& active_decision : m_steering.step(now))
+    step_done.made.push_back({active_decision, m_knobs.apply(active_decision)});
+  if (m_outside != nullptr) step_done.answer = m_outside->take_answered(), step_done.fault = m_outside->take_fault();
+  step_done.told = std::move(now);
+  step_done.latest = m_steering.latest();
+  m_unwritten.push_back(std::move(step_done));
 }
 
 // Time over what the same work took when it was first seen, so that it does not matter how much of which there was.
-std::optional<steer::measurement> scheduler_knob::measured(steer::decision_number under,
+std::optional<steer::measurement> scheduler_knob::measured(steer::decision_number decision_number,
                                                            const std::vector<work_total>& work) {
   double took_s = 0, first_s = 0;
-  for (const work_total& each : work) {
-    if (!(each.seconds > 0) || !(each.units > 0)) continue;
-    if (m_first_unit_s.size() >= most_names && !m_first_unit_s.contains(each.name)) continue;
-    took_s += each.seconds;
-    first_s += each.units * m_first_unit_s.try_emplace(each.name, each.seconds / each.units).first->second;
+  for (const work_total& total : work) {
+    if (!(total.seconds > 0) || !(total.units > 0)) continue;
+    if (m_first_unit_s.size() >= most_names && !m_first_unit_s.contains(total.name)) continue;
+    took_s += total.seconds;
+    first_s += total.units * m_first_unit_s.try_emplace(total.name, total.seconds / total.units).first->second;
   }
   if (took_s < least_life_s || !(first_s > 0)) return std::nullopt;
-  return steer::measurement{under, took_s / first_s, took_s};
+  return steer::measurement{decision_number, took_s / first_s, took_s};
 }
 
 // For `trimtab tune`, which tries over several runs what cannot be measured in one.
@@ -182,8 +184,8 @@ void scheduler_knob::tell(const std::vector<steer::figure>& figures) {
   for (std::size_t i = 0; i < values.size(); ++i)
     if (const std::string name = values.text_of(values.at(i)); name != now) others += (others.empty() ? "" : ",") + name;
   // Reasons have figures, which are never the same twice: once for each policy that they speak for is enough.
-  const auto is_new = [&](const char* what, const std::string& value) {
-    return !value.empty() && std::exchange(m_told[what], value) != value;
+  const auto is_new = [&](const char* feature_is_new, const std::string& value) {
+    return !value.empty() && std::exchange(m_told[feature_is_new], value) != value;
   };
   if (is_new("now", now)) m_record.fact("scheduler " + m_key, now);
   if (is_new("others", others)) m_record.fact("schedulers " + m_key, others);
@@ -193,24 +195,25 @@ void scheduler_knob::tell(const std::vector<steer::figure>& figures) {
 }
 
 void scheduler_knob::flush() {
-  constexpr const char *found_before = "what earlier runs found", *remedy = "trimtab history list";
+  constexpr const char *feature = "what earlier runs found", *remedy = "trimtab history list";
   if (!m_is_recorded) return;
-  for (const made_step& done : std::exchange(m_unwritten, {})) {
+  for (const made_step& step_done : std::exchange(m_unwritten, {})) {
     if (m_snapshots) {
-      if (!done.told.appeared.empty()) m_snapshots->about({scheduler_subject, m_key, m_record.recorded(scheduler_subject)});
-      if (done.answer) m_snapshots->answered(*done.answer);
-      if (done.fault) m_snapshots->failed(*done.fault);
-      m_snapshots->step(done.told, done.latest);
+      if (!step_done.told.appeared.empty())
+        m_snapshots->about({scheduler_subject, m_key, m_record.recorded(scheduler_subject)});
+      if (step_done.answer) m_snapshots->answered(*step_done.answer);
+      if (step_done.fault) m_snapshots->failed(*step_done.fault);
+      m_snapshots->step(step_done.told, step_done.latest);
     }
-    for (const decided& each : done.made) {
-      if (m_snapshots && !each.is_applied) m_snapshots->unapplied(each.what.number);
-      m_record.write(each.what, each.is_applied);
-      if (m_how.told) m_how.told(each.what, m_info, each.is_applied);
+    for (const decided& active_decision : step_done.made) {
+      if (m_snapshots && !active_decision.is_applied) m_snapshots->unapplied(active_decision.what.number);
+      m_record.write(active_decision.what, active_decision.is_applied);
+      if (m_how.told) m_how.told(active_decision.what, m_info, active_decision.is_applied);
     }
   }
-  if (!m_error.empty()) m_record.unavailable(found_before, std::exchange(m_error, "").c_str(), remedy);
+  if (!m_error.empty()) m_record.unavailable(feature, std::exchange(m_error, "").c_str(), remedy);
   for (; m_misfits_told < m_history->misfits().size(); ++m_misfits_told)
-    m_record.unavailable(found_before, m_history->misfits()[m_misfits_told].c_str(), remedy);
+    m_record.unavailable(feature, m_history->misfits()[m_misfits_told].c_str(), remedy);
 }
 
 }  // namespace trimtab::task_steering

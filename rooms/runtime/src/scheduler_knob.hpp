@@ -42,23 +42,24 @@ std::vector<std::string> offered_policies(std::uint32_t workers, tasks::policy f
 // thread, one at a time.
 class scheduler_knob final : public steer::knob_source {
  public:
-  scheduler_knob(std::uint32_t place, std::uint32_t workers, const scheduler_request& how, const known_settings& known);
+  scheduler_knob(std::uint32_t place, std::uint32_t workers, const scheduler_request& request,
+                 const known_settings& settings);
 
   tasks::policy in_force() const;
   steer::decision_number under() const;
   // A runtime is there, with this number in the run's records.
   void begun(std::uint32_t recorded);
   // It was made under this decision, and has ended: what is best for the next one.
-  void ended(steer::decision_number under, const life& its);
+  void ended(steer::decision_number decision_number, const life& ended_life);
   // The process ends: what is on trial is undone.
   void close();
 
  private:
-  steer::recording_head built(const known_settings& known) const;
-  std::unique_ptr<steer::policy> make(const steer::policy_description& which, const steer::policy_context& context);
+  steer::recording_head built(const known_settings& settings) const;
+  std::unique_ptr<steer::policy> make(const steer::policy_description& description, const steer::policy_context& context);
   void add_to(steer::snapshot& now) override;  // under the lock, by step
   void step(bool is_last);
-  std::optional<steer::measurement> measured(steer::decision_number under, const std::vector<work_total>& work);
+  std::optional<steer::measurement> measured(steer::decision_number decision_number, const std::vector<work_total>& work);
   void tell(const std::vector<steer::figure>& figures);
   void flush();
 

@@ -21,15 +21,15 @@ struct places {
 };
 
 places& all_places() {
-  static places& made = [&]() -> places& {
+  static places& places_made = [&]() -> places& {
     std::atexit([] {
-      places& those = all_places();
-      const std::lock_guard guard(those.lock);
-      for (const auto& [key, each] : those.knobs) each->close();
+      places& known_places = all_places();
+      const std::lock_guard guard(known_places.lock);
+      for (const auto& [key, each] : known_places.knobs) each->close();
     });
     return *new places;
   }();
-  return made;
+  return places_made;
 }
 
 // Between the choice and the companion, which follow one another on the thread that makes the runtime.
@@ -38,9 +38,9 @@ thread_local std::unique_ptr<scheduler_lease> chosen;
 // A companion that only looks.
 class watched_life {
  public:
-  watched_life(tasks::runtime& of, std::unique_ptr<scheduler_lease> lease)
-      : m_of(of), m_first(of), m_lease(std::move(lease)) {
-    m_lease->begun(of.recorded_as());
+  watched_life(tasks::runtime& owner_runtime, std::unique_ptr<scheduler_lease> lease)
+      : m_of(owner_runtime), m_first(owner_runtime), m_lease(std::move(lease)) {
+    m_lease->begun(owner_runtime.recorded_as());
   }
   ~watched_life() { m_lease->ended({figures_of_life(m_of, m_first), {}}); }
   watched_life(const watched_life&) = delete;
@@ -58,35 +58,35 @@ scheduler_lease::scheduler_lease(std::uint32_t place, std::shared_ptr<scheduler_
     : m_place(place), m_knob(std::move(knob)), m_under(m_knob->under()), m_policy(m_knob->in_force()) {}
 
 scheduler_lease::~scheduler_lease() {
-  places& those = all_places();
-  const std::lock_guard guard(those.lock);
-  those.taken.erase(m_place);
+  places& known_places = all_places();
+  const std::lock_guard guard(known_places.lock);
+  known_places.taken.erase(m_place);
 }
 
-tasks::policy choose_scheduler(const scheduler_request& how, std::uint32_t workers) {
+tasks::policy choose_scheduler(const scheduler_request& request, std::uint32_t workers) {
   chosen.reset();  // of a runtime that came to nothing
-  places& those = all_places();
-  const std::lock_guard guard(those.lock);
+  places& known_places = all_places();
+  const std::lock_guard guard(known_places.lock);
   std::uint32_t place = 1;
-  while (those.taken.contains(place)) ++place;
-  std::shared_ptr<scheduler_knob>& knob = those.knobs[{place, workers, how.first}];
-  if (knob == nullptr) knob = std::make_shared<scheduler_knob>(place, workers, how, settings_of_earlier_runs());
+  while (known_places.taken.contains(place)) ++place;
+  std::shared_ptr<scheduler_knob>& knob = known_places.knobs[{place, workers, request.first}];
+  if (knob == nullptr) knob = std::make_shared<scheduler_knob>(place, workers, request, settings_of_earlier_runs());
   chosen = std::make_unique<scheduler_lease>(place, knob);
-  those.taken.insert(place);
+  known_places.taken.insert(place);
   return chosen->policy();
 }
 
 std::unique_ptr<scheduler_lease> chosen_scheduler() noexcept { return std::move(chosen); }
 
-tasks::runtime_options with_known_scheduler(tasks::runtime_options of) {
-  of.choose_policy = [](std::uint32_t workers) { return choose_scheduler({}, workers); };
-  of.companion = [own = std::move(of.companion)](tasks::runtime& rt) -> std::shared_ptr<void> {
+tasks::runtime_options with_known_scheduler(tasks::runtime_options requested_options) {
+  requested_options.choose_policy = [](std::uint32_t workers) { return choose_scheduler({}, workers); };
+  requested_options.companion = [own = std::move(requested_options.companion)](tasks::runtime& rt) -> std::shared_ptr<void> {
     using pair = std::pair<std::shared_ptr<void>, std::shared_ptr<void>>;
     auto lease = chosen_scheduler();
     std::shared_ptr<void> first = own ? own(rt) : nullptr;
     return std::make_shared<pair>(std::move(first), lease ? std::make_shared<watched_life>(rt, std::move(lease)) : nullptr);
   };
-  return of;
+  return requested_options;
 }
 
 }  // namespace trimtab::task_steering

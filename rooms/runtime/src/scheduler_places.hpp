@@ -19,7 +19,7 @@ class scheduler_lease {
   scheduler_lease& operator=(const scheduler_lease&) = delete;
   tasks::policy policy() const noexcept { return m_policy; }
   void begun(std::uint32_t recorded) { m_knob->begun(recorded); }
-  void ended(const life& its) { m_knob->ended(m_under, its); }
+  void ended(const life& ended_life) { m_knob->ended(m_under, ended_life); }
 
  private:
   std::uint32_t m_place;
@@ -29,11 +29,11 @@ class scheduler_lease {
 };
 
 // For runtime_options::choose_policy.
-tasks::policy choose_scheduler(const scheduler_request& how, std::uint32_t workers);
+tasks::policy choose_scheduler(const scheduler_request& request, std::uint32_t workers);
 // What was chosen last on this thread, once: of the runtime that is being made. nullptr: its policy was not left open.
 std::unique_ptr<scheduler_lease> chosen_scheduler() noexcept;
 
 // For runtimes of which nothing else is tuned: sets what is known, and tells what might be better.
-tasks::runtime_options with_known_scheduler(tasks::runtime_options of);
+tasks::runtime_options with_known_scheduler(tasks::runtime_options requested_options);
 
 }  // namespace trimtab::task_steering

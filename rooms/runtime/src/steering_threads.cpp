@@ -10,25 +10,27 @@
 namespace trimtab::task_steering {
 
 struct steering_threads::state {
-  state(const options& how, callbacks calls)
-      : given(how),
+  state(const options& requested_options, callbacks calls)
+      : given(requested_options),
         call(std::move(calls)),
-        steering(how.engine),
+        steering(requested_options.engine),
         conducts(
             steering, *given.knobs, [this] { return watched_s(); },
-            [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); },
-            [this](const steer::snapshot& told, steer::decision_number decided) { step(told, decided); }),
+            [this](const steer::decision& decision_made, bool is_applied) { tell(decision_made, is_applied); },
+            [this](const steer::snapshot& latest_snapshot, steer::decision_number decided) {
+              step(latest_snapshot, decided);
+            }),
         begin(std::chrono::steady_clock::now()) {}
 
   // Counted by the watcher as it wakes: while the whole process is stopped, no time passes.
   double watched_s() const { return static_cast<double>(wakings.load()) * given.patience_s / wakings_of_patience; }
-  void tell(const steer::decision& made, bool is_applied) {
+  void tell(const steer::decision& decision_made, bool is_applied) {
     const std::lock_guard guard(calling);
-    if (!is_left_behind && call.told) call.told(made, is_applied);
+    if (!is_left_behind && call.told) call.told(decision_made, is_applied);
   }
-  void step(const steer::snapshot& told, steer::decision_number decided) {
+  void step(const steer::snapshot& latest_snapshot, steer::decision_number decided) {
     const std::lock_guard guard(calling);
-    if (!is_left_behind && call.stepped) call.stepped(told, decided);
+    if (!is_left_behind && call.stepped) call.stepped(latest_snapshot, decided);
   }
 
   void advance(bool is_last) {
@@ -49,11 +51,11 @@ struct steering_threads::state {
   }
   void look_after() {
     wakings.fetch_add(1);
-    if (const std::string which = conducts.look_after(given.patience_s); !which.empty()) give_up(which);
+    if (const std::string overdue = conducts.look_after(given.patience_s); !overdue.empty()) give_up(overdue);
   }
-  void give_up(const std::string& which) {
+  void give_up(const std::string& overdue) {
     const std::lock_guard guard(lock);
-    given_up = which;
+    given_up = overdue;
   }
 
   static constexpr int wakings_of_patience = 4;
@@ -71,22 +73,24 @@ struct steering_threads::state {
   bool is_left_behind = false;
 };
 
-steering_threads::steering_threads(const options& how, std::vector<std::unique_ptr<steer::policy>> policies,
+steering_threads::steering_threads(const options& requested_options, std::vector<std::unique_ptr<steer::policy>> policies,
                                    callbacks calls) {
-  options with_clock = how;
+  options with_clock = requested_options;
   if (!with_clock.engine.clock) with_clock.engine.clock = base::thread_seconds;
   m_state = std::make_shared<state>(with_clock, std::move(calls));
   for (auto& policy : policies) m_state->steering.add(std::move(policy));
-  const auto start = [](base::periodic_thread& which, const char* name, base::periodic_thread::work does) {
-    if (!which.start(name, std::move(does))) throw std::system_error(EAGAIN, std::generic_category(), name);
+  const auto start = [](base::periodic_thread& thread, const char* name, base::periodic_thread::work task) {
+    if (!thread.start(name, std::move(task))) throw std::system_error(EAGAIN, std::generic_category(), name);
   };
-  const std::shared_ptr<state>& of = m_state;
+  const std::shared_ptr<state>& shared_state = m_state;
   start(m_looks_after, "trimtab-watch",
-        {[of] { return of->given.patience_s / state::wakings_of_patience; }, [of](bool) { of->look_after(); },
-         [of](const char*) { of->give_up("steering"); }});
+        {[shared_state] { return shared_state->given.patience_s / state::wakings_of_patience; },
+         [shared_state](bool) { shared_state->look_after(); },
+         [shared_state](const char*) { shared_state->give_up("steering"); }});
   start(m_advances, "trimtab-steer",
-        {[of] { return of->given.period_s; }, [of](bool is_last) { of->advance(is_last); },
-         [of](const char*) { of->fail(); }});
+        {[shared_state] { return shared_state->given.period_s; },
+         [shared_state](bool is_last) { shared_state->advance(is_last); },
+         [shared_state](const char*) { shared_state->fail(); }});
 }
 
 steering_threads::~steering_threads() { end(); }

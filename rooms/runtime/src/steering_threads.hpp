@@ -27,7 +27,7 @@ class steering_threads {
     steer::conductor::listener told;
     steer::conductor::witness stepped = {};
   };
-  steering_threads(const options& how, std::vector<std::unique_ptr<steer::policy>> policies, callbacks calls);
+  steering_threads(const options& requested_options, std::vector<std::unique_ptr<steer::policy>> policies, callbacks calls);
   // The last snapshot; what is on trial is undone. Waits for a policy that runs as long as its patience goes.
   ~steering_threads();
   steering_threads(const steering_threads&) = delete;

@@ -27,8 +27,8 @@ class tuned_work final : public tasks::grain_source, public steer::knob_source {
              std::function<std::string(const steer::subject_info&)> key_of)
       : m_cap(cap), m_workers(workers), m_is_grain(is_grain), m_registry(registry), m_key_of(std::move(key_of)) {}
 
-  choice begin(const tasks::loop_place& of, std::size_t length) noexcept override;
-  void end(const choice& made, std::size_t length, base::ticks took) noexcept override;
+  choice begin(const tasks::loop_place& place, std::size_t length) noexcept override;
+  void end(const choice& grain_choice, std::size_t length, base::ticks took) noexcept override;
 
   // Steps of the program: lives as long as whoever holds it. No sizes: measured only.
   std::shared_ptr<repeated_work> add_steps(const std::string& name, std::vector<std::int64_t> sizes, std::int64_t initial);
@@ -47,10 +47,10 @@ class tuned_work final : public tasks::grain_source, public steer::knob_source {
     steer::subject_id id = 0;   // 0: not known to the engine
     repeated_work::all before;  // steps that are gone have done
   };
-  entry* find(const tasks::loop_place& of);
-  steer::knob knob_of(const entry& of, const repeated_work::known& known) const;
-  bool offer(entry& its, steer::snapshot& now);  // false: it has no knob, or none yet
-  void withdraw(entry& its, steer::snapshot& now);
+  entry* find(const tasks::loop_place& place);
+  steer::knob knob_of(const entry& loop_entry, const repeated_work::known& known_work) const;
+  bool offer(entry& loop_entry, steer::snapshot& now);  // false: it has no knob, or none yet
+  void withdraw(entry& loop_entry, steer::snapshot& now);
 
   worker_cap& m_cap;
   std::uint32_t m_workers;

@@ -51,26 +51,27 @@ void describe_searches(const tuning_options& options, std::vector<described>& to
   if (options.grain || !is_ruled) to.push_back(std::move(tuner));
 }
 
-std::vector<described> describe_policies(const tuning_options& options, const known_settings& known) {
-  std::vector<described> found{{"history"}};
+std::vector<described> describe_policies(const tuning_options& options, const known_settings& settings) {
+  std::vector<described> described_policies{{"history"}};
   if (!options.policies.empty()) {
-    if (!known.is_frozen) found.insert(found.end(), options.policies.size(), {"of-the-program"});
-    return found;
+    if (!settings.is_frozen)
+      described_policies.insert(described_policies.end(), options.policies.size(), {"of-the-program"});
+    return described_policies;
   }
   if (options.workers && options.policy == cap_policy::power_limit)
-    found.push_back({"power-limit", {{"watts", steer::exactly(options.power_limit_w)}}});
+    described_policies.push_back({"power-limit", {{"watts", steer::exactly(options.power_limit_w)}}});
   if (options.workers && options.policy == cap_policy::fit)
-    found.push_back({"fit", {{"knob", std::string(worker_cap::knob)}}});
-  if (!known.policy_file.empty())
-    found.push_back(describe_outside(known.policy_file));
-  else if (!known.is_frozen)
-    describe_searches(options, found);
-  return found;
+    described_policies.push_back({"fit", {{"knob", std::string(worker_cap::knob)}}});
+  if (!settings.policy_file.empty())
+    described_policies.push_back(describe_outside(settings.policy_file));
+  else if (!settings.is_frozen)
+    describe_searches(options, described_policies);
+  return described_policies;
 }
 
 std::uint32_t next_number() noexcept {
-  static std::atomic<std::uint32_t> given{0};
-  return given.fetch_add(1) + 1;
+  static std::atomic<std::uint32_t> last_number{0};
+  return last_number.fetch_add(1) + 1;
 }
 
 power_meter meter_of(const tuning_options& options) {
@@ -83,25 +84,27 @@ power_meter meter_of(const tuning_options& options) {
 // One runtime's companion.
 class tuning {
  public:
-  tuning(tasks::runtime& of, const tuning_options& options)
-      : m_of(of),
+  tuning(tasks::runtime& owner_runtime, const tuning_options& options)
+      : m_of(owner_runtime),
         m_options(options),
         m_scheduler(chosen_scheduler()),
         m_number(next_number()),
-        m_cap(of, cap_subject, "runtime " + std::to_string(m_number), meter_of(options)),
+        m_cap(owner_runtime, cap_subject, "runtime " + std::to_string(m_number), meter_of(options)),
         m_registry(*m_knobs,
                    [this](const steer::knob_offer& offered) { m_record.add(offered.info, offered.recorded, offered.key); }),
-        m_cap_source(of, m_cap, m_registry, how_to_turn_cap()),
-        m_work(m_cap, of.workers(), options.grain, m_registry, key_function()),
+        m_cap_source(owner_runtime, m_cap, m_registry, how_to_turn_cap()),
+        m_work(m_cap, owner_runtime.workers(), options.grain, m_registry, key_function()),
         m_record(m_number, options.print_decisions),
         m_known(settings_of_earlier_runs()),
         m_built(built()),
         m_snapshots(m_record.snapshots_of(m_built)),
         m_threads({options.period_s, options.patience_s, steer::options_of(m_built), m_knobs}, policies(),
-                  {[this](steer::snapshot& into) { look(into); },
-                   [this](const steer::decision& made, bool is_applied) { told(made, is_applied); },
-                   [this](const steer::snapshot& told, steer::decision_number decided) { stepped(told, decided); }}) {
-    if (m_scheduler) m_scheduler->begun(of.recorded_as());
+                  {[this](steer::snapshot& snapshot) { look(snapshot); },
+                   [this](const steer::decision& decision_made, bool is_applied) { told(decision_made, is_applied); },
+                   [this](const steer::snapshot& latest_snapshot, steer::decision_number decided) {
+                     stepped(latest_snapshot, decided);
+                   }}) {
+    if (m_scheduler) m_scheduler->begun(owner_runtime.recorded_as());
     m_of.set_grain_source(&m_work);
     const std::lock_guard guard(living_lock);
     living.push_back(this);
@@ -119,11 +122,12 @@ class tuning {
   tuning& operator=(const tuning&) = delete;
 
   // nullptr: the runtime has none.
-  static std::shared_ptr<repeated_work> add_steps(const tasks::runtime& of, const std::string& name,
+  static std::shared_ptr<repeated_work> add_steps(const tasks::runtime& owner_runtime, const std::string& name,
                                                   std::vector<std::int64_t> sizes, std::int64_t initial) {
     const std::lock_guard guard(living_lock);
-    const auto found = std::find_if(living.begin(), living.end(), [&](const tuning* each) { return &each->m_of == &of; });
-    return found == living.end() ? nullptr : (*found)->m_work.add_steps(name, std::move(sizes), initial);
+    const auto match = std::find_if(living.begin(), living.end(),
+                                    [&](const tuning* candidate) { return &candidate->m_of == &owner_runtime; });
+    return match == living.end() ? nullptr : (*match)->m_work.add_steps(name, std::move(sizes), initial);
   }
 
  private:
@@ -134,61 +138,62 @@ class tuning {
     return {m_options.workers, m_options.workers && m_options.policy == cap_policy::fit, key_of(m_cap.info(), m_options)};
   }
   steer::recording_head built() const {
-    steer::recording_head made = steer::head_of({});
-    made.runtime = m_number;
-    made.policies = describe_policies(m_options, m_known);
-    made.settings = m_known.settings;
-    return made;
+    steer::recording_head head = steer::head_of({});
+    head.runtime = m_number;
+    head.policies = describe_policies(m_options, m_known);
+    head.settings = m_known.settings;
+    return head;
   }
 
   std::vector<std::unique_ptr<steer::policy>> policies() {
     const steer::policy_context context{m_built.settings, key_function(), {}};
-    std::vector<std::unique_ptr<steer::policy>> made;
-    auto own = m_options.policies.begin();
+    std::vector<std::unique_ptr<steer::policy>> policies;
+    auto position = m_options.policies.begin();
     for (const described& policy : m_built.policies) {
-      made.push_back(make(policy, own, context));
-      if (policy.kind == "history") m_history = dynamic_cast<const steer::history_policy*>(made.back().get());
+      policies.push_back(make(policy, position, context));
+      if (policy.kind == "history") m_history = dynamic_cast<const steer::history_policy*>(policies.back().get());
     }
-    return made;
+    return policies;
   }
 
   using own_policies = std::vector<std::function<std::unique_ptr<steer::policy>()>>::const_iterator;
-  std::unique_ptr<steer::policy> make(const described& which, own_policies& own, const steer::policy_context& context) {
-    if (which.kind == "of-the-program") return (*own++)();
-    if (which.kind != steer::outside_kind) return steer::make_policy(which, context).made;
-    auto made = make_outside(which, "runtime-" + std::to_string(m_number), key_function());
-    m_outside = made.get();
-    return made;
+  std::unique_ptr<steer::policy> make(const described& description, own_policies& position,
+                                      const steer::policy_context& context) {
+    if (description.kind == "of-the-program") return (*position++)();
+    if (description.kind != steer::outside_kind) return steer::make_policy(description, context).made;
+    auto policy_made = make_outside(description, "runtime-" + std::to_string(m_number), key_function());
+    m_outside = policy_made.get();
+    return policy_made;
   }
 
-  void stepped(const steer::snapshot& told, steer::decision_number decided) {
+  void stepped(const steer::snapshot& latest_snapshot, steer::decision_number decided) {
     if (!m_snapshots) return;
-    for (const steer::subject_info& each : told.appeared)
-      m_snapshots->about({each.id, key_of(each, m_options), m_record.recorded(each.id)});
+    for (const steer::subject_info& subject : latest_snapshot.appeared)
+      m_snapshots->about({subject.id, key_of(subject, m_options), m_record.recorded(subject.id)});
     record_answers(m_outside, m_snapshots.get());
-    m_snapshots->step(told, decided);
+    m_snapshots->step(latest_snapshot, decided);
   }
 
-  void look(steer::snapshot& into) {
-    for (steer::knob_source* source : m_sources) source->add_to(into);
+  void look(steer::snapshot& snapshot) {
+    for (steer::knob_source* source : m_sources) source->add_to(snapshot);
   }
 
-  void told(const steer::decision& made, bool is_applied) {
-    if (!is_applied && m_snapshots) m_snapshots->unapplied(made.number);
-    m_record.write(made, is_applied);
-    const steer::subject_info* const of = m_record.find(made.subject);
-    if (m_options.told && of != nullptr) m_options.told(made, *of, is_applied);
+  void told(const steer::decision& decision_made, bool is_applied) {
+    if (!is_applied && m_snapshots) m_snapshots->unapplied(decision_made.number);
+    m_record.write(decision_made, is_applied);
+    const steer::subject_info* const subject_known = m_record.find(decision_made.subject);
+    if (m_options.told && subject_known != nullptr) m_options.told(decision_made, *subject_known, is_applied);
   }
 
   void conclude() {
-    const std::string given_up = m_threads.given_up();
-    constexpr const char *found_before = "what earlier runs found", *remedy = "trimtab history list";
-    if (!m_known.error.empty()) m_record.unavailable(found_before, m_known.error.c_str(), remedy);
-    if (given_up.empty()) {
+    const std::string reason = m_threads.given_up();
+    constexpr const char *feature = "what earlier runs found", *remedy = "trimtab history list";
+    if (!m_known.error.empty()) m_record.unavailable(feature, m_known.error.c_str(), remedy);
+    if (reason.empty()) {
       m_record.write(m_threads.engine());
-      for (const std::string& misfit : m_history->misfits()) m_record.unavailable(found_before, misfit.c_str(), remedy);
+      for (const std::string& misfit : m_history->misfits()) m_record.unavailable(feature, misfit.c_str(), remedy);
     } else {
-      m_record.unavailable(given_up.c_str(), "it did not return, or threw",
+      m_record.unavailable(reason.c_str(), "it did not return, or threw",
                            "what was on trial was undone, and nothing was steered any more");
     }
     if (m_options.workers && m_options.policy == cap_policy::power_limit && !m_cap.has_meter())
@@ -231,34 +236,39 @@ class tuning {
 }  // namespace task_steering
 
 std::function<std::shared_ptr<void>(tasks::runtime&)> tuned(const tuning_options& options) {
-  tuning_options given = options;
-  if (given.power_limit_w > 0) {
-    given.workers = true;
-    given.policy = cap_policy::power_limit;
+  tuning_options requested_options = options;
+  if (requested_options.power_limit_w > 0) {
+    requested_options.workers = true;
+    requested_options.policy = cap_policy::power_limit;
   }
-  if (!given.workers && !given.grain && !given.scheduler) return {};
-  if (given.policy == cap_policy::power_limit && !(given.power_limit_w > 0))
+  if (!requested_options.workers && !requested_options.grain && !requested_options.scheduler) return {};
+  if (requested_options.policy == cap_policy::power_limit && !(requested_options.power_limit_w > 0))
     throw std::invalid_argument("trimtab: the cap of workers is to be set by a power limit, and power-limit is " +
-                                std::to_string(given.power_limit_w) + ", expected watts above 0");
-  return [given](tasks::runtime& of) -> std::shared_ptr<void> { return std::make_shared<task_steering::tuning>(of, given); };
+                                std::to_string(requested_options.power_limit_w) + ", expected watts above 0");
+  return [requested_options](tasks::runtime& owner_runtime) -> std::shared_ptr<void> {
+    return std::make_shared<task_steering::tuning>(owner_runtime, requested_options);
+  };
 }
 
-tasks::runtime_options tuned(tasks::runtime_options of, const tuning_options& options) {
+tasks::runtime_options tuned(tasks::runtime_options requested_options, const tuning_options& options) {
   using companion = std::function<std::shared_ptr<void>(tasks::runtime&)>;
   if (companion tunes = tuned(options)) {
-    of.companion = [own = std::move(of.companion), tunes](tasks::runtime& rt) -> std::shared_ptr<void> {
+    requested_options.companion = [own = std::move(requested_options.companion),
+                                   tunes](tasks::runtime& rt) -> std::shared_ptr<void> {
       // The program's own goes first.
       using pair = std::pair<std::shared_ptr<void>, std::shared_ptr<void>>;
       std::shared_ptr<void> first = own ? own(rt) : nullptr;
       return std::make_shared<pair>(std::move(first), tunes(rt));
     };
   }
-  if (options.scheduler && !of.policy && !of.choose_policy) {
+  if (options.scheduler && !requested_options.policy && !requested_options.choose_policy) {
     const task_steering::scheduler_request request{options.first_scheduler, options.policies.empty(),
                                                    options.print_decisions, options.seed, options.told};
-    of.choose_policy = [request](std::uint32_t workers) { return task_steering::choose_scheduler(request, workers); };
+    requested_options.choose_policy = [request](std::uint32_t workers) {
+      return task_steering::choose_scheduler(request, workers);
+    };
   }
-  return of;
+  return requested_options;
 }
 
 struct tuned_steps::state {
@@ -267,14 +277,16 @@ struct tuned_steps::state {
   base::ticks began = 0;
 };
 
-tuned_steps::tuned_steps(tasks::runtime& of, const std::string& name) : tuned_steps(of, name, {0}, 0) {}
+tuned_steps::tuned_steps(tasks::runtime& owner_runtime, const std::string& name)
+    : tuned_steps(owner_runtime, name, {0}, 0) {}
 
-tuned_steps::tuned_steps(tasks::runtime& of, const std::string& name, std::vector<std::int64_t> sizes, std::int64_t initial)
+tuned_steps::tuned_steps(tasks::runtime& owner_runtime, const std::string& name, std::vector<std::int64_t> sizes,
+                         std::int64_t initial)
     : m_initial(initial), m_is_sized(sizes.size() > 1) {
   if (std::find(sizes.begin(), sizes.end(), initial) == sizes.end())
     throw std::invalid_argument("trimtab: steps " + name + " begin with size " + std::to_string(initial) +
                                 ", expected one of the sizes that may be chosen");
-  if (auto work = task_steering::tuning::add_steps(of, name, std::move(sizes), initial))
+  if (auto work = task_steering::tuning::add_steps(owner_runtime, name, std::move(sizes), initial))
     m_steps = std::make_shared<state>(state{std::move(work), {}, 0});
 }
 

@@ -24,12 +24,12 @@ constexpr std::size_t most_told = 1024;
 // Of a count that another thread writes.
 double grown(std::uint64_t from, std::uint64_t to) noexcept { return to > from ? static_cast<double>(to - from) : 0; }
 
-steer::subject_info describe(const tasks::runtime& of, steer::subject_id id, std::string name) {
-  const auto workers = static_cast<steer::knob_value>(of.workers());
+steer::subject_info describe(const tasks::runtime& owner_runtime, steer::subject_id id, std::string name) {
+  const auto workers = static_cast<steer::knob_value>(owner_runtime.workers());
   const auto fitting = std::clamp<steer::knob_value>(tasks::runtime::available_cpus(), 1, workers);
   steer::knob cap{std::string(worker_cap::knob),
                   steer::certain(steer::domain::range(1, workers)),
-                  static_cast<steer::knob_value>(of.active_workers()),
+                  static_cast<steer::knob_value>(owner_runtime.active_workers()),
                   change_cost_s,
                   steer::consent::safe,
                   1,
@@ -43,44 +43,44 @@ steer::subject_info describe(const tasks::runtime& of, steer::subject_id id, std
 
 work_done done_between(const tasks::snapshot& before, const tasks::snapshot& now) {
   const double tick_s = now.ns_per_tick * 1e-9;
-  work_done made;
-  made.elapsed_s = static_cast<double>(now.at - before.at) * tick_s;
+  work_done work;
+  work.elapsed_s = static_cast<double>(now.at - before.at) * tick_s;
   for (std::size_t i = 0; i < now.workers.size(); ++i) {
     const double busy_s = grown(i < before.workers.size() ? before.workers[i].busy : 0, now.workers[i].busy) * tick_s;
-    made.busy_s += busy_s;
-    made.most_busy_s = std::max(made.most_busy_s, busy_s);
+    work.busy_s += busy_s;
+    work.most_busy_s = std::max(work.most_busy_s, busy_s);
   }
-  const auto begun = [](const tasks::snapshot& of) { return of.total.in_place + of.total.started; };
-  made.tasks = begun(now) - std::min(begun(now), begun(before));
-  return made;
+  const auto begun = [](const tasks::snapshot& counts) { return counts.total.in_place + counts.total.started; };
+  work.tasks = begun(now) - std::min(begun(now), begun(before));
+  return work;
 }
 
-double work_share(const work_done& of) noexcept {
-  if (of.elapsed_s <= 0) return 0;
-  const double most = of.most_busy_s / of.elapsed_s;
-  return std::min(1.0, most >= 0.5 ? most : of.busy_s / of.elapsed_s);
+double work_share(const work_done& work) noexcept {
+  if (work.elapsed_s <= 0) return 0;
+  const double busiest = work.most_busy_s / work.elapsed_s;
+  return std::min(1.0, busiest >= 0.5 ? busiest : work.busy_s / work.elapsed_s);
 }
 
-std::optional<steer::measurement> work_window::add(const work_done& more, steer::decision_number under) noexcept {
-  if (under != m_under) forget();
-  m_under = under;
-  const double share = work_share(more);
+std::optional<steer::measurement> work_window::add(const work_done& work, steer::decision_number decision_number) noexcept {
+  if (decision_number != m_under) forget();
+  m_under = decision_number;
+  const double share = work_share(work);
   if (share < worker_cap::least_work) return std::nullopt;
-  m_seconds += more.elapsed_s * share;
-  m_tasks += static_cast<double>(more.tasks);
+  m_seconds += work.elapsed_s * share;
+  m_tasks += static_cast<double>(work.tasks);
   if (m_tasks < enough_tasks && (m_seconds < enough_s || m_tasks < 1)) return std::nullopt;
-  const steer::measurement made{under, m_seconds / m_tasks, m_seconds};
+  const steer::measurement measurement{decision_number, m_seconds / m_tasks, m_seconds};
   forget();
-  return made;
+  return measurement;
 }
 
-worker_cap::worker_cap(tasks::runtime& of, steer::subject_id id, std::string name, power_meter power)
-    : m_of(of),
-      m_info(describe(of, id, std::move(name))),
+worker_cap::worker_cap(tasks::runtime& owner_runtime, steer::subject_id id, std::string name, power_meter power)
+    : m_of(owner_runtime),
+      m_info(describe(owner_runtime, id, std::move(name))),
       m_cpus(tasks::runtime::available_cpus()),
-      m_cap(of.active_workers()),
+      m_cap(owner_runtime.active_workers()),
       m_power(std::move(power)),
-      m_first(of),
+      m_first(owner_runtime),
       m_before(m_first),
       m_around{m_cap, {}, {}, {}, 0, 0} {
   m_around.first = m_around.before = read_times(m_first);
@@ -93,53 +93,54 @@ bool worker_cap::turn(steer::knob_value to) {
   return true;
 }
 
-void worker_cap::ran(steer::decision_number under, double seconds, double ratio) noexcept {
-  if (!(seconds > 0) || !std::isfinite(ratio) || under != this->under()) return;
+void worker_cap::ran(steer::decision_number decision_number, double seconds, double ratio) noexcept {
+  if (!(seconds > 0) || !std::isfinite(ratio) || decision_number != this->under()) return;
   const std::lock_guard guard(m_lock);
   m_told_s += seconds;
-  if (m_joined.under != under) m_joined = {under, 0, 0};
+  if (m_joined.under != decision_number) m_joined = {decision_number, 0, 0};
   m_joined.value += ratio * seconds;
   m_joined.seconds += seconds;
   if (m_joined.seconds < least_told_s || m_told.size() >= most_told) return;
   m_joined.value /= m_joined.seconds;
   m_told.push_back(m_joined);
-  m_joined = {under, 0, 0};
+  m_joined = {decision_number, 0, 0};
 }
 
 steer::subject_state worker_cap::look() {
   tasks::snapshot now(m_of);
-  const work_done done = done_between(m_before, now);
-  steer::subject_state made{m_info.id, {}, {}};
-  const std::optional<steer::measurement> of_tasks = m_window.add(done, under());
-  m_work_s += done.elapsed_s * work_share(done);
+  const work_done work = done_between(m_before, now);
+  steer::subject_state state{m_info.id, {}, {}};
+  const std::optional<steer::measurement> of_tasks = m_window.add(work, under());
+  m_work_s += work.elapsed_s * work_share(work);
   {
     const std::lock_guard guard(m_lock);
     // Where most of the work is told, tasks would only disturb: a loop makes as many as there are who are free.
     if (m_told_s > m_work_s / 2)
-      made.measured = m_told;
+      state.measured = m_told;
     else if (of_tasks)
-      made.measured.push_back(*of_tasks);
+      state.measured.push_back(*of_tasks);
     m_told.clear();
   }
-  const auto tell = [&](std::string_view name, double value) { made.figures.push_back({std::string(name), value}); };
-  tell(steer::figures::queue_length, static_cast<double>(now.total.queued));
-  tell(steer::figures::work_share, work_share(done));
-  if (done.elapsed_s > 0) {
-    tell(steer::figures::tasks_per_s, static_cast<double>(done.tasks) / done.elapsed_s);
-    const double usable_s = std::min(m_cpus, static_cast<double>(m_cap.load())) * done.elapsed_s;
-    tell(steer::figures::idle_share, std::clamp(1 - done.busy_s / usable_s, 0.0, 1.0));
+  const auto add_figure = [&](std::string_view name, double value) { state.figures.push_back({std::string(name), value}); };
+  add_figure(steer::figures::queue_length, static_cast<double>(now.total.queued));
+  add_figure(steer::figures::work_share, work_share(work));
+  if (work.elapsed_s > 0) {
+    add_figure(steer::figures::tasks_per_s, static_cast<double>(work.tasks) / work.elapsed_s);
+    const double usable_s = std::min(m_cpus, static_cast<double>(m_cap.load())) * work.elapsed_s;
+    add_figure(steer::figures::idle_share, std::clamp(1 - work.busy_s / usable_s, 0.0, 1.0));
   }
-  tell(steer::figures::cpus, m_cpus);
+  add_figure(steer::figures::cpus, m_cpus);
   // Whether tasks are too small; between activations lies what managing one costs.
   const std::uint64_t timed = now.total.timed - std::min(now.total.timed, m_before.total.timed);
-  if (timed > 0 && done.tasks > 0) {
+  if (timed > 0 && work.tasks > 0) {
     const std::uint64_t gap = now.total.gap_ticks - std::min(now.total.gap_ticks, m_before.total.gap_ticks);
-    tell(steer::figures::instance_seconds, done.busy_s / static_cast<double>(done.tasks));
-    tell(steer::figures::overhead_seconds, static_cast<double>(gap) / static_cast<double>(timed) * now.ns_per_tick * 1e-9);
+    add_figure(steer::figures::instance_seconds, work.busy_s / static_cast<double>(work.tasks));
+    add_figure(steer::figures::overhead_seconds,
+               static_cast<double>(gap) / static_cast<double>(timed) * now.ns_per_tick * 1e-9);
   }
-  look_around(made.figures, now);
+  look_around(state.figures, now);
   m_before = std::move(now);
-  return made;
+  return state;
 }
 
 worker_cap::times worker_cap::read_times(const tasks::snapshot& now) {
@@ -147,7 +148,7 @@ worker_cap::times worker_cap::read_times(const tasks::snapshot& now) {
 }
 
 // What costs more to read, seldom; of one cap, from the second look at it on: those who are parked have waited until then.
-void worker_cap::look_around(std::vector<steer::figure>& into, const tasks::snapshot& now) {
+void worker_cap::look_around(std::vector<steer::figure>& figures, const tasks::snapshot& now) {
   const std::uint32_t cap = m_cap.load();
   const auto seconds = [tick_s = now.ns_per_tick * 1e-9](base::ticks from, base::ticks to) {
     return grown(from, to) * tick_s;
@@ -159,24 +160,25 @@ void worker_cap::look_around(std::vector<steer::figure>& into, const tasks::snap
     m_around.first = m_around.before = read_times(now);
   } else if (const double since_s = seconds(m_around.before.at, now.at);
              since_s >= (m_around.delay_share ? around_s : first_around_s)) {
-    const times is = read_times(now), was = std::exchange(m_around.before, is), &first = *m_around.first;
-    const double delay_s = more_s(was.of_threads.run_delay_ns, is.of_threads.run_delay_ns);
+    const times times_now = read_times(now), times_before = std::exchange(m_around.before, times_now),
+                &first = *m_around.first;
+    const double delay_s = more_s(times_before.of_threads.run_delay_ns, times_now.of_threads.run_delay_ns);
     m_around.delay_share = std::min(1.0, delay_s / (since_s * static_cast<double>(cap)));
     // Of all that time: who waits for a CPU is counted when he has got it, which in a short time is too much or too little.
-    const double had_s = more_s(first.of_threads.run_ns, is.of_threads.run_ns);
-    const double busy_s = seconds(first.busy, is.busy);
-    const double not_waited_s =
-        busy_s + seconds(first.looking, is.looking) - more_s(first.of_threads.run_delay_ns, is.of_threads.run_delay_ns);
+    const double had_s = more_s(first.of_threads.run_ns, times_now.of_threads.run_ns);
+    const double busy_s = seconds(first.busy, times_now.busy);
+    const double not_waited_s = busy_s + seconds(first.looking, times_now.looking) -
+                                more_s(first.of_threads.run_delay_ns, times_now.of_threads.run_delay_ns);
     m_around.cpu_share = not_waited_s > had_s ? had_s / not_waited_s : 1;
-    m_around.workless_share = std::max(0.0, 1 - busy_s / (seconds(first.at, is.at) * static_cast<double>(cap)));
+    m_around.workless_share = std::max(0.0, 1 - busy_s / (seconds(first.at, times_now.at) * static_cast<double>(cap)));
   }
-  const auto tell = [&](std::string_view name, double value) { into.push_back({std::string(name), value}); };
+  const auto add_figure = [&](std::string_view name, double value) { figures.push_back({std::string(name), value}); };
   if (m_around.delay_share) {
-    tell(steer::figures::run_delay_share, *m_around.delay_share);
-    tell(steer::figures::cpu_share, m_around.cpu_share);
-    tell(steer::figures::workless_share, m_around.workless_share);
+    add_figure(steer::figures::run_delay_share, *m_around.delay_share);
+    add_figure(steer::figures::cpu_share, m_around.cpu_share);
+    add_figure(steer::figures::workless_share, m_around.workless_share);
   }
-  if (const std::optional<double> watts = m_power.watts()) tell(steer::figures::watts, *watts);
+  if (const std::optional<double> watts = m_power.watts()) add_figure(steer::figures::watts, *watts);
 }
 
 bool worker_cap::is_mostly_told() const {
@@ -186,20 +188,20 @@ bool worker_cap::is_mostly_told() const {
 
 std::vector<steer::figure> worker_cap::summary() const { return figures_of_life(m_of, m_first); }
 
-std::vector<steer::figure> figures_of_life(const tasks::runtime& of, const tasks::snapshot& first) {
-  const tasks::snapshot now(of);
-  const work_done done = done_between(first, now);
-  const double workers = of.workers(), tasks = static_cast<double>(done.tasks);
-  std::vector<steer::figure> made;
-  if (done.elapsed_s <= 0 || tasks == 0 || done.busy_s <= 0) return made;
-  const auto tell = [&](std::string_view name, double value) { made.push_back({std::string(name), value}); };
-  tell(steer::figures::idle_share, std::clamp(1 - done.busy_s / (workers * done.elapsed_s), 0.0, 1.0));
-  tell(steer::figures::imbalance, done.most_busy_s * workers / done.busy_s);
-  tell(steer::figures::steal_share, static_cast<double>(now.total.stolen) / tasks);
-  tell(steer::figures::queued_share, grown(first.total.started, now.total.started) / tasks);
-  tell(steer::figures::task_seconds, done.busy_s / tasks);
-  tell(steer::figures::workers, workers);
-  return made;
+std::vector<steer::figure> figures_of_life(const tasks::runtime& owner_runtime, const tasks::snapshot& first) {
+  const tasks::snapshot now(owner_runtime);
+  const work_done work = done_between(first, now);
+  const double workers = owner_runtime.workers(), tasks = static_cast<double>(work.tasks);
+  std::vector<steer::figure> figures;
+  if (work.elapsed_s <= 0 || tasks == 0 || work.busy_s <= 0) return figures;
+  const auto add_figure = [&](std::string_view name, double value) { figures.push_back({std::string(name), value}); };
+  add_figure(steer::figures::idle_share, std::clamp(1 - work.busy_s / (workers * work.elapsed_s), 0.0, 1.0));
+  add_figure(steer::figures::imbalance, work.most_busy_s * workers / work.busy_s);
+  add_figure(steer::figures::steal_share, static_cast<double>(now.total.stolen) / tasks);
+  add_figure(steer::figures::queued_share, grown(first.total.started, now.total.started) / tasks);
+  add_figure(steer::figures::task_seconds, work.busy_s / tasks);
+  add_figure(steer::figures::workers, workers);
+  return figures;
 }
 
 }  // namespace trimtab::task_steering

@@ -25,15 +25,15 @@ struct work_done {
 work_done done_between(const tasks::snapshot& before, const tasks::snapshot& now);
 
 // Of all that a runtime has done since `first`: what advised_policies asks for. Empty: nothing.
-std::vector<steer::figure> figures_of_life(const tasks::runtime& of, const tasks::snapshot& first);
+std::vector<steer::figure> figures_of_life(const tasks::runtime& owner_runtime, const tasks::snapshot& first);
 
 // Part of the time in which somebody worked: that of the busiest, or, where work goes from one to the other, of all.
-double work_share(const work_done& of) noexcept;
+double work_share(const work_done& work) noexcept;
 
 // Joins what was done, idle time left out, until it is enough for a measurement.
 class work_window {
  public:
-  std::optional<steer::measurement> add(const work_done& more, steer::decision_number under) noexcept;
+  std::optional<steer::measurement> add(const work_done& work, steer::decision_number decision_number) noexcept;
   void forget() noexcept { m_seconds = m_tasks = 0; }
 
  private:
@@ -46,7 +46,7 @@ class worker_cap {
   static constexpr std::string_view knob = "workers";
   static constexpr double least_work = 0.25;  // of a look's time; below it there is no work
 
-  worker_cap(tasks::runtime& of, steer::subject_id id, std::string name, power_meter power);
+  worker_cap(tasks::runtime& owner_runtime, steer::subject_id id, std::string name, power_meter power);
 
   const steer::subject_info& info() const noexcept { return m_info; }
   bool turn(steer::knob_value to);
@@ -54,7 +54,7 @@ class worker_cap {
   steer::decision_number under() const noexcept { return m_under.load(std::memory_order_acquire); }
 
   // A loop or step that began under `under` has ended: seconds, and seconds over what it took at first. Any thread.
-  void ran(steer::decision_number under, double seconds, double ratio) noexcept;
+  void ran(steer::decision_number decision_number, double seconds, double ratio) noexcept;
 
   // Since the look before; on the steering thread.
   steer::subject_state look();
@@ -73,7 +73,7 @@ class worker_cap {
     observe::thread_times of_threads;
   };
   static times read_times(const tasks::snapshot& now);
-  void look_around(std::vector<steer::figure>& into, const tasks::snapshot& now);
+  void look_around(std::vector<steer::figure>& figures, const tasks::snapshot& now);
 
   tasks::runtime& m_of;
   steer::subject_info m_info;

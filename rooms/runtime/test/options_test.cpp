@@ -26,10 +26,10 @@ parsed read(std::vector<std::string> arguments) {
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   int argc = static_cast<int>(argv.size()) - 1;
-  parsed made{options_from(argc, argv.data()), {}};
-  for (int i = 1; i < argc; ++i) made.left.emplace_back(argv[static_cast<std::size_t>(i)]);
+  parsed parsed_options{options_from(argc, argv.data()), {}};
+  for (int i = 1; i < argc; ++i) parsed_options.left.emplace_back(argv[static_cast<std::size_t>(i)]);
   EXPECT_EQ(argv[static_cast<std::size_t>(argc)], nullptr);
-  return made;
+  return parsed_options;
 }
 
 std::string error_of(const std::vector<std::string>& arguments) {
@@ -51,20 +51,20 @@ class runtime_options_test : public ::testing::Test {
 };
 
 TEST_F(runtime_options_test, arguments_are_taken_out_and_others_left) {
-  const parsed got = read({"--points", "5", "--trimtab:workers=3", "--trimtab:policy=abp-priority", "file",
-                           "--trimtab:print-counter=/threads/idle-rate", "--trimtab:print-counter=/threads/count/*"});
-  EXPECT_EQ(got.options.workers, 3u);
-  EXPECT_EQ(got.options.policy, tasks::policy::abp_priority);
-  EXPECT_EQ(got.options.print_counters.size(), 2u);
-  EXPECT_EQ(got.left, (std::vector<std::string>{"--points", "5", "file"}));
+  const parsed result = read({"--points", "5", "--trimtab:workers=3", "--trimtab:policy=abp-priority", "file",
+                              "--trimtab:print-counter=/threads/idle-rate", "--trimtab:print-counter=/threads/count/*"});
+  EXPECT_EQ(result.options.workers, 3u);
+  EXPECT_EQ(result.options.policy, tasks::policy::abp_priority);
+  EXPECT_EQ(result.options.print_counters.size(), 2u);
+  EXPECT_EQ(result.left, (std::vector<std::string>{"--points", "5", "file"}));
 }
 
 TEST_F(runtime_options_test, arguments_come_before_the_environment) {
   setenv("TRIMTAB_WORKERS", "7", 1);
   setenv("TRIMTAB_POLICY", "hierarchy", 1);
-  const parsed got = read({"--trimtab:workers=2"});
-  EXPECT_EQ(got.options.workers, 2u);
-  EXPECT_EQ(got.options.policy, tasks::policy::hierarchy);
+  const parsed result = read({"--trimtab:workers=2"});
+  EXPECT_EQ(result.options.workers, 2u);
+  EXPECT_EQ(result.options.policy, tasks::policy::hierarchy);
 }
 
 TEST_F(runtime_options_test, errors_name_option_value_and_what_is_allowed) {
@@ -102,19 +102,19 @@ TEST_F(runtime_options_test, nothing_is_tuned_unless_it_is_asked_for) {
 }
 
 TEST_F(runtime_options_test, the_programs_own_companion_is_kept) {
-  int made = 0;
-  tasks::runtime_options own;
-  own.companion = [&](tasks::runtime&) {
-    made += 1;
+  int created_count = 0;
+  tasks::runtime_options own_options;
+  own_options.companion = [&](tasks::runtime&) {
+    created_count += 1;
     return std::make_shared<int>(1);
   };
   std::string tune = "--trimtab:tune=workers";
   char* argv[] = {const_cast<char*>("program"), tune.data(), nullptr};
   int argc = 2;
-  tasks::runtime_options options = options_from(argc, argv, own);
+  tasks::runtime_options options = options_from(argc, argv, own_options);
   options.workers = 2;
   const tasks::runtime rt(options);
-  EXPECT_EQ(made, 1);
+  EXPECT_EQ(created_count, 1);
   EXPECT_NE(rt.grains(), nullptr);
 }
 
@@ -134,10 +134,10 @@ TEST_F(runtime_options_test, every_option_sets_its_own_value) {
       {"--trimtab:print-counter=/a", [](const auto& of) { return of.print_counters == std::vector<std::string>{"/a"}; }},
       {"--trimtab:print-counter-interval=8", [](const auto& of) { return of.print_counters_ms == 8; }},
   };
-  for (const set_option& one : all)
+  for (const set_option& option : all)
     for (const set_option& other : all)
-      EXPECT_EQ(other.is_set(read({one.argument}).options), one.argument == other.argument)
-          << one.argument << " " << other.argument;
+      EXPECT_EQ(other.is_set(read({option.argument}).options), option.argument == other.argument)
+          << option.argument << " " << other.argument;
 }
 
 TEST_F(runtime_options_test, words_are_in_the_order_of_what_they_mean) {
@@ -159,13 +159,14 @@ TEST_F(runtime_options_test, words_are_in_the_order_of_what_they_mean) {
 }
 
 TEST_F(runtime_options_test, the_table_holds_for_the_defaults) {
-  for (const auto& each : task_steering::option_table()) {
-    if (each.standard[0] == '\0') continue;
-    const parsed got = read({std::string("--trimtab:") + each.argument + "=" + each.standard});
-    EXPECT_EQ(got.options.workers, tasks::runtime_options{}.workers) << each.argument;
-    EXPECT_EQ(got.options.policy.value_or(tasks::policy::local_priority), tasks::policy::local_priority) << each.argument;
-    EXPECT_EQ(got.options.stack_bytes, tasks::runtime_options{}.stack_bytes) << each.argument;
-    EXPECT_EQ(got.options.deadlock_ms, tasks::runtime_options{}.deadlock_ms) << each.argument;
+  for (const auto& option_row : task_steering::option_table()) {
+    if (option_row.standard[0] == '\0') continue;
+    const parsed result = read({std::string("--trimtab:") + option_row.argument + "=" + option_row.standard});
+    EXPECT_EQ(result.options.workers, tasks::runtime_options{}.workers) << option_row.argument;
+    EXPECT_EQ(result.options.policy.value_or(tasks::policy::local_priority), tasks::policy::local_priority)
+        << option_row.argument;
+    EXPECT_EQ(result.options.stack_bytes, tasks::runtime_options{}.stack_bytes) << option_row.argument;
+    EXPECT_EQ(result.options.deadlock_ms, tasks::runtime_options{}.deadlock_ms) << option_row.argument;
   }
 }
 

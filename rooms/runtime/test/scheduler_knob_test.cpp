@@ -46,12 +46,12 @@ class scheduler_knob_test : public ::testing::Test {
   }
 
   // The policy of a runtime that a program makes from such arguments.
-  static policy started(std::vector<std::string> arguments, const tasks::runtime_options& own = {.workers = 2}) {
+  static policy started(std::vector<std::string> arguments, const tasks::runtime_options& own_options = {.workers = 2}) {
     std::vector<char*> argv{const_cast<char*>("program")};
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
     int argc = static_cast<int>(argv.size()) - 1;
-    const tasks::runtime rt(options_from(argc, argv.data(), own));
+    const tasks::runtime rt(options_from(argc, argv.data(), own_options));
     return rt.policy();
   }
 
@@ -140,56 +140,57 @@ TEST_F(scheduler_knob_test, runtimes_that_live_at_the_same_time_have_a_place_eac
 
 // So long as the same work takes under each policy, as told, not as measured.
 TEST_F(scheduler_knob_test, lives_that_follow_one_another_prove_a_policy) {
-  std::vector<steer::decision> made;
-  scheduler_request how{.first = policy::static_priority, .is_searched = true};
-  how.told = [&](const steer::decision& each, const steer::subject_info&, bool is_applied) {
+  std::vector<steer::decision> decisions;
+  scheduler_request request{.first = policy::static_priority, .is_searched = true};
+  request.told = [&](const steer::decision& decision, const steer::subject_info&, bool is_applied) {
     EXPECT_TRUE(is_applied);
-    made.push_back(each);
+    decisions.push_back(decision);
   };
-  scheduler_knob knob(1, 2, how, {});
+  scheduler_knob knob(1, 2, request, {});
   knob.begun(0);
   // Of two works, now more of the one and now of the other: what counts is how fast each was.
   for (int i = 0; i < 400; ++i) {
-    const double slow = knob.in_force() == policy::static_priority ? 2 : 1, more = i % 3;
+    const double slow = knob.in_force() == policy::static_priority ? 2 : 1, extra = i % 3;
     // Long enough for a budget that goes by the clock: a life tells of microseconds of work.
-    knob.ended(knob.under(), {uneven(), {{"a", 1e-3 * slow, 1}, {"b", more * 2e-3 * slow, more}}});
+    knob.ended(knob.under(), {uneven(), {{"a", 1e-3 * slow, 1}, {"b", extra * 2e-3 * slow, extra}}});
     std::this_thread::yield();
-    if (!made.empty() && made.back().what == steer::outcome::kept) break;
+    if (!decisions.empty() && decisions.back().what == steer::outcome::kept) break;
     const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(500);
     while (std::chrono::steady_clock::now() < until) {
     }
   }
-  ASSERT_FALSE(made.empty());
-  EXPECT_EQ(made.back().what, steer::outcome::kept);
-  EXPECT_NEAR(made.back().gain.gain, 0.5, 1e-6);
+  ASSERT_FALSE(decisions.empty());
+  EXPECT_EQ(decisions.back().what, steer::outcome::kept);
+  EXPECT_NEAR(decisions.back().gain.gain, 0.5, 1e-6);
   EXPECT_EQ(knob.in_force(), policy::local_priority);
 }
 
 TEST_F(scheduler_knob_test, without_search_or_work_nothing_is_tried) {
-  std::size_t made = 0;
-  scheduler_request how{.first = policy::static_priority};
-  how.told = [&](const steer::decision&, const steer::subject_info&, bool) { ++made; };
-  scheduler_knob only_known(1, 2, how, {});
-  how.is_searched = true;
-  scheduler_knob frozen(1, 2, how, {.settings = {}, .is_frozen = true, .error = {}, .policy_file = {}}), idle(1, 2, how, {});
-  for (scheduler_knob* const each : {&only_known, &frozen, &idle}) each->begun(0);
+  std::size_t decision_count = 0;
+  scheduler_request request{.first = policy::static_priority};
+  request.told = [&](const steer::decision&, const steer::subject_info&, bool) { ++decision_count; };
+  scheduler_knob known_only(1, 2, request, {});
+  request.is_searched = true;
+  scheduler_knob frozen(1, 2, request, {.settings = {}, .is_frozen = true, .error = {}, .policy_file = {}}),
+      idle(1, 2, request, {});
+  for (scheduler_knob* const each : {&known_only, &frozen, &idle}) each->begun(0);
   for (int i = 0; i < 50; ++i) {
-    only_known.ended(only_known.under(), {uneven(), {{"a", 0.01, 1}}});
+    known_only.ended(known_only.under(), {uneven(), {{"a", 0.01, 1}}});
     frozen.ended(frozen.under(), {uneven(), {{"a", 0.01, 1}}});
     idle.ended(idle.under(), {uneven(), {}});
   }
-  EXPECT_EQ(made, 0u);
+  EXPECT_EQ(decision_count, 0u);
 }
 
 // A program that makes runtimes one after the other. Given to workers in turn, every other task is all the work; its units
 // say that anything is better than static-priority.
 TEST_F(scheduler_knob_test, a_program_that_makes_runtimes_is_served) {
   tuning_options options{.scheduler = true, .first_scheduler = policy::static_priority};
-  std::vector<steer::outcome> made;
-  options.told = [&](const steer::decision& each, const steer::subject_info& of, bool) {
-    if (of.knobs[0].name == "scheduler") made.push_back(each.what);
+  std::vector<steer::outcome> outcomes;
+  options.told = [&](const steer::decision& decision, const steer::subject_info& subject, bool) {
+    if (subject.knobs[0].name == "scheduler") outcomes.push_back(decision.what);
   };
-  const auto is_kept = [&] { return std::count(made.begin(), made.end(), steer::outcome::kept) != 0; };
+  const auto is_kept = [&] { return std::count(outcomes.begin(), outcomes.end(), steer::outcome::kept) != 0; };
   policy latest = policy::static_priority;
   for (int i = 0; i < 400 && !is_kept(); ++i) {
     tasks::runtime rt(tuned(tasks::runtime_options{.workers = 2}, options));

@@ -35,9 +35,9 @@ std::size_t threads() {
   std::size_t living = 0;
   for (std::size_t ended = 1; ended != 0 && std::chrono::steady_clock::now() < end; std::this_thread::yield()) {
     living = ended = 0;
-    for (const auto& each : std::filesystem::directory_iterator("/proc/self/task")) {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
       std::string stat;
-      std::getline(std::ifstream(each.path() / "stat"), stat);
+      std::getline(std::ifstream(entry.path() / "stat"), stat);
       unsigned long flags = is_exiting;
       std::sscanf(stat.c_str() + std::min(stat.size(), stat.rfind(')')), ") %*c %*d %*d %*d %*d %*d %lu", &flags);
       ++((flags & is_exiting) == 0 ? living : ended);
@@ -49,7 +49,7 @@ std::size_t threads() {
 class scripted final : public steer::policy {
  public:
   using script = std::function<void(const view&, std::vector<proposal>&)>;
-  explicit scripted(script what) : m_what(std::move(what)) {}
+  explicit scripted(script policy_script) : m_what(std::move(policy_script)) {}
   std::string_view name() const noexcept override { return "scripted"; }
   bool is_search() const noexcept override { return false; }
   void observe(const view& now, std::vector<proposal>& out) override { m_what(now, out); }
@@ -58,9 +58,9 @@ class scripted final : public steer::policy {
   script m_what;
 };
 
-tuning_options steered_by(scripted::script what) {
+tuning_options steered_by(scripted::script policy_script) {
   tuning_options options{.workers = true, .grain = true};
-  options.policies.push_back([what = std::move(what)] { return std::make_unique<scripted>(what); });
+  options.policies.push_back([what = std::move(policy_script)] { return std::make_unique<scripted>(what); });
   options.period_s = 0.001;
   options.patience_s = 60;  // these hang only where a machine with others to serve makes them
   return options;
@@ -69,14 +69,14 @@ tuning_options steered_by(scripted::script what) {
 // Turns every knob to any of its values, or proposes what there is not, or throws.
 scripted::script anything(std::uint64_t seed, double nonsense) {
   return [random = steer::random_source(seed), nonsense](const view& now, std::vector<proposal>& out) mutable {
-    for (const steer::subject_view& each : now.subjects) {
-      const steer::domain& values = each.info.knobs[0].values;
-      proposal made;
-      made.subject = each.info.id;
-      made.what = random.coin() ? outcome::set : outcome::trial;
-      made.changes = {{0, values.at(random.below(values.size()))}};
-      if (random.share() < nonsense) made.changes[0].to = -99;
-      out.push_back(std::move(made));
+    for (const steer::subject_view& subject : now.subjects) {
+      const steer::domain& values = subject.info.knobs[0].values;
+      proposal proposed;
+      proposed.subject = subject.info.id;
+      proposed.what = random.coin() ? outcome::set : outcome::trial;
+      proposed.changes = {{0, values.at(random.below(values.size()))}};
+      if (random.share() < nonsense) proposed.changes[0].to = -99;
+      out.push_back(std::move(proposed));
     }
     if (random.share() < nonsense) throw 1;
   };
@@ -101,7 +101,7 @@ long stencil(int partitions, int steps) {
     std::swap(now, next);
   }
   long sum = 0;
-  for (const auto& each : now) sum += each.get();
+  for (const auto& result : now) sum += result.get();
   return sum;
 }
 
@@ -156,8 +156,8 @@ TEST(tuning, our_policies_leave_answers_right) {
     tuning_options options{.workers = true, .grain = true, .policy = which};
     options.period_s = 0.001;
     if (which == cap_policy::power_limit) options.power_limit_w = 1;
-    std::atomic<long> asked{0};
-    options.energy_j = [&asked] { return std::optional<double>(static_cast<double>(++asked) * 100); };
+    std::atomic<long> asked_count{0};
+    options.energy_j = [&asked_count] { return std::optional<double>(static_cast<double>(++asked_count) * 100); };
     options.told = [&](const steer::decision&, const steer::subject_info&, bool) { ++decisions; };
     runtime rt({.workers = 3, .companion = tuned(options)});
     work(rt, decisions, which == cap_policy::fit ? 0 : 2);
@@ -169,19 +169,19 @@ TEST(tuning, fit_has_no_more_workers_than_there_are_cpus) {
   std::mutex lock;
   std::vector<std::string> reasons;
   tuning_options options{.workers = true, .policy = cap_policy::fit};
-  options.told = [&](const steer::decision& made, const steer::subject_info&, bool is_applied) {
+  options.told = [&](const steer::decision& decision, const steer::subject_info&, bool is_applied) {
     const std::lock_guard guard(lock);
     EXPECT_TRUE(is_applied);
-    EXPECT_EQ(made.policy, "fit");
-    reasons.push_back(made.reason);
+    EXPECT_EQ(decision.policy, "fit");
+    reasons.push_back(decision.reason);
   };
   runtime rt({.workers = cpus + 3, .companion = tuned(options)});
   while (rt.active_workers() > cpus) EXPECT_EQ(rt.run([] { return fib(16); }), 987);
   // Told after it was applied.
-  for (bool is_told = false; !is_told;) {
+  for (bool has_report = false; !has_report;) {
     std::this_thread::yield();
     const std::lock_guard guard(lock);
-    is_told = !reasons.empty();
+    has_report = !reasons.empty();
   }
   const std::lock_guard guard(lock);
   EXPECT_NE(reasons.front().find("CPUs"), std::string::npos) << reasons.front();
@@ -193,10 +193,10 @@ TEST(tuning, nothing_remains_when_the_runtime_has_gone) {
   }  // threads that there is one of in a process
   const std::size_t before = threads();
   for (int i = 0; i < 5; ++i) {
-    runtime one({.workers = 2, .companion = tuned({.workers = true})});
+    runtime first({.workers = 2, .companion = tuned({.workers = true})});
     runtime other({.workers = 3, .companion = tuned({.workers = true, .grain = true})});
     EXPECT_EQ(threads(), before + 2 + 3 + 4);
-    EXPECT_EQ(one.run([] { return fib(12); }), 144);
+    EXPECT_EQ(first.run([] { return fib(12); }), 144);
     EXPECT_EQ(other.run([] { return fib(12); }), 144);
   }
   EXPECT_EQ(threads(), before);
@@ -209,8 +209,8 @@ TEST(tuning, two_runtimes_have_a_cap_each) {
         if (subject.info.knobs[0].name == "workers") out.push_back({subject.info.id, outcome::set, {{0, cap}}, "", {}, {}});
     });
   };
-  runtime one({.workers = 4, .companion = tuned(caps_at(1))}), other({.workers = 4, .companion = tuned(caps_at(3))});
-  while (one.active_workers() != 1 || other.active_workers() != 3) std::this_thread::yield();
+  runtime first({.workers = 4, .companion = tuned(caps_at(1))}), other({.workers = 4, .companion = tuned(caps_at(3))});
+  while (first.active_workers() != 1 || other.active_workers() != 3) std::this_thread::yield();
 }
 
 TEST(tuning, is_off_unless_asked_for) {
@@ -227,21 +227,21 @@ TEST(tuning, is_off_unless_asked_for) {
 }
 
 TEST(tuning, a_cap_that_the_program_sets_is_left_to_it) {
-  std::atomic<bool> has_seen{false}, is_gone{false};
+  std::atomic<bool> has_decision{false}, has_left{false};
   const auto options = steered_by([&](const view& now, std::vector<proposal>& out) {
-    bool is_there = false;
+    bool is_listed = false;
     for (const steer::subject_view& subject : now.subjects) {
       if (subject.info.knobs[0].name != "workers") continue;
-      is_there = true;
-      if (!has_seen) out.push_back({subject.info.id, outcome::set, {{0, 2}}, "", {}, {}});
+      is_listed = true;
+      if (!has_decision) out.push_back({subject.info.id, outcome::set, {{0, 2}}, "", {}, {}});
     }
-    if (is_there) has_seen = true;
-    if (has_seen && !is_there) is_gone = true;
+    if (is_listed) has_decision = true;
+    if (has_decision && !is_listed) has_left = true;
   });
   runtime rt({.workers = 4, .companion = tuned(options)});
   while (rt.active_workers() != 2) std::this_thread::yield();
   rt.set_active_workers(3);
-  while (!is_gone) std::this_thread::yield();
+  while (!has_left) std::this_thread::yield();
   EXPECT_EQ(rt.active_workers(), 3u);
 }
 
@@ -254,14 +254,14 @@ TEST(tuning, loops_take_their_grain_from_the_engine) {
   });
   std::string name;
   steer::knob_value grain = 0;
-  options.told = [&](const steer::decision& made, const steer::subject_info& of, bool is_applied) {
-    if (is_set || !is_applied || made.changes.empty()) return;
-    name = of.name;
-    grain = made.changes[0].to;
+  options.told = [&](const steer::decision& decision, const steer::subject_info& subject, bool is_applied) {
+    if (is_set || !is_applied || decision.changes.empty()) return;
+    name = subject.name;
+    grain = decision.changes[0].to;
     is_set = true;
   };
   runtime rt({.workers = 2, .companion = tuned(options)});
-  const auto loop = [&rt](auto&& each) { rt.run([&] { for_loop(0, 4096, each); }); };  // one place
+  const auto loop = [&rt](auto&& body) { rt.run([&] { for_loop(0, 4096, body); }); };  // one place
   const auto spin = [](int) {
     for (int i = 0; i < 50; ++i) asm volatile("");
   };

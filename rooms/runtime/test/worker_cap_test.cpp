@@ -36,29 +36,29 @@ TEST(work_window, leaves_idle_time_out) {
   const work_done half{0.01, 0.01, 0.005, 20}, idle{0.01, 0.0001, 0.0001, 1};
   EXPECT_FALSE(window.add(half, 3));
   for (int i = 0; i < 50; ++i) EXPECT_FALSE(window.add(idle, 3));
-  const auto made = window.add(half, 3);
-  ASSERT_TRUE(made);
-  EXPECT_EQ(made->under, 3u);
-  EXPECT_DOUBLE_EQ(made->value, 0.01 / 40);
-  EXPECT_DOUBLE_EQ(made->seconds, 0.01);
+  const auto measurement = window.add(half, 3);
+  ASSERT_TRUE(measurement);
+  EXPECT_EQ(measurement->under, 3u);
+  EXPECT_DOUBLE_EQ(measurement->value, 0.01 / 40);
+  EXPECT_DOUBLE_EQ(measurement->seconds, 0.01);
 }
 
 TEST(work_window, has_one_setting_only) {
   work_window window;
   EXPECT_FALSE(window.add({0.01, 0.01, 0.01, 31}, 1));
   EXPECT_FALSE(window.add({0.01, 0.01, 0.01, 31}, 2)) << "31 tasks of it were of the setting before";
-  const auto made = window.add({0.01, 0.01, 0.01, 31}, 2);
-  ASSERT_TRUE(made);
-  EXPECT_DOUBLE_EQ(made->value, 0.02 / 62);
+  const auto measurement = window.add({0.01, 0.01, 0.01, 31}, 2);
+  ASSERT_TRUE(measurement);
+  EXPECT_DOUBLE_EQ(measurement->value, 0.02 / 62);
 }
 
 TEST(work_window, of_long_tasks_takes_longer) {
   work_window window;
   for (int i = 0; i < 24; ++i) EXPECT_FALSE(window.add({0.01, 0.02, 0.01, i % 8 == 0 ? 1u : 0u}, 1)) << i;
-  std::optional<steer::measurement> made;
-  for (int i = 0; i < 2 && !made; ++i) made = window.add({0.01, 0.02, 0.01, 0}, 1);
-  ASSERT_TRUE(made);
-  EXPECT_NEAR(made->value, 0.25 / 3, 0.01);
+  std::optional<steer::measurement> measurement;
+  for (int i = 0; i < 2 && !measurement; ++i) measurement = window.add({0.01, 0.02, 0.01, 0}, 1);
+  ASSERT_TRUE(measurement);
+  EXPECT_NEAR(measurement->value, 0.25 / 3, 0.01);
 }
 
 TEST(worker_cap, is_the_programs_once_the_program_sets_it) {
@@ -78,11 +78,11 @@ TEST(worker_cap, tells_how_long_tasks_are_and_what_managing_one_costs) {
   tasks::runtime rt({.workers = 1});
   worker_cap cap(rt, 1, "runtime", power_meter());
   rt.run([] {
-    std::vector<future<void>> made(10'000);
-    for (auto& each : made) each = async([] {});
+    std::vector<future<void>> futures(10'000);
+    for (auto& task : futures) task = async([] {});
     // Now the worker's loop runs them: who waits would run them in its own place, untimed.
-    for (auto& each : made)
-      while (!each.ready()) this_task::yield();
+    for (auto& task : futures)
+      while (!task.ready()) this_task::yield();
   });
   const steer::subject_state state = cap.look();
   EXPECT_GT(steer::figure_or(state.figures, steer::figures::instance_seconds, 0), 0);
@@ -92,21 +92,21 @@ TEST(worker_cap, tells_how_long_tasks_are_and_what_managing_one_costs) {
 TEST(worker_cap, tells_the_run_delay_of_one_cap_only) {
   tasks::runtime rt({.workers = 4});
   worker_cap cap(rt, 1, "runtime", power_meter());
-  const auto is_told = [&] {
+  const auto has_reported = [&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     const steer::subject_state state = cap.look();
     return steer::find_figure(state.figures, steer::figures::run_delay_share) != nullptr;
   };
   const auto is_told_in_time = [&] {
     for (int i = 0; i < 1000; ++i)
-      if (is_told()) return true;
+      if (has_reported()) return true;
     return false;
   };
-  EXPECT_FALSE(is_told());
+  EXPECT_FALSE(has_reported());
   EXPECT_TRUE(is_told_in_time());
   EXPECT_TRUE(cap.turn(2));
-  EXPECT_FALSE(is_told()) << "what the four have waited";
-  EXPECT_FALSE(is_told()) << "those who are parked may still have been counted";
+  EXPECT_FALSE(has_reported()) << "what the four have waited";
+  EXPECT_FALSE(has_reported()) << "those who are parked may still have been counted";
   EXPECT_TRUE(is_told_in_time());
 }
 
@@ -114,28 +114,28 @@ TEST(worker_cap, tells_the_run_delay_of_one_cap_only) {
 std::pair<double, double> shares_of(void (*work)(), int tasks) {
   tasks::runtime rt({.workers = 4});
   worker_cap cap(rt, 1, "runtime", power_meter());
-  std::atomic<bool> is_over = false;
+  std::atomic<bool> is_finished = false;
   std::thread watcher;
-  std::pair<double, double> made{-1, -1};
+  std::pair<double, double> figures{-1, -1};
   rt.run([&] {
     std::vector<future<void>> all;
     for (int i = 0; i < tasks; ++i)
       all.push_back(async([&] {
-        while (!is_over) work();
+        while (!is_finished) work();
       }));
     watcher = std::thread([&] {
-      for (int i = 0; i < 1000 && made.first < 0; ++i) {
+      for (int i = 0; i < 1000 && figures.first < 0; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
         const steer::subject_state state = cap.look();
-        made = {steer::figure_or(state.figures, steer::figures::cpu_share, -1),
-                steer::figure_or(state.figures, steer::figures::workless_share, -1)};
+        figures = {steer::figure_or(state.figures, steer::figures::cpu_share, -1),
+                   steer::figure_or(state.figures, steer::figures::workless_share, -1)};
       }
-      is_over = true;
+      is_finished = true;
     });
-    for (auto& each : all) each.get();
+    for (auto& task : all) task.get();
   });
   watcher.join();
-  return made;
+  return figures;
 }
 
 TEST(worker_cap, tells_workers_that_sleep_in_their_tasks_from_those_that_have_none) {
@@ -165,9 +165,9 @@ TEST(worker_cap, measures_by_loops_and_steps_where_these_are_the_work) {
   for (int i = 0; i < 20; ++i) steps.end(steps.begin(), 0.004, 10);
   const steer::subject_state state = cap.look();
   ASSERT_GE(state.measured.size(), 4u);
-  for (const steer::measurement& each : state.measured) {
-    EXPECT_DOUBLE_EQ(each.value, each.under == 7 ? 2 : 1);
-    EXPECT_GE(each.seconds, 0.01);
+  for (const steer::measurement& measurement : state.measured) {
+    EXPECT_DOUBLE_EQ(measurement.value, measurement.under == 7 ? 2 : 1);
+    EXPECT_GE(measurement.seconds, 0.01);
   }
   EXPECT_EQ(state.measured.back().under, 7u);
 }
@@ -185,9 +185,9 @@ TEST(repeated_work, is_measured_by_unit_and_under_what_was_in_force_when_it_bega
   for (int i = 0; i < 10; ++i) loop.end(loop.begin(), 2e-5, 100);
   const std::vector<steer::measurement> measured = loop.take();
   ASSERT_EQ(measured.size(), 2u) << "short ones are joined";
-  for (const steer::measurement& each : measured) {
-    EXPECT_EQ(each.under, 5u);
-    EXPECT_DOUBLE_EQ(each.value, 2e-7);
+  for (const steer::measurement& measurement : measured) {
+    EXPECT_EQ(measurement.under, 5u);
+    EXPECT_DOUBLE_EQ(measurement.value, 2e-7);
   }
   EXPECT_TRUE(loop.take().empty());
 }

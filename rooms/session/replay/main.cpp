@@ -24,9 +24,9 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "%s: %s\n", arguments[1], std::strerror(error));
     return 2;
   }
-  const session::replayed found = session::replay(text);
-  std::fwrite(found.lines.data(), 1, found.lines.size(), stdout);
-  if (!found.error.empty()) std::fprintf(stderr, "%s: %s\n", arguments[1], found.error.c_str());
-  if (std::fflush(stdout) != 0 || !found.error.empty()) return 2;
-  return found.is_same ? 0 : 1;
+  const session::replayed result = session::replay(text);
+  std::fwrite(result.lines.data(), 1, result.lines.size(), stdout);
+  if (!result.error.empty()) std::fprintf(stderr, "%s: %s\n", arguments[1], result.error.c_str());
+  if (std::fflush(stdout) != 0 || !result.error.empty()) return 2;
+  return result.is_same ? 0 : 1;
 }

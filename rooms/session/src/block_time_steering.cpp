@@ -25,8 +25,8 @@ constexpr double first_rest_s = 1, most_rest_s = 8;
 }  // namespace
 
 bool block_time_steering::make_known(steer::snapshot& now) {
-  const std::int64_t own = openmp::programs_block_time();
-  if (own < 0) return false;
+  const std::int64_t own_value = openmp::programs_block_time();
+  if (own_value < 0) return false;
   m_id = observe::the_recorder.named_subject(observe::subject_kind::scope, "threads that wait", "", 0);
   if (m_id == observe::no_subject) {
     m_is_ignored = true;
@@ -35,8 +35,8 @@ bool block_time_steering::make_known(steer::snapshot& now) {
   const steer::subject_info info{m_id,
                                  "threads that wait",
                                  {{std::string(steer::knobs::block_time),
-                                   steer::certain(steer::domain::set({0, 1, 10, 200, own})),
-                                   own,
+                                   steer::certain(steer::domain::set({0, 1, 10, 200, own_value})),
+                                   own_value,
                                    change_s,
                                    steer::consent::safe,
                                    0,
@@ -50,12 +50,12 @@ bool block_time_steering::make_known(steer::snapshot& now) {
 // While threads lack CPUs, or wait in another way than the program's.
 bool block_time_steering::is_worth_timing(double delayed, double now_s) {
   const std::vector<steer::knob_value> values = m_registry.knobs().values(m_id);
-  const bool is_own = values.empty() || values.front() == openmp::programs_block_time();
+  const bool is_own_value = values.empty() || values.front() == openmp::programs_block_time();
   const bool is_crowded = delayed >= crowded_share;
   m_crowded = is_crowded ? m_crowded + 1 : 0;
-  m_calm = is_own && !is_crowded ? m_calm + 1 : 0;
-  if (is_own && now_s < m_rests_until_s) return false;
-  return !is_own || m_crowded >= crowded_windows || (m_is_timing && m_calm < calm_windows);
+  m_calm = is_own_value && !is_crowded ? m_calm + 1 : 0;
+  if (is_own_value && now_s < m_rests_until_s) return false;
+  return !is_own_value || m_crowded >= crowded_windows || (m_is_timing && m_calm < calm_windows);
 }
 
 // A window in which waits were timed has ended.
@@ -73,24 +73,24 @@ void block_time_steering::add_to(steer::snapshot& now) {
   if (m_is_ignored) return;
   if (!m_is_known) m_is_known = make_known(now);
   if (!m_is_known) return;
-  const steer::decision_number under = m_in_force.load(std::memory_order_relaxed);
+  const steer::decision_number decision_number = m_in_force.load(std::memory_order_relaxed);
   const openmp::region_waits waits = openmp::waits_so_far();
   const auto regions = static_cast<double>(waits.regions - m_waits.regions);
   const double seconds = now.time_s - m_begun_s, waited_s = waits.seconds - m_waits.seconds;
-  const bool is_of_one = m_under == under, was_timing = m_is_timing;
-  if (is_of_one && (seconds < window_s || (was_timing && regions < least_regions))) return;
-  m_under = under;
+  const bool is_of_decision = m_under == decision_number, was_timing = m_is_timing;
+  if (is_of_decision && (seconds < window_s || (was_timing && regions < least_regions))) return;
+  m_under = decision_number;
   m_waits = waits;
   m_begun_s = now.time_s;
   const std::optional<double> delayed = m_lanes.delay_share();
   if (!delayed) return;
-  if (is_of_one && was_timing) rest_if_short(waited_s / regions, now.time_s);
+  if (is_of_decision && was_timing) rest_if_short(waited_s / regions, now.time_s);
   m_is_timing = is_worth_timing(*delayed, now.time_s);
   openmp::time_waits(m_is_timing);
-  if (!is_of_one || !was_timing) return;
+  if (!is_of_decision || !was_timing) return;
   m_windows += 1;
   now.subjects.push_back({m_id,
-                          {{under, seconds / regions, seconds}},
+                          {{decision_number, seconds / regions, seconds}},
                           {{std::string(steer::figures::run_delay_share), *delayed},
                            {std::string(steer::figures::wait_seconds), waited_s / regions},
                            {std::string(steer::figures::windows), m_windows}}});

@@ -46,12 +46,12 @@ std::vector<std::string> read_functions(const char* path) {
 
 class loops final : public openmp::loop_steering {
  public:
-  explicit loops(const source_context& with)
-      : loop_steering(with.registry, with.known, !with.chosen.has_settings_only(),
-                      with.chosen.has_rules_of_ours() && with.chosen.threads != thread_policy::regions),
-        m_is_changed(with.chosen.how != tuning_mode::off),
-        m_virtual_threads(with.chosen.virtual_threads),
-        m_known(with.known) {}
+  explicit loops(const source_context& context)
+      : loop_steering(context.registry, context.known, !context.chosen.has_settings_only(),
+                      context.chosen.has_rules_of_ours() && context.chosen.threads != thread_policy::regions),
+        m_is_changed(context.chosen.how != tuning_mode::off),
+        m_virtual_threads(context.chosen.virtual_threads),
+        m_known(context.known) {}
   void begin() override {
     if (!m_is_changed) return;
     if (!openmp::begin_steering(m_known)) throw std::bad_alloc();
@@ -90,11 +90,11 @@ constexpr source (*table[])(const source_context&) = {
 }  // namespace
 
 knob_sources make_sources(const steering_options& chosen, steer::knob_registry& registry,
-                          const std::vector<steer::setting>& known) {
-  knob_sources made;
-  for (const auto make : table)
-    if (source fresh = make({chosen, registry, known}); fresh) made.push_back(std::move(fresh));
-  return made;
+                          const std::vector<steer::setting>& settings) {
+  knob_sources sources;
+  for (const auto make_source : table)
+    if (source fresh = make_source({chosen, registry, settings}); fresh) sources.push_back(std::move(fresh));
+  return sources;
 }
 
 }  // namespace trimtab::session

@@ -14,6 +14,6 @@ using knob_sources = std::vector<std::unique_ptr<steer::knob_source>>;
 
 // Those that the options allow. `known`: settings of earlier runs. While the library loads.
 knob_sources make_sources(const steering_options& chosen, steer::knob_registry& registry,
-                          const std::vector<steer::setting>& known);
+                          const std::vector<steer::setting>& settings);
 
 }  // namespace trimtab::session

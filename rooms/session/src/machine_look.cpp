@@ -15,7 +15,7 @@ constexpr double machine_window_s = 0.15;
 
 machine_look::machine_look() : m_watch(base::allowed_cpus(), "") {}
 
-void machine_look::add_to(std::vector<steer::figure>& into) {
+void machine_look::add_to(std::vector<steer::figure>& figures) {
   if (!m_has_begun) {
     m_watch.begin();
     m_has_begun = true;
@@ -23,8 +23,8 @@ void machine_look::add_to(std::vector<steer::figure>& into) {
     m_latest = steer::figures_of(m_watch.end(1), std::nullopt, 1);
     m_windows += 1;
   }
-  into.insert(into.end(), m_latest.begin(), m_latest.end());
-  steer::add_figures_of(m_watch, m_windows, into);
+  figures.insert(figures.end(), m_latest.begin(), m_latest.end());
+  steer::add_figures_of(m_watch, m_windows, figures);
 }
 
 }  // namespace trimtab::session

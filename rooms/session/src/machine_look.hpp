@@ -14,7 +14,7 @@ namespace trimtab::session {
 class machine_look {
  public:
   machine_look();
-  void add_to(std::vector<steer::figure>& into);
+  void add_to(std::vector<steer::figure>& figures);
 
  private:
   observe::cpu_watch m_watch;

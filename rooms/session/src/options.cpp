@@ -21,9 +21,9 @@ constexpr std::string_view level_words[] = {"off", "idle", "profile", "trace"};
 constexpr std::string_view keep_words[] = {"first", "last"};
 
 std::string_view probe_word(std::size_t index) noexcept {
-  const observe::probe_row* each = observe::probe_table;
-  while (each->name != nullptr && index > 0) ++each, --index;
-  return each->name == nullptr ? std::string_view() : each->name;
+  const observe::probe_row* option_row = observe::probe_table;
+  while (option_row->name != nullptr && index > 0) ++option_row, --index;
+  return option_row->name == nullptr ? std::string_view() : option_row->name;
 }
 
 std::string_view search_word(std::size_t index) noexcept {
@@ -31,23 +31,23 @@ std::string_view search_word(std::size_t index) noexcept {
 }
 
 constexpr values thread_policies() noexcept {
-  values made = word(word_of<thread_policy_words>);
-  made.has_tunables = [](std::string_view name) { return !steer::tunables_of(name).empty(); };
-  return made;
+  values words = word(word_of<thread_policy_words>);
+  words.has_tunables = [](std::string_view name) { return !steer::tunables_of(name).empty(); };
+  return words;
 }
 
-void set_policy(library_options& into, const value& to) noexcept {
+void set_policy(library_options& target, const value& to) noexcept {
   const bool is_file = to.index == value::is_file;
-  into.steering.policy = is_file ? steer_policy::outside : static_cast<steer_policy>(to.index);
-  into.steering.policy_file = is_file ? to.text : nullptr;
+  target.steering.policy = is_file ? steer_policy::outside : static_cast<steer_policy>(to.index);
+  target.steering.policy_file = is_file ? to.text : nullptr;
 }
 
-void set_threads(library_options& into, const value& to) noexcept {
-  into.steering.threads = static_cast<thread_policy>(to.index);
-  into.steering.thread_tunables = to.tunables;
+void set_threads(library_options& target, const value& to) noexcept {
+  target.steering.threads = static_cast<thread_policy>(to.index);
+  target.steering.thread_tunables = to.tunables;
 }
 
-void set_waiting(library_options& into, const value&) noexcept { into.steering.is_waiting_set = true; }
+void set_waiting(library_options& target, const value&) noexcept { target.steering.is_waiting_set = true; }
 
 constexpr row<library_options> table[] = {
     {run_option, [](library_options& into, const value& to) { into.recorder.run_directory = to.text; }},
@@ -96,18 +96,18 @@ constexpr row<library_options> foreign[] = {
 };
 
 // Values that a launcher sets wrongly are no mistake of the user's: they count as not given.
-void read_rank(const char* (*look_up)(const options::option& of), observe::recorder_options& into) noexcept {
-  constexpr std::uint64_t most = 0x7fffffff;
+void read_rank(const char* (*look_up)(const options::option& of), observe::recorder_options& options_read) noexcept {
+  constexpr std::uint64_t largest = 0x7fffffff;
   const auto text_of = [look_up](const char* name) {
     const char* const text = look_up({name, "", any_text(), ""});
     return text == nullptr ? "" : text;
   };
-  for (const rank_variables& each : rank_table) {
-    const auto rank = options::check(number(0, most), text_of(each.rank));
-    if (!rank || (each.required[0] != '\0' && text_of(each.required)[0] == '\0')) continue;
-    into.rank = static_cast<std::int64_t>(rank->number);
-    if (const auto size = options::check(number(rank->number + 1, most), text_of(each.size)))
-      into.job_size = static_cast<std::int64_t>(size->number);
+  for (const rank_variables& variables : rank_table) {
+    const auto rank = options::check(number(0, largest), text_of(variables.rank));
+    if (!rank || (variables.required[0] != '\0' && text_of(variables.required)[0] == '\0')) continue;
+    options_read.rank = static_cast<std::int64_t>(rank->number);
+    if (const auto size = options::check(number(rank->number + 1, largest), text_of(variables.size)))
+      options_read.job_size = static_cast<std::int64_t>(size->number);
     return;
   }
 }

@@ -20,8 +20,8 @@ using options::tuning_mode;
 enum class thread_policy : std::uint8_t { off, fit, regions, asat_v1, asat_v2, asat_v1_timed, asat_v2_reset };
 inline constexpr std::string_view thread_policy_words[] = {"off",     "fit",           "regions",      "asat-v1",
                                                            "asat-v2", "asat-v1-timed", "asat-v2-reset"};
-constexpr std::string_view name_of(thread_policy which) noexcept {
-  return thread_policy_words[static_cast<std::size_t>(which)];
+constexpr std::string_view name_of(thread_policy kind) noexcept {
+  return thread_policy_words[static_cast<std::size_t>(kind)];
 }
 
 // What launchers of parallel jobs set in each rank, the innermost launcher first: Open MPI and MPICH start their own
@@ -40,8 +40,8 @@ inline constexpr rank_variables rank_table[] = {
     {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"},
 };
 
-constexpr std::string_view name_of(steer_policy which) noexcept {
-  return options::steer_policy_words[static_cast<std::size_t>(which)];
+constexpr std::string_view name_of(steer_policy kind) noexcept {
+  return options::steer_policy_words[static_cast<std::size_t>(kind)];
 }
 
 struct steering_options {

@@ -32,14 +32,14 @@ class pace {
   static constexpr double slow_rise = 1.25, none_for_s = 0.5;
   static constexpr double asks_every_s = 0.02, asks_while_calm_s = 0.5;
 
-  explicit pace(const rhythm& by = of_searches) noexcept : m_rhythm(by) {}
+  explicit pace(const rhythm& sampling_rhythm = of_searches) noexcept : m_rhythm(sampling_rhythm) {}
 
   void decided(double now_s) noexcept { m_decided_s = now_s; }
   // An instance of that subject took so long. What lost its CPU for once is no longer for that.
   void measured(double now_s, std::uint32_t subject, double instance_s) {
-    double& known = m_instances_s.try_emplace(subject, instance_s).first->second;
-    known = std::min(instance_s, known * slow_rise);
-    if (known >= long_s) m_long_s = now_s;
+    double& instance_known = m_instances_s.try_emplace(subject, instance_s).first->second;
+    instance_known = std::min(instance_s, instance_known * slow_rise);
+    if (instance_known >= long_s) m_long_s = now_s;
   }
   // Whether it is time to be told the run delay since it was told last. Which takes as long as a look: rarely while calm.
   bool asks(double now_s) const noexcept { return now_s - m_told_s >= (is_calm(now_s) ? asks_while_calm_s : asks_every_s); }

@@ -23,20 +23,20 @@ constexpr steer::knob_value most_moves = 1000;
 
 }  // namespace
 
-bool move_thread(const thread_move& which, const base::cpu_mask& allowed) noexcept {
-  base::cpu_mask its, one;
-  constexpr std::size_t width = 8 * sizeof one.bits[0];
-  one.bits[which.to / width] = 1ul << (which.to % width);
-  const auto tid = static_cast<pid_t>(which.tid);
+bool move_thread(const thread_move& move, const base::cpu_mask& allowed) noexcept {
+  base::cpu_mask current_cpus, one_cpu;
+  constexpr std::size_t width = 8 * sizeof one_cpu.bits[0];
+  one_cpu.bits[move.to / width] = 1ul << (move.to % width);
+  const auto tid = static_cast<pid_t>(move.tid);
   const auto set_of = [](base::cpu_mask& mask) { return reinterpret_cast<cpu_set_t*>(mask.bits); };
-  if (sched_getaffinity(tid, sizeof its.bits, set_of(its)) != 0) return false;
-  if (std::memcmp(its.bits, allowed.bits, sizeof its.bits) != 0) return false;
-  if (sched_setaffinity(tid, sizeof one.bits, set_of(one)) != 0) return false;
+  if (sched_getaffinity(tid, sizeof current_cpus.bits, set_of(current_cpus)) != 0) return false;
+  if (std::memcmp(current_cpus.bits, allowed.bits, sizeof current_cpus.bits) != 0) return false;
+  if (sched_setaffinity(tid, sizeof one_cpu.bits, set_of(one_cpu)) != 0) return false;
   // Unless somebody has bound it meanwhile.
   base::cpu_mask now;
   if (sched_getaffinity(tid, sizeof now.bits, set_of(now)) != 0) return false;
-  if (std::memcmp(now.bits, one.bits, sizeof now.bits) != 0) return true;
-  return sched_setaffinity(tid, sizeof its.bits, set_of(its)) == 0;
+  if (std::memcmp(now.bits, one_cpu.bits, sizeof now.bits) != 0) return true;
+  return sched_setaffinity(tid, sizeof current_cpus.bits, set_of(current_cpus)) == 0;
 }
 
 // Nobody, too, where no thread has waited for a CPU since the last look: then none are shared.
@@ -46,10 +46,10 @@ std::vector<placed_thread> placement_steering::running_threads(double seconds) {
   std::vector<std::uint32_t> running;
   double delayed_s = 0;
   for (const auto& [tid, now] : m_before) {
-    const auto known = before.find(tid);
-    if (known == before.end() || now.run_ns < known->second.run_ns) continue;
-    delayed_s += static_cast<double>(now.run_delay_ns - std::min(now.run_delay_ns, known->second.run_delay_ns)) * 1e-9;
-    if (static_cast<double>(now.run_ns - known->second.run_ns) * 1e-9 >= running_share * seconds) running.push_back(tid);
+    const auto earlier = before.find(tid);
+    if (earlier == before.end() || now.run_ns < earlier->second.run_ns) continue;
+    delayed_s += static_cast<double>(now.run_delay_ns - std::min(now.run_delay_ns, earlier->second.run_delay_ns)) * 1e-9;
+    if (static_cast<double>(now.run_ns - earlier->second.run_ns) * 1e-9 >= running_share * seconds) running.push_back(tid);
   }
   std::vector<placed_thread> placed;
   if (running.size() < 2 || delayed_s < delayed_share * seconds) return placed;
@@ -85,14 +85,14 @@ void placement_steering::add_to(steer::snapshot& now) {
   if (m_is_ignored || m_cpus < 2 || now.is_last) return;
   if (seconds < std::max(least_s, least_s_a_thread * static_cast<double>(m_before.size()))) return;
   m_looked_s = now.time_s;
-  const sharing_threads found = find_sharing(running_threads(seconds), m_allowed, static_cast<std::uint32_t>(getpid()));
-  m_next = found.move;
-  if (!m_is_known && found.count > 0) m_is_known = make_known(now);
+  const sharing_threads sharing = find_sharing(running_threads(seconds), m_allowed, static_cast<std::uint32_t>(getpid()));
+  m_next = sharing.move;
+  if (!m_is_known && sharing.count > 0) m_is_known = make_known(now);
   if (!m_is_known) return;
   m_looks += 1;
   now.subjects.push_back({m_id,
                           {},
-                          {{std::string(steer::figures::sharing_threads), static_cast<double>(found.count)},
+                          {{std::string(steer::figures::sharing_threads), static_cast<double>(sharing.count)},
                            {std::string(steer::figures::windows), m_looks}}});
 }
 

@@ -12,7 +12,7 @@ namespace trimtab::session {
 
 // The thread is on that CPU once, and may run where it might before. False: it has gone, or was bound to other CPUs than
 // `allowed`, which is its user's business.
-bool move_thread(const thread_move& which, const base::cpu_mask& allowed) noexcept;
+bool move_thread(const thread_move& move, const base::cpu_mask& allowed) noexcept;
 
 class placement_steering final : public steer::knob_source {
  public:

@@ -30,27 +30,29 @@ description search_of(const steering_options& chosen) {
 
 }  // namespace
 
-steer::recording_head engine_of(const steering_options& chosen, std::vector<steer::setting> known) {
+steer::recording_head engine_of(const steering_options& chosen, std::vector<steer::setting> settings) {
   steer::engine_options options;
   options.budget_share = static_cast<double>(chosen.budget_percent) / 100;
-  steer::recording_head made = steer::head_of(options);
-  made.settings = std::move(known);
-  made.policies.push_back({"history"});
+  steer::recording_head head = steer::head_of(options);
+  head.settings = std::move(settings);
+  head.policies.push_back({"history"});
   // Shuffled threads are nobody else's.
   if (chosen.fits_threads() && chosen.how != tuning_mode::shuffle)
-    made.policies.push_back({std::string(name_of(chosen.threads)), {{"tunables", std::string(chosen.thread_tunables)}}});
-  if (chosen.how == tuning_mode::shuffle) made.policies.push_back({"shuffle", {{"seed", std::to_string(chosen.seed)}}});
-  if (chosen.has_rules_of_ours()) made.policies.push_back({"placement"});
-  if (chosen.how != tuning_mode::on) return made;
-  made.policies.push_back(search_of(chosen));
-  if (chosen.policy == steer_policy::tuner) made.policies.push_back({"wait-policy"});
-  return made;
+    head.policies.push_back({std::string(name_of(chosen.threads)), {{"tunables", std::string(chosen.thread_tunables)}}});
+  if (chosen.how == tuning_mode::shuffle) head.policies.push_back({"shuffle", {{"seed", std::to_string(chosen.seed)}}});
+  if (chosen.has_rules_of_ours()) head.policies.push_back({"placement"});
+  if (chosen.how != tuning_mode::on) return head;
+  head.policies.push_back(search_of(chosen));
+  if (chosen.policy == steer_policy::tuner) head.policies.push_back({"wait-policy"});
+  return head;
 }
 
-steer::made_policy make_policy(const description& of, const steer::policy_context& context,
-                               const steer::outside_exchange& with) {
-  if (of.kind != steer::outside_kind) return steer::make_policy(of, context);
-  return {std::make_unique<steer::outside_policy>(std::string(of.find("name").value_or("")), with, context.key_of), ""};
+steer::made_policy make_policy(const description& description, const steer::policy_context& context,
+                               const steer::outside_exchange& exchange) {
+  if (description.kind != steer::outside_kind) return steer::make_policy(description, context);
+  return {
+      std::make_unique<steer::outside_policy>(std::string(description.find("name").value_or("")), exchange, context.key_of),
+      ""};
 }
 
 }  // namespace trimtab::session

@@ -8,10 +8,10 @@
 namespace trimtab::session {
 
 // known: of earlier runs.
-steer::recording_head engine_of(const steering_options& chosen, std::vector<steer::setting> known);
+steer::recording_head engine_of(const steering_options& chosen, std::vector<steer::setting> settings);
 
 // Kinds of this room, and those of `steer`. with: how those outside are reached.
-steer::made_policy make_policy(const steer::policy_description& of, const steer::policy_context& context,
-                               const steer::outside_exchange& with);
+steer::made_policy make_policy(const steer::policy_description& description, const steer::policy_context& context,
+                               const steer::outside_exchange& exchange);
 
 }  // namespace trimtab::session

@@ -19,12 +19,12 @@ namespace {
 
 // With --no-follow the environment becomes again what the user had: no child is watched.
 void forget_in_environment() noexcept {
-  for (const auto& each : library_table()) options::forget(each);
+  for (const auto& option_row : library_table()) options::forget(option_row);
   options::forget_first_preload();
 }
 
-void lane_opened(observe::recorder& owner, observe::lane& which) noexcept {
-  observe::sampler_lane_opened(owner, which);
+void lane_opened(observe::recorder& owner, observe::lane& opened) noexcept {
+  observe::sampler_lane_opened(owner, opened);
   steering_lane_opened();
 }
 
@@ -49,9 +49,9 @@ void child_after_fork() noexcept {
     if (observe::the_recorder.open(chosen.recorder) == 0) {
       pthread_atfork(nullptr, nullptr, [] { child_after_fork(); });
       if (chosen.wrong.of != nullptr) {
-        char why[256];
-        std::snprintf(why, sizeof why, "the value '%.100s' is not understood; the default is used", chosen.wrong.text);
-        observe::the_recorder.unavailable(chosen.wrong.of->variable, why, "see trimtab run --help");
+        char text[256];
+        std::snprintf(text, sizeof text, "the value '%.100s' is not understood; the default is used", chosen.wrong.text);
+        observe::the_recorder.unavailable(chosen.wrong.of->variable, text, "see trimtab run --help");
       }
       if (chosen.recorder.level >= observe::record_level::profile) steering_configure(chosen.steering);
       openmp::attach(chosen.is_other_ompt_tool ? openmp::ompt_use::leave_to_others : openmp::ompt_use::take_part);

@@ -52,10 +52,10 @@ constinit real_functions real;
 // What stands when the program goes, and goes on when it does not (a failed exec).
 class ending {
  public:
-  explicit ending(process_state how) noexcept : m_is_ours(the_recorder.is_on() && the_recorder.is_of_this_process()) {
+  explicit ending(process_state state) noexcept : m_is_ours(the_recorder.is_on() && the_recorder.is_of_this_process()) {
     if (!m_is_ours) return;
     openmp::settle();
-    the_recorder.close(how);
+    the_recorder.close(state);
   }
   ~ending() {
     if (m_is_ours) the_recorder.reopen();
@@ -76,9 +76,9 @@ std::size_t count_arguments(va_list list) noexcept {
   va_end(copy);
   return count;
 }
-void read_arguments(const char* first, va_list& list, std::size_t count, char** into) noexcept {
-  into[0] = const_cast<char*>(first);
-  for (std::size_t i = 1; i <= count; ++i) into[i] = va_arg(list, char*);  // the null pointer, too
+void read_arguments(const char* first, va_list& list, std::size_t count, char** values) noexcept {
+  values[0] = const_cast<char*>(first);
+  for (std::size_t i = 1; i <= count; ++i) values[i] = va_arg(list, char*);  // the null pointer, too
 }
 
 // With the program's environment: that is the C library's to find, which `forward` is of.

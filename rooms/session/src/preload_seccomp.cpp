@@ -31,13 +31,13 @@ using syscall_function = long(long, long, long, long, long, long, long);
 using prctl_function = int(int, long, long, long, long);
 
 template <class function>
-function* next(std::atomic<function*>& known, const char* name) noexcept {
-  function* found = known.load(std::memory_order_relaxed);
-  if (found != nullptr) [[likely]]
-    return found;
-  found = reinterpret_cast<function*>(dlsym(RTLD_NEXT, name));
-  known.store(found, std::memory_order_relaxed);
-  return found;
+function* next(std::atomic<function*>& cached, const char* name) noexcept {
+  function* function_found = cached.load(std::memory_order_relaxed);
+  if (function_found != nullptr) [[likely]]
+    return function_found;
+  function_found = reinterpret_cast<function*>(dlsym(RTLD_NEXT, name));
+  cached.store(function_found, std::memory_order_relaxed);
+  return function_found;
 }
 constinit std::atomic<syscall_function*> real_syscall{nullptr};
 constinit std::atomic<prctl_function*> real_prctl{nullptr};
@@ -57,11 +57,11 @@ bool installs_filter_by_prctl(long option, long mode, long filter) noexcept {
 }
 
 void report() noexcept {
-  constexpr auto why = "the program has installed a filter of system calls (seccomp), and ours might end it";
+  constexpr auto reason = "the program has installed a filter of system calls (seccomp), and ours might end it";
   constexpr auto remedy = "switch the filter off to see them";
   for (const char* const what : {"figures over time after the filter", "threads and programs started after the filter"})
-    the_recorder.unavailable(what, why, remedy);
-  if (the_recorder.traces()) the_recorder.unavailable("rest of the trace", why, remedy);
+    the_recorder.unavailable(what, reason, remedy);
+  if (the_recorder.traces()) the_recorder.unavailable("rest of the trace", reason, remedy);
 }
 
 // False: nothing was done, since nothing was to be done.

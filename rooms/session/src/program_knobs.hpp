@@ -15,7 +15,7 @@ namespace trimtab::session {
 
 class program_knobs final : public steer::knob_source {
  public:
-  program_knobs(steer::knob_registry& registry, const std::vector<steer::setting>& known);
+  program_knobs(steer::knob_registry& registry, const std::vector<steer::setting>& settings);
   void begin() override;
   void add_to(steer::snapshot& now) override;
   // Works without an event are told: nothing could be learnt of them.
@@ -28,8 +28,8 @@ class program_knobs final : public steer::knob_source {
     std::size_t offered_knobs = 0;          // 0: it is not a subject
     std::vector<steer::knob_value> values;  // under the board's lock, while it is a subject
   };
-  void offer(entry& its, const std::vector<observe::declared_knob>& knobs, steer::snapshot& now);
-  void look_at(entry& its, steer::snapshot& now);
+  void offer(entry& loop_entry, const std::vector<observe::declared_knob>& knobs, steer::snapshot& now);
+  void look_at(entry& loop_entry, steer::snapshot& now);
 
   steer::knob_registry& m_registry;
   const std::string m_prefix;  // of keys

@@ -21,10 +21,10 @@ class as_json final : public steer::record_target {
  public:
   as_json(std::string& lines, std::uint32_t runtime) : m_lines(lines), m_first(std::uint64_t{runtime} << 32) {}
 
-  void begin(const steer::decision& made, std::uint32_t recorded, bool is_applied) {
-    m_line.raw("{").name("number").number(m_first + made.number).name("time_s").number(made.time_s);
+  void begin(const steer::decision& decision_made, std::uint32_t recorded, bool is_applied) {
+    m_line.raw("{").name("number").number(m_first + decision_made.number).name("time_s").number(decision_made.time_s);
     m_line.name("subject").number(std::uint64_t{recorded}).name("is_applied").truth(is_applied);
-    m_line.name("policy").text(made.policy).name("changes").raw("[");
+    m_line.name("policy").text(decision_made.policy).name("changes").raw("[");
   }
   void end() {
     const char* const evidence = m_latest.text + std::strlen(m_latest.text) + 1;
@@ -56,15 +56,15 @@ class as_json final : public steer::record_target {
   observe::decision m_latest{};
 };
 
-std::string to_json(const steer::recording& of, const std::optional<steer::replay_difference>& other,
+std::string to_json(const steer::recording& recording, const std::optional<steer::replay_difference>& other,
                     std::uint64_t decisions) {
   steer::json line;
-  line.raw("{").name("snapshots").number(std::uint64_t{of.steps.size()}).name("decisions").number(decisions);
-  line.name("first").number(std::uint64_t{of.head.runtime} << 32);
+  line.raw("{").name("snapshots").number(std::uint64_t{recording.steps.size()}).name("decisions").number(decisions);
+  line.name("first").number(std::uint64_t{recording.head.runtime} << 32);
   // Of one that was cut off nobody knows what else was decided.
-  line.name("end_s").number(of.steps.back().told.time_s);
-  line.name("is_whole").truth(of.steps.back().told.is_last);
-  line.name("recorded_until").number(of.steps.back().decided).name("difference");
+  line.name("end_s").number(recording.steps.back().told.time_s);
+  line.name("is_whole").truth(recording.steps.back().told.is_last);
+  line.name("recorded_until").number(recording.steps.back().decided).name("difference");
   if (!other) return line.raw("null}\n").take();
   line.raw("{").name("snapshot").number(std::uint64_t{other->step + 1}).name("time_s").number(other->time_s);
   return line.name("recorded").number(other->recorded).name("found").number(other->found).raw("}}\n").take();
@@ -73,7 +73,7 @@ std::string to_json(const steer::recording& of, const std::optional<steer::repla
 // An engine, and what the policies of it are to be told besides snapshots.
 class rebuilt {
  public:
-  explicit rebuilt(const steer::recording& of) : m_of(of), m_engine(steer::options_of(of.head)) {}
+  explicit rebuilt(const steer::recording& recording) : m_of(recording), m_engine(steer::options_of(recording.head)) {}
 
   // What is missing; "": nothing.
   std::string add_policies() {
@@ -95,13 +95,13 @@ class rebuilt {
     return steer::replay(m_of, m_engine,
                          {[&](const steer::recorded_step& next) {
                             m_now = &next;
-                            for (const steer::recorded_subject& each : next.about) m_about[each.id] = each;
-                            for (const steer::subject_info& each : next.told.appeared) record.add(each, "");
+                            for (const steer::recorded_subject& subject : next.about) m_about[subject.id] = subject;
+                            for (const steer::subject_info& subject : next.told.appeared) record.add(subject, "");
                           },
-                          [&](const steer::decision& made, const steer::recorded_step&, bool is_applied) {
+                          [&](const steer::decision& decision_made, const steer::recorded_step&, bool is_applied) {
                             decisions += 1;
-                            target->begin(made, m_about[made.subject].recorded, is_applied);
-                            record.write(made, 0);
+                            target->begin(decision_made, m_about[decision_made.subject].recorded, is_applied);
+                            record.write(decision_made, 0);
                             target->end();
                           }});
   }
@@ -144,22 +144,22 @@ class rebuilt {
 }  // namespace
 
 replayed replay(std::string_view text) {
-  replayed found;
-  const steer::recording of = steer::recording_from_text(text);
-  found.error = of.error;
-  if (!of.error.empty()) return found;
-  if (of.steps.empty()) {
-    found.error = "expected snapshots, found none that is whole: nothing was told yet";
-    return found;
+  replayed result;
+  const steer::recording recording = steer::recording_from_text(text);
+  result.error = recording.error;
+  if (!recording.error.empty()) return result;
+  if (recording.steps.empty()) {
+    result.error = "expected snapshots, found none that is whole: nothing was told yet";
+    return result;
   }
-  rebuilt again(of);
-  found.error = again.add_policies();
-  if (!found.error.empty()) return found;
+  rebuilt again_built(recording);
+  result.error = again_built.add_policies();
+  if (!result.error.empty()) return result;
   std::uint64_t decisions = 0;
-  const std::optional<steer::replay_difference> other = again.run(found.lines, decisions);
-  found.lines += to_json(of, other, decisions);
-  found.is_same = !other;
-  return found;
+  const std::optional<steer::replay_difference> other = again_built.run(result.lines, decisions);
+  result.lines += to_json(recording, other, decisions);
+  result.is_same = !other;
+  return result;
 }
 
 }  // namespace trimtab::session

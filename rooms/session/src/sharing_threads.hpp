@@ -27,22 +27,22 @@ struct sharing_threads {
 // is bound to one CPU, programs and threads, would be so for good.
 inline sharing_threads find_sharing(const std::vector<placed_thread>& running, const base::cpu_mask& allowed,
                                     std::uint32_t stays) {
-  std::vector<std::uint32_t> who(base::cpu_mask::most);  // the first on each CPU; 0: none
-  sharing_threads found;
+  std::vector<std::uint32_t> threads(base::cpu_mask::most);  // the first on each CPU; 0: none
+  sharing_threads sharing;
   std::optional<std::uint32_t> second;
-  for (const placed_thread& each : running) {
-    if (each.cpu >= who.size()) return {};
-    if (who[each.cpu] != 0) {
-      found.count += 1;
-      second = each.tid != stays ? each.tid : who[each.cpu];
+  for (const placed_thread& thread : running) {
+    if (thread.cpu >= threads.size()) return {};
+    if (threads[thread.cpu] != 0) {
+      sharing.count += 1;
+      second = thread.tid != stays ? thread.tid : threads[thread.cpu];
     } else {
-      who[each.cpu] = each.tid;
+      threads[thread.cpu] = thread.tid;
     }
   }
-  for (std::uint32_t cpu = 0; second && cpu < who.size(); ++cpu) {
-    if (!allowed.has(cpu) || who[cpu] != 0) continue;
-    found.move = thread_move{*second, cpu};
-    return found;
+  for (std::uint32_t cpu = 0; second && cpu < threads.size(); ++cpu) {
+    if (!allowed.has(cpu) || threads[cpu] != 0) continue;
+    sharing.move = thread_move{*second, cpu};
+    return sharing;
   }
   return {};
 }

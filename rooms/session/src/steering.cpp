@@ -39,35 +39,37 @@ steer::outside_exchange exchange_in(const std::string& folder) {
 }
 
 struct parts {
-  explicit parts(const steering_options& chosen, std::vector<steer::setting> known)
+  explicit parts(const steering_options& chosen, std::vector<steer::setting> settings)
       : record(the_recorder),
         registry(knobs, record),
-        sources(make_sources(chosen, registry, known)),
+        sources(make_sources(chosen, registry, settings)),
         fits_threads(chosen.fits_threads()),
         has_regions(chosen.threads == thread_policy::regions),
         looks(rhythm_of(chosen)),
-        built(engine_of(chosen, std::move(known))),
+        built(engine_of(chosen, std::move(settings))),
         engine(options_with_clock(built)),
         conductor(
             engine, knobs, [this] { return ticked_s.load(); },
-            [this](const steer::decision& made, bool is_applied) { tell(made, is_applied); },
-            [this](const steer::snapshot& told, steer::decision_number decided) { write_down(told, decided); }) {
+            [this](const steer::decision& decision_made, bool is_applied) { tell(decision_made, is_applied); },
+            [this](const steer::snapshot& latest_snapshot, steer::decision_number decided) {
+              write_down(latest_snapshot, decided);
+            }) {
     for (const steer::policy_description& policy : built.policies) add(policy);
     if (outside != nullptr && !fits_threads) machine.emplace();
     if (the_recorder.options().has_snapshots) recorded = recording_into(the_recorder.directory());
     for (const auto& source : sources) source->begin();
   }
 
-  void add(const steer::policy_description& which) {
+  void add(const steer::policy_description& description) {
     const auto key = [this](const steer::subject_info& subject) { return registry.key_of(subject.id); };
     steer::made_policy fresh =
-        make_policy(which, {built.settings, key, openmp::same_points}, exchange_in(the_recorder.directory()));
+        make_policy(description, {built.settings, key, openmp::same_points}, exchange_in(the_recorder.directory()));
     if (!fresh.mistake.empty())
       the_recorder.unavailable("a tunable of --threads", fresh.mistake.c_str(),
                                "docs/reference/thread-policies.md lists them");
     if (!fresh.made) return;
-    if (which.kind == "history") history = dynamic_cast<steer::history_policy*>(fresh.made.get());
-    if (which.kind == steer::outside_kind) outside = dynamic_cast<steer::outside_policy*>(fresh.made.get());
+    if (description.kind == "history") history = dynamic_cast<steer::history_policy*>(fresh.made.get());
+    if (description.kind == steer::outside_kind) outside = dynamic_cast<steer::outside_policy*>(fresh.made.get());
     engine.add(std::move(fresh.made));
   }
   std::unique_ptr<steer::recording_writer> recording_into(std::string folder) const {
@@ -75,19 +77,20 @@ struct parts {
         built, steer::recording_writer::into{[file = std::move(folder) + "/snapshots.txt"](std::string_view text) {
                                                return base::append_file(file.c_str(), text);
                                              },
-                                             [](const std::string& why) {
-                                               the_recorder.unavailable("further snapshots", why.c_str(),
+                                             [](const std::string& reason) {
+                                               the_recorder.unavailable("further snapshots", reason.c_str(),
                                                                         "the run can be replayed until there");
                                              }});
   }
-  void write_down(const steer::snapshot& told, steer::decision_number decided) {
+  void write_down(const steer::snapshot& latest_snapshot, steer::decision_number decided) {
     if (!recorded) return;
-    for (const steer::subject_info& each : told.appeared) recorded->about({each.id, registry.key_of(each.id), each.id});
+    for (const steer::subject_info& subject : latest_snapshot.appeared)
+      recorded->about({subject.id, registry.key_of(subject.id), subject.id});
     if (outside != nullptr) {
       if (auto answer = outside->take_answered()) recorded->answered(*std::move(answer));
       if (auto fault = outside->take_fault()) recorded->failed(*std::move(fault));
     }
-    recorded->step(told, decided);
+    recorded->step(latest_snapshot, decided);
   }
 
   // Since the first use.
@@ -105,12 +108,12 @@ struct parts {
     options.clock = base::thread_seconds;
     return options;
   }
-  void tell(const steer::decision& made, bool is_applied) {
-    if (!is_applied && recorded) recorded->unapplied(made.number);
+  void tell(const steer::decision& decision_made, bool is_applied) {
+    if (!is_applied && recorded) recorded->unapplied(decision_made.number);
     if (!is_applied) return;
-    record.write(made, base::now());
-    looks.decided(made.time_s);
-    for (const auto& source : sources) source->decided(made);
+    record.write(decision_made, base::now());
+    looks.decided(decision_made.time_s);
+    for (const auto& source : sources) source->decided(decision_made);
   }
   // By the sampler's thread: how long a policy takes is not counted while nothing of the process gets on.
   void tick() {
@@ -130,9 +133,9 @@ struct parts {
   }
   double period_s() const {
     const double now_s = seconds();
-    return looks.period_s(now_s,
-                          outside == nullptr && std::all_of(sources.begin(), sources.end(),
-                                                            [now_s](const auto& each) { return each->is_at_rest(now_s); }));
+    return looks.period_s(
+        now_s, outside == nullptr && std::all_of(sources.begin(), sources.end(),
+                                                 [now_s](const auto& source) { return source->is_at_rest(now_s); }));
   }
   void advance(bool is_last) {
     steer::snapshot now;
@@ -181,32 +184,33 @@ steering_state* state = nullptr;
 
 bool start_thread() {
   parts* const all = state->all;
-  return state->thread.start(
-      "trimtab-steer", {[all] { return all->period_s(); },
-                        [all](bool is_last) {
-                          if (!is_last || !all->conductor.is_given_up()) all->advance(is_last);
-                        },
-                        [all](const char* what) {
-                          all->knobs.restore();
-                          the_recorder.unavailable("tuning", what, "the program goes on with what was accepted until then");
-                        }});
+  return state->thread.start("trimtab-steer", {[all] { return all->period_s(); },
+                                               [all](bool is_last) {
+                                                 if (!is_last || !all->conductor.is_given_up()) all->advance(is_last);
+                                               },
+                                               [all](const char* feature) {
+                                                 all->knobs.restore();
+                                                 the_recorder.unavailable(
+                                                     "tuning", feature,
+                                                     "the program goes on with what was accepted until then");
+                                               }});
 }
 
 // "" where it cannot be read; that is told.
-std::string read_file(const char* path, const char* what, const char* remedy) {
+std::string read_file(const char* path, const char* feature, const char* remedy) {
   std::string text;
   const int error = base::read_whole_file(path, text);
-  if (error != 0) the_recorder.unavailable(what, (std::string(path) + ": " + std::strerror(error)).c_str(), remedy);
+  if (error != 0) the_recorder.unavailable(feature, (std::string(path) + ": " + std::strerror(error)).c_str(), remedy);
   return error == 0 ? text : std::string();
 }
 
 std::vector<steer::setting> read_settings(const char* path) {
   if (path == nullptr) return {};
-  constexpr auto what = "what earlier runs found", remedy = "trimtab history list";
-  const std::string text = read_file(path, what, remedy);
+  constexpr auto feature = "what earlier runs found", remedy = "trimtab history list";
+  const std::string text = read_file(path, feature, remedy);
   if (text.empty()) return {};
   steer::parsed_settings read = steer::settings_from_text(text);
-  if (!read.error.empty()) the_recorder.unavailable(what, (std::string(path) + ": " + read.error).c_str(), remedy);
+  if (!read.error.empty()) the_recorder.unavailable(feature, (std::string(path) + ": " + read.error).c_str(), remedy);
   return std::move(read.settings);
 }
 
@@ -240,9 +244,9 @@ void steering_ticked() noexcept {
   if (state == nullptr) return;
   try {
     state->all->tick();
-    const std::string which = state->all->conductor.look_after(policy_limit_s);
-    if (!which.empty())
-      the_recorder.unavailable(("policy " + which).c_str(), "it has been busy for longer than a second",
+    const std::string overdue = state->all->conductor.look_after(policy_limit_s);
+    if (!overdue.empty())
+      the_recorder.unavailable(("policy " + overdue).c_str(), "it has been busy for longer than a second",
                                "tuning has ended; what was accepted until then stays");
   } catch (const std::exception&) {
     return;  // no memory for the message

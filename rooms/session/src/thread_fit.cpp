@@ -9,41 +9,41 @@ namespace {
 
 template <class options>
 options with_tunables(const steering_options& chosen) {
-  options made;
-  steer::set_tunables(chosen.thread_tunables, made);
-  return made;
+  options options_made;
+  steer::set_tunables(chosen.thread_tunables, options_made);
+  return options_made;
 }
 
 using openmp::thread_steering_options;
 using evaluated = thread_steering_options::evaluated;
 
-void add(const steer::asat_v1_options& tunables, thread_steering_options& into) {
-  into.evaluates = evaluated::iterations;
-  into.is_on = tunables.flag;
-  into.bad_spread = tunables.bad_spread;
-  into.load_time_s = tunables.load_time_s;
-  into.nice = static_cast<int>(tunables.nice);
+void add(const steer::asat_v1_options& tunables, thread_steering_options& target) {
+  target.evaluates = evaluated::iterations;
+  target.is_on = tunables.flag;
+  target.bad_spread = tunables.bad_spread;
+  target.load_time_s = tunables.load_time_s;
+  target.nice = static_cast<int>(tunables.nice);
 }
 
-void add(const steer::asat_v2_options& tunables, thread_steering_options& into) {
-  into.evaluates = evaluated::barrier;
-  into.is_on = tunables.flag;
-  into.eval_time_s = tunables.eval_time_s;
-  into.bad_passage_s = tunables.bad_time_s;
-  into.longest_dip_s = tunables.longest_dip_s();
-  into.nice = static_cast<int>(tunables.nice);
+void add(const steer::asat_v2_options& tunables, thread_steering_options& target) {
+  target.evaluates = evaluated::barrier;
+  target.is_on = tunables.flag;
+  target.eval_time_s = tunables.eval_time_s;
+  target.bad_passage_s = tunables.bad_time_s;
+  target.longest_dip_s = tunables.longest_dip_s();
+  target.nice = static_cast<int>(tunables.nice);
 }
 
-void add(const steer::asat_v1_timed_options& tunables, thread_steering_options& into) {
-  into.evaluates = evaluated::iterations_after_barrier;
-  into.is_on = tunables.flag;
-  into.eval_time_s = tunables.eval_time_s;
+void add(const steer::asat_v1_timed_options& tunables, thread_steering_options& target) {
+  target.evaluates = evaluated::iterations_after_barrier;
+  target.is_on = tunables.flag;
+  target.eval_time_s = tunables.eval_time_s;
 }
 
-void add(const steer::asat_v2_reset_options& tunables, thread_steering_options& into) {
-  into.evaluates = evaluated::asked_barrier;
-  into.is_on = tunables.flag;
-  into.eval_time_s = tunables.eval_time_s;
+void add(const steer::asat_v2_reset_options& tunables, thread_steering_options& target) {
+  target.evaluates = evaluated::asked_barrier;
+  target.is_on = tunables.flag;
+  target.eval_time_s = tunables.eval_time_s;
 }
 
 }  // namespace

@@ -10,9 +10,9 @@ namespace trimtab::session {
 namespace {
 
 std::map<std::string, std::string> variables;
-const char* look_up(const options::option& of) {
-  const auto found = variables.find(of.variable);
-  return found == variables.end() ? nullptr : found->second.c_str();
+const char* look_up(const options::option& option_row) {
+  const auto match = variables.find(option_row.variable);
+  return match == variables.end() ? nullptr : match->second.c_str();
 }
 library_options read(std::map<std::string, std::string> from) {
   variables = std::move(from);
@@ -143,8 +143,8 @@ TEST(options, words_are_in_the_order_of_what_they_mean) {
   EXPECT_EQ(read({{"TRIMTAB_KEEP", "first"}}).recorder.kept, observe::keep::first);
   EXPECT_EQ(read({{"TRIMTAB_THREADS", "regions"}}).steering.threads, thread_policy::regions);
   EXPECT_EQ(read({{"TRIMTAB_STEER_POLICY", "arcs-online"}}).steering.policy, steer_policy::arcs_online);
-  for (const steer::search_kind each : steer::all_searches)
-    EXPECT_EQ(read({{"TRIMTAB_SEARCH", std::string(steer::name_of(each))}}).steering.search, each);
+  for (const steer::search_kind search : steer::all_searches)
+    EXPECT_EQ(read({{"TRIMTAB_SEARCH", std::string(steer::name_of(search))}}).steering.search, search);
 }
 
 // One where each is not the default.
@@ -173,8 +173,9 @@ TEST(options, defaults_are_those_of_the_table) {
   EXPECT_EQ(none.sampler.period_ms, usual.sampler.period_ms);
   EXPECT_TRUE(none.is_follow);
   EXPECT_FALSE(none.is_other_ompt_tool);
-  for (const auto& each : library_table())
-    EXPECT_TRUE(each.standard[0] == '\0' || options::check(each.allowed, each.standard)) << each.variable;
+  for (const auto& option_row : library_table())
+    EXPECT_TRUE(option_row.standard[0] == '\0' || options::check(option_row.allowed, option_row.standard))
+        << option_row.variable;
 }
 
 TEST(options, what_is_not_understood_is_named_and_keeps_its_default) {

@@ -25,8 +25,8 @@ outside_exchange files_in(const std::string& folder) {
 class outside : public ::testing::Test {
  protected:
   void SetUp() override {
-    rule =
-        std::make_unique<outside_policy>("mine.py", files_in(folder), [](const subject_info& of) { return of.name + "!"; });
+    rule = std::make_unique<outside_policy>("mine.py", files_in(folder),
+                                            [](const subject_info& subject) { return subject.name + "!"; });
   }
 
   std::vector<proposal> look(double time_s, std::vector<measurement> measured = {}, bool is_last = false,
@@ -86,15 +86,15 @@ TEST_F(outside, proposes_in_the_place_of_a_policy_here) {
   look(0);
   EXPECT_TRUE(look(0.02).empty()) << "no answer yet";
   answer("trimtab-proposals 1 1\ntrial 7 why%20not schedule%3Dfac2 chunk%3D16\nkept 7 -\nset 99 gone x%3Dy\n");
-  const std::vector<proposal> made = look(0.04);
-  ASSERT_EQ(made.size(), 3u);
-  EXPECT_EQ(made[0].what, outcome::trial);
-  EXPECT_EQ(made[0].reason, "why not");
-  ASSERT_EQ(made[0].changes.size(), 2u);
-  EXPECT_EQ(made[0].changes[0].to, 1);
-  EXPECT_EQ(made[0].changes[1].to, 16);
-  EXPECT_EQ(made[1].what, outcome::kept);
-  EXPECT_EQ(made[2].subject, 99u) << "whether there was one the engine knows";
+  const std::vector<proposal> proposals = look(0.04);
+  ASSERT_EQ(proposals.size(), 3u);
+  EXPECT_EQ(proposals[0].what, outcome::trial);
+  EXPECT_EQ(proposals[0].reason, "why not");
+  ASSERT_EQ(proposals[0].changes.size(), 2u);
+  EXPECT_EQ(proposals[0].changes[0].to, 1);
+  EXPECT_EQ(proposals[0].changes[1].to, 16);
+  EXPECT_EQ(proposals[1].what, outcome::kept);
+  EXPECT_EQ(proposals[2].subject, 99u) << "whether there was one the engine knows";
   EXPECT_TRUE(look(0.06).empty()) << "an answer is taken once";
 }
 
@@ -170,9 +170,9 @@ TEST_F(outside, nonsense_is_named) {
       {"when -\n", "at no time and with no event"},
   };
   for (const auto& [lines, expected] : wrong) EXPECT_NE(error_of(lines).find(expected), std::string::npos) << lines;
-  std::string many;
-  for (int i = 0; i < 1001; ++i) many += "kept 7 -\n";
-  EXPECT_NE(error_of(many).find("more than 1000"), std::string::npos);
+  std::string long_text;
+  for (int i = 0; i < 1001; ++i) long_text += "kept 7 -\n";
+  EXPECT_NE(error_of(long_text).find("more than 1000"), std::string::npos);
   answer("hello");
   EXPECT_THROW(look(0.2), std::runtime_error);
 }

@@ -13,20 +13,20 @@ namespace trimtab::session {
 namespace {
 
 base::cpu_mask first_cpus(unsigned count) {
-  base::cpu_mask made;
-  made.bits[0] = (1ul << count) - 1;
-  return made;
+  base::cpu_mask cpus;
+  cpus.bits[0] = (1ul << count) - 1;
+  return cpus;
 }
 
 TEST(sharing_threads, are_those_beside_another_while_a_cpu_has_none) {
   const base::cpu_mask four = first_cpus(4);
   EXPECT_EQ(find_sharing({{10, 0}, {11, 1}, {12, 3}}, four, 1).count, 0u);
-  sharing_threads found = find_sharing({{10, 0}, {11, 1}, {12, 1}}, four, 1);
-  EXPECT_EQ(found.count, 1u);
-  EXPECT_EQ(found.move, (thread_move{12, 2}));
-  found = find_sharing({{10, 2}, {11, 2}, {12, 2}, {13, 2}}, four, 1);
-  EXPECT_EQ(found.count, 3u);
-  EXPECT_EQ(found.move, (thread_move{13, 0}));
+  sharing_threads sharing = find_sharing({{10, 0}, {11, 1}, {12, 1}}, four, 1);
+  EXPECT_EQ(sharing.count, 1u);
+  EXPECT_EQ(sharing.move, (thread_move{12, 2}));
+  sharing = find_sharing({{10, 2}, {11, 2}, {12, 2}, {13, 2}}, four, 1);
+  EXPECT_EQ(sharing.count, 3u);
+  EXPECT_EQ(sharing.move, (thread_move{13, 0}));
 }
 
 TEST(sharing_threads, are_moved_but_for_the_first_of_the_program) {
@@ -59,15 +59,15 @@ class moves : public ::testing::Test {
     if (m_thread.joinable()) m_thread.join();
   }
   base::cpu_mask cpus_of_it() const {
-    base::cpu_mask its;
-    EXPECT_EQ(sched_getaffinity(tid, sizeof its.bits, reinterpret_cast<cpu_set_t*>(its.bits)), 0);
-    return its;
+    base::cpu_mask current_cpus;
+    EXPECT_EQ(sched_getaffinity(tid, sizeof current_cpus.bits, reinterpret_cast<cpu_set_t*>(current_cpus.bits)), 0);
+    return current_cpus;
   }
-  static std::vector<unsigned> numbers(const base::cpu_mask& of) {
-    std::vector<unsigned> found;
+  static std::vector<unsigned> numbers(const base::cpu_mask& cpus) {
+    std::vector<unsigned> list;
     for (unsigned cpu = 0; cpu < base::cpu_mask::most; ++cpu)
-      if (of.has(cpu)) found.push_back(cpu);
-    return found;
+      if (cpus.has(cpu)) list.push_back(cpu);
+    return list;
   }
 
   const base::cpu_mask all = base::allowed_cpus();
@@ -94,12 +94,12 @@ TEST_F(moves, a_thread_goes_there_and_stays_as_free_as_it_was) {
 }
 
 TEST_F(moves, who_was_bound_stays) {
-  base::cpu_mask one;
+  base::cpu_mask one_cpu;
   const unsigned first = numbers(all).front();
-  one.bits[first / 64] = 1ul << (first % 64);
-  ASSERT_EQ(sched_setaffinity(tid, sizeof one.bits, reinterpret_cast<cpu_set_t*>(one.bits)), 0);
+  one_cpu.bits[first / 64] = 1ul << (first % 64);
+  ASSERT_EQ(sched_setaffinity(tid, sizeof one_cpu.bits, reinterpret_cast<cpu_set_t*>(one_cpu.bits)), 0);
   EXPECT_FALSE(move_thread({static_cast<std::uint32_t>(tid), numbers(all).back()}, all));
-  EXPECT_EQ(numbers(cpus_of_it()), numbers(one));
+  EXPECT_EQ(numbers(cpus_of_it()), numbers(one_cpu));
 }
 
 }  // namespace

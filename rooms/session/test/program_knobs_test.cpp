@@ -20,22 +20,22 @@ using steer::knob_value;
 
 std::string key_of(const char* work) { return "program/" + std::string(program_invocation_short_name) + "/" + work; }
 
-void declare(observe::program_work& work, const char* name, knob_value least, knob_value most, knob_value initial) {
-  const trimtab_knob_declaration declared{sizeof declared, name, least, most, 1, nullptr, 0, nullptr, initial};
+void declare(observe::program_work& work, const char* name, knob_value smallest, knob_value largest, knob_value initial) {
+  const trimtab_knob_declaration declared{sizeof declared, name, smallest, largest, 1, nullptr, 0, nullptr, initial};
   ASSERT_NE(the_program_works.declare(work, declared), 0u);
 }
 
 // Works are the process's: each test has its own.
 class program_with_knobs : public ::testing::Test {
  protected:
-  explicit program_with_knobs(std::vector<steer::setting> known = {}) : source(registry, known) { source.begin(); }
+  explicit program_with_knobs(std::vector<steer::setting> saved = {}) : source(registry, saved) { source.begin(); }
   // Of this work alone.
   steer::snapshot look(const observe::program_work& work) {
     steer::snapshot now;
     source.add_to(now);
-    std::erase_if(now.appeared, [&](const steer::subject_info& each) { return each.id != work.subject(); });
-    std::erase_if(now.subjects, [&](const steer::subject_state& each) { return each.id != work.subject(); });
-    std::erase_if(now.gone, [&](steer::subject_id each) { return each != work.subject(); });
+    std::erase_if(now.appeared, [&](const steer::subject_info& candidate) { return candidate.id != work.subject(); });
+    std::erase_if(now.subjects, [&](const steer::subject_state& candidate) { return candidate.id != work.subject(); });
+    std::erase_if(now.gone, [&](steer::subject_id candidate) { return candidate != work.subject(); });
     return now;
   }
   // An event with the values in force: its cost is theirs.
@@ -45,12 +45,12 @@ class program_with_knobs : public ::testing::Test {
     work.add(work.in_force->decision, seconds, seconds);
   }
   bool set(const observe::program_work& work, knob_value to, steer::decision_number number) {
-    steer::decision made;
-    made.number = number;
-    made.subject = work.subject();
-    made.what = steer::outcome::set;
-    made.changes = {{0, 0, to}};
-    return knobs.apply(made);
+    steer::decision decision_made;
+    decision_made.number = number;
+    decision_made.subject = work.subject();
+    decision_made.what = steer::outcome::set;
+    decision_made.changes = {{0, 0, to}};
+    return knobs.apply(decision_made);
   }
 
   steer::board knobs;
@@ -103,12 +103,12 @@ TEST_F(program_with_knobs, offers_a_work_anew_with_a_knob_that_is_declared_late)
   ASSERT_TRUE(set(work, 7, 3));
   declare(work, "depth", 1, 4, 2);
   EXPECT_EQ(work.in_force->value[0], 7);
-  const steer::snapshot gone = look(work);
-  EXPECT_EQ(gone.gone, std::vector<steer::subject_id>{work.subject()});
-  EXPECT_TRUE(gone.appeared.empty());
-  const steer::snapshot again = look(work);
-  ASSERT_EQ(again.appeared.size(), 1u);
-  EXPECT_EQ(again.appeared[0].knobs.size(), 2u);
+  const steer::snapshot look_after_end = look(work);
+  EXPECT_EQ(look_after_end.gone, std::vector<steer::subject_id>{work.subject()});
+  EXPECT_TRUE(look_after_end.appeared.empty());
+  const steer::snapshot second_look = look(work);
+  ASSERT_EQ(second_look.appeared.size(), 1u);
+  EXPECT_EQ(second_look.appeared[0].knobs.size(), 2u);
   EXPECT_EQ(work.in_force->value[0], 5) << "as the engine believes";
   EXPECT_TRUE(set(work, 6, 4));
   EXPECT_EQ(work.in_force->value[0], 6);
@@ -150,7 +150,7 @@ TEST_F(program_with_knobs, finds_the_best_values_and_keeps_them) {
     steer::snapshot now = look(work);
     now.time_s = time_s;
     now.is_last = step == 1999;
-    for (const steer::decision& each : steering.step(now)) EXPECT_TRUE(knobs.apply(each));
+    for (const steer::decision& decision : steering.step(now)) EXPECT_TRUE(knobs.apply(decision));
   }
   EXPECT_EQ(knobs.accepted(work.subject()), (std::vector<knob_value>{9, 1}));
   EXPECT_EQ(work.in_force->value[0], 9);

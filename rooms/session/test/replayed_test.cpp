@@ -15,10 +15,10 @@ namespace {
 
 using namespace steer;
 
-steering_options tuned(steer_policy by = steer_policy::tuner) {
+steering_options tuned(steer_policy policy = steer_policy::tuner) {
   steering_options chosen;
   chosen.how = tuning_mode::on;
-  chosen.policy = by;
+  chosen.policy = policy;
   chosen.policy_file = "/somewhere/mine.py";
   return chosen;
 }
@@ -54,16 +54,16 @@ struct outside_run {
   std::string go(std::function<bool(std::string&)> answer, int steps) {
     const recording_head head = engine_of(tuned(steer_policy::outside), {});
     engine steering(options_of(head));
-    outside_policy* asked = nullptr;
+    outside_policy* asked_policy = nullptr;
     for (const policy_description& policy : head.policies) {
       made_policy fresh =
           make_policy(policy, {{}, [](const subject_info&) { return ""; }, {}}, {[](const auto&) {}, answer});
-      if (policy.kind == outside_kind) asked = dynamic_cast<outside_policy*>(fresh.made.get());
+      if (policy.kind == outside_kind) asked_policy = dynamic_cast<outside_policy*>(fresh.made.get());
       steering.add(std::move(fresh.made));
     }
     std::string text;
-    recording_writer writer(head, {[&](std::string_view more) {
-                                     text += more;
+    recording_writer writer(head, {[&](std::string_view text_more) {
+                                     text += text_more;
                                      return 0;
                                    },
                                    {}});
@@ -72,14 +72,14 @@ struct outside_run {
     knobs.add(loop, [](std::uint32_t, knob_value to) { return to != 16; });
     conductor steers(
         steering, knobs, [] { return 0.0; },
-        [&](const decision& made, bool is_applied) {
-          if (!is_applied) writer.unapplied(made.number);
+        [&](const decision& decision_made, bool is_applied) {
+          if (!is_applied) writer.unapplied(decision_made.number);
         },
-        [&](const snapshot& told, decision_number decided) {
-          if (auto taken = asked->take_answered()) writer.answered(*taken);
-          if (auto fault = asked->take_fault()) writer.failed(*fault);
-          for (const subject_info& each : told.appeared) writer.about({each.id, "", 70});
-          writer.step(told, decided);
+        [&](const snapshot& latest_snapshot, decision_number decided) {
+          if (auto taken_answer = asked_policy->take_answered()) writer.answered(*taken_answer);
+          if (auto fault = asked_policy->take_fault()) writer.failed(*fault);
+          for (const subject_info& subject : latest_snapshot.appeared) writer.about({subject.id, "", 70});
+          writer.step(latest_snapshot, decided);
         });
     for (int i = 0; i < steps; ++i) {
       snapshot now;
@@ -95,67 +95,68 @@ struct outside_run {
   std::vector<policy_report> reports;
 };
 
-std::size_t count_of(std::string_view what, std::string_view in) {
-  std::size_t found = 0;
-  for (std::size_t at = in.find(what); at != in.npos; at = in.find(what, at + 1)) found += 1;
-  return found;
+std::size_t count_of(std::string_view word, std::string_view in) {
+  std::size_t count = 0;
+  for (std::size_t at = in.find(word); at != in.npos; at = in.find(word, at + 1)) count += 1;
+  return count;
 }
 
 TEST(replayed, policies_outside_are_not_asked_again) {
-  int asked = 0;
+  int question_count = 0;
   const std::string text = outside_run().go(
-      [&](std::string& into) {
-        asked += 1;
-        into = "trimtab-proposals 1 " + std::to_string(asked) + "\nset 7 by%20me chunk%3D" + (asked == 3 ? "16" : "64") +
-               "\n" + "set 7 and%20back chunk%3D2\n";
-        return asked % 2 == 1;  // an answer to a snapshot long ago, otherwise
+      [&](std::string& answer) {
+        question_count += 1;
+        answer = "trimtab-proposals 1 " + std::to_string(question_count) + "\nset 7 by%20me chunk%3D" +
+                 (question_count == 3 ? "16" : "64") + "\n" + "set 7 and%20back chunk%3D2\n";
+        return question_count % 2 == 1;  // an answer to a snapshot long ago, otherwise
       },
       8);
-  const replayed again = replay(text);
-  EXPECT_EQ(again.error, "");
-  EXPECT_TRUE(again.is_same) << again.lines;
-  EXPECT_NE(again.lines.find(R"("number":1,"time_s":0.10000000000000001,"subject":70,"is_applied":true,"policy":"mine.py",)"
-                             R"("changes":[{"knob":"chunk","from":8,"to":64}],"outcome":4,)"),
-            std::string::npos)
-      << again.lines;
-  EXPECT_NE(again.lines.find(R"("reason":"by me","evidence":""})"), std::string::npos);
-  EXPECT_NE(again.lines.find(R"("is_whole":true,"recorded_until":)"), std::string::npos);
-  EXPECT_NE(again.lines.find(R"("difference":null})"), std::string::npos);
+  const replayed repeated = replay(text);
+  EXPECT_EQ(repeated.error, "");
+  EXPECT_TRUE(repeated.is_same) << repeated.lines;
+  EXPECT_NE(
+      repeated.lines.find(R"("number":1,"time_s":0.10000000000000001,"subject":70,"is_applied":true,"policy":"mine.py",)"
+                          R"("changes":[{"knob":"chunk","from":8,"to":64}],"outcome":4,)"),
+      std::string::npos)
+      << repeated.lines;
+  EXPECT_NE(repeated.lines.find(R"("reason":"by me","evidence":""})"), std::string::npos);
+  EXPECT_NE(repeated.lines.find(R"("is_whole":true,"recorded_until":)"), std::string::npos);
+  EXPECT_NE(repeated.lines.find(R"("difference":null})"), std::string::npos);
 }
 
 TEST(replayed, knobs_that_could_not_be_turned_are_told) {
   const std::string text = outside_run().go(
-      [](std::string& into) {
-        into = "trimtab-proposals 1 1\nset 7 x chunk%3D16\n";
+      [](std::string& answer) {
+        answer = "trimtab-proposals 1 1\nset 7 x chunk%3D16\n";
         return true;
       },
       5);
-  const replayed again = replay(text);
-  EXPECT_TRUE(again.is_same) << again.lines << again.error;
-  EXPECT_EQ(count_of(R"("is_applied":false)", again.lines), 1u) << again.lines;
+  const replayed repeated = replay(text);
+  EXPECT_TRUE(repeated.is_same) << repeated.lines << repeated.error;
+  EXPECT_EQ(count_of(R"("is_applied":false)", repeated.lines), 1u) << repeated.lines;
 }
 
 TEST(replayed, policies_outside_fail_where_they_failed) {
   for (const bool is_nonsense : {false, true}) {
-    outside_run here;
-    const std::string text = here.go(
-        [&](std::string& into) -> bool {
+    outside_run run;
+    const std::string text = run.go(
+        [&](std::string& answer) -> bool {
           if (!is_nonsense) throw std::runtime_error("answered with more than a million bytes");
-          into = "trimtab-proposals 1 1\ntrial 7 x chunk%3D64\nfailed no%20idea\n";
+          answer = "trimtab-proposals 1 1\ntrial 7 x chunk%3D64\nfailed no%20idea\n";
           return true;
         },
         5);
-    ASSERT_FALSE(here.reports.back().is_enabled);
-    const replayed again = replay(text);
-    EXPECT_TRUE(again.is_same) << again.lines << again.error;
-    EXPECT_EQ(count_of("\n", again.lines), 1u) << "no decision: " << again.lines;
+    ASSERT_FALSE(run.reports.back().is_enabled);
+    const replayed repeated = replay(text);
+    EXPECT_TRUE(repeated.is_same) << repeated.lines << repeated.error;
+    EXPECT_EQ(count_of("\n", repeated.lines), 1u) << "no decision: " << repeated.lines;
   }
 }
 
 TEST(replayed, what_was_decided_otherwise_is_shown) {
   std::string text = outside_run().go(
-      [](std::string& into) {
-        into = "trimtab-proposals 1 1\nset 7 x chunk%3D64\n";
+      [](std::string& answer) {
+        answer = "trimtab-proposals 1 1\nset 7 x chunk%3D64\n";
         return true;
       },
       5);
@@ -163,11 +164,11 @@ TEST(replayed, what_was_decided_otherwise_is_shown) {
   const std::size_t at = text.find("decided 1\n");
   ASSERT_NE(at, std::string::npos);
   text[at + 8] = '2';
-  const replayed again = replay(text);
-  EXPECT_FALSE(again.is_same);
-  EXPECT_NE(again.lines.find(R"("difference":{"snapshot":2,"time_s":0.10000000000000001,"recorded":2,"found":1}})"),
+  const replayed repeated = replay(text);
+  EXPECT_FALSE(repeated.is_same);
+  EXPECT_NE(repeated.lines.find(R"("difference":{"snapshot":2,"time_s":0.10000000000000001,"recorded":2,"found":1}})"),
             std::string::npos)
-      << again.lines;
+      << repeated.lines;
 }
 
 TEST(replayed, what_is_missing_is_named) {

@@ -58,23 +58,23 @@ result within_a_run(std::unique_ptr<policy> rule, const surfaces::surface& surfa
   subject_info region{1, surface.name, surface.knobs};
   for (std::size_t i = 0; i < region.knobs.size(); ++i) {
     region.knobs[i].initial = surface.start[i];
-    remedy remedy_given{std::string(causes::imbalance), {}};
-    for (const auto& hint : surface.hints) remedy_given.values.push_back(hint[i]);
-    region.knobs[i].remedies.push_back(remedy_given);
+    remedy offered_remedy{std::string(causes::imbalance), {}};
+    for (const auto& hint : surface.hints) offered_remedy.values.push_back(hint[i]);
+    region.knobs[i].remedies.push_back(offered_remedy);
   }
   random_source source(seed);
   std::vector<knob_value> values = surface.start, accepted = surface.start;
   result outcome_found;
   snapshot now;
   now.appeared = {region};
-  decision_number decision_now = 0;
+  decision_number active_decision = 0;
   const double end_s = 2000 * surface.seconds(surface.start);
   for (double instances = 0; now.time_s < end_s && instances < most_instances; ++instances) {
     const double seconds = surfaces::measured(surface, values, noise, source);
     now.time_s += seconds;
-    now.subjects = {{1, {{decision_now, seconds, seconds}}, {{std::string(figures::imbalance), 1.9}}}};
+    now.subjects = {{1, {{active_decision, seconds, seconds}}, {{std::string(figures::imbalance), 1.9}}}};
     for (const decision& made_decision : steering.step(now)) {
-      decision_now = made_decision.number;
+      active_decision = made_decision.number;
       for (const change& change : made_decision.changes) values[change.knob] = change.to;
       if (made_decision.what == outcome::kept) accepted = values;
     }

@@ -26,20 +26,20 @@ void write_figure(std::string& to, std::string_view tag, const figure& figure) {
 
 }  // namespace
 
-std::string to_text(const snapshot& state_now) {
-  std::string text = "time " + exactly(state_now.time_s) + (state_now.is_last ? " last\n" : "\n");
-  for (const subject_info& subject : state_now.appeared) {
+std::string to_text(const snapshot& shared_state) {
+  std::string text = "time " + exactly(shared_state.time_s) + (shared_state.is_last ? " last\n" : "\n");
+  for (const subject_info& subject : shared_state.appeared) {
     text += "appeared " + std::to_string(subject.id) + ' ' + to_word(subject.name);
     text += subject.group == 0 ? "\n" : ' ' + std::to_string(subject.group) + '\n';
     for (const knob& knob : subject.knobs) write_knob(text, knob);
   }
-  for (const subject_id gone : state_now.gone) text += "gone " + std::to_string(gone) + '\n';
-  for (const decision_number number : state_now.not_applied) text += "refused " + std::to_string(number) + '\n';
-  for (const std::string& name : state_now.overdue) text += "overdue " + to_word(name) + '\n';
-  for (const figure& figure : state_now.figures) write_figure(text, "figure", figure);
-  for (const event& event : state_now.events)
+  for (const subject_id gone : shared_state.gone) text += "gone " + std::to_string(gone) + '\n';
+  for (const decision_number number : shared_state.not_applied) text += "refused " + std::to_string(number) + '\n';
+  for (const std::string& name : shared_state.overdue) text += "overdue " + to_word(name) + '\n';
+  for (const figure& figure : shared_state.figures) write_figure(text, "figure", figure);
+  for (const event& event : shared_state.events)
     text += "event " + to_word(event.name) + ' ' + std::to_string(event.subject) + ' ' + exactly(event.value) + '\n';
-  for (const subject_state& subject : state_now.subjects) {
+  for (const subject_state& subject : shared_state.subjects) {
     text += "subject " + std::to_string(subject.id) + '\n';
     for (const measurement& measurement : subject.measured)
       text += "measured " + std::to_string(measurement.under) + ' ' + exactly(measurement.value) + ' ' +

@@ -21,10 +21,10 @@ void recording_writer::failed(std::string reason) {
   if (!m_is_over) m_next.fault = std::move(reason);
 }
 
-void recording_writer::step(const snapshot& snapshot_given, decision_number decided) {
+void recording_writer::step(const snapshot& latest_snapshot, decision_number decided) {
   if (m_is_over) return;
   try {
-    m_next.told = snapshot_given;
+    m_next.told = latest_snapshot;
     m_next.decided = decided;
     put(std::exchange(m_head, {}) + to_text(m_next, decided != std::exchange(m_decided, decided)));
     m_next = {};

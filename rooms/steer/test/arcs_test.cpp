@@ -150,11 +150,11 @@ TEST(arcs, searches_anew_what_has_the_number_of_one_that_is_gone) {
   simulation.tell(now);
   simulation.knobs.remove(1);
   knob_value threads = 2;
-  decision_number decision_now = 0;
+  decision_number active_decision = 0;
   const subject_info other_region{1, "another", {numbers("threads", 1, 2, 2), numbers("unroll", 1, 2, 1)}};
   simulation.knobs.add(
       other_region, [&](std::uint32_t, knob_value to) { return threads = to, true; },
-      [&](auto number) { decision_now = number; });
+      [&](auto number) { active_decision = number; });
   now.gone.clear();
   now.appeared = {other_region};
   simulation.tell(now);

@@ -7,43 +7,43 @@ namespace trimtab::steer::testing {
 namespace {
 
 TEST(level, is_the_median_of_the_latest_nine) {
-  level level_now;
-  EXPECT_FALSE(level_now.is_known());
-  EXPECT_EQ(level_now.value(), 0);
-  for (int i = 1; i <= 13; ++i) level_now.add(i);
-  EXPECT_EQ(level_now.value(), 9);
-  level_now.forget();
-  EXPECT_FALSE(level_now.is_known());
-  level_now.add(4);
-  level_now.add(2);
-  EXPECT_EQ(level_now.value(), 3) << "of an even number";
-  level_now.forget();
-  for (const double each : {1, 1, 1, 1, 9, 9, 9, 9, 9}) level_now.add(each);
-  for (int i = 0; i < 4; ++i) level_now.add(5);
-  EXPECT_EQ(level_now.value(), 9) << "the oldest are left out first";
+  level signal_level;
+  EXPECT_FALSE(signal_level.is_known());
+  EXPECT_EQ(signal_level.value(), 0);
+  for (int i = 1; i <= 13; ++i) signal_level.add(i);
+  EXPECT_EQ(signal_level.value(), 9);
+  signal_level.forget();
+  EXPECT_FALSE(signal_level.is_known());
+  signal_level.add(4);
+  signal_level.add(2);
+  EXPECT_EQ(signal_level.value(), 3) << "of an even number";
+  signal_level.forget();
+  for (const double each : {1, 1, 1, 1, 9, 9, 9, 9, 9}) signal_level.add(each);
+  for (int i = 0; i < 4; ++i) signal_level.add(5);
+  EXPECT_EQ(signal_level.value(), 9) << "the oldest are left out first";
 }
 
 TEST(budget, is_a_share_of_the_run_and_something_to_begin_with) {
-  budget budget_now(0.1, 2);
-  EXPECT_DOUBLE_EQ(budget_now.left_s(10), 3);
-  budget_now.charge_change(0.5);
-  EXPECT_DOUBLE_EQ(budget_now.left_s(10), 2.5);
+  budget trial_budget(0.1, 2);
+  EXPECT_DOUBLE_EQ(trial_budget.left_s(10), 3);
+  trial_budget.charge_change(0.5);
+  EXPECT_DOUBLE_EQ(trial_budget.left_s(10), 2.5);
 }
 
 TEST(budget, what_one_trial_gains_pays_for_no_other) {
-  budget budget_now(0, 0);
-  budget_now.charge_trial(1, 2, 2, 1);
-  EXPECT_DOUBLE_EQ(budget_now.spent_s(), 1);
-  budget_now.charge_trial(1, 4, 0.5, 1);
-  EXPECT_DOUBLE_EQ(budget_now.spent_s(), 0) << "it has gained more than that";
-  budget_now.charge_trial(2, 1, 2, 1);
-  EXPECT_DOUBLE_EQ(budget_now.spent_s(), 0.5);
-  budget_now.charge_trial(1, 4, 2, 1);
-  EXPECT_DOUBLE_EQ(budget_now.spent_s(), 0.5) << "still less than it gained";
-  budget_now.charge_trial(1, 4, 2, 1);
-  EXPECT_DOUBLE_EQ(budget_now.spent_s(), 1.5);
-  budget_now.charge_trial(3, 1, 0, 0);
-  EXPECT_DOUBLE_EQ(budget_now.spent_s(), 1.5) << "nothing can be said of it";
+  budget trial_budget(0, 0);
+  trial_budget.charge_trial(1, 2, 2, 1);
+  EXPECT_DOUBLE_EQ(trial_budget.spent_s(), 1);
+  trial_budget.charge_trial(1, 4, 0.5, 1);
+  EXPECT_DOUBLE_EQ(trial_budget.spent_s(), 0) << "it has gained more than that";
+  trial_budget.charge_trial(2, 1, 2, 1);
+  EXPECT_DOUBLE_EQ(trial_budget.spent_s(), 0.5);
+  trial_budget.charge_trial(1, 4, 2, 1);
+  EXPECT_DOUBLE_EQ(trial_budget.spent_s(), 0.5) << "still less than it gained";
+  trial_budget.charge_trial(1, 4, 2, 1);
+  EXPECT_DOUBLE_EQ(trial_budget.spent_s(), 1.5);
+  trial_budget.charge_trial(3, 1, 0, 0);
+  EXPECT_DOUBLE_EQ(trial_budget.spent_s(), 1.5) << "nothing can be said of it";
 }
 
 constexpr double change_s = 0.5, instance_s = 0.4;
@@ -74,10 +74,10 @@ struct priced : scenario {
   std::optional<outcome> set_value(knob_value to) { return propose(setting_of(1, {{0, to}})); }
   double spent_s() const { return steering.spent().spent_s(); }
   // A measurement that comes late.
-  void measured(decision_number decision_now) {
+  void measured(decision_number active_decision) {
     snapshot now;
     now.time_s = time_s;
-    now.subjects = {{1, {{decision_now, instance_s, instance_s}}, {}}};
+    now.subjects = {{1, {{active_decision, instance_s, instance_s}}, {}}};
     tell(now);
   }
 

@@ -10,10 +10,10 @@ namespace {
 
 const subject_info loop{1, "loop", {numbers("threads", 1, 4, 4)}};
 
-snapshot at(double time_s, decision_number decision_now) {
+snapshot at(double time_s, decision_number active_decision) {
   snapshot now;
   now.time_s = time_s;
-  now.subjects = {{1, {{decision_now, 0.01, 0.01}}, {}}};
+  now.subjects = {{1, {{active_decision, 0.01, 0.01}}, {}}};
   return now;
 }
 

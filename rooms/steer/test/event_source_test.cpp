@@ -13,10 +13,10 @@ namespace {
 class happenings : public ::testing::Test {
  protected:
   // As text: what a snapshot brings with so many measurements of subject 7, of this value, under this decision.
-  std::string measure(double value, int count = 9, decision_number decision_now = 0) {
+  std::string measure(double value, int count = 9, decision_number active_decision = 0) {
     snapshot now;
     now.subjects = {{7, {}, {}}};
-    for (int i = 0; i < count; ++i) now.subjects[0].measured.push_back({decision_now, value, value});
+    for (int i = 0; i < count; ++i) now.subjects[0].measured.push_back({active_decision, value, value});
     return text_of(now);
   }
   std::string figures_of(std::vector<figure> figures) {

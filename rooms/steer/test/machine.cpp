@@ -81,11 +81,13 @@ void machine::balance() {
 
 void machine::tick() {
   for (const auto& candidate : m_jobs) {
-    job& job_now = *candidate;
-    const program_options& options = job_now.seen.options;
-    if (!job_now.is_running && job_now.seen.done_s == never && m_time_s >= options.begins_s && m_time_s < options.ends_s)
-      begin(job_now);
-    if (job_now.is_running && (job_now.seen.worked_s >= options.work_s || m_time_s >= options.ends_s)) end(job_now);
+    job& process_job = *candidate;
+    const program_options& options = process_job.seen.options;
+    if (!process_job.is_running && process_job.seen.done_s == never && m_time_s >= options.begins_s &&
+        m_time_s < options.ends_s)
+      begin(process_job);
+    if (process_job.is_running && (process_job.seen.worked_s >= options.work_s || m_time_s >= options.ends_s))
+      end(process_job);
   }
   balance();
   for (auto& queue : m_queues) {
@@ -100,10 +102,10 @@ void machine::tick() {
     thread& runs = **next;
     runs.is_on = true;
     runs.slice_s -= m_options.tick_s;
-    job& job_now = *runs.of;
-    job_now.seen.cpu_s += m_options.tick_s;
-    job_now.used_s += m_options.tick_s;
-    job_now.quota_left_s -= m_options.tick_s;
+    job& process_job = *runs.of;
+    process_job.seen.cpu_s += m_options.tick_s;
+    process_job.used_s += m_options.tick_s;
+    process_job.quota_left_s -= m_options.tick_s;
     for (thread* each : queue)
       if (each != &runs && !each->of->is_throttled) each->delay_s += m_options.tick_s;
     if (runs.slice_s > 0) continue;
@@ -113,12 +115,12 @@ void machine::tick() {
   }
   m_time_s += m_options.tick_s;
   for (const auto& candidate : m_jobs) {
-    job& job_now = *candidate;
-    if (!job_now.is_running) continue;
-    job_now.seen.thread_s += m_options.tick_s * static_cast<double>(job_now.members);
-    if (job_now.is_throttled) job_now.throttled_s += m_options.tick_s;
-    job_now.is_throttled = job_now.quota_left_s <= 0;
-    advance(job_now);
+    job& process_job = *candidate;
+    if (!process_job.is_running) continue;
+    process_job.seen.thread_s += m_options.tick_s * static_cast<double>(process_job.members);
+    if (process_job.is_throttled) process_job.throttled_s += m_options.tick_s;
+    process_job.is_throttled = process_job.quota_left_s <= 0;
+    advance(process_job);
   }
 }
 

@@ -94,14 +94,14 @@ class machine {
   void yield(thread& woken);
   void balance();
   double slice();
-  void begin(job& job_now);
-  void end(job& job_now);
-  void begin_region(job& job_now);
-  void advance(job& job_now);
-  void look(job& job_now);
-  void tell(job& job_now);
-  std::vector<figure> figures_of(job& job_now);
-  double share_of(job& job_now, double idle);
+  void begin(job& process_job);
+  void end(job& process_job);
+  void begin_region(job& process_job);
+  void advance(job& process_job);
+  void look(job& process_job);
+  void tell(job& process_job);
+  std::vector<figure> figures_of(job& process_job);
+  double share_of(job& process_job, double idle);
 
   machine_options m_options;
   random_source m_random;

@@ -21,18 +21,18 @@ std::function<std::unique_ptr<policy>()> with() {
 }
 
 program_options region_program(double work_s, std::uint32_t threads, double grain_s = small_grain_s) {
-  program_options program_given;
-  program_given.work_s = work_s;
-  program_given.threads = threads;
-  program_given.grain_s = grain_s;
-  return program_given;
+  program_options program_setup;
+  program_setup.work_s = work_s;
+  program_setup.threads = threads;
+  program_setup.grain_s = grain_s;
+  return program_setup;
 }
 program_options serial_job(double work_s, double begins_s = 0) {
-  program_options program_given;
-  program_given.work_s = work_s;
-  program_given.begins_s = begins_s;
-  program_given.is_serial = true;
-  return program_given;
+  program_options program_setup;
+  program_setup.work_s = work_s;
+  program_setup.begins_s = begins_s;
+  program_setup.is_serial = true;
+  return program_setup;
 }
 
 machine_options cpus(std::uint32_t count, std::uint64_t seed = 1) {

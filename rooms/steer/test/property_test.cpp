@@ -95,9 +95,9 @@ class world {
       EXPECT_EQ(decision_made.what != outcome::trial && decision_made.what != outcome::set, true)
           << "a search beyond its budget";
     }
-    const program& program_now = m_programs.at(decision_made.subject);
+    const program& owner_program = m_programs.at(decision_made.subject);
     for (const change& change : decision_made.changes)
-      EXPECT_TRUE(program_now.info.knobs.at(change.knob).values.contains(change.to));
+      EXPECT_TRUE(owner_program.info.knobs.at(change.knob).values.contains(change.to));
     EXPECT_GT(decision_made.number, m_last);
     m_last = decision_made.number;
     if (!knobs.apply(decision_made)) {
@@ -137,11 +137,11 @@ class world {
     return fresh.info;
   }
 
-  subject_state measured(subject_id id, const program& program_now) {
+  subject_state measured(subject_id id, const program& owner_program) {
     subject_state now{id, {}, {}};
     for (std::uint64_t n = m_random.below(4); n > 0; --n) {
-      const double seconds = program_now.level * (0.5 + m_random.share()) * static_cast<double>(program_now.values[0]);
-      now.measured.push_back({program_now.under, seconds, seconds});
+      const double seconds = owner_program.level * (0.5 + m_random.share()) * static_cast<double>(owner_program.values[0]);
+      now.measured.push_back({owner_program.under, seconds, seconds});
       if (m_random.share() < 0.01)
         now.measured.back().value = m_random.coin() ? -1.0 : std::numeric_limits<double>::infinity();
     }

@@ -37,7 +37,7 @@ struct written {
                   if (error == 0) text += text_more;
                   return error;
                 },
-                [this](const std::string& reason_given) { why.push_back(reason_given); }},
+                [this](const std::string& failure_reason) { why.push_back(failure_reason); }},
                largest) {}
   void put(const recorded_step& step) {
     for (const recorded_subject& subject : step.about) writer.about(subject);

@@ -28,8 +28,8 @@ using time_of = std::function<double(const std::vector<knob_value>&, double now_
 class scripted : public policy {
  public:
   using script = std::function<void(const view&, std::vector<proposal>&)>;
-  explicit scripted(script script_run, std::string name = "scripted", cadence cadence_given = {})
-      : m_what(std::move(script_run)), m_name(std::move(name)), m_when(std::move(cadence_given)) {}
+  explicit scripted(script script_run, std::string name = "scripted", cadence policy_cadence = {})
+      : m_what(std::move(script_run)), m_name(std::move(name)), m_when(std::move(policy_cadence)) {}
   std::string_view name() const noexcept override { return m_name; }
   cadence when() const override { return m_when; }
   void observe(const view& now, std::vector<proposal>& out) override { m_what(now, out); }

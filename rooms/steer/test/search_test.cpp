@@ -15,18 +15,18 @@ namespace {
 
 using surfaces::surface;
 
-search_limits limits_of(const surface& surface_now, std::uint64_t seed, std::uint32_t largest = 0) {
+search_limits limits_of(const surface& model_surface, std::uint64_t seed, std::uint32_t largest = 0) {
   search_limits limits{seed, largest, {}};
-  for (const auto& hint : surface_now.hints) limits.hints.push_back(space_of(surface_now.knobs, hint).start);
+  for (const auto& hint : model_surface.hints) limits.hints.push_back(space_of(model_surface.knobs, hint).start);
   return limits;
 }
 
-std::vector<point> path_of(search& searching, const surface& surface_now, double noise, std::uint64_t seed) {
+std::vector<point> path_of(search& searching, const surface& model_surface, double noise, std::uint64_t seed) {
   random_source source(seed);
   std::vector<point> path;
   while (const auto at = searching.ask()) {
     path.push_back(*at);
-    searching.tell(*at, surfaces::noisy(surface_now.seconds(values_at(surface_now.knobs, *at)), noise, source));
+    searching.tell(*at, surfaces::noisy(model_surface.seconds(values_at(model_surface.knobs, *at)), noise, source));
   }
   return path;
 }
@@ -34,14 +34,14 @@ std::vector<point> path_of(search& searching, const surface& surface_now, double
 class every_search : public ::testing::TestWithParam<search_kind> {};
 
 TEST_P(every_search, asks_for_points_of_the_space_once_each_and_ends) {
-  for (const surface& surface_now : surfaces::all_surfaces()) {
+  for (const surface& model_surface : surfaces::all_surfaces()) {
     for (const std::uint64_t seed : {1u, 2u, 3u}) {
       const auto searching =
-          make_search(GetParam(), space_of(surface_now.knobs, surface_now.start), limits_of(surface_now, seed));
-      const std::vector<point> path = path_of(*searching, surface_now, 0.05, seed);
+          make_search(GetParam(), space_of(model_surface.knobs, model_surface.start), limits_of(model_surface, seed));
+      const std::vector<point> path = path_of(*searching, model_surface, 0.05, seed);
       EXPECT_TRUE(searching->is_done());
       for (const point& point_tried : path) EXPECT_TRUE(searching->over().contains(point_tried));
-      EXPECT_EQ(std::set<point>(path.begin(), path.end()).size(), path.size()) << surface_now.name;
+      EXPECT_EQ(std::set<point>(path.begin(), path.end()).size(), path.size()) << model_surface.name;
       EXPECT_EQ(searching->evaluations(), path.size());
       if (!path.empty()) {
         ASSERT_TRUE(searching->best());
@@ -52,25 +52,27 @@ TEST_P(every_search, asks_for_points_of_the_space_once_each_and_ends) {
 }
 
 TEST_P(every_search, does_the_same_again_with_the_same_seed) {
-  const surface surface_now = surfaces::all_surfaces().front();
+  const surface model_surface = surfaces::all_surfaces().front();
   const auto first_search =
-      make_search(GetParam(), space_of(surface_now.knobs, surface_now.start), limits_of(surface_now, 7));
-  const auto other = make_search(GetParam(), space_of(surface_now.knobs, surface_now.start), limits_of(surface_now, 7));
-  EXPECT_EQ(path_of(*first_search, surface_now, 0.05, 1), path_of(*other, surface_now, 0.05, 1));
+      make_search(GetParam(), space_of(model_surface.knobs, model_surface.start), limits_of(model_surface, 7));
+  const auto other =
+      make_search(GetParam(), space_of(model_surface.knobs, model_surface.start), limits_of(model_surface, 7));
+  EXPECT_EQ(path_of(*first_search, model_surface, 0.05, 1), path_of(*other, model_surface, 0.05, 1));
 }
 
 TEST_P(every_search, keeps_to_its_limit) {
-  for (const surface& surface_now : surfaces::all_surfaces()) {
+  for (const surface& model_surface : surfaces::all_surfaces()) {
     const auto searching =
-        make_search(GetParam(), space_of(surface_now.knobs, surface_now.start), limits_of(surface_now, 1, 5));
-    EXPECT_LE(path_of(*searching, surface_now, 0, 1).size(), 5u);
+        make_search(GetParam(), space_of(model_surface.knobs, model_surface.start), limits_of(model_surface, 1, 5));
+    EXPECT_LE(path_of(*searching, model_surface, 0, 1).size(), 5u);
     EXPECT_TRUE(searching->is_done());
   }
 }
 
 TEST_P(every_search, goes_on_after_failures) {
-  const surface surface_now = surfaces::all_surfaces().front();
-  const auto searching = make_search(GetParam(), space_of(surface_now.knobs, surface_now.start), limits_of(surface_now, 1));
+  const surface model_surface = surfaces::all_surfaces().front();
+  const auto searching =
+      make_search(GetParam(), space_of(model_surface.knobs, model_surface.start), limits_of(model_surface, 1));
   int asked_count = 0;
   while (const auto at = searching->ask()) {
     const double failed = asked_count % 2 == 0 ? std::numeric_limits<double>::infinity() : std::nan("");
@@ -82,32 +84,34 @@ TEST_P(every_search, goes_on_after_failures) {
 }
 
 TEST_P(every_search, has_no_best_when_all_fails) {
-  const surface surface_now = surfaces::all_surfaces().front();
-  const auto searching = make_search(GetParam(), space_of(surface_now.knobs, surface_now.start), limits_of(surface_now, 1));
+  const surface model_surface = surfaces::all_surfaces().front();
+  const auto searching =
+      make_search(GetParam(), space_of(model_surface.knobs, model_surface.start), limits_of(model_surface, 1));
   while (const auto at = searching->ask()) searching->tell(*at, std::numeric_limits<double>::infinity());
   EXPECT_TRUE(searching->is_done());
   EXPECT_FALSE(searching->best());
 }
 
 TEST_P(every_search, takes_what_is_told_unasked) {
-  const surface surface_now = surfaces::all_surfaces().front();
-  const auto searching = make_search(GetParam(), space_of(surface_now.knobs, surface_now.start), limits_of(surface_now, 1));
+  const surface model_surface = surfaces::all_surfaces().front();
+  const auto searching =
+      make_search(GetParam(), space_of(model_surface.knobs, model_surface.start), limits_of(model_surface, 1));
   searching->tell(searching->over().start, 0.001);
   searching->tell({1000, 0, 0}, 0.0001);  // no point of the space
-  const std::vector<point> path = path_of(*searching, surface_now, 0, 1);
+  const std::vector<point> path = path_of(*searching, model_surface, 0, 1);
   EXPECT_EQ(std::count(path.begin(), path.end(), searching->over().start), 0);
   EXPECT_EQ(searching->best()->at, searching->over().start);
 }
 
 TEST_P(every_search, measures_points_that_mean_the_same_once) {
-  const surface surface_now = surfaces::all_surfaces().front();
-  space dimensions = space_of(surface_now.knobs, surface_now.start);
+  const surface model_surface = surfaces::all_surfaces().front();
+  space dimensions = space_of(model_surface.knobs, model_surface.start);
   dimensions.same_as = [](point at) {
     if (at[1] == 0) at[2] = 0;
     return at;
   };
-  const auto searching = make_search(GetParam(), dimensions, limits_of(surface_now, 1));
-  for (const point& point_tried : path_of(*searching, surface_now, 0, 1))
+  const auto searching = make_search(GetParam(), dimensions, limits_of(model_surface, 1));
+  for (const point& point_tried : path_of(*searching, model_surface, 0, 1))
     EXPECT_TRUE(point_tried[1] != 0 || point_tried[2] == 0);
 }
 
@@ -129,11 +133,12 @@ INSTANTIATE_TEST_SUITE_P(search, every_search, ::testing::ValuesIn(all_searches)
 });
 
 TEST(search, exhaustive_finds_the_best) {
-  for (const surface& surface_now : surfaces::all_surfaces()) {
-    const auto searching = make_search(search_kind::exhaustive, space_of(surface_now.knobs, surface_now.start));
-    const std::vector<point> path = path_of(*searching, surface_now, 0, 1);
+  for (const surface& model_surface : surfaces::all_surfaces()) {
+    const auto searching = make_search(search_kind::exhaustive, space_of(model_surface.knobs, model_surface.start));
+    const std::vector<point> path = path_of(*searching, model_surface, 0, 1);
     EXPECT_EQ(path.size(), searching->over().points());
-    EXPECT_EQ(surface_now.seconds(values_at(surface_now.knobs, searching->best()->at)), surfaces::best_of(surface_now));
+    EXPECT_EQ(model_surface.seconds(values_at(model_surface.knobs, searching->best()->at)),
+              surfaces::best_of(model_surface));
   }
 }
 
@@ -142,13 +147,13 @@ TEST(search, guided_ones_find_what_is_good) {
   for (const search_kind kind : {search_kind::hill_climbing, search_kind::nelder_mead, search_kind::parallel_rank_order,
                                  search_kind::simulated_annealing, search_kind::diagnosed}) {
     int good = 0, all = 0;
-    for (const surface& surface_now : surfaces::all_surfaces()) {
-      if (surface_now.hints.empty()) continue;
+    for (const surface& model_surface : surfaces::all_surfaces()) {
+      if (model_surface.hints.empty()) continue;
       for (std::uint64_t seed = 1; seed <= 5; ++seed, ++all) {
         const auto searching =
-            make_search(kind, space_of(surface_now.knobs, surface_now.start), limits_of(surface_now, seed, 60));
-        path_of(*searching, surface_now, 0, seed);
-        good += searching->best()->value <= 1.05 * surfaces::best_of(surface_now);
+            make_search(kind, space_of(model_surface.knobs, model_surface.start), limits_of(model_surface, seed, 60));
+        path_of(*searching, model_surface, 0, seed);
+        good += searching->best()->value <= 1.05 * surfaces::best_of(model_surface);
       }
     }
     EXPECT_GE(good, all * 2 / 3) << name_of(kind);
@@ -172,24 +177,25 @@ TEST_P(on_recorded_surfaces, a_search_ends_near_the_best) {
   const auto recorded = surfaces::recording_reader::read(TRIMTAB_RECORDED_SURFACES);
   ASSERT_GE(recorded.all.size(), 8u);
   std::size_t near_best = 0;
-  for (const surface& surface_now : recorded.all) {
-    const double best = surfaces::best_of(surface_now);
+  for (const surface& model_surface : recorded.all) {
+    const double best = surfaces::best_of(model_surface);
     std::vector<double> ends;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-      const space dimensions = space_of(surface_now.knobs, surface_now.start);
+      const space dimensions = space_of(model_surface.knobs, model_surface.start);
       // Half of the points, where the search does not decide by itself how many it takes.
       search_limits limits{seed, static_cast<std::uint32_t>(dimensions.points() / 2), {}};
       if (kind == search_kind::exhaustive) limits.most_evaluations = 0;
-      if (kind == search_kind::diagnosed) limits = limits_of(surface_now, seed);
+      if (kind == search_kind::diagnosed) limits = limits_of(model_surface, seed);
       const auto searching = make_search(kind, dimensions, limits);
       // The tuner measures the start first.
-      searching->tell(dimensions.start, surface_now.seconds(surface_now.start));
-      while (const auto at = searching->ask()) searching->tell(*at, surface_now.seconds(values_at(surface_now.knobs, *at)));
+      searching->tell(dimensions.start, model_surface.seconds(model_surface.start));
+      while (const auto at = searching->ask())
+        searching->tell(*at, model_surface.seconds(values_at(model_surface.knobs, *at)));
       ends.push_back(searching->best()->value / best);
       near_best += ends.back() <= 1.25;
     }
     std::sort(ends.begin(), ends.end());
-    EXPECT_LE(ends[static_cast<std::size_t>(most * seeds) - 1], factor) << surface_now.name;
+    EXPECT_LE(ends[static_cast<std::size_t>(most * seeds) - 1], factor) << model_surface.name;
   }
   EXPECT_GE(static_cast<double>(near_best), share * static_cast<double>(seeds * recorded.all.size()));
 }
@@ -220,9 +226,9 @@ TEST(search, annealing_takes_no_moves_for_known_points) {
 }
 
 TEST(search, parallel_rank_order_has_several_at_a_time) {
-  const surface surface_now = surfaces::all_surfaces().front();
-  const auto searching = make_search(search_kind::parallel_rank_order, space_of(surface_now.knobs, surface_now.start),
-                                     limits_of(surface_now, 1));
+  const surface model_surface = surfaces::all_surfaces().front();
+  const auto searching = make_search(search_kind::parallel_rank_order, space_of(model_surface.knobs, model_surface.start),
+                                     limits_of(model_surface, 1));
   std::vector<point> together;
   while (const auto at = searching->ask()) together.push_back(*at);
   EXPECT_GE(together.size(), 4u);
@@ -230,14 +236,14 @@ TEST(search, parallel_rank_order_has_several_at_a_time) {
   // In any order.
   for (std::size_t i = together.size(); i-- > 0;) {
     EXPECT_FALSE(searching->ask());
-    searching->tell(together[i], surface_now.seconds(values_at(surface_now.knobs, together[i])));
+    searching->tell(together[i], model_surface.seconds(values_at(model_surface.knobs, together[i])));
   }
   EXPECT_TRUE(searching->ask());
 }
 
 TEST(search, diagnosed_explores_nothing_where_nothing_was_diagnosed) {
-  const surface surface_now = surfaces::all_surfaces().front();
-  EXPECT_TRUE(make_search(search_kind::diagnosed, space_of(surface_now.knobs, surface_now.start))->is_done());
+  const surface model_surface = surfaces::all_surfaces().front();
+  EXPECT_TRUE(make_search(search_kind::diagnosed, space_of(model_surface.knobs, model_surface.start))->is_done());
 }
 
 }  // namespace

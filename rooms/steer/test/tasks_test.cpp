@@ -277,8 +277,8 @@ TEST(tasks, advice_follows_from_what_was_measured) {
                                {std::string(figures::task_seconds), task_s}};
   };
   const auto advised = [](std::string_view policy, std::uint32_t workers, const std::vector<figure>& figures) {
-    const std::optional<advice> advice_given = advise_policy(policy, workers, figures);
-    return advice_given ? advice_given->policy : "";
+    const std::optional<advice> advice_list = advise_policy(policy, workers, figures);
+    return advice_list ? advice_list->policy : "";
   };
   EXPECT_EQ(advised("static-priority", 4, figures_of(0.4, 1.8, 0, 1e-3)), "local-priority");
   EXPECT_EQ(advised("static-priority", 4, figures_of(0.4, 1.0, 0, 1e-3)), "") << "idle, but evenly";

@@ -10,23 +10,23 @@
 namespace trimtab::steer::testing {
 namespace {
 
-subject_info loop_of(const surfaces::surface& surface_now, subject_id id = 1) {
-  subject_info info{id, surface_now.name, surface_now.knobs};
-  for (std::size_t i = 0; i < surface_now.start.size(); ++i) info.knobs[i].initial = surface_now.start[i];
+subject_info loop_of(const surfaces::surface& model_surface, subject_id id = 1) {
+  subject_info info{id, model_surface.name, model_surface.knobs};
+  for (std::size_t i = 0; i < model_surface.start.size(); ++i) info.knobs[i].initial = model_surface.start[i];
   return info;
 }
 
-time_of noisy_time(const surfaces::surface& surface_now, double noise, std::uint64_t seed) {
-  return [surface_now, noise, source = random_source(seed)](const std::vector<knob_value>& values, double) mutable {
-    return surfaces::noisy(surface_now.seconds(values), noise, source);
+time_of noisy_time(const surfaces::surface& model_surface, double noise, std::uint64_t seed) {
+  return [model_surface, noise, source = random_source(seed)](const std::vector<knob_value>& values, double) mutable {
+    return surfaces::noisy(model_surface.seconds(values), noise, source);
   };
 }
 
 surfaces::surface flat() {
-  surfaces::surface surface_now = surfaces::all_surfaces().front();
-  surface_now.name = "flat";
-  surface_now.seconds = [](const std::vector<knob_value>&) { return 0.01; };
-  return surface_now;
+  surfaces::surface model_surface = surfaces::all_surfaces().front();
+  model_surface.name = "flat";
+  model_surface.seconds = [](const std::vector<knob_value>&) { return 0.01; };
+  return model_surface;
 }
 
 tuner_options by(search_kind kind, std::uint64_t seed = 1) {
@@ -44,24 +44,24 @@ std::size_t count(const std::vector<decision>& log, outcome result_kind) {
 class tuned_by : public ::testing::TestWithParam<search_kind> {};
 
 TEST_P(tuned_by, gains_what_is_to_be_gained_within_the_budget) {
-  for (const surfaces::surface& surface_now : surfaces::all_surfaces()) {
-    if (surface_now.hints.empty()) continue;
+  for (const surfaces::surface& model_surface : surfaces::all_surfaces()) {
+    if (model_surface.hints.empty()) continue;
     engine_options options;
     options.budget_share = 0.1;
     scenario simulation(options);
     simulation.steering.add(std::make_unique<tuner>(by(GetParam())));
-    subject_info info = loop_of(surface_now);
+    subject_info info = loop_of(model_surface);
     for (std::size_t i = 0; i < info.knobs.size(); ++i) {
-      remedy remedy_given{std::string(causes::imbalance), {}};
-      for (const auto& hint : surface_now.hints) remedy_given.values.push_back(hint[i]);
-      info.knobs[i].remedies.push_back(remedy_given);
+      remedy offered_remedy{std::string(causes::imbalance), {}};
+      for (const auto& hint : model_surface.hints) offered_remedy.values.push_back(hint[i]);
+      info.knobs[i].remedies.push_back(offered_remedy);
     }
-    simulation.add(info, noisy_time(surface_now, 0.03, 5), {{std::string(figures::imbalance), 1.9}});
+    simulation.add(info, noisy_time(model_surface, 0.03, 5), {{std::string(figures::imbalance), 1.9}});
     // Long enough that the budget allows for every search.
-    simulation.run_until(surface_now.seconds(surface_now.start) * 3000);
-    const double best = surfaces::best_of(surface_now), start = surface_now.seconds(surface_now.start),
-                 end = surface_now.seconds(simulation.values(1));
-    EXPECT_LT(end - best, 0.3 * (start - best)) << surface_now.name << ": " << start << " -> " << end << ", best " << best;
+    simulation.run_until(model_surface.seconds(model_surface.start) * 3000);
+    const double best = surfaces::best_of(model_surface), start = model_surface.seconds(model_surface.start),
+                 end = model_surface.seconds(simulation.values(1));
+    EXPECT_LT(end - best, 0.3 * (start - best)) << model_surface.name << ": " << start << " -> " << end << ", best " << best;
     EXPECT_EQ(simulation.knobs.accepted(1), simulation.values(1));
     // What one measurement of the worst candidate takes may come on top.
     EXPECT_LT(simulation.steering.spent().spent_s(), 0.1 * simulation.time_s + 20 * start);
@@ -112,13 +112,13 @@ TEST(tuner, keeps_its_hands_off_where_nothing_is_wrong) {
 }
 
 TEST(tuner, leaves_alone_what_is_too_small_to_gain) {
-  const surfaces::surface surface_now = surfaces::all_surfaces().front();
+  const surfaces::surface model_surface = surfaces::all_surfaces().front();
   scenario simulation;
   simulation.steering.add(std::make_unique<tuner>(by(search_kind::random)));
-  subject_info dear = loop_of(surface_now);
+  subject_info dear = loop_of(model_surface);
   dear.knobs[0].change_cost_s = 1;  // 20 changes would take far longer than a measurement
-  simulation.add(dear, noisy_time(surface_now, 0.03, 1));
-  subject_info rare = loop_of(surface_now, 2);
+  simulation.add(dear, noisy_time(model_surface, 0.03, 1));
+  subject_info rare = loop_of(model_surface, 2);
   simulation.add(rare, [](const std::vector<knob_value>& values, double) { return values[0] == 32 ? 1e-4 : 1e-5; });
   simulation.run_until(60);
   EXPECT_TRUE(simulation.log.empty());
@@ -367,15 +367,15 @@ TEST(tuner, does_not_choose_what_is_not_measured_any_more) {
   snapshot now;
   for (const subject_id each : {1u, 2u}) now.appeared.push_back(loop_of(flat(), each));
   std::size_t tried[3] = {};
-  decision_number decision_now = 0;
+  decision_number active_decision = 0;
   for (int i = 0; i < 2000; ++i) {
     now.time_s += 0.01;
-    now.subjects = {{2, {{decision_now, 0.01, 0.002}}, {}}};
+    now.subjects = {{2, {{active_decision, 0.01, 0.002}}, {}}};
     // While the other one's search is under way.
     if (i >= 20 && i < 40) now.subjects.push_back({1, {{0, 0.01, 0.02}}, {}});
     for (const decision& decision : steering.step(now)) {
       if (decision.what == outcome::trial) tried[decision.subject] += 1;
-      if (decision.subject == 2) decision_now = decision.number;
+      if (decision.subject == 2) active_decision = decision.number;
     }
     now.appeared.clear();
   }
@@ -384,29 +384,29 @@ TEST(tuner, does_not_choose_what_is_not_measured_any_more) {
 }
 
 TEST(tuner, makes_room_when_its_subject_is_not_measured_any_more) {
-  const surfaces::surface surface_now = surfaces::all_surfaces().front();
+  const surfaces::surface model_surface = surfaces::all_surfaces().front();
   engine steering;
   steering.add(std::make_unique<tuner>(by(search_kind::random)));
   board knobs;
-  decision_number decision_now = 0;
-  std::vector<knob_value> values = surface_now.start;
-  const subject_info info = loop_of(surface_now);
+  decision_number active_decision = 0;
+  std::vector<knob_value> values = model_surface.start;
+  const subject_info info = loop_of(model_surface);
   knobs.add(
       info, [&](std::uint32_t knob, knob_value to) { return values[knob] = to, true; },
-      [&](auto number) { decision_now = number; });
+      [&](auto number) { active_decision = number; });
   snapshot now;
   now.appeared = {info};
-  for (int i = 0; i < 2000 && values == surface_now.start; ++i) {
+  for (int i = 0; i < 2000 && values == model_surface.start; ++i) {
     now.time_s += 1;
-    now.subjects = {{1, {{decision_now, 1, 1}}, {}}};
+    now.subjects = {{1, {{active_decision, 1, 1}}, {}}};
     for (const decision& decision : steering.step(now)) knobs.apply(decision);
     now.appeared.clear();
   }
-  ASSERT_NE(values, surface_now.start);
+  ASSERT_NE(values, model_surface.start);
   now.subjects.clear();
   now.time_s += 10;
   for (const decision& decision : steering.step(now)) knobs.apply(decision);
-  EXPECT_EQ(values, surface_now.start);
+  EXPECT_EQ(values, model_surface.start);
 }
 
 }  // namespace

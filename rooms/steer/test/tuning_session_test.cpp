@@ -57,13 +57,13 @@ TEST(tuning_session, measures_a_candidate_that_is_clearly_worse_only_once) {
   });
   loop_run.run_until(10);
   std::size_t worse = 0, other = 0;
-  for (const one_loop::stay& stay_now : loop_run.stays) {
-    worse += stay_now.at >= 3;
-    other += stay_now.at == 1 || stay_now.at == 2;
-    if (stay_now.at == 0)
-      EXPECT_GE(stay_now.instances, 4u) << "what it is measured by is measured in full";
+  for (const one_loop::stay& visit : loop_run.stays) {
+    worse += visit.at >= 3;
+    other += visit.at == 1 || visit.at == 2;
+    if (visit.at == 0)
+      EXPECT_GE(visit.instances, 4u) << "what it is measured by is measured in full";
     else
-      EXPECT_EQ(stay_now.instances, stay_now.at >= 3 ? 1u : 10u) << stay_now.at;
+      EXPECT_EQ(visit.instances, visit.at >= 3 ? 1u : 10u) << visit.at;
   }
   EXPECT_EQ(worse, 2u);
   EXPECT_EQ(other, 2u);
@@ -97,19 +97,19 @@ TEST(tuning_session, takes_no_measurement_of_another_decision) {
   steering.add(std::make_unique<tuner>(searching(search_kind::exhaustive)));
   snapshot now;
   now.appeared = {{1, "loop", {numbers("grain", 0, 4, 0)}}};
-  decision_number decision_now = 0, before = 0;
+  decision_number active_decision = 0, before = 0;
   std::size_t trials = 0;
   bool is_trial = false;
   for (int i = 0; i < 3000; ++i) {
     now.time_s += 0.01;
-    now.subjects = {{1, {{decision_now, 0.01, 0.01}}, {}}};
+    now.subjects = {{1, {{active_decision, 0.01, 0.01}}, {}}};
     // What began before the trial ends in it, and seems to have taken no time.
     if (is_trial) now.subjects[0].measured.insert(now.subjects[0].measured.begin(), 2, {before, 1e-4, 1e-4});
     for (const decision& decision : steering.step(now)) {
       is_trial = decision.what == outcome::trial;
       trials += is_trial;
       EXPECT_NE(decision.what, outcome::kept);
-      before = std::exchange(decision_now, decision.number);
+      before = std::exchange(active_decision, decision.number);
     }
     now.appeared.clear();
   }
@@ -124,7 +124,7 @@ TEST(tuning_session, makes_do_with_what_was_measured_before_the_budget_ended_a_t
   one_loop loop_run(options, numbers("grain", 0, 9, 0), [](knob_value at, double) { return at == 0 ? 0.01 : 0.03; }, scarce);
   loop_run.run_until(30);
   std::map<knob_value, int> stays;
-  for (const one_loop::stay& stay_now : loop_run.stays) stays[stay_now.at] += 1;
+  for (const one_loop::stay& visit : loop_run.stays) stays[visit.at] += 1;
   for (knob_value at = 1; at < 10; ++at) EXPECT_EQ(stays[at], 1) << at;
 }
 
@@ -185,8 +185,8 @@ TEST(tuning_session, takes_up_what_was_kept_again_after_the_programs_own_values)
   EXPECT_EQ(next->reason, "the program's own values once more") << "what is kept is no drift";
   loop_run.stays.clear();
   loop_run.run_until(200);
-  for (const one_loop::stay& stay_now : loop_run.stays)
-    EXPECT_TRUE(stay_now.at == 3 || stay_now.instances <= 3) << stay_now.at << ": " << stay_now.instances;
+  for (const one_loop::stay& visit : loop_run.stays)
+    EXPECT_TRUE(visit.at == 3 || visit.instances <= 3) << visit.at << ": " << visit.instances;
 }
 
 TEST(tuning_session, tries_points_that_mean_the_same_once) {
@@ -195,7 +195,7 @@ TEST(tuning_session, tries_points_that_mean_the_same_once) {
   one_loop loop_run(options, numbers("grain", 0, 19, 0), [](knob_value, double) { return 0.01; });
   loop_run.run_until(20);
   std::set<knob_value> tried;
-  for (const one_loop::stay& stay_now : loop_run.stays) tried.insert(stay_now.at);
+  for (const one_loop::stay& visit : loop_run.stays) tried.insert(visit.at);
   EXPECT_EQ(tried, (std::set<knob_value>{0, 1, 2, 3}));
 }
 

@@ -20,10 +20,10 @@ namespace {
 constinit char stat_text[96 * 1024];
 }  // namespace
 
-cpu_times read_cpu_times(const char* root, const base::cpu_mask& which) noexcept {
+cpu_times read_cpu_times(const char* root, const base::cpu_mask& cpus) noexcept {
   char path[320];
   std::snprintf(path, sizeof path, "%s/proc/stat", root);
-  return read_file(path, stat_text, sizeof stat_text) > 0 ? cpu_times_in(stat_text, which) : cpu_times();
+  return read_file(path, stat_text, sizeof stat_text) > 0 ? cpu_times_in(stat_text, cpus) : cpu_times();
 }
 
 namespace {
@@ -62,8 +62,8 @@ class cpu_probe final : public probe {
     to.sample(m_stolen, no_lane, seconds(now.times.stolen - m_first.stolen), at);
     if (now.mono_ns - m_last.mono_ns < least_interval_ns) return;
     const double wall = static_cast<double>(now.mono_ns - m_last.mono_ns) * 1e-9;
-    const double own = static_cast<double>(now.own_ns - m_last.own_ns) * 1e-9;
-    const double others = (seconds(now.times.busy - m_last.times.busy) - own) / wall;
+    const double own_seconds = static_cast<double>(now.own_ns - m_last.own_ns) * 1e-9;
+    const double others = (seconds(now.times.busy - m_last.times.busy) - own_seconds) / wall;
     to.sample(m_others, no_lane, others > 0 ? others : 0, at);
     m_last = now;
   }

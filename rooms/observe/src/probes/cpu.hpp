@@ -12,9 +12,9 @@ struct cpu_times {
 };
 
 // Sum over the CPUs of `which` that the text of /proc/stat lists.
-cpu_times cpu_times_in(const char* stat, const base::cpu_mask& which) noexcept;
+cpu_times cpu_times_in(const char* stat, const base::cpu_mask& cpus) noexcept;
 
 // The same of ROOT/proc/stat.
-cpu_times read_cpu_times(const char* root, const base::cpu_mask& which) noexcept;
+cpu_times read_cpu_times(const char* root, const base::cpu_mask& cpus) noexcept;
 
 }  // namespace trimtab::observe

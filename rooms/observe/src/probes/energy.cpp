@@ -27,9 +27,9 @@ constinit meter meters[most_meters] = {};
 
 bool read_number(const char* path, std::uint64_t& value, int& error) noexcept {
   char text[64];
-  const long got = read_file(path, text, sizeof text);
-  error = got < 0 ? static_cast<int>(-got) : 0;
-  if (got <= 0 || text[0] < '0' || text[0] > '9') return false;
+  const long length = read_file(path, text, sizeof text);
+  error = length < 0 ? static_cast<int>(-length) : 0;
+  if (length <= 0 || text[0] < '0' || text[0] > '9') return false;
   value = std::strtoull(text, nullptr, 10);
   return true;
 }
@@ -61,15 +61,16 @@ class energy_probe final : public probe {
 
   void sample(recorder& to, base::ticks at) noexcept override {
     for (unsigned i = 0; i < m_count; ++i) {
-      meter& each = meters[i];
+      meter& meter_entry = meters[i];
       std::uint64_t now = 0;
       int error = 0;
-      if (!read_number(each.path, now, error)) continue;
+      if (!read_number(meter_entry.path, now, error)) continue;
       // Once round at most: the range is minutes at full power, the period a fraction of a second.
-      const std::uint64_t used = now >= each.last_uj ? now - each.last_uj : now + (each.range_uj - each.last_uj);
-      each.total_j += static_cast<double>(used) * 1e-6;
-      each.last_uj = now;
-      to.sample(each.counter, no_lane, each.total_j, at);
+      const std::uint64_t used =
+          now >= meter_entry.last_uj ? now - meter_entry.last_uj : now + (meter_entry.range_uj - meter_entry.last_uj);
+      meter_entry.total_j += static_cast<double>(used) * 1e-6;
+      meter_entry.last_uj = now;
+      to.sample(meter_entry.counter, no_lane, meter_entry.total_j, at);
     }
   }
 

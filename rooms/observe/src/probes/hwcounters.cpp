@@ -42,35 +42,35 @@ class hwcounters_probe final : public probe {
     forget_lanes();  // closes the child's copies of the descriptors
   }
 
-  void lane_opened(recorder& to, lane& which) noexcept override {
+  void lane_opened(recorder& to, lane& affected_lane) noexcept override {
     const std::lock_guard guard(m_lock);
-    slot* const own = slots.make(which.id());
-    if (own == nullptr) return;
-    if (which.id() >= m_slots_used) m_slots_used = which.id() + 1;
-    const int error = own->group.open(which.header().tid);
+    slot* const own_slot = slots.make(affected_lane.id());
+    if (own_slot == nullptr) return;
+    if (affected_lane.id() >= m_slots_used) m_slots_used = affected_lane.id() + 1;
+    const int error = own_slot->group.open(affected_lane.header().tid);
     if (error == 0 || m_has_told) return;
     m_has_told = true;
     const perf_refusal refusal = explain_perf(error, m_root);
     to.unavailable("hardware counters of some lanes", refusal.why, refusal.remedy);
   }
 
-  void lane_closed(recorder& to, lane& which) noexcept override {
+  void lane_closed(recorder& to, lane& affected_lane) noexcept override {
     const std::lock_guard guard(m_lock);
-    slot* const own = slots.find(which.id());
-    if (own == nullptr) return;
+    slot* const own_slot = slots.find(affected_lane.id());
+    if (own_slot == nullptr) return;
     hardware_reading last;
-    if (write(to, which.id(), *own, base::now(), last))
+    if (write(to, affected_lane.id(), *own_slot, base::now(), last))
       for (unsigned i = 0; i < hardware_counters; ++i)
-        if (!std::isnan(last.values[i])) own->finished[i] += last.values[i];
-    own->group.close();
+        if (!std::isnan(last.values[i])) own_slot->finished[i] += last.values[i];
+    own_slot->group.close();
   }
 
   void sample(recorder& to, base::ticks at) noexcept override {
     for (std::uint32_t i = 0; i < m_slots_used.load(std::memory_order_acquire); ++i) {
       const std::lock_guard guard(m_lock);
-      slot* const own = slots.find(i);
+      slot* const own_slot = slots.find(i);
       hardware_reading now;
-      if (own == nullptr || write(to, i, *own, at, now) || !own->group.is_open() || m_has_told) continue;
+      if (own_slot == nullptr || write(to, i, *own_slot, at, now) || !own_slot->group.is_open() || m_has_told) continue;
       m_has_told = true;
       to.unavailable("hardware counters, from some time on", "the program closed their descriptors",
                      "let it close only what it opened");
@@ -79,18 +79,18 @@ class hwcounters_probe final : public probe {
 
  private:
   void forget_lanes() noexcept {
-    slots.for_each(m_slots_used, [](slot& known) {
-      known.group.close();
-      known = {};
+    slots.for_each(m_slots_used, [](slot& known_slot) {
+      known_slot.group.close();
+      known_slot = {};
     });
     m_slots_used = 0;
   }
 
   // Under m_lock. False: nothing could be read.
-  bool write(recorder& to, std::uint32_t lane, slot& mine, base::ticks at, hardware_reading& now) noexcept {
-    if (!mine.group.read(now)) return false;
+  bool write(recorder& to, std::uint32_t lane, slot& own_slot, base::ticks at, hardware_reading& now) noexcept {
+    if (!own_slot.group.read(now)) return false;
     for (unsigned i = 0; i < hardware_counters; ++i)
-      if (!std::isnan(now.values[i])) to.sample(m_counters[i], lane, mine.finished[i] + now.values[i], at);
+      if (!std::isnan(now.values[i])) to.sample(m_counters[i], lane, own_slot.finished[i] + now.values[i], at);
     return true;
   }
 

@@ -81,12 +81,12 @@ void switch_ring::close() noexcept {
   m_page = nullptr;
 }
 
-void switch_ring::copy(std::uint64_t at, void* into, std::size_t bytes) const noexcept {
+void switch_ring::copy(std::uint64_t at, void* target, std::size_t bytes) const noexcept {
   const char* const data = static_cast<const char*>(m_page) + static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t begin = at & (m_data_bytes - 1);
   const std::size_t first = bytes < m_data_bytes - begin ? bytes : m_data_bytes - begin;
-  std::memcpy(into, data + begin, first);
-  std::memcpy(static_cast<char*>(into) + first, data, bytes - first);
+  std::memcpy(target, data + begin, first);
+  std::memcpy(static_cast<char*>(target) + first, data, bytes - first);
 }
 
 std::uint64_t switch_ring::end() const noexcept {
@@ -95,7 +95,7 @@ std::uint64_t switch_ring::end() const noexcept {
   return std::atomic_ref(static_cast<perf_event_mmap_page*>(m_page)->data_head).load(std::memory_order_acquire);
 }
 
-bool switch_ring::next(record& into, std::uint64_t& lost, std::uint64_t end) noexcept {
+bool switch_ring::next(record& target, std::uint64_t& lost, std::uint64_t end) noexcept {
   if (m_page == nullptr) return false;
   auto& control = *static_cast<perf_event_mmap_page*>(m_page);
   // Release gives the kernel the room back.
@@ -104,13 +104,13 @@ bool switch_ring::next(record& into, std::uint64_t& lost, std::uint64_t end) noe
     perf_event_header header;
     copy(at, &header, sizeof header);
     if (header.size < sizeof header) break;  // never, unless the ring is damaged
-    bool is_found = false;
+    bool has_found = false;
     if (header.type == PERF_RECORD_SWITCH && header.size >= sizeof header + sizeof(sample_id)) {
       sample_id id;
       copy(at + sizeof header, &id, sizeof id);
-      const bool is_out = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
-      into = {id.time, id.cpu, is_out, is_out && (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0};
-      is_found = true;
+      const bool is_departure = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
+      target = {id.time, id.cpu, is_departure, is_departure && (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0};
+      has_found = true;
     } else if (header.type == PERF_RECORD_LOST) {
       std::uint64_t id_and_count[2];
       copy(at + sizeof header, id_and_count, sizeof id_and_count);
@@ -118,7 +118,7 @@ bool switch_ring::next(record& into, std::uint64_t& lost, std::uint64_t end) noe
     }
     at += header.size;
     tail.store(at, std::memory_order_release);
-    if (is_found) return true;
+    if (has_found) return true;
   }
   return false;
 }
@@ -152,9 +152,9 @@ int hardware_group::open(std::uint32_t tid) noexcept {
   return 0;
 }
 
-bool hardware_group::is_own(unsigned which) const noexcept {
+bool hardware_group::is_own(unsigned index) const noexcept {
   std::uint64_t id = 0;
-  return (m_opened >> which & 1) != 0 && ioctl(m_descriptors[which], PERF_EVENT_IOC_ID, &id) == 0 && id == m_ids[which];
+  return (m_opened >> index & 1) != 0 && ioctl(m_descriptors[index], PERF_EVENT_IOC_ID, &id) == 0 && id == m_ids[index];
 }
 
 void hardware_group::close() noexcept {
@@ -163,10 +163,10 @@ void hardware_group::close() noexcept {
   m_opened = 0;
 }
 
-bool hardware_group::read(hardware_reading& into) noexcept {
+bool hardware_group::read(hardware_reading& reading) noexcept {
   if (!is_own(0)) return false;
   for (unsigned i = 0; i < hardware_counters; ++i) {
-    into.values[i] = std::nan("");
+    reading.values[i] = std::nan("");
     std::uint64_t value_enabled_running[3];
     if (!is_own(i)) continue;
     if (::read(m_descriptors[i], value_enabled_running, sizeof value_enabled_running) != sizeof value_enabled_running)
@@ -174,7 +174,7 @@ bool hardware_group::read(hardware_reading& into) noexcept {
     const auto [value, enabled, running] = value_enabled_running;
     if (running == 0 && enabled != 0) continue;  // had no hardware at any time: unknown, not 0
     const double share = running == 0 ? 1.0 : static_cast<double>(enabled) / static_cast<double>(running);
-    into.values[i] = static_cast<double>(value) * share;
+    reading.values[i] = static_cast<double>(value) * share;
   }
   return true;
 }

@@ -28,10 +28,10 @@ class switch_ring {
   std::uint64_t end() const noexcept;
   // The next record before `end`, oldest first; false when there is none. Adds records that the kernel had no room for to
   // lost.
-  bool next(record& into, std::uint64_t& lost, std::uint64_t end) noexcept;
+  bool next(record& target, std::uint64_t& lost, std::uint64_t end) noexcept;
 
  private:
-  void copy(std::uint64_t at, void* into, std::size_t bytes) const noexcept;
+  void copy(std::uint64_t at, void* target, std::size_t bytes) const noexcept;
 
   void* m_page;
   std::size_t m_data_bytes;  // a power of two
@@ -49,11 +49,11 @@ class hardware_group {
  public:
   int open(std::uint32_t tid) noexcept;  // 0 or an errno; at least the first counter, or nothing
   void close() noexcept;
-  bool read(hardware_reading& into) noexcept;  // false: not open, or the program closed it
+  bool read(hardware_reading& reading) noexcept;  // false: not open, or the program closed it
   bool is_open() const noexcept { return m_opened != 0; }
 
  private:
-  bool is_own(unsigned which) const noexcept;
+  bool is_own(unsigned index) const noexcept;
 
   int m_descriptors[hardware_counters];
   std::uint64_t m_ids[hardware_counters];

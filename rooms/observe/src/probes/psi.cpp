@@ -16,9 +16,9 @@ namespace trimtab::observe {
 pressure read_pressure(const char* path, int& error) noexcept {
   pressure result;
   char text[256];
-  const long got = read_file(path, text, sizeof text);
-  error = got < 0 ? static_cast<int>(-got) : 0;
-  if (got <= 0) return result;
+  const long length = read_file(path, text, sizeof text);
+  error = length < 0 ? static_cast<int>(-length) : 0;
+  if (length <= 0) return result;
   for (const char* line = text; *line != '\0';) {
     const char* const end = strchrnul(line, '\n');
     const char* const total = std::strstr(line, "total=");
@@ -63,10 +63,10 @@ class psi_probe final : public probe {
     }
     if (error != 0) tell(to, error);
     // The top cgroup, which alone has no type, is the whole machine, which was added above.
-    base::cgroup_directory own;
-    if (base::find_cgroup(root, true, "", own) && has_type(own)) {
+    base::cgroup_directory own_group;
+    if (base::find_cgroup(root, true, "", own_group) && has_type(own_group)) {
       for (const char* resource : resources) {
-        std::snprintf(path, sizeof path, "%s/%s.pressure", own.path, resource);
+        std::snprintf(path, sizeof path, "%s/%s.pressure", own_group.path, resource);
         add(to, path, "cgroup pressure", resource);
       }
     }
@@ -75,11 +75,11 @@ class psi_probe final : public probe {
 
   void sample(recorder& to, base::ticks at) noexcept override {
     for (unsigned i = 0; i < m_count; ++i) {
-      const source& each = sources[i];
+      const source& source_entry = sources[i];
       int error = 0;
-      const pressure now = read_pressure(each.path, error);
-      if (now.has_some) to.sample(each.some, no_lane, seconds(now.some_us - each.first.some_us), at);
-      if (now.has_full) to.sample(each.full, no_lane, seconds(now.full_us - each.first.full_us), at);
+      const pressure now = read_pressure(source_entry.path, error);
+      if (now.has_some) to.sample(source_entry.some, no_lane, seconds(now.some_us - source_entry.first.some_us), at);
+      if (now.has_full) to.sample(source_entry.full, no_lane, seconds(now.full_us - source_entry.first.full_us), at);
     }
   }
 
@@ -89,7 +89,7 @@ class psi_probe final : public probe {
     std::snprintf(path, sizeof path, "%s/cgroup.type", cgroup.path);
     return read_file(path, text, sizeof text) > 0;
   }
-  static double seconds(std::uint64_t us) noexcept { return static_cast<double>(us) * 1e-6; }
+  static double seconds(std::uint64_t microseconds) noexcept { return static_cast<double>(microseconds) * 1e-6; }
 
   // Returns 0 or why the file cannot be read.
   int add(recorder& to, const char* path, const char* scope, const char* resource) noexcept {

@@ -38,7 +38,7 @@ class slot_table {
   template <class function>
   void for_each(std::uint32_t count, function&& action) noexcept {
     for (std::uint32_t lane = 0; lane < count; ++lane)
-      if (slot* const known = find(lane); known != nullptr) action(*known);
+      if (slot* const known_slot = find(lane); known_slot != nullptr) action(*known_slot);
   }
 
  private:

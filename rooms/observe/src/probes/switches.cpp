@@ -49,29 +49,29 @@ class switches_probe final : public probe {
 
   void after_fork() noexcept override {
     m_lock.reset();
-    slots.for_each(m_slots_used, [](slot& known) { known.ring.forget(); });
+    slots.for_each(m_slots_used, [](slot& known_slot) { known_slot.ring.forget(); });
     forget_lanes();
   }
 
-  void lane_opened(recorder& to, lane& which) noexcept override {
+  void lane_opened(recorder& to, lane& affected_lane) noexcept override {
     const std::lock_guard guard(m_lock);
-    slot* const own = slots.make(which.id());
-    if (own == nullptr) return;
-    if (which.id() >= m_slots_used) m_slots_used = which.id() + 1;
-    const int error = open_ring(own->ring, which.header().tid);
+    slot* const own_slot = slots.make(affected_lane.id());
+    if (own_slot == nullptr) return;
+    if (affected_lane.id() >= m_slots_used) m_slots_used = affected_lane.id() + 1;
+    const int error = open_ring(own_slot->ring, affected_lane.header().tid);
     if (error == 0 || m_has_told) return;
     m_has_told = true;
     const perf_refusal refusal = explain_perf(error, m_root);
     to.unavailable("preemptions of some lanes", refusal.why, refusal.remedy);
   }
 
-  void lane_closed(recorder& to, lane& which) noexcept override {
+  void lane_closed(recorder& to, lane& affected_lane) noexcept override {
     const std::lock_guard guard(m_lock);
-    slot* const own = slots.find(which.id());
-    if (own == nullptr) return;
-    drain(to, which.id(), *own);
-    own->ring.close();
-    own->preempted_since = 0;
+    slot* const own_slot = slots.find(affected_lane.id());
+    if (own_slot == nullptr) return;
+    drain(to, affected_lane.id(), *own_slot);
+    own_slot->ring.close();
+    own_slot->preempted_since = 0;
   }
 
   void sample(recorder& to, base::ticks at) noexcept override {
@@ -80,12 +80,12 @@ class switches_probe final : public probe {
       double preempted_s = 0;
       {
         const std::lock_guard guard(m_lock);
-        slot* const own = slots.find(i);
-        if (own == nullptr) continue;
-        drain(to, i, *own);
-        if (own->preemptions == own->sampled) continue;
-        own->sampled = preemptions = own->preemptions;
-        preempted_s = static_cast<double>(own->preempted_ns) * 1e-9;
+        slot* const own_slot = slots.find(i);
+        if (own_slot == nullptr) continue;
+        drain(to, i, *own_slot);
+        if (own_slot->preemptions == own_slot->sampled) continue;
+        own_slot->sampled = preemptions = own_slot->preemptions;
+        preempted_s = static_cast<double>(own_slot->preempted_ns) * 1e-9;
       }
       to.sample(m_preemptions, i, static_cast<double>(preemptions), at);
       to.sample(m_preempted, i, preempted_s, at);
@@ -105,39 +105,39 @@ class switches_probe final : public probe {
   }
 
   void forget_lanes() noexcept {
-    slots.for_each(m_slots_used, [](slot& known) {
-      known.ring.close();
-      known = {};
+    slots.for_each(m_slots_used, [](slot& known_slot) {
+      known_slot.ring.close();
+      known_slot = {};
     });
     m_slots_used = 0;
   }
 
   // Under m_lock.
-  void drain(recorder& to, std::uint32_t lane, slot& mine) noexcept {
-    switch_ring::record each;
+  void drain(recorder& to, std::uint32_t lane, slot& own_slot) noexcept {
+    switch_ring::record switch_record;
     std::uint64_t lost = 0;
-    const std::uint64_t end = mine.ring.end();
-    while (mine.ring.next(each, lost, end)) {
-      if (!each.is_out && mine.preempted_since != 0 && each.mono_ns > mine.preempted_since)
-        mine.preempted_ns += each.mono_ns - mine.preempted_since;
-      mine.preempted_since = each.is_preempted ? each.mono_ns : 0;
-      mine.preemptions += each.is_preempted ? 1 : 0;
+    const std::uint64_t end = own_slot.ring.end();
+    while (own_slot.ring.next(switch_record, lost, end)) {
+      if (!switch_record.is_out && own_slot.preempted_since != 0 && switch_record.mono_ns > own_slot.preempted_since)
+        own_slot.preempted_ns += switch_record.mono_ns - own_slot.preempted_since;
+      own_slot.preempted_since = switch_record.is_preempted ? switch_record.mono_ns : 0;
+      own_slot.preemptions += switch_record.is_preempted ? 1 : 0;
       if (!to.traces() && m_records >= most_records) {
         lost += 1;
         continue;
       }
       m_records += 1;
-      const event_kind kind = each.is_out ? event_kind::switch_out : event_kind::switch_in;
-      to.add_switch(event{ticks_of(to, each.mono_ns), no_subject, static_cast<std::uint16_t>(kind),
-                          static_cast<std::uint16_t>(each.is_preempted ? 1 : 0), each.cpu, lane});
+      const event_kind kind = switch_record.is_out ? event_kind::switch_out : event_kind::switch_in;
+      to.add_switch(event{ticks_of(to, switch_record.mono_ns), no_subject, static_cast<std::uint16_t>(kind),
+                          static_cast<std::uint16_t>(switch_record.is_preempted ? 1 : 0), switch_record.cpu, lane});
     }
     m_lost.fetch_add(lost, std::memory_order_relaxed);
   }
 
   static base::ticks ticks_of(recorder& to, std::uint64_t mono_ns) noexcept {
     const process_header& process = to.process();
-    const auto since = static_cast<double>(static_cast<std::int64_t>(mono_ns - process.mono_ns_0));
-    return process.ticks_0 + static_cast<base::ticks>(static_cast<std::int64_t>(to.ticks_of_ns(since)));
+    const auto ns_since = static_cast<double>(static_cast<std::int64_t>(mono_ns - process.mono_ns_0));
+    return process.ticks_0 + static_cast<base::ticks>(static_cast<std::int64_t>(to.ticks_of_ns(ns_since)));
   }
 
   const char* m_root = nullptr;

@@ -18,10 +18,10 @@
 
 namespace trimtab::observe {
 
-thread_figures read_thread(const proc_threads& among, std::uint32_t tid, thread_detail detail) noexcept {
+thread_figures read_thread(const proc_threads& threads, std::uint32_t tid, thread_detail detail) noexcept {
   thread_figures figures;
   figures.migrations = unknown;
-  const std::optional<thread_times> times = among.times(tid);
+  const std::optional<thread_times> times = threads.times(tid);
   if (!times) return figures;
   figures.is_valid = true;
   figures.run_ns = times->run_ns;
@@ -29,12 +29,12 @@ thread_figures read_thread(const proc_threads& among, std::uint32_t tid, thread_
   figures.time_slices = times->time_slices;
   if (detail == thread_detail::times) return figures;
   char path[320], text[4096];
-  write_thread_path(path, sizeof path, among.root(), tid, "status");
+  write_thread_path(path, sizeof path, threads.root(), tid, "status");
   if (read_file(path, text, sizeof text) > 0) {
     find_number(text, "voluntary_ctxt_switches", figures.voluntary_switches);
     find_number(text, "nonvoluntary_ctxt_switches", figures.involuntary_switches);
   }
-  write_thread_path(path, sizeof path, among.root(), tid, "sched");
+  write_thread_path(path, sizeof path, threads.root(), tid, "sched");
   if (read_file(path, text, sizeof text) <= 0 || !find_number(text, "se.nr_migrations", figures.migrations))
     figures.migrations = unknown;
   return figures;
@@ -80,14 +80,14 @@ class threads_probe final : public probe {
     m_root = root;
     forget_lanes();
     const auto tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
-    const thread_figures own =
+    const thread_figures own_figures =
         m_main_before.is_valid ? m_main_before : read_thread(proc_threads(root), tid, thread_detail::all);
-    if (!own.is_valid) {
+    if (!own_figures.is_valid) {
       to.unavailable("run time and run delay of threads", "/proc/TID/schedstat cannot be read",
                      "mount /proc of the process's own pid namespace, on a kernel with CONFIG_SCHED_INFO");
       return false;
     }
-    if (own.migrations == unknown)
+    if (own_figures.migrations == unknown)
       to.unavailable("migrations between CPUs", "the kernel has no /proc/TID/sched", "use a kernel with CONFIG_SCHED_DEBUG");
     m_lane_delay = to.add_counter("run delay", "s", "schedstat", true);
     m_process_delay =
@@ -95,23 +95,23 @@ class threads_probe final : public probe {
     return true;
   }
 
-  void lane_opened(recorder&, lane& which) noexcept override {
+  void lane_opened(recorder&, lane& affected_lane) noexcept override {
     const std::lock_guard guard(m_lock);
-    slot* const own = slots.make(which.id());
-    if (own == nullptr) return;
-    if (which.id() >= m_slots_used) m_slots_used = which.id() + 1;
-    own->tid = which.header().tid;
-    own->before = own->tid == m_main_tid && m_main_before.is_valid ? m_main_before : thread_figures{};
+    slot* const own_slot = slots.make(affected_lane.id());
+    if (own_slot == nullptr) return;
+    if (affected_lane.id() >= m_slots_used) m_slots_used = affected_lane.id() + 1;
+    own_slot->tid = affected_lane.header().tid;
+    own_slot->before = own_slot->tid == m_main_tid && m_main_before.is_valid ? m_main_before : thread_figures{};
   }
 
-  void lane_closed(recorder&, lane& which) noexcept override {
+  void lane_closed(recorder&, lane& affected_lane) noexcept override {
     const std::lock_guard guard(m_lock);
-    slot* const own = slots.find(which.id());
-    if (own == nullptr) return;
-    update(which, *own, proc_threads(m_root), thread_detail::all);
-    own->tid = 0;
-    const lane_header& head = which.header();
-    own->finished = {
+    slot* const own_slot = slots.find(affected_lane.id());
+    if (own_slot == nullptr) return;
+    update(affected_lane, *own_slot, proc_threads(m_root), thread_detail::all);
+    own_slot->tid = 0;
+    const lane_header& head = affected_lane.header();
+    own_slot->finished = {
         true,           head.run_ns, head.run_delay_ns, head.time_slices, head.voluntary_switches, head.involuntary_switches,
         head.migrations};
   }
@@ -132,7 +132,7 @@ class threads_probe final : public probe {
 
  private:
   void forget_lanes() noexcept {
-    slots.for_each(m_slots_used, [](slot& known) { known = {}; });
+    slots.for_each(m_slots_used, [](slot& known_slot) { known_slot = {}; });
     m_slots_used = 0;
   }
 
@@ -140,19 +140,19 @@ class threads_probe final : public probe {
     const proc_threads threads(m_root);
     std::uint64_t ran = 0, lacked = 0;
     for (std::uint32_t i = 0, n = to.lanes(); i < n; ++i) {
-      lane* const each = to.lane_at(i);
-      if (each == nullptr) continue;
+      lane* const lane_entry = to.lane_at(i);
+      if (lane_entry == nullptr) continue;
       std::uint64_t delay = 0;
       {
         const std::lock_guard guard(m_lock);  // for one lane at a time: a thread that ends waits for little
-        slot* const own = slots.find(i);
-        if (own == nullptr) continue;
-        if (own->tid != 0) update(*each, *own, threads, detail);
-        delay = each->header().run_delay_ns;
-        ran += each->header().run_ns;
+        slot* const own_slot = slots.find(i);
+        if (own_slot == nullptr) continue;
+        if (own_slot->tid != 0) update(*lane_entry, *own_slot, threads, detail);
+        delay = lane_entry->header().run_delay_ns;
+        ran += lane_entry->header().run_ns;
         lacked += delay;
-        if (delay < own->sampled_delay + least_change_ns) continue;
-        own->sampled_delay = delay;
+        if (delay < own_slot->sampled_delay + least_change_ns) continue;
+        own_slot->sampled_delay = delay;
       }
       to.sample(m_lane_delay, i, static_cast<double>(delay) * 1e-9, at);
     }
@@ -168,23 +168,24 @@ class threads_probe final : public probe {
     m_lacked_ns = lacked_ns;
   }
 
-  void update(lane& which, const slot& mine, const proc_threads& among, thread_detail detail) noexcept {
-    const thread_figures now = read_thread(among, mine.tid, detail);
+  void update(lane& affected_lane, const slot& own_slot, const proc_threads& threads, thread_detail detail) noexcept {
+    const thread_figures now = read_thread(threads, own_slot.tid, detail);
     if (!now.is_valid) return;  // the thread has gone without a word
-    lane_header& head = which.header();
-    head.run_ns = mine.finished.run_ns + now.run_ns - mine.before.run_ns;
-    head.run_delay_ns = mine.finished.run_delay_ns + now.run_delay_ns - mine.before.run_delay_ns;
-    head.time_slices = mine.finished.time_slices + now.time_slices - mine.before.time_slices;
+    lane_header& head = affected_lane.header();
+    head.run_ns = own_slot.finished.run_ns + now.run_ns - own_slot.before.run_ns;
+    head.run_delay_ns = own_slot.finished.run_delay_ns + now.run_delay_ns - own_slot.before.run_delay_ns;
+    head.time_slices = own_slot.finished.time_slices + now.time_slices - own_slot.before.time_slices;
     if (detail == thread_detail::times) return;
-    head.voluntary_switches = mine.finished.voluntary_switches + now.voluntary_switches - mine.before.voluntary_switches;
+    head.voluntary_switches =
+        own_slot.finished.voluntary_switches + now.voluntary_switches - own_slot.before.voluntary_switches;
     head.involuntary_switches =
-        mine.finished.involuntary_switches + now.involuntary_switches - mine.before.involuntary_switches;
-    const bool is_known = now.migrations != unknown && mine.finished.migrations != unknown;
-    head.migrations = is_known ? mine.finished.migrations + now.migrations - migrations_before(mine) : unknown;
+        own_slot.finished.involuntary_switches + now.involuntary_switches - own_slot.before.involuntary_switches;
+    const bool has_migrations = now.migrations != unknown && own_slot.finished.migrations != unknown;
+    head.migrations = has_migrations ? own_slot.finished.migrations + now.migrations - migrations_before(own_slot) : unknown;
   }
 
-  static std::uint64_t migrations_before(const slot& mine) noexcept {
-    return mine.before.migrations == unknown ? 0 : mine.before.migrations;
+  static std::uint64_t migrations_before(const slot& own_slot) noexcept {
+    return own_slot.before.migrations == unknown ? 0 : own_slot.before.migrations;
   }
 
   const char* m_root = nullptr;

@@ -18,7 +18,7 @@ struct thread_figures {
 enum class thread_detail { times, all };  // times: schedstat alone, a third of the cost
 
 // Of one thread of this process, since it began. ROOT/proc/TID/{schedstat,status,sched}.
-thread_figures read_thread(const proc_threads& among, std::uint32_t tid, thread_detail detail) noexcept;
+thread_figures read_thread(const proc_threads& threads, std::uint32_t tid, thread_detail detail) noexcept;
 
 // Run delay of all threads that the process has now, ns; unknown when it cannot be read. Reads one file a thread.
 std::uint64_t read_process_delay(const char* root) noexcept;

@@ -24,7 +24,7 @@ cost_profile::cost_profile() : m_knots{{0, 0}, {one, one}} {}
 
 std::uint64_t cost_profile::at_of(std::uint64_t cost) const noexcept {
   const auto upper =
-      std::find_if(m_knots.begin() + 1, m_knots.end() - 1, [&](const knot& knot_entry) { return knot_entry.cost >= cost; });
+      std::find_if(m_knots.begin() + 1, m_knots.end() - 1, [&](const knot& knot_above) { return knot_above.cost >= cost; });
   const auto lower = upper - 1;
   return between(cost, lower->cost, upper->cost, lower->at, upper->at);
 }
@@ -69,10 +69,10 @@ void cost_profile::learn(std::span<const double> seconds, double weight) {
   }
   // Rising strictly in both; first and last stay.
   std::vector<knot> rising{{0, 0}};
-  for (const knot& knot_entry : knots)
-    if (knot_entry.at > rising.back().at && knot_entry.cost > rising.back().cost && knot_entry.at < one &&
-        knot_entry.cost < one)
-      rising.push_back(knot_entry);
+  for (const knot& knot_above : knots)
+    if (knot_above.at > rising.back().at && knot_above.cost > rising.back().cost && knot_above.at < one &&
+        knot_above.cost < one)
+      rising.push_back(knot_above);
   rising.push_back({one, one});
   m_knots = std::move(rising);
   thin_out();

@@ -59,10 +59,10 @@ bool begin_kmpc_dynamic(const caller& from, const loop_to_share& loop,
                         kmpc_request<number, signed_number>& request) noexcept {
   const loop_plan* const plan = begin_shared(from, loop);
   if (plan == nullptr) return false;
-  const runtime_loop loop_now = runtime_loop_of(*plan, t_steered.loop, t_steered.members, t_steered.tickets);
-  const std::uint64_t last = is_renumbered(plan->how) ? loop_now.last - 1 : loop_now.last;
-  request = {kind_of(loop_now), static_cast<number>(loop_now.first), static_cast<number>(last),
-             static_cast<signed_number>(loop_now.increment), static_cast<signed_number>(loop_now.chunk)};
+  const runtime_loop shared_request = runtime_loop_of(*plan, t_steered.loop, t_steered.members, t_steered.tickets);
+  const std::uint64_t last = is_renumbered(plan->how) ? shared_request.last - 1 : shared_request.last;
+  request = {kind_of(shared_request), static_cast<number>(shared_request.first), static_cast<number>(last),
+             static_cast<signed_number>(shared_request.increment), static_cast<signed_number>(shared_request.chunk)};
   return true;
 }
 template <class number, class signed_number>

@@ -21,14 +21,14 @@ class periodic_thread {
   periodic_thread& operator=(const periodic_thread&) = delete;
 
   // name: at most 15 characters. False: no further thread could be made.
-  bool start(const char* name, work of);
+  bool start(const char* name, work task);
   // Once more, the last time, and it is over. False: not within that time; it is over later, or asked for again.
   // Without a thread it is over.
   bool end(double patience_s);
 
  private:
   struct state;
-  static void* run(void* of) noexcept;
+  static void* run(void* handed_over) noexcept;
   std::shared_ptr<state> m_state;
 };
 

@@ -10,11 +10,11 @@
 namespace trimtab::base {
 
 // Bytes read (the text is NUL-terminated and cut off when too long), or -errno.
-long read_file(const char* path, char* into, std::size_t bytes) noexcept;
+long read_file(const char* path, char* buffer, std::size_t bytes) noexcept;
 
 // A regular file of any length (EINVAL: a pipe or a device), appended to `into`, which allocates: 0, or what errno calls the
 // mistake; EFBIG: longer than `most` bytes.
-int read_whole_file(const char* path, std::string& into, std::size_t most = ~std::size_t{0});
+int read_whole_file(const char* path, std::string& content, std::size_t limit = ~std::size_t{0});
 
 // Replaces the file (a link is replaced, not followed): 0, or what errno calls the mistake.
 int write_whole_file(const char* path, const std::string& text) noexcept;

@@ -18,9 +18,9 @@ struct cpu_mask {
 };
 
 // The CPUs that the calling thread may run on. False when the kernel does not say.
-bool read_affinity(cpu_mask& into) noexcept;
+bool read_affinity(cpu_mask& cpus) noexcept;
 // Writes the set as Linux does: "0-3,8". False when `room` bytes are too few; allocates nothing.
-bool write_cpu_list(const cpu_mask& cpus, char* into, std::size_t room) noexcept;
+bool write_cpu_list(const cpu_mask& cpus, char* buffer, std::size_t room) noexcept;
 // Keeps those as the process's. The first call counts: it is for the time before a runtime binds the process's first thread.
 void keep_allowed_cpus() noexcept;
 // Those kept, else the calling thread's; all where the kernel does not say.
@@ -49,11 +49,11 @@ struct cgroup_directory {
 };
 
 // The process's own cgroup for `controller` in version 2 (always "") or 1. False when it is not mounted.
-bool find_cgroup(const char* root, bool is_v2, const char* controller, cgroup_directory& found) noexcept;
+bool find_cgroup(const char* root, bool is_v2, const char* controller, cgroup_directory& directory) noexcept;
 
 // The cgroup that limits the process's CPU time most: itself or an ancestor, either version. With no quota
 // anywhere: its own. False when no cgroup that has to do with CPUs is mounted.
-bool find_cpu_cgroup(const char* root, cgroup_directory& found) noexcept;
+bool find_cpu_cgroup(const char* root, cgroup_directory& directory) noexcept;
 
 // The quota alone, in CPUs; 0: none.
 double read_cpu_quota(const char* root = "") noexcept;

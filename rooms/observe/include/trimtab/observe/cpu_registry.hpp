@@ -40,12 +40,12 @@ struct cpu_member {
 
 // CPUs that all these members have together: those that nobody else uses. `me` is one of them; who may use none of its CPUs
 // does not count. At least 1, at most `cpus`, rounded to the nearest.
-std::uint32_t cpus_to_share(std::span<const cpu_member> members, std::size_t me, double cpus, double idle) noexcept;
+std::uint32_t cpus_to_share(std::span<const cpu_member> members, std::size_t own_index, double cpus, double idle) noexcept;
 
 // How many of the CPUs this member may use: as evenly as whole CPUs and what is wanted allow, what is left over to the
 // oldest. The same for all who see the same members; together they make min(cpus, all that is wanted), but each has at
 // least 1.
-std::uint32_t share_of(std::span<const cpu_member> members, std::size_t me, std::uint32_t cpus) noexcept;
+std::uint32_t share_of(std::span<const cpu_member> members, std::size_t own_index, std::uint32_t cpus) noexcept;
 
 class cpu_registry {
  public:
@@ -55,7 +55,7 @@ class cpu_registry {
 
   // Where it is, as text: in /dev/shm, or in the given directory where there is none (XDG_RUNTIME_DIR; "": nowhere). False:
   // it has no place.
-  static bool path_for(unsigned uid, const char* otherwise, std::span<char> into) noexcept;
+  static bool path_for(unsigned uid, const char* otherwise, std::span<char> buffer) noexcept;
 
   // That of this user; "": it has no place. Allocates.
   static std::string default_path(const char* otherwise);

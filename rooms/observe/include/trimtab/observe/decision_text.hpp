@@ -9,10 +9,10 @@
 
 namespace trimtab::observe {
 
-inline void write_text(decision& into, std::string_view reason, std::string_view evidence) noexcept {
-  char* to = into.text;
-  const auto put = [&](std::string_view text, std::size_t most) {
-    std::size_t size = std::min(text.size(), most);
+inline void write_text(decision& target, std::string_view reason, std::string_view evidence) noexcept {
+  char* to = target.text;
+  const auto copy_text = [&](std::string_view text, std::size_t limit) {
+    std::size_t size = std::min(text.size(), limit);
     if (size < text.size())
       while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;  // within a letter of UTF-8
     std::memcpy(to, text.data(), size);
@@ -20,8 +20,8 @@ inline void write_text(decision& into, std::string_view reason, std::string_view
     *to++ = '\0';
     return size + 1;
   };
-  const std::size_t used = put(reason, sizeof into.text - 2);
-  put(evidence, sizeof into.text - used - 1);
+  const std::size_t used = copy_text(reason, sizeof target.text - 2);
+  copy_text(evidence, sizeof target.text - used - 1);
 }
 
 }  // namespace trimtab::observe

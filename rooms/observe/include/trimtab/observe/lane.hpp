@@ -42,9 +42,9 @@ class alignas(64) lane {
 
   // The row of (subject, metric, about, in_region, flags), made at first use. nullptr when the profile is
   // full: counted as dropped. Cache it where you can: rows never move.
-  profile_row* row(std::uint32_t subject, metric what, std::uint32_t about, std::uint32_t in_region,
+  profile_row* row(std::uint32_t subject, metric measure, std::uint32_t about_lane, std::uint32_t in_region,
                    std::uint16_t flags = 0) noexcept {
-    const row_identity wanted(subject, what, flags, about, in_region);
+    const row_identity wanted(subject, measure, flags, about_lane, in_region);
     const std::uint64_t hash = wanted.hash();
     for (std::uint64_t i = hash;; ++i) {
       const index_entry& entry = m_index[i & m_index_mask];
@@ -54,9 +54,9 @@ class alignas(64) lane {
     }
   }
 
-  profile_row* own_row(std::uint32_t subject, metric what, std::uint32_t in_region = no_subject,
+  profile_row* own_row(std::uint32_t subject, metric measure, std::uint32_t in_region = no_subject,
                        std::uint16_t flags = 0) noexcept {
-    return row(subject, what, m_id, in_region, flags);
+    return row(subject, measure, m_id, in_region, flags);
   }
 
   // Adds one timed occurrence. row may be nullptr.
@@ -108,9 +108,10 @@ class alignas(64) lane {
   void task_inside_begins(base::ticks at) noexcept;
   void task_inside_ends(base::ticks at) noexcept;
   // A task leaves this lane's stack, and goes on, there or on another lane. waited: 0: not known.
-  void task_suspended(std::uint32_t subject, std::uint64_t task, wait_cause why, std::uint64_t awaited,
+  void task_suspended(std::uint32_t subject, std::uint64_t task, wait_cause reason, std::uint64_t awaited,
                       base::ticks at) noexcept;
-  void task_resumed(std::uint32_t subject, std::uint64_t task, wait_cause why, base::ticks waited, base::ticks at) noexcept;
+  void task_resumed(std::uint32_t subject, std::uint64_t task, wait_cause reason, base::ticks waited,
+                    base::ticks at) noexcept;
   // The innermost task that runs here; 0: none, or not known.
   std::uint64_t task_here() const noexcept {
     return m_task_depth == 0 || m_task_depth > max_tasks ? 0 : m_tasks[m_task_depth - 1].task;
@@ -123,7 +124,7 @@ class alignas(64) lane {
     std::uint32_t timed = 0;
     bool is_inclusive = false;
   };
-  void tasks_ran(std::uint32_t subject, const batch& told) noexcept;
+  void tasks_ran(std::uint32_t subject, const batch& tasks_done) noexcept;
 
   // This lane is worker `number` of the runtime that `subject` stands for, and runs tasks from now on.
   void worker_begins(std::uint32_t subject, std::uint32_t number, base::ticks at) noexcept;

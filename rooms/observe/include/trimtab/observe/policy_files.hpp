@@ -13,7 +13,7 @@ class policy_files {
   // Both throw std::runtime_error where the other side cannot be reached.
   void put_snapshot(const std::string& text) const;
   // The latest; false: there is none yet.
-  bool take_answer(std::string& into) const;
+  bool take_answer(std::string& answer) const;
 
  private:
   std::string m_snapshots, m_answers;

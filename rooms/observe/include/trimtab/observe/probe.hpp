@@ -52,8 +52,8 @@ struct sampler_options {
 };
 // configure is called while the library loads, before any lane opens. None of these throws or allocates.
 void sampler_configure(const sampler_options& options) noexcept;
-void sampler_lane_opened(recorder& to, lane& which) noexcept;  // starts the thread when it is the first
-void sampler_lane_closed(recorder& to, lane& which) noexcept;
+void sampler_lane_opened(recorder& to, lane& opened) noexcept;  // starts the thread when it is the first
+void sampler_lane_closed(recorder& to, lane& opened) noexcept;
 // Last samples at orderly exit; the thread does nothing more. Waits for it at most 50 ms. Idempotent.
 void sampler_stop(recorder& to) noexcept;
 // The same samples without an end: before exec or _exit, which may fail or not be orderly. Waits as above.

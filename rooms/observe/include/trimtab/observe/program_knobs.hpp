@@ -60,7 +60,7 @@ class program_work : public ::trimtab_work {
   const std::string m_name;
   const std::uint32_t m_subject;
   // One more knob, with that value if an earlier run knows one, beside those that are in force.
-  void begin_knob(std::int64_t initial, std::optional<std::int64_t> known);
+  void begin_knob(std::int64_t initial, std::optional<std::int64_t> saved);
   void put_in_force(const ::trimtab_values& values);
 
   std::vector<declared_knob> m_knobs;                           // under the lock of all works
@@ -92,7 +92,7 @@ class program_works {
   std::uint32_t declare(program_work& work, const ::trimtab_knob_declaration& declared);
 
   // From now on events are measured, and knobs that are declared begin with these values.
-  void measure(std::vector<known_value> known);
+  void measure(std::vector<known_value> saved);
   bool are_measured() const noexcept { return m_are_measured.load(std::memory_order_relaxed); }
   // In the child of a fork: all knobs have their initial values, and none are declared any more. Takes no lock, as those of
   // other threads are held for ever.

@@ -59,7 +59,7 @@ class recorder {
   int open(const recorder_options& options) noexcept;
 
   // The program ends in an orderly way (exit, or exec about to replace it). Idempotent; lanes may go on.
-  void close(process_state how) noexcept;
+  void close(process_state end_state) noexcept;
 
   // After close: the end that was seen did not come (exec failed).
   void reopen() noexcept;
@@ -90,14 +90,14 @@ class recorder {
 
   // The calling thread's lane, opened at first use; nullptr when off or when none could be opened.
   lane* open_lane() noexcept;
-  void close_lane(lane& which) noexcept;
+  void close_lane(lane& affected_lane) noexcept;
 
   // A lane that is not a thread's: `number` of its kind (a CPU's number, say), under a title that reports show (at most 39
   // bytes). Threads write it through a lane_writer. The lane that was closed with the same three is opened again. nullptr
   // when off, or when none could be opened, which the report then says.
   lane* add_lane(lane_kind kind, std::uint32_t number, const char* title) noexcept;
   // What it stands for has ended. By a thread that holds its lane_writer, or after all of them.
-  void end_lane(lane& which) noexcept;
+  void end_lane(lane& affected_lane) noexcept;
 
   // Subject of `kind` at code address `address` (0: none), found or made. Lock-free when known.
   std::uint32_t subject(subject_kind kind, const void* address, bool is_call, std::uint16_t runtime = 0,
@@ -105,7 +105,7 @@ class recorder {
   // Subject known by name (and place, if given); called once per place, so it may lock.
   std::uint32_t named_subject(subject_kind kind, const char* name, const char* file, std::uint32_t line) noexcept;
   // What the runtime says of a subject's source ("" or nullptr: nothing). For the next subject made at address.
-  std::uint32_t subject_with_source(const code_subject& of, const source_place& from) noexcept;
+  std::uint32_t subject_with_source(const code_subject& code, const source_place& from) noexcept;
 
   // Code at [begin, end) is gone (dlclose): what comes to stand there is another. The same code loaded again, there
   // or elsewhere, has its old subjects again.
@@ -113,11 +113,11 @@ class recorder {
 
   // Where code stands: "BUILD_ID+0xOFFSET", or the object's name where it carries no build id; the same in every run of the
   // same build. False: in no object. Takes the loader's lock: never in a hook.
-  static bool place_of(const void* address, char* into, std::size_t room) noexcept;
+  static bool place_of(const void* address, char* buffer, std::size_t room) noexcept;
 
   std::uint32_t add_counter(const char* name, const char* unit, const char* source, bool is_cumulative) noexcept;
   void sample(std::uint32_t counter, std::uint32_t lane, double value, base::ticks at) noexcept;
-  void unavailable(const char* what, const char* why, const char* remedy) noexcept;
+  void unavailable(const char* feature, const char* reason, const char* remedy) noexcept;
   void fact(const char* key, const char* value) noexcept;
   std::uint16_t add_runtime(const char* name, const char* path, const char* version) noexcept;
 
@@ -133,9 +133,9 @@ class recorder {
   }
   void parallel_leave(base::ticks at) noexcept {
     // Read before the count falls: a region that begins right after it stores a new beginning.
-    const auto since = std::atomic_ref(m_process->parallel_since).load(std::memory_order_acquire);
-    if (m_parallel.fetch_sub(1, std::memory_order_acq_rel) == 1 && at > since)
-      std::atomic_ref(m_process->parallel_ticks).fetch_add(at - since, std::memory_order_relaxed);
+    const auto since_ticks = std::atomic_ref(m_process->parallel_since).load(std::memory_order_acquire);
+    if (m_parallel.fetch_sub(1, std::memory_order_acq_rel) == 1 && at > since_ticks)
+      std::atomic_ref(m_process->parallel_ticks).fetch_add(at - since_ticks, std::memory_order_relaxed);
   }
   // Workers of task runtimes that run tasks: time during which any does is parallel, and told apart as well.
   void work_enter(base::ticks at) noexcept {
@@ -156,7 +156,7 @@ class recorder {
   // Counts what the calling thread spends while this lives as own cost.
   class setup_cost {
    public:
-    explicit setup_cost(recorder& of) noexcept;
+    explicit setup_cost(recorder& owner) noexcept;
     ~setup_cost();
     setup_cost(const setup_cost&) = delete;
     setup_cost& operator=(const setup_cost&) = delete;
@@ -178,7 +178,7 @@ class recorder {
   int create_file(base::appended_file& file, const char* name, file_kind kind, std::uint32_t record_bytes,
                   std::size_t bytes) noexcept;
   // False: too long a path.
-  bool path_of(const char* name, char (&into)[576]) const noexcept;
+  bool path_of(const char* name, char (&buffer)[576]) const noexcept;
   // A new file has no magic, so that readers take it for absent, until it is published.
   static void write_header(std::byte* at, file_kind kind, std::uint32_t record_bytes, std::size_t file_bytes) noexcept;
   static void publish(std::byte* at) noexcept;
@@ -197,16 +197,16 @@ class recorder {
   lane* closed_lane(lane_kind kind, std::uint32_t number, const char* title) noexcept;
   void give_to_this_thread(lane& opened, base::ticks begin) noexcept;
   // 0 or an errno.
-  int prepare_lane(lane& which) noexcept;
-  int create_events(lane& which) noexcept;
+  int prepare_lane(lane& affected_lane) noexcept;
+  int create_events(lane& affected_lane) noexcept;
   void report_refused_lane(int error) noexcept;
-  void lengthen(lane& which, std::uint64_t written) noexcept;
-  void warm(lane& which, std::uint64_t written) noexcept;
+  void lengthen(lane& affected_lane, std::uint64_t written) noexcept;
+  void warm(lane& affected_lane, std::uint64_t written) noexcept;
   // By the lane itself, of a flight recorder: makes its pages from event `begin` on.
-  void warm_rest(lane& which, std::uint64_t begin) noexcept;
+  void warm_rest(lane& affected_lane, std::uint64_t begin) noexcept;
   std::uint32_t module_of(const void* address) noexcept;
   void append_fact(const char* key, const char* value) noexcept;
-  void append_unavailable(const char* what, const char* why, const char* remedy) noexcept;
+  void append_unavailable(const char* feature, const char* reason, const char* remedy) noexcept;
   // Who this process is among all of the run.
   void append_identity() noexcept;
   void append_name(name_record* fixed, std::size_t fixed_bytes, const char* const* strings, int count) noexcept;

@@ -14,10 +14,11 @@ namespace trimtab::observe {
 // would wait for them, which takes longer than all the rest of an event.
 class row_identity {
  public:
-  row_identity(std::uint32_t subject, metric what, std::uint16_t flags, std::uint32_t about,
+  row_identity(std::uint32_t subject, metric measure, std::uint16_t flags, std::uint32_t about_lane,
                std::uint32_t in_region) noexcept
-      : m_low(std::uint64_t{subject} | std::uint64_t{static_cast<std::uint16_t>(what)} << 32 | std::uint64_t{flags} << 48),
-        m_high(std::uint64_t{about} | std::uint64_t{in_region} << 32) {}
+      : m_low(std::uint64_t{subject} | std::uint64_t{static_cast<std::uint16_t>(measure)} << 32 |
+              std::uint64_t{flags} << 48),
+        m_high(std::uint64_t{about_lane} | std::uint64_t{in_region} << 32) {}
 
   std::uint32_t subject() const noexcept { return static_cast<std::uint32_t>(m_low); }
 

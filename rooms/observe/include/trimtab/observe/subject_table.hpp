@@ -22,11 +22,11 @@ class subject_table {
   void add(std::uint64_t key, std::uint32_t number) noexcept;
   // Replaces each key for which `is_gone` holds by one that is never looked up.
   template <class predicate>
-  void forget(predicate is_gone) noexcept {
+  void forget(predicate is_forgotten) noexcept {
     const table& current = *m_current.load(std::memory_order_relaxed);
     for (std::uint64_t i = 0; i <= current.mask; ++i) {
       std::atomic<std::uint64_t>& key = current.slots[i].key;
-      if (const std::uint64_t held = key.load(std::memory_order_relaxed); held != 0 && is_gone(held))
+      if (const std::uint64_t held = key.load(std::memory_order_relaxed); held != 0 && is_forgotten(held))
         key.store(forgotten_key, std::memory_order_release);
     }
   }

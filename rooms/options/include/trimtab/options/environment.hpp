@@ -7,12 +7,12 @@
 namespace trimtab::options {
 
 // nullptr: the variable is not set, or empty. Of the program, which may change it: copy what is kept.
-const char* value_of(const option& of) noexcept;
+const char* value_of(const option& option_row) noexcept;
 
 // The variable is removed: processes that this one starts do not get it.
-void forget(const option& of) noexcept;
+void forget(const option& option_row) noexcept;
 // The variable becomes empty, in place: other threads may be reading the environment.
-void make_empty(const option& of) noexcept;
+void make_empty(const option& option_row) noexcept;
 // The first library of LD_PRELOAD is removed, in place; that of `trimtab run` stands first.
 void forget_first_preload() noexcept;
 

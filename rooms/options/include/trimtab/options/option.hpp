@@ -28,21 +28,21 @@ struct mistake {
   const char* text = nullptr;
 };
 
-// Fills `into` with the defaults of the table and what look_up(option) has in their place; nullptr and "" count as not
+// Fills `filled` with the defaults of the table and what look_up(option) has in their place; nullptr and "" count as not
 // given. What is not allowed leaves the default. Returns the first mistake. Allocates nothing unless a row does.
 template <class target, class look_up_function>
-mistake fill(target& into, std::span<const row<target>> table, look_up_function look_up) {
+mistake fill(target& filled, std::span<const row<target>> table, look_up_function look_up) {
   mistake first;
-  const auto set = [&into](const row<target>& of, const char* text) {
-    const auto given = check(of.allowed, text);
-    if (given) of.set(into, *given);
-    return given.has_value();
+  const auto set = [&filled](const row<target>& option_row, const char* text) {
+    const auto checked = check(option_row.allowed, text);
+    if (checked) option_row.set(filled, *checked);
+    return checked.has_value();
   };
-  for (const row<target>& each : table) {
-    if (each.standard[0] != '\0') set(each, each.standard);
-    const char* const text = look_up(each);
+  for (const row<target>& option_row : table) {
+    if (option_row.standard[0] != '\0') set(option_row, option_row.standard);
+    const char* const text = look_up(option_row);
     if (text == nullptr || text[0] == '\0') continue;
-    if (!set(each, text) && first.of == nullptr) first = {&each, text};
+    if (!set(option_row, text) && first.of == nullptr) first = {&option_row, text};
   }
   return first;
 }

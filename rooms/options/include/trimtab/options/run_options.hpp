@@ -26,9 +26,9 @@ inline constexpr option tune_option = {
 enum class steer_policy : std::uint8_t { tuner, arcs_online, arcs_offline, outside };
 inline constexpr std::string_view steer_policy_words[] = {"tuner", "arcs-online", "arcs-offline"};
 constexpr values search_policies() noexcept {
-  values made = word(word_of<steer_policy_words>);
-  made.file_ending = ".py";
-  return made;
+  values allowed_words = word(word_of<steer_policy_words>);
+  allowed_words.file_ending = ".py";
+  return allowed_words;
 }
 inline constexpr option policy_option = {"TRIMTAB_STEER_POLICY", "tuner", search_policies(),
                                          "policy that decides within a run"};
@@ -38,10 +38,10 @@ inline constexpr option runtime_directory_option = {
     "folder of the file by which processes that fit their threads see each other, where /dev/shm is missing"};
 
 // Of a word's index.
-constexpr tuning_mode tuning_mode_of(const value& given) noexcept { return static_cast<tuning_mode>(given.index); }
+constexpr tuning_mode tuning_mode_of(const value& checked) noexcept { return static_cast<tuning_mode>(checked.index); }
 // The settings of earlier runs are used.
-constexpr bool uses_settings(tuning_mode how) noexcept {
-  return how == tuning_mode::on || how == tuning_mode::frozen || how == tuning_mode::known;
+constexpr bool uses_settings(tuning_mode mode) noexcept {
+  return mode == tuning_mode::on || mode == tuning_mode::frozen || mode == tuning_mode::known;
 }
 
 }  // namespace trimtab::options

@@ -14,7 +14,7 @@ std::vector<option> options_of(std::span<const row<target>> table) {
 }
 
 // One line: "--trimtab:workers  threads that run tasks (0 to 4096; default 0)".
-std::string help_line(const option& of);
+std::string help_line(const option& option_row);
 // Rows of Markdown: name, default, values, meaning. The name is the argument where there is one, or the variable.
 std::string markdown_table(const std::vector<option>& table);
 // An array of objects, one in a line.

@@ -40,8 +40,8 @@ struct values {
 constexpr values any_text() noexcept { return {}; }
 constexpr values path() noexcept { return {.kind = value_kind::path}; }
 constexpr values flag() noexcept { return {.kind = value_kind::flag, .most = 1}; }
-constexpr values number(std::uint64_t least, std::uint64_t most) noexcept {
-  return {.kind = value_kind::number, .least = least, .most = most};
+constexpr values number(std::uint64_t smallest, std::uint64_t largest) noexcept {
+  return {.kind = value_kind::number, .least = smallest, .most = largest};
 }
 constexpr values word(word_source source) noexcept { return {.kind = value_kind::word, .words = source}; }
 constexpr values words(word_source source) noexcept { return {.kind = value_kind::words, .words = source}; }

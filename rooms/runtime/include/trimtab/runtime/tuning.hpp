@@ -53,7 +53,7 @@ struct tuning_options {
 // option.
 std::function<std::shared_ptr<void>(tasks::runtime&)> tuned(const tuning_options& options);
 // These options with that companion, beside their own, and, where their policy is not set, with what chooses it.
-tasks::runtime_options tuned(tasks::runtime_options of, const tuning_options& options);
+tasks::runtime_options tuned(tasks::runtime_options requested_options, const tuning_options& options);
 
 // A part of a program that runs again and again, such as a time step or some of them: how much work each was, and, where it
 // has a size that may be another each time (of a partition), what is best. By one thread at a time; must not outlive the
@@ -61,10 +61,10 @@ tasks::runtime_options tuned(tasks::runtime_options of, const tuning_options& op
 class tuned_steps {
  public:
   // Work is measured by them; nothing else is chosen.
-  tuned_steps(tasks::runtime& of, const std::string& name);
+  tuned_steps(tasks::runtime& owner_runtime, const std::string& name);
   // Any of these sizes, above 0, may be chosen; `initial` is among them, and kept where nothing is tuned. Where tasks are
   // found to be too small, larger ones are tried first, and smaller ones where workers are idle.
-  tuned_steps(tasks::runtime& of, const std::string& name, std::vector<std::int64_t> sizes, std::int64_t initial);
+  tuned_steps(tasks::runtime& owner_runtime, const std::string& name, std::vector<std::int64_t> sizes, std::int64_t initial);
   ~tuned_steps();
   tuned_steps(const tuned_steps&) = delete;
   tuned_steps& operator=(const tuned_steps&) = delete;

@@ -30,7 +30,7 @@ namespace trimtab::steer {
 
 inline constexpr std::string_view log_head = "trimtab-snapshots 1\n";
 
-std::string to_text(const snapshot& state_now);  // without the head
+std::string to_text(const snapshot& shared_state);  // without the head
 
 struct parsed_log {
   std::vector<snapshot> snapshots;

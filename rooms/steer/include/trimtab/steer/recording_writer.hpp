@@ -27,7 +27,7 @@ class recording_writer {
   void answered(std::string text);
   void failed(std::string reason);
   // told: with what the clock has said of policies (snapshot::overdue). decided: the number of the latest decision.
-  void step(const snapshot& snapshot_given, decision_number decided);
+  void step(const snapshot& latest_snapshot, decision_number decided);
   // Of the step before.
   void unapplied(decision_number number);
 
