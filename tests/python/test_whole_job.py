@@ -29,7 +29,7 @@ from synthetic import (
 )
 from trimtab.analysis.account import SHARES
 from trimtab.analysis.job import mask_of
-from trimtab.analysis.lives import Life, beside, capacity_s, groups_of, longest_chain, most_at_a_time
+from trimtab.analysis.lives import Life, capacity_s, groups_of, longest_chain, mean_beside, most_at_a_time
 from trimtab.model.enumerations import EventKind, Metric, Outcome, SubjectKind
 from trimtab.readers import open_run
 from trimtab.text.tables import tables
@@ -308,7 +308,7 @@ def test_capacity_is_the_union_of_cpus_over_time() -> None:
 
 def test_what_lives_at_a_time() -> None:
     found = lives((0, 10), (0, 5), (20, 30))
-    assert beside(found, [4.0, 2.0, 1.0]) == pytest.approx([5.0, 6.0, 1.0])
+    assert mean_beside(found, [4.0, 2.0, 1.0]) == pytest.approx([5.0, 6.0, 1.0])
     assert most_at_a_time(found, [4.0, 2.0, 1.0]) == 6.0
 
 

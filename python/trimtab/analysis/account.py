@@ -78,11 +78,11 @@ def account(process: Process, wall_s: float) -> Account:
     if wall_s <= 0:
         return Account({**dict.fromkeys(SHARES, 0.0), "unattributed": 1.0}, 0.0, cpus, 0.0, delay)
     regions = rows_of(process, "region")
-    own = own_cost(process)
+    cost = own_cost(process)
     workers = workers_of(process)
     if not len(regions) and not workers:
         parts = _without_regions(process, wall_s, cpus, delay)
-        _move(parts, own.total_s, ("work", "serial"))
+        _move(parts, cost.total_s, ("work", "serial"))
         return Account(_normalised(parts, cpus * wall_s), wall_s, cpus, 0.0, delay)
 
     lanes = _lanes_of(process, regions, rows_of(process, "team"))
@@ -90,17 +90,18 @@ def account(process: Process, wall_s: float) -> Account:
     lanes = _with_workers(process, lanes, workers, regions)
     lanes = replace(lanes, blocked_share_outside=blocked_share_outside(process))
     parallel = min(float(process.header["parallel_ticks"]) * process.ns_per_tick * 1e-9, wall_s)
-    outside = wall_s - parallel
-    inside = lanes.inside
+    outside_s = wall_s - parallel
+    inside_regions = lanes.inside
     # A lane's delay falls into its regions in proportion to the time it wanted a CPU there.
-    wanted = np.maximum(lanes.run + lanes.delay, inside)
+    wanted = np.maximum(lanes.run + lanes.delay, inside_regions)
     delay_inside = np.minimum(
-        np.divide(lanes.delay * inside, wanted, out=np.zeros_like(wanted), where=wanted > 0), inside
+        np.divide(lanes.delay * inside_regions, wanted, out=np.zeros_like(wanted), where=wanted > 0),
+        inside_regions,
     )
     at_a_time = _lane_time(process, regions) / parallel if parallel > 0 else 0.0
     runtimes = {name for name, _ in process.runtimes.values()}
     gives_way = at_a_time > cpus and bool(runtimes) and runtimes <= _YIELDING
-    used = _cpu_use_of(lanes, delay_inside, wall_s, outside, gives_way)
+    used = _cpu_use_of(lanes, delay_inside, wall_s, outside_s, gives_way)
     parts = {
         "work": float(used.work.sum()),
         "barrier_wait": float(used.waiting.sum()),
@@ -113,7 +114,7 @@ def account(process: Process, wall_s: float) -> Account:
         "run_delay": float(delay_inside.sum()),
         "unattributed": float(used.work_asleep.sum()),
     }
-    on_cpu, waited = _main_outside(process, lanes, delay_inside, wall_s, outside)
+    on_cpu, waited = _main_outside(process, lanes, delay_inside, wall_s, outside_s)
     if workers:
         running = float(lanes.work.sum())
         _move(parts, beside_tasks_s(process) * parts["work"] / running if running else 0.0, ("work",))
@@ -121,11 +122,11 @@ def account(process: Process, wall_s: float) -> Account:
     _fit(parts, off_cpu, float(lanes.starved.sum()), cpus * parallel)
     parts["work"] += on_cpu
     parts["run_delay"] += waited
-    parts["serial"] += max(cpus - 1.0, 0.0) * outside
-    _move(parts, own.on_lanes_s, ("work",))
-    _move(parts, own.beside_s, ("serial", "barrier_wait"))
+    parts["serial"] += max(cpus - 1.0, 0.0) * outside_s
+    _move(parts, cost.on_lanes_s, ("work",))
+    _move(parts, cost.beside_s, ("serial", "barrier_wait"))
     others = ~lanes.is_main & ~lanes.is_worker
-    spinning = float(np.maximum(lanes.run - (inside - delay_inside), 0.0)[others].sum())
+    spinning = float(np.maximum(lanes.run - (inside_regions - delay_inside), 0.0)[others].sum())
     return Account(_normalised(parts, cpus * wall_s), wall_s, cpus, parallel, delay, spinning, at_a_time)
 
 
@@ -139,14 +140,14 @@ def _lanes_of(process: Process, regions: Records, teams: Records) -> _Lanes:
         at = index.get(int(row["about"]))
         if at is None:
             continue
-        own = float(row["sum"])
+        cost = float(row["sum"])
         waiting[at] += float(row["x"][TeamFields.JOIN_WAIT]) + float(row["x"][TeamFields.INNER_WAIT])
         arrival[at] += float(row["x"][TeamFields.ARRIVAL])
         if row["in_region"] != NO_SUBJECT and (int(row["subject"]), int(row["about"])) in forks:
             # Its work in the nested region is counted as work of the enclosing one already.
-            waiting[at] += own
+            waiting[at] += cost
         else:
-            work[at] += own
+            work[at] += cost
     for row in regions[regions["in_region"] != NO_SUBJECT]:
         at = index.get(int(row["about"]))
         if at is not None:
@@ -213,7 +214,7 @@ class _CpuUse:
 
 
 def _cpu_use_of(
-    lanes: _Lanes, delay_inside: Figures, wall_s: float, outside: float, gives_way: bool
+    lanes: _Lanes, delay_inside: Figures, wall_s: float, outside_s: float, gives_way: bool
 ) -> _CpuUse:
     """Divide what a lane had of CPUs in regions among its states.
 
@@ -223,9 +224,9 @@ def _cpu_use_of(
     Without schedstat it is taken to have been on a CPU all the time.
     """
     runnable = lanes.inside - delay_inside
-    awake = np.where(lanes.is_main, runnable - _main_asleep(lanes, wall_s, outside), runnable)
-    is_told = lanes.run + lanes.delay > 0
-    on_cpu = np.maximum(np.where(is_told, np.minimum(lanes.run, awake), awake), 0.0)
+    awake = np.where(lanes.is_main, runnable - _main_asleep(lanes, wall_s, outside_s), runnable)
+    is_observed = lanes.run + lanes.delay > 0
+    on_cpu = np.maximum(np.where(is_observed, np.minimum(lanes.run, awake), awake), 0.0)
     asleep = runnable - on_cpu
     waiting_asleep = np.minimum(lanes.waiting, asleep)
     arrival_asleep = np.minimum(lanes.arrival, asleep - waiting_asleep)
@@ -266,32 +267,32 @@ def _fit(parts: dict[str, float], off_cpu: dict[str, float], starved: float, roo
     parts["serial"] = max(left - lost - starved, 0.0)
 
 
-def _main_asleep(lanes: _Lanes, wall_s: float, outside: float) -> Figures:
+def _main_asleep(lanes: _Lanes, wall_s: float, outside_s: float) -> Figures:
     """Seconds in regions in which the first lane neither ran nor waited for a CPU; of the others nothing is said here."""
     blocked = np.maximum(wall_s - lanes.run - lanes.delay, 0.0)
     if lanes.blocked_share_outside is not None:
         return np.minimum(blocked * (1.0 - lanes.blocked_share_outside), lanes.inside)
     # In waits of regions or outside, in proportion to their lengths.
-    lengths = lanes.waiting + outside
+    lengths = lanes.waiting + outside_s
     return np.divide(blocked * lanes.waiting, lengths, out=np.zeros_like(blocked), where=lengths > 0)
 
 
 def _main_outside(
-    process: Process, lanes: _Lanes, delay_inside: Figures, wall_s: float, outside: float
+    process: Process, lanes: _Lanes, delay_inside: Figures, wall_s: float, outside_s: float
 ) -> tuple[float, float]:
     """Of the first lane outside regions: time on a CPU, and time waiting for one, seconds."""
-    if outside <= 0:
+    if outside_s <= 0:
         return 0.0, 0.0
     if not lanes.is_main.any() or not lanes.run.any():
         used = (process.header["user_ns"] + process.header["system_ns"]) * 1e-9
         on_cpu = used - float(np.maximum(lanes.run, lanes.inside - delay_inside).sum())
-        return min(max(on_cpu, 0.0), outside), 0.0
+        return min(max(on_cpu, 0.0), outside_s), 0.0
     main = int(np.argmax(lanes.is_main))
-    run, delay, inside = float(lanes.run[main]), float(lanes.delay[main]), float(lanes.inside[main])
-    asleep = float(_main_asleep(lanes, wall_s, outside)[main])
-    on_cpu = run - max(inside - float(delay_inside[main]) - asleep, 0.0)
-    on_cpu = min(max(on_cpu, 0.0), outside)
-    return on_cpu, min(max(delay - float(delay_inside[main]), 0.0), outside - on_cpu)
+    run, delay, inside_regions = float(lanes.run[main]), float(lanes.delay[main]), float(lanes.inside[main])
+    asleep = float(_main_asleep(lanes, wall_s, outside_s)[main])
+    on_cpu = run - max(inside_regions - float(delay_inside[main]) - asleep, 0.0)
+    on_cpu = min(max(on_cpu, 0.0), outside_s)
+    return on_cpu, min(max(delay - float(delay_inside[main]), 0.0), outside_s - on_cpu)
 
 
 def _without_regions(process: Process, wall_s: float, cpus: float, delay: float) -> dict[str, float]:
@@ -307,10 +308,10 @@ def _without_regions(process: Process, wall_s: float, cpus: float, delay: float)
 def _move(parts: dict[str, float], amount: float, sources: tuple[str, ...]) -> None:
     """Count up to `amount` seconds as runtime that the tool itself took from `sources`."""
     for name in sources:
-        taken = min(amount, parts.get(name, 0.0))
-        parts[name] = parts.get(name, 0.0) - taken
-        parts["runtime"] = parts.get("runtime", 0.0) + taken
-        amount -= taken
+        given_up = min(amount, parts.get(name, 0.0))
+        parts[name] = parts.get(name, 0.0) - given_up
+        parts["runtime"] = parts.get("runtime", 0.0) + given_up
+        amount -= given_up
 
 
 def _normalised(parts: dict[str, float], capacity: float) -> dict[str, float]:
@@ -322,6 +323,6 @@ def _normalised(parts: dict[str, float], capacity: float) -> dict[str, float]:
     return shares
 
 
-def known(value: int) -> int | None:
+def value_or_none(value: int) -> int | None:
     """None for the format's "unknown"."""
     return None if value == UNKNOWN else int(value)

@@ -16,7 +16,7 @@ _OUTERMOST = 1  # nesting level
 _PREEMPTED = 1
 
 Ticks = NDArray[np.int64]
-_NEVER = int(np.iinfo(np.int64).max)
+_LATEST = int(np.iinfo(np.int64).max)
 
 
 def blocked_share_outside(process: Process) -> float | None:
@@ -26,19 +26,19 @@ def blocked_share_outside(process: Process) -> float | None:
     None where this cannot be told: no context switches were recorded, or it was not blocked, or regions were sampled, so
     that some have no events.
     """
-    lane = next((each for each in process.lanes if each.header["is_main"]), None)
+    lane = next((main_lane for main_lane in process.lanes if main_lane.header["is_main"]), None)
     if lane is None or _has_untimed_regions(process):
         return None
     begins, ends = _regions(lane)
-    out, back = _blocked(process, lane.id)
+    out, switched_in = _blocked(process, lane.id)
     is_partial = lane.events_written > len(lane.events) and len(lane.events) > 0
-    from_ticks = min(int(lane.events["ticks"][0]), _NEVER) if is_partial else 0
-    out, back = np.maximum(out, from_ticks), np.maximum(back, from_ticks)
-    total = float((back - out).sum())
+    from_ticks = min(int(lane.events["ticks"][0]), _LATEST) if is_partial else 0
+    out, switched_in = np.maximum(out, from_ticks), np.maximum(switched_in, from_ticks)
+    total = float((switched_in - out).sum())
     if total <= 0:
         return None
-    inside = float((_covered(begins, ends, back) - _covered(begins, ends, out)).sum())
-    return min(max(1.0 - inside / total, 0.0), 1.0)
+    blocked_in_regions = float((_covered(begins, ends, switched_in) - _covered(begins, ends, out)).sum())
+    return min(max(1.0 - blocked_in_regions / total, 0.0), 1.0)
 
 
 def _has_untimed_regions(process: Process) -> bool:
@@ -62,17 +62,19 @@ def _regions(lane: Lane) -> tuple[Ticks, Ticks]:
     ends = chosen["ticks"][first:][~is_begin[first:]].astype(np.int64)
     # A damaged file may have more ends than begins.
     ends = ends[: len(begins)]
-    return begins, np.append(ends, np.full(len(begins) - len(ends), _NEVER))
+    return begins, np.append(ends, np.full(len(begins) - len(ends), _LATEST))
 
 
 def _blocked(process: Process, lane: int) -> tuple[Ticks, Ticks]:
     """When the lane's thread gave its CPU up although nobody took it, and when it had one again."""
     switches = process.switches
-    mine = switches[switches["b"] == lane]
-    mine = mine[np.argsort(mine["ticks"], kind="stable")]
-    is_blocked = (mine["kind"][:-1] == EventKind.SWITCH_OUT) & (mine["arg"][:-1] != _PREEMPTED)
-    at = np.flatnonzero(is_blocked & (mine["kind"][1:] == EventKind.SWITCH_IN))
-    ticks = mine["ticks"].astype(np.int64)
+    lane_switches = switches[switches["b"] == lane]
+    lane_switches = lane_switches[np.argsort(lane_switches["ticks"], kind="stable")]
+    is_blocked = (lane_switches["kind"][:-1] == EventKind.SWITCH_OUT) & (
+        lane_switches["arg"][:-1] != _PREEMPTED
+    )
+    at = np.flatnonzero(is_blocked & (lane_switches["kind"][1:] == EventKind.SWITCH_IN))
+    ticks = lane_switches["ticks"].astype(np.int64)
     return ticks[at], ticks[at + 1]
 
 

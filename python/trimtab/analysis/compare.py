@@ -30,9 +30,10 @@ def compare(before: Sequence[Report], after: Sequence[Report]) -> dict[str, Any]
     total: dict[str, Any] = {}
     for name in ("wall_s", "efficiency"):
         total[name] = _entry(
-            [getattr(each, name) for each in before], [getattr(each, name) for each in after]
+            [getattr(side_report, name) for side_report in before],
+            [getattr(side_report, name) for side_report in after],
         )
-    times = [[each.time for each in side if each.time is not None] for side in (before, after)]
+    times = [[entry.time for entry in side if entry.time is not None] for side in (before, after)]
     if [len(side) for side in times] == [len(before), len(after)]:
         for share in times[0][0]:
             total[share] = _entry(*[[time[share] for time in side] for side in times])
@@ -45,7 +46,10 @@ def compare(before: Sequence[Report], after: Sequence[Report]) -> dict[str, Any]
             "name": name,
             **{
                 figure: _entry(
-                    *[[getattr(found.get(name), figure, None) for found in side] for side in sides]
+                    *[
+                        [getattr(entries_by_name.get(name), figure, None) for entries_by_name in side]
+                        for side in sides
+                    ]
                 )
                 for figure in ("wall_s", "work_s", "wait_s", "imbalance", "calls")
             },

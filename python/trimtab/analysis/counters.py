@@ -14,7 +14,7 @@ _MOST_POINTS = 1000
 # Seconds. Counters of lanes are sampled lane by lane, each 40 ms or less often: sums need a common grid.
 _GRID_S = 0.05
 # A program may count what is no number, and a file may be damaged; sums of what is larger could overflow.
-_MOST = 1e300
+_LARGEST = 1e300
 
 Floats = NDArray[np.float64]
 
@@ -24,25 +24,25 @@ def counters(process: Process, process_id: str, wall_s: float) -> list[CounterSe
 
     A lane's total grows evenly from its begin to its first sample and between samples, and stays at its last one.
     """
-    found = []
+    summaries = []
     for number, counter in process.counters.items():
-        mine = samples_of(process, [number])
-        if not len(mine):
+        samples = samples_of(process, [number])
+        if not len(samples):
             continue
-        of_lanes = mine[mine["lane"] != NO_LANE]
+        of_lanes = samples[samples["lane"] != NO_LANE]
         if len(of_lanes):
             times, values = _summed(of_lanes, process, counter.is_cumulative, wall_s)
         else:
-            times, values = _thinned(_seconds(process, mine["ticks"]), mine["value"])
+            times, values = _thinned(_seconds(process, samples["ticks"]), samples["value"])
         lanes = len(np.unique(of_lanes["lane"])) or None
-        found.append(_series(process_id, counter, lanes, (times, values)))
-    return found
+        summaries.append(_series(process_id, counter, lanes, (times, values)))
+    return summaries
 
 
 def samples_of(process: Process, numbers: list[int]) -> Records:
     """The samples of these counters whose values are numbers."""
-    mine = process.samples[np.isin(process.samples["counter"], numbers)]
-    chosen: Records = mine[np.abs(mine["value"]) < _MOST]  # false of what is no number, too
+    samples = process.samples[np.isin(process.samples["counter"], numbers)]
+    chosen: Records = samples[np.abs(samples["value"]) < _LARGEST]  # false of what is no number, too
     return chosen
 
 
@@ -79,19 +79,24 @@ def _summed(samples: Records, process: Process, is_cumulative: bool, wall_s: flo
     grid = np.linspace(0.0, end, min(max(int(end / _GRID_S), 1), _MOST_POINTS - 1) + 1)
     total = np.zeros(len(grid))
     bounds = np.flatnonzero(np.diff(ordered["lane"])) + 1
-    for own_times, own in zip(np.split(times, bounds), np.split(ordered, bounds), strict=True):
+    for own_times, own_values in zip(np.split(times, bounds), np.split(ordered, bounds), strict=True):
         if is_cumulative:
-            begin = min(max(begins.get(int(own["lane"][0]), 0.0), 0.0), float(own_times[0]))
+            begin = min(max(begins.get(int(own_values["lane"][0]), 0.0), 0.0), float(own_times[0]))
             total += np.interp(
-                grid, np.concatenate([[begin], own_times]), np.concatenate([[0.0], own["value"]]), left=0.0
+                grid,
+                np.concatenate([[begin], own_times]),
+                np.concatenate([[0.0], own_values["value"]]),
+                left=0.0,
             )
         else:
-            total += np.concatenate([[0.0], own["value"]])[np.searchsorted(own_times, grid, side="right")]
+            total += np.concatenate([[0.0], own_values["value"]])[
+                np.searchsorted(own_times, grid, side="right")
+            ]
     return grid, total
 
 
 def _seconds(process: Process, ticks: Any) -> Floats:
     """Since the process began."""
-    since = np.asarray(ticks, dtype=np.float64) - float(process.header["start_ticks"])
-    seconds: Floats = since * process.tick_s
+    since_start = np.asarray(ticks, dtype=np.float64) - float(process.header["start_ticks"])
+    seconds: Floats = since_start * process.tick_s
     return seconds

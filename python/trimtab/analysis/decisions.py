@@ -22,8 +22,8 @@ def decisions(process: Process, process_id: str, places: Places) -> list[Decisio
         if (knob := process.knobs.get(int(record["knob"]))) is not None
     ]
     return [
-        _decision(process, process_id, places, list(same))
-        for _, same in groupby(records, key=lambda pair: int(pair[0]["number"]))
+        _decision(process, process_id, places, list(decision_records))
+        for _, decision_records in groupby(records, key=lambda pair: int(pair[0]["number"]))
     ]
 
 
@@ -64,12 +64,12 @@ def _change(record: Any, knob: Knob) -> Change:
 
 def _notes(process: Process, key: str) -> dict[str, str]:
     """What there is to remember besides the knobs' values, by name; names have a dot (settings.hpp of rooms/steer)."""
-    found = {}
+    by_subject = {}
     for fact, value in process.facts.items():
         name, _, its_key = fact.partition(" ")
         if key and its_key == key and "." in name:
-            found[name] = value
-    return found
+            by_subject[name] = value
+    return by_subject
 
 
 def _texts(raw: bytes) -> tuple[str, dict[str, float]]:

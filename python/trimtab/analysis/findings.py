@@ -37,7 +37,7 @@ def findings(
     `of_tasks`: those of task runtimes (`task_findings`).
     """
     throttled = throttled_s or 0.0
-    found = [
+    findings = [
         *_imbalance(regions, account.run_delay_s),
         *_too_small(regions),
         *_locks(regions),
@@ -51,8 +51,11 @@ def findings(
         *_few_threads(account, regions),
         *of_tasks,
     ]
-    least = _LEAST_GAIN_SHARE * account.wall_s
-    return sorted((each for each in found if each.gain_s >= least), key=lambda each: -each.gain_s)
+    least_gain_s = _LEAST_GAIN_SHARE * account.wall_s
+    return sorted(
+        (finding for finding in findings if finding.gain_s >= least_gain_s),
+        key=lambda finding: -finding.gain_s,
+    )
 
 
 def finding(cause: Cause, subject: str | None, evidence: str, action: str, gain_s: float) -> Finding:
@@ -66,7 +69,7 @@ def _imbalance(regions: list[Region], run_delay_s: float) -> list[Finding]:
     Not what waiting for a CPU explains: work is wall time, and who waits looks slow. But it explains only what was
     another lane's turn each time, not that the same lane has more to do in all.
     """
-    found = []
+    findings = []
     inside_s = sum(region.wall_s for region in regions if not region.nested)
     for region in regions:
         ratio = region.imbalance
@@ -77,7 +80,7 @@ def _imbalance(regions: list[Region], run_delay_s: float) -> list[Finding]:
         busy = sorted(lane.work_s for lane in region.lanes)
         steady = min(busy[-1] - sum(busy) / max(len(busy), region.threads), gain)
         delayed = min(delay_s * (1 - 1 / region.threads), gain - steady)
-        found.append(
+        findings.append(
             finding(
                 Cause.IMBALANCE,
                 region.name,
@@ -89,18 +92,18 @@ def _imbalance(regions: list[Region], run_delay_s: float) -> list[Finding]:
                 gain - delayed,
             )
         )
-    return found
+    return findings
 
 
 def _too_small(regions: list[Region]) -> list[Finding]:
     """gain = wall - work / threads: what forking, joining and waiting took."""
-    found = []
+    findings = []
     for region in regions:
         mean = region.wall_s / max(region.calls, 1)
         if region.threads < 2 or mean > _SMALL_REGION_S:
             continue
         gain = region.wall_s - region.work_s / region.threads
-        found.append(
+        findings.append(
             finding(
                 Cause.SMALL_REGIONS,
                 region.name,
@@ -110,16 +113,16 @@ def _too_small(regions: list[Region]) -> list[Finding]:
                 gain,
             )
         )
-    return found
+    return findings
 
 
 def _locks(regions: list[Region]) -> list[Finding]:
     """gain = time waited for locks / threads."""
-    found = []
+    findings = []
     for region in regions:
         if region.lock_wait_s <= 0 or region.threads < 2:
             continue
-        found.append(
+        findings.append(
             finding(
                 Cause.LOCK_CONTENTION,
                 region.name,
@@ -129,17 +132,17 @@ def _locks(regions: list[Region]) -> list[Finding]:
                 region.lock_wait_s / region.threads,
             )
         )
-    return found
+    return findings
 
 
 def ordered_findings(regions: list[Region]) -> list[Finding]:
     """gain = time waited for one's turn in ordered parts / threads."""
-    found = []
+    findings = []
     for region in regions:
         waited_s = region.waits.get(WAITS[WaitKind.ORDERED], 0.0)
         if waited_s <= 0 or region.threads < 2:
             continue
-        found.append(
+        findings.append(
             finding(
                 Cause.ORDERED,
                 region.name,
@@ -148,7 +151,7 @@ def ordered_findings(regions: list[Region]) -> list[Finding]:
                 waited_s / region.threads,
             )
         )
-    return found
+    return findings
 
 
 def _oversubscribed(account: Account, threads: int, quota: float, has_regions: bool) -> list[Finding]:
@@ -157,14 +160,16 @@ def _oversubscribed(account: Account, threads: int, quota: float, has_regions: b
         return []
     limit = f"a quota of {counted(quota, 'CPU')}" if quota else counted(account.cpus, "CPU")
     action = f"give the runtime {max(int(account.cpus), 1)} workers"
-    who = f"{threads} threads"
+    threads_text = f"{threads} threads"
     if has_regions and threads > account.cpus + 0.5:
         action = (
             f"set OMP_NUM_THREADS={max(int(account.cpus), 1)}, or OMP_WAIT_POLICY=passive "
             "if the threads must stay"
         )
     elif has_regions:
-        who = f"regions within or beside each other, {account.lanes:.1f} threads at a time in the mean,"
+        threads_text = (
+            f"regions within or beside each other, {account.lanes:.1f} threads at a time in the mean,"
+        )
         action = (
             "give regions that are entered at the same time fewer threads each: OMP_MAX_ACTIVE_LEVELS=1 "
             "if they are nested, or OMP_NUM_THREADS with a number for each level"
@@ -174,7 +179,7 @@ def _oversubscribed(account: Account, threads: int, quota: float, has_regions: b
         finding(
             Cause.OVERSUBSCRIPTION,
             None,
-            f"{who} share {limit}: {account.run_delay_s:.3g} s waited for a CPU, "
+            f"{threads_text} share {limit}: {account.run_delay_s:.3g} s waited for a CPU, "
             f"{account.shares['barrier_wait']:.0%} of the core time at barriers",
             action,
             share * account.wall_s,
@@ -221,25 +226,25 @@ def _spinning(account: Account, threads: int) -> list[Finding]:
 
 def _small_chunks(regions: list[Region]) -> list[Finding]:
     """gain = chunks * cost of handing one out / threads, at most the region's wall time."""
-    found = []
+    findings = []
     for region in regions:
         each_s = _DISPATCH_S.get(region.runtime or "", _DISPATCH_BY_STEALING_S)
         for loop in region.loops:
             if loop.schedule not in SELF_SCHEDULED or not loop.chunks:
                 continue
-            each = loop.executed / loop.chunks
-            found.append(
+            chunk_size = loop.executed / loop.chunks
+            findings.append(
                 finding(
                     Cause.SMALL_CHUNKS,
                     region.name,
-                    f"{loop.chunks} chunks of {each:.1f} iterations were handed out at {loop.name}, "
+                    f"{loop.chunks} chunks of {chunk_size:.1f} iterations were handed out at {loop.name}, "
                     f"{region.work_s / loop.chunks * 1e6:.2g} us of work each",
-                    f"write schedule({loop.schedule}, {max(int(each * 16), 16)}): "
+                    f"write schedule({loop.schedule}, {max(int(chunk_size * 16), 16)}): "
                     "a chunk should be worth 10 us and more",
                     min(loop.chunks * each_s / region.threads, region.wall_s),
                 )
             )
-    return found
+    return findings
 
 
 def _other_load(account: Account, threads: int, throttled_s: float) -> list[Finding]:
@@ -272,16 +277,16 @@ def _serial(account: Account, regions: list[Region]) -> list[Finding]:
     ]
 
 
-def serial_part(account: Account, where: str, action: str) -> Finding:
+def serial_part(account: Account, place: str, action: str) -> Finding:
     """gain = serial wall time * (1 - 1 / CPUs): Amdahl's bound if all of it were parallel."""
-    outside = account.wall_s - account.parallel_s
-    share = outside / max(account.wall_s, 1e-12)
+    outside_s = account.wall_s - account.parallel_s
+    share = outside_s / max(account.wall_s, 1e-12)
     return finding(
         Cause.SERIAL_PART,
         None,
-        f"{outside:.3g} s of {account.wall_s:.3g} s ({share:.0%}) {where}",
+        f"{outside_s:.3g} s of {account.wall_s:.3g} s ({share:.0%}) {place}",
         action,
-        outside * (1 - 1 / account.cpus),
+        outside_s * (1 - 1 / account.cpus),
     )
 
 
@@ -290,13 +295,13 @@ def _few_threads(account: Account, regions: list[Region]) -> list[Finding]:
 
     At most what CPUs without a thread could do: regions of several host threads are beside each other.
     """
-    found = []
+    findings = []
     outside_s = (account.cpus - 1) * (account.wall_s - account.parallel_s)
     idle_s = max(account.shares["serial"] * account.cpus * account.wall_s - outside_s, 0.0) / account.cpus
     for region in regions:
         if region.nested or region.threads + 0.5 > account.cpus:
             continue
-        found.append(
+        findings.append(
             finding(
                 Cause.FEW_THREADS,
                 region.name,
@@ -305,4 +310,4 @@ def _few_threads(account: Account, regions: list[Region]) -> list[Finding]:
                 min(region.wall_s * (1 - region.threads / account.cpus), idle_s),
             )
         )
-    return found
+    return findings

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trimtab.analysis.account import SHARES
-from trimtab.analysis.lives import Life, beside, capacity_s, covered_s, groups_of, most_at_a_time
+from trimtab.analysis.lives import Life, capacity_s, covered_s, groups_of, mean_beside, most_at_a_time
 from trimtab.analysis.process_report import ProcessReport
 
 # A process without regions, workers, tasks and scopes that used less CPU time than this takes no part: part of its own life, and of
 # the CPU time of all processes.
 _LEAST_OF_LIFE = 0.05
-_LEAST_OF_ALL = 0.01
+_LEAST_SHARE_OF_ALL = 0.01
 # To start a process takes a few milliseconds of CPU time, most of a short shell's life.
 _LEAST_CPU_S = 0.01
 _ON_A_CPU = ("work", "runtime")
@@ -54,9 +54,9 @@ def job_of(processes: Sequence[ProcessReport]) -> Job:
     lives = tuple(life_of(part) for part in parts)
     threads = [float(part.threads) for part in parts]
     if len(parts) == 1:
-        (only,) = parts
-        shares, observed, cpus = only.account.shares, only.account.wall_s, only.account.cpus
-        return Job(parts, lives, shares, cpus * observed, observed, cpus, only.threads, tuple(threads))
+        (only_part,) = parts
+        shares, observed, cpus = only_part.account.shares, only_part.account.wall_s, only_part.account.cpus
+        return Job(parts, lives, shares, cpus * observed, observed, cpus, only_part.threads, tuple(threads))
     groups = groups_of(lives)
     rooms = [capacity_s([lives[at] for at in group]) for group in groups]
     capacity, observed = sum(rooms), covered_s(lives)
@@ -64,7 +64,7 @@ def job_of(processes: Sequence[ProcessReport]) -> Job:
         _seconds_of_group([parts[at] for at in group], [lives[at] for at in group], room)
         for group, room in zip(groups, rooms, strict=True)
     ]
-    total = {name: sum(each[name] for each in seconds) for name in SHARES}
+    total = {name: sum(shares[name] for shares in seconds) for name in SHARES}
     return Job(
         parts,
         lives,
@@ -80,25 +80,27 @@ def job_of(processes: Sequence[ProcessReport]) -> Job:
 def taking_part(processes: Sequence[ProcessReport]) -> tuple[ProcessReport, ...]:
     """Those that had regions or workers, or used some CPU time."""
     total = sum(process.cpu_s for process in processes)
-    found = tuple(process for process in processes if _does_something(process, total))
-    return found or tuple(processes)
+    taking_part = tuple(process for process in processes if _takes_part(process, total))
+    return taking_part or tuple(processes)
 
 
-def _does_something(each: ProcessReport, total_cpu_s: float) -> bool:
-    if each.regions or each.workers or each.tasks or each.scopes:
+def _takes_part(process_report: ProcessReport, total_cpu_s: float) -> bool:
+    if process_report.regions or process_report.workers or process_report.tasks or process_report.scopes:
         return True
-    least = max(_LEAST_OF_LIFE * each.trace.span.wall_s, _LEAST_OF_ALL * total_cpu_s, _LEAST_CPU_S)
-    return each.cpu_s >= least
+    least_cpu_s = max(
+        _LEAST_OF_LIFE * process_report.trace.span.wall_s, _LEAST_SHARE_OF_ALL * total_cpu_s, _LEAST_CPU_S
+    )
+    return process_report.cpu_s >= least_cpu_s
 
 
-def life_of(each: ProcessReport) -> Life:
+def life_of(process_report: ProcessReport) -> Life:
     """When, where and on which CPUs a process lived."""
-    trace = each.trace
+    trace = process_report.trace
     return Life(
         trace.host,
         trace.begin_s,
         trace.end_s,
-        each.account.cpus,
+        process_report.account.cpus,
         mask_of(trace.process.facts.get("cpus")),
         float(trace.process.header["cpus_quota"]),
     )
@@ -132,33 +134,33 @@ def _seconds_of_group(parts: Sequence[ProcessReport], lives: Sequence[Life], roo
     then what waited in regions. A CPU that a process lacked and another of the job had is not lost: only the rest of the run
     delay counts. What is then left of the CPUs had no thread or worker of the job.
     """
-    own = [_seconds(part) for part in parts]
-    total = {name: sum(each[name] for each in own) for name in SHARES}
+    seconds_by_part = [_seconds(part) for part in parts]
+    total = {name: sum(shares[name] for shares in seconds_by_part) for name in SHARES}
     if len(parts) == 1 or sum(total.values()) <= room:
         return {**total, "unattributed": room - sum(total[name] for name in SHARES if name != "unattributed")}
-    found: Seconds = {}
-    left = _take(found, total, _ON_A_CPU, room)
-    left = _take(found, total, _IN_REGIONS, left)
+    taken_by_share: Seconds = {}
+    left = _take_share(taken_by_share, total, _ON_A_CPU, room)
+    left = _take_share(taken_by_share, total, _IN_REGIONS, left)
     foreign = sum(
-        max(each["run_delay"] - taken, 0.0)
-        for each, taken in zip(own, _taken_by_others_s(parts, lives), strict=True)
+        max(part_seconds["run_delay"] - taken_s, 0.0)
+        for part_seconds, taken_s in zip(seconds_by_part, _taken_by_others_s(parts, lives), strict=True)
     )
-    left = _take(found, {"run_delay": foreign}, ("run_delay",), left)
+    left = _take_share(taken_by_share, {"run_delay": foreign}, ("run_delay",), left)
     for name in _IDLE:
-        left = _take(found, total, (name,), left)
-    return {**found, "unattributed": left}
+        left = _take_share(taken_by_share, total, (name,), left)
+    return {**taken_by_share, "unattributed": left}
 
 
-def _seconds(each: ProcessReport) -> Seconds:
-    capacity = each.account.cpus * each.account.wall_s
-    return {name: share * capacity for name, share in each.account.shares.items()}
+def _seconds(process_report: ProcessReport) -> Seconds:
+    capacity = process_report.account.cpus * process_report.account.wall_s
+    return {name: share * capacity for name, share in process_report.account.shares.items()}
 
 
-def _take(into: Seconds, wanted: Seconds, names: tuple[str, ...], room: float) -> float:
+def _take_share(remaining: Seconds, wanted: Seconds, names: tuple[str, ...], room: float) -> float:
     """Give `names` what they want as far as there is room, in proportion; returns the room that is left."""
     total = sum(wanted[name] for name in names)
     scale = min(1.0, room / total) if total > 0 else 0.0
-    into.update((name, wanted[name] * scale) for name in names)
+    remaining.update((name, wanted[name] * scale) for name in names)
     return max(room - total, 0.0)
 
 
@@ -172,14 +174,14 @@ def _taken_by_others_s(parts: Sequence[ProcessReport], lives: Sequence[Life]) ->
         part.busy_s / life.length if life.length > 0 else 0.0 for part, life in zip(parts, lives, strict=True)
     ]
     threads = [float(part.threads) for part in parts]
-    around = zip(beside(lives, rates), beside(lives, threads), strict=True)
-    found = []
-    for part, life, rate, (busy, all_threads) in zip(parts, lives, rates, around, strict=True):
+    rates_beside = zip(mean_beside(lives, rates), mean_beside(lives, threads), strict=True)
+    taken_list = []
+    for part, life, rate, (busy, all_threads) in zip(parts, lives, rates, rates_beside, strict=True):
         others = all_threads - part.threads
-        too_many = min(max(all_threads - life.cpus, 0.0), others)
-        crowding = too_many / others if others > 0 else 0.0
-        found.append(crowding * max(busy - rate, 0.0) * life.length)
-    return found
+        threads_too_many = min(max(all_threads - life.cpus, 0.0), others)
+        crowding = threads_too_many / others if others > 0 else 0.0
+        taken_list.append(crowding * max(busy - rate, 0.0) * life.length)
+    return taken_list
 
 
 def _shares(seconds: Seconds, capacity: float) -> dict[str, float]:
@@ -191,24 +193,26 @@ def _shares(seconds: Seconds, capacity: float) -> dict[str, float]:
 
 
 def _by_host(lives: Sequence[Life]) -> list[list[int]]:
-    found: dict[str | None, list[int]] = {}
+    by_host: dict[str | None, list[int]] = {}
     for at, life in enumerate(lives):
-        found.setdefault(life.host, []).append(at)
-    return list(found.values())
+        by_host.setdefault(life.host, []).append(at)
+    return list(by_host.values())
 
 
 def _most_threads(lives: Sequence[Life], threads: Sequence[float]) -> int:
     return sum(
-        int(most_at_a_time([lives[at] for at in mine], [threads[at] for at in mine]))
-        for mine in _by_host(lives)
+        int(most_at_a_time([lives[at] for at in host_lives], [threads[at] for at in host_lives]))
+        for host_lives in _by_host(lives)
     )
 
 
 def _threads_beside(lives: Sequence[Life], threads: Sequence[float]) -> list[float]:
-    found = list(threads)
-    for mine in _by_host(lives):
-        for at, each in zip(
-            mine, beside([lives[at] for at in mine], [threads[at] for at in mine]), strict=True
+    crowded = list(threads)
+    for host_lives in _by_host(lives):
+        for at, life_at in zip(
+            host_lives,
+            mean_beside([lives[at] for at in host_lives], [threads[at] for at in host_lives]),
+            strict=True,
         ):
-            found[at] = each
-    return found
+            crowded[at] = life_at
+    return crowded

@@ -26,41 +26,46 @@ _WANTS_THE_CPUS = (Cause.FEW_THREADS, Cause.FEW_WORKERS)
 def job_findings(job: Job) -> list[Finding]:
     """All that apply, largest gain first; each names the processes that it is about in `processes`."""
     if len(job.parts) == 1:
-        return [replace(each, processes=(job.parts[0].id,)) for each in job.parts[0].findings]
-    found = [*_of_processes(job), *_too_many_threads(job), *_other_programs(job), *_uneven_processes(job)]
-    least = _LEAST_GAIN_SHARE * job.observed_s
-    return sorted((each for each in found if each.gain_s >= least), key=lambda each: -each.gain_s)
+        return [replace(finding, processes=(job.parts[0].id,)) for finding in job.parts[0].findings]
+    findings = [*_of_processes(job), *_too_many_threads(job), *_other_programs(job), *_uneven_processes(job)]
+    least_gain_s = _LEAST_GAIN_SHARE * job.observed_s
+    return sorted(
+        (finding for finding in findings if finding.gain_s >= least_gain_s),
+        key=lambda finding: -finding.gain_s,
+    )
 
 
 def _of_processes(job: Job) -> Iterator[Finding]:
     """What holds processes by themselves: the same cause at the same place in several of them is one finding."""
-    same: dict[tuple[Cause, str | None], list[tuple[int, Finding]]] = {}
+    by_cause: dict[tuple[Cause, str | None], list[tuple[int, Finding]]] = {}
     for at, part in enumerate(job.parts):
-        for each in part.findings:
-            if not _is_contradicted(each.cause, part, job.beside[at]):
-                same.setdefault((each.cause, each.subject), []).append((at, each))
-    for members in same.values():
+        for entry in part.findings:
+            if not _is_contradicted(entry.cause, part, job.beside[at]):
+                by_cause.setdefault((entry.cause, entry.subject), []).append((at, entry))
+    for members in by_cause.values():
         yield _together(job, members)
 
 
-def _is_contradicted(cause: Cause, part: ProcessReport, beside: float) -> bool:
+def _is_contradicted(cause: Cause, part: ProcessReport, beside_s: float) -> bool:
     """Whether the other processes of the job, which use the same CPUs, make a finding of one process alone untrue."""
     if cause in _WANTS_THE_CPUS:
-        return beside + 0.5 > part.account.cpus and beside > part.threads
-    return cause is Cause.CPU_CONTENTION and beside > part.account.cpus + 0.5
+        return beside_s + 0.5 > part.account.cpus and beside_s > part.threads
+    return cause is Cause.CPU_CONTENTION and beside_s > part.account.cpus + 0.5
 
 
 def _together(job: Job, members: list[tuple[int, Finding]]) -> Finding:
     """gain = the greatest sum of gains over processes that ran one after another: beside each other they do not add up."""
     members = sorted(members, key=lambda member: -member[1].gain_s)
-    at, most = members[0]
-    where = job.parts[at].label
+    at, largest_finding = members[0]
+    label = job.parts[at].label
     if len(members) > 1:
-        where = f"in {len(members)} of {len(job.parts)} processes, most in {where}"
-    gain = longest_chain([job.lives[at] for at, _ in members], [each.gain_s for _, each in members])
+        label = f"in {len(members)} of {len(job.parts)} processes, most in {label}"
+    gain = longest_chain(
+        [job.lives[at] for at, _ in members], [member_finding.gain_s for _, member_finding in members]
+    )
     return replace(
-        most,
-        evidence=f"{where}: {most.evidence}",
+        largest_finding,
+        evidence=f"{label}: {largest_finding.evidence}",
         gain_s=gain,
         processes=tuple(job.parts[at].id for at, _ in members),
     )
@@ -80,14 +85,14 @@ def _too_many_threads(job: Job) -> Iterator[Finding]:
     crowded = _crowded(job)
     if not crowded:
         return
-    most = max(crowded, key=lambda at: job.beside[at])
-    cpus = job.parts[most].account.cpus
+    most_crowded = max(crowded, key=lambda at: job.beside[at])
+    cpus = job.parts[most_crowded].account.cpus
     share = job.shares["barrier_wait"] + job.shares["arrival"]
     yield replace(
         finding(
             Cause.OVERSUBSCRIPTION,
             None,
-            f"{counted(len(crowded), 'process')} at the same time with {job.beside[most]:.3g} threads together on average "
+            f"{counted(len(crowded), 'process')} at the same time with {job.beside[most_crowded]:.3g} threads together on average "
             f"share {counted(cpus, 'CPU')}: {share:.0%} of the core time went to barriers and arrival",
             "give each process fewer threads (OMP_NUM_THREADS = CPUs / processes), or run the processes one after another",
             share * job.observed_s,
@@ -118,10 +123,10 @@ def _other_programs(job: Job) -> Iterator[Finding]:
 def _uneven_processes(job: Job) -> Iterator[Finding]:
     """gain = (most work - mean work) / threads of processes of one program that ran beside each other."""
     for group in groups_of(job.lives):
-        same: dict[str, list[int]] = {}
+        by_place: dict[str, list[int]] = {}
         for at in group:
-            same.setdefault(job.parts[at].trace.name, []).append(at)
-        for members in same.values():
+            by_place.setdefault(job.parts[at].trace.name, []).append(at)
+        for members in by_place.values():
             together = _begun_together(job, members)
             if len(together) > 1:
                 yield from _uneven(job, together)
@@ -130,24 +135,24 @@ def _uneven_processes(job: Job) -> Iterator[Finding]:
 def _begun_together(job: Job, members: Sequence[int]) -> list[int]:
     """Those that began when the longest of them did: a program that is started again and again is no team."""
     longest = max((job.lives[at] for at in members), key=lambda life: life.length)
-    most = _BEGUN_TOGETHER * longest.length
-    return [at for at in members if abs(job.lives[at].begin - longest.begin) <= most]
+    latest_begin = _BEGUN_TOGETHER * longest.length
+    return [at for at in members if abs(job.lives[at].begin - longest.begin) <= latest_begin]
 
 
 def _uneven(job: Job, members: Sequence[int]) -> Iterator[Finding]:
     work = {at: _work_s(job.parts[at]) for at in members}
-    most, least = max(members, key=lambda at: work[at]), min(members, key=lambda at: work[at])
+    most_working, least_working = max(members, key=lambda at: work[at]), min(members, key=lambda at: work[at])
     mean = sum(work.values()) / len(work)
-    if mean <= 0 or work[most] < _IMBALANCE * mean:
+    if mean <= 0 or work[most_working] < _IMBALANCE * mean:
         return
     yield replace(
         finding(
             Cause.PROCESS_IMBALANCE,
             None,
-            f"{job.parts[most].label} works {work[most] / mean:.2f} times as long as the mean of {len(members)} processes "
-            f"({work[least]:.3g} s to {work[most]:.3g} s of work, divided by each one's threads)",
+            f"{job.parts[most_working].label} works {work[most_working] / mean:.2f} times as long as the mean of {len(members)} processes "
+            f"({work[least_working]:.3g} s to {work[most_working]:.3g} s of work, divided by each one's threads)",
             "divide the work evenly among the processes, or give those with more work more threads",
-            work[most] - mean,
+            work[most_working] - mean,
         ),
         processes=tuple(job.parts[at].id for at in sorted(members, key=lambda at: -work[at])),
     )

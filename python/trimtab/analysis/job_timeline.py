@@ -26,9 +26,9 @@ def job_timeline(timelines: Mapping[float, Sequence[Timeline]], wall_s: float) -
     waiting = np.zeros(BINS)
     for begin, line in placed:
         waiting += _spread(line.waiting, begin, line.dt_s, width)
-        for each in line.series:
-            into = series.setdefault(each.name, np.zeros(BINS))
-            into += _spread(each.lanes, begin, line.dt_s, width)
+        for one_series in line.series:
+            bins = series.setdefault(one_series.name, np.zeros(BINS))
+            bins += _spread(one_series.lanes, begin, line.dt_s, width)
     partial = [begin + line.from_s for begin, line in placed if line.source == FLIGHT_RECORDER]
     return Timeline(
         t0_s=0.0,
@@ -42,9 +42,9 @@ def job_timeline(timelines: Mapping[float, Sequence[Timeline]], wall_s: float) -
 
 def _spread(values: Sequence[float], begin: float, dt_s: float, width: float) -> Floats:
     """Lane seconds in each bin of the run, of mean numbers of lanes in the bins of a process that began at `begin`."""
-    past = np.concatenate([[0.0], np.cumsum(np.asarray(values, dtype=np.float64) * dt_s)])
-    own = begin + np.arange(len(values) + 1) * dt_s
-    return np.diff(np.interp(np.arange(BINS + 1) * width, own, past))
+    cumulated = np.concatenate([[0.0], np.cumsum(np.asarray(values, dtype=np.float64) * dt_s)])
+    edges = begin + np.arange(len(values) + 1) * dt_s
+    return np.diff(np.interp(np.arange(BINS + 1) * width, edges, cumulated))
 
 
 def _longest(series: Mapping[str, Floats], width: float) -> list[Series]:

@@ -17,17 +17,17 @@ def keys_of(process: Process) -> Keys:
 
     No two subjects of a process have the same key: further ones of the same place are counted.
     """
-    found, seen = Keys(), dict[str, int]()
+    keys, uses = Keys(), dict[str, int]()
     for number, subject in process.subjects.items():
         key = _place(process, subject)
-        seen[key] = seen.get(key, 0) + 1
-        found[number] = key if seen[key] == 1 else f"{key} ({seen[key]})"
-    return found
+        uses[key] = uses.get(key, 0) + 1
+        keys[number] = key if uses[key] == 1 else f"{key} ({uses[key]})"
+    return keys
 
 
 def _place(process: Process, subject: Subject) -> str:
     module = process.modules_by_id.get(subject.module)
     if module is None:
         return " ".join((subject.kind, subject.name, subject.file, str(subject.line)))
-    where = f"{module.build_id or module.path}+0x{subject.offset:x}"
-    return f"{subject.kind} {where} {subject.name}".rstrip()
+    place = f"{module.build_id or module.path}+0x{subject.offset:x}"
+    return f"{subject.kind} {place} {subject.name}".rstrip()

@@ -66,17 +66,18 @@ def capacity_s(lives: Sequence[Life]) -> float:
 def covered_s(lives: Sequence[Life]) -> float:
     """Seconds in which at least one of them lived, on any host."""
     total, end = 0.0, float("-inf")
-    for life in sorted(lives, key=lambda each: each.begin):
+    for life in sorted(lives, key=lambda one_life: one_life.begin):
         total += max(life.end - max(life.begin, end), 0.0)
         end = max(end, life.end)
     return total
 
 
-def beside(lives: Sequence[Life], values: Sequence[float]) -> list[float]:
+def mean_beside(lives: Sequence[Life], values: Sequence[float]) -> list[float]:
     """For each of them, the sum of `values` of all that lived at a time, itself included, on average over its life."""
-    times, sums, past = _profile(lives, values)
+    times, sums, integrals = _profile(lives, values)
     return [
-        (_integral(times, sums, past, life.end) - _integral(times, sums, past, life.begin)) / life.length
+        (_integral(times, sums, integrals, life.end) - _integral(times, sums, integrals, life.begin))
+        / life.length
         if life.length > 0
         else value
         for life, value in zip(lives, values, strict=True)
@@ -115,36 +116,36 @@ class _Alive:
         self._masks: Counter[int | None] = Counter()
         self.cpus = 0.0
 
-    def change(self, life: Life, by: int) -> None:
+    def change(self, life: Life, step: int) -> None:
         """One begins or ends."""
-        _count(self._cpus, life.cpus, by)
-        _count(self._quotas, life.quota, by)
-        _count(self._masks, life.mask, by)
+        _count(self._cpus, life.cpus, step)
+        _count(self._quotas, life.quota, step)
+        _count(self._masks, life.mask, step)
         self.cpus = self._together() if self._cpus else 0.0
 
     def _together(self) -> float:
-        most = max(self._cpus)
+        most_cpus = max(self._cpus)
         if None in self._masks:
-            return most
+            return most_cpus
         union = 0
         for mask in self._masks:
             union |= mask or 0
         # A quota is that of a control group which they are all in.
         limit = max(self._quotas) if min(self._quotas) > 0 else float("inf")
-        every = sum(cpus * count for cpus, count in self._cpus.items())
-        return max(most, min(float(union.bit_count()), limit, every))
+        all_cpus = sum(cpus * count for cpus, count in self._cpus.items())
+        return max(most_cpus, min(float(union.bit_count()), limit, all_cpus))
 
 
-def _count(counts: Counter[Value], value: Value, by: int) -> None:
-    counts[value] += by
+def _count(counts: Counter[Value], value: Value, step: int) -> None:
+    counts[value] += step
     if not counts[value]:
         del counts[value]
 
 
 def _changes(lives: Sequence[Life]) -> Iterator[tuple[float, int, bool]]:
     """Begins and ends in order of time; ends come first, so that who follows another is not beside it."""
-    changes = [(each.begin, 1, at) for at, each in enumerate(lives) if each.length > 0]
-    changes += [(each.end, 0, at) for at, each in enumerate(lives) if each.length > 0]
+    changes = [(life.begin, 1, at) for at, life in enumerate(lives) if life.length > 0]
+    changes += [(life.end, 0, at) for at, life in enumerate(lives) if life.length > 0]
     return ((time, at, is_begin == 1) for time, is_begin, at in sorted(changes))
 
 
@@ -153,10 +154,12 @@ def _profile(lives: Sequence[Life], values: Sequence[float]) -> tuple[list[float
     changes = list(_changes(lives))
     times = [time for time, _, _ in changes]
     sums = list(accumulate(values[at] if is_begin else -values[at] for _, at, is_begin in changes))
-    steps = (value * (later - time) for value, time, later in zip(sums, times, times[1:], strict=False))
+    steps = (
+        value * (next_time - time) for value, time, next_time in zip(sums, times, times[1:], strict=False)
+    )
     return times, sums, list(accumulate(steps, initial=0.0))
 
 
-def _integral(times: list[float], sums: list[float], past: list[float], until: float) -> float:
+def _integral(times: list[float], sums: list[float], integrals: list[float], until: float) -> float:
     at = bisect_left(times, until) - 1
-    return 0.0 if at < 0 else past[at] + sums[at] * (until - times[at])
+    return 0.0 if at < 0 else integrals[at] + sums[at] * (until - times[at])

@@ -29,38 +29,38 @@ _LOOP_SUMS = ("executed", "chunks", "executions")
 
 def merge_regions(tables: Iterable[Sequence[Region]]) -> list[Region]:
     """One entry a region, most wall time first; times are sums over the processes."""
-    merged = [_merged_region(each) for each in _by_key(tables)]
+    merged = [_merged_region(entries) for entries in _by_key(tables)]
     return sorted(merged, key=lambda region: -region.wall_s)
 
 
 def merge_tasks(tables: Iterable[Sequence[TaskKind]]) -> list[TaskKind]:
     """One entry a kind of task, most time first."""
-    merged = [_merged_task(each) for each in _by_key(tables)]
+    merged = [_merged_task(entries) for entries in _by_key(tables)]
     return sorted(merged, key=lambda task: -(task.total_s or 0.0))
 
 
 def merge_scopes(tables: Iterable[Sequence[Scope]]) -> list[Scope]:
     """One entry a scope, in the order in which they were met first."""
-    return [_merged_tally(each) for each in _by_key(tables)]
+    return [_merged_tally(entries) for entries in _by_key(tables)]
 
 
 def _by_key(tables: Iterable[Sequence[_Keyed]]) -> Iterable[list[_Keyed]]:
-    found: dict[str, list[_Keyed]] = {}
+    by_key: dict[str, list[_Keyed]] = {}
     for table in tables:
         for entry in table:
-            found.setdefault(entry.key, []).append(entry)
-    return found.values()
+            by_key.setdefault(entry.key, []).append(entry)
+    return by_key.values()
 
 
 def _merged_region(regions: Sequence[Region]) -> Region:
     if len(regions) == 1:
         return regions[0]
-    most = max(regions, key=lambda each: each.wall_s)
+    largest = max(regions, key=lambda region: region.wall_s)
     parts = [part for region in regions for part in region.processes]
     sums = _sums(regions, _SUMMED)
     mean = sums["mean_work_s"]
     return replace(
-        most,
+        largest,
         **sums,
         threads=max(region.threads for region in regions),
         nested=all(region.nested for region in regions),
@@ -80,18 +80,18 @@ def _sums(entries: Sequence[object], names: Iterable[str]) -> dict[str, Any]:
 
 
 def _merged_loops(regions: Sequence[Region]) -> tuple[Loop, ...]:
-    found: dict[tuple[str, str | None], list[Loop]] = {}
+    by_schedule: dict[tuple[str, str | None], list[Loop]] = {}
     for loop in (loop for region in regions for loop in region.loops):
-        found.setdefault((loop.key, loop.schedule), []).append(loop)
-    return tuple(replace(same[0], **_sums(same, _LOOP_SUMS)) for same in found.values())
+        by_schedule.setdefault((loop.key, loop.schedule), []).append(loop)
+    return tuple(replace(loops[0], **_sums(loops, _LOOP_SUMS)) for loops in by_schedule.values())
 
 
 def _summed_by_name(parts: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    found: dict[str, float] = {}
+    waits: dict[str, float] = {}
     for part in parts:
         for name, value in part.items():
-            found[name] = found.get(name, 0.0) + value
-    return found
+            waits[name] = waits.get(name, 0.0) + value
+    return waits
 
 
 def _merged_histogram(parts: Sequence[tuple[Bucket, ...]]) -> tuple[Bucket, ...]:
@@ -125,12 +125,12 @@ def _merged_tally(entries: Sequence[_Tally]) -> _Tally:
     """Counts and times; the mean is over those whose time is known."""
     if len(entries) == 1:
         return entries[0]
-    known = [(entry.total_s, entry.count) for entry in entries if entry.total_s is not None]
-    total, count = sum(total for total, _ in known), sum(count for _, count in known)
+    timed = [(entry.total_s, entry.count) for entry in entries if entry.total_s is not None]
+    total, count = sum(total for total, _ in timed), sum(count for _, count in timed)
     return replace(
         entries[0],
         **_sums(entries, ("count", "timed")),
-        total_s=total if known else None,
+        total_s=total if timed else None,
         mean_s=total / count if count else None,
         processes=tuple(process for entry in entries for process in entry.processes),
     )

@@ -22,29 +22,29 @@ def unavailable(
 
     `changed`: binaries that are not those which ran.
     """
-    found = [*_of_run(run), *(_changed(path) for path in changed)]
-    found += _without_regions(job, found)
+    unavailable = [*_of_run(run), *(_changed(path) for path in changed)]
+    unavailable += _without_regions(job, unavailable)
     mode = (run.info.get("steering") or {}).get("mode")
     for part in job.parts:
-        found += [*_two_runtimes(part.process), *without_knob(part.process, part.places, mode)]
+        unavailable += [*_two_runtimes(part.process), *without_knob(part.process, part.places, mode)]
     reported = set[Unavailable]()
     result: list[Unavailable] = []
-    for missing in (found, *(_of_process(process, job) for process in processes)):
-        result += [each for each in missing if each not in reported]
+    for missing in (unavailable, *(_of_process(process, job) for process in processes)):
+        result += [missing_entry for missing_entry in missing if missing_entry not in reported]
         reported |= set(missing)
     return tuple(result)
 
 
 def nothing_loaded(run: Run) -> tuple[Unavailable, ...]:
     """Why nothing was recorded inside the program."""
-    found = _of_run(run)
+    unavailable = _of_run(run)
     if run.left_out:
-        return (*found, replace(run.left_out[0], what=_REGIONS, kind=Missing.REGIONS))
-    if any(each.kind is Missing.REGIONS for each in found):
-        return tuple(found)
-    why = "the library could not be loaded into the program"
+        return (*unavailable, replace(run.left_out[0], what=_REGIONS, kind=Missing.REGIONS))
+    if any(entry.kind is Missing.REGIONS for entry in unavailable):
+        return tuple(unavailable)
+    reason = "the library could not be loaded into the program"
     remedy = "see trimtab doctor; static and setuid programs cannot be watched"
-    return (*found, Unavailable(_REGIONS, why, remedy, Missing.REGIONS))
+    return (*unavailable, Unavailable(_REGIONS, reason, remedy, Missing.REGIONS))
 
 
 def _of_run(run: Run) -> list[Unavailable]:
@@ -55,20 +55,26 @@ def _of_run(run: Run) -> list[Unavailable]:
 def _by_launcher(entry: dict[str, str]) -> Unavailable:
     """An entry of run.json, which anybody may have written."""
     kind = entry.get("kind")
-    known = next((each for each in Missing if each == kind), Missing.OTHER)
-    return Unavailable(entry["what"], entry["why"], entry["remedy"], known)
+    known_kind = next(
+        (kind_of_missing for kind_of_missing in Missing if kind_of_missing == kind), Missing.OTHER
+    )
+    return Unavailable(entry["what"], entry["why"], entry["remedy"], known_kind)
 
 
-def _of_process(each: ProcessReport, job: Job) -> list[Unavailable]:
+def _of_process(process_report: ProcessReport, job: Job) -> list[Unavailable]:
     """What a process lacks. If it takes no part in the report, only damaged files are named."""
-    takes_part = each in job.parts
-    return [missing for missing in each.process.unavailable if takes_part or missing.kind is Missing.RECORD]
+    takes_part = process_report in job.parts
+    return [
+        missing
+        for missing in process_report.process.unavailable
+        if takes_part or missing.kind is Missing.RECORD
+    ]
 
 
-def _without_regions(job: Job, found: Sequence[Unavailable]) -> Iterator[Unavailable]:
+def _without_regions(job: Job, unavailable: Sequence[Unavailable]) -> Iterator[Unavailable]:
     """Why there is nothing of OpenMP and no task, where nothing else says it."""
-    reported = [*found, *(missing for part in job.parts for missing in part.process.unavailable)]
-    is_reported = any(each.kind is Missing.REGIONS for each in reported)
+    reported = [*unavailable, *(missing for part in job.parts for missing in part.process.unavailable)]
+    is_reported = any(entry.kind is Missing.REGIONS for entry in reported)
     if is_reported or any(part.regions or part.workers for part in job.parts):
         return
     yield Unavailable(

@@ -88,7 +88,7 @@ def own_cost(process: Process) -> OwnCost:
     """
     head = process.header
     read_ns = float(head["clock_read_ns"])
-    again = _paid_again(process)
+    repeated_s = _paid_again(process)
     on_lanes = 0.0
     for lane in process.lanes:
         costs = _Costs.of(lane.rows, read_ns, process.ns_per_tick)
@@ -97,7 +97,7 @@ def own_cost(process: Process) -> OwnCost:
             others += lane.events_written * TRACED_EVENT_NS
         total = costs.alone + costs.among_waiting
         share = costs.among_waiting / total if total > 0 else 0.0
-        on_lanes += total + others + again * (costs.among_waiting + share * others)
+        on_lanes += total + others + repeated_s * (costs.among_waiting + share * others)
     setup_s = float(head["setup_ticks"]) * process.ns_per_tick * 1e-9
     return OwnCost(
         on_lanes * 1e-9,
@@ -143,10 +143,10 @@ class _Costs:
         alone += (
             float(sampled["timed"].sum(dtype=float)) * COST_NS["task"] + _count(sampled) * SAMPLED_TASK_NS
         )
-        among = sum(_count(by_metric[name]) * COST_NS[name] for name in ("single", "task"))
-        among -= _count(counted) * COST_NS["task"]
-        among += _loops_ns(by_metric["loop"]) + _waits_ns(by_metric["wait"])
-        return cls(alone, among)
+        event_cost_ns = sum(_count(by_metric[name]) * COST_NS[name] for name in ("single", "task"))
+        event_cost_ns -= _count(counted) * COST_NS["task"]
+        event_cost_ns += _loops_ns(by_metric["loop"]) + _waits_ns(by_metric["wait"])
+        return cls(alone, event_cost_ns)
 
 
 def _count(rows: Records) -> float:
@@ -159,8 +159,8 @@ def _regions_ns(rows: Records) -> float:
     is_untimed = rows["flags"] == ROWS_UNTIMED
     is_shared = (rows["x"][:, RegionFields.MOST_THREADS] > 1) & ~is_untimed
     counted = 1.0 - rows["timed"].astype(float) / np.maximum(rows["count"].astype(float), 1.0)
-    each = UNTIMED_REGION_NS + (COUNTED_REGION_NS - UNTIMED_REGION_NS) * counted
-    total = float((members * each)[is_untimed].sum())
+    region_ns = UNTIMED_REGION_NS + (COUNTED_REGION_NS - UNTIMED_REGION_NS) * counted
+    total = float((members * region_ns)[is_untimed].sum())
     return (
         total
         + float(members[~is_untimed].sum()) * COST_NS["region"]
@@ -176,8 +176,8 @@ def _loops_ns(rows: Records) -> float:
     chunks = np.where(
         np.isin(rows["flags"], STATIC_SCHEDULES), count, rows["x"][:, LoopFields.CHUNKS].astype(float)
     )
-    among = float((share * (count * COST_NS["loop"] + chunks * CHUNK_NS)).sum())
-    return among + float(((1.0 - share) * count).sum()) * UNTIMED_LOOP_NS
+    event_cost_ns = float((share * (count * COST_NS["loop"] + chunks * CHUNK_NS)).sum())
+    return event_cost_ns + float(((1.0 - share) * count).sum()) * UNTIMED_LOOP_NS
 
 
 def _waits_ns(rows: Records) -> float:
@@ -194,8 +194,8 @@ def _locks_ns(rows: Records, ns_per_tick: float) -> float:
     longest_of_bucket = 2.0 ** np.arange(rows["histogram"].shape[1]) * ns_per_tick
     contended = rows["histogram"][:, longest_of_bucket > 2 * CONTENDED_NS].sum(axis=1, dtype=float)
     waited_ns = rows["sum"].astype(float) * ns_per_tick
-    again = np.minimum(waited_ns * LOCK_WAIT_PART, contended * LOCK_WAIT_MOST_NS)
-    return _count(rows) * COST_NS["lock"] + float(again.sum())
+    lock_wait_ns = np.minimum(waited_ns * LOCK_WAIT_PART, contended * LOCK_WAIT_MOST_NS)
+    return _count(rows) * COST_NS["lock"] + float(lock_wait_ns.sum())
 
 
 def _scopes_ns(rows: Records, read_ns: float) -> float:

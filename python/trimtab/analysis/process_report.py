@@ -94,10 +94,10 @@ class ProcessReport:
     def label(self) -> str:
         """As people tell it from the others."""
         trace = self.trace
-        what = f"process {trace.pid if trace.image == 0 else trace.id}"
+        process_label = f"process {trace.pid if trace.image == 0 else trace.id}"
         if trace.rank is not None:
-            what = f"rank {trace.rank}"
-        return f"{what} ({trace.name})" if trace.name else what
+            process_label = f"rank {trace.rank}"
+        return f"{process_label} ({trace.name})" if trace.name else process_label
 
 
 def process_report(trace: Trace, symbols: Symbols) -> ProcessReport:
@@ -118,12 +118,12 @@ def scope_table(process: Process, process_id: str, places: Places, keys: Keys) -
     """One entry a scope, by the scope's number."""
     rows = rows_of(process, "scope")
     s = process.tick_s
-    found = []
+    unavailable = []
     for number in sorted({int(n) for n in rows["subject"]}) if len(rows) else []:
-        mine = rows[rows["subject"] == number]
-        count, timed = int(mine["count"].sum()), int(mine["timed"].sum())
-        total = float(mine["sum"].sum()) * s
-        found.append(
+        subject_rows = rows[rows["subject"] == number]
+        count, timed = int(subject_rows["count"].sum()), int(subject_rows["timed"].sum())
+        total = float(subject_rows["sum"].sum()) * s
+        unavailable.append(
             Scope(
                 key=keys[number],
                 name=places[number][0],
@@ -134,11 +134,13 @@ def scope_table(process: Process, process_id: str, places: Places, keys: Keys) -
                 processes=(process_id,),
             )
         )
-    return found
+    return unavailable
 
 
 def _throttled_s(process: Process) -> float | None:
     """How long the control group's quota held the process back while it ran; None where that is not known."""
-    numbers = [number for number, each in process.counters.items() if each.name == CounterName.TIME_THROTTLED]
+    numbers = [
+        number for number, counter in process.counters.items() if counter.name == CounterName.TIME_THROTTLED
+    ]
     samples = samples_of(process, numbers)
     return float(samples["value"].max()) if len(samples) else None

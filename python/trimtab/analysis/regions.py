@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from trimtab.analysis.account import known
+from trimtab.analysis.account import value_or_none
 from trimtab.model import METRICS, NO_SUBJECT, SCHEDULES, WAITS, Process, Records
 from trimtab.model.enumerations import LockFields, LoopFields, RegionFields, Schedule, TeamFields
 from trimtab.model.report import Bucket, Loop, Region, RegionLane, RegionPart, RegionSpread, Spread
@@ -27,11 +27,11 @@ class Places(dict[int, tuple[str, Place]]):
 
 def places_of(process: Process, symbols: Symbols) -> Places:
     """Label and place of every subject."""
-    found = Places()
+    places = Places()
     for number, subject in process.subjects.items():
         place = symbols.place(process, subject)
-        found[number] = (label(process, subject, place), place)
-    return found
+        places[number] = (label(process, subject, place), place)
+    return places
 
 
 @dataclass
@@ -55,7 +55,7 @@ class _LoopSums:
         self.iterations += int(row["x"][LoopFields.ITERATIONS])
         self.chunks += int(row["x"][LoopFields.CHUNKS])
         self.chunk_size = int(row["x"][LoopFields.CHUNK_SIZE])
-        self.trip_count = known(int(row["x"][LoopFields.TRIP_COUNT]))
+        self.trip_count = value_or_none(int(row["x"][LoopFields.TRIP_COUNT]))
         self.ticks += int(row["sum"])
 
     def executions_of_teams(self, calls: int, members: int, forkers: int) -> int:
@@ -83,8 +83,10 @@ def _loops(process: Process) -> dict[int, list[_LoopSums]]:
 
 def _forkers(process: Process) -> Counter[int]:
     """How many lanes forked each region."""
-    what = METRICS["region"]
-    lanes = ({int(row["subject"]) for row in lane.rows[lane.rows["what"] == what]} for lane in process.lanes)
+    metric = METRICS["region"]
+    lanes = (
+        {int(row["subject"]) for row in lane.rows[lane.rows["what"] == metric]} for lane in process.lanes
+    )
     return Counter(subject for subjects in lanes for subject in subjects)
 
 
@@ -111,7 +113,9 @@ class _Rows:
 
 def region_table(process: Process, process_id: str, places: Places, keys: Mapping[int, str]) -> list[Region]:
     """One entry per region, most wall time first; times in seconds."""
-    regions, teams, waits, locks = (rows_of(process, each) for each in ("region", "team", "wait", "lock"))
+    regions, teams, waits, locks = (
+        rows_of(process, metric_name) for metric_name in ("region", "team", "wait", "lock")
+    )
     rows = _Rows(
         process,
         process_id,
@@ -131,13 +135,15 @@ def region_table(process: Process, process_id: str, places: Places, keys: Mappin
 
 
 def _region(rows: _Rows, number: int) -> Region:
-    mine = rows.regions[rows.regions["subject"] == number]
+    own_rows = rows.regions[rows.regions["subject"] == number]
     teams = rows.teams[rows.teams["subject"] == number]
     name, place = rows.places[number]
-    part = _part(rows, mine, teams)
+    part = _part(rows, own_rows, teams)
     loops = rows.loops.get(number, [])
     longest = max(
-        loops, key=lambda each: (each.schedule != Schedule.STATIC_INFERRED, each.ticks), default=None
+        loops,
+        key=lambda loop_sums: (loop_sums.schedule != Schedule.STATIC_INFERRED, loop_sums.ticks),
+        default=None,
     )
     lock_wait_s, lock_held_s = _lock_times(rows, number)
     return Region(
@@ -147,7 +153,7 @@ def _region(rows: _Rows, number: int) -> Region:
         line=place.line or None,
         function=place.function or None,
         runtime=_runtime(rows.process, number),
-        nested=bool((mine["in_region"] != NO_SUBJECT).all()),
+        nested=bool((own_rows["in_region"] != NO_SUBJECT).all()),
         calls=part.calls,
         threads=part.threads,
         wall_s=part.wall_s,
@@ -155,34 +161,34 @@ def _region(rows: _Rows, number: int) -> Region:
         wait_s=part.wait_s,
         arrival_s=part.arrival_s,
         imbalance=part.imbalance,
-        critical_path_s=float(mine["x"][:, RegionFields.SLOWEST_WORK].sum()) * rows.tick_s,
-        mean_work_s=float(mine["x"][:, RegionFields.MEAN_WORK].sum()) * rows.tick_s,
+        critical_path_s=float(own_rows["x"][:, RegionFields.SLOWEST_WORK].sum()) * rows.tick_s,
+        mean_work_s=float(own_rows["x"][:, RegionFields.MEAN_WORK].sum()) * rows.tick_s,
         schedule=SCHEDULES.get(longest.schedule) if longest else None,
         chunk=(longest.chunk_size or None) if longest else None,
         iterations=longest.trip_count if longest else None,
         constructs=_constructs(rows.process, number),
-        loops=_loop_table(rows, loops, part.calls, mine),
+        loops=_loop_table(rows, loops, part.calls, own_rows),
         waits=_waits(rows.waits, number, rows.tick_s),
         lock_wait_s=lock_wait_s,
         lock_held_s=lock_held_s,
         lanes=_lanes(rows, teams),
-        histogram=_histogram(mine, rows.process.ns_per_tick),
+        histogram=_histogram(own_rows, rows.process.ns_per_tick),
         processes=(part,),
         spread=spread_of([part]),
     )
 
 
-def _part(rows: _Rows, mine: Records, teams: Records) -> RegionPart:
-    mean = float(mine["x"][:, RegionFields.MEAN_WORK].sum())
+def _part(rows: _Rows, own_rows: Records, teams: Records) -> RegionPart:
+    mean = float(own_rows["x"][:, RegionFields.MEAN_WORK].sum())
     return RegionPart(
         process=rows.id,
-        calls=int(mine["count"].sum()),
-        threads=int(mine["x"][:, RegionFields.MOST_THREADS].max()),
-        wall_s=float(mine["sum"].sum()) * rows.tick_s,
+        calls=int(own_rows["count"].sum()),
+        threads=int(own_rows["x"][:, RegionFields.MOST_THREADS].max()),
+        wall_s=float(own_rows["sum"].sum()) * rows.tick_s,
         work_s=float(teams["sum"].sum()) * rows.tick_s,
         wait_s=_team_wait_s(teams, rows.tick_s),
         arrival_s=float(teams["x"][:, TeamFields.ARRIVAL].sum()) * rows.tick_s,
-        imbalance=float(mine["x"][:, RegionFields.SLOWEST_WORK].sum()) / mean if mean else None,
+        imbalance=float(own_rows["x"][:, RegionFields.SLOWEST_WORK].sum()) / mean if mean else None,
     )
 
 
@@ -213,13 +219,15 @@ def _lock_times(rows: _Rows, region: int) -> tuple[float, float]:
     """Seconds waited for critical sections, and seconds that they were held."""
     if not len(rows.locks):
         return 0.0, 0.0
-    mine = rows.locks[rows.locks["in_region"] == region]
-    return float(mine["sum"].sum()) * rows.tick_s, float(mine["x"][:, LockFields.HELD].sum()) * rows.tick_s
+    own_rows = rows.locks[rows.locks["in_region"] == region]
+    return float(own_rows["sum"].sum()) * rows.tick_s, float(
+        own_rows["x"][:, LockFields.HELD].sum()
+    ) * rows.tick_s
 
 
-def _loop_table(rows: _Rows, loops: list[_LoopSums], calls: int, mine: Records) -> tuple[Loop, ...]:
-    members = int(mine["x"][:, RegionFields.THREADS].sum())
-    forkers = rows.forkers[int(mine["subject"][0])]
+def _loop_table(rows: _Rows, loops: list[_LoopSums], calls: int, own_rows: Records) -> tuple[Loop, ...]:
+    members = int(own_rows["x"][:, RegionFields.THREADS].sum())
+    forkers = rows.forkers[int(own_rows["subject"][0])]
     return tuple(
         Loop(
             key=rows.keys[loop.subject],
@@ -241,11 +249,11 @@ def _constructs(process: Process, region: int) -> tuple[str, ...]:
 
 
 def _waits(waits: Records, region: int, s: float) -> dict[str, float]:
-    found: dict[str, float] = {}
+    waits_by_kind: dict[str, float] = {}
     for row in waits[waits["in_region"] == region] if len(waits) else []:
         kind = WAITS.get(int(row["flags"]), "other")
-        found[kind] = found.get(kind, 0.0) + float(row["sum"]) * s
-    return found
+        waits_by_kind[kind] = waits_by_kind.get(kind, 0.0) + float(row["sum"]) * s
+    return waits_by_kind
 
 
 def _lanes(rows: _Rows, teams: Records) -> tuple[RegionLane, ...]:
@@ -254,12 +262,12 @@ def _lanes(rows: _Rows, teams: Records) -> tuple[RegionLane, ...]:
         RegionLane(
             process=rows.id,
             lane=lane,
-            calls=int(mine["count"].sum()),
-            work_s=float(mine["sum"].sum()) * rows.tick_s,
-            wait_s=_team_wait_s(mine, rows.tick_s),
-            arrival_s=float(mine["x"][:, TeamFields.ARRIVAL].sum()) * rows.tick_s,
+            calls=int(own_rows["count"].sum()),
+            work_s=float(own_rows["sum"].sum()) * rows.tick_s,
+            wait_s=_team_wait_s(own_rows, rows.tick_s),
+            arrival_s=float(own_rows["x"][:, TeamFields.ARRIVAL].sum()) * rows.tick_s,
         )
-        for lane, mine in by_lane
+        for lane, own_rows in by_lane
     )
 
 

@@ -71,11 +71,28 @@ def _of_processes(run: Run, processes: Sequence[ProcessReport], changed: Iterabl
         overhead=overhead_of(processes, job),
         unavailable=unavailable(run, processes, job, changed),
         findings=tuple(job_findings(job)),
-        workers=_of_all(processes, lambda each: worker_table(each.process, each.id, each.places)),
+        workers=_entries_of_processes(
+            processes,
+            lambda process_report: worker_table(
+                process_report.process, process_report.id, process_report.places
+            ),
+        ),
         decisions=_decisions(processes),
-        schedulers=_of_all(processes, lambda each: schedulers(each.process, each.id)),
-        lanes=_of_all(processes, lambda each: [lane_summary(each.id, lane) for lane in each.process.lanes]),
-        counters=_of_all(processes, lambda each: counters(each.process, each.id, each.trace.span.wall_s)),
+        schedulers=_entries_of_processes(
+            processes, lambda process_report: schedulers(process_report.process, process_report.id)
+        ),
+        lanes=_entries_of_processes(
+            processes,
+            lambda process_report: [
+                lane_summary(process_report.id, lane) for lane in process_report.process.lanes
+            ],
+        ),
+        counters=_entries_of_processes(
+            processes,
+            lambda process_report: counters(
+                process_report.process, process_report.id, process_report.trace.span.wall_s
+            ),
+        ),
         timeline=_timeline(job, timelines),
     )
 
@@ -144,7 +161,7 @@ def _steering(info: dict[str, Any] | None) -> Steering | None:
     )
 
 
-def _of_all(
+def _entries_of_processes(
     processes: Sequence[ProcessReport], table_of: Callable[[ProcessReport], Iterable[_Entry]]
 ) -> tuple[_Entry, ...]:
     """What is of one process by nature: a list for all of them, each entry with its process."""
@@ -152,54 +169,56 @@ def _of_all(
 
 
 def _decisions(processes: Sequence[ProcessReport]) -> tuple[Decision, ...]:
-    made = _of_all(processes, lambda each: decisions(each.process, each.id, each.places))
+    all_decisions = _entries_of_processes(
+        processes, lambda decision: decisions(decision.process, decision.id, decision.places)
+    )
     if len(processes) < 2:
-        return made
+        return all_decisions
     begins = {process.id: process.trace.begin_s for process in processes}
-    return tuple(sorted(made, key=lambda decision: begins[decision.process] + decision.time_s))
+    return tuple(sorted(all_decisions, key=lambda decision: begins[decision.process] + decision.time_s))
 
 
 def _timeline(job: Job, timelines: Mapping[str, Timeline | None]) -> Timeline | None:
     """Of the only process that takes part its own; of several their sum."""
     if len(job.parts) == 1:
         return timelines[job.parts[0].id]
-    origin = min(each.begin for each in job.lives)
+    origin = min(process_report.begin for process_report in job.lives)
     by_begin: dict[float, list[Timeline]] = {}
     for part, life in zip(job.parts, job.lives, strict=True):
         line = timelines[part.id]
         if line is not None:
             by_begin.setdefault(life.begin - origin, []).append(line)
-    return job_timeline(by_begin, max(each.end for each in job.lives) - origin)
+    return job_timeline(by_begin, max(process_report.end for process_report in job.lives) - origin)
 
 
-def _process(each: ProcessReport, job: Job, timeline: Timeline | None) -> ProcessSummary:
-    trace, regions = each.trace, rows_of(each.process, "region")
-    takes_part = each in job.parts
+def _process(process_report: ProcessReport, job: Job, timeline: Timeline | None) -> ProcessSummary:
+    trace, regions = process_report.trace, rows_of(process_report.process, "region")
+    takes_part = process_report in job.parts
     return ProcessSummary(
-        id=each.id,
+        id=process_report.id,
         pid=trace.pid,
         image=trace.image,
-        ppid=int(each.process.header["ppid"]),
-        forked_from=int(each.process.header["forked_from"]) or None,
+        ppid=int(process_report.process.header["ppid"]),
+        forked_from=int(process_report.process.header["forked_from"]) or None,
         host=trace.host,
         rank=trace.rank,
         size=trace.size,
-        command=each.process.command,
+        command=process_report.process.command,
         begin_s=trace.begin_s,
-        started_real_ns=each.started_real_ns,
+        started_real_ns=process_report.started_real_ns,
         wall_s=trace.span.wall_s,
-        cpu_s=each.cpu_s,
-        lanes=len(each.process.lanes),
-        workers=len(each.workers),
+        cpu_s=process_report.cpu_s,
+        lanes=len(process_report.process.lanes),
+        workers=len(process_report.workers),
         regions=len({int(n) for n in regions["subject"]}) if len(regions) else 0,
         calls=int(regions["count"].sum()) if len(regions) else 0,
         complete=trace.span.is_complete,
         ended=trace.ended,
         takes_part=takes_part,
-        cpus_available=each.account.cpus,
-        threads=each.threads,
-        efficiency=each.account.shares["work"] if takes_part else None,
-        time=each.account.shares if takes_part else None,
-        run_delay_s=each.account.run_delay_s,
+        cpus_available=process_report.account.cpus,
+        threads=process_report.threads,
+        efficiency=process_report.account.shares["work"] if takes_part else None,
+        time=process_report.account.shares if takes_part else None,
+        run_delay_s=process_report.account.run_delay_s,
         timeline=timeline,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from trimtab.analysis.account import known
+from trimtab.analysis.account import value_or_none
 from trimtab.analysis.job import Job
 from trimtab.analysis.process_report import ProcessReport
 from trimtab.model import Lane, Process
@@ -22,7 +22,7 @@ def system_of(processes: Sequence[ProcessReport]) -> System:
         switches_voluntary=sum(int(head["voluntary_switches"]) for head in heads),
         switches_involuntary=sum(int(head["involuntary_switches"]) for head in heads),
         preemptions=_sum_of_known(_preemptions(process.process) for process in processes),
-        migrations=_sum_of_known(known(lane.header["migrations"]) for lane in lanes),
+        migrations=_sum_of_known(value_or_none(lane.header["migrations"]) for lane in lanes),
         cpu_s=sum(process.cpu_s for process in processes),
         max_rss_kb=max(int(head["max_rss_kb"]) for head in heads),
     )
@@ -69,7 +69,7 @@ def lane_summary(process_id: str, lane: Lane) -> LaneSummary:
         run_delay_s=head["run_delay_ns"] * 1e-9,
         voluntary=head["voluntary_switches"],
         involuntary=head["involuntary_switches"],
-        migrations=known(head["migrations"]),
+        migrations=value_or_none(head["migrations"]),
     )
 
 
@@ -81,5 +81,5 @@ def _preemptions(process: Process) -> int | None:
 
 
 def _sum_of_known(values: Iterable[int | None]) -> int | None:
-    known_ones = [value for value in values if value is not None]
-    return sum(known_ones) if known_ones else None
+    known_values = [value for value in values if value is not None]
+    return sum(known_values) if known_values else None

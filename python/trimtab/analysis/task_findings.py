@@ -44,21 +44,21 @@ def task_findings(
     """All that apply to the workers of task runtimes, whatever their gain."""
     if not workers:
         return []
-    small = too_small(process, tasks, workers, _lost_s(account) / _at_once(account, workers))
-    why = [
+    small = too_small(process, tasks, workers, _lost_s(account) / _tasks_at_once(account, workers))
+    causes = [
         *_one_producer(process, account, workers),
         *_long_task(account, tasks, workers),
         *_suspended(process, account, tasks, workers),
     ]
-    if not small and not why:
-        why = _chain(account, tasks, workers)
+    if not small and not causes:
+        causes = _chain(account, tasks, workers)
     # "Too few tasks ready" says only what happened: it is told for what none of the causes explains.
-    explained = sum(float(each.gain_s) for each in why)
+    explained = sum(float(cause_finding.gain_s) for cause_finding in causes)
     if _are_tiny(tasks, workers) and small:
         explained = float("inf")
     return [
         *small,
-        *why,
+        *causes,
         *_starved(account, tasks, workers, explained),
         *_nobody_works(process, account),
         *_few_workers(account, workers),
@@ -77,7 +77,7 @@ def _lost_s(account: Account) -> float:
     return account.shares["starved"] * account.wall_s * account.cpus
 
 
-def _at_once(account: Account, workers: Sequence[Worker]) -> float:
+def _tasks_at_once(account: Account, workers: Sequence[Worker]) -> float:
     """How many workers can run at a time."""
     return max(min(float(len(workers)), account.cpus), 1.0)
 
@@ -140,7 +140,7 @@ def _starved(
             f"workers found no task for {starved:.3g} s while others ran some: "
             f"{busy:.2g} of {len(workers)} had one on average",
             action,
-            max(lost / _at_once(account, workers) - explained_s, 0.0),
+            max(lost / _tasks_at_once(account, workers) - explained_s, 0.0),
         )
     ]
 
@@ -151,15 +151,17 @@ def _one_producer(process: Process, account: Account, workers: Sequence[Worker])
     Only while the producer is the limit: it is busy with making tasks for most of the time in which tasks run.
     """
     rows = [lane.rows[lane.rows["what"] == METRICS["task"]] for lane in process.lanes]
-    made = np.array([float(mine["x"][:, TaskFields.CREATED].sum(dtype=float)) for mine in rows])
+    created = np.array(
+        [float(worker_rows["x"][:, TaskFields.CREATED].sum(dtype=float)) for worker_rows in rows]
+    )
     lost = sum(worker.looks_busy for worker in workers) + _lost_s(account)
     life = sum(worker.life for worker in workers)
-    if len(workers) < 2 or made.sum() < _LEAST_TASKS or lost < _LEAST_LOST * life:
+    if len(workers) < 2 or created.sum() < _LEAST_TASKS or lost < _LEAST_LOST * life:
         return []
-    most = int(np.argmax(made))
-    if made[most] < _ONE_PRODUCER * made.sum():
+    top_creator = int(np.argmax(created))
+    if created[top_creator] < _ONE_PRODUCER * created.sum():
         return []
-    lane = process.lanes[most]
+    lane = process.lanes[top_creator]
     making = _making_s(process, account, lane, workers)
     if making < _PRODUCER_BUSY * account.parallel_s:
         return []
@@ -167,11 +169,11 @@ def _one_producer(process: Process, account: Account, workers: Sequence[Worker])
         finding(
             Cause.ONE_PRODUCER,
             None,
-            f"{made[most] / made.sum():.0%} of {int(made.sum())} tasks were made by one thread "
+            f"{created[top_creator] / created.sum():.0%} of {int(created.sum())} tasks were made by one thread "
             f"({lane.name}), which took it {making:.3g} s of the "
             f"{account.parallel_s:.3g} s in which tasks ran; workers looked for tasks, or had none, for {lost:.3g} s",
             "let tasks make tasks: divide the range in halves, or start one producer for each worker",
-            lost / _at_once(account, workers),
+            lost / _tasks_at_once(account, workers),
         )
     ]
 
@@ -186,14 +188,14 @@ def _making_s(process: Process, account: Account, lane: Lane, workers: Sequence[
 def _chain(account: Account, tasks: Sequence[TaskKind], workers: Sequence[Worker]) -> list[Finding]:
     """gain = core time without a ready task / workers at a time."""
     count = sum(task.count for task in tasks)
-    inside = sum((task.total_s or 0.0) for task in tasks if not task.includes_inner)
+    inside_s = sum((task.total_s or 0.0) for task in tasks if not task.includes_inner)
     lost = _lost_s(account)
     life = sum(worker.life for worker in workers)
     if len(workers) < 2 or count < 8 * len(workers) or lost < _LEAST_LOST * life:
         return []
     at_a_time = sum(worker.runs for worker in workers) / account.parallel_s if account.parallel_s > 0 else 0.0
     # Tasks fill the time, one after the other.
-    if at_a_time > _IN_A_ROW or inside < account.parallel_s / 2:
+    if at_a_time > _IN_A_ROW or inside_s < account.parallel_s / 2:
         return []
     return [
         finding(
@@ -203,20 +205,20 @@ def _chain(account: Account, tasks: Sequence[TaskKind], workers: Sequence[Worker
             "the one before it had ended",
             "break the chain: let steps that do not need each other start from the same input (when_all, dataflow), or "
             "run several chains side by side",
-            lost / _at_once(account, workers),
+            lost / _tasks_at_once(account, workers),
         )
     ]
 
 
 def _long_task(account: Account, tasks: Sequence[TaskKind], workers: Sequence[Worker]) -> list[Finding]:
     """gain = min(core time without a ready task / workers at a time, longest task * (1 - 1 / workers))."""
-    known = [
+    timed_tasks = [
         (task.longest_s, task) for task in tasks if task.longest_s is not None and not task.includes_inner
     ]
     lost = _lost_s(account)
-    if not known or len(workers) < 2 or lost <= 0:
+    if not timed_tasks or len(workers) < 2 or lost <= 0:
         return []
-    length, longest = max(known, key=lambda pair: pair[0])
+    length, longest = max(timed_tasks, key=lambda pair: pair[0])
     if length < _LONG_TASK * account.parallel_s:
         return []
     return [
@@ -226,7 +228,7 @@ def _long_task(account: Account, tasks: Sequence[TaskKind], workers: Sequence[Wo
             f"one task took {length:.3g} s of the {account.parallel_s:.3g} s in which tasks ran "
             f"(the mean is {longest.mean_s:.2g} s)",
             "divide it, or start it before the others",
-            min(lost / _at_once(account, workers), length * (1 - 1 / len(workers))),
+            min(lost / _tasks_at_once(account, workers), length * (1 - 1 / len(workers))),
         )
     ]
 
@@ -235,11 +237,11 @@ def _suspended(
     process: Process, account: Account, tasks: Sequence[TaskKind], workers: Sequence[Worker]
 ) -> list[Finding]:
     """gain = min(time suspended, core time without a ready task) / workers at a time."""
-    found = suspensions(process)
-    if not found or len(workers) < 2:
+    suspended = suspensions(process)
+    if not suspended or len(workers) < 2:
         return []
-    cause = max(found, key=lambda each: found[each][1])
-    count, total = found[cause]
+    cause = max(suspended, key=lambda cause_candidate: suspended[cause_candidate][1])
+    count, total = suspended[cause]
     # Some task waits for the end of all others in every program: that says nothing.
     if cause in _NATURAL and count < _MANY_WAIT * sum(task.count for task in tasks):
         return []
@@ -250,7 +252,7 @@ def _suspended(
             f"tasks were suspended {count} times for {total:.3g} s in all (waiting: {CAUSES[cause]}), "
             "while workers had nothing to run",
             _ACTIONS.get(cause, "let fewer tasks wait at a time, or give the workers other ones meanwhile"),
-            min(total, _lost_s(account)) / _at_once(account, workers),
+            min(total, _lost_s(account)) / _tasks_at_once(account, workers),
         )
     ]
 
@@ -287,17 +289,17 @@ def _few_workers(account: Account, workers: Sequence[Worker]) -> list[Finding]:
 def _other_policy(process: Process, account: Account, workers: Sequence[Worker]) -> list[Finding]:
     """What the steering of a runtime advises; gain at most: looking for work and core time without a ready task."""
     lost = sum(worker.looks_busy for worker in workers) + _lost_s(account)
-    found = []
+    findings = []
     for key, value in process.facts.items():
         option, colon, reason = value.partition(": ")
         if key.startswith("advice for ") and colon:
-            found.append(
+            findings.append(
                 finding(
                     Cause.SCHEDULING_POLICY,
                     key.removeprefix("advice for "),
                     reason,
                     f"try {option} and compare: the policy of a runtime cannot change while it runs",
-                    lost / _at_once(account, workers),
+                    lost / _tasks_at_once(account, workers),
                 )
             )
-    return found
+    return findings

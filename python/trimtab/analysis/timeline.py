@@ -26,7 +26,7 @@ _TASK_ENDS = (EventKind.TASK_END, EventKind.TASK_SUSPENDED)
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-_NONE = np.empty(0, np.int64)
+_NO_TICKS = np.empty(0, np.int64)
 
 
 def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> Timeline | None:
@@ -46,19 +46,19 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> Time
     end = None if process.header["end_ticks"] else wall_s
     busy: dict[int, Floats] = {}
     waiting = np.zeros(BINS)
-    is_partial, known_from = False, 0.0
+    is_partial, from_s = False, 0.0
     for lane in process.lanes:
         if lane.events_written > len(lane.events) and len(lane.events):
             is_partial = True
-            known_from = max(known_from, (int(lane.events["ticks"][0]) - start) * s)
+            from_s = max(from_s, (int(lane.events["ticks"][0]) - start) * s)
         ticks, subjects, is_begin = _changes(lane)
-        lows, highs, inside = _spans(_seconds(ticks - start, s), subjects, is_begin, end)
-        inside = _few(inside)
-        order = np.argsort(inside, kind="stable")
-        numbers, firsts = np.unique(inside[order], return_index=True)
-        for number, mine in zip(numbers.tolist(), np.split(order, firsts[1:]), strict=False):
+        lows, highs, innermost = _spans(_seconds(ticks - start, s), subjects, is_begin, end)
+        innermost = _most_frequent(innermost)
+        order = np.argsort(innermost, kind="stable")
+        numbers, firsts = np.unique(innermost[order], return_index=True)
+        for number, chosen in zip(numbers.tolist(), np.split(order, firsts[1:]), strict=False):
             if number >= 0:
-                _bins_of(busy, number)[:] += _spread(lows[mine], highs[mine], width)
+                _bins_of(busy, number)[:] += _spread(lows[chosen], highs[chosen], width)
         if process.header["level"] != RecordLevel.TRACE:
             for subject, low, high, members in _untimed(lane.events):
                 spread = _spread(_seconds(low - start, s), _seconds(high - start, s), width)
@@ -84,14 +84,14 @@ def timeline(process: Process, wall_s: float, places: Mapping[int, Any]) -> Time
     return Timeline(
         t0_s=0.0,
         dt_s=width,
-        from_s=known_from,
+        from_s=from_s,
         series=tuple(series),
         waiting=rounded(waiting / width),
         source=FLIGHT_RECORDER if is_partial else ALL_EVENTS,
     )
 
 
-def _few(numbers: Integers) -> Integers:
+def _most_frequent(numbers: Integers) -> Integers:
     """At most `_MOST_SUBJECTS` different subjects, the most frequent ones; NO_SUBJECT instead of any other."""
     different, counts = np.unique(numbers, return_counts=True)
     if len(different) <= _MOST_SUBJECTS:
@@ -120,10 +120,10 @@ def _changes(lane: Lane) -> tuple[Integers, Integers, NDArray[np.bool_]]:
     begins: tuple[int, ...] = (EventKind.WORK_BEGIN,)
     ends: tuple[int, ...] = (EventKind.WORK_END,)
     if lane.header["worker_of"]:
-        if not _has(lane.events, _TASK_BEGINS):
+        if not _has_kinds(lane.events, _TASK_BEGINS):
             return _times_at_work(lane.events)
         begins, ends = (*begins, *_TASK_BEGINS), (*ends, *_TASK_ENDS)
-    ticks, subjects, is_begin = [_NONE], [_NONE], [np.empty(0, np.bool_)]
+    ticks, subjects, is_begin = [_NO_TICKS], [_NO_TICKS], [np.empty(0, np.bool_)]
     for block in _blocks(lane.events):
         chosen = np.flatnonzero(np.isin(block["kind"], (*begins, *ends)))
         ticks.append(block["ticks"][chosen].astype(np.int64))
@@ -137,7 +137,7 @@ def _blocks(events: Records) -> Iterator[Records]:
         yield events[low : low + _BLOCK]
 
 
-def _has(events: Records, kinds: tuple[int, ...]) -> bool:
+def _has_kinds(events: Records, kinds: tuple[int, ...]) -> bool:
     return any(np.isin(block["kind"], kinds).any() for block in _blocks(events))
 
 
@@ -148,7 +148,7 @@ def _times_at_work(events: Records) -> tuple[Integers, Integers, NDArray[np.bool
     )
     runs = states["arg"] == WorkerState.RUNS
     # Other states end what ran before them; what ran before a ring's first event counts as well.
-    changes = np.flatnonzero(runs | np.concatenate([[True], runs[:-1]])) if len(states) else _NONE
+    changes = np.flatnonzero(runs | np.concatenate([[True], runs[:-1]])) if len(states) else _NO_TICKS
     chosen = states[changes]
     return chosen["ticks"].astype(np.int64), chosen["subject"].astype(np.int64), runs[changes]
 
@@ -164,23 +164,26 @@ def _untimed(events: Records) -> list[tuple[int, Integers, Integers, int]]:
         & (ends["kind"] == EventKind.REGION_END)
         & (begins["a"] == ends["a"])
     )
-    found = []
+    instances = []
     for subject, members in np.unique(
         np.stack([begins["subject"][chosen], ends["b"][chosen]]), axis=1
     ).T.tolist():
-        mine = chosen[(begins["subject"][chosen] == subject) & (ends["b"][chosen] == members)]
-        low, high = begins["ticks"][mine].astype(np.int64), ends["ticks"][mine].astype(np.int64)
-        found.append((int(subject), low, high, int(members)))
-    return found
+        own_instances = chosen[(begins["subject"][chosen] == subject) & (ends["b"][chosen] == members)]
+        low, high = (
+            begins["ticks"][own_instances].astype(np.int64),
+            ends["ticks"][own_instances].astype(np.int64),
+        )
+        instances.append((int(subject), low, high, int(members)))
+    return instances
 
 
 def _counted_only(lane: Lane, subject: int) -> float:
     """Instances of that region for each whose begin and end are among the events."""
     rows = lane.rows
-    mine = rows[
+    subject_rows = rows[
         (rows["what"] == METRICS["region"]) & (rows["subject"] == subject) & (rows["flags"] == ROWS_UNTIMED)
     ]
-    return max((stands_for(row) for row in mine), default=1.0)
+    return max((stands_for(row) for row in subject_rows), default=1.0)
 
 
 def _waits(events: Records) -> tuple[Integers, Integers]:
@@ -202,7 +205,7 @@ def _spans(
     """
     if not len(at):
         return at, at, subjects
-    inside = np.where(is_begin, subjects, -1)
+    innermost = np.where(is_begin, subjects, -1)
     depth = np.cumsum(np.where(is_begin, 1, -1))
     # Ends whose begins a ring has lost would count below zero.
     depth -= min(int(depth.min()), 0)
@@ -210,13 +213,13 @@ def _spans(
     if resumed.any():
         for level in np.unique(depth[resumed]):
             opened = np.flatnonzero(is_begin & (depth == level))
-            here = np.flatnonzero(resumed & (depth == level))
-            latest = np.searchsorted(opened, here) - 1
-            is_known = latest >= 0
-            inside[here[is_known]] = subjects[opened[latest[is_known]]]
+            resumed_at_level = np.flatnonzero(resumed & (depth == level))
+            latest = np.searchsorted(opened, resumed_at_level) - 1
+            has_begin = latest >= 0
+            innermost[resumed_at_level[has_begin]] = subjects[opened[latest[has_begin]]]
     if end is None:
-        return at[:-1], at[1:], inside[:-1]
-    return at, np.append(at[1:], max(end, float(at[-1]))), inside
+        return at[:-1], at[1:], innermost[:-1]
+    return at, np.append(at[1:], max(end, float(at[-1]))), innermost
 
 
 def _spread(lows: Floats, highs: Floats, width: float) -> Floats:
@@ -230,8 +233,8 @@ def _spread(lows: Floats, highs: Floats, width: float) -> Floats:
         # Sum over points p of max(edge - p, 0), for every edge.
         ordered = np.sort(points, kind="stable")
         sums = np.concatenate([[0.0], np.cumsum(ordered)])
-        below = np.searchsorted(ordered, edges)
-        result: Floats = below * edges - sums[below]
+        count_below = np.searchsorted(ordered, edges)
+        result: Floats = count_below * edges - sums[count_below]
         return result
 
     return np.maximum(np.diff(covered(lows) - covered(highs)), 0.0)

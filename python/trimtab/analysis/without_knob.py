@@ -22,23 +22,27 @@ def without_knob(process: Process, places: Places, mode: str | None) -> list[Una
         return []
     tunable = _regions_with_knobs(process)
     outermost = float(regions["sum"][regions["in_region"] == NO_SUBJECT].sum(dtype=float))
-    found = []
-    for number in {int(each) for each in regions["subject"]} - tunable:
-        mine = regions[regions["subject"] == number]
-        share = float(mine["sum"].sum(dtype=float)) / outermost if outermost > 0 else 0.0
+    unavailable = []
+    for number in {int(region_number) for region_number in regions["subject"]} - tunable:
+        region_rows = regions[regions["subject"] == number]
+        share = float(region_rows["sum"].sum(dtype=float)) / outermost if outermost > 0 else 0.0
         if share >= _LEAST_SHARE:
-            why, remedy = _why(process, number, mine)
-            found.append((share, Unavailable(TUNING_OF + places[number][0], why, remedy, Missing.TUNING)))
-    return [each for _, each in sorted(found, key=lambda pair: -pair[0])]
+            reason, remedy = _reason(process, number, region_rows)
+            unavailable.append(
+                (share, Unavailable(TUNING_OF + places[number][0], reason, remedy, Missing.TUNING))
+            )
+    return [entry for _, entry in sorted(unavailable, key=lambda pair: -pair[0])]
 
 
 def _regions_with_knobs(process: Process) -> set[int]:
     with_knobs = {knob.subject for knob in process.knobs.values()}
-    inside = {int(row["in_region"]) for row in rows_of(process, "loop") if int(row["subject"]) in with_knobs}
-    return inside | {knob_case for knob_case in with_knobs if knob_case is not None}
+    regions_with_knobs = {
+        int(row["in_region"]) for row in rows_of(process, "loop") if int(row["subject"]) in with_knobs
+    }
+    return regions_with_knobs | {knob_case for knob_case in with_knobs if knob_case is not None}
 
 
-def _why(process: Process, region: int, rows: Any) -> tuple[str, str]:
+def _reason(process: Process, region: int, rows: Any) -> tuple[str, str]:
     """The reason, and what to do about it."""
     loops = [row for row in rows_of(process, "loop") if int(row["in_region"]) == region]
     schedules = {int(row["flags"]) for row in loops}

@@ -26,7 +26,7 @@ from trimtab.readers.layout import ROW
 # Label first, then place, of every subject.
 Places = Mapping[int, Any]
 
-_NONE: Records = np.empty(0, dtype=ROW)
+_NO_ROWS: Records = np.empty(0, dtype=ROW)
 # Fewer timed tasks than this say nothing of the others.
 _LEAST_TIMED = 100
 # To find a task that is there, with the change of state: a worker that looks for longer looks in vain.
@@ -63,7 +63,7 @@ class Worker:
 def workers_of(process: Process, places: Places | None = None) -> tuple[Worker, ...]:
     """All workers that the process had, by lane."""
     s = process.ns_per_tick * 1e-9
-    found = []
+    workers = []
     for lane in process.lanes:
         rows = lane.rows[lane.rows["what"] == METRICS["worker"]]
         if not len(rows):
@@ -77,7 +77,7 @@ def workers_of(process: Process, places: Places | None = None) -> tuple[Worker, 
         runtime = int(rows["subject"][0])
         searches = int(rows["count"][rows["flags"] == WorkerState.LOOKS].sum())
         vain = max(busy["looks"] - searches * _SEARCH_S, 0.0)
-        found.append(
+        workers.append(
             Worker(
                 lane=lane.id,
                 runtime=places[runtime][0] if places is not None else "",
@@ -93,7 +93,7 @@ def workers_of(process: Process, places: Places | None = None) -> tuple[Worker, 
                 parks=int(rows["count"][parked].sum()),
             )
         )
-    return tuple(found)
+    return tuple(workers)
 
 
 def worker_table(process: Process, process_id: str, places: Places) -> list[WorkerSummary]:
@@ -117,20 +117,20 @@ def worker_table(process: Process, process_id: str, places: Places) -> list[Work
             created=int(counts[worker.lane]["x"][:, TaskFields.CREATED].sum()),
         )
         for worker in sorted(
-            workers_of(process, places), key=lambda each: (each.runtime, each.number, each.lane)
+            workers_of(process, places), key=lambda worker: (worker.runtime, worker.number, worker.lane)
         )
     ]
 
 
-def ran_s(process: Process, lane: Lane, least: int) -> float:
+def ran_s(process: Process, lane: Lane, least_count: int) -> float:
     """How long a lane ran tasks of the kinds of which there were at least so many in all, seconds."""
     totals: dict[int, int] = {}
-    for each in process.lanes:
-        for row in _task_rows(each.rows):
+    for other_lane in process.lanes:
+        for row in _task_rows(other_lane.rows):
             totals[int(row["subject"])] = totals.get(int(row["subject"]), 0) + int(row["count"])
     rows = _task_rows(lane.rows)
-    many = np.array([totals[int(number)] >= least for number in rows["subject"]], bool)
-    return float(_estimate(process, rows[many]).sum()) * process.ns_per_tick * 1e-9
+    is_frequent = np.array([totals[int(number)] >= least_count for number in rows["subject"]], bool)
+    return float(_estimate(process, rows[is_frequent]).sum()) * process.ns_per_tick * 1e-9
 
 
 def _task_rows(rows: Records) -> Records:
@@ -155,12 +155,14 @@ def _estimate(process: Process, rows: Records) -> NDArray[np.float64]:
     untimed = counted & (rows["timed"] == 0) & (rows["count"] > 0)
     for subject in np.unique(rows["subject"][untimed]):
         # A worker that only counted them: others, where they ended, have their times.
-        mine = rows["subject"] == subject
-        timed = float(rows["timed"][mine].sum(dtype=float))
+        is_of_subject = rows["subject"] == subject
+        timed = float(rows["timed"][is_of_subject].sum(dtype=float))
         mean = (
-            max(float(rows["sum"][mine].sum(dtype=float)) / timed - float(read.max()), 0.0) if timed else 0.0
+            max(float(rows["sum"][is_of_subject].sum(dtype=float)) / timed - float(read.max()), 0.0)
+            if timed
+            else 0.0
         )
-        ticks[mine & untimed] = mean * rows["count"][mine & untimed]
+        ticks[is_of_subject & untimed] = mean * rows["count"][is_of_subject & untimed]
     return ticks
 
 
@@ -171,15 +173,15 @@ def task_table(process: Process, process_id: str, places: Places, keys: Mapping[
     were timed, the times include these (`includes_inner`).
     """
     s = process.ns_per_tick * 1e-9
-    rows = _task_rows(np.concatenate([lane.rows for lane in process.lanes]) if process.lanes else _NONE)
+    rows = _task_rows(np.concatenate([lane.rows for lane in process.lanes]) if process.lanes else _NO_ROWS)
     waited = _suspended_s(process)
-    found = []
+    task_kinds = []
     for number in sorted({int(n) for n in rows["subject"]}) if len(rows) else []:
-        mine = rows[rows["subject"] == number]
-        count, timed = int(mine["count"].sum()), int(mine["timed"].sum())
-        inclusive = ((mine["flags"] & TASKS_INCLUSIVE) != 0) & (mine["timed"] > 0)
-        total = float(_estimate(process, mine).sum()) * s
-        found.append(
+        subject_rows = rows[rows["subject"] == number]
+        count, timed = int(subject_rows["count"].sum()), int(subject_rows["timed"].sum())
+        inclusive = ((subject_rows["flags"] & TASKS_INCLUSIVE) != 0) & (subject_rows["timed"] > 0)
+        total = float(_estimate(process, subject_rows).sum()) * s
+        task_kinds.append(
             TaskKind(
                 key=keys[number],
                 name=places[number][0],
@@ -187,39 +189,39 @@ def task_table(process: Process, process_id: str, places: Places, keys: Mapping[
                 timed=timed,
                 total_s=total if timed else None,
                 mean_s=total / count if timed and count else None,
-                longest_s=float(mine["max"][mine["timed"] > 0].max()) * s if timed else None,
+                longest_s=float(subject_rows["max"][subject_rows["timed"] > 0].max()) * s if timed else None,
                 includes_inner=bool(inclusive.any()),
-                created=int(mine["x"][:, TaskFields.CREATED].sum()),
-                suspended=int(mine["x"][:, TaskFields.SUSPENSIONS].sum()),
+                created=int(subject_rows["x"][:, TaskFields.CREATED].sum()),
+                suspended=int(subject_rows["x"][:, TaskFields.SUSPENSIONS].sum()),
                 suspended_s=waited.get(number, 0.0),
                 processes=(process_id,),
             )
         )
-    return sorted(found, key=lambda task: -(task.total_s or 0.0))
+    return sorted(task_kinds, key=lambda task: -(task.total_s or 0.0))
 
 
 def _suspended_s(process: Process) -> dict[int, float]:
     """For how long tasks of each kind were suspended, seconds."""
-    found: dict[int, float] = {}
+    by_number: dict[int, float] = {}
     for lane in process.lanes:
         for row in lane.rows[lane.rows["what"] == METRICS["suspended"]]:
-            own = float(row["sum"]) * int(row["count"]) / max(int(row["timed"]), 1)
+            seconds = float(row["sum"]) * int(row["count"]) / max(int(row["timed"]), 1)
             number = int(row["subject"])
-            found[number] = found.get(number, 0.0) + own * process.ns_per_tick * 1e-9
-    return found
+            by_number[number] = by_number.get(number, 0.0) + seconds * process.ns_per_tick * 1e-9
+    return by_number
 
 
 def suspensions(process: Process) -> dict[WaitCause, tuple[int, float]]:
     """Of each cause: how often tasks were suspended for it, and for how long, seconds."""
-    found: dict[WaitCause, tuple[int, float]] = {}
+    by_number: dict[WaitCause, tuple[int, float]] = {}
     for lane in process.lanes:
         for row in lane.rows[lane.rows["what"] == METRICS["suspended"]]:
             cause = WaitCause(row["flags"]) if row["flags"] in CAUSES else WaitCause.OTHER
-            count, total = found.get(cause, (0, 0.0))
+            count, total = by_number.get(cause, (0, 0.0))
             timed = max(int(row["timed"]), 1)
-            own = float(row["sum"]) * int(row["count"]) / timed * process.ns_per_tick * 1e-9
-            found[cause] = (count + int(row["count"]), total + own)
-    return found
+            seconds = float(row["sum"]) * int(row["count"]) / timed * process.ns_per_tick * 1e-9
+            by_number[cause] = (count + int(row["count"]), total + seconds)
+    return by_number
 
 
 def beside_tasks_s(process: Process) -> float:
@@ -228,7 +230,7 @@ def beside_tasks_s(process: Process) -> float:
     Nothing where tasks ran inside those that were timed, or where some or too few were timed; else what lies beyond twice
     the standard error of the estimate.
     """
-    rows = _task_rows(np.concatenate([lane.rows for lane in process.lanes]) if process.lanes else _NONE)
+    rows = _task_rows(np.concatenate([lane.rows for lane in process.lanes]) if process.lanes else _NO_ROWS)
     if not len(rows) or (((rows["flags"] & TASKS_INCLUSIVE) != 0) & (rows["timed"] > 0)).any():
         return 0.0
     is_unknown = (rows["timed"] == 0) & (rows["count"] > 0)

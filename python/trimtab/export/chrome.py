@@ -32,8 +32,8 @@ class Chrome:
     def __init__(self, stream: IO[bytes], notes: list[str]) -> None:
         self._stream = stream
         self._arrow_base = 0
-        about = _json({"tool": "trimtab", "notes": notes})
-        stream.write(f'{{"displayTimeUnit":"ns","otherData":{about},"traceEvents":[\n'.encode())
+        metadata = _json({"tool": "trimtab", "notes": notes})
+        stream.write(f'{{"displayTimeUnit":"ns","otherData":{metadata},"traceEvents":[\n'.encode())
         self._is_first = True
 
     def _lines(self, lines: Iterable[str]) -> None:
@@ -81,23 +81,23 @@ class Chrome:
         role = slices.role[begins]
         arguments = iter(_arguments(view, lane, role[opens], slices.source[begins[opens]]))
         head = f'"pid":{pid},"tid":{tid},"ts":'
-        for when, is_begin, number, what in zip(
+        for time_us, is_begin, number, text in zip(
             view.ns(slices.ticks[ends]).tolist(), opens.tolist(), names.tolist(), role.tolist(), strict=True
         ):
-            mark, more = ("B", next(arguments)) if is_begin else ("E", "")
+            mark, extra = ("B", next(arguments)) if is_begin else ("E", "")
             yield (
-                f'{{"ph":"{mark}",{head}{_us(when)},"cat":"{CATEGORIES[Role(what)]}","name":{quoted[number]}{more}}}'
+                f'{{"ph":"{mark}",{head}{_microseconds(time_us)},"cat":"{CATEGORIES[Role(text)]}","name":{quoted[number]}{extra}}}'
             )
         instants = np.flatnonzero(change == 0) + low
         names = namer.numbers(slices, lane.events, instants)
         at, source, role = view.ns(slices.ticks[instants]), slices.source[instants], slices.role[instants]
         quoted = [_json(name) for name in namer.names]
-        for number, start, what, args in zip(
+        for number, start, text, args in zip(
             names.tolist(), at.tolist(), role.tolist(), _arguments(view, lane, role, source), strict=True
         ):
             yield (
-                f'{{"ph":"i","s":"t","pid":{pid},"tid":{tid},"ts":{_us(start)},'
-                f'"cat":"{CATEGORIES[Role(what)]}","name":{quoted[number]}{args}}}'
+                f'{{"ph":"i","s":"t","pid":{pid},"tid":{tid},"ts":{_microseconds(start)},'
+                f'"cat":"{CATEGORIES[Role(text)]}","name":{quoted[number]}{args}}}'
             )
         if view.arrows.count:
             yield from self._arrows(view, lane, slices, low, high)
@@ -120,38 +120,38 @@ class Chrome:
         self, view: View, lane: Lane, phase: str, places: Integers, at: Integers, flows: Flows
     ) -> Iterator[str]:
         counts, numbers = flows.at(places)
-        more = ',"bp":"e"' if phase == "f" else ""
-        for number, when in zip(numbers.tolist(), np.repeat(at, counts).tolist(), strict=True):
+        bind_point = ',"bp":"e"' if phase == "f" else ""
+        for number, time_us in zip(numbers.tolist(), np.repeat(at, counts).tolist(), strict=True):
             name = "goes on" if number >= view.arrows.first_going_on else "before"
             yield (
-                f'{{"ph":"{phase}","pid":{view.number},"tid":{view.number_of(lane)},"ts":{_us(when)},'
-                f'"id":{number + self._arrow_base},"cat":"task","name":"{name}"{more}}}'
+                f'{{"ph":"{phase}","pid":{view.number},"tid":{view.number_of(lane)},"ts":{_microseconds(time_us)},'
+                f'"id":{number + self._arrow_base},"cat":"task","name":"{name}"{bind_point}}}'
             )
 
 
-def _us(ns: int) -> str:
+def _microseconds(ns: int) -> str:
     """Microseconds with all digits: a float would lose the nanoseconds of long runs."""
     return f"{ns // 1000}.{ns % 1000:03}"
 
 
-def _metadata(pid: int, tid: int, what: str, **values: Any) -> str:
-    return _json({"ph": "M", "pid": pid, "tid": tid, "name": what, "args": values})
+def _metadata(pid: int, tid: int, text: str, **values: Any) -> str:
+    return _json({"ph": "M", "pid": pid, "tid": tid, "name": text, "args": values})
 
 
 def _arguments(view: View, lane: Lane, role: Any, source: Integers) -> list[str]:
     """The figures of each item, as a member of its object."""
-    found = [""] * len(source)
-    for each, figures in FIGURES.items():
-        mine = np.flatnonzero(role == each)
-        mine = mine[has_figures(lane.events, each, source[mine])]
+    texts = [""] * len(source)
+    for role_of_figures, figures in FIGURES.items():
+        with_role = np.flatnonzero(role == role_of_figures)
+        with_role = with_role[has_figures(lane.events, role_of_figures, source[with_role])]
         columns = []
         for name, field, is_signed in figures:
-            values = figure_of(lane.events, name, field, source[mine], view.process.ns_per_tick)
+            values = figure_of(lane.events, name, field, source[with_role], view.process.ns_per_tick)
             columns.append((values.view(np.int64) if is_signed else values).tolist())
-        for at, *row in zip(mine.tolist(), *columns, strict=True):
+        for at, *row in zip(with_role.tolist(), *columns, strict=True):
             text = ",".join(f'"{figure[0]}":{value}' for figure, value in zip(figures, row, strict=True))
-            found[at] = f',"args":{{{text}}}'
-    return found
+            texts[at] = f',"args":{{{text}}}'
+    return texts
 
 
 def _on_cpu(view: View, lane: Lane) -> Iterator[str]:
@@ -163,8 +163,8 @@ def _on_cpu(view: View, lane: Lane) -> Iterator[str]:
     yield _metadata(pid, tid, "thread_sort_index", sort_index=2 * lane.id + 1)
     for low, high, name in zip(begins.tolist(), ends.tolist(), names, strict=True):
         head = f'"pid":{pid},"tid":{tid},"ts":'
-        yield f'{{"ph":"B",{head}{_us(low)},"cat":"cpu","name":"{name}"}}'
-        yield f'{{"ph":"E",{head}{_us(high)},"cat":"cpu","name":"{name}"}}'
+        yield f'{{"ph":"B",{head}{_microseconds(low)},"cat":"cpu","name":"{name}"}}'
+        yield f'{{"ph":"E",{head}{_microseconds(high)},"cat":"cpu","name":"{name}"}}'
 
 
 def _counters(view: View) -> Iterator[str]:
@@ -174,4 +174,4 @@ def _counters(view: View) -> Iterator[str]:
         unit = _json(series.unit or "value")
         for at, value in zip(series.ns.tolist(), series.values.tolist(), strict=True):
             if np.isfinite(value):
-                yield f'{head}{_us(at)},"args":{{{unit}:{value!r}}}}}'
+                yield f'{head}{_microseconds(at)},"args":{{{unit}:{value!r}}}}}'

@@ -26,7 +26,7 @@ def write_csv(table: Table, stream: IO[bytes]) -> None:
 
 def _values(kind: str, column: Any) -> list[Any]:
     if kind == "word":
-        words, which = column
-        return [words[at] for at in which.tolist()]
+        words, word_numbers = column
+        return [words[at] for at in word_numbers.tolist()]
     # Masked values come out as None, which the writer leaves empty.
     return column if isinstance(column, list) else np.ma.asanyarray(column).tolist()

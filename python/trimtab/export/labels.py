@@ -34,7 +34,7 @@ CATEGORIES = {
     Role.GIVES: "task",
 }
 # What arrows begin and end at.
-ARROW_ROLES = [int(each) for each in (Role.TASK, Role.PART, Role.TASK_CREATED, Role.TASK_READY, Role.GIVES)]
+ARROW_ROLES = [int(role) for role in (Role.TASK, Role.PART, Role.TASK_CREATED, Role.TASK_READY, Role.GIVES)]
 # Figures beside the name: what they are called, the field that has them, and whether it is signed. Names that end
 # in "_ns" are of ticks.
 FIGURES: dict[Role, tuple[tuple[str, str, bool], ...]] = {
@@ -51,7 +51,7 @@ FIGURES: dict[Role, tuple[tuple[str, str, bool], ...]] = {
     Role.THREAD_END: (("tid", "a", False),),
 }
 _TOLD_BY_ARG = [
-    int(each) for each in (Role.LOOP, Role.WAIT, Role.SINGLE, Role.STATE, Role.SUSPENDED, Role.GIVES)
+    int(role) for role in (Role.LOOP, Role.WAIT, Role.SINGLE, Role.STATE, Role.SUSPENDED, Role.GIVES)
 ]
 # What says more is damaged.
 _LONGEST_NS = 2.0**62
@@ -66,8 +66,8 @@ def has_figures(events: Records, role: Role, source: NDArray[np.int64]) -> NDArr
     """False for a part in a region whose begin was lost: its end has other figures."""
     if role != Role.WORK:
         return np.ones(len(source), np.bool_)
-    found: NDArray[np.bool_] = events["kind"][source] != EventKind.WORK_END
-    return found
+    has_figures_mask: NDArray[np.bool_] = events["kind"][source] != EventKind.WORK_END
+    return has_figures_mask
 
 
 def figure_of(events: Records, name: str, field: str, source: NDArray[np.int64], ns_per_tick: float) -> Any:
@@ -87,18 +87,18 @@ class Namer:
         self._by_name: dict[str, int] = {}
         self.names: list[str] = []
 
-    def numbers(self, slices: Slices, events: Records, which: NDArray[np.int64]) -> NDArray[np.int64]:
+    def numbers(self, slices: Slices, events: Records, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
         """The number (from 0, into `names`) of each of the items `which`."""
-        source = slices.source[which]
-        role = slices.role[which].astype(np.int64)
-        told = np.isin(role, _TOLD_BY_ARG)
-        arg = np.where(told, events["arg"][source], 0).astype(np.int64)
+        source = slices.source[chosen]
+        role = slices.role[chosen].astype(np.int64)
+        is_named_by_arg = np.isin(role, _TOLD_BY_ARG)
+        arg = np.where(is_named_by_arg, events["arg"][source], 0).astype(np.int64)
         keys, inverse = np.unique(
             (role << 48) | (arg << 32) | events["subject"][source].astype(np.int64), return_inverse=True
         )
-        known = np.array([self._number(key) for key in keys.tolist()], np.int64)
-        found: NDArray[np.int64] = known[inverse.reshape(-1)]
-        return found
+        numbers_by_key = np.array([self._number(key) for key in keys.tolist()], np.int64)
+        numbers: NDArray[np.int64] = numbers_by_key[inverse.reshape(-1)]
+        return numbers
 
     def _number(self, key: int) -> int:
         if key not in self._numbers:

@@ -45,15 +45,15 @@ def _write(writer: Any, waiting: list[Any]) -> None:
 
 def _array(kind: str, column: Any) -> Any:
     if kind == "word":
-        words, which = column
+        words, word_numbers = column
         # A word that is not known is a missing value, and no entry of the dictionary.
-        known = [at for at, word in enumerate(words) if word is not None]
+        known_words = [at for at, word in enumerate(words) if word is not None]
         new = np.full(len(words), -1, np.int32)
-        new[known] = np.arange(len(known), dtype=np.int32)
-        numbers = new[which]
+        new[known_words] = np.arange(len(known_words), dtype=np.int32)
+        numbers = new[word_numbers]
         return pa.DictionaryArray.from_arrays(
             pa.array(numbers, pa.int32(), mask=numbers < 0),
-            pa.array([words[at] for at in known], pa.string()),
+            pa.array([words[at] for at in known_words], pa.string()),
         )
     if isinstance(column, list):
         return pa.array(column, _TYPES[kind])

@@ -108,7 +108,7 @@ class Perfetto:
         self._begin_sequence(track)
         namer = Namer(view.places)
         slices = view.slices(lane)
-        known = 0
+        already_interned = 0
         if view.is_cut(lane) and len(slices):
             self._gap(view, slices)
         for low in range(0, len(slices), BLOCK):
@@ -116,8 +116,8 @@ class Perfetto:
             named = np.flatnonzero(slices.change[low:high] != -1) + low
             numbers = np.zeros(high - low, np.int64)
             numbers[named - low] = namer.numbers(slices, lane.events, named) + 1
-            self._intern(namer.names, known)
-            known = len(namer.names)
+            self._intern(namer.names, already_interned)
+            already_interned = len(namer.names)
             self._stream.write(self._block(view, lane, slices, low, high, numbers))
             advance((high - low) * len(lane.events) // len(slices))
         self._on_cpu(view, lane, track)
@@ -136,11 +136,11 @@ class Perfetto:
             wire.message(12, *categories, *figures),
         )
 
-    def _intern(self, names: list[str], known: int) -> None:
-        if len(names) > known:
+    def _intern(self, names: list[str], already_interned: int) -> None:
+        if len(names) > already_interned:
             new = (
                 wire.message(2, wire.number(1, at + 1), wire.text(2, names[at]))
-                for at in range(known, len(names))
+                for at in range(already_interned, len(names))
             )
             self._write(wire.number(13, _NEEDS_STATE), wire.message(12, *new))
 
@@ -167,38 +167,43 @@ class Perfetto:
         # Ends are all alike, whatever they end.
         keys = (kind << 24) | (np.where(kind == _END, 0, role.astype(np.int64)) << 16) | (figured << 12)
         keys = np.where(kind == _END, _END << 24, keys + leaving.counts * 32 + entering.counts)
-        found, inverse = np.unique(keys, return_inverse=True)
+        distinct, inverse = np.unique(keys, return_inverse=True)
         templates = [
             _Template(self._sequence, k >> 24, Role((k >> 16) & 0xFF), bool(k >> 12 & 1), k >> 5 & 31, k & 31)
-            for k in found.tolist()
+            for k in distinct.tolist()
         ]
-        sizes = np.array([len(each.bytes) for each in templates])[inverse]
+        sizes = np.array([len(template.bytes) for template in templates])[inverse]
         ends = np.cumsum(sizes)
         out = np.empty(int(ends[-1]), np.uint8)
         for at, template in enumerate(templates):
-            mine = np.flatnonzero(inverse == at)
-            rows = np.tile(template.bytes, (len(mine), 1))
-            rows[:, template.time : template.time + _TIME] = time[mine]
-            for place, width, values in shown.numbers(template, mine):
+            items_of_template = np.flatnonzero(inverse == at)
+            rows = np.tile(template.bytes, (len(items_of_template), 1))
+            rows[:, template.time : template.time + _TIME] = time[items_of_template]
+            for place, width, values in shown.numbers(template, items_of_template):
                 rows[:, place : place + width] = values
-            out[(ends[mine] - sizes[mine])[:, None] + np.arange(rows.shape[1])] = rows
+            out[(ends[items_of_template] - sizes[items_of_template])[:, None] + np.arange(rows.shape[1])] = (
+                rows
+            )
         return out.tobytes()
 
     def _on_cpu(self, view: View, lane: Lane, track: int) -> None:
         begins, ends, names = view.times_on_cpu(lane)
         if not names:
             return
-        below = self._next_uuid()
+        child_track = self._next_uuid()
         self._sequence += 1
         self._write(
             wire.message(
-                60, wire.number(1, below), wire.text(2, f"{view.lane_name(lane)}, CPU"), wire.number(5, track)
+                60,
+                wire.number(1, child_track),
+                wire.text(2, f"{view.lane_name(lane)}, CPU"),
+                wire.number(5, track),
             )
         )
-        self._begin_sequence(below)
-        known = sorted(set(names))
-        self._intern(known, 0)
-        numbers = np.searchsorted(np.array(known), np.array(names)) + 1
+        self._begin_sequence(child_track)
+        sorted_names = sorted(set(names))
+        self._intern(sorted_names, 0)
+        numbers = np.searchsorted(np.array(sorted_names), np.array(names)) + 1
         state, marks = wire.number(13, _NEEDS_STATE), [bytes([byte]) * _TIME for byte in (0xFD, 0xFE, 0xFF)]
         category = wire.number(3, _CATEGORY_IIDS["cpu"])
         begin = wire.message(11, wire.number(9, _BEGIN), category, wire.varint(10 << 3), marks[1])
@@ -207,7 +212,7 @@ class Perfetto:
         self._rows(
             _packet(self._sequence, wire.varint(8 << 3) + marks[0], state, begin)
             + _packet(self._sequence, wire.varint(8 << 3) + marks[2], state, end),
-            list(zip(marks, (wire.padded(each, _TIME) for each in (begins, numbers, ends)), strict=True)),
+            list(zip(marks, (wire.padded(values, _TIME) for values in (begins, numbers, ends)), strict=True)),
         )
 
     def _rows(self, template: bytes, numbers: list[tuple[bytes, wire.Bytes]]) -> None:
@@ -259,20 +264,24 @@ class _Shown:
     leaving: _Touching
     entering: _Touching
 
-    def numbers(self, template: _Template, mine: Integers) -> Iterator[tuple[int, int, Any]]:
+    def numbers(self, template: _Template, items_of_template: Integers) -> Iterator[tuple[int, int, Any]]:
         """Place, width and bytes of the numbers of a template, for the items `mine`."""
         if not template.places:
             return
         places = iter(template.places)
-        yield next(places), _NAME, wire.padded(self.names[mine], _NAME)
+        yield next(places), _NAME, wire.padded(self.names[items_of_template], _NAME)
         for name, field, _ in template.figures:
             values = figure_of(
-                self.lane.events, name, field, self.source[mine], self.view.process.ns_per_tick
+                self.lane.events, name, field, self.source[items_of_template], self.view.process.ns_per_tick
             )
             yield next(places), _VALUE, wire.padded(values, _VALUE)
         for touching in (self.leaving, self.entering):
-            for nth in range(int(touching.counts[mine[0]])):
-                yield next(places), 8, wire.little_endian(touching.numbers[touching.first[mine] + nth])
+            for nth in range(int(touching.counts[items_of_template[0]])):
+                yield (
+                    next(places),
+                    8,
+                    wire.little_endian(touching.numbers[touching.first[items_of_template] + nth]),
+                )
 
 
 def _arrows_at(view: View, lane: Lane, slices: Slices, low: int, high: int) -> tuple[_Touching, _Touching]:

@@ -60,8 +60,8 @@ class View:
     def ns(self, ticks: Integers) -> Integers:
         """Nanoseconds since the run began, of ticks since the process began."""
         exact = self.offset_ns + ticks * self.process.ns_per_tick
-        found: Integers = np.clip(exact, 0, _LONGEST).astype(np.int64)
-        return found
+        nanoseconds: Integers = np.clip(exact, 0, _LONGEST).astype(np.int64)
+        return nanoseconds
 
     def ns_of(self, ticks: NDArray[np.uint64]) -> Integers:
         """Nanoseconds since the run began, of ticks as they are recorded."""
@@ -74,17 +74,17 @@ class View:
 
     @cached_property
     def _tids(self) -> dict[int, int]:
-        found: dict[int, int] = {}
-        taken = {0}
+        numbers_by_pid: dict[int, int] = {}
+        used_numbers = {0}
         extra = self.number - int(self.process.header["pid"])
         for lane in self.process.lanes:
             tid = (int(lane.header["tid"]) + extra) & 0x7FFFFFFF
             # Lanes outlive threads, and the system gives a tid out again.
-            while tid in taken:
+            while tid in used_numbers:
                 tid = (tid + _MOST_PIDS) & 0x7FFFFFFF
-            taken.add(tid)
-            found[lane.id] = tid
-        return found
+            used_numbers.add(tid)
+            numbers_by_pid[lane.id] = tid
+        return numbers_by_pid
 
     def number_of(self, lane: Lane) -> int:
         """Stands for the thread of a lane."""
@@ -93,10 +93,10 @@ class View:
     @staticmethod
     def lane_name(lane: Lane) -> str:
         """As a viewer shows it."""
-        which = (
+        is_chosen = (
             f"lane {lane.id}" if lane.is_thread else f"lane {lane.id} ({lane.kind} {lane.header['number']})"
         )
-        return f"{which}: {lane.name}" if lane.name else which
+        return f"{is_chosen}: {lane.name}" if lane.name else is_chosen
 
     @staticmethod
     def is_cut(lane: Lane) -> bool:
@@ -109,30 +109,30 @@ class View:
         keys = (samples["counter"].astype(np.uint64) << np.uint64(32)) | samples["lane"]
         for key in np.unique(keys).tolist():
             counter = self.process.counters.get(key >> 32)
-            mine = samples[keys == key]
+            counter_samples = samples[keys == key]
             lane = key & 0xFFFFFFFF
             yield Series(
                 counter.name if counter else f"counter {key >> 32}",
                 counter.unit if counter else "",
                 None if lane == NO_LANE else lane,
-                self.ns_of(mine["ticks"]),
-                mine["value"].astype(np.float64),
+                self.ns_of(counter_samples["ticks"]),
+                counter_samples["value"].astype(np.float64),
             )
 
     def times_on_cpu(self, lane: Lane) -> tuple[Integers, Integers, list[str]]:
         """Begins, ends and names of the times that a lane had a CPU, or had been taken it away."""
-        mine = self.process.switches[self.process.switches["b"] == lane.id]
-        if len(mine) < 2:
+        lane_switches = self.process.switches[self.process.switches["b"] == lane.id]
+        if len(lane_switches) < 2:
             return np.empty(0, np.int64), np.empty(0, np.int64), []
-        at = np.maximum.accumulate(self.ns_of(mine["ticks"]))
-        is_in = mine["kind"][:-1] == EventKind.SWITCH_IN
-        is_preempted = (mine["kind"][:-1] == EventKind.SWITCH_OUT) & (mine["arg"][:-1] == 1)
+        at = np.maximum.accumulate(self.ns_of(lane_switches["ticks"]))
+        is_switch_in = lane_switches["kind"][:-1] == EventKind.SWITCH_IN
+        is_preempted = (lane_switches["kind"][:-1] == EventKind.SWITCH_OUT) & (lane_switches["arg"][:-1] == 1)
         # A record that was lost leaves two of a kind in a row: nothing is known of the time between.
-        is_known = mine["kind"][:-1] != mine["kind"][1:]
-        chosen = np.flatnonzero((is_in | is_preempted) & is_known)
+        has_partner = lane_switches["kind"][:-1] != lane_switches["kind"][1:]
+        chosen = np.flatnonzero((is_switch_in | is_preempted) & has_partner)
         names = [
-            f"CPU {cpu}" if on else "preempted"
-            for cpu, on in zip(mine["a"][chosen], is_in[chosen], strict=True)
+            f"CPU {cpu}" if is_on_cpu else "preempted"
+            for cpu, is_on_cpu in zip(lane_switches["a"][chosen], is_switch_in[chosen], strict=True)
         ]
         return at[chosen], at[chosen + 1], names
 
@@ -146,20 +146,23 @@ def views_of(run: Run) -> list[View]:
     """The processes of a run; its time begins when the first of them did."""
     traces = traces_of(run)
     with Symbols(run.directory) as symbols:
-        return [_view(each, number, symbols) for each, number in zip(traces, numbers_of(traces), strict=True)]
+        return [
+            _view(process_trace, number, symbols)
+            for process_trace, number in zip(traces, numbers_of(traces), strict=True)
+        ]
 
 
 def numbers_of(traces: Sequence[Trace]) -> list[int]:
     """Of each process a number that no other has: its pid, if no other image or host has the same."""
-    found: dict[int, None] = {}
+    counter_keys: dict[int, None] = {}
     latest: dict[int, int] = {}
     for trace in traces:
         image = max(trace.image, latest.get(trace.pid, -1) + 1)
-        while (number := _number(trace.pid, image)) in found:
+        while (number := _number(trace.pid, image)) in counter_keys:
             image += 1
         latest[trace.pid] = image
-        found[number] = None
-    return list(found)
+        counter_keys[number] = None
+    return list(counter_keys)
 
 
 def _number(pid: int, image: int) -> int:

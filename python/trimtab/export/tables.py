@@ -123,12 +123,12 @@ def _detail(kind: int, arg: int) -> str | None:
 
 def _words(keys: Any, word_of: Any) -> tuple[list[str | None], Any]:
     """A column of few different words: the words, and for each row which of them."""
-    found, inverse = np.unique(keys, return_inverse=True)
-    return [word_of(key) for key in found.tolist()], inverse.reshape(-1)
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    return [word_of(key) for key in distinct.tolist()], inverse.reshape(-1)
 
 
-def _optional(values: Any, is_known: Any) -> Any:
-    return np.ma.array(values, mask=~is_known)
+def _optional(values: Any, is_present: Any) -> Any:
+    return np.ma.array(values, mask=~is_present)
 
 
 _REGIONS = {
@@ -156,8 +156,8 @@ def _regions(views: list[View]) -> Iterator[Block]:
         entries = region_table(view.process, view.trace.id, view.places, view.keys)
         if entries:
             columns = [name for name in _REGIONS if name not in _PROCESS_COLUMNS]
-            own = {name: [getattr(entry, name) for entry in entries] for name in columns}
-            yield {**_process_columns(view, len(entries)), **own}
+            own_columns = {name: [getattr(entry, name) for entry in entries] for name in columns}
+            yield {**_process_columns(view, len(entries)), **own_columns}
 
 
 _PROFILE = {
@@ -247,11 +247,13 @@ def _counters(views: list[View]) -> Iterator[Block]:
         for low in range(0, len(view.process.samples), BLOCK):
             samples = view.process.samples[low : low + BLOCK]
 
-            def name(number: int, known: Any = counters) -> str:
-                return known[number].name if number in known else f"counter {number}"
+            def name(number: int, counters_by_number: Any = counters) -> str:
+                return (
+                    counters_by_number[number].name if number in counters_by_number else f"counter {number}"
+                )
 
-            def unit(number: int, known: Any = counters) -> str | None:
-                return known[number].unit if number in known else None
+            def unit(number: int, counters_by_number: Any = counters) -> str | None:
+                return counters_by_number[number].unit if number in counters_by_number else None
 
             yield {
                 **_process_columns(view, len(samples)),

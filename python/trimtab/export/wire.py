@@ -17,12 +17,12 @@ Bytes = NDArray[np.uint8]
 
 def varint(value: int, width: int = 0) -> bytes:
     """A number, at least `width` bytes long."""
-    found = bytearray()
-    while value > 0x7F or len(found) + 1 < width:
-        found.append(value & 0x7F | 0x80)
+    encoded = bytearray()
+    while value > 0x7F or len(encoded) + 1 < width:
+        encoded.append(value & 0x7F | 0x80)
         value >>= 7
-    found.append(value)
-    return bytes(found)
+    encoded.append(value)
+    return bytes(encoded)
 
 
 def number(field: int, value: int, width: int = 0) -> bytes:
@@ -49,11 +49,11 @@ def text(field: int, value: str) -> bytes:
 def padded(values: NDArray[Any], width: int) -> Bytes:
     """Each value as a varint of `width` bytes, one a row."""
     rest = values.astype(np.int64).view(np.uint64)
-    found = np.empty((len(rest), width), np.uint8)
+    encoded = np.empty((len(rest), width), np.uint8)
     for at in range(width):
-        found[:, at] = (rest & np.uint64(0x7F)).astype(np.uint8) | np.uint8(0x80 if at + 1 < width else 0)
+        encoded[:, at] = (rest & np.uint64(0x7F)).astype(np.uint8) | np.uint8(0x80 if at + 1 < width else 0)
         rest = rest >> np.uint64(7)
-    return found
+    return encoded
 
 
 def little_endian(values: NDArray[np.uint64] | NDArray[np.float64]) -> Bytes:

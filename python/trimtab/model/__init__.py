@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Constants in short for what analysis asks for most.
-METRICS = {each.name.lower(): int(each) for each in Metric}
+METRICS = {metric.name.lower(): int(metric) for metric in Metric}
 STATIC_INFERRED = int(Schedule.STATIC_INFERRED)
 STATIC_SCHEDULES = (int(Schedule.STATIC), int(Schedule.STATIC_CHUNKED), STATIC_INFERRED)
 ROWS_UNTIMED = int(RegionFlags.UNTIMED)

@@ -79,14 +79,14 @@ def open_finished(path: Path, kind: str) -> File | None:
 
 def _checked(path: Path, kind: str, stream: BinaryIO, page: bytes) -> File:
     """The header first, then the size: a file that is being written may grow in between, not shrink."""
-    about = os.fstat(stream.fileno())
+    file_status = os.fstat(stream.fileno())
     if len(page) < layout.HEADER_BYTES:
         raise RunError(f"{path}: expected a header of {layout.HEADER_BYTES} bytes, found {len(page)}")
     header = as_dict(np.frombuffer(page, dtype=layout.FILE_HEADER, count=1)[0])
     used = layout.HEADER_BYTES + int(header["written"]) * max(int(header["record_bytes"]), 1)
-    check_is_stored(path, about, min(used, about.st_size), RUN_FILES[kind])
+    check_is_stored(path, file_status, min(used, file_status.st_size), RUN_FILES[kind])
     _check_header(path, kind, page, header)
-    return File(path, about.st_size, header, _contents(stream, page, about.st_size, used))
+    return File(path, file_status.st_size, header, _contents(stream, page, file_status.st_size, used))
 
 
 def _check_header(path: Path, kind: str, page: bytes, header: dict[str, Any]) -> None:
@@ -101,9 +101,9 @@ def _check_header(path: Path, kind: str, page: bytes, header: dict[str, Any]) ->
         raise RunError(
             f"{path}: {byte_of('header_size')}: expected a header of {layout.HEADER_BYTES}, found {header['header_size']}"
         )
-    found = layout.KINDS.get(header["kind"], f"kind {header['kind']}")
-    if found != kind:
-        raise RunError(f"{path}: {byte_of('kind')}: expected a file of {kind}, found {found}")
+    kind_found = layout.KINDS.get(header["kind"], f"kind {header['kind']}")
+    if kind_found != kind:
+        raise RunError(f"{path}: {byte_of('kind')}: expected a file of {kind}, found {kind_found}")
 
 
 def _contents(stream: BinaryIO, page: bytes, size: int, used: int) -> Any:
@@ -146,9 +146,9 @@ def records(file: File, kind: str) -> Records:
         )
     count = min(written, capacity)
     body = file.data[layout.HEADER_BYTES : layout.HEADER_BYTES + count * dtype.itemsize]
-    every: Records = body.view(dtype)
+    whole_records: Records = body.view(dtype)
     if written <= capacity or capacity == 0:
-        return every
+        return whole_records
     oldest = written % capacity
     # The slot of the oldest record may have been half overwritten when the process died.
-    return np.concatenate([every[oldest + 1 : capacity], every[:oldest]])
+    return np.concatenate([whole_records[oldest + 1 : capacity], whole_records[:oldest]])

@@ -42,7 +42,7 @@ _EXPECTED: tuple[tuple[tuple[str, ...], tuple[type, ...]], ...] = (
     (("steering", "start_values"), (list,)),
 )
 # Nanoseconds of 292 years: what is not less is no time, and no count.
-_MOST = 1 << 63
+_LARGEST_NUMBER = 1 << 63
 
 
 def check_info(path: Path, info: Any) -> None:
@@ -52,18 +52,18 @@ def check_info(path: Path, info: Any) -> None:
         RunError: it has not.
     """
     if not isinstance(info, dict) or isinstance(info.get("format"), bool) or info.get("format") != 1:
-        found = info.get("format") if isinstance(info, dict) else type(info).__name__
-        raise RunError(f"{path}: expected format 1, found {str(found)[:40]}")
+        format_found = info.get("format") if isinstance(info, dict) else type(info).__name__
+        raise RunError(f"{path}: expected format 1, found {str(format_found)[:40]}")
     for place, types in _EXPECTED:
         value: Any = info
         for key in place:
             value = value.get(key) if value is not None else None
         if value is not None and (not isinstance(value, types) or isinstance(value, bool)):
-            expected = " or ".join(each.__name__ for each in types)
+            expected = " or ".join(expected_type.__name__ for expected_type in types)
             raise RunError(f"{path}: {'.'.join(place)}: expected {expected}, found {type(value).__name__}")
-        if isinstance(value, _NUMBER) and not -_MOST < value < _MOST:
+        if isinstance(value, _NUMBER) and not -_LARGEST_NUMBER < value < _LARGEST_NUMBER:
             raise RunError(f"{path}: {'.'.join(place)}: expected a number of 64 bits, found a larger one")
-    _check_each(path, info, "argv", "a string", lambda each: isinstance(each, str))
+    _check_each(path, info, "argv", "a string", lambda element: isinstance(element, str))
     _check_each(
         path, info, "unavailable", "the strings what, why and remedy", _has_strings("what", "why", "remedy")
     )
@@ -77,10 +77,12 @@ def check_info(path: Path, info: Any) -> None:
 
 
 def _check_each(path: Path, holder: Any, key: str, expected: str, is_right: Callable[[Any], bool]) -> None:
-    for at, each in enumerate(holder.get(key) or []):
-        if not is_right(each):
+    for at, element in enumerate(holder.get(key) or []):
+        if not is_right(element):
             raise RunError(f"{path}: {key}.{at}: expected {expected}")
 
 
 def _has_strings(*keys: str) -> Callable[[Any], bool]:
-    return lambda each: isinstance(each, dict) and all(isinstance(each.get(key), str) for key in keys)
+    return lambda element: (
+        isinstance(element, dict) and all(isinstance(element.get(key), str) for key in keys)
+    )

@@ -29,7 +29,7 @@ class Names:
     policies: dict[int, str] = field(default_factory=dict)
 
 
-def _or_none(value: int) -> int | None:
+def _none_if_zero(value: int) -> int | None:
     return None if value == NO_SUBJECT else value
 
 
@@ -78,33 +78,33 @@ def _read_record(names: Names, tag: int, record: bytes) -> None:
 
 
 def _module(names: Names, fields: Fields, texts: list[str]) -> None:
-    found = layout.NameModule(*fields)
+    record = layout.NameModule(*fields)
     path, build_id = texts
-    names.modules[found.id] = Module(found.id, path, build_id, found.base, found.end)
+    names.modules[record.id] = Module(record.id, path, build_id, record.base, record.end)
 
 
 def _subject(names: Names, fields: Fields, texts: list[str]) -> None:
-    found = layout.NameSubject(*fields)
+    record = layout.NameSubject(*fields)
     name, file, function = texts
-    names.subjects[found.id] = Subject(
-        found.id,
-        SUBJECT_KINDS.get(found.kind, f"kind {found.kind}"),
-        found.runtime,
-        _or_none(found.module),
-        found.offset,
-        bool(found.is_call),
-        _or_none(found.parent),
+    names.subjects[record.id] = Subject(
+        record.id,
+        SUBJECT_KINDS.get(record.kind, f"kind {record.kind}"),
+        record.runtime,
+        _none_if_zero(record.module),
+        record.offset,
+        bool(record.is_call),
+        _none_if_zero(record.parent),
         name,
         file,
         function,
-        found.line,
+        record.line,
     )
 
 
 def _counter(names: Names, fields: Fields, texts: list[str]) -> None:
-    found = layout.NameCounter(*fields)
+    record = layout.NameCounter(*fields)
     name, unit, source = texts
-    names.counters[found.id] = Counter(found.id, name, unit, source, bool(found.is_cumulative))
+    names.counters[record.id] = Counter(record.id, name, unit, source, bool(record.is_cumulative))
 
 
 # What the library reports begins with the word of its kind.
@@ -112,12 +112,16 @@ _WRITTEN_KINDS = (Missing.POLICY, Missing.VIRTUAL_THREADS)
 
 
 def _unavailable(names: Names, fields: Fields, texts: list[str]) -> None:
-    what, why, remedy = texts
+    subject_text, reason, remedy = texts
     kind = next(
-        (written_kind for written_kind in _WRITTEN_KINDS if f"{what} ".startswith(f"{written_kind} ")),
+        (
+            written_kind
+            for written_kind in _WRITTEN_KINDS
+            if f"{subject_text} ".startswith(f"{written_kind} ")
+        ),
         Missing.OTHER,
     )
-    names.unavailable.append(Unavailable(what, why, remedy, kind))
+    names.unavailable.append(Unavailable(subject_text, reason, remedy, kind))
 
 
 def _runtime(names: Names, fields: Fields, texts: list[str]) -> None:
@@ -131,10 +135,10 @@ def _fact(names: Names, fields: Fields, texts: list[str]) -> None:
 
 
 def _knob(names: Names, fields: Fields, texts: list[str]) -> None:
-    found = layout.NameKnob(*fields)
+    record = layout.NameKnob(*fields)
     name, key, values = texts
     of_values = tuple(values.split(",")) if values else ()
-    names.knobs[found.id] = Knob(found.id, _or_none(found.subject), name, key, of_values)
+    names.knobs[record.id] = Knob(record.id, _none_if_zero(record.subject), name, key, of_values)
 
 
 def _policy(names: Names, fields: Fields, texts: list[str]) -> None:

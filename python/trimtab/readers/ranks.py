@@ -27,12 +27,12 @@ def rank_folders(directory: Path) -> dict[int, Path]:
     Raises:
         OSError: the directory cannot be read.
     """
-    found = {}
+    ranks_found = {}
     for entry in directory.iterdir():
         match = _FOLDER.fullmatch(entry.name)
         if match and entry.name == f"rank-{int(match[1])}" and entry.is_dir() and not entry.is_symlink():
-            found[int(match[1])] = entry
-    return dict(sorted(found.items()))
+            ranks_found[int(match[1])] = entry
+    return dict(sorted(ranks_found.items()))
 
 
 def with_ranks(directory: Path, info: dict[str, Any]) -> dict[str, Any]:
@@ -41,76 +41,81 @@ def with_ranks(directory: Path, info: dict[str, Any]) -> dict[str, Any]:
     Raises:
         OSError: the directory cannot be read.
     """
-    told: dict[int, dict[str, Any]] = {}
+    infos: dict[int, dict[str, Any]] = {}
     unavailable = list(info.get("unavailable") or [])
     for rank, folder in rank_folders(directory).items():
-        told[rank], why = _read(folder / "run.json")
-        if why:
+        infos[rank], reason = _read(folder / "run.json")
+        if reason:
             unavailable.append(
                 _missing(
-                    f"rank {rank}", f"left out: {why}", "the other ranks are in this report", Missing.PROCESS
+                    f"rank {rank}",
+                    f"left out: {reason}",
+                    "the other ranks are in this report",
+                    Missing.PROCESS,
                 )
             )
-        unavailable += [each for each in told[rank].get("unavailable") or [] if each not in unavailable]
+        unavailable += [entry for entry in infos[rank].get("unavailable") or [] if entry not in unavailable]
     size = info["job"].get("size")
-    absent = [rank for rank in range(min(size or 0, _MOST_LISTED)) if rank not in told]
+    absent = [rank for rank in range(min(size or 0, _MOST_LISTED)) if rank not in infos]
     if absent:
         remedy = "with -o, name a folder that all hosts share, or copy the folders rank-N of the other hosts into this one"
         unavailable.append(_missing(_ranks(absent), _ABSENT, remedy, Missing.PROCESS))
-    endless = [rank for rank, about in told.items() if not about.get("ended")]
+    endless = [rank for rank, info_of_rank in infos.items() if not info_of_rank.get("ended")]
     if endless:
         unavailable.append(
             _missing(f"how {_ranks(endless)} ended", _NO_END, "none needed if it still runs", Missing.END)
         )
-    ranks = [_entry(rank, about) for rank, about in told.items()]
-    hosts = sorted({each["host"] for each in ranks if each["host"]})
-    is_whole = bool(told) and not endless
-    ended = _ended([each["ended"] for each in ranks], len(hosts)) if is_whole else None
+    ranks = [_entry(rank, info_of_rank) for rank, info_of_rank in infos.items()]
+    hosts = sorted({rank_entry["host"] for rank_entry in ranks if rank_entry["host"]})
+    is_whole = bool(infos) and not endless
+    ended = _ended([rank_entry["ended"] for rank_entry in ranks], len(hosts)) if is_whole else None
     return info | {"ended": ended, "ranks": ranks, "hosts": hosts, "unavailable": unavailable}
 
 
-def _missing(what: str, why: str, remedy: str, kind: Missing) -> dict[str, str]:
-    return {"what": what, "why": why, "remedy": remedy, "kind": kind}
+def _missing(subject_text: str, reason: str, remedy: str, kind: Missing) -> dict[str, str]:
+    return {"what": subject_text, "why": reason, "remedy": remedy, "kind": kind}
 
 
 def _read(path: Path) -> tuple[dict[str, Any], str]:
     """What a rank's launcher wrote, and what is wrong with it."""
     try:
-        about = read_json(path, RUN_INFO)
-        check_info(path, about)
+        rank_info = read_json(path, RUN_INFO)
+        check_info(path, rank_info)
     except RunError as error:
         return {}, str(error)
-    return dict(about), ""
+    return dict(rank_info), ""
 
 
-def _entry(rank: int, about: dict[str, Any]) -> dict[str, Any]:
+def _entry(rank: int, rank_info: dict[str, Any]) -> dict[str, Any]:
     """A rank in the list of ranks."""
-    ended = about.get("ended") or None
+    ended = rank_info.get("ended") or None
     return {
         "rank": rank,
-        "host": str((about.get("machine") or {}).get("hostname") or ""),
-        "argv": about.get("argv") or [],
-        "started_real_ns": about.get("started_real_ns"),
+        "host": str((rank_info.get("machine") or {}).get("hostname") or ""),
+        "argv": rank_info.get("argv") or [],
+        "started_real_ns": rank_info.get("started_real_ns"),
         "ended": ended,
     }
 
 
-def _ended(each: Sequence[dict[str, Any]], hosts: int) -> dict[str, Any]:
+def _ended(endings: Sequence[dict[str, Any]], hosts: int) -> dict[str, Any]:
     """How the job ended: as the rank that failed first, if one did; from the first start to the last end, by the hosts' clocks."""
-    ends = [float(end.get("real_ns") or 0) for end in each]
-    starts = [at - float(end.get("wall_s") or 0) * 1e9 for at, end in zip(ends, each, strict=True)]
-    failed = [(at, end) for at, end in zip(ends, each, strict=True) if end.get("signal") or end.get("code")]
-    cause = min(failed, key=lambda found: found[0])[1] if failed else each[0]
-    usage = [end.get("rusage") or {} for end in each]
+    ends = [float(end.get("real_ns") or 0) for end in endings]
+    starts = [at - float(end.get("wall_s") or 0) * 1e9 for at, end in zip(ends, endings, strict=True)]
+    failed = [
+        (at, end) for at, end in zip(ends, endings, strict=True) if end.get("signal") or end.get("code")
+    ]
+    cause = min(failed, key=lambda failed_ending: failed_ending[0])[1] if failed else endings[0]
+    usage = [end.get("rusage") or {} for end in endings]
     return {
         # Clocks of several hosts have nothing in common.
-        "mono_ns": max(end.get("mono_ns") or 0 for end in each) if hosts == 1 else None,
+        "mono_ns": max(end.get("mono_ns") or 0 for end in endings) if hosts == 1 else None,
         "real_ns": max(ends),
         "code": cause.get("code"),
         "signal": cause.get("signal"),
         "wall_s": (max(ends) - min(starts)) * 1e-9,
-        "rusage": {name: sum(one.get(name) or 0 for one in usage) for name in _USAGE_SUMS}
-        | {"max_rss_kb": max(one.get("max_rss_kb") or 0 for one in usage)},
+        "rusage": {name: sum(rusage.get(name) or 0 for rusage in usage) for name in _USAGE_SUMS}
+        | {"max_rss_kb": max(rusage.get("max_rss_kb") or 0 for rusage in usage)},
     }
 
 

@@ -46,8 +46,8 @@ def open_run(path: str | Path) -> Run:
         return Run(
             directory,
             info,
-            tuple(each for each in read if isinstance(each, Process)),
-            tuple(each for each in read if isinstance(each, Unavailable)),
+            tuple(result for result in read if isinstance(result, Process)),
+            tuple(result for result in read if isinstance(result, Unavailable)),
         )
     except OSError as error:
         raise RunError(f"{error.filename or directory}: {error.strerror}") from error
@@ -77,12 +77,12 @@ def read_info(directory: Path) -> dict[str, Any]:
 
 def _processes_in(folder: Path) -> list[Path]:
     """The folders of processes, by host, process number and image."""
-    found = [
+    directories = [
         (match[1] or "", int(match[2]), int(match[3]), entry)
         for entry in folder.iterdir()
         if (match := _PROCESS.fullmatch(entry.name)) and _is_folder(entry)
     ]
-    return [entry for *_, entry in sorted(found)]
+    return [entry for *_, entry in sorted(directories)]
 
 
 def _is_folder(path: Path) -> bool:
@@ -92,19 +92,19 @@ def _is_folder(path: Path) -> bool:
 
 def _read_or_leave_out(directory: Path, run: Path) -> Process | Unavailable:
     """The process in `directory`, or why there is none: a run does not become unreadable through one of its processes."""
-    what = f"process {directory.relative_to(run)}"
+    subject_text = f"process {directory.relative_to(run)}"
     try:
         process, names = (open_finished(directory / f"{kind}.tt", kind) for kind in ("process", "names"))
         if process is None or names is None:
             # It died while it made its directory: there is nothing to read.
-            why = "it ended, or was killed, before its files were complete"
+            reason = "it ended, or was killed, before its files were complete"
             return Unavailable(
-                what, why, "none needed if it was killed in its first milliseconds", Missing.END
+                subject_text, reason, "none needed if it was killed in its first milliseconds", Missing.END
             )
         return _read_process(directory, process, names)
     except (RunError, OSError) as error:
         return Unavailable(
-            what, f"left out: {error}", "the other processes are in this report", Missing.PROCESS
+            subject_text, f"left out: {error}", "the other processes are in this report", Missing.PROCESS
         )
 
 
@@ -122,19 +122,19 @@ def _read_optional(path: Path, kind: str, lost: list[Unavailable]) -> Records:
         return _empty(kind)
 
 
-def _lost(what: str, error: RunError) -> Unavailable:
+def _lost(subject_text: str, error: RunError) -> Unavailable:
     return Unavailable(
-        what, f"left out: {error}", "the rest of the process is in this report", Missing.RECORD
+        subject_text, f"left out: {error}", "the rest of the process is in this report", Missing.RECORD
     )
 
 
 def _read_process(directory: Path, process: File, names_file: File) -> Process:
     head = second_header(process, layout.PROCESS_HEADER)
-    for name, least, most in _PLAUSIBLE:
-        if not least <= head[name] <= most:
+    for name, smallest, largest in _PLAUSIBLE:
+        if not smallest <= head[name] <= largest:
             place = layout.FILE_HEADER.itemsize + layout.offset_of(layout.PROCESS_HEADER, name)
             raise RunError(
-                f"{directory / 'process.tt'}: byte {place}: expected {name} from {least:g} to {most:g}, "
+                f"{directory / 'process.tt'}: byte {place}: expected {name} from {smallest:g} to {largest:g}, "
                 f"found {head[name]:g}"
             )
     names = read_names(names_file)
@@ -174,9 +174,9 @@ def _lost_names(file: File) -> list[Unavailable]:
     if not dropped:
         return []
     written = int(file.header["written"])
-    why = f"{file.path.name}: expected room for all names, found none for {dropped} of them after {written} bytes"
+    reason = f"{file.path.name}: expected room for all names, found none for {dropped} of them after {written} bytes"
     remedy = "see what else is unavailable about the run directory"
-    return [Unavailable(f"names of process {file.path.parent.name}", why, remedy)]
+    return [Unavailable(f"names of process {file.path.parent.name}", reason, remedy)]
 
 
 def _lane_files(directory: Path) -> list[Path]:

@@ -11,24 +11,24 @@ from trimtab.text.console import output, table
 from trimtab.text.units import seconds
 
 
-def check_table(told: dict[str, Any]) -> None:
+def check_table(answers: dict[str, Any]) -> None:
     """On standard output; what a script reads is the exit code, or the JSON."""
     console = output()
-    plain, tuned = told["plain"], told["tuned"]
+    plain, tuned = answers["plain"], answers["tuned"]
     rows = table("", "plain", "tuned", "", title=f"{plain['runs']} plain and {tuned['runs']} tuned runs")
-    for item in told["items"]:
+    for item in answers["items"]:
         rows.add_row(
             escape(item["what"]), escape(item["plain"]), escape(item["tuned"]), escape(_verdict(item))
         )
     rows.add_row("time", seconds(plain["wall_s"]), seconds(tuned["wall_s"]), "not compared")
     console.print(rows)
-    for item in told["items"]:
+    for item in answers["items"]:
         for line in _differences(item):
             console.print(escape(line), soft_wrap=True)
-    for note in told["notes"]:
+    for note in answers["notes"]:
         console.print(escape(note.removeprefix("trimtab: ")), soft_wrap=True)
     console.print(escape(_changes(tuned)), soft_wrap=True)
-    console.print(f"[bold]{_conclusion(told)}[/]", soft_wrap=True)
+    console.print(f"[bold]{_conclusion(answers)}[/]", soft_wrap=True)
 
 
 def _verdict(item: dict[str, Any]) -> str:
@@ -55,9 +55,9 @@ def _differences(item: dict[str, Any]) -> list[str]:
         lines.append(
             f"{'found':>{len(lines[-1]) - len(_shown(place['expected'])) - 1}} {_shown(place['found'])}"
         )
-    more = item["differences"] - len(item["places"])
-    if more > 0:
-        lines.append(f"  and {more} more")
+    further = item["differences"] - len(item["places"])
+    if further > 0:
+        lines.append(f"  and {further} more")
     if item["hint"]:
         lines.append(f"  -> {item['hint']}")
     return lines
@@ -77,5 +77,7 @@ def _changes(tuned: dict[str, Any]) -> str:
     )
 
 
-def _conclusion(told: dict[str, Any]) -> str:
-    return "the tuned runs do the same" if told["is_same"] else "DIFFERS: the tuned runs do not do the same"
+def _conclusion(answers: dict[str, Any]) -> str:
+    return (
+        "the tuned runs do the same" if answers["is_same"] else "DIFFERS: the tuned runs do not do the same"
+    )

@@ -26,12 +26,12 @@ class Console(console.Console):
     texts of which each has a part of a tag make one tag together: where that is none, it is shown as it is.
     """
 
-    def render_str(self, text: str, **how: Any) -> Text:
+    def render_str(self, text: str, **options: Any) -> Text:
         shown = printable(text)
         try:
-            return super().render_str(shown, **how)
+            return super().render_str(shown, **options)
         except MarkupError:
-            return super().render_str(shown, **{**how, "markup": False})
+            return super().render_str(shown, **{**options, "markup": False})
 
 
 def output() -> Console:

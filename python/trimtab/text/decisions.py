@@ -25,8 +25,8 @@ def decision_line(decision: Decision) -> str:
     changes = ", ".join(_change(change) for change in decision.changes)
     first, _, others = changes.partition(" ")
     subject = decision.subject
-    where = subject if subject.startswith(f"{first} of ") else f"{first} of {subject}"
-    line = f"at {decision.time_s:.2f} s {where} {others}"
+    place = subject if subject.startswith(f"{first} of ") else f"{first} of {subject}"
+    line = f"at {decision.time_s:.2f} s {place} {others}"
     if decision.outcome not in LASTING:
         line += f", {decision.outcome}"
     if decision.reason:
@@ -56,22 +56,24 @@ def summary(decisions: Sequence[Decision]) -> str | None:
         return None
     outcomes = Counter(decision.outcome for decision in decisions)
     tried = {(decision.subject, _setting(decision)) for decision in decisions if decision.outcome == _TRIAL}
-    known = sum(decision.outcome == _SET and decision.policy == PolicyName.HISTORY for decision in decisions)
-    by_rules = outcomes[_SET] - known
-    kept = sum(each.outcome == _KEPT for each in lasting(decisions))
+    from_history = sum(
+        decision.outcome == _SET and decision.policy == PolicyName.HISTORY for decision in decisions
+    )
+    by_rules = outcomes[_SET] - from_history
+    kept = sum(decision.outcome == _KEPT for decision in lasting(decisions))
     text = f"{counted(kept, 'change')} kept, {len(tried)} tried"
-    text += f", {known} from earlier runs" if known else ""
+    text += f", {from_history} from earlier runs" if from_history else ""
     return text + (f", {by_rules} set by rules" if by_rules else "")
 
 
 def rejected(decisions: Sequence[Decision]) -> list[Decision]:
     """Of each subject whose settings were tried without success: the last undone decision of each setting."""
     changed = {decision.subject for decision in decisions if decision.outcome in LASTING}
-    found: dict[tuple[str, str], Decision] = {}
+    latest: dict[tuple[str, str], Decision] = {}
     for decision in decisions:
         if decision.outcome == _UNDONE and decision.subject not in changed:
-            found[decision.subject, _undone_setting(decision)] = decision
-    return list(found.values())
+            latest[decision.subject, _undone_setting(decision)] = decision
+    return list(latest.values())
 
 
 def rejected_line(decision: Decision) -> str:

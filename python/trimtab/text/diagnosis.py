@@ -33,11 +33,11 @@ class _Check(Protocol):
 def diagnosis(checks: Iterable[_Check]) -> None:
     """A line a check, with what a lack costs and its remedy below."""
     console = Console(highlight=False, soft_wrap=True)
-    every = list(checks)
-    width = max((len(check.what) for check in every), default=0)
-    for check in every:
+    all_checks = list(checks)
+    width = max((len(check.what) for check in all_checks), default=0)
+    for check in all_checks:
         word, colour = _MARKS[check.status]
         console.print(f"[{colour}]{word:7}[/]{escape(check.what.ljust(width))}  {escape(check.found)}")
-        for what, text in (("costs", check.costs), ("do", check.remedy)):
+        for label, text in (("costs", check.costs), ("do", check.remedy)):
             if text:
-                console.print(f"{'':{width + 9}}[dim]{what}:[/] {escape(text)}")
+                console.print(f"{'':{width + 9}}[dim]{label}:[/] {escape(text)}")

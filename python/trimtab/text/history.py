@@ -40,8 +40,13 @@ def history_table(entries: Iterable[_Entry]) -> None:
         if not entry.is_usable:
             gain = "not used: measured by an older version"
         settings = " ".join(f"{knob}={value}" for knob, value in entry.settings.items())
-        found = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.at))
+        time_text = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.at))
         rows.add_row(
-            escape(entry.name), str(entry.id), escape(Path(entry.program).name), escape(settings), gain, found
+            escape(entry.name),
+            str(entry.id),
+            escape(Path(entry.program).name),
+            escape(settings),
+            gain,
+            time_text,
         )
     output().print(rows)

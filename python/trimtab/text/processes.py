@@ -18,37 +18,37 @@ MOST_ROWS = 40
 
 def taking_part(report: Report) -> list[ProcessSummary]:
     """The processes that the shares are of, most CPU time first."""
-    found = [process for process in report.processes if process.takes_part]
-    return sorted(found, key=lambda each: -each.cpu_s)
+    taking_part = [process for process in report.processes if process.takes_part]
+    return sorted(taking_part, key=lambda process_summary: -process_summary.cpu_s)
 
 
-def process_lines(report: Report, most: int) -> Iterator[str]:
+def process_lines(report: Report, limit: int) -> Iterator[str]:
     """One line for each of the first processes; none where only one takes part."""
     parts = taking_part(report)
     if len(parts) < 2:
         return
-    for part in parts[:most]:
+    for part in parts[:limit]:
         yield (
             f"{process_name(part)}: {percent(part.efficiency or 0.0)} of {counted(part.cpus_available, 'CPU')} over "
             f"{seconds(part.wall_s)} was work ({counted(part.threads, 'thread')})"
         )
-    if len(parts) > most:
-        yield f"and {counted(len(parts) - most, 'more process')}"
+    if len(parts) > limit:
+        yield f"and {counted(len(parts) - limit, 'more process')}"
 
 
-def process_name(each: ProcessSummary) -> str:
+def process_name(process_summary: ProcessSummary) -> str:
     """`process 1234 ./app -x`, or `rank 2 of 4 on node1 (process 1234) ./app -x`."""
-    number = f"process {each.id if each.image else each.pid}"
-    if each.rank is not None:
-        of = "" if each.size is None else f" of {each.size}"
-        on = "" if each.host is None else f" on {each.host}"
-        number = f"rank {each.rank}{of}{on} ({number})"
-    return f"{number} {command_of(each)}".rstrip()
+    number = f"process {process_summary.id if process_summary.image else process_summary.pid}"
+    if process_summary.rank is not None:
+        size_text = "" if process_summary.size is None else f" of {process_summary.size}"
+        host_text = "" if process_summary.host is None else f" on {process_summary.host}"
+        number = f"rank {process_summary.rank}{size_text}{host_text} ({number})"
+    return f"{number} {command_of(process_summary)}".rstrip()
 
 
-def command_of(each: ProcessSummary) -> str:
+def command_of(process_summary: ProcessSummary) -> str:
     """Its arguments, cut off where they are long."""
-    command = " ".join(each.command)
+    command = " ".join(process_summary.command)
     return command if len(command) <= _LONGEST_COMMAND else command[: _LONGEST_COMMAND - 1] + "…"
 
 
@@ -71,19 +71,22 @@ def process_table(processes: Sequence[ProcessSummary]) -> Table:
 
     has_rank = any(process.rank is not None for process in processes)
     has_host = len({process.host for process in processes}) > 1
-    where = [name for name, is_there in (("host", has_host), ("rank", has_rank)) if is_there]
+    columns = [name for name, is_shown in (("host", has_host), ("rank", has_rank)) if is_shown]
     rows = table(
-        "command", "process", *where, "CPU time", "wall", "work", "threads", "regions", "calls", "ended"
+        "command", "process", *columns, "CPU time", "wall", "work", "threads", "regions", "calls", "ended"
     )
-    for each in sorted(processes, key=lambda each: -each.cpu_s)[:MOST_ROWS]:
+    for process_summary in sorted(processes, key=lambda process_summary: -process_summary.cpu_s)[:MOST_ROWS]:
         rows.add_row(
-            escape(command_of(each)),
-            escape(each.id),
-            *(escape("" if (value := getattr(each, name)) is None else str(value)) for name in where),
-            seconds(each.cpu_s),
-            seconds(each.wall_s),
-            "" if each.efficiency is None else percent(each.efficiency),
-            *(str(getattr(each, name)) for name in ("threads", "regions", "calls")),
-            escape(each.ended or "cut off"),
+            escape(command_of(process_summary)),
+            escape(process_summary.id),
+            *(
+                escape("" if (value := getattr(process_summary, name)) is None else str(value))
+                for name in columns
+            ),
+            seconds(process_summary.cpu_s),
+            seconds(process_summary.wall_s),
+            "" if process_summary.efficiency is None else percent(process_summary.efficiency),
+            *(str(getattr(process_summary, name)) for name in ("threads", "regions", "calls")),
+            escape(process_summary.ended or "cut off"),
         )
     return rows

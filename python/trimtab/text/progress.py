@@ -14,12 +14,12 @@ _PATIENCE_S = 1.0
 class Advance(Protocol):
     """Adds to what is done; may tell what comes next, and a total that has changed."""
 
-    def __call__(self, amount: int, what: str | None = None, total: int | None = None, /) -> None: ...
+    def __call__(self, amount: int, activity: str | None = None, total: int | None = None, /) -> None: ...
 
 
 @contextmanager
 def progress(
-    what: str, total: int | None = None, *, stream: TextIO | None = None, patience_s: float = _PATIENCE_S
+    activity: str, total: int | None = None, *, stream: TextIO | None = None, patience_s: float = _PATIENCE_S
 ) -> Iterator[Advance]:
     """A bar with the word `what` while the block runs, gone afterwards.
 
@@ -28,9 +28,9 @@ def progress(
     """
     to = stream if stream is not None else sys.stderr
     if to is None or not to.isatty():  # closed: None
-        yield lambda amount, what=None, total=None, /: None
+        yield lambda amount, activity=None, total=None, /: None
         return
-    bar = _Bar(what, total, to)
+    bar = _Bar(activity, total, to)
     timer = threading.Timer(patience_s, bar.show)
     timer.daemon = True
     timer.start()
@@ -44,8 +44,8 @@ def progress(
 class _Bar:
     """Made by the thread that works, shown by the timer's: the lock keeps one from showing what is closed."""
 
-    def __init__(self, what: str, total: int | None, stream: TextIO) -> None:
-        self._what, self._total, self._stream = what, total, stream
+    def __init__(self, activity: str, total: int | None, stream: TextIO) -> None:
+        self._what, self._total, self._stream = activity, total, stream
         self._lock = threading.Lock()
         self._done = 0
         self._is_closed = False
@@ -72,10 +72,10 @@ class _Bar:
             self._drawn.add_task(self._what, total=self._total, completed=self._done)
             self._drawn.start()
 
-    def advance(self, amount: int, what: str | None = None, total: int | None = None, /) -> None:
+    def advance(self, amount: int, activity: str | None = None, total: int | None = None, /) -> None:
         with self._lock:
             self._done += amount
-            self._what = self._what if what is None else what
+            self._what = self._what if activity is None else activity
             self._total = self._total if total is None else total
             if self._drawn is not None:
                 self._drawn.update(0, completed=self._done, total=self._total, description=self._what)

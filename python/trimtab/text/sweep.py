@@ -32,39 +32,39 @@ def sweep_tables(swept: Mapping[str, Any]) -> None:
             console.print("index.html has all columns and rows")
 
 
-def fitting(columns: Sequence[Column], least: int, width: int) -> list[Column]:
+def fitting(columns: Sequence[Column], least_width: int, width: int) -> list[Column]:
     """As many columns, from the left, as a terminal is wide; the first `least` in any case.
 
     Example:
         >>> [head for head, _ in fitting([("a", ["1"]), ("b", ["22"]), ("c", ["333"])], 1, 21)]
         ['a', 'b']
     """
-    used, found = 1, []
+    used, chosen = 1, []
     for at, (head, cells) in enumerate(columns):
         used += max(map(len, (head, *cells, "" if at else " " * LEAST_NAME))) + 3
-        if at >= least and used > width:
+        if at >= least_width and used > width:
             break
-        found.append((head, cells))
-    return found
+        chosen.append((head, cells))
+    return chosen
 
 
 def _columns(swept: Mapping[str, Any], best: Mapping[str, Any], groups: Sequence[Any]) -> list[Column]:
     """Configuration, the figure and its spread, then what is to be shown besides."""
     shown = list(dict.fromkeys(name for group in groups for name in group["show"]))
-    found = [
+    chosen = [
         (name, [_word(group["configuration"][name]) for group in groups])
         for name in groups[0]["configuration"]
     ]
-    found.append((_head(swept, best["metric"]), [figure(group["median"]) for group in groups]))
-    found += [
+    chosen.append((_head(swept, best["metric"]), [figure(group["median"]) for group in groups]))
+    chosen += [
         (head, [figure(group[name]) for group in groups]) for head, name in (("IQR", "iqr"), ("min", "min"))
     ]
-    found += [("n", [str(group["n"]) for group in groups])]
-    found += [("others as good", [str(group["as_good"]) for group in groups])]
+    chosen += [("n", [str(group["n"]) for group in groups])]
+    chosen += [("others as good", [str(group["as_good"]) for group in groups])]
     for name in shown:
         cells = [figure(group["show"][name]) if name in group["show"] else "" for group in groups]
-        found.append((_head(swept, name), cells))
-    return found
+        chosen.append((_head(swept, name), cells))
+    return chosen
 
 
 def _head(swept: Mapping[str, Any], name: str) -> str:
@@ -72,14 +72,14 @@ def _head(swept: Mapping[str, Any], name: str) -> str:
     return f"{metric['title']} ({metric['unit']})" if metric["unit"] else str(metric["title"])
 
 
-def plan_table(planned: Mapping[str, Any], most: int = 20) -> None:
+def plan_table(planned: Mapping[str, Any], limit: int = 20) -> None:
     """What `trimtab sweep --dry-run` says: how much there is to run, and the first commands in their order."""
     console = output()
     console.print(f"{planned['configurations']} configurations, {planned['runs']} runs, {planned['order']}")
-    for command in planned["commands"][:most]:
+    for command in planned["commands"][:limit]:
         console.print(f"  {escape(command)}")
-    if len(planned["commands"]) > most:
-        console.print(f"  and {len(planned['commands']) - most} more (--json has all)")
+    if len(planned["commands"]) > limit:
+        console.print(f"  and {len(planned['commands']) - limit} more (--json has all)")
 
 
 def time_left(seconds: float) -> str:

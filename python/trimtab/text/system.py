@@ -20,7 +20,7 @@ def system_line(report: Report) -> str:
         parts.append(
             f"{os.switches_voluntary} voluntary and {os.switches_involuntary} involuntary context switches"
         )
-    for count, what in ((os.preemptions, "preemption"), (os.migrations, "migration")):
+    for count, noun in ((os.preemptions, "preemption"), (os.migrations, "migration")):
         if count is not None:
-            parts.append(counted(count, what))
+            parts.append(counted(count, noun))
     return "operating system: " + ", ".join(parts)

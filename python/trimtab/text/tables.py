@@ -37,13 +37,13 @@ _REGION_COLUMNS: dict[str, tuple[int, _Cell]] = {
 # Where several processes have the same region.
 _SPREAD_COLUMNS: dict[str, tuple[int, _Cell]] = {
     "processes": (0, lambda region: str(len(region.processes))),
-    "wall of each": (160, lambda region: _least_to_most(region.spread.wall_s)),
-    "work of each": (230, lambda region: _least_to_most(region.spread.work_s)),
-    "wait of each": (260, lambda region: _least_to_most(region.spread.wait_s)),
+    "wall of each": (160, lambda region: _range_text(region.spread.wall_s)),
+    "work of each": (230, lambda region: _range_text(region.spread.work_s)),
+    "wait of each": (260, lambda region: _range_text(region.spread.wait_s)),
 }
 
 
-def _least_to_most(spread: Spread) -> str:
+def _range_text(spread: Spread) -> str:
     """Over the processes: least, median, most."""
     return " / ".join(map(seconds, (spread.least, spread.median, spread.most)))
 
@@ -56,8 +56,8 @@ def tables(report: Report, directory: Path) -> None:
     """The whole report as tables on standard output."""
     console = output()
     console.print(f"[bold]{escape(' '.join(report.command))}[/]  {escape(str(directory))}")
-    how = escape(ending(report.exit))
-    console.print(f"{seconds(report.wall_s)}, {how}{'' if report.complete else ' (incomplete)'}")
+    ending_text = escape(ending(report.exit))
+    console.print(f"{seconds(report.wall_s)}, {ending_text}{'' if report.complete else ' (incomplete)'}")
     for show in (_shares, _processes, _regions, _tasks, _findings, _decisions):
         show(report, console)
     console.print(system_line(report))
@@ -65,8 +65,10 @@ def tables(report: Report, directory: Path) -> None:
         console.print(
             f"not available: {escape(missing.what)}: {escape(missing.why)}. {escape(missing.remedy)}"
         )
-    own = report.overhead
-    console.print(f"own cost {percent(own.share)} of core time; {own.events} events, {own.dropped} dropped")
+    tool_cost = report.overhead
+    console.print(
+        f"own cost {percent(tool_cost.share)} of core time; {tool_cost.events} events, {tool_cost.dropped} dropped"
+    )
 
 
 def _shares(report: Report, console: Console) -> None:
@@ -83,23 +85,23 @@ def _processes(report: Report, console: Console) -> None:
     if len(report.processes) < 2:
         return
     console.print(process_table(report.processes))
-    more = len(report.processes) - MOST_ROWS
-    if more > 0:
-        console.print(f"and {counted(more, 'more process')} (--json has all)")
+    further = len(report.processes) - MOST_ROWS
+    if further > 0:
+        console.print(f"and {counted(further, 'more process')} (--json has all)")
 
 
 def _regions(report: Report, console: Console) -> None:
     if not report.regions:
         return
     columns = _REGION_COLUMNS | (_SPREAD_COLUMNS if _is_spread(report) else {})
-    shown = [(name, cell) for name, (least, cell) in columns.items() if console.width >= least]
+    shown = [(name, cell) for name, (least_width, cell) in columns.items() if console.width >= least_width]
     rows = table("region", *(name for name, _ in shown))
     for region in report.regions[:_MOST_REGIONS]:
         rows.add_row(escape(region.name), *(cell(region) for _, cell in shown))
     console.print(rows)
-    more = len(report.regions) - _MOST_REGIONS
-    if more > 0:
-        console.print(f"and {more} more regions (--json has all)")
+    further = len(report.regions) - _MOST_REGIONS
+    if further > 0:
+        console.print(f"and {further} more regions (--json has all)")
 
 
 def _tasks(report: Report, console: Console) -> None:
@@ -121,10 +123,10 @@ def _decisions(report: Report, console: Console) -> None:
     if not report.decisions:
         return
     console.print(f"[bold]steering[/]: {summary(report.decisions)} (--json has all)")
-    for each in lasting(report.decisions)[:_MOST_DECISIONS]:
-        console.print("  " + escape(decision_line(each)))
-    for each in rejected(report.decisions)[:_MOST_DECISIONS]:
-        console.print("  " + escape(rejected_line(each)))
+    for decision in lasting(report.decisions)[:_MOST_DECISIONS]:
+        console.print("  " + escape(decision_line(decision)))
+    for decision in rejected(report.decisions)[:_MOST_DECISIONS]:
+        console.print("  " + escape(rejected_line(decision)))
 
 
 def run_list(runs: list[dict[str, Any]]) -> None:

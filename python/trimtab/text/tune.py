@@ -11,15 +11,15 @@ from trimtab.text.console import output, table
 from trimtab.text.units import with_uncertainty
 
 
-def tuned_table(found: Iterable[Mapping[str, Any]]) -> None:
+def tuned_table(settings: Iterable[Mapping[str, Any]]) -> None:
     """A row for each thing that was tried: `trimtab.tuning.multi_run.rows_of`."""
     rows = table("subject", "before", "after", "gain", "verdict")
-    for each in found:
-        gain = "" if each["gain"] is None else with_uncertainty(each["gain"], each["spread"])
+    for setting in settings:
+        gain = "" if setting["gain"] is None else with_uncertainty(setting["gain"], setting["spread"])
         rows.add_row(
-            *(escape(str(each[name])) for name in ("subject", "before", "after")),
+            *(escape(str(setting[name])) for name in ("subject", "before", "after")),
             gain,
-            escape(each["verdict"]),
+            escape(setting["verdict"]),
         )
     if rows.row_count:
         output().print(rows)

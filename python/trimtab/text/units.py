@@ -45,8 +45,8 @@ def ending(ended: Exit) -> str:
     """
     name = ended.signal
     if not name:
-        known = ended.code is not None
-        return f"exit code {ended.code}" if known else "exit status unknown: the launcher was killed"
+        has_code = ended.code is not None
+        return f"exit code {ended.code}" if has_code else "exit status unknown: the launcher was killed"
     # One without a name is called by its number already.
     number = getattr(signal, name, None)
     return f"killed by {name}" if number is None else f"killed by signal {int(number)} ({name})"

@@ -36,7 +36,7 @@ def verdict(report: Report, directory: Path, stream: TextIO) -> None:
     lines.print(
         Bold("trimtab"),
         f": {percent(report.efficiency)} of {rounded(report.cpus_available)} CPUs' time over "
-        f"{seconds(report.wall_s)} was work ({_how_many(report)})",
+        f"{seconds(report.wall_s)} was work ({_quantities(report)})",
     )
     shares = [f"{NAMES[name]} {percent(share)}" for name, share in report.time.items() if share >= 0.0005]
     lines.print("  " + ", ".join(shares))
@@ -62,15 +62,15 @@ def verdict(report: Report, directory: Path, stream: TextIO) -> None:
             f" (up to {seconds(finding.gain_s)}): {finding.evidence}",
         )
         lines.print(f"    -> {finding.action}")
-    if not report.regions and (why := _why_no_regions(report)):
-        lines.print(f"  no regions: {why}")
+    if not report.regions and (reason := _why_no_regions(report)):
+        lines.print(f"  no regions: {reason}")
     _left_out(report, lines)
     lines.print(
         f"  own cost {percent(report.overhead.share)}; run: {directory} (trimtab report RUN, --html FILE)"
     )
 
 
-def _how_many(report: Report) -> str:
+def _quantities(report: Report) -> str:
     """`4 threads`, or `2 processes, 8 threads` where several take part."""
     processes = len(taking_part(report))
     threads = counted(report.threads or 0, "thread")
@@ -79,14 +79,16 @@ def _how_many(report: Report) -> str:
 
 def _why_no_regions(report: Report) -> str:
     """The first reason: the launcher's come before what the library in the program makes of it."""
-    return next((each.why for each in report.unavailable if each.kind is Missing.REGIONS), "")
+    return next(
+        (unavailable.why for unavailable in report.unavailable if unavailable.kind is Missing.REGIONS), ""
+    )
 
 
 def _left_out(report: Report, lines: Lines) -> None:
     """Processes and ranks that could not be read, or are elsewhere; those killed in their first milliseconds are in the tables alone."""
-    damaged = [each for each in report.unavailable if each.kind is Missing.PROCESS]
-    for each in damaged[:_MOST_LEFT_OUT]:
-        lines.print(f"  {each.what} {each.why}")
+    damaged = [unavailable for unavailable in report.unavailable if unavailable.kind is Missing.PROCESS]
+    for unavailable in damaged[:_MOST_LEFT_OUT]:
+        lines.print(f"  {unavailable.what} {unavailable.why}")
     if len(damaged) > _MOST_LEFT_OUT:
         lines.print(f"  and {len(damaged) - _MOST_LEFT_OUT} more processes or ranks")
 
@@ -112,8 +114,10 @@ def _steering(report: Report, lines: Lines) -> None:
         for undone in rejected(report.decisions)[-3:]:
             lines.print("    " + rejected_line(undone))
     elif steering is not None:
-        lines.print("  steering: " + _why_nothing(steering))
-    for missing in [each for each in report.unavailable if each.kind is Missing.TUNING][:3]:
+        lines.print("  steering: " + _reason_for_none(steering))
+    for missing in [unavailable for unavailable in report.unavailable if unavailable.kind is Missing.TUNING][
+        :3
+    ]:
         remedy = f"; {missing.remedy}" if missing.remedy else ""
         lines.print(f"    not tuned: {missing.what.removeprefix(TUNING_OF)}: {missing.why}{remedy}")
     for missing in report.unavailable:
@@ -123,20 +127,20 @@ def _steering(report: Report, lines: Lines) -> None:
 
 def _latest(decisions: Sequence[Decision]) -> list[Decision]:
     """Of each subject's knobs the last decision: what is turned every second would hide all others."""
-    found: dict[tuple[str, ...], Decision] = {}
+    latest: dict[tuple[str, ...], Decision] = {}
     for decision in decisions:
-        about = (decision.subject, *(change.knob for change in decision.changes))
-        found.pop(about, None)
-        found[about] = decision
-    return list(found.values())
+        subject_and_knobs = (decision.subject, *(change.knob for change in decision.changes))
+        latest.pop(subject_and_knobs, None)
+        latest[subject_and_knobs] = decision
+    return list(latest.values())
 
 
-def _why_nothing(steering: Steering) -> str:
+def _reason_for_none(steering: Steering) -> str:
     if steering.mode not in ("frozen", "known"):
         return "nothing was changed"
-    known = steering.known_settings
-    if known:
-        return f"nothing was changed, although earlier runs found {counted(known, 'setting')} for its loops"
+    known_count = steering.known_settings
+    if known_count:
+        return f"nothing was changed, although earlier runs found {counted(known_count, 'setting')} for its loops"
     if steering.start_values:
         return "no other settings are known"
     return "no settings are known for this program with these arguments; --tune searches for them"

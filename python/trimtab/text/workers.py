@@ -45,12 +45,12 @@ def workers_line(report: Report) -> str | None:
     )
 
 
-def task_lines(report: Report, most: int) -> Iterator[str]:
+def task_lines(report: Report, limit: int) -> Iterator[str]:
     """One line for each of the first kinds of tasks."""
-    for each in [task for task in report.tasks if task.count][:most]:
-        inner = ", inner tasks included" if each.includes_inner else ""
-        times = "" if each.mean_s is None else f", {seconds(each.mean_s)} each{inner}"
-        yield f"task {each.name}: {each.count}{times}"
+    for task_kind in [task for task in report.tasks if task.count][:limit]:
+        inner = ", inner tasks included" if task_kind.includes_inner else ""
+        times = "" if task_kind.mean_s is None else f", {seconds(task_kind.mean_s)} each{inner}"
+        yield f"task {task_kind.name}: {task_kind.count}{times}"
 
 
 def worker_table(workers: Sequence[WorkerSummary]) -> Table:
@@ -59,13 +59,13 @@ def worker_table(workers: Sequence[WorkerSummary]) -> Table:
 
     from trimtab.text.console import table
 
-    is_several = len({worker.process for worker in workers}) > 1
-    process = ["process"] if is_several else []
+    has_processes = len({worker.process for worker in workers}) > 1
+    process = ["process"] if has_processes else []
     rows = table("worker", *process, "tasks", "work", "looking", "no task", "idle", "parks")
     for worker in workers:
         times = map(seconds, (worker.work_s, worker.looking_s, worker.starved_s, worker.idle_s))
-        own = [escape(worker.process)] if is_several else []
-        rows.add_row(escape(worker.name), *own, str(worker.tasks), *times, str(worker.parks))
+        process_cell = [escape(worker.process)] if has_processes else []
+        rows.add_row(escape(worker.name), *process_cell, str(worker.tasks), *times, str(worker.parks))
     return rows
 
 

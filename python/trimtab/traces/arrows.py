@@ -63,19 +63,19 @@ def arrows_of(process: Process) -> Arrows:
     parts = _placed(process, (EventKind.TASK_BEGIN, EventKind.TASK_RESUMED))
     parts = parts[parts["a"] != 0]
     parts = parts[np.lexsort((parts["ticks"], parts["a"]))]
-    edges, made = _placed(process, (EventKind.EDGE,)), _placed(process, (EventKind.TASK_CREATED,))
-    given = edges[edges["arg"] != WaitCause.OTHER]
-    enabled = _enabled(_placed(process, (EventKind.TASK_READY,)), made)
-    is_more = parts["a"][1:] == parts["a"][:-1]
+    edges, created = _placed(process, (EventKind.EDGE,)), _placed(process, (EventKind.TASK_CREATED,))
+    resumed_by_other = edges[edges["arg"] != WaitCause.OTHER]
+    enabled = _enabled(_placed(process, (EventKind.TASK_READY,)), created)
+    has_further_part = parts["a"][1:] == parts["a"][:-1]
     pairs = [
         _dependences(parts, edges[edges["arg"] == WaitCause.OTHER]),
-        _known(made, parts, _first(parts, made["a"])),
+        _known_pairs(created, parts, _first(parts, created["a"])),
         # What one task gave another leads from where it did to where the other went on.
-        _known(given, parts, _next(parts, given["b"], given["ticks"])),
+        _known_pairs(resumed_by_other, parts, _next(parts, resumed_by_other["b"], resumed_by_other["ticks"])),
         # Who gave a task the last that it waited for leads to where it began.
-        _known(enabled, parts, _next(parts, enabled["a"], enabled["ticks"])),
+        _known_pairs(enabled, parts, _next(parts, enabled["a"], enabled["ticks"])),
         # A task of OpenMP's that begins again has not been suspended by anyone.
-        (parts[:-1][is_more], parts[1:][is_more]),
+        (parts[:-1][has_further_part], parts[1:][has_further_part]),
     ]
     froms, tos = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
     going_on = len(pairs[-1][0])
@@ -85,7 +85,7 @@ def arrows_of(process: Process) -> Arrows:
 
 def _placed(process: Process, kinds: tuple[int, ...]) -> Placed:
     """The events of these kinds, of all lanes."""
-    found = [np.empty(0, _PLACED)]
+    placed_parts = [np.empty(0, _PLACED)]
     for lane in process.lanes:
         for low in range(0, len(lane.events), _BLOCK):
             block = lane.events[low : low + _BLOCK]
@@ -94,19 +94,19 @@ def _placed(process: Process, kinds: tuple[int, ...]) -> Placed:
             for name in ("ticks", "arg", "a", "b"):
                 placed[name] = block[name][at]
             placed["lane"], placed["at"] = lane.id, at + low
-            found.append(placed)
-    return np.concatenate(found)
+            placed_parts.append(placed)
+    return np.concatenate(placed_parts)
 
 
 def _first(parts: Placed, tasks: NDArray[np.uint64]) -> Integers:
     """The place of each task's first part; -1 for those that have none."""
     at = np.searchsorted(parts["a"], tasks, side="left")
-    return _if_of(parts, at, tasks)
+    return _only_of(parts, at, tasks)
 
 
 def _last(parts: Placed, tasks: NDArray[np.uint64]) -> Integers:
     at = np.searchsorted(parts["a"], tasks, side="right") - 1
-    return _if_of(parts, at, tasks)
+    return _only_of(parts, at, tasks)
 
 
 def _next(parts: Placed, tasks: NDArray[np.uint64], ticks: NDArray[np.uint64]) -> Integers:
@@ -117,36 +117,36 @@ def _next(parts: Placed, tasks: NDArray[np.uint64], ticks: NDArray[np.uint64]) -
     )
     before = np.empty(len(order), np.int64)
     before[order] = np.cumsum(is_part[order])
-    return _if_of(parts, before[: len(tasks)], tasks)
+    return _only_of(parts, before[: len(tasks)], tasks)
 
 
-def _if_of(parts: Placed, at: Any, tasks: NDArray[np.uint64]) -> Integers:
-    is_there = (at >= 0) & (at < len(parts))
-    is_there[is_there] = parts["a"][at[is_there]] == tasks[is_there]
-    found: Integers = np.where(is_there, at, -1)
-    return found
+def _only_of(parts: Placed, at: Any, tasks: NDArray[np.uint64]) -> Integers:
+    is_valid = (at >= 0) & (at < len(parts))
+    is_valid[is_valid] = parts["a"][at[is_valid]] == tasks[is_valid]
+    places_or_none: Integers = np.where(is_valid, at, -1)
+    return places_or_none
 
 
-def _enabled(ready: Placed, made: Placed) -> Placed:
+def _enabled(ready: Placed, created: Placed) -> Placed:
     """Tasks that were made ready by another than their maker, whose arrow is there already."""
     ready = ready[ready["b"] != 0]
-    made = made[np.argsort(made["a"], kind="stable")]
-    at = _first(made, ready["a"])
+    created = created[np.argsort(created["a"], kind="stable")]
+    at = _first(created, ready["a"])
     by_maker = at >= 0
-    by_maker[by_maker] = made["b"][at[by_maker]] == ready["b"][by_maker]
+    by_maker[by_maker] = created["b"][at[by_maker]] == ready["b"][by_maker]
     return ready[~by_maker]
 
 
-def _known(froms: Placed, parts: Placed, to: Integers) -> tuple[Placed, Placed]:
+def _known_pairs(froms: Placed, parts: Placed, to: Integers) -> tuple[Placed, Placed]:
     return froms[to >= 0], parts[to[to >= 0]]
 
 
 def _dependences(parts: Placed, edges: Placed) -> tuple[Placed, Placed]:
     """From the last part of the one to the first of the other, once however often it was told."""
-    both = np.unique(np.stack([edges["a"], edges["b"]], axis=1), axis=0)
-    before, after = _last(parts, both[:, 0]), _first(parts, both[:, 1])
-    is_known = (before >= 0) & (after >= 0)
-    return parts[before[is_known]], parts[after[is_known]]
+    distinct_pairs = np.unique(np.stack([edges["a"], edges["b"]], axis=1), axis=0)
+    before, after = _last(parts, distinct_pairs[:, 0]), _first(parts, distinct_pairs[:, 1])
+    have_parts = (before >= 0) & (after >= 0)
+    return parts[before[have_parts]], parts[after[have_parts]]
 
 
 def _by_lane(ends: Placed, numbers: NDArray[np.uint64]) -> dict[int, Flows]:
@@ -154,6 +154,6 @@ def _by_lane(ends: Placed, numbers: NDArray[np.uint64]) -> dict[int, Flows]:
     lanes, first = np.unique(ends["lane"][order], return_index=True)
     groups = np.split(order, first[1:])
     return {
-        int(lane): Flows.of(ends["at"][mine], numbers[mine])
-        for lane, mine in zip(lanes, groups, strict=False)
+        int(lane): Flows.of(ends["at"][lane_places], numbers[lane_places])
+        for lane, lane_places in zip(lanes, groups, strict=False)
     }

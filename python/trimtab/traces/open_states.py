@@ -13,7 +13,7 @@ from trimtab.model.enumerations import WorkerFields, WorkerState
 def close_worker_states(process: Process, end_ticks: int) -> Process:
     """The process with the states that its workers were in at `end_ticks` accounted until then."""
     opened = {lane.id: _open_rows(lane.rows) for lane in process.lanes}
-    if not any(len(which) for which in opened.values()):
+    if not any(len(opened_states) for opened_states in opened.values()):
         return process
     running = [
         int(lane.rows["x"][at, WorkerFields.SINCE])
@@ -43,13 +43,13 @@ def _open_rows(rows: Records) -> list[int]:
 
 
 def _close(row: Records, end: int, busy_since: int) -> None:
-    since = int(row["x"][0, WorkerFields.SINCE])
-    length = _ticks(end - since)
+    state_begin = int(row["x"][0, WorkerFields.SINCE])
+    length = _ticks(end - state_begin)
     row["sum"] += np.uint64(length)
     row["count"] += np.uint64(1)
     is_running = row["flags"][0] == WorkerState.RUNS
     row["x"][0, WorkerFields.WHILE_BUSY] += np.uint64(
-        length if is_running else _ticks(end - max(since, busy_since))
+        length if is_running else _ticks(end - max(state_begin, busy_since))
     )
     row["x"][0, WorkerFields.SINCE] = 0
 

@@ -38,7 +38,7 @@ class _Factors:
 
 def scale_samples(process: Process) -> Process:
     """The process with the sample's rows standing for the untimed instances, too, and their wall in the parallel time."""
-    if not any((_of(lane.rows, "region")["flags"] == ROWS_UNTIMED).any() for lane in process.lanes):
+    if not any((_rows_of(lane.rows, "region")["flags"] == ROWS_UNTIMED).any() for lane in process.lanes):
         return process
     untimed_ticks = 0
     lanes = []
@@ -47,7 +47,7 @@ def scale_samples(process: Process) -> Process:
         for row in rows:
             if row["what"] == METRICS["region"] and row["flags"] == ROWS_UNTIMED:
                 _stretch_wall(row)
-        regions = _of(rows, "region")
+        regions = _rows_of(rows, "region")
         untimed_ticks += int(regions["sum"][regions["flags"] == ROWS_UNTIMED].sum(dtype=float))
         for key, factors in _factors(regions).items():
             _stretch(rows, key, factors)
@@ -64,25 +64,25 @@ def scale_samples(process: Process) -> Process:
     return replace(process, lanes=tuple(lanes), header={**process.header, "parallel_ticks": ticks})
 
 
-def _of(rows: Records, metric: str) -> Records:
-    found: Records = rows[rows["what"] == METRICS[metric]]
-    return found
+def _rows_of(rows: Records, metric: str) -> Records:
+    metric_rows: Records = rows[rows["what"] == METRICS[metric]]
+    return metric_rows
 
 
 def _factors(regions: Records) -> dict[Key, _Factors]:
-    found = {}
+    factors = {}
     for row in regions[regions["flags"] == ROWS_UNTIMED]:
         key = (int(row["subject"]), int(row["in_region"]))
-        same = (regions["subject"] == key[0]) & (regions["in_region"] == key[1])
-        sample = regions[same & (regions["flags"] == ROWS_SAMPLE)]
+        is_same_place = (regions["subject"] == key[0]) & (regions["in_region"] == key[1])
+        sample = regions[is_same_place & (regions["flags"] == ROWS_SAMPLE)]
         count, time = float(sample["count"].sum(dtype=float)), float(sample["sum"].sum(dtype=float))
         if count > 0 and time > 0:
             by_count = 1.0 + float(row["count"]) / count
             by_time = 1.0 + float(row["sum"]) / time
             # Timing makes an instance longer, but not its work. Where the untimed ones were longer nevertheless,
             # something else happened in them: to work and waits alike, as far as is known.
-            found[key] = _Factors(by_count, max(by_count, by_time), by_time)
-    return found
+            factors[key] = _Factors(by_count, max(by_count, by_time), by_time)
+    return factors
 
 
 def _stretch(rows: Records, key: Key, factors: _Factors) -> None:
@@ -150,14 +150,14 @@ def _whole(value: float) -> int:
 
 def _passages(process: Process) -> dict[int, float]:
     """Instances of each outermost region that has untimed ones, for every one that was timed in full."""
-    every: dict[int, float] = {}
+    all_instances: dict[int, float] = {}
     timed: dict[int, float] = {}
     for lane in process.lanes:
-        for row in _of(lane.rows, "region"):
+        for row in _rows_of(lane.rows, "region"):
             if row["in_region"] != NO_SUBJECT:
                 continue
             number = int(row["subject"])
-            every[number] = every.get(number, 0.0) + float(row["count"])
+            all_instances[number] = all_instances.get(number, 0.0) + float(row["count"])
             if row["flags"] != ROWS_UNTIMED:
                 timed[number] = timed.get(number, 0.0) + float(row["count"])
-    return {number: every[number] / timed[number] for number in timed if timed[number] > 0}
+    return {number: all_instances[number] / timed[number] for number in timed if timed[number] > 0}

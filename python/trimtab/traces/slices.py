@@ -106,8 +106,8 @@ class _Items:
     role: NDArray[np.uint8]
     source: Integers
 
-    def pick(self, which: Any) -> _Items:
-        return _Items(self.ticks[which], self.change[which], self.role[which], self.source[which])
+    def pick(self, chosen: Any) -> _Items:
+        return _Items(self.ticks[chosen], self.change[chosen], self.role[chosen], self.source[chosen])
 
     def __add__(self, other: _Items) -> _Items:
         return _Items(
@@ -120,8 +120,10 @@ class _Items:
 
 def ticks_since(ticks: NDArray[np.uint64], start: int, end: int) -> Integers:
     """Ticks since `start`, of what lies between it and `end`; what a damaged file has outside is moved there."""
-    since: Integers = (np.clip(ticks, np.uint64(start), np.uint64(end)) - np.uint64(start)).astype(np.int64)
-    return since
+    ticks_after_start: Integers = (
+        np.clip(ticks, np.uint64(start), np.uint64(end)) - np.uint64(start)
+    ).astype(np.int64)
+    return ticks_after_start
 
 
 def lane_slices(events: Records, start: int, end: int, ns_per_tick: float) -> Slices:
@@ -135,8 +137,8 @@ def lane_slices(events: Records, start: int, end: int, ns_per_tick: float) -> Sl
         whole = _completed(_repaired(events, items), end)
         partner = _partners(whole.change)
     begins = np.flatnonzero((whole.change == 1) & (whole.role == Role.TASK))
-    later = begins[events["kind"][whole.source[begins]] == EventKind.TASK_RESUMED]
-    whole.role[later] = whole.role[partner[later]] = int(Role.PART)
+    later_parts = begins[events["kind"][whole.source[begins]] == EventKind.TASK_RESUMED]
+    whole.role[later_parts] = whole.role[partner[later_parts]] = int(Role.PART)
     return Slices(whole.ticks, whole.change, whole.role, whole.source, partner)
 
 
@@ -159,7 +161,7 @@ def _in_order(events: Records, ticks: Integers, end: int, long_wait: int) -> _It
     by_place = np.lexsort((order, time, place))
     # The k-th of those put in comes behind k others of them and `place` events; an event behind those before it.
     position = np.arange(len(by_place)) + place[by_place]
-    own = np.arange(count) + np.cumsum(np.bincount(place, minlength=count + 1))[:count]
+    own_places = np.arange(count) + np.cumsum(np.bincount(place, minlength=count + 1))[:count]
     total = count + len(by_place)
     items = _Items(
         np.empty(total, np.int64),
@@ -170,8 +172,8 @@ def _in_order(events: Records, ticks: Integers, end: int, long_wait: int) -> _It
     # A worker at work shows by its tasks; an edge without a cause is of tasks and not of a moment.
     is_hidden = (kind == EventKind.WORKER_STATE) & (events["arg"] <= WorkerState.RUNS)
     is_hidden |= (kind == EventKind.EDGE) & (events["arg"] == WaitCause.OTHER)
-    items.ticks[own], items.change[own] = recorded, np.where(is_hidden, _DROPPED, _CHANGE[kind])
-    items.role[own], items.source[own] = _ROLE[kind], np.arange(count)
+    items.ticks[own_places], items.change[own_places] = recorded, np.where(is_hidden, _DROPPED, _CHANGE[kind])
+    items.role[own_places], items.source[own_places] = _ROLE[kind], np.arange(count)
     items.ticks[position], items.change[position] = time[by_place], change[by_place]
     items.role[position], items.source[position] = role[by_place], source[by_place]
     return items.pick(items.change != _DROPPED)
@@ -198,15 +200,15 @@ def _span_begins(
     chunks_later = np.maximum.accumulate(2 * recorded + (events["kind"] == EventKind.CHUNK))
     earlier = np.searchsorted(chunks_later, 2 * begin[loops], side="right")
     place[loops] = np.minimum(place[loops], earlier)
-    ones = np.ones(len(spans), np.int64)
-    begins = (place, begin, -2 * spans, ones, _ROLE[kind].astype(np.int64), spans)
+    ones_of_spans = np.ones(len(spans), np.int64)
+    begins = (place, begin, -2 * spans, ones_of_spans, _ROLE[kind].astype(np.int64), spans)
     locks = np.flatnonzero(waited > 0)
-    source, taken = spans[locks], ticks[spans[locks]]
+    source, taken_at = spans[locks], ticks[spans[locks]]
     role = np.full(len(locks), int(Role.LOCK_WAIT))
-    wait_begins = (place[locks], begin[locks], -2 * source + 1, ones[locks], role, source)
-    behind = np.minimum(np.searchsorted(recorded, taken, side="right"), source)
+    wait_begins = (place[locks], begin[locks], -2 * source + 1, ones_of_spans[locks], role, source)
+    place_behind = np.minimum(np.searchsorted(recorded, taken_at, side="right"), source)
     first = np.full(len(locks), -4 * (len(events) + 1))
-    wait_ends = (behind, taken, first, -ones[locks], role, source)
+    wait_ends = (place_behind, taken_at, first, -ones_of_spans[locks], role, source)
     return [begins, wait_begins, wait_ends]
 
 
@@ -216,9 +218,9 @@ def _chunk_ends(events: Records, recorded: Integers) -> _Part:
     related = np.flatnonzero((kind == EventKind.CHUNK) | (kind == EventKind.LOOP))
     subjects = events["subject"][related]
     order = np.argsort(subjects, kind="stable")
-    here, following = related[order][:-1], related[order][1:]
-    is_ended = (subjects[order][:-1] == subjects[order][1:]) & (kind[here] == EventKind.CHUNK)
-    return _ends(Role.CHUNK, here[is_ended], following[is_ended], events, recorded)
+    current, following = related[order][:-1], related[order][1:]
+    is_ended = (subjects[order][:-1] == subjects[order][1:]) & (kind[current] == EventKind.CHUNK)
+    return _ends(Role.CHUNK, current[is_ended], following[is_ended], events, recorded)
 
 
 def _state_ends(events: Records, recorded: Integers) -> _Part:
@@ -253,8 +255,8 @@ def _completed(items: _Items, end: int) -> _Items:
     depth = np.cumsum(items.change, dtype=np.int64)
     if not len(depth):
         return items
-    least = np.minimum(np.minimum.accumulate(depth), 0)
-    is_new_least = np.diff(least, prepend=0) < 0
+    least_depth = np.minimum(np.minimum.accumulate(depth), 0)
+    is_new_least = np.diff(least_depth, prepend=0) < 0
     lost = np.flatnonzero(is_new_least)[::-1]
     if len(lost):
         begins = items.pick(lost)
@@ -275,13 +277,13 @@ def _completed(items: _Items, end: int) -> _Items:
 def _partners(change: NDArray[np.int8]) -> Integers:
     """Of each begin its end and the reverse, by depth; -1 for instants. Every one must have its partner."""
     partner = np.full(len(change), -1, np.int64)
-    which = np.flatnonzero(change)
-    sense = change[which]
+    changing = np.flatnonzero(change)
+    sense = change[changing]
     level = np.cumsum(sense, dtype=np.int64) + (sense < 0)
     # Sorting 16-bit numbers takes a fraction of the time, and nothing nests that deep.
     deepest = int(level.max(initial=0))
     order = np.argsort(level.astype(np.int16) if deepest < 1 << 15 else level, kind="stable")
-    begins, ends = which[order[0::2]], which[order[1::2]]
+    begins, ends = changing[order[0::2]], changing[order[1::2]]
     partner[begins], partner[ends] = ends, begins
     return partner
 
@@ -293,10 +295,10 @@ def _is_matched(events: Records, items: _Items, partner: Integers) -> bool:
     if not np.array_equal(items.role[begins], items.role[ends]):
         return False
     role, opened, closed = items.role[begins], items.source[begins], items.source[ends]
-    is_own = role >= Role.LOOP
-    if not np.array_equal(opened[is_own], closed[is_own]):
+    is_span = role >= Role.LOOP
+    if not np.array_equal(opened[is_span], closed[is_span]):
         return False
-    opened, closed, role = opened[~is_own], closed[~is_own], role[~is_own]
+    opened, closed, role = opened[~is_span], closed[~is_span], role[~is_span]
     return np.array_equal(_identity(events, role, opened), _identity(events, role, closed))
 
 
@@ -337,20 +339,20 @@ class _Repair:
         )
         if place is None:
             return
-        above = self._stack[place + 1 :]
-        for each in reversed(self._stack[place:]):
-            self._add(at, -1, each[0], each[2])
+        above_place = self._stack[place + 1 :]
+        for open_slice in reversed(self._stack[place:]):
+            self._add(at, -1, open_slice[0], open_slice[2])
         del self._stack[place:]
         if len(self._ticks) < self._longest:
-            for each in above:
-                self._add(at, 1, each[0], each[2])
-                self._stack.append(each)
+            for open_slice in above_place:
+                self._add(at, 1, open_slice[0], open_slice[2])
+                self._stack.append(open_slice)
 
     def items(self) -> _Items:
         """What it came to."""
         ticks, change, role, source = (
-            np.frombuffer(each, np.int64) if each else np.empty(0, np.int64)
-            for each in (self._ticks, self._change, self._role, self._source)
+            np.frombuffer(column, np.int64) if column else np.empty(0, np.int64)
+            for column in (self._ticks, self._change, self._role, self._source)
         )
         return _Items(ticks.copy(), change.astype(np.int8), role.astype(np.uint8), source)
 

@@ -95,26 +95,28 @@ def traces_of(run: Run) -> tuple[Trace, ...]:
     begins = [begin_ns(process) + offsets[process.facts.get("host")] for process in run.processes]
     origin = min(begins, default=0.0)
     return tuple(
-        _corrected(each, span_of(each, _launcher_end(run, each)), begin - origin)
-        for each, begin in zip(run.processes, begins, strict=True)
+        _corrected(
+            process_of_run, span_of(process_of_run, _launcher_end(run, process_of_run)), begin - origin
+        )
+        for process_of_run, begin in zip(run.processes, begins, strict=True)
     )
 
 
 def _launcher_end(run: Run, process: Process) -> float | None:
     """When the launcher saw its program end, on its own host's clock; None for processes of another host."""
-    here, host = (run.info.get("machine") or {}).get("hostname"), process.facts.get("host")
-    is_here = host is None or not here or host == here
-    return (run.info.get("ended") or {}).get("mono_ns") if is_here else None
+    launcher_host, host = (run.info.get("machine") or {}).get("hostname"), process.facts.get("host")
+    is_launcher_host = host is None or not launcher_host or host == launcher_host
+    return (run.info.get("ended") or {}).get("mono_ns") if is_launcher_host else None
 
 
 def _clock_offsets(run: Run) -> dict[str | None, float]:
     """By host: what turns its monotonic clock into that of the first host, as far as their real-time clocks agree."""
-    found: dict[str | None, float] = {}
+    offsets: dict[str | None, float] = {}
     for process in run.processes:
         offset = float(process.header["real_ns_0"]) - float(process.header["mono_ns_0"])
-        found.setdefault(process.facts.get("host"), offset)
-    first = next(iter(found.values()), 0.0)
-    return {host: offset - first for host, offset in found.items()}
+        offsets.setdefault(process.facts.get("host"), offset)
+    first = next(iter(offsets.values()), 0.0)
+    return {host: offset - first for host, offset in offsets.items()}
 
 
 def _corrected(process: Process, span: Span, begin: float) -> Trace:

@@ -51,8 +51,8 @@ def close_regions(process: Process, end_ticks: int) -> Process:
         replace(lane, rows=np.concatenate([lane.rows, extra[lane.id]])) if lane.id in extra else lane
         for lane in process.lanes
     )
-    since = min(begin.ticks for _, begin in begun)
-    ticks = int(process.header["parallel_ticks"]) + end_ticks - since
+    earliest_begin = min(begin.ticks for _, begin in begun)
+    ticks = int(process.header["parallel_ticks"]) + end_ticks - earliest_begin
     return replace(process, lanes=lanes, header={**process.header, "parallel_ticks": ticks})
 
 
@@ -72,18 +72,18 @@ def _last_of_outermost(events: Records) -> Any:
         is_outermost = (block["arg"] == 1) & (
             (block["kind"] == EventKind.REGION_BEGIN) | (block["kind"] == EventKind.REGION_END)
         )
-        found = np.flatnonzero(is_outermost)
-        if len(found):
-            return block[found[-1]]
+        outermost = np.flatnonzero(is_outermost)
+        if len(outermost):
+            return block[outermost[-1]]
     return None
 
 
-def _summarized(lane: Lane, what: str) -> _Begin | None:
+def _summarized(lane: Lane, what_part: str) -> _Begin | None:
     """The begin of the region or the part that was open when the lane's ring was summarized."""
     head = lane.header
-    if not head[f"{what}_ticks"]:
+    if not head[f"{what_part}_ticks"]:
         return None
-    return _Begin(head[f"{what}_ticks"], head[f"{what}_subject"], head[f"{what}_instance"])
+    return _Begin(head[f"{what_part}_ticks"], head[f"{what_part}_subject"], head[f"{what_part}_instance"])
 
 
 def _rows(process: Process, forker: Lane, region: _Begin, end: int) -> Records:
@@ -91,12 +91,12 @@ def _rows(process: Process, forker: Lane, region: _Begin, end: int) -> Records:
     rows = np.zeros(len(parts) + 1, dtype=ROW)
     for row, (lane, part) in zip(rows[1:], parts.items(), strict=True):
         arrival = max(part.begin - region.ticks, 0)
-        own = part.end - part.begin - part.waited
-        _fill(row, "team", region.subject, lane, own, (end - part.end, arrival, part.waited, 0))
+        work_ticks = part.end - part.begin - part.waited
+        _fill(row, "team", region.subject, lane, work_ticks, (end - part.end, arrival, part.waited, 0))
     work = rows["sum"][1:]
     mean = int(work.mean()) if len(work) else 0
-    most = int(work.max()) if len(work) else 0
-    x = (len(parts), len(parts), most, mean)
+    most_work = int(work.max()) if len(work) else 0
+    x = (len(parts), len(parts), most_work, mean)
     _fill(rows[0], "region", region.subject, forker.id, end - region.ticks, x)
     return rows
 
@@ -104,25 +104,28 @@ def _rows(process: Process, forker: Lane, region: _Begin, end: int) -> Records:
 def _part_of(lane: Lane, region: _Begin, end: int) -> _Part | None:
     """What the lane did in the region until `end`; None where it took no part, as far as is known."""
     kind = lane.events["kind"]
-    mine = lane.events[_is_of(lane.events, region)]
-    starts, ends = mine[mine["kind"] == EventKind.WORK_BEGIN], mine[mine["kind"] == EventKind.WORK_END]
-    later, before = lane.events[kind == EventKind.WAIT], 0
+    part_events = lane.events[_is_part_of(lane.events, region)]
+    starts, ends = (
+        part_events[part_events["kind"] == EventKind.WORK_BEGIN],
+        part_events[part_events["kind"] == EventKind.WORK_END],
+    )
+    later_waits, before = lane.events[kind == EventKind.WAIT], 0
     if len(starts):
         started = int(starts["ticks"][0])
     elif (part := _summarized_part(lane, region)) is not None:
         started, before = part.ticks, int(lane.header["part_wait"])
         recent = lane.events[len(lane.events) - _since_summary(lane) :]
-        later = recent[recent["kind"] == EventKind.WAIT]
+        later_waits = recent[recent["kind"] == EventKind.WAIT]
     else:
         return None
     started = min(started, end)
     stopped = max(min(int(ends["ticks"][-1]), end), started) if len(ends) else end
-    waits = int(later["a"][later["b"] == region.instance].sum(dtype=float))
+    waits = int(later_waits["a"][later_waits["b"] == region.instance].sum(dtype=float))
     waited = int(ends["b"][-1]) if len(ends) else before + waits
     return _Part(started, stopped, min(waited, stopped - started))
 
 
-def _is_of(events: Records, region: _Begin) -> Any:
+def _is_part_of(events: Records, region: _Begin) -> Any:
     """Begins and ends of parts of the region. Those that tell no instance belong to the region in whose time they lie."""
     is_part = (events["kind"] == EventKind.WORK_BEGIN) | (events["kind"] == EventKind.WORK_END)
     is_in_time = (
@@ -144,8 +147,15 @@ def _since_summary(lane: Lane) -> int:
     return min(max(lane.events_written - int(lane.header["summarized_events"]), 0), len(lane.events))
 
 
-def _fill(row: Any, metric: str, subject: int, about: int, ticks: int, x: tuple[int, int, int, int]) -> None:
-    row["subject"], row["what"], row["about"], row["in_region"] = subject, METRICS[metric], about, NO_SUBJECT
+def _fill(
+    row: Any, metric: str, subject: int, about_lane: int, ticks: int, x: tuple[int, int, int, int]
+) -> None:
+    row["subject"], row["what"], row["about"], row["in_region"] = (
+        subject,
+        METRICS[metric],
+        about_lane,
+        NO_SUBJECT,
+    )
     row["count"] = row["timed"] = 1
     row["sum"] = row["min"] = row["max"] = ticks
     row["x"] = x
