@@ -59,12 +59,12 @@ class Function:
         is_foreign = any(
             fnmatchcase(file, path) and fnmatchcase(self.name, name) for path, name, _ in FOREIGN_PARAMETERS
         )
-        found = []
+        violations = []
         if self.parameters > MOST_PARAMETERS and not is_foreign:
-            found.append(f"{self.parameters} parameters, expected at most {MOST_PARAMETERS}")
+            violations.append(f"{self.parameters} parameters, expected at most {MOST_PARAMETERS}")
         if self.ways > MOST_WAYS:
-            found.append(f"complexity {self.ways}, expected at most {MOST_WAYS}")
-        return found
+            violations.append(f"complexity {self.ways}, expected at most {MOST_WAYS}")
+        return violations
 
 
 def functions_of(patterns: tuple[str, ...]) -> list[Function]:
@@ -73,20 +73,20 @@ def functions_of(patterns: tuple[str, ...]) -> list[Function]:
     files = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     return [
         Function(
-            f"{file}:{found.start_line}",
-            found.name.rpartition("::")[2],
-            found.nloc,
-            _parameters(found),
-            found.cyclomatic_complexity,
+            f"{file}:{function.start_line}",
+            function.name.rpartition("::")[2],
+            function.nloc,
+            _parameters(function),
+            function.cyclomatic_complexity,
         )
         for file in files
-        for found in lizard.analyze_file(str(ROOT / file)).function_list
+        for function in lizard.analyze_file(str(ROOT / file)).function_list
     ]
 
 
-def _parameters(found: Any) -> int:
+def _parameters(function: Any) -> int:
     """Parameters without the object of a method."""
-    return sum(name.strip() not in ("self", "cls") for name in found.parameters)
+    return sum(name.strip() not in ("self", "cls") for name in function.parameters)
 
 
 def main() -> int:

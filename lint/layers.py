@@ -27,8 +27,8 @@ def wrong_includes(root: Path) -> Iterator[str]:
     """Each include of a folder that the file's own folder does not know, with its place."""
     for room, folders in FOLDERS.items():
         source = root / "rooms" / room / "src"
-        for folder, known in folders.items():
-            strangers = set(folders) - {folder, *known}
+        for folder, allowed in folders.items():
+            strangers = set(folders) - {folder, *allowed}
             for file in sorted((source / folder).rglob("*.[ch]pp")):
                 yield from _of_file(file, folder, strangers, root)
             if not any((source / folder).rglob("*.[ch]pp")):
@@ -37,9 +37,9 @@ def wrong_includes(root: Path) -> Iterator[str]:
 
 def _of_file(file: Path, folder: str, strangers: set[str], root: Path) -> Iterator[str]:
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        found = _INCLUDE.match(line)
-        if found and found[1] in strangers:
-            yield f"{file.relative_to(root)}:{number}: {folder} may not include {found[1]}"
+        include = _INCLUDE.match(line)
+        if include and include[1] in strangers:
+            yield f"{file.relative_to(root)}:{number}: {folder} may not include {include[1]}"
 
 
 def main() -> int:

@@ -78,7 +78,7 @@ def words_of(name: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(re.sub(r"^[mtk]_", "", name)) if not word.isdigit()]
 
 
-def says_nothing(name: str) -> bool:
+def is_empty_name(name: str) -> bool:
     """All of its words are function words; single letters are left out."""
     words = words_of(name)
     return (
@@ -108,8 +108,8 @@ def cpp_names(files: list[str]) -> Iterator[tuple[str, str]]:
     tags = subprocess.run([*command, *files], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for line in tags.splitlines():
         name, file, *rest = line.split("\t")
-        kind = next((each for each in rest if each in _CPP_KINDS), None)
-        number = next((each[5:] for each in rest if each.startswith("line:")), "?")
+        kind = next((field for field in rest if field in _CPP_KINDS), None)
+        number = next((field[5:] for field in rest if field.startswith("line:")), "?")
         if kind is not None and re.fullmatch(r"\w+", name):
             yield name, f"{file}:{number}"
 
@@ -140,14 +140,14 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="every place, not only the commonest names")
     parser.add_argument("--only", metavar="PATH", action="append", default=[], help="only files below PATH")
     arguments = parser.parse_args()
-    below = tuple(arguments.only) or ("",)
+    prefixes = tuple(arguments.only) or ("",)
     is_failed = False
     for language, names in (
         ("C++", cpp_names(tracked("rooms/*.hpp", "rooms/*.cpp"))),
         ("Python", python_names(tracked("python/*.py", "benchmarks/*.py", "tests/*.py", "lint/*.py"))),
     ):
-        declared = [(name, place) for name, place in names if place.startswith(below)]
-        empty = [(name, place) for name, place in declared if says_nothing(name)]
+        declared = [(name, place) for name, place in names if place.startswith(prefixes)]
+        empty = [(name, place) for name, place in declared if is_empty_name(name)]
         percent = 100 * len(empty) / max(len(declared), 1)
         is_failed |= percent > LIMIT_PERCENT[language]
         print(
