@@ -37,12 +37,12 @@ def report(
     chance = random.Random(seed)
     wall, cpus = 10.0, float(lanes)
     table = [_region(number, lanes, chance) for number in range(regions)]
-    table.sort(key=lambda each: -each["wall_s"])
+    table.sort(key=lambda region: -region["wall_s"])
     times = [at * 0.1 for at in range(100)]
     totals: list[float] = []
     for _ in times:
         totals.append((totals[-1] if totals else 0.0) + chance.random() * 0.1 * lanes)
-    made = {
+    sample = {
         "trimtab": "0.1.0",
         "program": "/opt/simulation/bin/flow",
         "command": ["/opt/simulation/bin/flow", "--steps", "100", "in put.dat"],
@@ -211,7 +211,7 @@ def report(
             },
         ],
     }
-    return checked(plain(typed(made)))
+    return checked(plain(typed(sample)))
 
 
 def _region(number: int, lanes: int, chance: random.Random) -> dict[str, Any]:
@@ -227,7 +227,7 @@ def _region(number: int, lanes: int, chance: random.Random) -> dict[str, Any]:
         }
         for lane in range(lanes)
     ]
-    work = sum(each["work_s"] for each in per_lane)
+    work = sum(lane["work_s"] for lane in per_lane)
     name = f"kernel{number % 17}.cpp:{100 + number} (step_{number})"
     region = {
         "name": name,
@@ -240,8 +240,8 @@ def _region(number: int, lanes: int, chance: random.Random) -> dict[str, Any]:
         "threads": lanes,
         "wall_s": 3.0 / (number + 1),
         "work_s": work,
-        "wait_s": sum(each["wait_s"] for each in per_lane),
-        "arrival_s": sum(each["arrival_s"] for each in per_lane),
+        "wait_s": sum(lane["wait_s"] for lane in per_lane),
+        "arrival_s": sum(lane["arrival_s"] for lane in per_lane),
         "imbalance": None if number % 5 == 4 else 1.0 + chance.random(),
         "critical_path_s": 1.0,
         "mean_work_s": 0.5,
@@ -268,10 +268,10 @@ def _region(number: int, lanes: int, chance: random.Random) -> dict[str, Any]:
     names = ("calls", "threads", "wall_s", "work_s", "wait_s", "arrival_s", "imbalance")
     return {
         **region,
-        "processes": [{"process": "7-0", **{each: region[each] for each in names}}],
+        "processes": [{"process": "7-0", **{field: region[field] for field in names}}],
         "spread": {
-            each: dict.fromkeys(("least", "median", "most"), region[each])
-            for each in ("calls", "wall_s", "work_s", "wait_s")
+            field: dict.fromkeys(("least", "median", "most"), region[field])
+            for field in ("calls", "wall_s", "work_s", "wait_s")
         },
     }
 
@@ -309,10 +309,10 @@ def _process(name: str, command: list[str], wall: float) -> dict[str, Any]:
 
 def two_ranks(regions: int = 6, lanes: int = 4) -> dict[str, Any]:
     """The same program as two ranks on two hosts: all that is of one process is there of both."""
-    made = report(regions, lanes)
+    sample = report(regions, lanes)
     first, second = (
         {
-            **made["processes"][0],
+            **sample["processes"][0],
             "id": name,
             "pid": pid,
             "host": host,
@@ -324,13 +324,13 @@ def two_ranks(regions: int = 6, lanes: int = 4) -> dict[str, Any]:
     )
     second["begin_s"] = 1.0
     for name in ("lanes", "counters"):
-        made[name] += [{**each, "process": "9-0"} for each in made[name]]
-    for region in made["regions"]:
+        sample[name] += [{**entry, "process": "9-0"} for entry in sample[name]]
+    for region in sample["regions"]:
         region["lanes"] += [{**lane, "process": "9-0"} for lane in region["lanes"]]
         region["processes"].append({**region["processes"][0], "process": "9-0", "wall_s": 0.125})
         region["spread"]["wall_s"] = {"least": 0.125, "median": 0.2, "most": region["wall_s"]}
-    made["findings"][0]["processes"] = ["9-0", "7-0"]
-    return {**made, "processes": [first, second, {**made["processes"][1], "host": "node17"}]}
+    sample["findings"][0]["processes"] = ["9-0", "7-0"]
+    return {**sample, "processes": [first, second, {**sample["processes"][1], "host": "node17"}]}
 
 
 def _worker(number: int, wall: float) -> dict[str, Any]:
@@ -364,7 +364,9 @@ def _timeline(table: list[dict[str, Any]], lanes: int, bins: int, wall: float) -
         "t0_s": 0.0,
         "dt_s": wall / bins,
         "from_s": 0.0,
-        "series": [{"name": each["name"], "lanes": line} for each, line in zip(shown, values, strict=True)],
+        "series": [
+            {"name": region["name"], "lanes": line} for region, line in zip(shown, values, strict=True)
+        ],
         "waiting": [0.25] * bins,
         "source": "all events",
     }
@@ -372,7 +374,7 @@ def _timeline(table: list[dict[str, Any]], lanes: int, bins: int, wall: float) -
 
 def hostile() -> dict[str, Any]:
     """Every text is one of NASTY, in turn; keys stay."""
-    made = report(regions=len(NASTY), lanes=3)
+    sample = report(regions=len(NASTY), lanes=3)
     number = 0
 
     def poison(value: Any) -> Any:
@@ -381,9 +383,9 @@ def hostile() -> dict[str, Any]:
             number += 1
             return NASTY[number % len(NASTY)]
         if isinstance(value, list):
-            return [poison(each) for each in value]
+            return [poison(element) for element in value]
         if isinstance(value, dict):
-            return {key: text_of(key, each) for key, each in value.items()}
+            return {key: text_of(key, member) for key, member in value.items()}
         return value
 
     def text_of(key: str, value: Any) -> Any:
@@ -395,7 +397,7 @@ def hostile() -> dict[str, Any]:
         """What belongs together keeps the same name."""
         return NASTY[0] if process == "7-0" else NASTY[1]
 
-    poisoned: dict[str, Any] = poison(made)
+    poisoned: dict[str, Any] = poison(sample)
     for region, name in zip(poisoned["regions"], NASTY, strict=True):
         region["name"] = name
     # Figures that JSON has no word for, and a name that a finding points to.

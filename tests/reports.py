@@ -46,29 +46,29 @@ def build(run: Run) -> dict[str, Any]:
 
 def typed(report: dict[str, Any]) -> Report:
     """A report of the test's own making, as texts and pages take it; what the test leaves out is empty."""
-    found: Report = part(Report, report)
-    return found
+    complete: Report = part(Report, report)
+    return complete
 
 
-def part(kind: Type, given: dict[str, Any]) -> Any:
-    """The same of a part of one."""
-    return msgspec.convert(_filled(msgspec.inspect.type_info(kind), given), kind)
+def part(kind: Type, fields: dict[str, Any]) -> Any:
+    """One part of a report, from the fields that the test sets; the other fields are empty."""
+    return msgspec.convert(_filled(msgspec.inspect.type_info(kind), fields), kind)
 
 
-def _filled(kind: msgspec.inspect.Type, given: Any) -> Any:
-    """`given` with what it lacks."""
+def _filled(kind: msgspec.inspect.Type, value: Any) -> Any:
+    """`value` with an empty value for every required field that it lacks."""
     if isinstance(kind, msgspec.inspect.UnionType):
-        fitting = [each for each in kind.types if not isinstance(each, msgspec.inspect.NoneType)]
-        return given if given is None else _filled(fitting[0], given)
+        present = [member for member in kind.types if not isinstance(member, msgspec.inspect.NoneType)]
+        return value if value is None else _filled(present[0], value)
     if isinstance(kind, msgspec.inspect.VarTupleType):
-        return [_filled(kind.item_type, each) for each in given]
-    if isinstance(kind, msgspec.inspect.StructType) and isinstance(given, dict):
+        return [_filled(kind.item_type, element) for element in value]
+    if isinstance(kind, msgspec.inspect.StructType) and isinstance(value, dict):
         fields = {field.encode_name: field for field in kind.fields if field.required}
-        return given | {
-            name: _filled(each.type, given[name]) if name in given else _empty(each.type)
-            for name, each in fields.items()
+        return value | {
+            name: _filled(field.type, value[name]) if name in value else _empty(field.type)
+            for name, field in fields.items()
         }
-    return given
+    return value
 
 
 def _empty(kind: msgspec.inspect.Type) -> Any:
