@@ -29,8 +29,8 @@ def reason_of(error: BaseException) -> str:
         return str(error)
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    said = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
-    return said if len(said) <= _LONGEST_REASON else said[:_LONGEST_REASON] + "..."
+    message = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    return message if len(message) <= _LONGEST_REASON else message[:_LONGEST_REASON] + "..."
 
 
 def run_bare(argv: Sequence[str]) -> NoReturn:
@@ -44,8 +44,8 @@ def run_bare(argv: Sequence[str]) -> NoReturn:
     for number in IGNORED_BY_PYTHON:
         signal.signal(number, signal.SIG_DFL)
 
-    def become(file: str, given: Sequence[str]) -> NoReturn:
-        os.execve(file, list(given), environment)
+    def become(file: str, arguments: Sequence[str]) -> NoReturn:
+        os.execve(file, list(arguments), environment)
 
     try:
         started(become, program, argv)

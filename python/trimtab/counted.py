@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 
-def counted(count: float, what: str) -> str:
+def counted(count: float, noun: str) -> str:
     """`1 thread`, `2 threads`, `1.5 CPUs`, `2 processes`."""
     number = count if isinstance(count, int) else f"{count:g}"
-    plural = "es" if what.endswith("s") else "s"
-    return f"{number} {what}{'' if count == 1 else plural}"
+    plural = "es" if noun.endswith("s") else "s"
+    return f"{number} {noun}{'' if count == 1 else plural}"

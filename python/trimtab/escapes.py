@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def printable(text: str, also: str = "") -> str:
+def printable(text: str, allowed: str = "") -> str:
     r"""`text` with escapes for what a terminal would not show as it is, but for the characters in `also`.
 
     These are control characters, changes of direction, characters without width, and undecodable bytes.
@@ -22,7 +22,9 @@ def printable(text: str, also: str = "") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() or each in also else repr(each)[1:-1] for each in text)
+    return "".join(
+        letter if letter.isprintable() or letter in allowed else repr(letter)[1:-1] for letter in text
+    )
 
 
 def all_printable(value: Any) -> Any:
@@ -30,7 +32,7 @@ def all_printable(value: Any) -> Any:
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, dict):
-        return {printable(str(key)): all_printable(each) for key, each in value.items()}
+        return {printable(str(key)): all_printable(element) for key, element in value.items()}
     if isinstance(value, list | tuple):
-        return [all_printable(each) for each in value]
+        return [all_printable(element) for element in value]
     return value

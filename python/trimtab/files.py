@@ -58,8 +58,8 @@ def open_regular(path: Path, kind: FileKind) -> BinaryIO:
     except (OSError, ValueError) as error:
         # ELOOP: the last part of the path is a link. ValueError: there is a NUL in it.
         is_link = isinstance(error, OSError) and error.errno == errno.ELOOP and not kind.follows_links
-        why = "found a symbolic link" if is_link else _said(error)
-        raise kind.error(f"{path}: expected {kind.what}: {why}") from error
+        reason = "found a symbolic link" if is_link else _message(error)
+        raise kind.error(f"{path}: expected {kind.what}: {reason}") from error
     try:
         _check(path, os.fstat(opened), kind)
         return os.fdopen(opened, "rb")
@@ -77,10 +77,10 @@ def read_bytes(path: Path, kind: FileKind) -> bytes:
     with open_regular(path, kind) as stream:
         try:
             content = stream.read(os.fstat(stream.fileno()).st_size + 1)
-            while len(content) <= kind.most_bytes and (more := stream.read(1 << 16)):
-                content += more
+            while len(content) <= kind.most_bytes and (chunk := stream.read(1 << 16)):
+                content += chunk
         except OSError as error:
-            raise kind.error(f"{path}: expected {kind.what}: {_said(error)}") from error
+            raise kind.error(f"{path}: expected {kind.what}: {_message(error)}") from error
     if len(content) > kind.most_bytes:
         _refuse_size(path, kind, len(content))
     return content
@@ -119,34 +119,32 @@ def is_missing(error: BaseException) -> bool:
     return isinstance(error.__cause__, FileNotFoundError | NotADirectoryError)
 
 
-def check_is_stored(path: Path, about: os.stat_result, used_bytes: int, kind: FileKind) -> None:
+def check_is_stored(path: Path, status: os.stat_result, used_bytes: int, kind: FileKind) -> None:
     """Refuse a file that says it has far more bytes than are on the disk: reading it would only fill the memory.
 
     Raises:
         kind.error: it does.
     """
-    stored = about.st_blocks * 512
+    stored = status.st_blocks * 512
     if used_bytes > _TRUSTED_BYTES and stored * _MOST_COMPRESSION < used_bytes:
         raise kind.error(
             f"{path}: expected {kind.what}: found {used_bytes} bytes announced, but only {stored} on the disk"
         )
 
 
-def _check(path: Path, about: os.stat_result, kind: FileKind) -> None:
-    if not stat.S_ISREG(about.st_mode):
-        found = next((name for is_kind, name in _KINDS if is_kind(about.st_mode)), "something else")
-        raise kind.error(f"{path}: expected {kind.what}, found {found}")
-    if about.st_size > kind.most_bytes:
-        _refuse_size(path, kind, about.st_size)
+def _check(path: Path, status: os.stat_result, kind: FileKind) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        kind_name = next((name for is_kind, name in _KINDS if is_kind(status.st_mode)), "something else")
+        raise kind.error(f"{path}: expected {kind.what}, found {kind_name}")
+    if status.st_size > kind.most_bytes:
+        _refuse_size(path, kind, status.st_size)
 
 
-def _refuse_size(path: Path, kind: FileKind, found: int) -> NoReturn:
-    raise kind.error(
-        f"{path}: expected {kind.what} of at most {kind.most_bytes} bytes, found {found} or more"
-    )
+def _refuse_size(path: Path, kind: FileKind, size: int) -> NoReturn:
+    raise kind.error(f"{path}: expected {kind.what} of at most {kind.most_bytes} bytes, found {size} or more")
 
 
-def _said(error: OSError | ValueError) -> str:
+def _message(error: OSError | ValueError) -> str:
     """What the system says of it."""
     return str(getattr(error, "strerror", None) or error)
 
@@ -162,12 +160,12 @@ def _finite(text: str) -> float:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
-    seen: set[str] = set()
+    result = dict(pairs)
+    if len(result) == len(pairs):
+        return result
+    seen_keys: set[str] = set()
     for key, _ in pairs:
-        if key in seen:
+        if key in seen_keys:
             raise ValueError(f"the key {key!r} is there twice in one object")
-        seen.add(key)
-    return found
+        seen_keys.add(key)
+    return result

@@ -69,16 +69,16 @@ class CpuTimes:
 def cpu_times(root: Path = Path("/proc")) -> dict[str, CpuTimes]:
     """Of all together ("cpu") and of each ("cpu0" ..), as the kernel counts, in ticks; empty where it does not tell."""
     tick = 1.0 / os.sysconf("SC_CLK_TCK")
-    found: dict[str, CpuTimes] = {}
+    times: dict[str, CpuTimes] = {}
     try:
         for line in (root / "stat").read_text(encoding="ascii").splitlines():
             name, *fields = line.split()
             if name.startswith("cpu"):
                 user, nice, system, _, _, irq, softirq, steal = (int(field) * tick for field in fields[:8])
-                found[name] = CpuTimes(user + nice + system + irq + softirq, nice, steal)
+                times[name] = CpuTimes(user + nice + system + irq + softirq, nice, steal)
     except (OSError, ValueError):
         return {}
-    return found
+    return times
 
 
 def reading(root: Path = Path("/proc")) -> Reading | None:
@@ -86,12 +86,12 @@ def reading(root: Path = Path("/proc")) -> Reading | None:
     times = cpu_times(root)
     if "cpu" not in times:
         return None
-    mine = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    usages = [resource.getrusage(target) for target in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return Reading(
         time.monotonic(),
         times["cpu"].busy_s,
         times["cpu"].stolen_s,
-        sum(each.ru_utime + each.ru_stime for each in mine),
+        sum(usage.ru_utime + usage.ru_stime for usage in usages),
         len(times) - 1,
     )
 
@@ -100,9 +100,12 @@ def between(before: Reading | None, after: Reading | None) -> Disturbance | None
     """What others used from one reading to the next; None where one is missing."""
     if before is None or after is None:
         return None
-    theirs = (after.busy_s - before.busy_s) - (after.own_s - before.own_s)
+    others_s = (after.busy_s - before.busy_s) - (after.own_s - before.own_s)
     return Disturbance(
-        after.at - before.at, max(after.cpus, 1), max(theirs, 0.0), max(after.stolen_s - before.stolen_s, 0.0)
+        after.at - before.at,
+        max(after.cpus, 1),
+        max(others_s, 0.0),
+        max(after.stolen_s - before.stolen_s, 0.0),
     )
 
 

@@ -84,8 +84,8 @@ class Option:
 
     def unknown_words(self, value: str) -> list[str]:
         """The words of a selection that the option does not have."""
-        given = [word.removeprefix("+") for word in value.split(",")]
-        return [each for each in given if each not in ("", "none", *self.words)]
+        given_words = [word.removeprefix("+") for word in value.split(",")]
+        return [word for word in given_words if word not in ("", "none", *self.words)]
 
 
 @dataclass(frozen=True)
@@ -148,13 +148,13 @@ def tunables_problem(policy: str, text: str) -> str | None:
     >>> tunables_problem("asat-v2", "nice=20")
     "'nice=20': expected a whole number from 0 to 19"
     """
-    known = {tunable.name: tunable for tunable in tunables()[policy]}
-    for each in text.split(",") if text else []:
-        name, _, value = each.partition("=")
-        if name not in known:
-            return f"{each!r}: expected a tunable of {policy}: {', '.join(known or ('none',))}"
-        if not known[name].allows(value):
-            return f"{each!r}: expected {known[name].expected}"
+    by_name = {tunable.name: tunable for tunable in tunables()[policy]}
+    for pair in text.split(",") if text else []:
+        name, _, value = pair.partition("=")
+        if name not in by_name:
+            return f"{pair!r}: expected a tunable of {policy}: {', '.join(by_name or ('none',))}"
+        if not by_name[name].allows(value):
+            return f"{pair!r}: expected {by_name[name].expected}"
     return None
 
 
@@ -164,16 +164,16 @@ def checked_environment(values: dict[str, str | None]) -> dict[str, str]:
     Raises:
         ValueError: the library would not understand one of them.
     """
-    given = {variable: value for variable, value in values.items() if value is not None}
-    for variable, value in given.items():
+    set_values = {variable: value for variable, value in values.items() if value is not None}
+    for variable, value in set_values.items():
         if problem := library_option(variable).problem(value):
             raise ValueError(f"{variable}: {problem}")
-    return given
+    return set_values
 
 
 @cache
 def _table(name: str) -> dict[str, Option]:
-    return {each["variable"]: Option(**_frozen(each)) for each in _export()[name]}
+    return {row["variable"]: Option(**_frozen(row)) for row in _export()[name]}
 
 
 @cache

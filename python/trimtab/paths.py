@@ -53,5 +53,5 @@ def run_folders() -> list[Path]:
         Path(os.environ.get("XDG_STATE_HOME") or user_home() / ".local/state") / "trimtab",
         Path(os.environ.get("TMPDIR", "/tmp")) / f"trimtab-{os.getuid()}",
     ]
-    here = current_folder()
-    return folders if here is None else [here / "trimtab-runs", *folders]
+    folder = current_folder()
+    return folders if folder is None else [folder / "trimtab-runs", *folders]

@@ -39,9 +39,9 @@ def find_program(name: str) -> str:
     Raises:
         NotStarted: there is none, or it may not be run.
     """
-    found = shutil.which(name)
-    if found is not None:
-        return found
+    path = shutil.which(name)
+    if path is not None:
+        return path
     if "/" in name:
         try:
             Path(name).stat()
@@ -77,12 +77,12 @@ def not_started(program: str, error: OSError) -> NotStarted:
     if error.errno == errno.ENOENT:
         head = _head(program)
         named = head[2:].split(b"\n")[0].split()
-        by = (
+        reason = (
             f"the interpreter {named[0].decode(errors='replace')}"
             if head[:2] == b"#!" and named
             else "its loader"
         )
-        return NoSuchProgram(f"{program}: {by} is missing")
+        return NoSuchProgram(f"{program}: {reason} is missing")
     if error.errno == errno.ENOEXEC:
         return NotExecutable(f"{program}: expected a program for this machine or a script, found neither")
     return NotExecutable(f"{program}: {error.strerror}")

@@ -36,9 +36,9 @@ class Decision:
 
     def text(self, process: Process) -> str:
         """One line."""
-        of = process.subjects.get(self.subject)
+        known_subject = process.subjects.get(self.subject)
         changes = ", ".join(f"{knob} {first} -> {last}" for knob, first, last in self.changes)
-        line = f"{self.policy or 'nobody'}: {self.outcome} on {of.name if of else f'subject {self.subject}'}: {changes}"
+        line = f"{self.policy or 'nobody'}: {self.outcome} on {known_subject.name if known_subject else f'subject {self.subject}'}: {changes}"
         line += f": {self.reason}" if self.reason else ""
         line += f" ({self.evidence})" if self.evidence else ""
         return line + (f"; gain {self.gain!r} +- {self.uncertainty!r}" if self.pairs else "")
@@ -94,39 +94,43 @@ def replay(process: Process, file: Path) -> Replayed:
     if not program.exists():
         raise RunError(f"{program} is missing: install trimtab anew")
     open_regular(file, _RECORDING).close()
-    done = subprocess.run([program, file], capture_output=True, check=False)
-    if done.returncode not in (0, 1):
-        why = done.stderr.decode("utf-8", "replace").strip()
-        raise RunError(why or f"{file}: {program.name} ended with {done.returncode}")
-    *lines, summary = (json.loads(line) for line in done.stdout.decode("utf-8", "replace").splitlines())
+    completed = subprocess.run([program, file], capture_output=True, check=False)
+    if completed.returncode not in (0, 1):
+        message = completed.stderr.decode("utf-8", "replace").strip()
+        raise RunError(message or f"{file}: {program.name} ended with {completed.returncode}")
+    *lines, summary = (json.loads(line) for line in completed.stdout.decode("utf-8", "replace").splitlines())
     return _compared(process, file, lines, summary)
 
 
 def _compared(process: Process, file: Path, lines: list[dict[str, Any]], summary: dict[str, Any]) -> Replayed:
     first = int(summary["first"])
-    recorded = {number: each for number, each in _recorded(process).items() if number >> 32 == first >> 32}
+    recorded = {
+        number: decision for number, decision in _recorded(process).items() if number >> 32 == first >> 32
+    }
     # Of a subject that the run's table of names had no room for nothing is recorded.
     replayed = {int(line["number"]): _of_line(line) for line in lines if line["subject"] != _NOBODY}
     not_applied = {int(line["number"]) for line in lines if not line["is_applied"]}
     until, is_whole = first + int(summary["recorded_until"]), bool(summary["is_whole"])
     # Where there was no room for a decision, there was none for those after it.
     is_cut = not is_whole or _has_dropped(process)
-    same = not_compared = 0
+    equal = not_compared = 0
     difference = None
     for number in sorted(recorded.keys() | replayed.keys()):
-        ours, theirs = replayed.get(number), recorded.get(number)
-        if ours is not None and (ours == theirs or (theirs is None and number in not_applied)):
-            same += 1
-        elif is_cut and _is_behind_the_cut(number, ours, max(recorded, default=first), until):
+        replayed_decision, recorded_decision = replayed.get(number), recorded.get(number)
+        if replayed_decision is not None and (
+            replayed_decision == recorded_decision or (recorded_decision is None and number in not_applied)
+        ):
+            equal += 1
+        elif is_cut and _is_behind_the_cut(number, replayed_decision, max(recorded, default=first), until):
             not_compared += 1
         else:
-            difference = Difference(number, theirs, ours)
+            difference = Difference(number, recorded_decision, replayed_decision)
             break
     return Replayed(
         process.directory.name,
         file.name,
         int(summary["snapshots"]),
-        same,
+        equal,
         len(not_applied),
         is_whole,
         float(summary["end_s"]),
@@ -135,9 +139,9 @@ def _compared(process: Process, file: Path, lines: list[dict[str, Any]], summary
     )
 
 
-def _is_behind_the_cut(number: int, ours: Decision | None, latest: int, until: int) -> bool:
+def _is_behind_the_cut(number: int, replayed_decision: Decision | None, latest: int, until: int) -> bool:
     """Of a program that was killed: decided, but not written down any more; or written down, and of no snapshot."""
-    return latest < number <= until if ours is not None else number > until
+    return latest < number <= until if replayed_decision is not None else number > until
 
 
 def _has_dropped(process: Process) -> bool:
@@ -161,16 +165,16 @@ def _of_line(line: dict[str, Any]) -> Decision:
 
 
 def _recorded(process: Process) -> dict[int, Decision]:
-    found: dict[int, Decision] = {}
+    decisions: dict[int, Decision] = {}
     for record in process.decisions if process.decisions is not None else ():
         number = int(record["number"])
         knob = process.knobs.get(int(record["knob"]))
         name = f"knob {record['knob']}" if knob is None else knob.name
-        before = found[number].changes if number in found else ()
+        before = decisions[number].changes if number in decisions else ()
         reason, evidence = (
             part.decode("utf-8", "replace") for part in bytes(record["text"]).split(b"\0")[:2]
         )
-        found[number] = Decision(
+        decisions[number] = Decision(
             number,
             int(record["subject"]),
             process.policies.get(int(record["policy"])),
@@ -182,4 +186,4 @@ def _recorded(process: Process) -> dict[int, Decision]:
             reason,
             evidence,
         )
-    return found
+    return decisions

@@ -82,7 +82,7 @@ def run_to_end(
     argv: Sequence[str],
     timeout_s: float | None = None,
     started: Callable[[int], None] = lambda _: None,
-    **more: Any,
+    **options: Any,
 ) -> Ended:
     """Run argv to its end, or for `timeout_s`; `started` is told its process number, `more` is what Popen takes.
 
@@ -94,7 +94,7 @@ def run_to_end(
     running = timer = None
     try:
         with _signals_held_back():
-            running = Running(_start(argv, more))
+            running = Running(_start(argv, options))
         if timeout_s is not None:
             timer = threading.Timer(timeout_s, running.time_out)
             timer.start()
@@ -117,9 +117,9 @@ def run_to_end(
     )
 
 
-def _start(argv: Sequence[str], more: dict[str, Any]) -> subprocess.Popen[bytes]:
-    def start(_: str, given: Sequence[str]) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(given, start_new_session=True, **more)
+def _start(argv: Sequence[str], options: dict[str, Any]) -> subprocess.Popen[bytes]:
+    def start(_: str, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(arguments, start_new_session=True, **options)
 
     return started(start, shutil.which(argv[0]) or argv[0], argv)
 
@@ -131,15 +131,18 @@ def _signals_held_back() -> Iterator[None]:
         yield
         return
     held: list[int] = []
-    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    before = {each: handler for each, handler in before.items() if callable(handler)}
-    for each in before:
-        signal.signal(each, lambda number, _: held.append(number))
+    before = {
+        signal_number: signal.getsignal(signal_number)
+        for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    }
+    before = {signal_number: handler for signal_number, handler in before.items() if callable(handler)}
+    for signal_number in before:
+        signal.signal(signal_number, lambda number, _: held.append(number))
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for signal_number, handler in before.items():
+            signal.signal(signal_number, handler)
         for number in held:
             signal.raise_signal(number)
 

@@ -28,7 +28,8 @@ _OUTLINED = re.compile(
     r"|\.constprop.*|\.isra.*|\.part\.\d+)$"
 )
 _MAY_HOLD_FUNCTIONS = {
-    f"DW_TAG_{each}" for each in ("subprogram", "lexical_block", "namespace", "class_type", "structure_type")
+    f"DW_TAG_{suffix}"
+    for suffix in ("subprogram", "lexical_block", "namespace", "class_type", "structure_type")
 }
 # What gfortran calls a procedure of a module.
 _FORTRAN = re.compile(r"__(?P<module>[a-z]\w*?)_MOD_(?P<procedure>[a-z]\w*)")
@@ -91,8 +92,8 @@ class Binary:
     def has_lines(self) -> bool:
         """Whether there is debug information in this file itself, of a size that can be read."""
         if self._has_lines is None:
-            is_there = bool(self.elf.has_dwarf_info(strict=True))
-            self._has_lines = is_there and self._debug_bytes() <= _MOST_DEBUG_BYTES
+            has_dwarf = bool(self.elf.has_dwarf_info(strict=True))
+            self._has_lines = has_dwarf and self._debug_bytes() <= _MOST_DEBUG_BYTES
         return self._has_lines
 
     def _debug_bytes(self) -> int:
@@ -122,16 +123,16 @@ class Binary:
         return (starts[at], *entries[at]) if at >= 0 else (0, 0, "")
 
     def _read_symbols(self) -> tuple[list[int], list[tuple[int, str]]]:
-        found: dict[int, tuple[int, str]] = {}
+        line_by_address: dict[int, tuple[int, str]] = {}
         for name in (".dynsym", ".symtab"):
             section = self.elf.get_section_by_name(name)
             if section is None or not hasattr(section, "iter_symbols"):
                 continue
             for symbol in section.iter_symbols():
                 if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_value"]:
-                    found[symbol["st_value"]] = (symbol["st_size"], symbol.name)
-        starts = sorted(found)
-        return starts, [found[start] for start in starts]
+                    line_by_address[symbol["st_value"]] = (symbol["st_size"], symbol.name)
+        starts = sorted(line_by_address)
+        return starts, [line_by_address[start] for start in starts]
 
     def line_at(self, address: int, is_entry: bool) -> tuple[str, int]:
         """File and line of the code at `address`; ("", 0) when there is none.
@@ -195,8 +196,8 @@ def _call_site(dwarf: Any, unit: Any, address: int) -> tuple[str, int] | None:
                 yield child
                 yield from functions(child)
 
-    inside = (die for die in functions(unit.get_top_DIE()) if die.tag == "DW_TAG_subprogram")
-    die = next((each for each in inside if at_address(each)), None)
+    functions_here = (die for die in functions(unit.get_top_DIE()) if die.tag == "DW_TAG_subprogram")
+    die = next((function_die for function_die in functions_here if at_address(function_die)), None)
     while die is not None:
         blocks = (
             child
@@ -226,15 +227,15 @@ def _ranges_of(dwarf: Any, unit: Any, die: Any) -> list[tuple[int, int]]:
         return []
     base = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
     base = base.value if base is not None else 0
-    found = []
+    names = []
     for entry in lists.get_range_list_at_offset(ranges.value, cu=unit):
         if hasattr(entry, "base_address"):
             base = entry.base_address
         elif getattr(entry, "is_absolute", False):
-            found.append((entry.begin_offset, entry.end_offset))
+            names.append((entry.begin_offset, entry.end_offset))
         else:
-            found.append((base + entry.begin_offset, base + entry.end_offset))
-    return found
+            names.append((base + entry.begin_offset, base + entry.end_offset))
+    return names
 
 
 def _text(value: Any) -> str:
@@ -273,9 +274,14 @@ def _demangler() -> Any:
     """The C++ runtime's own, or None where there is none."""
     try:
         library = ctypes.CDLL("libstdc++.so.6")
-        found = library.__cxa_demangle
-        found.restype = ctypes.c_void_p
-        found.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
+        demangle_function = library.__cxa_demangle
+        demangle_function.restype = ctypes.c_void_p
+        demangle_function.argtypes = [
+            ctypes.c_char_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.POINTER(ctypes.c_int),
+        ]
         free = ctypes.CDLL(None).free
         free.argtypes = [ctypes.c_void_p]
     except (OSError, AttributeError):
@@ -283,7 +289,7 @@ def _demangler() -> Any:
 
     def demangle(name: str) -> str:
         status = ctypes.c_int(-1)
-        text = found(name.encode(), None, None, ctypes.byref(status))
+        text = demangle_function(name.encode(), None, None, ctypes.byref(status))
         if not text:
             return name
         try:
@@ -386,10 +392,10 @@ class Symbols:
             return Place(subject.function, subject.file, subject.line)  # clang tells all of it
         key = f"{module.path}|{module.build_id}|{subject.offset:x}|{int(subject.is_call)}"
         if key not in self._known:
-            found = self._look_up(module, subject)
-            if found == Place():
+            source_place = self._look_up(module, subject)
+            if source_place == Place():
                 return Place(subject.function, subject.file, subject.line)
-            self._known[key] = [found.function, found.file, found.line]
+            self._known[key] = [source_place.function, source_place.file, source_place.line]
             self._is_new = True
         function, file, line = self._known[key]
         if _FORTRAN_SOURCE.search(file):
@@ -416,10 +422,10 @@ def _read_cache(run_directory: Path | None) -> dict[str, list[Any]]:
     if run_directory is None:
         return {}
     try:
-        found = read_json(run_directory / _CACHE, _CACHE_FILE)
+        cache = read_json(run_directory / _CACHE, _CACHE_FILE)
     except _NoFile:
         return {}
-    places = found.get("places") if isinstance(found, dict) and found.get("format") == 1 else None
+    places = cache.get("places") if isinstance(cache, dict) and cache.get("format") == 1 else None
     if not isinstance(places, dict) or not all(map(_is_place, places.values())):
         return {}
     return places
@@ -429,14 +435,14 @@ def _is_place(value: Any) -> bool:
     """Function, file and line."""
     return (
         isinstance(value, list)
-        and [type(each) for each in value] == [str, str, int]
+        and [type(field) for field in value] == [str, str, int]
         and 0 <= value[2] < _MOST_LINES
     )
 
 
-def _write_cache(run_directory: Path, known: dict[str, list[Any]]) -> None:
+def _write_cache(run_directory: Path, entries: dict[str, list[Any]]) -> None:
     """A run directory that is not ours alone, or may not be written, stays without."""
-    text = json.dumps({"format": 1, "places": known}, indent=0, sort_keys=True)
+    text = json.dumps({"format": 1, "places": entries}, indent=0, sort_keys=True)
     with contextlib.suppress(OSError):
         write_private(run_directory, _CACHE, text.encode())
 
@@ -446,10 +452,10 @@ def label(process: Process, subject: Subject, place: Place) -> str:
     if subject.name:
         return subject.name
     if place.line:
-        where = f"{Path(place.file).name}:{place.line}"
-        return f"{where} ({place.function})" if place.function else where
+        line_text = f"{Path(place.file).name}:{place.line}"
+        return f"{line_text} ({place.function})" if place.function else line_text
     module = process.modules_by_id.get(subject.module)
-    where = f"0x{subject.offset:x}"
+    line_text = f"0x{subject.offset:x}"
     if module is not None:
-        where = f"{Path(module.path).name}+{where}"
-    return f"{place.function} [{where}]" if place.function else where
+        line_text = f"{Path(module.path).name}+{line_text}"
+    return f"{place.function} [{line_text}]" if place.function else line_text

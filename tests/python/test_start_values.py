@@ -205,7 +205,7 @@ def test_a_quota_is_what_the_program_is_started_with(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
 
     def values(environment: dict[str, str], are_taken: bool = False, cpus: int = 8) -> dict[str, str]:
-        found = start_values(environment, machine=machine, cpus=cpus, are_taken=lambda: are_taken)
+        found = start_values(environment, machine=machine, cpus=cpus, are_cpus_taken=lambda: are_taken)
         assert all(each.reason for each in found)
         return {each.name: each.value for each in found}
 

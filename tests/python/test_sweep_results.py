@@ -50,7 +50,7 @@ def test_results_are_kept_one_by_one(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        sweep(experiment, tmp_path / "out", tell=stop)
+        sweep(experiment, tmp_path / "out", report_progress=stop)
     first = ran(tmp_path)
     assert len(first) == 5
     go(tmp_path, experiment)

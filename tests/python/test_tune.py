@@ -76,7 +76,7 @@ def passive(_: Report) -> list[Start]:
 def test_what_helps_is_proved_together() -> None:
     told: list[Trial] = []
     program = MadeUp(0.2, {"OMP_WAIT_POLICY=passive": 0.1, "OMP_NUM_THREADS=1": -0.5})
-    outcome = tune(program, learning_runs=2, pairs=5, candidates=passive, told=told.append)
+    outcome = tune(program, learning_runs=2, pairs=5, candidates=passive, report_trial=told.append)
     assert outcome.is_proved and outcome.proof is not None
     assert outcome.proof.gain == pytest.approx(0.3, abs=0.05)
     assert outcome.chosen is not None and outcome.chosen.environment == {"OMP_WAIT_POLICY": "passive"}

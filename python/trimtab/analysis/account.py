@@ -308,10 +308,10 @@ def _without_regions(process: Process, wall_s: float, cpus: float, delay: float)
 def _move(parts: dict[str, float], amount: float, sources: tuple[str, ...]) -> None:
     """Count up to `amount` seconds as runtime that the tool itself took from `sources`."""
     for name in sources:
-        given_up = min(amount, parts.get(name, 0.0))
-        parts[name] = parts.get(name, 0.0) - given_up
-        parts["runtime"] = parts.get("runtime", 0.0) + given_up
-        amount -= given_up
+        amount_taken = min(amount, parts.get(name, 0.0))
+        parts[name] = parts.get(name, 0.0) - amount_taken
+        parts["runtime"] = parts.get("runtime", 0.0) + amount_taken
+        amount -= amount_taken
 
 
 def _normalised(parts: dict[str, float], capacity: float) -> dict[str, float]:

@@ -32,7 +32,7 @@ class Checked:
 
     def as_json(self) -> dict[str, Any]:
         """All that is told."""
-        changes = [each.changes for each in self.tuned if each.changes is not None]
+        changes = [run.changes for run in self.tuned if run.changes is not None]
         return {
             "trimtab": trimtab.__version__,
             "command": list(self.options.argv),
@@ -51,15 +51,17 @@ class Checked:
         }
 
     def _notes(self) -> list[str]:
-        said = dict.fromkeys(line for ran in self.tuned for line in ran.said)
-        return [*said, *(f"{path}: no run has written it" for path in self.unseen)]
+        messages = dict.fromkeys(line for ran in self.tuned for line in ran.said)
+        return [*messages, *(f"{path}: no run has written it" for path in self.unseen)]
 
 
 def _median(runs: list[Ran]) -> float:
     return statistics.median(run.wall_s for run in runs)
 
 
-def check(options: Options, rules: Rules, folder: Path, tell: Callable[[str, int, int], None]) -> Checked:
+def check(
+    options: Options, rules: Rules, folder: Path, report_progress: Callable[[str, int, int], None]
+) -> Checked:
     """Run both sides in turn and compare them; what they wrote is below `folder`.
 
     Where they differ, the plain side is run as often again: what it does by itself only now and then is not the
@@ -73,7 +75,7 @@ def check(options: Options, rules: Rules, folder: Path, tell: Callable[[str, int
     total = 2 * options.runs
 
     def one_plain() -> None:
-        tell(f"plain run {len(plain) + 1}", len(plain) + len(tuned), total)
+        report_progress(f"plain run {len(plain) + 1}", len(plain) + len(tuned), total)
         plain.append(run_plain(options, outputs, folder / f"plain-{len(plain) + 1}"))
 
     def judged() -> Checked:
@@ -83,7 +85,7 @@ def check(options: Options, rules: Rules, folder: Path, tell: Callable[[str, int
     with Outputs(options.patterns, folder) as outputs:
         for number in range(1, options.runs + 1):
             one_plain()
-            tell(f"tuned run {number}", len(plain) + len(tuned), total)
+            report_progress(f"tuned run {number}", len(plain) + len(tuned), total)
             tuned.append(run_tuned(options, outputs, folder / f"tuned-{number}", plain[0]))
         checked = judged()
         if checked.is_same:

@@ -110,7 +110,7 @@ def spread_of(values: Sequence[float], rules: Rules) -> Spread:
     return Spread(is_free=True) if apart.relative > ROUNDING else Spread(rounding=apart.relative)
 
 
-def judge_number(plain: Sequence[float], found: float, spread: Spread, rules: Rules) -> tuple[str, Gap]:
+def judge_number(plain: Sequence[float], actual: float, spread: Spread, rules: Rules) -> tuple[str, Gap]:
     """Of a number that no plain run has like that: the verdict, and how far it is from the nearest plain one.
 
     >>> judge_number([1.0, 1.0], 1.0 + 1e-12, STABLE, Rules(relative=1e-9))[0]
@@ -120,13 +120,15 @@ def judge_number(plain: Sequence[float], found: float, spread: Spread, rules: Ru
     >>> judge_number([0.25, 0.25], 7.0, Spread(rounding=1e-16), Rules())[0]
     'differs'
     """
-    apart = min((gap(each, found) for each in plain), key=lambda each: each.relative)
+    apart = min(
+        (gap(plain_value, actual) for plain_value in plain), key=lambda plain_value: plain_value.relative
+    )
     if not rules.is_exact and rules.accepts(apart):
         return WITHIN, apart
     if spread.is_free:
         return ITSELF, NO_GAP
-    is_near = spread.rounding > 0 and apart.relative <= ROOM * spread.rounding
-    return (ITSELF if is_near else DIFFERS), apart
+    is_rounding = spread.rounding > 0 and apart.relative <= ROOM * spread.rounding
+    return (ITSELF if is_rounding else DIFFERS), apart
 
 
 def rounding_hint(apart: Gap) -> str:

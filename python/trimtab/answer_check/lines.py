@@ -64,11 +64,11 @@ def different(texts: Sequence[list[Line]]) -> list[list[Line]]:
 
 def in_order(lines: Sequence[Line]) -> Rows:
     """By their place in the text."""
-    found = {}
+    by_key = {}
     for index, line in enumerate(lines):
         pieces, numbers = split(line.raw)
-        found[index, pieces] = Row(line, numbers)
-    return found
+        by_key[index, pieces] = Row(line, numbers)
+    return by_key
 
 
 def in_groups(lines: Sequence[Line]) -> Rows:
@@ -77,11 +77,11 @@ def in_groups(lines: Sequence[Line]) -> Rows:
     for line in lines:
         pieces, numbers = split(line.raw)
         groups[pieces].append(Row(line, numbers))
-    found = {}
+    by_key = {}
     for pieces, rows in groups.items():
         rows.sort(key=_by_numbers)
-        found.update({(index, pieces): row for index, row in enumerate(rows)})
-    return found
+        by_key.update({(index, pieces): row for index, row in enumerate(rows)})
+    return by_key
 
 
 def _by_numbers(row: Row) -> list[tuple[bool, float]]:

@@ -62,16 +62,16 @@ def value_of(spelled: bytes) -> float:
         return float(_NO_LETTER.sub(r"e\1", text))
 
 
-def gap(one: float, other: float) -> Gap:
+def gap(first: float, other: float) -> Gap:
     """Infinite between what is a number and what is none, and between infinities.
 
     >>> gap(1.0, 1.25)
     Gap(absolute=0.25, relative=0.2)
     """
-    if one == other or (math.isnan(one) and math.isnan(other)):
+    if first == other or (math.isnan(first) and math.isnan(other)):
         return NO_GAP
-    if not (math.isfinite(one) and math.isfinite(other)):
+    if not (math.isfinite(first) and math.isfinite(other)):
         return Gap(math.inf, math.inf)
-    difference, larger = abs(one - other), max(abs(one), abs(other))
+    difference, larger = abs(first - other), max(abs(first), abs(other))
     # Between the largest numbers of either sign the difference is none of those that there are.
     return Gap(difference, difference / larger if math.isfinite(difference) else 2.0)

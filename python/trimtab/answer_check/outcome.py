@@ -36,43 +36,45 @@ class Item:
 
     def as_json(self) -> dict[str, Any]:
         """What is no finite number is null."""
-        found = self.compared
-        gap = {"relative": found.gap.relative, "absolute": found.gap.absolute}
+        items = self.compared
+        gap = {"relative": items.gap.relative, "absolute": items.gap.absolute}
         return {
             "what": self.what,
             "plain": self.plain,
             "tuned": self.tuned,
-            "verdict": found.verdict,
-            "largest_difference": {name: each if math.isfinite(each) else None for name, each in gap.items()},
+            "verdict": items.verdict,
+            "largest_difference": {
+                name: gap_value if math.isfinite(gap_value) else None for name, gap_value in gap.items()
+            },
             "differing_runs": self.differing,
             "tuned_runs": self.runs,
-            "differences": found.differences,
-            "places": [vars(place) for place in found.places],
-            "by_itself": found.by_itself,
-            "first_by_itself": found.first_by_itself,
-            "is_unchecked": found.is_unchecked,
-            "hint": found.hint or None,
+            "differences": items.differences,
+            "places": [vars(place) for place in items.places],
+            "by_itself": items.by_itself,
+            "first_by_itself": items.first_by_itself,
+            "is_unchecked": items.is_unchecked,
+            "hint": items.hint or None,
         }
 
 
 def judge(plain: Sequence[Ran], tuned: Sequence[Ran], rules: Rules, is_stderr: bool) -> list[Item]:
     """Everything that the runs have."""
     streams = {
-        _STREAMS[0]: ([each.stdout for each in plain], [each.stdout for each in tuned]),
-        _STREAMS[1]: ([each.stderr for each in plain], [each.stderr for each in tuned]),
+        _STREAMS[0]: ([run.stdout for run in plain], [run.stdout for run in tuned]),
+        _STREAMS[1]: ([run.stderr for run in plain], [run.stderr for run in tuned]),
     }
     if not is_stderr:
         del streams[_STREAMS[1]]
     items = [_end(plain, tuned)]
-    items += [_contents(what, *sides, None, rules) for what, sides in streams.items()]
-    names = {name: each.kind for ran in (*plain, *tuned) for name, each in ran.files.items()}
+    items += [_contents(stream_name, *sides, None, rules) for stream_name, sides in streams.items()]
+    names = {name: file.kind for ran in (*plain, *tuned) for name, file in ran.files.items()}
     # Names with the time or a process number in them: those of a tuned run are others, too.
     is_free = len({frozenset(ran.files) for ran in plain}) > 1
-    known = {name for ran in plain for name in ran.files}
+    plain_names = {name for ran in plain for name in ran.files}
     for name in sorted(names):
-        if is_free and name not in known:
-            there = [_path(ran, name) for ran in tuned]
-            items.append(_merged(name, "not written", _sizes(there), [_NOT_COMPARED]))
+        if is_free and name not in plain_names:
+            tuned_paths = [_path(ran, name) for ran in tuned]
+            items.append(_merged(name, "not written", _sizes(tuned_paths), [_NOT_COMPARED]))
         else:
             before, after = ([_path(ran, name) for ran in side] for side in (plain, tuned))
             items.append(_file(name, names[name], before, after, rules))
@@ -83,28 +85,37 @@ def _path(ran: Ran, name: str) -> Path | None:
     return ran.files[name].path if name in ran.files else None
 
 
-def _merged(what: str, plain: str, tuned: str, compared: Sequence[Compared]) -> Item:
-    verdict = worst(each.verdict for each in compared)
-    found = next(each for each in compared if each.verdict == verdict)
-    for each in compared:
-        found = replace(found, gap=found.gap | each.gap, by_itself=max(found.by_itself, each.by_itself))
-    return Item(what, plain, tuned, found, sum(each.verdict == DIFFERS for each in compared), len(compared))
+def _merged(item_name: str, plain: str, tuned: str, compared: Sequence[Compared]) -> Item:
+    verdict = worst(one_compared.verdict for one_compared in compared)
+    worst_compared = next(one_compared for one_compared in compared if one_compared.verdict == verdict)
+    for one_compared in compared:
+        worst_compared = replace(
+            worst_compared,
+            gap=worst_compared.gap | one_compared.gap,
+            by_itself=max(worst_compared.by_itself, one_compared.by_itself),
+        )
+    return Item(
+        item_name,
+        plain,
+        tuned,
+        worst_compared,
+        sum(one_compared.verdict == DIFFERS for one_compared in compared),
+        len(compared),
+    )
 
 
 def _end(plain: Sequence[Ran], tuned: Sequence[Ran]) -> Item:
-    known = {each.end for each in plain}
+    plain_ends = {run.end for run in plain}
     compared = []
-    for number, each in enumerate(tuned, 1):
-        if each.end in known:
-            compared.append(Compared(SAME if len(known) == 1 else ITSELF, by_itself=len(known) - 1))
-        elif len(known) > 1 and not each.is_killed:
+    for number, run in enumerate(tuned, 1):
+        if run.end in plain_ends:
+            compared.append(Compared(SAME if len(plain_ends) == 1 else ITSELF, by_itself=len(plain_ends) - 1))
+        elif len(plain_ends) > 1 and not run.is_killed:
             compared.append(Compared(ITSELF, by_itself=1))
         else:
-            place = Place("run", number, _listed([run.end for run in plain]), each.end)
+            place = Place("run", number, _listed([run.end for run in plain]), run.end)
             compared.append(Compared(DIFFERS, places=(place,), differences=1))
-    return _merged(
-        "end", _listed([each.end for each in plain]), _listed([each.end for each in tuned]), compared
-    )
+    return _merged("end", _listed([run.end for run in plain]), _listed([run.end for run in tuned]), compared)
 
 
 def _listed(texts: Sequence[str]) -> str:
@@ -114,42 +125,44 @@ def _listed(texts: Sequence[str]) -> str:
 def _file(
     name: str, kind: str | None, plain: Sequence[Path | None], tuned: Sequence[Path | None], rules: Rules
 ) -> Item:
-    there = [each for each in plain if each is not None]
-    found = [each for each in tuned if each is not None]
-    is_sometimes = 0 < len(there) < len(plain)
-    if not is_sometimes and len(found) == (len(tuned) if there else 0):
-        return _contents(name, there, found, kind, rules)
+    plain_paths = [path for path in plain if path is not None]
+    tuned_paths = [path for path in tuned if path is not None]
+    is_sometimes = 0 < len(plain_paths) < len(plain)
+    if not is_sometimes and len(tuned_paths) == (len(tuned) if plain_paths else 0):
+        return _contents(name, plain_paths, tuned_paths, kind, rules)
     if is_sometimes:
-        item = _contents(name, there, found, kind, rules) if found else None
+        item = _contents(name, plain_paths, tuned_paths, kind, rules) if tuned_paths else None
         if item is not None and item.compared.verdict == DIFFERS:
             return item
         compared = [_NOT_COMPARED] * len(tuned)
     else:
-        compared = [_presence(number, bool(there), each is not None) for number, each in enumerate(tuned, 1)]
+        compared = [
+            _presence(number, bool(plain_paths), path is not None) for number, path in enumerate(tuned, 1)
+        ]
     return _merged(name, _sizes(plain), _sizes(tuned), compared)
 
 
-def _presence(number: int, is_expected: bool, is_there: bool) -> Compared:
-    if is_expected == is_there:
+def _presence(number: int, is_expected: bool, is_present: bool) -> Compared:
+    if is_expected == is_present:
         return Compared(SAME)
     words = {True: "written", False: "not written"}
     return Compared(
-        DIFFERS, places=(Place("run", number, words[is_expected], words[is_there]),), differences=1
+        DIFFERS, places=(Place("run", number, words[is_expected], words[is_present]),), differences=1
     )
 
 
 def _contents(
-    what: str, plain: Sequence[Path], tuned: Sequence[Path], kind: str | None, rules: Rules
+    item_name: str, plain: Sequence[Path], tuned: Sequence[Path], kind: str | None, rules: Rules
 ) -> Item:
     if kind is not None:
-        compared = [compare_arrays(plain, each, kind, rules) for each in tuned]
+        compared = [compare_arrays(plain, tuned_path, kind, rules) for tuned_path in tuned]
     elif all(map(_is_text, (*plain, *tuned))):
-        texts, found = [each.read_bytes() for each in plain], [each.read_bytes() for each in tuned]
-        judged = {text: compare_texts(texts, text, rules) for text in dict.fromkeys(found)}
-        compared = [judged[text] for text in found]
+        texts, tuned_texts = [path.read_bytes() for path in plain], [path.read_bytes() for path in tuned]
+        judged = {text: compare_texts(texts, text, rules) for text in dict.fromkeys(tuned_texts)}
+        compared = [judged[text] for text in tuned_texts]
     else:
-        compared = [compare_bytes(plain, each) for each in tuned]
-    return _merged(what, _sizes(plain), _sizes(tuned), compared)
+        compared = [compare_bytes(plain, tuned_path) for tuned_path in tuned]
+    return _merged(item_name, _sizes(plain), _sizes(tuned), compared)
 
 
 def _is_text(path: Path) -> bool:

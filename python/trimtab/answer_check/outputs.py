@@ -63,15 +63,17 @@ class Outputs:
         """Patterns that no run has written anything of."""
         return sorted(self._unseen)
 
-    def collect(self, into: Path) -> dict[str, Written]:
+    def collect(self, target: Path) -> dict[str, Written]:
         """What the run that is over has left, by name; for the next one all is as at first."""
         self._unseen -= {pattern.path for pattern in self._patterns if self._files_now([pattern])}
-        found = {}
+        written_files = {}
         # Links first: what they lead to may be among what is moved away.
         for name, kind in sorted(
-            self._files_now(self._patterns).items(), key=lambda each: not os.path.islink(each[0])
+            self._files_now(self._patterns).items(), key=lambda entry: not os.path.islink(entry[0])
         ):
-            kept = into / Path(*("__" if part == ".." else part for part in Path(name).parts if part != "/"))
+            kept = target / Path(
+                *("__" if part == ".." else part for part in Path(name).parts if part != "/")
+            )
             kept.parent.mkdir(parents=True, exist_ok=True)
             if name in self._originals:
                 shutil.copyfile(name, kept)
@@ -80,9 +82,9 @@ class Outputs:
                 os.unlink(name)
             else:
                 shutil.move(name, kept)
-            found[name] = Written(kept, kind)
+            written_files[name] = Written(kept, kind)
         self._reset()
-        return dict(sorted(found.items()))
+        return dict(sorted(written_files.items()))
 
     def _reset(self) -> None:
         for name, kept in self._originals.items():
@@ -98,28 +100,30 @@ class Outputs:
         for pattern in self._patterns:
             for path in _matches(pattern.path):
                 yield from (folder for folder, _, _ in self._walk(path))
-            above = os.path.dirname(pattern.path)
-            while above and above != os.path.dirname(above):
-                yield from (path for path in _matches(above) if os.path.isdir(path))
-                above = os.path.dirname(above)
+            parent = os.path.dirname(pattern.path)
+            while parent and parent != os.path.dirname(parent):
+                yield from (path for path in _matches(parent) if os.path.isdir(path))
+                parent = os.path.dirname(parent)
 
     def _files_now(self, patterns: Sequence[Pattern]) -> dict[str, str | None]:
         """Names of what the patterns name, and what kind they are."""
-        found: dict[str, str | None] = {}
+        kinds: dict[str, str | None] = {}
         for pattern in patterns:
             for path in _matches(pattern.path):
-                below = (
+                below_pattern = (
                     os.path.join(folder, name) for folder, _, names in self._walk(path) for name in names
                 )
-                for name in map(os.path.normpath, (path, *below)):
+                for name in map(os.path.normpath, (path, *below_pattern)):
                     if os.path.isfile(name):
-                        found[name] = pattern.kind or found.get(name)
-        return found
+                        kinds[name] = pattern.kind or kinds.get(name)
+        return kinds
 
     def _walk(self, path: str) -> Iterator[tuple[str, list[str], list[str]]]:
         for folder, folders, names in os.walk(path):
             folders[:] = [
-                each for each in folders if os.path.realpath(os.path.join(folder, each)) != self._own
+                subfolder
+                for subfolder in folders
+                if os.path.realpath(os.path.join(folder, subfolder)) != self._own
             ]
             yield folder, folders, names
 

@@ -57,34 +57,34 @@ class Ran:
     changes: Changes | None = None
 
 
-def run_plain(options: Options, outputs: Outputs, into: Path) -> Ran:
+def run_plain(options: Options, outputs: Outputs, target: Path) -> Ran:
     """The bare program.
 
     Raises:
         CheckError: it cannot be started, or does not come to its end in time.
     """
-    ran = _run(options.argv, options, outputs, into)
+    ran = _run(options.argv, options, outputs, target)
     if ran.end.startswith("timed out"):
         raise CheckError(f"{options.argv[0]}: {ran.end} without Trimtab, too: give it more with --timeout")
     return ran
 
 
-def run_tuned(options: Options, outputs: Outputs, into: Path, plain: Ran) -> Ran:
+def run_tuned(options: Options, outputs: Outputs, target: Path, plain: Ran) -> Ran:
     """The program as `trimtab run` with the options of tuning runs it."""
-    directory = into / "run"
-    ran = _run(recording_command(directory, options.tuning, options.argv), options, outputs, into)
+    directory = target / "run"
+    ran = _run(recording_command(directory, options.tuning, options.argv), options, outputs, target)
     expected = set(plain.stderr.read_bytes().splitlines())
     lines = ran.stderr.read_bytes().splitlines(keepends=True)
-    own = [line for line in lines if line.startswith(_OWN) and line.rstrip() not in expected]
-    if own:
-        ran.stderr.write_bytes(b"".join(line for line in lines if line not in own))
-    said = tuple(line.decode("utf-8", "replace").strip() for line in own)
+    own_lines = [line for line in lines if line.startswith(_OWN) and line.rstrip() not in expected]
+    if own_lines:
+        ran.stderr.write_bytes(b"".join(line for line in lines if line not in own_lines))
+    messages = tuple(line.decode("utf-8", "replace").strip() for line in own_lines)
     try:
         recorded = open_run(directory)
     except (RunError, OSError):
-        return replace(ran, said=said)
+        return replace(ran, said=messages)
     ended = recorded.info.get("ended") or {}
-    return replace(ran, said=said, changes=changes_of(recorded), wall_s=ended.get("wall_s", ran.wall_s))
+    return replace(ran, said=messages, changes=changes_of(recorded), wall_s=ended.get("wall_s", ran.wall_s))
 
 
 def changes_of(recorded: Run) -> Changes:
@@ -95,9 +95,9 @@ def changes_of(recorded: Run) -> Changes:
     return Changes(sum(outcome in LASTING for outcome in outcomes), outcomes.count(OUTCOMES[Outcome.TRIAL]))
 
 
-def _run(argv: Sequence[str], options: Options, outputs: Outputs, into: Path) -> Ran:
-    into.mkdir(parents=True)
-    stdout, stderr = into / "stdout", into / "stderr"
+def _run(argv: Sequence[str], options: Options, outputs: Outputs, target: Path) -> Ran:
+    target.mkdir(parents=True)
+    stdout, stderr = target / "stdout", target / "stderr"
     try:
         with options.stdin.open("rb") as stdin, stdout.open("wb") as output, stderr.open("wb") as errors:
             ended = run_to_end(argv, options.timeout_s, stdin=stdin, stdout=output, stderr=errors)
@@ -108,4 +108,4 @@ def _run(argv: Sequence[str], options: Options, outputs: Outputs, into: Path) ->
     else:
         end = f"exit code {ended.code}" if ended.signal is None else f"killed by {ended.signal}"
     is_killed = ended.signal is not None
-    return Ran(end, is_killed, ended.wall_s, stdout, stderr, outputs.collect(into / "files"))
+    return Ran(end, is_killed, ended.wall_s, stdout, stderr, outputs.collect(target / "files"))

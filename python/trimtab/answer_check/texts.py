@@ -49,40 +49,42 @@ def compare_texts(plain: Sequence[bytes], tuned: bytes, rules: Rules) -> Compare
     *before, after = different(texts)
     if not any((*before, after)):
         return Compared(SAME)
-    is_all = len(before[0]) == len(texts[0])
+    is_complete = len(before[0]) == len(texts[0])
     if rules.is_any_order:
-        return _Reference(in_groups, before, rules, is_all).judge(after)
-    ordered = _Reference(in_order, before, rules, is_all)
-    found = ordered.judge(after)
-    if not ordered.by_itself and (found.verdict != DIFFERS or found.hint):
-        return found
-    grouped = _Reference(in_groups, before, rules, is_all)
+        return _Reference(in_groups, before, rules, is_complete).judge(after)
+    ordered = _Reference(in_order, before, rules, is_complete)
+    judged = ordered.judge(after)
+    if not ordered.by_itself and (judged.verdict != DIFFERS or judged.hint):
+        return judged
+    grouped = _Reference(in_groups, before, rules, is_complete)
     otherwise = grouped.judge(after)
     if grouped.by_itself < ordered.by_itself:
         return otherwise
-    if found.verdict == DIFFERS and otherwise.verdict != DIFFERS:
-        return replace(found, hint="the same lines in another order: --any-order accepts that")
+    if judged.verdict == DIFFERS and otherwise.verdict != DIFFERS:
+        return replace(judged, hint="the same lines in another order: --any-order accepts that")
     # A line more, or less, is one difference there; in order, everything after it is.
-    return found if found.verdict != DIFFERS or found.differences <= otherwise.differences else otherwise
+    return judged if judged.verdict != DIFFERS or judged.differences <= otherwise.differences else otherwise
 
 
 class _Reference:
     """What the plain runs agree on: lines by their keys, with the numbers that each run has there."""
 
     def __init__(
-        self, arrange: _Arrange, plain: Sequence[Sequence[Line]], rules: Rules, is_all: bool
+        self, arrange: _Arrange, plain: Sequence[Sequence[Line]], rules: Rules, is_complete: bool
     ) -> None:
         self._arrange, self._rules = arrange, rules
         runs = [arrange(lines) for lines in plain]
-        every = set.intersection(*map(set, runs))
-        some = set().union(*runs)
+        in_all_runs = set.intersection(*map(set, runs))
+        in_any_run = set().union(*runs)
         # Where a run has fewer lines of a text than another, it is not known which of them are the same.
         is_counted = arrange is in_groups or len(set(map(len, plain))) > 1
-        self._loose = {pieces for _, pieces in some - every} if is_counted else set()
-        self._rows = {key: [run[key] for run in runs] for key in sorted(every) if key[1] not in self._loose}
-        unstable = some - self._rows.keys()
+        self._loose = {pieces for _, pieces in in_any_run - in_all_runs} if is_counted else set()
+        self._rows = {
+            key: [run[key] for run in runs] for key in sorted(in_all_runs) if key[1] not in self._loose
+        }
+        unstable = in_any_run - self._rows.keys()
         self._free = {index for index, _ in unstable}
-        self._is_unchecked = is_all and not self._rows
+        self._is_unchecked = is_complete and not self._rows
         parts = len(unstable) if arrange is in_groups else len(self._free)
         self._spreads: dict[_Field, Spread] = {}
         self._varying = [run[key].line.number for key in unstable for run in runs if key in run]
@@ -109,13 +111,15 @@ class _Reference:
 
     def judge(self, tuned: Sequence[Line]) -> Compared:
         """One tuned run's lines."""
-        found = self._arrange(tuned)
-        new = {key: row for key, row in found.items() if key not in self._rows and not self._is_free(key)}
+        judged_lines = self._arrange(tuned)
+        new = {
+            key: row for key, row in judged_lines.items() if key not in self._rows and not self._is_free(key)
+        }
         verdicts, largest, places = [ITSELF if self.by_itself else SAME], NO_GAP, []
         is_numbers = not new
         at_index = {key[0]: key for key in new} if self._arrange is in_order else {}
         for key, rows in self._rows.items():
-            row = found.get(key)
+            row = judged_lines.get(key)
             if row is None:
                 verdict, is_numbers = DIFFERS, False
                 instead = at_index.get(key[0])
@@ -127,7 +131,7 @@ class _Reference:
                 places.append(_place(rows[0].line, row.line if row is not None else None))
             verdicts.append(verdict)
         places += [_place(None, row.line) for row in new.values()]
-        places.sort(key=lambda each: each.number)
+        places.sort(key=lambda place: place.number)
         return Compared(
             DIFFERS if places else worst(verdicts),
             largest,
@@ -169,22 +173,22 @@ def _columns(rows: Sequence[Row]) -> list[tuple[bytes, ...]]:
     return list(zip(*(row.numbers for row in rows), strict=True))
 
 
-def _place(expected: Line | None, found: Line | None) -> Place:
-    line = expected or found
+def _place(expected: Line | None, actual: Line | None) -> Place:
+    line = expected or actual
     assert line is not None
-    if expected is None or found is None:
+    if expected is None or actual is None:
         shown = _shown(line.raw.rstrip(b"\r\n"), 0)
-        return Place("line", line.number, shown if expected else None, shown if found else None)
-    one, other = expected.raw.rstrip(b"\r\n"), found.raw.rstrip(b"\r\n")
-    if one == other:  # but for how the line ends
-        one, other = expected.raw, found.raw
-    pairs = enumerate(zip(one, other, strict=False))
-    at = next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
-    return Place("line", line.number, _shown(one, at), _shown(other, at))
+        return Place("line", line.number, shown if expected else None, shown if actual else None)
+    expected_text, other = expected.raw.rstrip(b"\r\n"), actual.raw.rstrip(b"\r\n")
+    if expected_text == other:  # but for how the line ends
+        expected_text, other = expected.raw, actual.raw
+    pairs = enumerate(zip(expected_text, other, strict=False))
+    at = next((at for at, (left, right) in pairs if left != right), min(len(expected_text), len(other)))
+    return Place("line", line.number, _shown(expected_text, at), _shown(other, at))
 
 
 def _shown(raw: bytes, at: int) -> str:
     """As much around byte `at` as fits into a line."""
     start = max(min(at - _MOST_SHOWN // 2, len(raw) - _MOST_SHOWN), 0)
-    shown = printable(raw[start : start + _MOST_SHOWN].decode("utf-8", "backslashreplace"), also="\t")
+    shown = printable(raw[start : start + _MOST_SHOWN].decode("utf-8", "backslashreplace"), allowed="\t")
     return ("..." if start else "") + shown + ("..." if start + _MOST_SHOWN < len(raw) else "")

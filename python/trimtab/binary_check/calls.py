@@ -41,11 +41,11 @@ def call(state: State, name: str, address: int) -> bool:
         result = state.registers["rdi"]
     elif name in ("sincos", "sincosf"):
         for register in ("rdi", "rsi"):
-            where = state.registers[register]
-            if where.kind is Kind.FRAME:
-                state.store(where.base, where.offset, 8 if name == "sincos" else 4, CLEAN)
+            address_value = state.registers[register]
+            if address_value.kind is Kind.FRAME:
+                state.store(address_value.base, address_value.offset, 8 if name == "sincos" else 4, CLEAN)
             else:
-                state.use(where, name)
+                state.use(address_value, name)
                 store_outside(state, CLEAN)
     elif name not in _PURE and not _is_pure_vector(name):
         raise Refused(f"it calls {name}")

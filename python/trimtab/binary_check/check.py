@@ -64,13 +64,13 @@ def check_file(path: Path) -> list[Outlined]:
     code = Code(path)
     if not code.forks:
         return []
-    why = ""
+    reason = ""
     if not code.is_supported:
-        why = "only code for x86-64 can be checked"
+        reason = "only code for x86-64 can be checked"
     elif not code.build_id:
-        why = "its file has no build id by which it could be known again"
-    if why:
-        return [Outlined(path, code.build_id, 0, "all its functions", why)]
+        reason = "its file has no build id by which it could be known again"
+    if reason:
+        return [Outlined(path, code.build_id, 0, "all its functions", reason)]
     return [
         Outlined(
             path, code.build_id, candidate, code.names.get(candidate, ""), check_function(code, candidate)
@@ -86,12 +86,12 @@ def check_program(program: Path, library_path: str = "") -> list[Outlined]:
         program: its file.
         library_path: as LD_LIBRARY_PATH.
     """
-    return [each for path in _files(program, library_path) for each in check_file(path)]
+    return [function for path in _files(program, library_path) for function in check_file(path)]
 
 
 def _files(program: Path, library_path: str) -> Iterator[Path]:
-    given = [Path(word) for word in library_path.split(os.pathsep) if word]
-    pending, seen = [program.resolve()], {program.resolve()}
+    given_folders = [Path(word) for word in library_path.split(os.pathsep) if word]
+    pending, seen_files = [program.resolve()], {program.resolve()}
     while pending:
         path = pending.pop(0)
         try:
@@ -99,15 +99,15 @@ def _files(program: Path, library_path: str) -> Iterator[Path]:
         except (OSError, ValueError):
             continue
         yield path
-        own = [
+        own_folders = [
             Path(run_path.replace("$ORIGIN", str(path.parent)).replace("${ORIGIN}", str(path.parent)))
             for run_path in code.run_paths
         ]
         for name in code.needed:
-            found = _find(name, [*own, *given, *map(Path, _STANDARD)])
-            if found is not None and found not in seen:
-                seen.add(found)
-                pending.append(found)
+            library = _find(name, [*own_folders, *given_folders, *map(Path, _STANDARD)])
+            if library is not None and library not in seen_files:
+                seen_files.add(library)
+                pending.append(library)
 
 
 def _find(name: str, folders: Sequence[Path]) -> Path | None:

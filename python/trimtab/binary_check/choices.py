@@ -27,10 +27,10 @@ def _register(instruction: Any, operand: Any) -> str | None:
     return vector if vector is not None else at.register_of(instruction, operand)
 
 
-def number_of(state: State, instruction: Any, operand: Any, which: int = 0) -> int:
+def number_of(state: State, instruction: Any, operand: Any, position: int = 0) -> int:
     """The number of the value in a register; 0: it is none."""
     register = _register(instruction, operand)
-    return 0 if register is None else state.number_of(register, 2 * instruction.address + which)
+    return 0 if register is None else state.number_of(register, 2 * instruction.address + position)
 
 
 def copy_number(state: State, instruction: Any, to: Any, number: int) -> None:
@@ -42,11 +42,12 @@ def copy_number(state: State, instruction: Any, to: Any, number: int) -> None:
 
 def compare(state: State, instruction: Any) -> None:
     """Two registers are compared."""
-    one, other = (
-        number_of(state, instruction, each, which) for which, each in enumerate(instruction.operands)
+    first, other = (
+        number_of(state, instruction, operand_read, position)
+        for position, operand_read in enumerate(instruction.operands)
     )
     is_vector = vector_of(instruction, instruction.operands[0]) is not None
-    state.compared = (one, other, "f" if is_vector else "") if one and other else None
+    state.compared = (first, other, "f" if is_vector else "") if first and other else None
 
 
 def test(state: State, instruction: Any) -> None:
@@ -58,39 +59,39 @@ def learn_order(state: State, condition: str, outcome: bool) -> None:
     """What a jump that depends on a comparison tells."""
     if state.compared is None or condition not in _LARGER:
         return
-    one, other, kind = state.compared
-    is_first_larger, how = _LARGER[condition]
-    larger, smaller = (one, other) if is_first_larger == outcome else (other, one)
-    state.ordered = (larger, smaller, kind or how)
+    first, other, kind = state.compared
+    is_first_larger, extreme_kind = _LARGER[condition]
+    larger, smaller = (first, other) if is_first_larger == outcome else (other, first)
+    state.ordered = (larger, smaller, kind or extreme_kind)
 
 
-def chosen(state: State, instruction: Any, one: Value, other: Value) -> Value:
+def chosen(state: State, instruction: Any, first: Value, other: Value) -> Value:
     """What a conditional move leaves: the larger or smaller of two values, or any of both."""
-    extreme = _chosen_extreme(state, instruction, one, other)
+    extreme = _chosen_extreme(state, instruction, first, other)
     if extreme.kind in (Kind.PARTIAL, Kind.COMBINED):
         return extreme
-    met = partial.met(one, other)
-    return state.mixed(one, other) if met == CLEAN else met
+    met = partial.met(first, other)
+    return state.mixed(first, other) if met == CLEAN else met
 
 
-def _chosen_extreme(state: State, instruction: Any, one: Value, other: Value) -> Value:
+def _chosen_extreme(state: State, instruction: Any, first: Value, other: Value) -> Value:
     to, source = instruction.operands
     condition = instruction.mnemonic.removeprefix("cmov")
     if state.compared is None or condition not in _LARGER:
         return CLEAN
-    numbers = [state.same.get(_register(instruction, each) or "", 0) for each in (to, source)]
+    numbers = [state.same.get(_register(instruction, operand_read) or "", 0) for operand_read in (to, source)]
     if not all(numbers) or set(numbers) != set(state.compared[:2]):
         return CLEAN
-    is_first_larger, how = _LARGER[condition]
+    is_first_larger, operation = _LARGER[condition]
     # The source is taken where the condition holds.
     is_maximum = is_first_larger == (numbers[1] == state.compared[0])
-    return _extreme(state, is_maximum, state.compared[2] or how, one, other)
+    return _extreme(state, is_maximum, state.compared[2] or operation, first, other)
 
 
 def moved(state: State, instruction: Any, to: Any, source: Any) -> Value:
     """What a move leaves: what is moved, or more where a jump has told which of both is the larger one."""
     value = value_of(state, instruction, source)
-    numbers = [state.same.get(_register(instruction, each) or "", 0) for each in (to, source)]
+    numbers = [state.same.get(_register(instruction, operand_read) or "", 0) for operand_read in (to, source)]
     if state.ordered is None or not all(numbers) or set(numbers) != set(state.ordered[:2]):
         return value
     extreme = _extreme(
@@ -104,12 +105,12 @@ def moved_vector(state: State, instruction: Any) -> Value:
     result = result_of(state, instruction)
     parts = instruction.operands
     if len(parts) == 2 and "mov" in instruction.mnemonic and vector_of(instruction, parts[1]) is not None:
-        known = moved(state, instruction, *parts)
-        return known if known.kind in (Kind.PARTIAL, Kind.COMBINED) else result
+        moved_value = moved(state, instruction, *parts)
+        return moved_value if moved_value.kind in (Kind.PARTIAL, Kind.COMBINED) else result
     return result
 
 
-def _extreme(state: State, is_maximum: bool, how: str, one: Value, other: Value) -> Value:
-    operation = how + ("max" if is_maximum else "min")
-    both = partial.combined(operation, one, other)
-    return both if both is not None else state.fold(operation, one, other)
+def _extreme(state: State, is_maximum: bool, operation: str, first: Value, other: Value) -> Value:
+    operation = operation + ("max" if is_maximum else "min")
+    combined_value = partial.combined(operation, first, other)
+    return combined_value if combined_value is not None else state.fold(operation, first, other)

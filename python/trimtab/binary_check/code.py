@@ -15,7 +15,7 @@ from elftools.elf.sections import NoteSection, SymbolTableSection
 
 # What GCC calls for a region whose static loops it has inlined.
 FORK = "GOMP_parallel"
-_ASKED = "omp_get_thread_num"
+_ASKED_FUNCTION = "omp_get_thread_num"
 _TAKES = re.compile(r"\[rip ([+-]) (0x[0-9a-f]+|\d+)\]")
 _LONGEST = 15
 # R_X86_64_GLOB_DAT and R_X86_64_JUMP_SLOT: written by the loader only, unlike a pointer that the program may change.
@@ -109,7 +109,7 @@ class Code:
 
     def candidates(self) -> list[int]:
         """Functions of the file that may be outlined ones: by name, or because somebody takes their address."""
-        found, calls = set(self.names), []
+        functions, calls = set(self.names), []
         lite = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
         lite.skipdata = True
         for begin, executable, data in self._segments:
@@ -117,22 +117,22 @@ class Code:
                 continue
             for address, size, mnemonic, operands in lite.disasm_lite(data, begin):
                 if mnemonic == "lea" and (match := _TAKES.search(operands)):
-                    found.add(_place(address + size, match))
+                    functions.add(_place(address + size, match))
                 elif mnemonic == "mov" and (match := re.fullmatch(r"[er][a-z0-9]+, (0x[0-9a-f]+)", operands)):
-                    found.add(int(match[1], 16))
+                    functions.add(int(match[1], 16))
                 elif mnemonic in ("call", "jmp") and self._asks(address + size, operands):
                     calls.append(address)
         # Only those that ask for their number: the nearest before each such call, and what has that name.
-        starts = sorted(each for each in found if self.is_code(each))
-        asked = {max((start for start in starts if start <= call), default=0) for call in calls}
-        return sorted(asked - {0})
+        starts = sorted(start for start in functions if self.is_code(start))
+        asking = {max((start for start in starts if start <= call), default=0) for call in calls}
+        return sorted(asking - {0})
 
     def _asks(self, after: int, operands: str) -> bool:
         """Whether a call with these operands asks for the number of the thread."""
         if re.fullmatch(r"0x[0-9a-f]+", operands):
-            return self.stub_of(int(operands, 16)) == _ASKED
+            return self.stub_of(int(operands, 16)) == _ASKED_FUNCTION
         match = _TAKES.search(operands)
-        return match is not None and self.imported(_place(after, match)) == _ASKED
+        return match is not None and self.imported(_place(after, match)) == _ASKED_FUNCTION
 
     def _bytes(self, address: int, count: int) -> bytes:
         for begin, executable, data in self._segments:
@@ -159,7 +159,7 @@ def _build_id(elf: ELFFile) -> str:
 
 
 def _slots(elf: ELFFile) -> dict[int, str]:
-    found = {}
+    functions = {}
     for section in elf.iter_sections():
         if not isinstance(section, RelocationSection):
             continue
@@ -168,8 +168,8 @@ def _slots(elf: ELFFile) -> dict[int, str]:
             continue
         for relocation in section.iter_relocations():
             if relocation["r_info_sym"] and relocation["r_info_type"] in _FUNCTION_SLOTS:
-                found[relocation["r_offset"]] = names.get_symbol(relocation["r_info_sym"]).name
-    return found
+                functions[relocation["r_offset"]] = names.get_symbol(relocation["r_info_sym"]).name
+    return functions
 
 
 def _names(elf: ELFFile) -> dict[int, str]:

@@ -45,7 +45,7 @@ def section(state: State, name: str, address: int) -> None:
     if name in _BEGIN:
         if state.combining:
             raise Refused(f"it calls {name} in another critical section")
-        _once(state, address)
+        _use_once(state, address)
         state.forget_readings()
         state.combining = address
     else:
@@ -70,7 +70,7 @@ def atomic(state: State, instruction: Any) -> None:
     gathered = at.read(state, instruction, parts[1]) if len(parts) > 1 else constant(1)
     if operation is None or not partial.may_combine(operation, gathered):
         raise Refused(_WHY)
-    _once(state, instruction.address)
+    _use_once(state, instruction.address)
     state.combined |= {instruction.address}
     state.flags = False
     return None
@@ -85,7 +85,7 @@ def _exchange(state: State, instruction: Any, key: tuple[Any, ...]) -> None:
     value = state.read_shared(key)
     state.set("rax", value)
     state.flags = True
-    _once(state, instruction.address)
+    _use_once(state, instruction.address)
     if state.exchanging not in (0, instruction.address) or state.combining:
         raise Refused(_WHY)
     state.exchanging, state.is_retrying, state.is_outcome = instruction.address, False, True
@@ -114,6 +114,6 @@ def at_end(state: State) -> None:
         raise Refused(_WHY)
 
 
-def _once(state: State, address: int) -> None:
+def _use_once(state: State, address: int) -> None:
     if address in state.combined:
         raise Refused("it changes memory atomically in a loop")

@@ -199,33 +199,35 @@ def _move(state: State, instruction: Any) -> None:
 
 def _sum(state: State, instruction: Any) -> None:
     to = instruction.operands[0]
-    one = at.read(state, instruction, to)
+    first = at.read(state, instruction, to)
     name = instruction.mnemonic
     other = constant(1) if name in ("inc", "dec") else at.read(state, instruction, instruction.operands[1])
-    same = name == "sub" and _is_same_register(instruction)
-    result = constant(0) if same else _added(state, one, other, name in ("sub", "dec"))
+    is_zeroed = name == "sub" and _is_same_register(instruction)
+    result = constant(0) if is_zeroed else _added(state, first, other, name in ("sub", "dec"))
     at.write(state, instruction, to, result)
-    state.flags = same or all(state.is_usable(each) or each.kind is Kind.FRAME for each in (one, other))
+    state.flags = is_zeroed or all(
+        state.is_usable(value) or value.kind is Kind.FRAME for value in (first, other)
+    )
 
 
-def _added(state: State, one: Value, other: Value, is_difference: bool) -> Value:
+def _added(state: State, first: Value, other: Value, is_difference: bool) -> Value:
     """Like any sum, but of what reductions make."""
-    if partial.is_start(one) and (
+    if partial.is_start(first) and (
         (state.is_usable(other) and other.kind is not Kind.TERMS) or other.is_constant
     ):
-        gathered = vector_values.operated(state, "difference" if is_difference else "sum", one, other)
+        gathered = vector_values.operated(state, "difference" if is_difference else "sum", first, other)
         if gathered.kind is Kind.PARTIAL:
             return gathered
-    elif Kind.SHARED in (one.kind, other.kind):
-        gathered = vector_values.operated(state, "difference" if is_difference else "sum", one, other)
+    elif Kind.SHARED in (first.kind, other.kind):
+        gathered = vector_values.operated(state, "difference" if is_difference else "sum", first, other)
         if gathered.kind is Kind.COMBINED:
             return gathered
-    return state.sum_of(one, other, -1 if is_difference else 1)
+    return state.sum_of(first, other, -1 if is_difference else 1)
 
 
 def _is_same_register(instruction: Any) -> bool:
-    one, other = instruction.operands[:2]
-    return bool(one.type == other.type == x86.X86_OP_REG and one.reg == other.reg)
+    first, other = instruction.operands[:2]
+    return bool(first.type == other.type == x86.X86_OP_REG and first.reg == other.reg)
 
 
 def _product(state: State, instruction: Any) -> None:
@@ -235,26 +237,28 @@ def _product(state: State, instruction: Any) -> None:
         state.set("rax", CLEAN)
         state.set("rdx", CLEAN)
     else:
-        one, other = (at.read(state, instruction, part) for part in parts[-2:])
-        gathered = vector_values.operated(state, "product", one, other)
-        is_known = (
-            gathered.kind in (Kind.PARTIAL, Kind.COMBINED) and state.is_usable(one) and state.is_usable(other)
+        first, other = (at.read(state, instruction, part) for part in parts[-2:])
+        gathered = vector_values.operated(state, "product", first, other)
+        is_power = (
+            gathered.kind in (Kind.PARTIAL, Kind.COMBINED)
+            and state.is_usable(first)
+            and state.is_usable(other)
         )
-        is_number = one.is_constant and other.is_constant
+        is_number = first.is_constant and other.is_constant
         at.write(
             state,
             instruction,
             parts[0],
-            gathered if is_known and not is_number else state.product_of(one, other),
+            gathered if is_power and not is_number else state.product_of(first, other),
         )
     state.flags = False
 
 
 def _division(state: State, instruction: Any) -> None:
-    by, divisor = instruction.operands[0], at.read(state, instruction, instruction.operands[0])
+    factor, divisor = instruction.operands[0], at.read(state, instruction, instruction.operands[0])
     low, high = state.registers["rax"], state.registers["rdx"]
     state.flags = False
-    if divisor != symbol(THREADS) or by.size < 4:
+    if divisor != symbol(THREADS) or factor.size < 4:
         _use_all(state, instruction, [divisor, low, high])
         result = state.mixed(divisor, low, high)
         state.set("rax", result)
@@ -273,23 +277,23 @@ def _division(state: State, instruction: Any) -> None:
 
 
 def _compare(state: State, instruction: Any) -> None:
-    one, other = (at.read(state, instruction, operand) for operand in instruction.operands)
+    first, other = (at.read(state, instruction, operand) for operand in instruction.operands)
     if instruction.mnemonic == "test":
         if not _is_same_register(instruction):
-            state.flags = state.is_usable(one) and state.is_usable(other)
+            state.flags = state.is_usable(first) and state.is_usable(other)
             return
         other = constant(0)
-    if Kind.FRAME in (one.kind, other.kind):
-        state.flags = all(state.is_usable(each) or each.kind is Kind.FRAME for each in (one, other))
+    if Kind.FRAME in (first.kind, other.kind):
+        state.flags = all(state.is_usable(value) or value.kind is Kind.FRAME for value in (first, other))
         return
     if instruction.operands[0].size < 4:
-        state.flags = state.is_usable(one) and state.is_usable(other)
+        state.flags = state.is_usable(first) and state.is_usable(other)
         return
-    state.flags = (one, other)
+    state.flags = (first, other)
     if instruction.mnemonic == "cmp":
         choices.compare(state, instruction)
         # What was expected with what was found.
-        state.is_outcome = state.registers["rax"] in (one, other) and one.kind is not other.kind
+        state.is_outcome = state.registers["rax"] in (first, other) and first.kind is not other.kind
         state.is_outcome &= state.registers["rax"].kind is Kind.SHARED
     else:
         choices.test(state, instruction)
@@ -338,8 +342,8 @@ def _string(state: State, instruction: Any) -> None:
     else:
         _use_all(state, instruction, [to])
         at.store_outside(state, CLEAN)
-    for each in ("rcx", "rsi", "rdi") if is_copy else ("rcx", "rdi"):
-        state.set(each, LOST if state.registers[each].kind is Kind.FRAME else CLEAN)
+    for register in ("rcx", "rsi", "rdi") if is_copy else ("rcx", "rdi"):
+        state.set(register, LOST if state.registers[register].kind is Kind.FRAME else CLEAN)
 
 
 _EFFECTS: dict[str, Callable[[State, Any], None]] = {

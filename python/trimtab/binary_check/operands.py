@@ -119,12 +119,12 @@ def loaded(state: State, instruction: Any, operand: Any) -> Value:
         if address.offset is None and value == CLEAN:
             return state.read_element(text_key(instruction, operand))
         return value
-    known = address_of(state, instruction, operand)
-    if known.kind is Kind.POINTER and known.key == _FILE and state.code is not None:
-        constants = state.code.read_only(known.offset or 0, operand.size)
+    known_address = address_of(state, instruction, operand)
+    if known_address.kind is Kind.POINTER and known_address.key == _FILE and state.code is not None:
+        constants = state.code.read_only(known_address.offset or 0, operand.size)
         if constants is not None:
             return fixed(constants)
-    if state.is_of_block(known) and not state.combining:
+    if state.is_of_block(known_address) and not state.combining:
         return OF_BLOCK
     key = key_of(state, instruction, operand)
     return CLEAN if key is None or (key[0] == "text" and not state.combining) else state.read_shared(key)
@@ -144,7 +144,7 @@ def key_of(state: State, instruction: Any, operand: Any) -> Key | None:
 def text_key(instruction: Any, operand: Any) -> Key:
     """The place, as the instruction addresses it: good until one of the registers changes."""
     memory = operand.mem
-    names = [instruction.reg_name(each) if each else "" for each in (memory.base, memory.index)]
+    names = [instruction.reg_name(number) if number else "" for number in (memory.base, memory.index)]
     return ("text", *names, memory.scale, memory.disp, operand.size)
 
 

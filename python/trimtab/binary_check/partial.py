@@ -29,7 +29,7 @@ def is_same_in_all_lanes(value: Value) -> bool:
 
 
 def folded(
-    operation: str, one: Value, other: Value, is_nonempty: bool, *, is_first_only: bool = False
+    operation: str, first: Value, other: Value, is_nonempty: bool, *, is_first_only: bool = False
 ) -> Value:
     """What an operation makes of two values.
 
@@ -37,13 +37,13 @@ def folded(
         is_nonempty: there is an iteration that may give one of them. Else, what is added would be added once a thread.
         is_first_only: only the first may be a partial result (subtraction).
     """
-    if is_first_only and not _may_gather(operation, one):
+    if is_first_only and not _may_gather(operation, first):
         return CLEAN
-    gathered = [each for each in (one, other) if _may_gather(operation, each)]
-    if any(each.kind is Kind.PARTIAL for each in gathered):
+    gathered = [value for value in (first, other) if _may_gather(operation, value)]
+    if any(value.kind is Kind.PARTIAL for value in gathered):
         # The other is what an iteration gives, if it is no partial result.
-        gathered = [each for each in gathered if each.kind is Kind.PARTIAL]
-    starts = {_start_of(each) for each in gathered}
+        gathered = [value for value in gathered if value.kind is Kind.PARTIAL]
+    starts = {_start_of(value) for value in gathered}
     if len(starts) != 1 or (len(gathered) == 1 and not is_nonempty and operation not in _IDEMPOTENT):
         return CLEAN
     return Value(Kind.PARTIAL, operations=frozenset({operation}), start=starts.pop())
@@ -80,37 +80,37 @@ def _start_of(value: Value) -> Value:
     return constant(-1) if start.is_constant and start.number == _ALL_BITS else start
 
 
-def met(one: Value, other: Value) -> Value:
+def met(first: Value, other: Value) -> Value:
     """What two usable values have in common, where ways meet."""
-    if one == other:
-        return one
-    starts = {_start_of(each) for each in (one, other)}
-    if Kind.PARTIAL in (one.kind, other.kind) and len(starts) == 1:
-        return Value(Kind.PARTIAL, operations=one.operations | other.operations, start=starts.pop())
+    if first == other:
+        return first
+    starts = {_start_of(value) for value in (first, other)}
+    if Kind.PARTIAL in (first.kind, other.kind) and len(starts) == 1:
+        return Value(Kind.PARTIAL, operations=first.operations | other.operations, start=starts.pop())
     return CLEAN
 
 
-def combined(operation: str, one: Value, other: Value) -> Value | None:
+def combined(operation: str, first: Value, other: Value) -> Value | None:
     """What an operation makes of a shared value and a partial result; None: it is no such pair, or may not be made."""
-    for place, gathered in ((one, other), (other, one)):
+    for place, gathered in ((first, other), (other, first)):
         if place.kind is Kind.SHARED and may_combine(operation, gathered):
             return Value(Kind.COMBINED, key=place.key, operations=frozenset({operation}))
     return None
 
 
-def paired(one: Value, other: Value) -> Value | None:
+def paired(first: Value, other: Value) -> Value | None:
     """Two combined values of places that follow each other, in one vector; None: they are none."""
     if (
-        one.kind is not Kind.COMBINED
+        first.kind is not Kind.COMBINED
         or other.kind is not Kind.COMBINED
-        or one.key[0] != other.key[0] != "text"
+        or first.key[0] != other.key[0] != "text"
     ):
         return None
-    (name, base, offset, size), (_, other_base, other_offset, other_size) = one.key, other.key
+    (name, base, offset, size), (_, other_base, other_offset, other_size) = first.key, other.key
     if base != other_base or size != other_size or other_offset != offset + size:
         return None
     key = (name, base, offset, 2 * size)
-    return Value(Kind.COMBINED, key=key, operations=one.operations | other.operations)
+    return Value(Kind.COMBINED, key=key, operations=first.operations | other.operations)
 
 
 def may_combine(operation: str, gathered: Value) -> bool:

@@ -117,12 +117,16 @@ class State:
     def number_of(self, register: str, instruction: int) -> int:
         """A number that all registers have which hold the same as this one."""
         if register not in self.same:
-            self.same = {name: each for name, each in self.same.items() if each != instruction}
+            self.same = {
+                name: instruction_known
+                for name, instruction_known in self.same.items()
+                if instruction_known != instruction
+            }
             self.same[register] = instruction
             self.tested = 0 if self.tested == instruction else self.tested
             for name in ("compared", "ordered"):
-                known = getattr(self, name)
-                if known is not None and instruction in known[:2]:
+                value_before = getattr(self, name)
+                if value_before is not None and instruction in value_before[:2]:
                     setattr(self, name, None)
         return self.same[register]
 
@@ -153,15 +157,15 @@ class State:
         """Any of the parts of the frame that were stored from there on without a gap: all elements of an array are."""
         values = []
         while True:
-            found = [
+            parts = [
                 (at, length, value)
                 for (part, at), (length, value) in self.slots.items()
                 if part == base and at <= offset < at + length
             ]
-            if not found:
+            if not parts:
                 break
-            values += [value for _, _, value in found]
-            offset = max(at + length for at, length, _ in found)
+            values += [value for _, _, value in parts]
+            offset = max(at + length for at, length, _ in parts)
         if not values or not all(partial.is_same_in_all_lanes(value) for value in values):
             return CLEAN
         return functools.reduce(partial.met, values)
@@ -177,23 +181,28 @@ class State:
             return False
 
         self.slots = {
-            at: (size, partial.changed(known, value.operations) if self.is_usable(known) else known)
-            for at, (size, known) in self.slots.items()
+            at: (
+                size,
+                partial.changed(slot_value, value.operations) if self.is_usable(slot_value) else slot_value,
+            )
+            for at, (size, slot_value) in self.slots.items()
         }
         return True
 
-    def _forget_shared(self, is_gone: Callable[[Key], bool]) -> None:
+    def _forget_shared(self, is_forgotten: Callable[[Key], bool]) -> None:
         def kept(value: Value) -> Value:
             place = value.start if value.kind is Kind.PARTIAL and value.start is not None else value
             is_of_memory = place.kind in (Kind.SHARED, Kind.COMBINED)
-            return CLEAN if is_of_memory and is_gone(place.key) else value
+            return CLEAN if is_of_memory and is_forgotten(place.key) else value
 
         self._replace_all(kept)
 
     def _replace_all(self, kept: Callable[[Value], Value]) -> None:
         self.registers = {name: kept(value) for name, value in self.registers.items()}
         self.vectors = {
-            name: value for name, each in self.vectors.items() if (value := kept(each)).kind is not Kind.CLEAN
+            name: value
+            for name, vector in self.vectors.items()
+            if (value := kept(vector)).kind is not Kind.CLEAN
         }
         self.slots = {at: (size, kept(value)) for at, (size, value) in self.slots.items()}
 
@@ -218,13 +227,13 @@ class State:
         """Whether the program may do anything with it: it depends on T and N only as a block does."""
         return value.kind in AS_CLEAN or value.is_constant or self.part_of(value) is not None
 
-    def use(self, value: Value, what: str) -> None:
+    def use(self, value: Value, purpose: str) -> None:
         """The program does something with it that the computation of a block does not."""
         if not self.is_usable(value):
             raise Refused(
-                f"the number of the thread, or how many there are, goes into {what}"
+                f"the number of the thread, or how many there are, goes into {purpose}"
                 if value.kind is Kind.TERMS
-                else f"what cannot be followed goes into {what}"
+                else f"what cannot be followed goes into {purpose}"
             )
 
     def is_of_block(self, value: Value) -> bool:
@@ -235,13 +244,13 @@ class State:
         """What is computed from usable values."""
         return OF_BLOCK if any(self.is_of_block(source) for source in sources) else CLEAN
 
-    def fold(self, operation: str, one: Value, other: Value, *, is_first_only: bool = False) -> Value:
+    def fold(self, operation: str, first: Value, other: Value, *, is_first_only: bool = False) -> Value:
         """What an operation makes of two values, one of which may be a partial result."""
-        result = partial.folded(operation, one, other, self.is_nonempty, is_first_only=is_first_only)
+        result = partial.folded(operation, first, other, self.is_nonempty, is_first_only=is_first_only)
         if result.kind is not Kind.PARTIAL:
-            return self.mixed(one, other)
+            return self.mixed(first, other)
         if partial.adds_once(operation) and not all(
-            self.is_of_block(each) or partial.is_neutral(operation, each) for each in (one, other)
+            self.is_of_block(value) or partial.is_neutral(operation, value) for value in (first, other)
         ):
             self.added_in.add(self.site)
         return result
@@ -257,37 +266,37 @@ class State:
             return result
         return self.mixed(*sources) if all(self.is_usable(source) for source in sources) else result
 
-    def sum_of(self, one: Value, other: Value, sign: int = 1) -> Value:
+    def sum_of(self, first: Value, other: Value, sign: int = 1) -> Value:
         """one + other, or one - other."""
-        for address, offset in ((one, other), (other, one)):
-            if address.kind is Kind.FRAME and (sign > 0 or address is one):
+        for address, offset in ((first, other), (other, first)):
+            if address.kind is Kind.FRAME and (sign > 0 or address is first):
                 if offset.is_constant and address.offset is not None:
                     return frame(address.offset + sign * offset.number, address.base)
                 if self.is_usable(offset):
                     lowest = () if address.offset is None else (address.offset,)
                     return frame(None, address.base, lowest)
                 return LOST
-        if Kind.LOST in (one.kind, other.kind) or Kind.FRAME in (one.kind, other.kind):
+        if Kind.LOST in (first.kind, other.kind) or Kind.FRAME in (first.kind, other.kind):
             return LOST
-        if Kind.PARTIAL in (one.kind, other.kind):
-            return self.fold("sum", one, other, is_first_only=sign < 0)
-        for address, offset in ((one, other), (other, one)):
+        if Kind.PARTIAL in (first.kind, other.kind):
+            return self.fold("sum", first, other, is_first_only=sign < 0)
+        for address, offset in ((first, other), (other, first)):
             if (
                 address.kind in (Kind.POINTER, Kind.SHARED)
                 and offset.is_constant
-                and (sign > 0 or address is one)
+                and (sign > 0 or address is first)
             ):
                 key = address.key if address.kind is Kind.POINTER else ("at", address.key)
                 return pointer(key, (address.offset or 0) + sign * offset.number)
-        if one.kind in AS_CLEAN or other.kind in AS_CLEAN:
-            return self.mixed(one, other) if self.is_usable(one) and self.is_usable(other) else LOST
-        return self.simplified(added(one, other, sign), one, other)
+        if first.kind in AS_CLEAN or other.kind in AS_CLEAN:
+            return self.mixed(first, other) if self.is_usable(first) and self.is_usable(other) else LOST
+        return self.simplified(added(first, other, sign), first, other)
 
-    def product_of(self, one: Value, other: Value) -> Value:
+    def product_of(self, first: Value, other: Value) -> Value:
         """One * other."""
-        if one.kind is Kind.TERMS and other.kind is Kind.TERMS:
-            return self.simplified(multiplied(one, other), one, other)
-        return self.mixed(one, other) if self.is_usable(one) and self.is_usable(other) else LOST
+        if first.kind is Kind.TERMS and other.kind is Kind.TERMS:
+            return self.simplified(multiplied(first, other), first, other)
+        return self.mixed(first, other) if self.is_usable(first) and self.is_usable(other) else LOST
 
     def truncated(self, value: Value, size: int) -> Value:
         """Its low bytes. T, N and what is made of them need no more than four."""
@@ -299,8 +308,8 @@ class State:
 
     def learn(self, division: int, is_longer: bool) -> bool:
         """From here on it is known on which side of the remainder the thread is. False: it is on the other one."""
-        for known, side in self.facts:
-            if known == division:
+        for fact, side in self.facts:
+            if fact == division:
                 return side == is_longer
         self.facts = tuple(sorted((*self.facts, (division, is_longer))))
         return True
@@ -308,13 +317,13 @@ class State:
     def forget(self, division: int) -> None:
         """The division is made anew: what came of it the last time is something else."""
 
-        def without(value: Value) -> Value:
+        def without_part(value: Value) -> Value:
             if not mentions(value, division):
                 return value
             return CLEAN if self.is_usable(value) else LOST
 
-        self.registers = {name: without(value) for name, value in self.registers.items()}
-        self.slots = {at: (size, without(value)) for at, (size, value) in self.slots.items()}
+        self.registers = {name: without_part(value) for name, value in self.registers.items()}
+        self.slots = {at: (size, without_part(value)) for at, (size, value) in self.slots.items()}
         self.flags = self.are_flags_clean()
         self.facts = tuple(fact for fact in self.facts if fact[0] != division)
 
@@ -334,11 +343,11 @@ class State:
             self.is_aliased |= any(value.kind is Kind.FRAME for _, value in self.slots.values())
             return CLEAN
         self._check_part(base, offset)
-        known = self.slots.get((base, offset))
-        if known is not None and known[0] == size:
-            return known[1]
-        if known is not None and known[0] > size:
-            return self.truncated(known[1], size)
+        slot = self.slots.get((base, offset))
+        if slot is not None and slot[0] == size:
+            return slot[1]
+        if slot is not None and slot[0] > size:
+            return self.truncated(slot[1], size)
         parts = [
             (begin, length, value)
             for (part, begin), (length, value) in self.slots.items()
@@ -360,17 +369,17 @@ class State:
                 raise Refused("it stores where a thread without iterations may see it")
             self.use(value, "memory")
             self.slots = {
-                at: (length, CLEAN if self.is_usable(known) else known)
-                for at, (length, known) in self.slots.items()
+                at: (length, CLEAN if self.is_usable(slot_value) else slot_value)
+                for at, (length, slot_value) in self.slots.items()
             }
             return
         self._check_part(base, offset)
         if self.is_aliased and value.kind is not Kind.FRAME and not self.is_usable(value):
             raise Refused("the number of the thread, or how many there are, goes where pointers may lead")
-        for at, (length, known) in list(self.slots.items()):
+        for at, (length, slot_value) in list(self.slots.items()):
             if at[0] == base and at[1] < offset + size and offset < at[1] + length:
                 is_covered = offset <= at[1] and at[1] + length <= offset + size
-                if is_covered or self.is_usable(known):
+                if is_covered or self.is_usable(slot_value):
                     del self.slots[at]
                 else:
                     self.slots[at] = (length, LOST)
@@ -381,9 +390,9 @@ class State:
         if offset is None:
             return self.store(base, None, size, CLEAN)
         self._check_part(base, offset)
-        for at, (length, known) in list(self.slots.items()):
+        for at, (length, slot_value) in list(self.slots.items()):
             if at[0] == base and at[1] < offset + size and offset < at[1] + length:
-                self.slots[at] = (length, CLEAN if self.is_usable(known) else LOST)
+                self.slots[at] = (length, CLEAN if self.is_usable(slot_value) else LOST)
         return None
 
     def set_top(self, top: Value) -> None:
@@ -394,7 +403,7 @@ class State:
         self.lowest.pop(top.base, None)
         # What is below, and below what leaf functions use there, is gone.
         self.slots = {
-            at: each for at, each in self.slots.items() if at[0] != top.base or at[1] >= top.offset - 128
+            at: slot for at, slot in self.slots.items() if at[0] != top.base or at[1] >= top.offset - 128
         }
 
     def align(self, at: int) -> None:
@@ -403,7 +412,7 @@ class State:
         if top.kind is not Kind.FRAME or top.offset is None or top.base == at:
             raise Refused("its stack pointer cannot be followed")
         self.lowest[top.base] = top.offset
-        self.slots = {where: each for where, each in self.slots.items() if where[0] != at}
+        self.slots = {slot_key: slot for slot_key, slot in self.slots.items() if slot_key[0] != at}
         self.registers["rsp"] = frame(0, at)
 
     # Where ways meet
@@ -438,7 +447,11 @@ class State:
                 if (value := self._joined(self.vectors[name], other, other.vectors[name])).kind
                 is not Kind.CLEAN
             },
-            {name: each for name, each in self.same.items() if other.same.get(name) == each},
+            {
+                name: instruction_known
+                for name, instruction_known in self.same.items()
+                if other.same.get(name) == instruction_known
+            },
             self.compared if self.compared == other.compared else None,
             self.tested if self.tested == other.tested else 0,
             self.ordered if self.ordered == other.ordered else None,
@@ -458,20 +471,24 @@ class State:
         """What the stack holds whichever way was taken."""
         slots: _Slots = {}
         for at in self.slots.keys() | other.slots.keys():
-            mine, its = self.slots.get(at), other.slots.get(at)
+            own_value, other_value = self.slots.get(at), other.slots.get(at)
             # Where one way has stored nothing there is what was there before: clean, as all that comes from outside.
-            sizes = [slot[0] for slot in (mine, its) if slot is not None]
-            values = [slot[1] if slot is not None else CLEAN for slot in (mine, its)]
+            sizes = [slot[0] for slot in (own_value, other_value) if slot is not None]
+            values = [slot[1] if slot is not None else CLEAN for slot in (own_value, other_value)]
             slots[at] = (max(sizes), self._joined(values[0], other, values[1]))
         return slots
 
-    def _joined(self, mine: Value, other: State, its: Value) -> Value:
-        if mine == its:
-            return mine
-        if self.is_usable(mine) and other.is_usable(its):
-            met = partial.met(mine, its)
-            is_of_block = met == CLEAN and self.is_of_block(mine) and other.is_of_block(its)
+    def _joined(self, own_value: Value, other: State, other_value: Value) -> Value:
+        if own_value == other_value:
+            return own_value
+        if self.is_usable(own_value) and other.is_usable(other_value):
+            met = partial.met(own_value, other_value)
+            is_of_block = met == CLEAN and self.is_of_block(own_value) and other.is_of_block(other_value)
             return OF_BLOCK if is_of_block else met
-        if mine.kind is Kind.FRAME and its.kind is Kind.FRAME and mine.base == its.base:
-            return frame(None, mine.base)
+        if (
+            own_value.kind is Kind.FRAME
+            and other_value.kind is Kind.FRAME
+            and own_value.base == other_value.base
+        ):
+            return frame(None, own_value.base)
         return LOST

@@ -137,25 +137,25 @@ def remainder(division: int) -> str:
 
 def mentions(value: Value, division: int) -> bool:
     """Whether the division's results are in it."""
-    both = (quotient(division), remainder(division))
-    return any(name in symbols for symbols, _ in value.terms for name in both)
+    both_parts = (quotient(division), remainder(division))
+    return any(name in symbols for symbols, _ in value.terms for name in both_parts)
 
 
-def added(one: Value, other: Value, sign: int = 1) -> Value:
+def added(first: Value, other: Value, sign: int = 1) -> Value:
     """The sum of two polynomials, or their difference."""
-    counted = dict(one.terms)
+    counted = dict(first.terms)
     for symbols, count in other.terms:
         counted[symbols] = counted.get(symbols, 0) + sign * count
     return terms_of(counted)
 
 
-def multiplied(one: Value, other: Value) -> Value:
+def multiplied(first: Value, other: Value) -> Value:
     """The product of two polynomials."""
     counted: dict[tuple[str, ...], int] = {}
-    for left, times in one.terms:
+    for left, times in first.terms:
         for right, count in other.terms:
-            both = tuple(sorted(left + right))
-            counted[both] = counted.get(both, 0) + times * count
+            both_products = tuple(sorted(left + right))
+            counted[both_products] = counted.get(both_products, 0) + times * count
     return terms_of(counted)
 
 

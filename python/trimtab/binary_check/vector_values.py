@@ -51,8 +51,8 @@ def value_of(state: State, instruction: Any, operand: Any) -> Value:
     """What an operand holds, a register of either kind or memory."""
     if (vector := vector_of(instruction, operand)) is not None:
         return state.of(vector)
-    is_known = operand.type != x86.X86_OP_REG or at.register_of(instruction, operand) is not None
-    return at.read(state, instruction, operand) if is_known else CLEAN
+    is_register_known = operand.type != x86.X86_OP_REG or at.register_of(instruction, operand) is not None
+    return at.read(state, instruction, operand) if is_register_known else CLEAN
 
 
 def result_of(state: State, instruction: Any) -> Value:
@@ -85,8 +85,8 @@ def result_of(state: State, instruction: Any) -> Value:
 
 def _compared_with_itself(instruction: Any, parts: list[Any]) -> Value:
     """All bits are set, unless the first of two operands is another register than the second."""
-    is_same = len(parts) == 3 or vector_of(instruction, parts[0]) == vector_of(instruction, parts[1])
-    return constant(-1) if is_same else CLEAN
+    is_same_register = len(parts) == 3 or vector_of(instruction, parts[0]) == vector_of(instruction, parts[1])
+    return constant(-1) if is_same_register else CLEAN
 
 
 def _computed(state: State, instruction: Any, parts: list[Any], sources: list[Any]) -> Value:
@@ -95,21 +95,23 @@ def _computed(state: State, instruction: Any, parts: list[Any], sources: list[An
     if operation is None or len(parts) < 2:
         read = sources if len(parts) > 2 else parts
         return state.mixed(*(value_of(state, instruction, part) for part in read))
-    one, other = parts[-2:]
-    if operation == "xor" and vector_of(instruction, one) == vector_of(instruction, other) is not None:
+    first, other = parts[-2:]
+    if operation == "xor" and vector_of(instruction, first) == vector_of(instruction, other) is not None:
         return constant(0)
-    return operated(state, operation, value_of(state, instruction, one), value_of(state, instruction, other))
+    return operated(
+        state, operation, value_of(state, instruction, first), value_of(state, instruction, other)
+    )
 
 
-def operated(state: State, operation: str, one: Value, other: Value) -> Value:
+def operated(state: State, operation: str, first: Value, other: Value) -> Value:
     """What an operation makes of two values: of a place that others see, of a partial result, or of others."""
     is_difference = operation == "difference"
     name = "sum" if is_difference else operation
-    if not (is_difference and one.kind is not Kind.SHARED):
-        both = partial.combined(name, one, other)
-        if both is not None:
-            return both
-    return state.fold(name, one, other, is_first_only=is_difference)
+    if not (is_difference and first.kind is not Kind.SHARED):
+        combined_value = partial.combined(name, first, other)
+        if combined_value is not None:
+            return combined_value
+    return state.fold(name, first, other, is_first_only=is_difference)
 
 
 def _operation(name: str) -> str | None:
@@ -144,8 +146,8 @@ def _uniform(values: list[Value]) -> Value:
     result = values[0]
     for value in values[1:]:
         result = partial.met(result, value)
-    is_known = result.kind is Kind.PARTIAL or partial.is_start(result)
-    return result if is_known else CLEAN
+    is_start_known = result.kind is Kind.PARTIAL or partial.is_start(result)
+    return result if is_start_known else CLEAN
 
 
 def _fused(state: State, instruction: Any, parts: list[Any]) -> Value:

@@ -66,7 +66,7 @@ class Walk:
         state = State(code=self.code)
         added_in = state.added_in
         state.registers["rsp"] = frame(0)
-        known: dict[_Place, State] = {}
+        states: dict[_Place, State] = {}
         pending: list[tuple[tuple[int, ...], int, State]] = [((), self.start, state)]
         while pending:
             stack, address, state = pending.pop()
@@ -79,13 +79,13 @@ class Walk:
                 state.exchanging,
                 state.is_retrying,
             )
-            before = known.get(place)
+            before = states.get(place)
             if before is not None:
                 merged = before.joined(state)
                 if merged is None:
                     continue
                 state = merged
-            known[place] = state.copy()
+            states[place] = state.copy()
             segment = self.segments.setdefault((stack, address), _Segment())
             ways = self._follow(stack, address, state, segment)
             segment.next |= {way[:2] for way in ways}
@@ -97,16 +97,18 @@ class Walk:
 
     def _is_in_loop(self, site: int) -> bool:
         """Whether an instruction is in a loop within a block: one that does not ask for the block again."""
-        for begin in [node for node, each in self.segments.items() if site in each.instructions]:
-            pending, seen = [begin], set[_Node]()
+        for begin in [
+            node for node, one_segment in self.segments.items() if site in one_segment.instructions
+        ]:
+            pending, seen_nodes = [begin], set[_Node]()
             while pending:
                 segment = self.segments.get(pending.pop())
                 if segment is None or segment.divides:
                     continue
                 if begin in segment.next:
                     return True
-                pending += segment.next - seen
-                seen |= segment.next
+                pending += segment.next - seen_nodes
+                seen_nodes |= segment.next
         return False
 
     def _follow(
@@ -146,13 +148,13 @@ class Walk:
             if x86.X86_GRP_JUMP in instruction.groups:
                 target = instruction.operands[0].imm
                 ways = self._ways(state, name[1:], instruction)
-                for is_taken, way in ways:
-                    is_same = is_taken == (name[1:] in _SAME) if name[1:] in _SAME | _OTHER else None
-                    combine.after_exchange(way, is_same)
-                    if is_same:
+                for is_jump, way in ways:
+                    is_equal = is_jump == (name[1:] in _SAME) if name[1:] in _SAME | _OTHER else None
+                    combine.after_exchange(way, is_equal)
+                    if is_equal:
                         way.learn_zero()
-                    choices.learn_order(way, name[1:], is_taken)
-                return [(stack, target if is_taken else after, way) for is_taken, way in ways]
+                    choices.learn_order(way, name[1:], is_jump)
+                return [(stack, target if is_jump else after, way) for is_jump, way in ways]
             if name.startswith("cmov") or name.startswith("set"):
                 combine.after_exchange(state, None)
                 if state.are_flags_clean():
@@ -213,24 +215,24 @@ class Walk:
         if isinstance(flags, bool) or state.are_flags_clean():
             if flags is False:
                 raise Refused("a comparison cannot be followed")
-            both = [(True, state.copy()), (False, state)]
+            both_ways = [(True, state.copy()), (False, state)]
             if not isinstance(flags, bool):
-                for outcome, way in both:
+                for outcome, way in both_ways:
                     if self._is_nonempty(state, flags, condition, outcome):
                         self.has_block = True
                         way.is_nonempty = True
-            return both
+            return both_ways
         division, is_swapped = self._remainder_in(flags)
-        below = _ABOVE if is_swapped else _BELOW
-        not_below = _NOT_ABOVE if is_swapped else _NOT_BELOW
-        if division is None or condition not in below | not_below:
+        below_names = _ABOVE if is_swapped else _BELOW
+        not_below_names = _NOT_ABOVE if is_swapped else _NOT_BELOW
+        if division is None or condition not in below_names | not_below_names:
             raise Refused(
                 f"it compares the number of the thread, or how many there are ({instruction.mnemonic})"
             )
         ways = []
         for outcome in (True, False):
             way = state.copy()
-            if way.learn(division, outcome == (condition in below)):
+            if way.learn(division, outcome == (condition in below_names)):
                 ways.append((outcome, way))
         return ways
 
@@ -247,8 +249,8 @@ class Walk:
     @staticmethod
     def _is_nonempty(state: State, flags: tuple[Value, Value], condition: str, outcome: bool) -> bool:
         """Whether a comparison of a block's start and end, or of its size and 0, says that it has iterations."""
-        one, other = flags
-        left, right = state.part_of(one), state.part_of(other)
+        first, other = flags
+        left, right = state.part_of(first), state.part_of(other)
         if left is not None and right is not None and left[0] == right[0]:
             order = (left[1], right[1])
         elif left is not None and left[1] is Part.SIZE and other == constant(0):
@@ -265,12 +267,12 @@ class Walk:
     def _choose_either(state: State, instruction: Any) -> None:
         parts = instruction.operands
         values = [at.read(state, instruction, part) for part in parts]
-        is_same = len(values) == 2 and values[0] == values[1]
+        is_equal = len(values) == 2 and values[0] == values[1]
         is_clean = instruction.mnemonic.startswith("set") or all(state.is_usable(value) for value in values)
         chosen = choices.chosen(state, instruction, *values) if is_clean and len(values) == 2 else CLEAN
         if instruction.mnemonic.startswith("set") and not isinstance(state.flags, bool):
             chosen = state.mixed(*state.flags)
-        at.write(state, instruction, parts[0], values[0] if is_same else chosen if is_clean else LOST)
+        at.write(state, instruction, parts[0], values[0] if is_equal else chosen if is_clean else LOST)
 
     @staticmethod
     def _choose(state: State, instruction: Any, is_true: bool) -> None:

@@ -114,26 +114,26 @@ def run_check(
     rules = Rules(tolerance, absolute, tuple(map(_compiled, ignore)), any_order)
     with _folder(output) as folder:
         checked = _check(options, rules, folder)
-    told = checked.as_json()
+    report = checked.as_json()
     if as_json:
-        echo_json(told)
+        echo_json(report)
     else:
         from trimtab.text.check import check_table
 
-        check_table(told)
+        check_table(report)
     sys.exit(0 if checked.is_same else 1)
 
 
 def _tuning(ctx: click.Context, options: str, command: tuple[str, ...]) -> list[str]:
     """Options that `trimtab run` knows: otherwise each tuned run would differ by its error."""
     try:
-        found = shlex.split(options)
+        words = shlex.split(options)
         group = ctx.find_root().command
         assert isinstance(group, click.Group)
-        group.commands["run"].make_context("run", [*found, "--", *command], resilient_parsing=False)
+        group.commands["run"].make_context("run", [*words, "--", *command], resilient_parsing=False)
     except (ValueError, click.UsageError) as error:
         fail(f"--with-options '{options}': expected options of `trimtab run`: {error}")
-    return found
+    return words
 
 
 def _compiled(pattern: str) -> re.Pattern[bytes]:
@@ -160,16 +160,16 @@ def _check(options: Options, rules: Rules, folder: Path) -> Checked:
     from trimtab.answer_check import CheckError, check
     from trimtab.text.progress import progress
 
-    done = 0
+    steps_done = 0
     try:
         with stopped_by_signals(), progress("check", 2 * options.runs) as advance:
 
-            def tell(what: str, now: int, total: int) -> None:
-                nonlocal done
-                advance(now - done, what, total)
-                done = now
+            def show_progress(activity: str, now: int, total: int) -> None:
+                nonlocal steps_done
+                advance(now - steps_done, activity, total)
+                steps_done = now
 
-            return check(options, rules, folder, tell)
+            return check(options, rules, folder, show_progress)
     except CheckError as error:
         fail(str(error))
     except OSError as error:

@@ -23,7 +23,7 @@ from trimtab.whole_files import open_private_folder
 
 def echo(text: object = "", *, err: bool = False, nl: bool = True) -> None:
     """A line on standard output or error: texts of others in it (names, files, what a run says) move no cursor."""
-    click.echo(printable(str(text), also="\t"), err=err, nl=nl)
+    click.echo(printable(str(text), allowed="\t"), err=err, nl=nl)
 
 
 def echo_json(value: object, indent: int = 1) -> None:
@@ -37,9 +37,9 @@ def echo_json(value: object, indent: int = 1) -> None:
 
 def _with_numbers(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _with_numbers(each) for key, each in value.items()}
+        return {key: _with_numbers(element) for key, element in value.items()}
     if isinstance(value, list | tuple):
-        return [_with_numbers(each) for each in value]
+        return [_with_numbers(element) for element in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -65,13 +65,13 @@ class ProbeList(click.ParamType[str]):
 
 def range_of(variable: str) -> click.IntRange:
     """The numbers that the library takes for this variable."""
-    of = library_option(variable)
-    return click.IntRange(of.least, of.most)
+    option = library_option(variable)
+    return click.IntRange(option.least, option.most)
 
 
-def choice_of(variable: str, but: tuple[str, ...] = ()) -> click.Choice[str]:
+def choice_of(variable: str, excluded: tuple[str, ...] = ()) -> click.Choice[str]:
     """The words that the library takes for this variable, but some that are set in another way."""
-    return click.Choice([word for word in library_option(variable).words if word not in but])
+    return click.Choice([word for word in library_option(variable).words if word not in excluded])
 
 
 class NewFile(click.ParamType[Path]):
@@ -108,11 +108,11 @@ class _Threads(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = str(value)
-        policy, _, given = text.partition(":")
-        policies = choice_of("TRIMTAB_THREADS", but=("off",)).choices
+        policy, _, tunables_text = text.partition(":")
+        policies = choice_of("TRIMTAB_THREADS", excluded=("off",)).choices
         if policy not in policies:
             self.fail(f"expected one of {', '.join(policies)}, found {policy!r}", param, ctx)
-        if problem := tunables_problem(policy, given):
+        if problem := tunables_problem(policy, tunables_text):
             self.fail(problem, param, ctx)
         return text
 
@@ -153,12 +153,14 @@ class _Policy(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = str(value)
-        of = library_option("TRIMTAB_STEER_POLICY")
-        if text in of.words:
+        option = library_option("TRIMTAB_STEER_POLICY")
+        if text in option.words:
             return text
-        if not text.endswith(of.file_ending):
+        if not text.endswith(option.file_ending):
             self.fail(
-                f"expected {', '.join(of.words)} or a file FILE{of.file_ending}, found {text!r}", param, ctx
+                f"expected {', '.join(option.words)} or a file FILE{option.file_ending}, found {text!r}",
+                param,
+                ctx,
             )
         path = Path(text).absolute()
         try:
@@ -185,23 +187,23 @@ def find_run(name: str) -> Path:
     runs = runs_below(default_folder())
     if not runs:
         fail("no runs below trimtab-runs/ in this folder; name a run directory")
-    return max(runs, key=lambda each: _changed_at(each / "run.json"))
+    return max(runs, key=lambda entry: _changed_at(entry / "run.json"))
 
 
 def default_folder() -> Path:
     """Where `trimtab run` leaves its runs: see `run_folders`. What is there of another user is read as well."""
-    beside = Path("trimtab-runs")
+    default_folder = Path("trimtab-runs")
     for folder in run_folders():
         with suppress(OSError), open_private_folder(folder):
-            is_beside = current_folder() == folder.parent and folder.name == beside.name
-            return beside if is_beside or not runs_below(folder) else folder
-    return beside
+            is_default = current_folder() == folder.parent and folder.name == default_folder.name
+            return default_folder if is_default or not runs_below(folder) else folder
+    return default_folder
 
 
 def runs_below(folder: Path) -> list[Path]:
     """Folders in `folder` that have a run.json, whatever it is, by name."""
     try:
-        return sorted(each for each in folder.iterdir() if os.path.lexists(each / "run.json"))
+        return sorted(entry for entry in folder.iterdir() if os.path.lexists(entry / "run.json"))
     except OSError:
         return []
 
@@ -223,7 +225,7 @@ class Stopped(BaseException):
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
     """Told to end within it, we raise Stopped: whoever runs a program ends it, too. What is ignored (nohup) stays so."""
-    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    before = {entry: signal.getsignal(entry) for entry in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     for number, handler in before.items():
         if handler != signal.SIG_IGN:
             signal.signal(number, _stop)

@@ -32,9 +32,9 @@ def compare_runs(before: str, after: str, as_json: bool) -> None:
     reports: list[list[Report]] = [[], []]
     try:
         with progress("reading the runs", sum(map(len, sides))) as advance:
-            for side, into in zip(sides, reports, strict=True):
+            for side, found_runs in zip(sides, reports, strict=True):
                 for run in side:
-                    into.append(build(open_run(run)))
+                    found_runs.append(build(open_run(run)))
                     advance(1)
     except RunError as error:
         fail(str(error))
@@ -49,10 +49,12 @@ def compare_runs(before: str, after: str, as_json: bool) -> None:
 
 def _runs_of(side: str) -> list[Path]:
     """The run directories that one side names, in order of their names."""
-    found: list[Path] = []
+    run_paths: list[Path] = []
     for part in side.split(","):
         directory = find_run(part)
-        inside = runs_below(directory)
+        runs_inside = runs_below(directory)
         # A folder of runs has no run.json itself; what has neither gets the reader's own error.
-        found.extend([directory] if os.path.lexists(directory / "run.json") or not inside else inside)
-    return found
+        run_paths.extend(
+            [directory] if os.path.lexists(directory / "run.json") or not runs_inside else runs_inside
+        )
+    return run_paths

@@ -38,15 +38,15 @@ def read_counters() -> list[Counter]:
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def run_counters(pattern: str | None, as_json: bool) -> None:
     """List the counters of the task runtime: all, or those whose path contains PATTERN."""
-    found = [counter for counter in read_counters() if pattern is None or pattern in counter.path]
-    if not found:
+    counters = [counter for counter in read_counters() if pattern is None or pattern in counter.path]
+    if not counters:
         fail(f"no counter's path contains {pattern!r}; `trimtab counters` lists all")
     if as_json:
-        echo_json([asdict(each) for each in found], indent=2)
+        echo_json([asdict(counter) for counter in counters], indent=2)
         return
-    width = max(len(each.path) for each in found)
-    for each in found:
-        echo(f"{each.path:<{width}}  {each.unit:<3} {each.how:<9}  {each.meaning}")
+    width = max(len(counter.path) for counter in counters)
+    for counter in counters:
+        echo(f"{counter.path:<{width}}  {counter.unit:<3} {counter.how:<9}  {counter.meaning}")
     echo(
         "\nOf one worker: /threads{locality#0/worker-thread#1}/idle-rate; of each: worker-thread#*; without {}: of all."
         "\nA program prints them with --trimtab:print-counter=PATH, and reads them with trimtab::find_counters."

@@ -21,14 +21,14 @@ def run_doctor(as_json: bool) -> None:
     from trimtab.text.progress import progress
 
     with progress("looking"):
-        found = diagnose()
+        checks = diagnose()
     if as_json:
         parts = {
-            "observes": found.observes,
-            "checks": [check.as_json() for check in found.checks],
-            "runtimes": [runtime.as_json() for runtime in found.runtimes],
+            "observes": checks.observes,
+            "checks": [check.as_json() for check in checks.checks],
+            "runtimes": [runtime.as_json() for runtime in checks.runtimes],
         }
         echo_json(parts)
     else:
-        diagnosis(found.checks)
-    sys.exit(0 if found.observes else 1)
+        diagnosis(checks.checks)
+    sys.exit(0 if checks.observes else 1)

@@ -41,12 +41,12 @@ def export_run(run_directory: str, to: str, output: Path | None) -> None:
     try:
         recorded = open_run(directory)
         with progress("exporting", work_of(recorded)) as advance:
-            done = export(recorded, to, path, advance)
+            exported = export(recorded, to, path, advance)
     except (RunError, MissingLibrary) as error:
         fail(str(error))
     except OSError as error:
         fail(f"{error.filename or path}: {error.strerror or error}")
-    for note in done.notes:
+    for note in exported.notes:
         echo(f"trimtab: {note}", err=True)
-    what = "tables" if len(done.files) > 1 else "trace"
-    echo(f"trimtab: {what}: {path}", err=True)
+    noun = "tables" if len(exported.files) > 1 else "trace"
+    echo(f"trimtab: {noun}: {path}", err=True)

@@ -59,16 +59,16 @@ def _entries(history: History) -> list[Entry]:
 def list_entries(program: str | None, as_json: bool, file: Path | None) -> None:
     """List the settings, newest first: all, or those of programs whose name contains PROGRAM."""
     history = _open(file)
-    found = [entry for entry in _entries(history) if program is None or program in entry.program]
+    entries = [entry for entry in _entries(history) if program is None or program in entry.program]
     if as_json:
-        echo_json([each.as_json() for each in found])
+        echo_json([entry.as_json() for entry in entries])
         return
-    if not found:
+    if not entries:
         echo(f"no settings{f' of {program}' if program else ''} in {history.path}", err=True)
         return
     from trimtab.text.history import history_table
 
-    history_table(found)
+    history_table(entries)
 
 
 @run_history.command("show")
@@ -80,11 +80,11 @@ def show_entry(number: int, file: Path | None) -> None:
     for entry in _entries(history):
         if entry.id != number:
             continue
-        found = entry.as_json()
-        found["input_class"] = " ".join(found["input_class"].split("\0"))
-        found["settings"] = " ".join(f"{knob}={value}" for knob, value in entry.settings.items())
-        found["at"] = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.at))
-        for name, value in found.items():
+        entry_as_json = entry.as_json()
+        entry_as_json["input_class"] = " ".join(entry_as_json["input_class"].split("\0"))
+        entry_as_json["settings"] = " ".join(f"{knob}={value}" for knob, value in entry.settings.items())
+        entry_as_json["at"] = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.at))
+        for name, value in entry_as_json.items():
             echo(f"{name.replace('_', ' '):<12} {'-' if value is None else value}")
         return
     fail(f"no entry {number} in {history.path}; `trimtab history list` shows all")
@@ -100,11 +100,11 @@ def export_entries(program: str | None, to: str, file: Path | None) -> None:
     """Print all settings, or those of PROGRAM, as JSON, or in the form that the library reads."""
     from trimtab.history import settings_text
 
-    found = [entry for entry in _entries(_open(file)) if program is None or program in entry.program]
+    entries = [entry for entry in _entries(_open(file)) if program is None or program in entry.program]
     if to == "json":
-        echo_json([each.as_json() for each in found])
+        echo_json([entry.as_json() for entry in entries])
     else:
-        for line in settings_text(each for each in found if each.is_usable).splitlines():
+        for line in settings_text(entry for entry in entries if entry.is_usable).splitlines():
             echo(line)
 
 
@@ -112,15 +112,15 @@ def export_entries(program: str | None, to: str, file: Path | None) -> None:
 @click.argument("numbers", type=int, nargs=-1, metavar="[ID]...")
 @click.option("--all", "is_all", is_flag=True, help="Everything.")
 @_with_file
-def forget_entries(numbers: tuple[int, ...], is_all: bool, file: Path | None) -> None:
+def forget_entries(numbers: tuple[int, ...], is_everything: bool, file: Path | None) -> None:
     """Remove settings, by their ids or all of them: the next run with --tune searches again."""
     from trimtab.history import HistoryError
 
-    if is_all == bool(numbers):
+    if is_everything == bool(numbers):
         fail("give ids of entries, or --all; `trimtab history list` shows them")
     history = _open(file)
     try:
-        removed = history.forget(None if is_all else numbers)
+        removed = history.forget(None if is_everything else numbers)
     except HistoryError as error:
         fail(str(error))
     if removed < len(set(numbers)):

@@ -152,7 +152,7 @@ def main() -> None:
     is_flag=False,
     flag_value="on",
     # frozen is --frozen, known is no option at all.
-    type=choice_of("TRIMTAB_TUNE", but=("frozen", "known")),
+    type=choice_of("TRIMTAB_TUNE", excluded=("frozen", "known")),
     help="on: change loops while they run, keep and remember what is proved to help. off: change nothing. shuffle: change every "
     "setting at random, to see whether the answer stays the same. Default: use only what earlier runs proved to help.",
 )
@@ -222,9 +222,9 @@ def run(
     The program keeps its output, input, signals and exit code. The verdict goes to standard error.
     """
     mode = _tuning_mode(tune, frozen)
-    is_asked_for = mode not in ("known", "off")
+    is_tuned = mode not in ("known", "off")
     _refuse_without_mode(mode, policy, threads, threads_even_if_fixed, virtual_threads)
-    if not is_asked_for:
+    if not is_tuned:
         _refuse_without_tune(search=search, budget=budget, seed=seed)
     if mode == "off":
         _refuse_without_tune(input_class=input_class, history=history)
@@ -237,12 +237,12 @@ def run(
         job = job_of()
         directory = (output if output is not None else _default_directory(command[0], job)).absolute()
         prepared = None
-        if is_asked_for or (mode == "known" and _has_history(history)):
+        if is_tuned or (mode == "known" and _has_history(history)):
             from trimtab.tuning import Tuning
 
             wanted = Tuning(mode, history, input_class, search, policy, budget, seed, virtual_threads)
-            prepared = _prepare(wanted, command, is_silent=quiet and not is_asked_for)
-            if not is_asked_for and not prepared.has_something:
+            prepared = _prepare(wanted, command, is_silent=quiet and not is_tuned)
+            if not is_tuned and not prepared.has_something:
                 prepared = None
         steering = None if prepared is None else prepared.steering
         if threads is not None:
@@ -407,8 +407,8 @@ def _verdict(directory: Path, html: Path | None, quiet: bool, prepared: Prepared
         if prepared is not None:
             from trimtab.tuning import remember
 
-            if why := remember(prepared, report, directory):
-                echo(f"trimtab: settings not saved: {why}", err=True)
+            if reason := remember(prepared, report, directory):
+                echo(f"trimtab: settings not saved: {reason}", err=True)
         if not quiet:
             from trimtab.text.verdict import verdict
 
@@ -476,28 +476,32 @@ def list_runs(directory: Path | None, as_json: bool) -> None:
     from trimtab.readers.run import read_info
 
     directory = default_folder() if directory is None else directory
-    found = []
+    runs = []
     for run in runs_below(directory):
         try:
-            found.append(_summary(run, read_info(run)))
+            runs.append(_summary(run, read_info(run)))
         except RunError as error:
             echo(f"trimtab: {error}; left out", err=True)
-    found.sort(key=lambda each: -int(each["started_real_ns"] or 0))
+    runs.sort(key=lambda run_info: -int(run_info["started_real_ns"] or 0))
     if as_json:
-        echo_json(found)
+        echo_json(runs)
         return
-    if not found:
+    if not runs:
         echo(f"no runs below {directory}", err=True)
         return
     from trimtab.text.tables import run_list
 
-    run_list(found)
+    run_list(runs)
 
 
 def _summary(run: Path, info: dict[str, Any]) -> dict[str, Any]:
     ended = info.get("ended") or {}
-    about = {"run": str(run), "program": info.get("program"), "started_real_ns": info.get("started_real_ns")}
-    return about | {key: ended.get(key) for key in ("wall_s", "code", "signal")}
+    run_info = {
+        "run": str(run),
+        "program": info.get("program"),
+        "started_real_ns": info.get("started_real_ns"),
+    }
+    return run_info | {key: ended.get(key) for key in ("wall_s", "code", "signal")}
 
 
 @main.command()

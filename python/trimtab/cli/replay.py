@@ -41,54 +41,64 @@ def run_replay(run_directory: str, wanted: str | None, as_json: bool) -> None:
     directory = find_run(run_directory)
     try:
         run = open_run(directory)
-        found = [(process, replay(process, file)) for process, file in _recordings(run, directory, wanted)]
+        replays = [(process, replay(process, file)) for process, file in _recordings(run, directory, wanted)]
     except RunError as error:
         fail(str(error))
     except OSError as error:
         fail(f"{error.filename}: {error.strerror}")
     if as_json:
-        echo_json([each.as_json() for _, each in found])
+        echo_json([replayed.as_json() for _, replayed in replays])
     else:
-        for process, each in found:
-            _tell(process, each)
-        by = run.info.get("trimtab")
-        if any(each.difference for _, each in found) and by not in (None, __version__):
-            echo(f"recorded by trimtab {by}, replayed by {__version__}")
-    if any(each.difference for _, each in found):
+        for process, replayed in replays:
+            _print_replay(process, replayed)
+        recorded_by = run.info.get("trimtab")
+        if any(replayed.difference for _, replayed in replays) and recorded_by not in (None, __version__):
+            echo(f"recorded by trimtab {recorded_by}, replayed by {__version__}")
+    if any(replayed.difference for _, replayed in replays):
         raise click.exceptions.Exit(1)
 
 
 def _recordings(run: Run, directory: Path, wanted: str | None) -> list[tuple[Process, Path]]:
     from trimtab.replaying import SNAPSHOTS
 
-    names = [each.directory.name for each in run.processes]
+    names = [process.directory.name for process in run.processes]
     chosen = [
-        each for each in run.processes if wanted is None or wanted in (each.directory.name, str(each.pid))
+        process
+        for process in run.processes
+        if wanted is None or wanted in (process.directory.name, str(process.pid))
     ]
     if wanted is not None and not chosen:
         raise RunError(
             f"{directory}: expected one of the processes {', '.join(names) or '(none)'}, found --process {wanted}"
         )
-    found = [(process, file) for process in chosen for file in sorted(process.directory.glob(SNAPSHOTS))]
-    if not found:
-        of = f"process {wanted}" if wanted is not None else "no process"
+    recordings = [(process, file) for process in chosen for file in sorted(process.directory.glob(SNAPSHOTS))]
+    if not recordings:
+        place = f"process {wanted}" if wanted is not None else "no process"
         raise RunError(
-            f"{directory}: {of} has {'no ' if wanted is not None else ''}snapshots.txt: nothing was steered, or it was not "
+            f"{directory}: {place} has {'no ' if wanted is not None else ''}snapshots.txt: nothing was steered, or it was not "
             "recorded; record with trimtab run --tune --record-snapshots"
         )
-    return found
+    return recordings
 
 
-def _tell(process: Process, of: Replayed) -> None:
-    runtime = of.file.removeprefix("snapshots").removesuffix(".txt").replace("-", " ").strip()
-    who = f"process {of.process}" + (f", {runtime}" if runtime else "")
-    decisions, snapshots = counted(of.decisions, "decision"), counted(of.snapshots, "snapshot")
-    if of.difference is None:
-        until = "" if of.is_whole else f"; the snapshots end at {of.end_s:.2f} s"
-        if of.not_compared:
-            until += f", {counted(of.not_compared, 'decision')} there not compared"
-        echo(f"{who}: {decisions} from {snapshots}, all as recorded{until}")
+def _print_replay(process: Process, replayed_run: Replayed) -> None:
+    runtime = replayed_run.file.removeprefix("snapshots").removesuffix(".txt").replace("-", " ").strip()
+    label = f"process {replayed_run.process}" + (f", {runtime}" if runtime else "")
+    decisions, snapshots = (
+        counted(replayed_run.decisions, "decision"),
+        counted(replayed_run.snapshots, "snapshot"),
+    )
+    if replayed_run.difference is None:
+        until = "" if replayed_run.is_whole else f"; the snapshots end at {replayed_run.end_s:.2f} s"
+        if replayed_run.not_compared:
+            until += f", {counted(replayed_run.not_compared, 'decision')} there not compared"
+        echo(f"{label}: {decisions} from {snapshots}, all as recorded{until}")
         return
-    echo(f"{who}: {decisions} as recorded, then decision {of.difference.number & 0xFFFFFFFF} is another")
-    for name, each in (("recorded", of.difference.recorded), ("replayed", of.difference.replayed)):
-        echo(f"  {name}: {'none' if each is None else each.text(process)}")
+    echo(
+        f"{label}: {decisions} as recorded, then decision {replayed_run.difference.number & 0xFFFFFFFF} is another"
+    )
+    for name, replayed in (
+        ("recorded", replayed_run.difference.recorded),
+        ("replayed", replayed_run.difference.replayed),
+    ):
+        echo(f"  {name}: {'none' if replayed is None else replayed.text(process)}")

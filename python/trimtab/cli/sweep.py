@@ -95,10 +95,10 @@ def _changed(experiment: Experiment, samples: int | None, seed: int | None) -> E
 
 def _override(text: str) -> tuple[str, Any]:
     """NAME=VALUE, or NAME=VALUE,VALUE... for a list; numbers and booleans as in TOML, all else strings."""
-    name, equals, given = text.partition("=")
-    if not equals or not name or not given:
+    name, equals, value_text = text.partition("=")
+    if not equals or not name or not value_text:
         fail(f"--set {text}: expected NAME=VALUE or NAME=VALUE,VALUE..., found '{text}'")
-    values = [_value(word) for word in given.split(",")]
+    values = [_value(word) for word in value_text.split(",")]
     return name, values if len(values) > 1 else values[0]
 
 
@@ -117,7 +117,7 @@ def _show_plan(experiment: Experiment, configurations: int, runs: list[Planned],
     from trimtab.experiments import command_of
     from trimtab.text.sweep import plan_table
 
-    told = {
+    report = {
         "name": experiment.name,
         "configurations": configurations,
         "samples": experiment.samples,
@@ -128,9 +128,9 @@ def _show_plan(experiment: Experiment, configurations: int, runs: list[Planned],
         "commands": [shlex.join(command_of(experiment, run)) for run in runs],
     }
     if as_json:
-        echo_json(told)
+        echo_json(report)
     else:
-        plan_table(told)
+        plan_table(report)
 
 
 def _run(experiment: Experiment, directory: Path, options: Options, configurations: int) -> Swept:
@@ -139,18 +139,20 @@ def _run(experiment: Experiment, directory: Path, options: Options, configuratio
     from trimtab.text.sweep import time_left
 
     total = configurations * (experiment.samples + experiment.warm_up)
-    done = 0
+    runs_done = 0
     try:
         with stopped_by_signals(), progress(f"sweep of {total} runs", total) as advance:
 
-            def tell(at: Progress) -> None:
-                nonlocal done
+            def show_progress(at: Progress) -> None:
+                nonlocal runs_done
                 if at.record.failure is not None:
                     echo(_failure(at), err=True)
-                advance(at.done - done, f"run {at.done} of {at.total}, {time_left(at.left_s)} left", at.total)
-                done = at.done
+                advance(
+                    at.done - runs_done, f"run {at.done} of {at.total}, {time_left(at.left_s)} left", at.total
+                )
+                runs_done = at.done
 
-            return sweep(experiment, directory, options, tell)
+            return sweep(experiment, directory, options, show_progress)
     except Stopped as stopped:
         echo(f"trimtab: stopped; the same command goes on from {directory}", err=True)
         sys.exit(128 + stopped.number)
@@ -170,23 +172,24 @@ def _finish(swept: Swept, as_json: bool) -> None:
     with progress("tables and figures"):
         summary = summarised(swept)
         written = write_outputs(swept, summary)
-    told = json_of(swept, summary)
+    report = json_of(swept, summary)
     for note in (*swept.notes, *written.notes):
         echo(f"trimtab: {note}", err=True)
     if as_json:
         files = [*written.tables, *written.figures, written.page]
-        echo_json({**told, "files": list(map(str, files)), "notes": written.notes})
+        echo_json({**report, "files": list(map(str, files)), "notes": written.notes})
     else:
-        sweep_tables(told)
-    counts = told["runs"]
+        sweep_tables(report)
+    counts = report["runs"]
     echo(
-        f"trimtab: {counts['done']} of {counts['planned']} runs done{_also(counts)}: {written.page}", err=True
+        f"trimtab: {counts['done']} of {counts['planned']} runs done{_further(counts)}: {written.page}",
+        err=True,
     )
     if counts["failed"]:
         echo("trimtab: --retry-failed runs again what failed", err=True)
 
 
-def _also(counts: dict[str, int]) -> str:
+def _further(counts: dict[str, int]) -> str:
     words = {
         "failed": "failed",
         "repeated": "made again, because other programs disturbed them or they had failed",

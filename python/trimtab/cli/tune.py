@@ -109,7 +109,7 @@ def run_tune(
     history, key = history_in(file), key_of(Path(program), command[1:], input_class)
     try:
         history.check_writable()
-        known = history.recall(key)
+        known_entries = history.recall(key)
     except HistoryError as error:
         fail(f"{error}: nothing that is found could be kept; --history FILE names another place")
     options = ["--budget", str(budget)]
@@ -119,10 +119,12 @@ def run_tune(
     options += [] if threads is None else ["--threads", threads]
     with tempfile.TemporaryDirectory(prefix="trimtab-tune-") as folder:
         # The runs begin with what is kept: only what beats it may take its place.
-        found = History(Path(folder) / "history.sqlite")
-        if known:
-            found.remember(known)
-        runner = ProgramRunner(command, Path(folder), found.path, options, source, input_class=input_class)
+        history_file = History(Path(folder) / "history.sqlite")
+        if known_entries:
+            history_file.remember(known_entries)
+        runner = ProgramRunner(
+            command, Path(folder), history_file.path, options, source, input_class=input_class
+        )
         try:
             with stopped_by_signals():
                 echo(f"trimtab: {' '.join(command)}: {runner.bare():.3g} s as it is", err=True)
@@ -133,19 +135,19 @@ def run_tune(
                     candidates=lambda report: starts_for(
                         report, runner.environment, cpus=available_cpus(), is_thorough=thorough
                     ),
-                    told=_tell,
+                    report_trial=_print_trial,
                 )
         except RunFailed as error:
             fail(str(error))
         except Stopped as stopped:
             echo("trimtab: stopped; nothing was kept", err=True)
             sys.exit(128 + stopped.number)
-        kept, why_not = 0, ""
+        kept, reason_not_kept = 0, ""
         if outcome.is_proved:
             try:
-                kept = _keep(outcome, found.recall(key), history, key, Path(program))
+                kept = _keep(outcome, history_file.recall(key), history, key, Path(program))
             except HistoryError as error:
-                why_not = str(error)
+                reason_not_kept = str(error)
     rows = rows_of(outcome)
     if as_json:
         echo_json({"proved": outcome.is_proved, "kept": kept, "rows": rows})
@@ -153,8 +155,8 @@ def run_tune(
         from trimtab.text.tune import tuned_table
 
         tuned_table(rows)
-    if why_not:
-        fail(f"proved, but not kept: {why_not}")
+    if reason_not_kept:
+        fail(f"proved, but not kept: {reason_not_kept}")
     if as_json:
         return
     if outcome.is_proved:
@@ -165,7 +167,7 @@ def run_tune(
         echo("nothing was found that helps; trimtab run says where the time goes", err=True)
 
 
-def _tell(trial: Trial) -> None:
+def _print_trial(trial: Trial) -> None:
     left = f"; at most {trial.left_s:.0f} s left" if trial.left_s else ""
     echo(f"trimtab: {trial.what}: {trial.seconds:.3g} s, {trial.note}{left}", err=True)
 
@@ -181,7 +183,7 @@ def _keep(outcome: Outcome, entries: list[Entry], history: History, key: Key, pr
             continue
         # All variables are one entry, under what speaks for the last of them.
         environment |= start.environment
-        both = replace(start, environment=environment if start.environment else {})
-        kept |= {each.subject: each for each in entries_of_start(key, program, both, pairs)}
+        start_and_loops = replace(start, environment=environment if start.environment else {})
+        kept |= {entry.subject: entry for entry in entries_of_start(key, program, start_and_loops, pairs)}
     history.remember(kept.values())
     return len(kept)

@@ -20,37 +20,37 @@ class Quota:
 
 def find_quota(machine: Machine) -> Quota | None:
     """None where no group of processes with a CPU controller can be seen."""
-    found = [quota for version in (1, 2) if (quota := _least(machine, version)) is not None]
+    quotas = [quota for version in (1, 2) if (quota := _smallest(machine, version)) is not None]
     # With both mounted the controller is in one of them: the one that limits, or version 1.
-    return min(found, key=lambda each: (each.cpus is None, each.cpus or 0.0), default=None)
+    return min(quotas, key=lambda quota: (quota.cpus is None, quota.cpus or 0.0), default=None)
 
 
-def _least(machine: Machine, version: int) -> Quota | None:
+def _smallest(machine: Machine, version: int) -> Quota | None:
     place = _locate(machine, version)
     if place is None:
         return None
     top, directory = place
-    least = Quota(None, version, directory)
+    smallest = Quota(None, version, directory)
     while True:
         cpus = _quota_of(machine, directory, version)
-        if cpus is not None and (least.cpus is None or cpus < least.cpus):
-            least = Quota(cpus, version, directory, *_throttling(machine, directory))
+        if cpus is not None and (smallest.cpus is None or cpus < smallest.cpus):
+            smallest = Quota(cpus, version, directory, *_throttling(machine, directory))
         if directory == top or "/" not in directory:
-            return least
+            return smallest
         directory = directory.rsplit("/", 1)[0]
 
 
 def _locate(machine: Machine, version: int) -> tuple[str, str] | None:
     """Where the hierarchy is mounted, and the own group's directory in it."""
     mount = _mount(machine, version)
-    own = _own_group(machine, version)
-    if mount is None or own is None:
+    own_path = _own_group(machine, version)
+    if mount is None or own_path is None:
         return None
     shown_from, at = mount
     # A container sees its own group as the top.
-    if shown_from != "/" and (own == shown_from or own.startswith(shown_from + "/")):
-        own = own[len(shown_from) :]
-    directory = at + ("" if own in ("", "/") else own)
+    if shown_from != "/" and (own_path == shown_from or own_path.startswith(shown_from + "/")):
+        own_path = own_path[len(shown_from) :]
+    directory = at + ("" if own_path in ("", "/") else own_path)
     return (at, directory) if machine.path(directory).is_dir() else (at, at)
 
 

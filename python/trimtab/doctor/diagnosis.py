@@ -26,6 +26,6 @@ def diagnose() -> Diagnosis:
     """Looks at this machine and watches a small program on it."""
     machine = Machine(affinity=len(os.sched_getaffinity(0)))
     tried = trial.run_trial()
-    found = runtimes.find(machine.root, runtimes.loader_cache(), runtimes.active_pythons())
+    libraries = runtimes.find(machine.root, runtimes.loader_cache(), runtimes.active_pythons())
     checks = trial.merged([*sources.checks(machine), *processors.checks(machine)], tried.unavailable)
-    return Diagnosis([tried.check, *runtimes.checks(found), *checks], found)
+    return Diagnosis([tried.check, *runtimes.checks(libraries), *checks], libraries)

@@ -52,46 +52,46 @@ def cpus(machine: Machine) -> Check:
 
 def quota(machine: Machine) -> Check:
     """The control group's limit of CPU time."""
-    what = "CPU quota"
-    found = find_quota(machine)
-    if found is None:
+    subject_name = "CPU quota"
+    quota = find_quota(machine)
+    if quota is None:
         return Check(
-            what,
+            subject_name,
             "lacks",
             "no cgroup file system with a CPU controller is mounted",
             "a quota, if there is one, is not seen: CPUs are counted that the program may not use",
             "mount it at /sys/fs/cgroup",
         )
-    if found.cpus is None:
-        return Check(what, "ok", f"none (cgroup version {found.version})")
+    if quota.cpus is None:
+        return Check(subject_name, "ok", f"none (cgroup version {quota.version})")
     throttled = ""
-    if found.throttled is not None and found.periods:
-        throttled = f"; so far throttled in {found.throttled:,} of {found.periods:,} periods"
+    if quota.throttled is not None and quota.periods:
+        throttled = f"; so far throttled in {quota.throttled:,} of {quota.periods:,} periods"
     online = machine.affinity or count_of(machine.read("/sys/devices/system/cpu/online") or "") or 1
-    text = f"{found.cpus:g} CPUs by {found.directory} (cgroup version {found.version}){throttled}"
-    if found.cpus >= online:
-        return Check(what, "info", text)
+    text = f"{quota.cpus:g} CPUs by {quota.directory} (cgroup version {quota.version}){throttled}"
+    if quota.cpus >= online:
+        return Check(subject_name, "info", text)
     return Check(
-        what,
+        subject_name,
         "info",
         text,
-        f"a runtime that starts {online} threads has them stopped when {found.cpus:g} CPUs' time is spent",
-        f"OMP_NUM_THREADS={max(int(found.cpus), 1)}, or raise the quota",
+        f"a runtime that starts {online} threads has them stopped when {quota.cpus:g} CPUs' time is spent",
+        f"OMP_NUM_THREADS={max(int(quota.cpus), 1)}, or raise the quota",
     )
 
 
 def smt(machine: Machine) -> Check:
     """Hardware threads that share a core."""
     siblings = machine.glob("/sys/devices/system/cpu/cpu[0-9]*/topology/thread_siblings_list")
-    most = max((count_of(machine.read(name) or "") for name in siblings), default=0)
-    if most == 0:
+    most_siblings = max((count_of(machine.read(name) or "") for name in siblings), default=0)
+    if most_siblings == 0:
         return Check("hardware threads", "info", "/sys does not tell")
-    if most == 1:
+    if most_siblings == 1:
         return Check("hardware threads", "ok", "one a core")
     return Check(
         "hardware threads",
         "info",
-        f"{most} a core: lanes on the same core slow each other down, which looks like work",
+        f"{most_siblings} a core: lanes on the same core slow each other down, which looks like work",
         "a program bound by arithmetic gains little from more threads than cores",
         "compare with OMP_PLACES=cores OMP_NUM_THREADS=<number of cores>",
     )
@@ -108,11 +108,11 @@ def cores(machine: Machine) -> Check:
             kinds[f"of capacity {machine.read(name)}"] += 1
     if len(kinds) < 2:
         return Check("kinds of cores", "ok", "one")
-    found = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    models = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     return Check(
         "kinds of cores",
         "info",
-        found,
+        models,
         "with schedule(static) the fast ones wait for the others at the end of every loop",
         "schedule(dynamic) or guided; or bind to one kind with taskset or OMP_PLACES",
     )
@@ -150,7 +150,7 @@ def clock(machine: Machine) -> Check:
     if {"constant_tsc", "nonstop_tsc"} <= flags and "tsc" in available:
         return Check("clock", "ok", "invariant time stamp counter, about 10 ns a reading")
     current = machine.read(f"{folder}/current_clocksource") or "unknown"
-    why = (
+    reason = (
         "the kernel does not trust the time stamp counter"
         if "tsc" not in available
         else "it is not invariant"
@@ -159,7 +159,7 @@ def clock(machine: Machine) -> Check:
     return Check(
         "clock",
         "lacks",
-        f"CLOCK_MONOTONIC on {current}: {why}",
+        f"CLOCK_MONOTONIC on {current}: {reason}",
         f"{speed} a reading: Trimtab's own cost grows, and so does that of a program that asks for the time",
         remedy,
     )
@@ -167,19 +167,19 @@ def clock(machine: Machine) -> Check:
 
 def place(machine: Machine) -> Check:
     """Container and virtual machine: others may share what the report takes for the program's own."""
-    found = []
+    checks = []
     groups = (machine.read("/proc/1/cgroup") or "") + (machine.read("/proc/self/cgroup") or "")
     signs = ("/.dockerenv", "/run/.containerenv", "/run/systemd/container", "/run/secrets/kubernetes.io")
     if re.search(_CONTAINER_GROUPS, groups) or any(machine.path(sign).exists() for sign in signs):
-        found.append("container")
+        checks.append("container")
     if re.search(r"^flags\s*:.*\bhypervisor\b", machine.read("/proc/cpuinfo") or "", re.MULTILINE):
-        found.append("virtual machine")
-    if not found:
+        checks.append("virtual machine")
+    if not checks:
         return Check("surroundings", "ok", "bare machine")
     return Check(
         "surroundings",
         "info",
-        " in a ".join(found),
+        " in a ".join(checks),
         "others use the same processors, unseen from here; reports have the counter `cpu stolen`",
         "repeat measurements, and compare with `trimtab compare`",
     )

@@ -60,19 +60,19 @@ def look_at(path: Path) -> Runtime | None:
 
 def find(root: Path, cache: str, pythons: Iterable[tuple[Path, Path]]) -> list[Runtime]:
     """Runtimes below `root`, in the loader's cache (what `ldconfig -p` prints), and in (site-packages, prefix)."""
-    found = [Path(line.rsplit(" => ", 1)[1]) for line in cache.splitlines() if " => " in line]
+    folders = [Path(line.rsplit(" => ", 1)[1]) for line in cache.splitlines() if " => " in line]
     for pattern in _FOLDERS:
-        found += [
+        folders += [
             file for folder in sorted(root.glob(pattern)) for file in sorted(folder.glob("lib*omp*.so*"))
         ]
     for site, prefix in pythons:
         for pattern in _IN_WHEELS:
-            found += [
+            folders += [
                 file for folder in sorted(site.glob(pattern)) for file in sorted(folder.glob("lib*omp*.so*"))
             ]
-        found += sorted((prefix / "lib").glob("lib*omp*.so*"))
+        folders += sorted((prefix / "lib").glob("lib*omp*.so*"))
     runtimes: dict[Path, Runtime] = {}
-    for path in found:
+    for path in folders:
         if not _NAME.fullmatch(path.name):
             continue
         real = path.resolve()
@@ -85,28 +85,28 @@ def loader_cache() -> str:
     """What the loader knows; empty where that cannot be had (musl)."""
     command = shutil.which("ldconfig") or "/sbin/ldconfig"
     try:
-        done = subprocess.run([command, "-p"], capture_output=True, text=True, check=False, timeout=20)
+        completed = subprocess.run([command, "-p"], capture_output=True, text=True, check=False, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout
+    return completed.stdout
 
 
 def active_pythons() -> list[tuple[Path, Path]]:
     """site-packages and prefix of the Python that runs this, and of the one that `python3` starts."""
-    found = [(sysconfig.get_path("platlib"), sys.prefix)]
+    environments = [(sysconfig.get_path("platlib"), sys.prefix)]
     code = "import sys, sysconfig; print(sysconfig.get_path('platlib'), sys.prefix, sep='\\n')"
     python = shutil.which("python3")
     if python is not None:
         try:
-            done = subprocess.run(
+            completed = subprocess.run(
                 [python, "-c", code], capture_output=True, text=True, check=False, timeout=20
             )
         except (OSError, subprocess.TimeoutExpired):
-            done = subprocess.CompletedProcess([], 1, "", "")
-        lines = done.stdout.splitlines()
-        if done.returncode == 0 and len(lines) == 2:
-            found.append((lines[0], lines[1]))
-    return [(Path(site), Path(prefix)) for site, prefix in dict.fromkeys(found)]
+            completed = subprocess.CompletedProcess([], 1, "", "")
+        lines = completed.stdout.splitlines()
+        if completed.returncode == 0 and len(lines) == 2:
+            environments.append((lines[0], lines[1]))
+    return [(Path(site), Path(prefix)) for site, prefix in dict.fromkeys(environments)]
 
 
 def checks(runtimes: list[Runtime]) -> list[Check]:

@@ -33,27 +33,31 @@ def run_delay(machine: Machine) -> Check:
 
 def context_switches(machine: Machine) -> Check:
     """Preemptions and their CPUs, from perf_event_open without privilege."""
-    what = "context switches"
+    subject_name = "context switches"
     costs = "no preemptions, and not which CPU a lane ran on"
     text = machine.read("/proc/sys/kernel/perf_event_paranoid")
     if text is None:
         return Check(
-            what, "lacks", "the kernel has no perf events", costs, "use a kernel with CONFIG_PERF_EVENTS"
+            subject_name,
+            "lacks",
+            "the kernel has no perf events",
+            costs,
+            "use a kernel with CONFIG_PERF_EVENTS",
         )
     try:
         level = int(text)
     except ValueError:
         return Check(
-            what,
+            subject_name,
             "lacks",
             f"kernel.perf_event_paranoid: expected a number, found {text!r}",
             costs,
             "set it to 2",
         )
     if level <= 2:
-        return Check(what, "ok", f"kernel.perf_event_paranoid is {level}")
+        return Check(subject_name, "ok", f"kernel.perf_event_paranoid is {level}")
     return Check(
-        what,
+        subject_name,
         "lacks",
         f"kernel.perf_event_paranoid is {level}: only root may see them",
         costs,
@@ -63,16 +67,16 @@ def context_switches(machine: Machine) -> Check:
 
 def hardware_counters(machine: Machine) -> Check:
     """Cycles, instructions, cache misses."""
-    what = "hardware counters"
+    subject_name = "hardware counters"
     units = [
         name.rsplit("/", 1)[1]
         for pattern in ("cpu", "cpu_core", "cpu_atom", "armv*_pmuv3*", "armv*_cortex*")
         for name in machine.glob(f"/sys/bus/event_source/devices/{pattern}")
     ]
     if units:
-        return Check(what, "ok", f"{', '.join(units)}; recorded with --with +hwcounters")
+        return Check(subject_name, "ok", f"{', '.join(units)}; recorded with --with +hwcounters")
     return Check(
-        what,
+        subject_name,
         "lacks",
         "the kernel knows no counting unit of the processor",
         "no cycles, instructions and cache misses (--with +hwcounters)",
@@ -97,13 +101,13 @@ def pressure(machine: Machine) -> Check:
     """Pressure stall information."""
     if machine.read("/proc/pressure/cpu") is not None:
         return Check("pressure", "ok", "/proc/pressure")
-    is_off = machine.path("/proc/pressure/cpu").exists()
+    is_disabled = machine.path("/proc/pressure/cpu").exists()
     return Check(
         "pressure",
         "lacks",
-        "/proc/pressure is switched off" if is_off else "the kernel has no /proc/pressure",
+        "/proc/pressure is switched off" if is_disabled else "the kernel has no /proc/pressure",
         "not how long work was held up for CPU, memory or I/O",
-        "boot with psi=1" if is_off else "use a kernel with CONFIG_PSI, from 4.20 on",
+        "boot with psi=1" if is_disabled else "use a kernel with CONFIG_PSI, from 4.20 on",
     )
 
 

@@ -68,7 +68,7 @@ def run_trial() -> Trial:
 def _watched(library: Path, directory: Path) -> Trial:
     trimtab = [sys.executable, "-c", _COMMAND, "run", "-q", "-o", str(directory), "--with", "+hwcounters"]
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             [*trimtab, "--", sys.executable, "-S", "-c", _PROGRAM],
             capture_output=True,
             text=True,
@@ -81,9 +81,9 @@ def _watched(library: Path, directory: Path) -> Trial:
                 f"a program was not at its end after a minute: {error}", "run it by hand: trimtab run -- true"
             )
         )
-    if done.returncode != 0:
-        said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        loader = next((line for line in said if "ld.so" in line), said[-1])
+    if completed.returncode != 0:
+        message_lines = completed.stderr.strip().splitlines() or [f"exit code {completed.returncode}"]
+        loader = next((line for line in message_lines if "ld.so" in line), message_lines[-1])
         remedy = (
             "its file system must not be mounted noexec, and the loader not be static or of another C library"
         )
@@ -104,20 +104,20 @@ def _read(directory: Path) -> Trial:
     return Trial(_broken("the library was loaded and recorded nothing", "give temporary files room (TMPDIR)"))
 
 
-def _broken(found: str, remedy: str) -> Check:
-    return Check("observation", "broken", found, "no program's work can be seen", remedy)
+def _broken(problem: str, remedy: str) -> Check:
+    return Check("observation", "broken", problem, "no program's work can be seen", remedy)
 
 
 def merged(checks: list[Check], unavailable: tuple[Unavailable, ...]) -> list[Check]:
     """The checks, corrected by what the probes found when they tried: that is what counts."""
-    found = list(checks)
-    for each in unavailable:
-        name = _CHECKS.get(each.what, each.what)
-        at = next((at for at, check in enumerate(found) if check.what == name), None)
+    all_checks = list(checks)
+    for entry in unavailable:
+        name = _CHECKS.get(entry.what, entry.what)
+        at = next((at for at, check in enumerate(all_checks) if check.what == name), None)
         if at is None:
-            found.append(Check(name, "lacks", each.why, "not in reports", each.remedy))
-        elif found[at].status == "ok":
-            found[at] = replace(
-                found[at], status="lacks", found=each.why, costs="not in reports", remedy=each.remedy
+            all_checks.append(Check(name, "lacks", entry.why, "not in reports", entry.remedy))
+        elif all_checks[at].status == "ok":
+            all_checks[at] = replace(
+                all_checks[at], status="lacks", found=entry.why, costs="not in reports", remedy=entry.remedy
             )
-    return found
+    return all_checks

@@ -23,7 +23,7 @@ def json_of(swept: Swept, summary: Summary) -> dict[str, Any]:
                 "runs": row.runs,
                 "failed": row.failed,
                 "disturbed": row.disturbed,
-                "metrics": {name: _spread_json(each) for name, each in row.spreads.items()},
+                "metrics": {name: _spread_json(spread) for name, spread in row.spreads.items()},
             }
             for row in summary.rows
         ],
@@ -32,18 +32,18 @@ def json_of(swept: Swept, summary: Summary) -> dict[str, Any]:
                 "title": spec.title,
                 "metric": spec.metric,
                 "goal": spec.goal,
-                "groups": [_best_json(spec, each) for each in found],
+                "groups": [_best_json(spec, best_row) for best_row in best_rows],
             }
-            for spec, found in summary.best
+            for spec, best_rows in summary.best
         ],
         "failures": [
             {
-                "configuration": each.configuration,
-                "sample": each.sample,
-                "failure": each.failure,
-                "stderr": each.stderr,
+                "configuration": failure.configuration,
+                "sample": failure.sample,
+                "failure": failure.failure,
+                "stderr": failure.stderr,
             }
-            for each in swept.failed
+            for failure in swept.failed
         ],
     }
 
@@ -59,14 +59,14 @@ def _best_json(spec: BestSpec, best: Best) -> dict[str, Any]:
     }
 
 
-def _spread_json(of: Spread) -> dict[str, float]:
+def _spread_json(spread: Spread) -> dict[str, float]:
     """A spread by the names that the tables use."""
     return {
-        "median": of.median,
-        "iqr": of.iqr,
-        "q1": of.quarter,
-        "q3": of.three_quarters,
-        "min": of.least,
-        "max": of.most,
-        "n": of.count,
+        "median": spread.median,
+        "iqr": spread.iqr,
+        "q1": spread.quarter,
+        "q3": spread.three_quarters,
+        "min": spread.least,
+        "max": spread.most,
+        "n": spread.count,
     }

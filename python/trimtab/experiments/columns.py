@@ -19,23 +19,29 @@ Metrics = dict[str, Metric]
 
 def metrics(top: Fields, factors: Sequence[Factor], fixed: Mapping[str, Value], is_observed: bool) -> Metrics:
     """The metrics of the file, those derived from them by formulas, the built-in ones, in this order."""
-    taken = {*fixed, *(factor.name for factor in factors), *BUILT_IN}
-    found: Metrics = {}
+    taken_names = {*fixed, *(factor.name for factor in factors), *BUILT_IN}
+    by_name: Metrics = {}
     table = top.table("metrics")
-    for name, given in table.rest().items():
-        _check_name(table, name, taken | found.keys())
-        inner = Fields(table.file, table.path(name), {"unit": given} if isinstance(given, str) else given)
-        found[name] = _printed(name, inner, is_observed)
+    for name, definition in table.rest().items():
+        _check_name(table, name, taken_names | by_name.keys())
+        inner = Fields(
+            table.file, table.path(name), {"unit": definition} if isinstance(definition, str) else definition
+        )
+        by_name[name] = _printed(name, inner, is_observed)
     numbers = {name for name, value in fixed.items() if _is_number(value)}
     numbers |= {factor.name for factor in factors if all(map(_is_number, factor.values))}
     table = top.table("derived")
-    for name, given in table.rest().items():
-        _check_name(table, name, taken | found.keys())
-        inner = Fields(table.file, table.path(name), {"formula": given} if isinstance(given, str) else given)
-        formula = _formula(inner, numbers | found.keys() | BUILT_IN.keys(), is_observed)
-        found[name] = Metric(name, name, inner.text("title", name), inner.text("unit", ""), formula=formula)
+    for name, definition in table.rest().items():
+        _check_name(table, name, taken_names | by_name.keys())
+        inner = Fields(
+            table.file,
+            table.path(name),
+            {"formula": definition} if isinstance(definition, str) else definition,
+        )
+        formula = _formula(inner, numbers | by_name.keys() | BUILT_IN.keys(), is_observed)
+        by_name[name] = Metric(name, name, inner.text("title", name), inner.text("unit", ""), formula=formula)
         inner.done()
-    return found | {name: Metric(name, name, title, unit) for name, (title, unit) in BUILT_IN.items()}
+    return by_name | {name: Metric(name, name, title, unit) for name, (title, unit) in BUILT_IN.items()}
 
 
 def _printed(name: str, table: Fields, is_observed: bool) -> Metric:
@@ -45,13 +51,13 @@ def _printed(name: str, table: Fields, is_observed: bool) -> Metric:
         table.wrong(
             "from", "`observe` at the top of the file, or `required = false`, for such a name", source
         )
-    found = Metric(name, source, title, unit, is_required)
+    metric = Metric(name, source, title, unit, is_required)
     table.done()
-    return found
+    return metric
 
 
-def _check_name(table: Fields, name: str, taken: set[str]) -> None:
-    if not _NAME.fullmatch(name) or name in taken:
+def _check_name(table: Fields, name: str, taken_names: set[str]) -> None:
+    if not _NAME.fullmatch(name) or name in taken_names:
         table.wrong(name, "a name of letters, digits and _ that nothing else has", name)
 
 
@@ -59,67 +65,67 @@ def _is_number(value: Value) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _formula(table: Fields, known: set[str], is_observed: bool) -> Formula:
+def _formula(table: Fields, known_metrics: set[str], is_observed: bool) -> Formula:
     text = table.text("formula")
     try:
         formula = parse(text)
     except FormulaError as error:
         table.wrong("formula", f"a formula ({error})", text)
     for name in formula.names:
-        if name not in known and not (is_observed and name.startswith(OBSERVED)):
-            table.wrong("formula", f"names of numbers ({', '.join(sorted(known))})", name)
+        if name not in known_metrics and not (is_observed and name.startswith(OBSERVED)):
+            table.wrong("formula", f"names of numbers ({', '.join(sorted(known_metrics))})", name)
     return formula
 
 
 def figures(
-    top: Fields, factors: Sequence[Factor], values: Mapping[str, tuple[Value, ...]], known: Metrics
+    top: Fields, factors: Sequence[Factor], values: Mapping[str, tuple[Value, ...]], known_metrics: Metrics
 ) -> tuple[FigureSpec, ...]:
     """Every [[figure]]."""
-    found: list[FigureSpec] = []
+    figures: list[FigureSpec] = []
     for table in top.tables("figure"):
-        spec = _figure(table, factors, values, known)
-        if any(spec.name == other.name for other in found):
+        spec = _figure(table, factors, values, known_metrics)
+        if any(spec.name == other.name for other in figures):
             table.wrong("name", "a name that no other figure has (default: y)", spec.name)
-        found.append(spec)
-    return tuple(found)
+        figures.append(spec)
+    return tuple(figures)
 
 
 def _figure(
-    table: Fields, factors: Sequence[Factor], values: Mapping[str, tuple[Value, ...]], known: Metrics
+    table: Fields, factors: Sequence[Factor], values: Mapping[str, tuple[Value, ...]], known_metrics: Metrics
 ) -> FigureSpec:
     names = [factor.name for factor in factors]
-    x = table.one_of("x", [*names, *known])
-    y = table.one_of("y", list(known))
+    x = table.one_of("x", [*names, *known_metrics])
+    y = table.one_of("y", list(known_metrics))
     lines, panels = table.one_of("lines", names, None), table.one_of("panels", names, None)
-    where = condition(table.table("where"), values)
-    told = {x, lines, panels, *(name for name, kept in where.values.items() if len(kept) == 1)}
+    condition_given = condition(table.table("where"), values)
+    explained = {x, lines, panels, *(name for name, kept in condition_given.values.items() if len(kept) == 1)}
     for factor in factors:
         # Points that stand for several configurations would mean nothing.
-        if len(factor.values) > 1 and factor.name not in told and x in names:
+        if len(factor.values) > 1 and factor.name not in explained and x in names:
             table.wrong("where", f"one value for '{factor.name}', which is neither x, lines nor panels")
     name = table.text("name", y)
     if not _FILE_NAME.fullmatch(name):
         table.wrong("name", "letters, digits and . _ + - (it names a file)", name)
     spec = FigureSpec(
         name,
-        table.text("title", known[y].title),
+        table.text("title", known_metrics[y].title),
         x,
         y,
         lines,
         panels,
         table.words("log", _AXES),
         table.flag("errors", True),
-        where,
-        table.text("x_label", "") or _label(x, factors, known),
-        table.text("y_label", "") or labelled(known[y].title, known[y].unit),
+        condition_given,
+        table.text("x_label", "") or _label(x, factors, known_metrics),
+        table.text("y_label", "") or labelled(known_metrics[y].title, known_metrics[y].unit),
     )
     table.done()
     return spec
 
 
-def _label(name: str, factors: Sequence[Factor], known: Metrics) -> str:
-    found: Any = next((factor for factor in factors if factor.name == name), None) or known[name]
-    return labelled(found.title, found.unit)
+def _label(name: str, factors: Sequence[Factor], known_metrics: Metrics) -> str:
+    titled: Any = next((factor for factor in factors if factor.name == name), None) or known_metrics[name]
+    return labelled(titled.title, titled.unit)
 
 
 def labelled(title: str, unit: str) -> str:
@@ -132,14 +138,18 @@ def labelled(title: str, unit: str) -> str:
     return f"{title} ({unit})" if unit else title
 
 
-def best_tables(top: Fields, factors: Sequence[Factor], known: Metrics) -> tuple[BestSpec, ...]:
+def best_tables(top: Fields, factors: Sequence[Factor], known_metrics: Metrics) -> tuple[BestSpec, ...]:
     """Every [[best]]."""
     names = [factor.name for factor in factors]
-    found = []
+    specs = []
     for table in top.tables("best"):
-        metric = table.one_of("metric", list(known))
+        metric = table.one_of("metric", list(known_metrics))
         goal = table.one_of("goal", GOALS, GOALS[0])
-        per, show = table.words("per", names), table.words("show", list(known))
-        found.append(BestSpec(table.text("title", f"Best {known[metric].title}"), metric, goal, per, show))
+        group_names, show = table.words("per", names), table.words("show", list(known_metrics))
+        specs.append(
+            BestSpec(
+                table.text("title", f"Best {known_metrics[metric].title}"), metric, goal, group_names, show
+            )
+        )
         table.done()
-    return tuple(found)
+    return tuple(specs)

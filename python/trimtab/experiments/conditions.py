@@ -14,27 +14,27 @@ def condition(table: Fields, names: Mapping[str, tuple[Value, ...]]) -> Conditio
     """A table such as {policy = ["static", "local"], workers = {above = 1}} over factors and fixed values."""
     values: dict[str, tuple[Value, ...]] = {}
     bounds: dict[str, tuple[Bound, ...]] = {}
-    for name, given in table.rest().items():
+    for name, bound_given in table.rest().items():
         if name not in names:
             table.wrong(name, f"a factor or fixed value ({', '.join(names)})", name)
-        if isinstance(given, dict):
-            bounds[name] = _bounds(Fields(table.file, table.path(name), given), names)
+        if isinstance(bound_given, dict):
+            bounds[name] = _bounds(Fields(table.file, table.path(name), bound_given), names)
             continue
-        wanted = given if isinstance(given, list) else [given]
-        for each in wanted:
+        wanted = bound_given if isinstance(bound_given, list) else [bound_given]
+        for wanted_value in wanted:
             # A value that never occurs is a slip of the pen.
-            if each not in names[name]:
-                table.wrong(name, f"values of '{name}' ({_some(names[name])})", each)
+            if wanted_value not in names[name]:
+                table.wrong(name, f"values of '{name}' ({_some_of(names[name])})", wanted_value)
         values[name] = tuple(wanted)
     return Condition(values, bounds)
 
 
-def _some(values: Sequence[Value]) -> str:
+def _some_of(values: Sequence[Value]) -> str:
     return ", ".join(map(str, values[:8])) + (", ..." if len(values) > 8 else "")
 
 
 def _bounds(table: Fields, names: Mapping[str, tuple[Value, ...]]) -> tuple[Bound, ...]:
-    found = []
+    bounds = []
     for relation in _RELATIONS:
         limit = table.take(relation, None)
         if limit is None:
@@ -43,20 +43,22 @@ def _bounds(table: Fields, names: Mapping[str, tuple[Value, ...]]) -> tuple[Boun
             isinstance(limit, int | float) or (isinstance(limit, str) and limit in names)
         ):
             table.wrong(relation, "a number, or the name of a factor or fixed value", limit)
-        found.append(Bound(relation, limit))
+        bounds.append(Bound(relation, limit))
     table.done()
-    return tuple(found)
+    return tuple(bounds)
 
 
-def holds(condition: Condition, of: Mapping[str, Value]) -> bool:
+def holds(condition: Condition, row_values: Mapping[str, Value]) -> bool:
     """Whether the configuration (with the fixed values) meets the condition."""
-    return all(of[name] in values for name, values in condition.values.items()) and all(
-        _is_within(of[name], bound, of) for name, bounds in condition.bounds.items() for bound in bounds
+    return all(row_values[name] in values for name, values in condition.values.items()) and all(
+        _is_within(row_values[name], bound, row_values)
+        for name, bounds in condition.bounds.items()
+        for bound in bounds
     )
 
 
-def _is_within(value: Value, bound: Bound, of: Mapping[str, Value]) -> bool:
-    limit = of[bound.limit] if isinstance(bound.limit, str) else bound.limit
+def _is_within(value: Value, bound: Bound, row_values: Mapping[str, Value]) -> bool:
+    limit = row_values[bound.limit] if isinstance(bound.limit, str) else bound.limit
     if isinstance(value, str) or isinstance(limit, str):
         return False
     return {

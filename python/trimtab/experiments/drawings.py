@@ -13,20 +13,20 @@ from trimtab.figures import Figure, Line, Panel, Point
 
 def figures_of(experiment: Experiment, summary: Summary) -> tuple[list[Figure], list[str]]:
     """Every figure that has points, and a note about each that has none."""
-    found, notes = [], []
+    drawn, notes = [], []
     for spec in experiment.figures:
         rows = [row for row in summary.rows if holds(spec.where, {**experiment.fixed, **row.configuration})]
-        figure = _figure(experiment, spec, [row for row in rows if _has(spec, row)])
+        figure = _figure(experiment, spec, [row for row in rows if _has_value(spec, row)])
         if figure.panels:
-            found.append(figure)
+            drawn.append(figure)
         else:
             notes.append(
                 f"no figure '{spec.name}': no run has '{spec.y}'" + ("" if rows else " of these values")
             )
-    return found, notes
+    return drawn, notes
 
 
-def _has(spec: FigureSpec, row: Row) -> bool:
+def _has_value(spec: FigureSpec, row: Row) -> bool:
     return spec.y in row.spreads and (spec.x in row.configuration or spec.x in row.spreads)
 
 
@@ -34,8 +34,10 @@ def _figure(experiment: Experiment, spec: FigureSpec, rows: Sequence[Row]) -> Fi
     titles = {factor.name: factor.title for factor in experiment.factors}
     panels = []
     for value in _values(experiment, spec.panels):
-        mine = [row for row in rows if spec.panels is None or row.configuration[spec.panels] == value]
-        lines = [_line(experiment, spec, mine, each) for each in _values(experiment, spec.lines)]
+        panel_rows = [row for row in rows if spec.panels is None or row.configuration[spec.panels] == value]
+        lines = [
+            _line(experiment, spec, panel_rows, line_value) for line_value in _values(experiment, spec.lines)
+        ]
         lines = [line for line in lines if line.points]
         if lines:
             title = "" if spec.panels is None or value is None else f"{titles[spec.panels]}: {_shown(value)}"
@@ -55,17 +57,19 @@ def _figure(experiment: Experiment, spec: FigureSpec, rows: Sequence[Row]) -> Fi
 
 def _values(experiment: Experiment, factor: str | None) -> Sequence[Value | None]:
     """The values of a factor in the file's order, so that a line has the same colour in every figure."""
-    return next((each.values for each in experiment.factors if each.name == factor), (None,))
+    return next(
+        (factor_named.values for factor_named in experiment.factors if factor_named.name == factor), (None,)
+    )
 
 
 def _line(experiment: Experiment, spec: FigureSpec, rows: Sequence[Row], value: Value | None) -> Line:
-    mine = [row for row in rows if spec.lines is None or row.configuration[spec.lines] == value]
+    line_rows = [row for row in rows if spec.lines is None or row.configuration[spec.lines] == value]
     points = []
-    for row in mine:
-        it = row.spreads[spec.y]
-        points.append(Point(_x(spec, row), it.median, it.quarter, it.three_quarters))
+    for row in line_rows:
+        spread = row.spreads[spec.y]
+        points.append(Point(_x(spec, row), spread.median, spread.quarter, spread.three_quarters))
     if all(isinstance(point.x, float) for point in points):
-        points.sort(key=lambda each: each.x)
+        points.sort(key=lambda point: point.x)
     return Line("" if value is None else _shown(value), tuple(points))
 
 

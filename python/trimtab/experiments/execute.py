@@ -57,7 +57,7 @@ def execute(
         )
 
 
-def _end_of(stream: IO[bytes], most: int) -> str:
+def _end_of(stream: IO[bytes], limit: int) -> str:
     size = stream.seek(0, os.SEEK_END)
-    stream.seek(max(size - most, 0))
+    stream.seek(max(size - limit, 0))
     return stream.read().decode("utf-8", "replace")

@@ -17,31 +17,31 @@ _MOST_VALUES = 100_000
 _MOST_CONFIGURATIONS = 1_000_000
 
 
-def factor(table: Fields, name: str, given: Any, fixed: Mapping[str, Value]) -> Factor:
+def factor(table: Fields, name: str, definition: Any, fixed: Mapping[str, Value]) -> Factor:
     """The factor that `given` is: a list, or a table with `values` or `range`."""
-    if not isinstance(given, dict):
-        return Factor(name, _listed(table, name, given), name)
-    inner = Fields(table.file, table.path(name), given)
+    if not isinstance(definition, dict):
+        return Factor(name, _listed(table, name, definition), name)
+    inner = Fields(table.file, table.path(name), definition)
     is_listed = "values" in inner
     values = _listed(inner, "values", inner.take("values")) if is_listed else _range(inner, fixed)
-    found = Factor(name, values, inner.text("title", name), inner.text("unit", ""))
+    built = Factor(name, values, inner.text("title", name), inner.text("unit", ""))
     inner.done()
-    return found
+    return built
 
 
-def _listed(table: Fields, key: str, given: Any) -> tuple[Value, ...]:
-    if not isinstance(given, list) or not given:
-        table.wrong(key, "a list of values, or a table with `values` or `range`", given)
-    for each in given:
-        if not is_value(each):
-            table.wrong(key, "strings, numbers or booleans", each)
+def _listed(table: Fields, key: str, definition: Any) -> tuple[Value, ...]:
+    if not isinstance(definition, list) or not definition:
+        table.wrong(key, "a list of values, or a table with `values` or `range`", definition)
+    for element in definition:
+        if not is_value(element):
+            table.wrong(key, "strings, numbers or booleans", element)
     # Other kinds would neither sort nor share an axis.
-    if len({isinstance(each, str) for each in given}) > 1:
-        table.wrong(key, "values of one kind", given)
-    for at, each in enumerate(given):
-        if each in given[:at]:
-            table.wrong(key, "every value once", f"{each} twice")
-    return tuple(given)
+    if len({isinstance(element, str) for element in definition}) > 1:
+        table.wrong(key, "values of one kind", definition)
+    for at, element in enumerate(definition):
+        if element in definition[:at]:
+            table.wrong(key, "every value once", f"{element} twice")
+    return tuple(definition)
 
 
 def _range(table: Fields, fixed: Mapping[str, Value]) -> tuple[Value, ...]:
@@ -64,7 +64,7 @@ def _range(table: Fields, fixed: Mapping[str, Value]) -> tuple[Value, ...]:
     if steps >= _MOST_VALUES:
         table.wrong("count" if count else "step", f"a range of at most {_MOST_VALUES} values", count or step)
     exact = [low + width * at for at in range(steps + 1)]
-    points = [base**each for each in exact] if base else exact
+    points = [base**exponent for exponent in exact] if base else exact
     points[0] = begin
     if math.isclose(points[-1], end):
         points[-1] = end
@@ -75,10 +75,10 @@ def _range(table: Fields, fixed: Mapping[str, Value]) -> tuple[Value, ...]:
 
 
 def _end(table: Fields, key: str, fixed: Mapping[str, Value]) -> float:
-    found = table.take(key, expected="a number, or the name of a fixed value")
-    value = fixed.get(found) if isinstance(found, str) else found
+    bound = table.take(key, expected="a number, or the name of a fixed value")
+    value = fixed.get(bound) if isinstance(bound, str) else bound
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        table.wrong(key, "a number, or the name of a fixed value that is one", found)
+        table.wrong(key, "a number, or the name of a fixed value that is one", bound)
     return float(value)
 
 
@@ -88,27 +88,29 @@ def configurations(experiment: Experiment) -> list[Configuration]:
     Raises:
         ExperimentError: there are none, or more than anybody can run.
     """
-    names = [each.name for each in experiment.factors]
-    total = math.prod(len(each.values) for each in experiment.factors)
+    names = [factor_named.name for factor_named in experiment.factors]
+    total = math.prod(len(factor_named.values) for factor_named in experiment.factors)
     if total > _MOST_CONFIGURATIONS:
         raise ExperimentError(
             f"{experiment.file}: key 'factors': expected at most {_MOST_CONFIGURATIONS} combinations, found {total}"
         )
-    every = (
+    combinations = (
         dict(zip(names, values, strict=True))
-        for values in itertools.product(*(each.values for each in experiment.factors))
+        for values in itertools.product(*(factor_named.values for factor_named in experiment.factors))
     )
-    found = [each for each in every if _stays(experiment, {**experiment.fixed, **each})]
-    if not found:
+    kept_combinations = [
+        combination for combination in combinations if _stays(experiment, {**experiment.fixed, **combination})
+    ]
+    if not kept_combinations:
         raise ExperimentError(
             f"{experiment.file}: keys 'where', 'skip': expected a configuration that stays, found none of {total}"
         )
-    return found
+    return kept_combinations
 
 
-def _stays(experiment: Experiment, of: Mapping[str, Value]) -> bool:
-    return (not experiment.where or any(holds(each, of) for each in experiment.where)) and not any(
-        holds(each, of) for each in experiment.skip
+def _stays(experiment: Experiment, row_values: Mapping[str, Value]) -> bool:
+    return (not experiment.where or any(holds(rule, row_values) for rule in experiment.where)) and not any(
+        holds(rule, row_values) for rule in experiment.skip
     )
 
 

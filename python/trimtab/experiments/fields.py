@@ -16,20 +16,22 @@ _NOTHING: Any = object()
 class Fields:
     """One table of a TOML file. Each key is taken once; `done` complains of what nobody took."""
 
-    def __init__(self, file: Path, where: str, table: object) -> None:
-        self.file, self._where = file, where
+    def __init__(self, file: Path, location: str, table: object) -> None:
+        self.file, self._where = file, location
         if not isinstance(table, Mapping):
-            raise ExperimentError(f"{file}: key '{where}': expected a table, found {shown(table)}")
+            raise ExperimentError(f"{file}: key '{location}': expected a table, found {shown(table)}")
         self._table: dict[str, Any] = dict(table)
         self._known: list[str] = []
 
     def __contains__(self, key: str) -> bool:
         return key in self._table
 
-    def wrong(self, key: str, expected: str, found: object = _NOTHING) -> NoReturn:
+    def wrong(self, key: str, expected: str, actual: object = _NOTHING) -> NoReturn:
         """An error about `key`."""
-        what = "nothing" if found is _NOTHING else shown(found)
-        raise ExperimentError(f"{self.file}: key '{self.path(key)}': expected {expected}, found {what}")
+        description = "nothing" if actual is _NOTHING else shown(actual)
+        raise ExperimentError(
+            f"{self.file}: key '{self.path(key)}': expected {expected}, found {description}"
+        )
 
     def path(self, key: str) -> str:
         """`key` as seen from the top of the file."""
@@ -46,52 +48,54 @@ class Fields:
 
     def text(self, key: str, default: Any = _NOTHING) -> Any:
         """A string that is not empty (or the default)."""
-        found = self.take(key, default, "a string")
-        if found != default and (not isinstance(found, str) or not found):
-            self.wrong(key, "a string that is not empty", found)
-        return found
+        value = self.take(key, default, "a string")
+        if value != default and (not isinstance(value, str) or not value):
+            self.wrong(key, "a string that is not empty", value)
+        return value
 
-    def integer(self, key: str, default: int, least: int) -> int:
+    def integer(self, key: str, default: int, smallest: int) -> int:
         """A whole number."""
-        found = self.take(key, default)
-        if isinstance(found, bool) or not isinstance(found, int) or found < least:
-            self.wrong(key, f"a whole number from {least} on", found)
-        return int(found)
+        value = self.take(key, default)
+        if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
+            self.wrong(key, f"a whole number from {smallest} on", value)
+        return int(value)
 
-    def number(self, key: str, default: Any, least: float, most: float = math.inf) -> Any:
+    def number(self, key: str, default: Any, smallest: float, largest: float = math.inf) -> Any:
         """A number in [least, most], or the default."""
-        found = self.take(key, default)
-        if found is default:
+        value = self.take(key, default)
+        if value is default:
             return default
-        if isinstance(found, bool) or not isinstance(found, int | float) or not least <= found <= most:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not smallest <= value <= largest:
             self.wrong(
-                key, f"a number from {least:g} " + (f"to {most:g}" if most < math.inf else "on"), found
+                key,
+                f"a number from {smallest:g} " + (f"to {largest:g}" if largest < math.inf else "on"),
+                value,
             )
-        return float(found)
+        return float(value)
 
     def flag(self, key: str, default: bool) -> bool:
         """true or false."""
-        found = self.take(key, default)
-        if not isinstance(found, bool):
-            self.wrong(key, "true or false", found)
-        return found
+        value = self.take(key, default)
+        if not isinstance(value, bool):
+            self.wrong(key, "true or false", value)
+        return value
 
     def one_of(self, key: str, allowed: Sequence[str], default: Any = _NOTHING) -> Any:
         """One of some words."""
-        found = self.take(key, default, f"one of {', '.join(allowed)}")
-        if found is not default and found not in allowed:
-            self.wrong(key, f"one of {', '.join(allowed)}", found)
-        return found
+        value = self.take(key, default, f"one of {', '.join(allowed)}")
+        if value is not default and value not in allowed:
+            self.wrong(key, f"one of {', '.join(allowed)}", value)
+        return value
 
     def words(self, key: str, allowed: Sequence[str] | None = None) -> tuple[str, ...]:
         """A string, or a list of them; nothing is an empty one."""
-        found = self.take(key, [])
-        parts = [found] if isinstance(found, str) else found
-        what = "a string or a list of strings" if allowed is None else f"some of {', '.join(allowed)}"
+        value = self.take(key, [])
+        parts = [value] if isinstance(value, str) else value
+        description = "a string or a list of strings" if allowed is None else f"some of {', '.join(allowed)}"
         if not isinstance(parts, list) or not all(
             isinstance(part, str) and (allowed is None or part in allowed) for part in parts
         ):
-            self.wrong(key, what, found)
+            self.wrong(key, description, value)
         return tuple(parts)
 
     def table(self, key: str) -> Fields:
@@ -100,15 +104,15 @@ class Fields:
 
     def tables(self, key: str) -> list[Fields]:
         """An array of tables ([[key]]), each known by its number."""
-        found = self.take(key, [])
-        if not isinstance(found, list):
-            self.wrong(key, f"tables, written [[{self.path(key)}]]", found)
-        return [Fields(self.file, f"{self.path(key)}[{at}]", each) for at, each in enumerate(found, 1)]
+        value = self.take(key, [])
+        if not isinstance(value, list):
+            self.wrong(key, f"tables, written [[{self.path(key)}]]", value)
+        return [Fields(self.file, f"{self.path(key)}[{at}]", element) for at, element in enumerate(value, 1)]
 
     def rest(self) -> dict[str, Any]:
         """All keys that are left, for tables whose keys are the user's names."""
-        found, self._table = self._table, {}
-        return found
+        remaining, self._table = self._table, {}
+        return remaining
 
     def done(self) -> None:
         """Every key was known, or there is an error."""

@@ -39,10 +39,10 @@ class Formula:
         if any(name not in columns for name in self.names):
             return None
         try:
-            found = float(self._node(columns))
+            result = float(self._node(columns))
         except (ZeroDivisionError, OverflowError):
             return None
-        return found if math.isfinite(found) else None
+        return result if math.isfinite(result) else None
 
 
 def parse(text: str) -> Formula:
@@ -68,7 +68,7 @@ class _Parser:
         self._advance()
 
     def _advance(self) -> str:
-        taken = self.next
+        token = self.next
         self._begin = self._at + len(self._text[self._at :]) - len(self._text[self._at :].lstrip())
         match = _TOKEN.match(self._text, self._at)
         if match is not None:
@@ -78,11 +78,11 @@ class _Parser:
             raise self.unexpected("a number, a name, or one of + - * / ( ) ,")
         else:
             self.next = ""
-        return taken
+        return token
 
     def unexpected(self, expected: str) -> FormulaError:
-        found = repr(self.next) if self.next else "the end"
-        return FormulaError(f"at character {self._begin + 1}: expected {expected}, found {found}")
+        token_text = repr(self.next) if self.next else "the end"
+        return FormulaError(f"at character {self._begin + 1}: expected {expected}, found {token_text}")
 
     def _expect(self, token: str) -> None:
         if self.next != token:

@@ -64,15 +64,18 @@ def experiment_of(file: Path, table: dict[str, Any], overrides: Mapping[str, Any
         ExperimentError: something in it is wrong.
     """
     # Conditions may speak of what is in the file, whether it was replaced or not.
-    _, _, before = _given(Fields(file, "", table)) if overrides else ((), {}, {})
+    _, _, before = _environment_of(Fields(file, "", table)) if overrides else ((), {}, {})
     top = Fields(file, "", overridden(file, table, overrides))
-    factors, fixed, values = _given(top)
-    known_values = {name: tuple(dict.fromkeys((*its, *before.get(name, ())))) for name, its in values.items()}
+    factors, fixed, values = _environment_of(top)
+    known_values = {
+        name: tuple(dict.fromkeys((*own_values, *before.get(name, ()))))
+        for name, own_values in values.items()
+    }
     name = top.text("name")
     if not _FILE_NAME.fullmatch(name):
         top.wrong("name", "letters, digits and . _ + - (results are in a folder of this name)", name)
     observe = _observe(top)
-    known = metrics(top, factors, fixed, observe is not None)
+    known_metrics = metrics(top, factors, fixed, observe is not None)
     experiment = Experiment(
         file=file,
         name=name,
@@ -82,8 +85,8 @@ def experiment_of(file: Path, table: dict[str, Any], overrides: Mapping[str, Any
         environment=_environment(top.table("environment"), values),
         factors=factors,
         fixed=fixed,
-        where=tuple(condition(each, known_values) for each in top.tables("where")),
-        skip=tuple(condition(each, known_values) for each in top.tables("skip")),
+        where=tuple(condition(rule, known_values) for rule in top.tables("where")),
+        skip=tuple(condition(rule, known_values) for rule in top.tables("skip")),
         samples=top.integer("samples", 5, 1),
         seed=top.integer("seed", 1, 0),
         timeout_s=top.number("timeout", None, 1e-3, 1e7),
@@ -92,42 +95,45 @@ def experiment_of(file: Path, table: dict[str, Any], overrides: Mapping[str, Any
         expect=_pattern(top),
         observe=observe,
         disturbed_above=top.number("disturbed_above", 0.1, 0.0, 1.0),
-        metrics=known,
-        figures=figures(top, factors, known_values, known),
-        best=best_tables(top, factors, known),
+        metrics=known_metrics,
+        figures=figures(top, factors, known_values, known_metrics),
+        best=best_tables(top, factors, known_metrics),
     )
     top.take(KEY, {})
     top.done()
     return experiment
 
 
-def _given(
+def _environment_of(
     top: Fields,
 ) -> tuple[tuple[Factor, ...], dict[str, Value], dict[str, tuple[Value, ...]]]:
     """Factors, fixed values, and what each of both can be."""
     fixed = _fixed(top.table("fixed"))
     factors = _factors(top.table("factors"), fixed)
-    values = {**{each.name: each.values for each in factors}, **{name: (it,) for name, it in fixed.items()}}
+    values = {
+        **{factor_named.name: factor_named.values for factor_named in factors},
+        **{name: (fixed_value,) for name, fixed_value in fixed.items()},
+    }
     return factors, fixed, values
 
 
 def _fixed(table: Fields) -> dict[str, Value]:
-    found = table.rest()
-    for name, value in found.items():
+    entries = table.rest()
+    for name, value in entries.items():
         _check_name(table, name)
         if not is_value(value):
             table.wrong(name, "a string, number or boolean", value)
-    return found
+    return entries
 
 
 def _factors(table: Fields, fixed: Mapping[str, Value]) -> tuple[Factor, ...]:
-    found = []
-    for name, given in table.rest().items():
+    entries = []
+    for name, definition in table.rest().items():
         _check_name(table, name)
         if name in fixed:
             table.wrong(name, "a name that is not among the fixed values", name)
-        found.append(factor(table, name, given, fixed))
-    return tuple(found)
+        entries.append(factor(table, name, definition, fixed))
+    return tuple(entries)
 
 
 def _check_name(table: Fields, name: str) -> None:
@@ -136,13 +142,13 @@ def _check_name(table: Fields, name: str) -> None:
 
 
 def _command(top: Fields, values: Mapping[str, tuple[Value, ...]]) -> tuple[str, ...]:
-    given = top.take("command", expected="a string, or a list of strings")
+    command_given = top.take("command", expected="a string, or a list of strings")
     try:
-        parts = shlex.split(given) if isinstance(given, str) else given
+        parts = shlex.split(command_given) if isinstance(command_given, str) else command_given
     except ValueError as error:
-        top.wrong("command", f"quotes that are closed ({error})", given)
-    if not isinstance(parts, list) or not parts or not all(isinstance(each, str) for each in parts):
-        top.wrong("command", "a string, or a list of strings, that is not empty", given)
+        top.wrong("command", f"quotes that are closed ({error})", command_given)
+    if not isinstance(parts, list) or not parts or not all(isinstance(element, str) for element in parts):
+        top.wrong("command", "a string, or a list of strings, that is not empty", command_given)
     for part in parts:
         _check_template(top, "command", part, values)
     return tuple(parts)
@@ -150,7 +156,7 @@ def _command(top: Fields, values: Mapping[str, tuple[Value, ...]]) -> tuple[str,
 
 def _check_template(table: Fields, key: str, text: str, values: Mapping[str, tuple[Value, ...]]) -> None:
     try:
-        filled(text, {**{name: each[0] for name, each in values.items()}, **dict.fromkeys(EXTRA, 0)})
+        filled(text, {**{name: element[0] for name, element in values.items()}, **dict.fromkeys(EXTRA, 0)})
     except TemplateError as error:
         raise ExperimentError(
             f"{table.file}: key '{table.path(key)}': expected {error} in '{text}'"
@@ -166,31 +172,31 @@ def _folder(top: Fields) -> Path:
 
 
 def _environment(table: Fields, values: Mapping[str, tuple[Value, ...]]) -> dict[str, str]:
-    found = {}
+    entries = {}
     for name, text in table.rest().items():
-        given = str(text) if isinstance(text, int | float) and not isinstance(text, bool) else text
-        if not isinstance(given, str) or "=" in name or not name:
+        command_given = str(text) if isinstance(text, int | float) and not isinstance(text, bool) else text
+        if not isinstance(command_given, str) or "=" in name or not name:
             table.wrong(name, "NAME = a string or a number", text)
-        _check_template(table, name, given, values)
-        found[name] = given
-    return found
+        _check_template(table, name, command_given, values)
+        entries[name] = command_given
+    return entries
 
 
 def _pattern(top: Fields) -> str | None:
-    found: str | None = top.text("expect", None)
-    if found is not None:
+    pattern: str | None = top.text("expect", None)
+    if pattern is not None:
         try:
-            re.compile(found, re.MULTILINE)
+            re.compile(pattern, re.MULTILINE)
         except re.error as error:
-            top.wrong("expect", f"a regular expression ({error})", found)
-    return found
+            top.wrong("expect", f"a regular expression ({error})", pattern)
+    return pattern
 
 
 def _observe(top: Fields) -> Observe | None:
-    given = top.take("observe", False)
-    if isinstance(given, bool):
-        return Observe() if given else None
-    table = Fields(top.file, "observe", given)
-    found = Observe(table.flag("trace", False), table.text("with", None), table.flag("keep", False))
+    observe_given = top.take("observe", False)
+    if isinstance(observe_given, bool):
+        return Observe() if observe_given else None
+    table = Fields(top.file, "observe", observe_given)
+    observe_options = Observe(table.flag("trace", False), table.text("with", None), table.flag("keep", False))
     table.done()
-    return found
+    return observe_options

@@ -20,12 +20,12 @@ from trimtab.running import recording_command
 _OF_THE_MACHINE = ("/proc/stat", "/proc/meminfo", "/proc/pressure", "/sys/", "cpu.stat")
 
 
-def command(how: Observe, directory: Path, argv: Sequence[str]) -> list[str]:
+def command(observe_options: Observe, directory: Path, argv: Sequence[str]) -> list[str]:
     """What runs argv under observation, with its run in `directory`."""
     # A measurement is of the program as it is written, whatever the user's history knows of it.
-    options = ["--tune=off", *(["--trace"] if how.is_trace else [])]
-    if how.probes is not None:
-        options += ["--with", how.probes]
+    options = ["--tune=off", *(["--trace"] if observe_options.is_trace else [])]
+    if observe_options.probes is not None:
+        options += ["--with", observe_options.probes]
     return recording_command(directory, options, argv)
 
 
@@ -41,46 +41,46 @@ def figures_of(directory: Path) -> Figures:
         raise RunError(f"{directory / 'run.json'}: key 'ended': expected how the run ended, found nothing")
     report = build(recorded)
     usage = ended["rusage"]
-    found: Figures = {
+    figures: Figures = {
         "wall_s": (ended["wall_s"], "s"),
         "user_s": (usage["user_s"], "s"),
         "system_s": (usage["system_s"], "s"),
     }
-    _add(found, "efficiency", report.efficiency)
-    _add(found, "own_share", report.overhead.share)
+    _add(figures, "efficiency", report.efficiency)
+    _add(figures, "own_share", report.overhead.share)
     for name, share in (report.time or {}).items():
-        _add(found, f"share_{name}", share)
+        _add(figures, f"share_{name}", share)
     for name, value in as_json(report.os).items():
         if name == "max_rss_kb":  # the sweep measures it itself
             continue
-        _add(found, name, value, "s" if name.endswith("_s") else "")
-    _add(found, "regions", sum(region.calls for region in report.regions))
-    for same in _by_name(report.counters).values():
-        name = re.sub(r"[^A-Za-z0-9]+", "_", same[0].name).strip("_")
-        _add(found, f"counter_{name}", _value_of(same), same[0].unit)
-    return found
+        _add(figures, name, value, "s" if name.endswith("_s") else "")
+    _add(figures, "regions", sum(region.calls for region in report.regions))
+    for series in _by_name(report.counters).values():
+        name = re.sub(r"[^A-Za-z0-9]+", "_", series[0].name).strip("_")
+        _add(figures, f"counter_{name}", _value_of(series), series[0].unit)
+    return figures
 
 
 def _by_name(counters: Sequence[CounterSeries]) -> dict[str, list[CounterSeries]]:
-    found: dict[str, list[CounterSeries]] = {}
+    by_name: dict[str, list[CounterSeries]] = {}
     for counter in counters:
-        found.setdefault(counter.name, []).append(counter)
-    return found
+        by_name.setdefault(counter.name, []).append(counter)
+    return by_name
 
 
-def _value_of(same: Sequence[CounterSeries]) -> float:
+def _value_of(series: Sequence[CounterSeries]) -> float:
     """Of one counter in all processes: of totals the sum, of levels the mean.
 
     Totals of the whole machine are seen by each process: of those that of the process which saw most.
     """
-    levels = [value for each in same for value in each.values]
-    if not same[0].is_cumulative:
+    levels = [value for one_series in series for value in one_series.values]
+    if not series[0].is_cumulative:
         return float(sum(levels)) / len(levels)
-    totals = [float(each.values[-1]) for each in same]
-    return max(totals) if same[0].source.startswith(_OF_THE_MACHINE) else sum(totals)
+    totals = [float(one_series.values[-1]) for one_series in series]
+    return max(totals) if series[0].source.startswith(_OF_THE_MACHINE) else sum(totals)
 
 
-def _add(found: Figures, name: str, value: Any, unit: str = "") -> None:
+def _add(figures: Figures, name: str, value: Any, unit: str = "") -> None:
     """What is not available stays out: it is not zero."""
     if value is not None:
-        found[OBSERVED + name] = (float(value), unit)
+        figures[OBSERVED + name] = (float(value), unit)

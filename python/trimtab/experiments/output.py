@@ -29,7 +29,7 @@ def figures_in(text: str) -> Figures:
         >>> figures_in('{"a": {"b": 3}, "c": "x"}\\n')
         {'a.b': (3.0, '')}
     """
-    found: Figures = {}
+    figures: Figures = {}
     for line in text.splitlines():
         if line.lstrip().startswith("{"):
             try:
@@ -37,28 +37,28 @@ def figures_in(text: str) -> Figures:
             except (ValueError, RecursionError):
                 continue
             if isinstance(parsed, dict):
-                _add_json(found, "", parsed)
+                _add_json(figures, "", parsed)
         elif "=" in line:
-            _add_line(found, line)
-    return found
+            _add_line(figures, line)
+    return figures
 
 
-def _add_line(found: Figures, line: str) -> None:
+def _add_line(figures: Figures, line: str) -> None:
     units = {match.start(): match[3] or "" for match in _FIGURE.finditer(line)}
     for match in _ALONE.finditer(line):
         value = float(match[2])
         if abs(value) < MOST:
-            found[match[1]] = (value, units.get(match.start(), ""))
+            figures[match[1]] = (value, units.get(match.start(), ""))
 
 
-def _add_json(found: Figures, prefix: str, table: dict[str, Any]) -> None:
+def _add_json(figures: Figures, prefix: str, table: dict[str, Any]) -> None:
     for name, value in table.items():
         if isinstance(value, dict):
-            _add_json(found, f"{prefix}{name}.", value)
+            _add_json(figures, f"{prefix}{name}.", value)
         elif isinstance(value, int | float) and not isinstance(value, bool):
             number = _as_float(value)
             if number is not None:
-                found[prefix + name] = (number, "")
+                figures[prefix + name] = (number, "")
 
 
 def _as_float(value: int | float) -> float | None:

@@ -48,12 +48,18 @@ def page(
         ]
     if figures:
         parts.append("<h2>Figures</h2>")
-        what = "Medians; bars reach from the first to the third quartile."
-        parts.append(f"<p>{what}</p>" if any(each.has_errors for each, _ in figures) else "<p>Medians.</p>")
-        parts += [_figure(each, svg) for each, svg in figures]
+        note = "Medians; bars reach from the first to the third quartile."
+        parts.append(
+            f"<p>{note}</p>" if any(figure.has_errors for figure, _ in figures) else "<p>Medians.</p>"
+        )
+        parts += [_figure(figure, svg) for figure, svg in figures]
     parts += ["<h2>Configurations</h2>", _table(*_short(summary), _heads(experiment, summary))]
     parts += _failures(swept)
-    parts += ["<h2>Command</h2>", f"<pre>{escape(' '.join(experiment.command))}</pre>", _given(experiment)]
+    parts += [
+        "<h2>Command</h2>",
+        f"<pre>{escape(' '.join(experiment.command))}</pre>",
+        _fixed_text(experiment),
+    ]
     body = "\n".join(parts)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -77,7 +83,8 @@ def _heads(experiment: Experiment, summary: Summary) -> dict[str, str]:
     for metric in summary.metrics:
         heads[metric.name] = labelled(metric.title, metric.unit)
         heads |= {
-            f"{metric.name}_{what}": word for what, word in (("iqr", "IQR"), ("min", "min"), ("n", "n"))
+            f"{metric.name}_{part_name}": word
+            for part_name, word in (("iqr", "IQR"), ("min", "min"), ("n", "n"))
         }
     return {**heads, **{factor.name: labelled(factor.title, factor.unit) for factor in experiment.factors}}
 
@@ -92,10 +99,10 @@ def _short(summary: Summary) -> tuple[list[str], list[list[Cell]]]:
     for row in summary.rows:
         cells: list[Cell] = [*row.configuration.values(), row.runs]
         for name in metrics:
-            it = row.spreads.get(name)
-            cells += [None, None] if it is None else [it.median, it.iqr]
+            spread = row.spreads.get(name)
+            cells += [None, None] if spread is None else [spread.median, spread.iqr]
         rows.append(cells)
-    return [*factors, "runs", *(each for name in metrics for each in (name, f"{name}_iqr"))], rows
+    return [*factors, "runs", *(part for name in metrics for part in (name, f"{name}_iqr"))], rows
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[Cell]], heads: Mapping[str, str]) -> str:
@@ -103,12 +110,12 @@ def _table(names: Sequence[str], rows: Sequence[Sequence[Cell]], heads: Mapping[
 
     def line(cells: Sequence[str], kind: str) -> str:
         inner = "".join(
-            f"<{kind}{' class=word' if at in words else ''}>{escape(each)}</{kind}>"
-            for at, each in enumerate(cells)
+            f"<{kind}{' class=word' if at in words else ''}>{escape(cell)}</{kind}>"
+            for at, cell in enumerate(cells)
         )
         return f"<tr>{inner}</tr>"
 
-    body = "\n".join(line([written(each) for each in row], "td") for row in rows)
+    body = "\n".join(line([written(element) for element in row], "td") for row in rows)
     return f'<div class="wide"><table>{line([heads.get(name, name) for name in names], "th")}\n{body}</table></div>'
 
 
@@ -138,18 +145,18 @@ def _failures(swept: Swept) -> list[str]:
     if not failed:
         return []
     parts = [f"<h2>Failed runs: {len(failed)}</h2>"]
-    for each in failed[:_MOST_FAILURES]:
+    for element in failed[:_MOST_FAILURES]:
         text = "\n".join(
-            [f"{titled(each.configuration)} (sample {each.sample}): {each.failure}", *each.stderr]
+            [f"{titled(element.configuration)} (sample {element.sample}): {element.failure}", *element.stderr]
         )
         parts.append(f"<pre>{escape(text)}</pre>")
     return parts
 
 
-def _given(experiment: Experiment) -> str:
-    given = {**experiment.fixed, **experiment.environment}
+def _fixed_text(experiment: Experiment) -> str:
+    fixed_values = {**experiment.fixed, **experiment.environment}
     return (
-        _table(["name", "value"], [[name, as_word(value)] for name, value in given.items()], {})
-        if given
+        _table(["name", "value"], [[name, as_word(value)] for name, value in fixed_values.items()], {})
+        if fixed_values
         else ""
     )

@@ -44,19 +44,19 @@ def plan(experiment: Experiment, configurations: Sequence[Configuration]) -> lis
 def _blocks(
     experiment: Experiment, configurations: Sequence[Configuration], samples: Iterable[int]
 ) -> list[Planned]:
-    found = []
+    planned = []
     for sample in samples:
         block = [Planned(configuration, sample) for configuration in configurations]
         if experiment.order != "given":
             shuffle(block, experiment.seed, str(sample))
-        found += block
-    return found
+        planned += block
+    return planned
 
 
-def shuffle(runs: list[Planned], seed: int, what: str) -> None:
+def shuffle(runs: list[Planned], seed: int, purpose: str) -> None:
     """In place, by the seed and the word `what` alone."""
     # A string seeds the same on every machine and version of Python.
-    random.Random(f"{seed}/{what}").shuffle(runs)
+    random.Random(f"{seed}/{purpose}").shuffle(runs)
 
 
 def seed_of(experiment: Experiment, planned: Planned) -> int:

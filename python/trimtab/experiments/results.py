@@ -111,11 +111,11 @@ class Results:
             return
         try:
             left = json.loads(os.pread(self._lock, 4096, 0))
-            pid, since = int(left["program"]), left["since"]
+            pid, started = int(left["program"]), left["since"]
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return
         # The start time tells it from another process that has its number by now.
-        if since is not None and _start_of(pid) == since:
+        if started is not None and _start_of(pid) == started:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
                 self.notes.append(f"ended process {pid}, which a killed sweep had left running")
@@ -125,12 +125,12 @@ class Results:
         path = self.directory / _EXPERIMENT
         now = json.loads(json.dumps(experiment.what_runs()))
         if not path.exists():
-            others = sorted(each.name for each in self.directory.iterdir() if each.name != _LOCK)
+            others = sorted(entry.name for entry in self.directory.iterdir() if entry.name != _LOCK)
             if others:
                 raise ExperimentError(
                     f"{self.directory}: expected a new or empty folder, or one of a sweep, found {others[0]}"
                 )
-            about = {
+            description = {
                 "format": _FORMAT,
                 "trimtab": trimtab.__version__,
                 "name": experiment.name,
@@ -139,11 +139,11 @@ class Results:
                 "machine": _machine(),
                 "what_runs": now,
             }
-            write_whole(path, (json.dumps(about, indent=1) + "\n").encode())
+            write_whole(path, (json.dumps(description, indent=1) + "\n").encode())
             return
-        about = read_json(path, _EXPERIMENT_FILE)
+        description = read_json(path, _EXPERIMENT_FILE)
         try:
-            before = about["what_runs"]
+            before = description["what_runs"]
             differ = [key for key in now if before.get(key) != now[key]]
         except (LookupError, TypeError, AttributeError) as error:
             raise ExperimentError(f"{path}: expected what an earlier sweep wrote, found {error!r}") from error
@@ -166,14 +166,17 @@ class Results:
 
 
 def _machine() -> dict[str, Any]:
-    known = machine.describe()
-    return known | {"model": known["model"] or platform.machine(), "cpus": len(os.sched_getaffinity(0))}
+    this_machine = machine.describe()
+    return this_machine | {
+        "model": this_machine["model"] or platform.machine(),
+        "cpus": len(os.sched_getaffinity(0)),
+    }
 
 
 def _record(path: Path, number: int, line: bytes) -> Record:
     try:
         parsed: Any = json.loads(line)
-        record = Record(**{each.name: parsed[each.name] for each in fields(Record)})
+        record = Record(**{field.name: parsed[field.name] for field in fields(Record)})
         for name, is_right in _RIGHT.items():
             if not is_right(parsed[name]):
                 raise ValueError(f"'{name}' is {parsed[name]!r}")
@@ -204,19 +207,19 @@ def _has_values(value: object) -> bool:
 # What others read of a record, and what it must be.
 _RIGHT: dict[str, Callable[[Any], bool]] = {
     "configuration": _has_values,
-    "sample": lambda it: type(it) is int,
-    "attempt": lambda it: type(it) is int,
+    "sample": lambda value: type(value) is int,
+    "attempt": lambda value: type(value) is int,
     "started": _is_text,
-    "command": lambda it: isinstance(it, list) and all(map(_is_text, it)),
-    "code": lambda it: it is None or type(it) is int,
-    "signal": lambda it: it is None or _is_text(it),
-    "failure": lambda it: it is None or _is_text(it),
-    "stderr": lambda it: isinstance(it, list) and all(map(_is_text, it)),
+    "command": lambda value: isinstance(value, list) and all(map(_is_text, value)),
+    "code": lambda value: value is None or type(value) is int,
+    "signal": lambda value: value is None or _is_text(value),
+    "failure": lambda value: value is None or _is_text(value),
+    "stderr": lambda value: isinstance(value, list) and all(map(_is_text, value)),
     "others": _is_share,
     "steal": _is_share,
-    "is_disturbed": lambda it: isinstance(it, bool),
-    "metrics": lambda it: isinstance(it, dict) and all(map(_is_number, it.values())),
-    "units": lambda it: isinstance(it, dict) and all(map(_is_text, it.values())),
+    "is_disturbed": lambda value: isinstance(value, bool),
+    "metrics": lambda value: isinstance(value, dict) and all(map(_is_number, value.values())),
+    "units": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
 }
 
 

@@ -31,8 +31,8 @@ def command_of(experiment: Experiment, planned: Planned) -> list[str]:
 
 def _values(experiment: Experiment, planned: Planned) -> dict[str, object]:
     extra = {"sample": planned.sample, "seed": seed_of(experiment, planned)}
-    given = {**experiment.fixed, **planned.configuration, **extra}
-    return {name: str(value).lower() if isinstance(value, bool) else value for name, value in given.items()}
+    values = {**experiment.fixed, **planned.configuration, **extra}
+    return {name: str(value).lower() if isinstance(value, bool) else value for name, value in values.items()}
 
 
 def run_once(experiment: Experiment, planned: Planned, attempt: int, results: Results) -> Record:
@@ -83,43 +83,47 @@ def run_once(experiment: Experiment, planned: Planned, attempt: int, results: Re
 def _run_directory(folder: Path, planned: Planned, attempt: int) -> Path:
     """A new name, which says whose run it is as far as a file name can."""
     (folder / RUNS).mkdir(exist_ok=True)
-    told = re.sub(r"[^\w.+-]+", "-", "-".join(map(str, planned.configuration.values())))[:80]
-    name = f"{told}-s{planned.sample}-a{attempt}-"
+    run_label = re.sub(r"[^\w.+-]+", "-", "-".join(map(str, planned.configuration.values())))[:80]
+    name = f"{run_label}-s{planned.sample}-a{attempt}-"
     # trimtab run makes it itself: only the name is to be free.
-    found = Path(tempfile.mkdtemp(prefix=name, dir=folder / RUNS))
-    found.rmdir()
-    return found
+    run_folder = Path(tempfile.mkdtemp(prefix=name, dir=folder / RUNS))
+    run_folder.rmdir()
+    return run_folder
 
 
 def _judged(experiment: Experiment, record: Record, outcome: Outcome, directory: Path | None) -> Record:
     """With its figures; and with a failure if it is no right answer."""
-    found: Figures = {
+    figures: Figures = {
         "wall_s": (outcome.wall_s, "s"),
         "user_s": (outcome.user_s, "s"),
         "system_s": (outcome.system_s, "s"),
     }
     if outcome.max_rss_kb is not None:
-        found["max_rss_kb"] = (outcome.max_rss_kb, "kB")
+        figures["max_rss_kb"] = (outcome.max_rss_kb, "kB")
     failure = _how_it_ended(experiment, outcome)
     if failure is None and directory is not None:
         try:
             # In place of ours, which have the launcher's time in them.
-            found.update(observe.figures_of(directory))
+            figures.update(observe.figures_of(directory))
         except (RunError, OSError) as error:
             failure = f"not observed: {error}"
-    taken = {*experiment.fixed, *record.configuration, *BUILT_IN}
+    taken_names = {*experiment.fixed, *record.configuration, *BUILT_IN}
     printed = figures_in(outcome.output)
-    found.update(
-        {name: each for name, each in printed.items() if name not in taken and not name.startswith(OBSERVED)}
+    figures.update(
+        {
+            name: printed_value
+            for name, printed_value in printed.items()
+            if name not in taken_names and not name.startswith(OBSERVED)
+        }
     )
     return replace(
         record,
         code=outcome.code,
         signal=outcome.signal,
-        failure=failure or _what_is_wrong(experiment, outcome, found),
+        failure=failure or _what_is_wrong(experiment, outcome, figures),
         stderr=list(outcome.errors) if failure else [],
-        metrics={name: value for name, (value, _) in found.items()},
-        units={name: unit for name, (_, unit) in printed.items() if unit and name in found},
+        metrics={name: value for name, (value, _) in figures.items()},
+        units={name: unit for name, (_, unit) in printed.items() if unit and name in figures},
     )
 
 
@@ -131,14 +135,14 @@ def _how_it_ended(experiment: Experiment, outcome: Outcome) -> str | None:
     return f"exit code {outcome.code}" if outcome.code else None
 
 
-def _what_is_wrong(experiment: Experiment, outcome: Outcome, found: Figures) -> str | None:
+def _what_is_wrong(experiment: Experiment, outcome: Outcome, figures: Figures) -> str | None:
     if experiment.expect is not None and not re.search(experiment.expect, outcome.output, re.MULTILINE):
         last = next((line for line in reversed(outcome.output.splitlines()) if line.strip()), "nothing")
         return f"wrong answer: expected output like '{experiment.expect}', found {last.strip()[:200]!r}"
     for metric in experiment.metrics.values():
-        if metric.is_required and metric.source not in found:
+        if metric.is_required and metric.source not in figures:
             return f"metric '{metric.name}': expected '{metric.source}=NUMBER' in the output, found none"
-        _, unit = found.get(metric.source, (0.0, ""))
+        _, unit = figures.get(metric.source, (0.0, ""))
         if metric.name not in BUILT_IN and unit and metric.unit and unit != metric.unit:
             return f"metric '{metric.name}': expected unit '{metric.unit}', found '{unit}'"
     return None

@@ -91,28 +91,36 @@ def summarised(swept: Swept) -> Summary:
 
 def columns(experiment: Experiment, runs: Sequence[Record]) -> list[Metric]:
     """The metrics of the file, and after them what the runs have besides, in order of names."""
-    known = dict(experiment.metrics)
-    sources = {each.source for each in known.values() if each.formula is None}
+    metrics_known = dict(experiment.metrics)
+    sources = {one_metric.source for one_metric in metrics_known.values() if one_metric.formula is None}
     units: dict[str, str] = {}
     for record in runs:
         for name in record.metrics:
-            if name not in sources and name not in known:
+            if name not in sources and name not in metrics_known:
                 units.setdefault(name, record.units.get(name, ""))
-    return [*known.values(), *(Metric(name, name, name, units[name]) for name in sorted(units))]
+    return [*metrics_known.values(), *(Metric(name, name, name, units[name]) for name in sorted(units))]
 
 
 def values_of(experiment: Experiment, metrics: Sequence[Metric], record: Record) -> dict[str, float]:
     """The metrics of one run by their names, derived ones included; what has no value is left out."""
-    found = {each.name: record.metrics[each.source] for each in metrics if each.source in record.metrics}
-    given = {**experiment.fixed, **record.configuration, **record.metrics, **found}
-    numbers = {name: float(value) for name, value in given.items() if _is_number(value)}
+    metric_values = {
+        one_metric.name: record.metrics[one_metric.source]
+        for one_metric in metrics
+        if one_metric.source in record.metrics
+    }
+    formula_values = {**experiment.fixed, **record.configuration, **record.metrics, **metric_values}
+    numbers = {name: float(value) for name, value in formula_values.items() if _is_number(value)}
     # In the file's order: a formula may use those before it.
     for metric in metrics:
         if metric.formula is not None:
             value = metric.formula.value(numbers)
             if value is not None:
-                found[metric.name] = numbers[metric.name] = value
-    return {each.name: found[each.name] for each in metrics if each.name in found}
+                metric_values[metric.name] = numbers[metric.name] = value
+    return {
+        one_metric.name: metric_values[one_metric.name]
+        for one_metric in metrics
+        if one_metric.name in metric_values
+    }
 
 
 def _is_number(value: Value) -> bool:
@@ -123,13 +131,13 @@ def _row(
     experiment: Experiment, metrics: Sequence[Metric], configuration: Configuration, runs: Sequence[Record]
 ) -> Row:
     right = [run for run in runs if run.failure is None]
-    samples = [values_of(experiment, metrics, each) for each in right]
+    samples = [values_of(experiment, metrics, record) for record in right]
     spreads = {}
     for metric in metrics:
         values = [sample[metric.name] for sample in samples if metric.name in sample]
         if values:
             spreads[metric.name] = spread(values)
-    disturbed = sum(each.is_disturbed for each in right)
+    disturbed = sum(record.is_disturbed for record in right)
     return Row(configuration, len(right), len(runs) - len(right), disturbed, spreads)
 
 
@@ -144,19 +152,21 @@ def _best(experiment: Experiment, spec: BestSpec, rows: Sequence[Row]) -> list[B
         if spec.metric in row.spreads:
             groups.setdefault(key_of(_group(spec, row)), []).append(row)
     sign = 1.0 if spec.goal == "min" else -1.0
-    found = []
+    best_groups = []
     for members in groups.values():
         first = min(members, key=lambda row: sign * row.spreads[spec.metric].median)
-        mine = first.spreads[spec.metric]
-        as_good = sum(_overlap(mine, row.spreads[spec.metric]) for row in members) - 1
-        found.append(Best(_group(spec, first), first, mine, as_good))
+        own_spread = first.spreads[spec.metric]
+        as_good = sum(_overlap(own_spread, row.spreads[spec.metric]) for row in members) - 1
+        best_groups.append(Best(_group(spec, first), first, own_spread, as_good))
     values = {factor.name: factor.values for factor in experiment.factors}
-    return sorted(found, key=lambda best: [values[name].index(value) for name, value in best.group.items()])
+    return sorted(
+        best_groups, key=lambda best: [values[name].index(value) for name, value in best.group.items()]
+    )
 
 
 def _group(spec: BestSpec, row: Row) -> Configuration:
     return {name: row.configuration[name] for name in spec.per}
 
 
-def _overlap(one: Spread, other: Spread) -> bool:
-    return one.quarter <= other.three_quarters and other.quarter <= one.three_quarters
+def _overlap(first: Spread, other: Spread) -> bool:
+    return first.quarter <= other.three_quarters and other.quarter <= first.three_quarters

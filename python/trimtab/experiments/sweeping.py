@@ -46,7 +46,7 @@ def sweep(
     experiment: Experiment,
     directory: Path,
     options: Options = Options(),
-    tell: Callable[[Progress], None] = lambda _: None,
+    report_progress: Callable[[Progress], None] = lambda _: None,
 ) -> Swept:
     """Do what is left of the experiment in `directory`.
 
@@ -61,7 +61,7 @@ def sweep(
         # Of a run that was not finished.
         if experiment.observe is None or not experiment.observe.is_kept:
             shutil.rmtree(directory / RUNS, ignore_errors=True)
-        work = _Work(experiment, results, wanted, options, tell)
+        work = _Work(experiment, results, wanted, options, report_progress)
         is_stopped = not work.all_done()
         if experiment.observe is not None and not experiment.observe.is_kept:
             shutil.rmtree(directory / RUNS, ignore_errors=True)
@@ -77,10 +77,10 @@ class _Work:
         results: Results,
         wanted: list[Planned],
         options: Options,
-        tell: Callable[[Progress], None],
+        report_progress: Callable[[Progress], None],
     ) -> None:
         self._experiment, self._results, self._wanted = experiment, results, wanted
-        self._options, self._tell = options, tell
+        self._options, self._tell = options, report_progress
         self._attempts: dict[tuple[str, int], list[Record]] = defaultdict(list)
         self._took_s: dict[str, list[float]] = defaultdict(list)
         self._usual_s: dict[str, float] = {}
@@ -97,14 +97,14 @@ class _Work:
 
     def all_done(self) -> bool:
         """Runs whatever is left; False if a failure ended it early."""
-        left = [each for each in self._wanted if self._is_open(each)]
+        left = [planned_run for planned_run in self._wanted if self._is_open(planned_run)]
         self._done = len(self._wanted) - len(left)
         if not self._run_all(left):
             return False
         for round_number in range(1, REPEATS + 1):
-            again = [each for each in self._wanted if self._is_to_be_repeated(each)]
-            shuffle(again, self._experiment.seed, f"again {round_number}")
-            if not self._run_all(again, HOPELESS):
+            planned_run = [repeated for repeated in self._wanted if self._is_to_be_repeated(repeated)]
+            shuffle(planned_run, self._experiment.seed, f"again {round_number}")
+            if not self._run_all(planned_run, HOPELESS):
                 return False
             if self._disturbed_in_a_row >= HOPELESS:
                 break
@@ -123,7 +123,7 @@ class _Work:
         return (
             not planned.is_warm_up
             and bool(right)
-            and all(each.is_disturbed for each in right)
+            and all(record.is_disturbed for record in right)
             and len(records) <= REPEATS
         )
 

@@ -61,13 +61,19 @@ def gathered(
     experiment: Experiment, results: Results, chosen: list[Configuration], is_stopped: bool = False
 ) -> Swept:
     """What the results say of these configurations; others' records are left out, and counted."""
-    keys = {key_of(each) for each in chosen}
-    mine = [record for record in results.records if key_of(record.configuration) in keys]
+    keys = {key_of(chosen_row) for chosen_row in chosen}
+    chosen_records = [record for record in results.records if key_of(record.configuration) in keys]
     notes = list(results.notes)
-    if len(mine) < len(results.records):
+    if len(chosen_records) < len(results.records):
         notes.append(
-            f"{len(results.records) - len(mine)} recorded runs of configurations that the file no longer has are left out"
+            f"{len(results.records) - len(chosen_records)} recorded runs of configurations that the file no longer has are left out"
         )
     return Swept(
-        experiment, results.directory, chosen, mine, len(chosen) * experiment.samples, is_stopped, notes
+        experiment,
+        results.directory,
+        chosen,
+        chosen_records,
+        len(chosen) * experiment.samples,
+        is_stopped,
+        notes,
     )

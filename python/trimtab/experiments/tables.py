@@ -35,19 +35,30 @@ def tables_of(swept: Swept, summary: Summary) -> list[Table]:
 def _summary_table(summary: Summary) -> Table:
     factors = list(summary.rows[0].configuration) if summary.rows else []
     # A metric that no run has, such as cache misses on a machine without counters, has no column.
-    present = [each.name for each in summary.metrics if any(each.name in row.spreads for row in summary.rows)]
+    present = [
+        one_metric.name
+        for one_metric in summary.metrics
+        if any(one_metric.name in row.spreads for row in summary.rows)
+    ]
     names = [*factors, "runs", "failed", "disturbed"]
     for metric in present:
-        names += [metric, *(f"{metric}_{what}" for what in ("iqr", "q1", "q3", "min", "n"))]
+        names += [metric, *(f"{metric}_{part_name}" for part_name in ("iqr", "q1", "q3", "min", "n"))]
     rows: list[list[Cell]] = []
     for row in summary.rows:
         cells: list[Cell] = [*row.configuration.values(), row.runs, row.failed, row.disturbed]
         for metric in present:
-            it = row.spreads.get(metric)
+            spread = row.spreads.get(metric)
             cells += (
                 [None] * 5 + [0]
-                if it is None
-                else [it.median, it.iqr, it.quarter, it.three_quarters, it.least, it.count]
+                if spread is None
+                else [
+                    spread.median,
+                    spread.iqr,
+                    spread.quarter,
+                    spread.three_quarters,
+                    spread.least,
+                    spread.count,
+                ]
             )
         rows.append(cells)
     return Table("table", names, rows)
@@ -55,11 +66,13 @@ def _summary_table(summary: Summary) -> Table:
 
 def _runs_table(swept: Swept) -> Table:
     metrics = columns(swept.experiment, swept.records)
-    values = [values_of(swept.experiment, metrics, each) for each in swept.records]
-    present = [metric.name for metric in metrics if any(metric.name in found for found in values)]
+    values = [values_of(swept.experiment, metrics, record) for record in swept.records]
+    present = [
+        metric.name for metric in metrics if any(metric.name in record_values for record_values in values)
+    ]
     factors = [factor.name for factor in swept.experiment.factors]
     chosen = set(map(id, swept.runs))
-    about = [
+    description = [
         "sample",
         "attempt",
         "counts",
@@ -77,20 +90,20 @@ def _runs_table(swept: Swept) -> Table:
             record.sample,
             record.attempt,
             id(record) in chosen and record.failure is None,
-            *(getattr(record, name) for name in about[3:]),
-            *(found.get(name) for name in present),
+            *(getattr(record, name) for name in description[3:]),
+            *(record_values.get(name) for name in present),
         ]
-        for record, found in zip(swept.records, values, strict=True)
+        for record, record_values in zip(swept.records, values, strict=True)
     ]
-    return Table("runs", [*factors, *about, *present], rows)
+    return Table("runs", [*factors, *description, *present], rows)
 
 
 def _best_tables(summary: Summary) -> list[Table]:
-    found = []
+    table_rows = []
     for at, (spec, groups) in enumerate(summary.best, 1):
         names, rows = best_rows(spec, groups)
-        found.append(Table("best" if at == 1 else f"best-{at}", names, rows))
-    return found
+        table_rows.append(Table("best" if at == 1 else f"best-{at}", names, rows))
+    return table_rows
 
 
 def best_rows(spec: BestSpec, groups: Sequence[Best]) -> tuple[list[str], list[list[Cell]]]:
@@ -101,13 +114,13 @@ def best_rows(spec: BestSpec, groups: Sequence[Best]) -> tuple[list[str], list[l
     names = [*spec.per, *rest, spec.metric, f"{spec.metric}_iqr", f"{spec.metric}_min", f"{spec.metric}_n"]
     rows: list[list[Cell]] = []
     for group in groups:
-        told = [group.row.spreads[name].median if name in group.row.spreads else None for name in shown]
+        medians = [group.row.spreads[name].median if name in group.row.spreads else None for name in shown]
         rows.append(
             [
                 *group.group.values(),
                 *(group.row.configuration[name] for name in rest),
                 *(group.spread.median, group.spread.iqr, group.spread.least, group.spread.count),
-                *told,
+                *medians,
                 group.as_good,
             ]
         )
@@ -133,7 +146,7 @@ def _csv(table: Table) -> bytes:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.columns)
-    writer.writerows([[_cell(each) for each in row] for row in table.rows])
+    writer.writerows([[_cell(cell) for cell in row] for row in table.rows])
     return text.getvalue().encode()
 
 

@@ -30,7 +30,7 @@ def filled(text: str, values: Mapping[str, object]) -> str:
         if name is not None:
             if name not in values:
                 raise TemplateError(
-                    f"one of {', '.join('{' + each + '}' for each in values)}, found {{{name}}}"
+                    f"one of {', '.join('{' + name_known + '}' for name_known in values)}, found {{{name}}}"
                 )
             return str(values[name])
         if len(match[0]) == 2:

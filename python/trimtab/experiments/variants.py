@@ -22,20 +22,27 @@ def varied(
     Raises:
         ExperimentError: something in a variant is wrong, or there is none of this name.
     """
-    variants = {each: _read(file, each, given) for each, given in _tables(file, table).items()}
+    variants = {
+        variant_name: _read(file, variant_name, definition)
+        for variant_name, definition in _tables(file, table).items()
+    }
     if name is None:
         return dict(table), dict(overrides)
     if name not in variants:
-        known = ", ".join(variants) or "it has none"
-        raise ExperimentError(f"{file}: --variant: expected one of its variants ({known}), found '{name}'")
+        variant_names = ", ".join(variants) or "it has none"
+        raise ExperimentError(
+            f"{file}: --variant: expected one of its variants ({variant_names}), found '{name}'"
+        )
     chosen = variants[name]
     # In a folder of its own: it would not go on where the whole experiment is.
     changed = {**table, "name": f"{table.get('name', '')}-{name}"}
     if chosen["samples"] is not None:
         changed["samples"] = chosen["samples"]
-    for each in _CONDITIONS:
-        given = table.get(each, [])
-        changed[each] = [*given, *chosen[each]] if isinstance(given, list) else given
+    for key_of_conditions in _CONDITIONS:
+        replaced = table.get(key_of_conditions, [])
+        changed[key_of_conditions] = (
+            [*replaced, *chosen[key_of_conditions]] if isinstance(replaced, list) else replaced
+        )
     return changed, {**chosen["set"], **overrides}
 
 
@@ -57,24 +64,24 @@ def overridden(file: Path, table: dict[str, Any], overrides: Mapping[str, Any]) 
         else:
             names = ", ".join([*factors, *fixed]) or "none"
             raise ExperimentError(f"{file}: --set {name}: expected a factor or fixed value of it: {names}")
-    given = {"fixed": fixed, "factors": factors}
-    return {**table, **{key: it for key, it in given.items() if key in table}}
+    replaced = {"fixed": fixed, "factors": factors}
+    return {**table, **{key: definition for key, definition in replaced.items() if key in table}}
 
 
 def _tables(file: Path, table: Mapping[str, Any]) -> dict[str, Any]:
     return Fields(file, KEY, table.get(KEY, {})).rest()
 
 
-def _read(file: Path, name: str, given: object) -> dict[str, Any]:
-    fields = Fields(file, f"{KEY}.{name}", given)
-    found: dict[str, Any] = {"set": fields.table("set").rest()}
+def _read(file: Path, name: str, definition: object) -> dict[str, Any]:
+    fields = Fields(file, f"{KEY}.{name}", definition)
+    variant: dict[str, Any] = {"set": fields.table("set").rest()}
     # Taken in any case, so that a slip of the pen is told what is allowed.
-    found["samples"] = (
+    variant["samples"] = (
         fields.integer("samples", 1, 1) if "samples" in fields else fields.take("samples", None)
     )
     for condition in _CONDITIONS:
-        found[condition] = fields.take(condition, [])
-        if not isinstance(found[condition], list):
-            fields.wrong(condition, f"tables, written [[{fields.path(condition)}]]", found[condition])
+        variant[condition] = fields.take(condition, [])
+        if not isinstance(variant[condition], list):
+            fields.wrong(condition, f"tables, written [[{fields.path(condition)}]]", variant[condition])
     fields.done()
-    return found
+    return variant

@@ -58,24 +58,26 @@ def _shorter(svg: bytes) -> bytes:
 def canvas(figure: Figure) -> Canvas:
     """Axes, lines and legend, as matplotlib's objects."""
     count = max(len(figure.panels), 1)
-    across = min(count, _MOST_IN_A_ROW)
-    down = math.ceil(count / across)
+    columns = min(count, _MOST_IN_A_ROW)
+    down = math.ceil(count / columns)
     width, height = _PANEL_INCHES
-    drawn = Canvas(figsize=(width * across + 1.6, height * down + 0.4), layout="constrained")
-    grid = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    drawn = Canvas(figsize=(width * columns + 1.6, height * down + 0.4), layout="constrained")
+    grid = drawn.subplots(down, columns, sharex=True, sharey=True, squeeze=False)
     words = _words(figure)
-    every = [point for panel in figure.panels for line in panel.lines for point in _drawable(figure, line)]
+    all_points = [
+        point for panel in figure.panels for line in panel.lines for point in _drawable(figure, line)
+    ]
     for at, axes in enumerate(grid.flat):
         if at >= len(figure.panels):
             axes.set_visible(False)
             continue
-        _panel(axes, figure, figure.panels[at], words, every)
-        if at % across == 0:
+        _panel(axes, figure, figure.panels[at], words, all_points)
+        if at % columns == 0:
             axes.set_ylabel(figure.y_label)
-        if at + across >= count:
+        if at + columns >= count:
             axes.set_xlabel(figure.x_label)
             axes.tick_params(labelbottom=True)
-    if not figure.log_y and all(point.low >= 0 for point in every):
+    if not figure.log_y and all(point.low >= 0 for point in all_points):
         # Not before all is drawn: a limit that was set stays, and the axes share it.
         grid[0][0].set_ylim(bottom=0)
     drawn.suptitle(figure.title, fontsize="large")
@@ -90,23 +92,27 @@ def canvas(figure: Figure) -> Canvas:
 
 def _words(figure: Figure) -> list[str]:
     """The places on an axis of words, in order of their first use."""
-    found = (point.x for panel in figure.panels for line in panel.lines for point in line.points)
-    return list(dict.fromkeys(each for each in found if isinstance(each, str)))
+    xs = (point.x for panel in figure.panels for line in panel.lines for point in line.points)
+    return list(dict.fromkeys(x for x in xs if isinstance(x, str)))
 
 
-def _panel(axes: Any, figure: Figure, panel: Panel, words: Sequence[str], every: Sequence[Point]) -> None:
+def _panel(
+    axes: Any, figure: Figure, panel: Panel, words: Sequence[str], all_points: Sequence[Point]
+) -> None:
     axes.set_title(panel.title, fontsize="medium")
-    labels = list(dict.fromkeys(line.label for each in figure.panels for line in each.lines))
+    labels = list(dict.fromkeys(line.label for one_panel in figure.panels for line in one_panel.lines))
     for line in panel.lines:
         _line(axes, figure, line, labels.index(line.label), words)
     if words:
         axes.set_xticks(range(len(words)), words)
         axes.margins(x=0.1)
-    elif every:
-        set_x_ticks(axes, [float(point.x) for point in every], figure.log_x)
-    if every:
+    elif all_points:
+        set_x_ticks(axes, [float(point.x) for point in all_points], figure.log_x)
+    if all_points:
         ends = [
-            end for point in every for end in ((point.low, point.high) if figure.has_errors else (point.y,))
+            end
+            for point in all_points
+            for end in ((point.low, point.high) if figure.has_errors else (point.y,))
         ]
         set_y_ticks(axes, ends, figure.log_y)
 

@@ -14,7 +14,7 @@ _MOST_LABELLED = 7
 _LEAST_APART = 0.08
 _LETTERS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 # Beyond these, powers of ten read better.
-_LEAST, _MOST = 1e-3, 1e12
+_SMALLEST, _LARGEST = 1e-3, 1e12
 
 
 def number(value: float) -> str:
@@ -34,16 +34,16 @@ def set_x_ticks(axes: Any, values: Sequence[float], is_log: bool) -> None:
     """Ticks at the values themselves where these are few."""
     if is_log:
         axes.set_xscale("log")
-    found = sorted(set(values))
-    places = [math.log(each) for each in found] if is_log else found
+    distinct = sorted(set(values))
+    places = [math.log(tick) for tick in distinct] if is_log else distinct
     width = places[-1] - places[0]
     apart = min((b - a for a, b in pairwise(places)), default=width)
-    if len(found) <= _MOST_LABELLED and apart >= _LEAST_APART * width:
-        axes.set_xticks(found, [number(each) for each in found])
+    if len(distinct) <= _MOST_LABELLED and apart >= _LEAST_APART * width:
+        axes.set_xticks(distinct, [number(tick) for tick in distinct])
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_minor_formatter(NullFormatter())
     else:
-        _plain(axes.xaxis, found)
+        _plain(axes.xaxis, distinct)
 
 
 def set_y_ticks(axes: Any, values: Sequence[float], is_log: bool) -> None:
@@ -62,6 +62,6 @@ def set_y_ticks(axes: Any, values: Sequence[float], is_log: bool) -> None:
 
 
 def _plain(axis: Any, values: Sequence[float]) -> None:
-    positive = [abs(each) for each in values if each]
-    if positive and min(positive) >= _LEAST and max(positive) < _MOST:
+    positive = [abs(value) for value in values if value]
+    if positive and min(positive) >= _SMALLEST and max(positive) < _LARGEST:
         axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))

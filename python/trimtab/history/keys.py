@@ -24,9 +24,9 @@ def build_of(program: Path) -> str:
     """The program's build id; of files that have none (scripts), a hash of the content; "" for what cannot be read."""
     try:
         with open_regular(program, _PROGRAM) as stream:
-            found = _build_id(stream)
-            if found:
-                return found
+            build_id = _build_id(stream)
+            if build_id:
+                return build_id
             stream.seek(0)
             digest = hashlib.sha256()
             while block := stream.read(1 << 20):
@@ -46,13 +46,13 @@ def _build_id(stream: BinaryIO) -> str:
         return ""
     stream.seek(at)
     table = stream.read(size * count)
-    for where in range(0, len(table) - size + 1, size):
-        kind, _, offset, _, _, length, _, alignment = _SEGMENT.unpack_from(table, where)
+    for start in range(0, len(table) - size + 1, size):
+        kind, _, offset, _, _, length, _, alignment = _SEGMENT.unpack_from(table, start)
         if kind != _PT_NOTE:
             continue
         stream.seek(offset)
-        if found := _build_id_among(stream.read(min(length, _MOST_NOTES)), 8 if alignment == 8 else 4):
-            return found
+        if build_id := _build_id_among(stream.read(min(length, _MOST_NOTES)), 8 if alignment == 8 else 4):
+            return build_id
     return ""
 
 

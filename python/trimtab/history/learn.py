@@ -18,9 +18,9 @@ def entries_of(report: Report, key: Key, run: str) -> list[Entry]:
         if decision.outcome not in LASTING or not decision.key:
             continue
         latest[decision.key] = decision
-        its = settings.setdefault(decision.key, {})
-        its.update({change.knob: change.to for change in decision.changes})
-        its.update(decision.notes)
+        key_settings = settings.setdefault(decision.key, {})
+        key_settings.update({change.knob: change.to for change in decision.changes})
+        key_settings.update(decision.notes)
     started = {process.id: process.started_real_ns * 1e-9 for process in report.processes}
     return [
         Entry(

@@ -21,4 +21,4 @@ def settings_text(entries: Iterable[Entry]) -> str:
 
 def _word(text: str) -> str:
     raw = text.encode("utf-8", "surrogateescape")
-    return "".join(chr(each) if each in _PLAIN else f"%{each:02X}" for each in raw) or "%"
+    return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in raw) or "%"

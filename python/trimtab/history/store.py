@@ -29,7 +29,7 @@ _MOST_TEXT_BYTES = 1 << 20
 _STEPS, _MOST_STEPS = 1 << 20, 1 << 28
 _YEAR_9999 = 253402300799.0
 # What SQLite says, and what that is to a user.
-_SAID = {
+_MESSAGES = {
     "locked": "locked by another process",
     "interrupted": "expected a history of trimtab, found a database that takes too long to read",
     "file is not a database": "expected a history of trimtab, found what is not a database",
@@ -73,8 +73,8 @@ class History:
         return [entry for entry in entries if not entry.is_usable and entry.subject not in found_anew]
 
     def _entries_of(self, key: Key) -> list[Entry]:
-        where = "WHERE build = ? AND cpus = ? AND input = ? AND machine = ? ORDER BY subject"
-        return self._read(where, (key.build, key.cpus, key.input_class, key.machine))
+        clause = "WHERE build = ? AND cpus = ? AND input = ? AND machine = ? ORDER BY subject"
+        return self._read(clause, (key.build, key.cpus, key.input_class, key.machine))
 
     def entries(self) -> list[Entry]:
         """Everything, the newest first."""
@@ -138,7 +138,7 @@ class History:
             raise HistoryError(f"{self.path}: expected at most {_MOST_BYTES} bytes, found {status.st_size}")
         return status.st_size > 0
 
-    def _read(self, where: str, values: tuple[str, ...]) -> list[Entry]:
+    def _read(self, clause: str, values: tuple[str, ...]) -> list[Entry]:
         if not self._has_content():
             return []
         with self._open(is_writing=False) as database:
@@ -146,7 +146,7 @@ class History:
             columns = f"{_FIRST_COLUMNS}, {_FIRST_METHOD}" if is_first else _COLUMNS
             return [
                 self._entry_of(row)
-                for row in database.execute(f"SELECT id, {columns} FROM settings {where}", values)
+                for row in database.execute(f"SELECT id, {columns} FROM settings {clause}", values)
             ]
 
     def _entry_of(self, row: tuple[object, ...]) -> Entry:
@@ -205,10 +205,12 @@ class History:
                 yield database
                 database.execute("COMMIT")
         except sqlite3.Error as error:
-            why = next((told for said, told in _SAID.items() if said in str(error)), str(error))
-            if "unable to open" in why:
-                why = "cannot be written" if is_writing else "cannot be read"
-            raise HistoryError(f"{self.path}: {why}") from error
+            reason = next(
+                (message for pattern, message in _MESSAGES.items() if pattern in str(error)), str(error)
+            )
+            if "unable to open" in reason:
+                reason = "cannot be written" if is_writing else "cannot be read"
+            raise HistoryError(f"{self.path}: {reason}") from error
         except OSError as error:
             raise HistoryError(f"{self.path}: {error.strerror or error}") from error
 
@@ -261,10 +263,10 @@ def _bound(database: sqlite3.Connection) -> None:
         database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_TEXT_BYTES)
 
 
-def _number(value: object, most: float) -> float:
+def _number(value: object, largest: float) -> float:
     number = float(str(value))
-    if not -most <= number <= most:
-        raise ValueError(f"expected a number up to {most:g}, found {value}")
+    if not -largest <= number <= largest:
+        raise ValueError(f"expected a number up to {largest:g}, found {value}")
     return number
 
 
@@ -273,7 +275,7 @@ def _row_of(entry: Entry) -> tuple[object, ...]:
     knobs = json.dumps(entry.settings, sort_keys=True)
     return (
         *(key.build, entry.subject, key.cpus, key.input_class, key.machine),
-        *(storable(each) for each in (entry.name, entry.program, knobs, entry.policy, entry.reason)),
+        *(storable(text) for text in (entry.name, entry.program, knobs, entry.policy, entry.reason)),
         *(entry.gain, entry.spread, entry.pairs, entry.at, storable(entry.run)),
         current_method(entry.settings),
     )

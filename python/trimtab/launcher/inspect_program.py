@@ -8,12 +8,12 @@ import struct
 from pathlib import Path
 
 
-def no_regions(why: str, remedy: str) -> dict[str, str]:
+def no_regions(reason: str, remedy: str) -> dict[str, str]:
     """Why nothing of OpenMP can be recorded, as run.json has it."""
     # Only now: it is rare, and the program waits to be started.
     from trimtab.model.enumerations import Missing
 
-    return {"what": "OpenMP regions", "why": why, "remedy": remedy, "kind": str(Missing.REGIONS)}
+    return {"what": "OpenMP regions", "why": reason, "remedy": remedy, "kind": str(Missing.REGIONS)}
 
 
 def _is_secure(status: os.stat_result) -> bool:

@@ -105,8 +105,10 @@ def _starter(variables: RankVariables, proc: Path) -> Path:
 def _address_of_mpiexec(starter: Path) -> str:
     """MPICH's mpiexec starts a process on each host, with its own address and a number for each group of ranks as arguments."""
     words = _read(starter / "cmdline").split(b"\0")
-    found = [words[at + 1] for at, word in enumerate(words[:-1]) if word in (b"--control-port", b"--pgid")]
-    return os.fsdecode(b"-".join(found)) if b"--control-port" in words[:-1] else ""
+    control_words = [
+        words[at + 1] for at, word in enumerate(words[:-1]) if word in (b"--control-port", b"--pgid")
+    ]
+    return os.fsdecode(b"-".join(control_words)) if b"--control-port" in words[:-1] else ""
 
 
 def _name_of(starter: Path) -> str:

@@ -87,19 +87,19 @@ def _joined(path: Path, job: Job) -> Iterator[int]:
 
 
 def _is_run_of(folder: int, job: Job) -> bool:
-    inside = _inside(folder)
-    about = _info_in(inside)
-    described = about.get("job")
+    inside_path = _path_inside(folder)
+    job_info = _info_in(inside_path)
+    described = job_info.get("job")
     if not isinstance(described, dict) or described.get("id") != job.id or described.get("size") != job.size:
         return False
-    if os.path.lexists(inside / rank_folder(job.rank)):
+    if os.path.lexists(inside_path / rank_folder(job.rank)):
         return False
-    began = about.get("started_real_ns")
+    began = job_info.get("started_real_ns")
     is_new = isinstance(began, int) and abs(time.time() - began * 1e-9) < _LONGEST_START_S
-    return is_new or any(state_of(inside / name) is RankState.RUNNING for name in _ranks_in(folder))
+    return is_new or any(state_of(inside_path / name) is RankState.RUNNING for name in _ranks_in(folder))
 
 
-def _inside(folder: int) -> Path:
+def _path_inside(folder: int) -> Path:
     """The open folder, whatever has its name now."""
     return Path(f"/proc/self/fd/{folder}")
 
@@ -111,8 +111,8 @@ def _ranks_in(folder: int) -> list[str]:
 def _info_in(folder: Path) -> dict[str, Any]:
     """What run.json in it says; nothing where it cannot be read."""
     with contextlib.suppress(ValueError):
-        found = read_json(folder / "run.json", _RUN_INFO)
-        return found if isinstance(found, dict) else {}
+        info = read_json(folder / "run.json", _RUN_INFO)
+        return info if isinstance(info, dict) else {}
     return {}
 
 
@@ -152,7 +152,7 @@ class JobFolder:
     def text_of(self, name: str) -> str | None:
         """A file that the rank that came first has written; None: there is none."""
         with contextlib.suppress(ValueError):
-            return read_text(_inside(self._folder) / name, _SETTINGS_FILE)
+            return read_text(_path_inside(self._folder) / name, _SETTINGS_FILE)
         return None
 
     def close(self) -> None:
@@ -168,19 +168,19 @@ class JobFolder:
             self._remove_if_empty()
 
     def _give_up_place(self) -> None:
-        shutil.rmtree(_inside(self._folder) / rank_folder(self.job.rank), ignore_errors=True)
+        shutil.rmtree(_path_inside(self._folder) / rank_folder(self.job.rank), ignore_errors=True)
 
     def _remove_if_empty(self) -> None:
         if _ranks_in(self._folder):
             return
         # Others find it whole or not at all here, too.
-        away = self.path.parent / f".trimtab-{os.urandom(8).hex()}.part"
-        os.rename(self.path, away)
+        temporary = self.path.parent / f".trimtab-{os.urandom(8).hex()}.part"
+        os.rename(self.path, temporary)
         if _ranks_in(self._folder):
             # Of a rank that came in between.
-            os.rename(away, self.path)
+            os.rename(temporary, self.path)
         else:
-            shutil.rmtree(away, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
 
     def is_at_path(self) -> bool:
         """Whether the run has its name still: the only rank that it had may have given up meanwhile."""
@@ -205,18 +205,18 @@ class JobFolder:
 
     def _others(self) -> set[RankState]:
         """The states of all other ranks; of some only, where one is known to run."""
-        own, size = self.job.rank, self.job.size
+        own_rank, size = self.job.rank, self.job.size
         if size is None:
-            names = [name for name in _ranks_in(self._folder) if name != rank_folder(own)]
+            names = [name for name in _ranks_in(self._folder) if name != rank_folder(own_rank)]
         else:
             # Each begins with the next: while most run, none has to look at many.
-            names = [rank_folder((own + step) % size) for step in range(1, size)]
-        found = set()
+            names = [rank_folder((own_rank + step) % size) for step in range(1, size)]
+        states = set()
         for name in names:
-            found.add(state_of(_inside(self._folder) / name))
-            if RankState.RUNNING in found:
+            states.add(state_of(_path_inside(self._folder) / name))
+            if RankState.RUNNING in states:
                 break
-        return found
+        return states
 
     def _age_s(self) -> float:
         began = self.info.get("started_real_ns")
@@ -261,7 +261,7 @@ def enter_job(path: Path, job: Job, info: dict[str, Any], files: Mapping[str, st
     described = {"launcher": job.launcher, "id": job.id, "size": job.size}
     for _ in range(_ATTEMPTS):
         if not os.path.lexists(path):
-            _make(path, {**info, "job": described}, files)
+            _make_run(path, {**info, "job": described}, files)
         with contextlib.suppress(FileNotFoundError):
             entered = _take_place(path, job)
             if entered.is_at_path():
@@ -281,10 +281,10 @@ def _take_place(path: Path, job: Job) -> JobFolder:
         os.close(held)
         raise
     lock = hold_lock(rank.descriptor, _LOCK)
-    return JobFolder(path, job, _info_in(_inside(held)), rank, held, lock)
+    return JobFolder(path, job, _info_in(_path_inside(held)), rank, held, lock)
 
 
-def _make(path: Path, info: dict[str, Any], files: Mapping[str, str]) -> None:
+def _make_run(path: Path, info: dict[str, Any], files: Mapping[str, str]) -> None:
     """The run, unless another rank has made it meanwhile."""
     own_name = path.parent / f".trimtab-{os.urandom(8).hex()}.part"
     folder = RunFolder(own_name)

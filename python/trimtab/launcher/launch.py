@@ -169,10 +169,10 @@ def _describe(steering: Steering | None) -> dict[str, Any] | None:
         {"name": name, "value": value, "reason": steering.reasons.get(name, "")}
         for name, value in steering.environment.items()
     ]
-    known = 0 if steering.settings is None else max(steering.settings.count("\n") - 1, 0)
+    known_count = 0 if steering.settings is None else max(steering.settings.count("\n") - 1, 0)
     described = {
         "mode": steering.mode,
-        "known_settings": known,
+        "known_settings": known_count,
         "start_values": starts,
         "threads": steering.threads,
     }
@@ -219,13 +219,13 @@ def launch(argv: list[str], options: Options) -> Launch:
         NotPrepared: it was not started, since it could not be recorded.
     """
     program = find_program(argv[0])
-    with contextlib.ExitStack() as beside:
+    with contextlib.ExitStack() as companions:
         try:
             prepared = _prepare(program, argv, options)
             directory = prepared.directory
-            beside.enter_context(perf_events_kept_ready())
-            beside.enter_context(_policy_beside(options.steering, directory))
-            witness = beside.enter_context(group_witness())
+            companions.enter_context(perf_events_kept_ready())
+            companions.enter_context(_policy_beside(options.steering, directory))
+            witness = companions.enter_context(group_witness())
         except NotPrepared:
             raise
         except Exception as error:
@@ -354,8 +354,8 @@ def _as_in_job(job: JobFolder, info: dict[str, Any], steering: Steering | None) 
     return replace(
         steering or Steering(first["mode"]),
         settings=job.text_of(_SETTINGS),
-        environment={name: each["value"] for name, each in values.items()},
-        reasons={name: each["reason"] for name, each in values.items()},
+        environment={name: start["value"] for name, start in values.items()},
+        reasons={name: start["reason"] for name, start in values.items()},
     )
 
 
@@ -367,9 +367,9 @@ def _without_room(directory: Path) -> list[dict[str, str]]:
         return []
     if left.f_bavail * left.f_frsize >= _LEAST_ROOM_BYTES:
         return []
-    why = f"no room is left for {directory}: what found none is missing"
+    reason = f"no room is left for {directory}: what found none is missing"
     remedy = "free space, or give a directory elsewhere with -o"
-    return [no_regions(why, remedy)]
+    return [no_regions(reason, remedy)]
 
 
 def _run(
@@ -411,11 +411,11 @@ def _run(
             os.kill(child, number)
 
     # Signals that were ignored when we were started stay ignored for the program (nohup).
-    ours = (*_PASSED_ON, *_FROM_TERMINAL, *_IGNORED)
-    previous = {number: signal.getsignal(number) for number in ours}
+    handled = (*_PASSED_ON, *_FROM_TERMINAL, *_IGNORED)
+    previous = {number: signal.getsignal(number) for number in handled}
     passed_on = _PASSED_ON if witness is None else (*_PASSED_ON, *_FROM_TERMINAL)
     caught = [number for number in passed_on if previous[number] != signal.SIG_IGN]
-    for number in ours:
+    for number in handled:
         if number in caught:
             signal.signal(number, pass_on)
         elif number not in passed_on:
@@ -424,7 +424,7 @@ def _run(
     try:
         changes = _Changes()
         defaults = [
-            number for number in (*IGNORED_BY_PYTHON, *ours) if previous.get(number) != signal.SIG_IGN
+            number for number in (*IGNORED_BY_PYTHON, *handled) if previous.get(number) != signal.SIG_IGN
         ]
         # What comes while it starts waits: it is in our process group from then on, so that the witness can tell.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, caught)
@@ -432,10 +432,10 @@ def _run(
             while received := signal.sigtimedwait(caught, 0):
                 early.append(received.si_signo)
             child = _start(program, argv, environment, defaults, mask)
-            for known in early:
+            for early_signal in early:
                 if witness is not None:
-                    witness.has_received(known)  # from now on it tells of later ones only
-                send(known)
+                    witness.has_received(early_signal)  # from now on it tells of later ones only
+                send(early_signal)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         status = changes.wait(child)
@@ -511,8 +511,8 @@ def _start(
     """
     try:
         return started(
-            lambda file, given: os.posix_spawn(
-                file, list(given), environment, setsigdef=defaults, setsigmask=blocked
+            lambda file, arguments: os.posix_spawn(
+                file, list(arguments), environment, setsigdef=defaults, setsigmask=blocked
             ),
             program,
             argv,

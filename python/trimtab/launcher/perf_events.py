@@ -41,7 +41,7 @@ def _open_event() -> int | None:
     )
     call = ctypes.CDLL(None).syscall
     call.restype = ctypes.c_long
-    this_thread, any_cpu, no_group = (ctypes.c_long(each) for each in (0, -1, -1))
+    this_thread, any_cpu, no_group = (ctypes.c_long(constant) for constant in (0, -1, -1))
     event = int(
         call(ctypes.c_long(number), attributes, this_thread, any_cpu, no_group, ctypes.c_long(_CLOSE_ON_EXEC))
     )

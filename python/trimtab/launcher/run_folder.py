@@ -20,17 +20,17 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 class RunFolder:
     """A new run directory. Close it when the run is over."""
 
-    def __init__(self, path: Path, above: int | None = None) -> None:
+    def __init__(self, path: Path, parent_folder: int | None = None) -> None:
         """Make it; with `above`, in that open folder.
 
         Raises:
             OSError: there is something of that name, or it cannot be made.
         """
-        if above is None:
+        if parent_folder is None:
             make_private_folder(path)
             self.descriptor = os.open(path, _FOLDER)
         else:
-            self.descriptor = make_folder_in(above, str(path))
+            self.descriptor = make_folder_in(parent_folder, str(path))
 
     def close(self) -> None:
         """Nothing is written any more."""

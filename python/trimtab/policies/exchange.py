@@ -35,32 +35,32 @@ def read_snapshot(path: Path) -> Snapshot:
         raise ExchangeError(f"{path}: expected a snapshot, found another thing: {error!r}") from error
 
 
-def _snapshot(all_of_it: Any) -> Snapshot:
-    if all_of_it["format"] != FORMAT:
-        raise ExchangeError(f"snapshot of format {all_of_it['format']}, expected {FORMAT}")
+def _snapshot(fields: Any) -> Snapshot:
+    if fields["format"] != FORMAT:
+        raise ExchangeError(f"snapshot of format {fields['format']}, expected {FORMAT}")
     return Snapshot(
-        all_of_it["number"],
-        all_of_it["time_s"],
-        all_of_it["is_last"],
-        all_of_it["budget_left_s"],
-        all_of_it["has_consent"],
-        all_of_it["figures"],
-        tuple(_subject(subject) for subject in all_of_it["subjects"]),
-        tuple(Event(**event) for event in all_of_it["events"]),
+        fields["number"],
+        fields["time_s"],
+        fields["is_last"],
+        fields["budget_left_s"],
+        fields["has_consent"],
+        fields["figures"],
+        tuple(_subject(subject) for subject in fields["subjects"]),
+        tuple(Event(**event) for event in fields["events"]),
     )
 
 
-def _subject(each: dict[str, Any]) -> Subject:
+def _subject(fields: dict[str, Any]) -> Subject:
     return Subject(
-        each["id"],
-        each["name"],
-        each["key"],
-        each["since"],
-        each["is_others"],
-        each["has_level"],
-        {one["name"]: Knob(**{**one, "values": tuple(one["values"])}) for one in each["knobs"]},
-        each["figures"],
-        tuple(Measurement(*one) for one in each["measured"]),
+        fields["id"],
+        fields["name"],
+        fields["key"],
+        fields["since"],
+        fields["is_others"],
+        fields["has_level"],
+        {entry["name"]: Knob(**{**entry, "values": tuple(entry["values"])}) for entry in fields["knobs"]},
+        fields["figures"],
+        tuple(Measurement(*entry) for entry in fields["measured"]),
     )
 
 
@@ -69,31 +69,31 @@ def _word(text: str) -> str:
     return quote(text or "-", safe="_.:/-")
 
 
-def when_line(of: type[Policy]) -> str:
+def when_line(policy: type[Policy]) -> str:
     """When the policy is to be called, as a line of an answer; "": as usual.
 
     Raises:
         ExchangeError: it asks for what there is not.
     """
-    if isinstance(of.events, str) or not set(of.events) <= set(EVENTS):
-        raise ExchangeError(f"events = {of.events!r}, expected some of {', '.join(EVENTS)} in a tuple")
-    period = of.period_s
-    if period is None and not of.events:
+    if isinstance(policy.events, str) or not set(policy.events) <= set(EVENTS):
+        raise ExchangeError(f"events = {policy.events!r}, expected some of {', '.join(EVENTS)} in a tuple")
+    period = policy.period_s
+    if period is None and not policy.events:
         raise ExchangeError("period_s = None without events: it would never be called")
     if period is not None and not (isinstance(period, int | float) and 0.02 <= period <= 3600):
         raise ExchangeError(f"period_s = {period!r}, expected None or seconds from 0.02 to 3600")
-    if period == Policy.period_s and not of.events:
+    if period == Policy.period_s and not policy.events:
         return ""
-    return " ".join(["when", "-" if period is None else f"{period!r}", *of.events])
+    return " ".join(["when", "-" if period is None else f"{period!r}", *policy.events])
 
 
-def answer_text(number: int, proposals: Iterable[Proposal], when: str = "") -> str:
+def answer_text(number: int, proposals: Iterable[Proposal], cadence: str = "") -> str:
     """The answer to that snapshot; when: as `when_line` says.
 
     Raises:
         ExchangeError: one of them is no proposal.
     """
-    lines = [f"trimtab-proposals {FORMAT} {number}", *([when] if when else [])]
+    lines = [f"trimtab-proposals {FORMAT} {number}", *([cadence] if cadence else [])]
     for proposal in proposals:
         if not isinstance(proposal, Proposal):
             raise ExchangeError(
@@ -104,9 +104,9 @@ def answer_text(number: int, proposals: Iterable[Proposal], when: str = "") -> s
     return "\n".join(lines) + "\n"
 
 
-def failure_text(number: int, why: str) -> str:
+def failure_text(number: int, reason: str) -> str:
     """The answer of a policy that has failed."""
-    return f"trimtab-proposals {FORMAT} {number}\nfailed {_word(why)}\n"
+    return f"trimtab-proposals {FORMAT} {number}\nfailed {_word(reason)}\n"
 
 
 def write_answer(snapshot: Path, text: str) -> None:

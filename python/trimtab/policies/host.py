@@ -36,14 +36,14 @@ def policy_in(path: Path) -> type[Policy]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    found = [
+    proposals = [
         var
         for var in vars(module).values()
         if isinstance(var, type) and issubclass(var, Policy) and var.__module__ == spec.name
     ]
-    if len(found) != 1:
-        raise ExchangeError(f"{path}: expected one class derived from Policy, found {len(found)}")
-    return found[0]
+    if len(proposals) != 1:
+        raise ExchangeError(f"{path}: expected one class derived from Policy, found {len(proposals)}")
+    return proposals[0]
 
 
 class Host:
@@ -66,10 +66,10 @@ class Host:
     def look(self) -> None:
         """Answer each engine that has something new."""
         for snapshot in self._run.glob(f"*/{SNAPSHOTS}"):
-            about = snapshot.stat()
-            which = (about.st_ino, about.st_mtime_ns)
-            if self._seen.get(snapshot) != which:
-                self._seen[snapshot] = which
+            status = snapshot.stat()
+            identity = (status.st_ino, status.st_mtime_ns)
+            if self._seen.get(snapshot) != identity:
+                self._seen[snapshot] = identity
                 self._answer(snapshot)
 
     def _answer(self, snapshot: Path) -> None:
@@ -90,8 +90,8 @@ class Host:
     def _fail(self, error: BaseException) -> None:
         traceback.print_exception(error)
         sys.stderr.flush()
-        where = traceback.extract_tb(error.__traceback__)
-        place = f" ({Path(where[-1].filename).name}:{where[-1].lineno})" if where else ""
+        frames = traceback.extract_tb(error.__traceback__)
+        place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
         self._failure = f"raised {type(error).__name__}: {str(error)[:200]}{place}"
 
 

@@ -100,7 +100,7 @@ class Subject:
 
     def measured_now(self) -> list[float]:
         """The values measured since the last snapshot, of what is in force now."""
-        return [each.value for each in self.measured if each.under == self.since]
+        return [measurement.value for measurement in self.measured if measurement.under == self.since]
 
     def trial(self, reason: str, **values: object) -> Proposal:
         """Put in force, not accepted: it is undone when the run ends or its budget is spent."""

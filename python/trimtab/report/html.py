@@ -61,8 +61,8 @@ def _bounded(report: Report) -> Report:
 
 def _over_time(report: Report) -> dict[str, Any]:
     """Timelines and counters of the processes that used most CPU time."""
-    order = sorted(report.processes, key=lambda each: -each.cpu_s)
-    kept = {each.id for each in order[:_MOST_PROCESSES]}
+    order = sorted(report.processes, key=lambda process: -process.cpu_s)
+    kept = {process.id for process in order[:_MOST_PROCESSES]}
     if len(kept) == len(order):
         return {}
     return {
@@ -76,9 +76,9 @@ def _over_time(report: Report) -> dict[str, Any]:
 def _rounded(value: Any) -> Any:
     """`value` with figures as exact as a page needs them, None for what JSON has no number for, and texts as they are shown."""
     if isinstance(value, dict):
-        return {printable(key): _rounded(each) for key, each in value.items()}
+        return {printable(key): _rounded(element) for key, element in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(each) for each in value]
+        return [_rounded(element) for element in value]
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, float):

@@ -101,12 +101,12 @@ def _placed(process: Process, kinds: tuple[int, ...]) -> Placed:
 def _first(parts: Placed, tasks: NDArray[np.uint64]) -> Integers:
     """The place of each task's first part; -1 for those that have none."""
     at = np.searchsorted(parts["a"], tasks, side="left")
-    return _only_of(parts, at, tasks)
+    return _where_task_is(parts, at, tasks)
 
 
 def _last(parts: Placed, tasks: NDArray[np.uint64]) -> Integers:
     at = np.searchsorted(parts["a"], tasks, side="right") - 1
-    return _only_of(parts, at, tasks)
+    return _where_task_is(parts, at, tasks)
 
 
 def _next(parts: Placed, tasks: NDArray[np.uint64], ticks: NDArray[np.uint64]) -> Integers:
@@ -117,10 +117,10 @@ def _next(parts: Placed, tasks: NDArray[np.uint64], ticks: NDArray[np.uint64]) -
     )
     before = np.empty(len(order), np.int64)
     before[order] = np.cumsum(is_part[order])
-    return _only_of(parts, before[: len(tasks)], tasks)
+    return _where_task_is(parts, before[: len(tasks)], tasks)
 
 
-def _only_of(parts: Placed, at: Any, tasks: NDArray[np.uint64]) -> Integers:
+def _where_task_is(parts: Placed, at: Any, tasks: NDArray[np.uint64]) -> Integers:
     is_valid = (at >= 0) & (at < len(parts))
     is_valid[is_valid] = parts["a"][at[is_valid]] == tasks[is_valid]
     places_or_none: Integers = np.where(is_valid, at, -1)

@@ -203,12 +203,12 @@ def _span_begins(
     ones_of_spans = np.ones(len(spans), np.int64)
     begins = (place, begin, -2 * spans, ones_of_spans, _ROLE[kind].astype(np.int64), spans)
     locks = np.flatnonzero(waited > 0)
-    source, taken_at = spans[locks], ticks[spans[locks]]
+    source, begin_of_lock = spans[locks], ticks[spans[locks]]
     role = np.full(len(locks), int(Role.LOCK_WAIT))
     wait_begins = (place[locks], begin[locks], -2 * source + 1, ones_of_spans[locks], role, source)
-    place_behind = np.minimum(np.searchsorted(recorded, taken_at, side="right"), source)
+    place_behind = np.minimum(np.searchsorted(recorded, begin_of_lock, side="right"), source)
     first = np.full(len(locks), -4 * (len(events) + 1))
-    wait_ends = (place_behind, taken_at, first, -ones_of_spans[locks], role, source)
+    wait_ends = (place_behind, begin_of_lock, first, -ones_of_spans[locks], role, source)
     return [begins, wait_begins, wait_ends]
 
 

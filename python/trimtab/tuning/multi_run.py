@@ -33,7 +33,10 @@ class Pairs:
     @property
     def ratios(self) -> list[float]:
         """Candidate over incumbent, by pair."""
-        return [ours / theirs for ours, theirs in zip(self.candidate, self.incumbent, strict=True)]
+        return [
+            candidate_s / incumbent_s
+            for candidate_s, incumbent_s in zip(self.candidate, self.incumbent, strict=True)
+        ]
 
     @property
     def gain(self) -> float:
@@ -75,8 +78,8 @@ class Start:
     @property
     def text(self) -> str:
         """As a shell has it."""
-        both = [self.environment, *self.settings.values()]
-        return " ".join(f"{name}={value}" for each in both for name, value in each.items())
+        variable_sets = [self.environment, *self.settings.values()]
+        return " ".join(f"{name}={value}" for variables in variable_sets for name, value in variables.items())
 
     def on_top_of(self, other: Start) -> Start:
         """Both, this one where they say different things."""
@@ -143,7 +146,7 @@ def tune(
     learning_runs: int,
     pairs: int,
     candidates: Callable[[Report], Iterable[Start]],
-    told: Callable[[Trial], None] = lambda _: None,
+    report_trial: Callable[[Trial], None] = lambda _: None,
 ) -> Outcome:
     """Learn, choose what to start with, prove.
 
@@ -161,17 +164,19 @@ def tune(
     # Of pairs; the last are those that prove all of it.
     left = pairs
 
-    def in_turn(candidate: Callable[[], float], incumbent: Callable[[], float], what: str) -> Pairs:
+    def in_turn(candidate: Callable[[], float], incumbent: Callable[[], float], purpose: str) -> Pairs:
         nonlocal left
         left -= pairs
-        return _in_turn(candidate, incumbent, pairs, left, what, told)
+        return _in_turn(candidate, incumbent, pairs, left, purpose, report_trial)
 
     for number in range(learning_runs):
         report = runner.learn({})
         lasting = [decision for decision in report.decisions if decision.outcome in LASTING and decision.key]
-        outcome.loops.update({each.key: each for each in lasting})
-        found = sum(each.outcome == OUTCOMES[DecisionOutcome.KEPT] for each in lasting)
-        told(Trial(f"learning, run {number + 1} of {learning_runs}", report.wall_s, f"{found} kept"))
+        outcome.loops.update({decision.key: decision for decision in lasting})
+        kept_count = sum(decision.outcome == OUTCOMES[DecisionOutcome.KEPT] for decision in lasting)
+        report_trial(
+            Trial(f"learning, run {number + 1} of {learning_runs}", report.wall_s, f"{kept_count} kept")
+        )
     outcome.then = _started_with(report)
     incumbent = Start({}, "")
     starts = list(candidates(report))
@@ -204,24 +209,33 @@ def _in_turn(
     incumbent: Callable[[], float],
     pairs: int,
     left_behind: int,
-    what: str,
-    told: Callable[[Trial], None],
+    purpose: str,
+    report_trial: Callable[[Trial], None],
 ) -> Pairs:
     """Pairs in alternating order, so that a machine that gets slower speaks for neither.
 
     `left_behind`: how many others there may be after these.
     """
-    ours: list[float] = []
-    theirs: list[float] = []
+    candidate_s: list[float] = []
+    incumbent_s: list[float] = []
     for number in range(pairs):
-        for is_ours in (True, False) if number % 2 == 0 else (False, True):
-            (ours if is_ours else theirs).append(candidate() if is_ours else incumbent())
-        so_far = Pairs(tuple(ours), tuple(theirs))
-        left_s = (ours[-1] + theirs[-1]) * (pairs - number - 1 + left_behind)
-        told(Trial(f"{what}, pair {number + 1} of {pairs}", ours[-1], f"{theirs[-1]:.3g} s without", left_s))
+        for is_candidate in (True, False) if number % 2 == 0 else (False, True):
+            (candidate_s if is_candidate else incumbent_s).append(
+                candidate() if is_candidate else incumbent()
+            )
+        so_far = Pairs(tuple(candidate_s), tuple(incumbent_s))
+        left_s = (candidate_s[-1] + incumbent_s[-1]) * (pairs - number - 1 + left_behind)
+        report_trial(
+            Trial(
+                f"{purpose}, pair {number + 1} of {pairs}",
+                candidate_s[-1],
+                f"{incumbent_s[-1]:.3g} s without",
+                left_s,
+            )
+        )
         if so_far.verdict == "clearly worse":
             break
-    return Pairs(tuple(ours), tuple(theirs))
+    return Pairs(tuple(candidate_s), tuple(incumbent_s))
 
 
 def starts_for(
@@ -241,16 +255,16 @@ def starts_for(
     threads = report.threads or 0
     delay, waits = shares.get("run_delay", 0.0), shares.get("barrier_wait", 0.0)
     managing = shares.get("runtime", 0.0) + shares.get("arrival", 0.0)
-    found = _schedulers(report, is_thorough)
+    starts = _schedulers(report, is_thorough)
     if report.workers and not report.regions:
-        return found  # a program of tasks alone: OpenMP's variables are nothing to it
+        return starts  # a program of tasks alone: OpenMP's variables are nothing to it
     if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY"} & environment.keys():
         if delay > 0.03 or is_thorough:
-            found.append(
+            starts.append(
                 Start({"OMP_WAIT_POLICY": "passive"}, f"threads waited for a CPU {delay:.0%} of the time")
             )
         if managing > 0.1 or is_thorough:
-            found.append(
+            starts.append(
                 Start({"OMP_WAIT_POLICY": "active"}, f"starting regions took {managing:.0%} of the time")
             )
     if not {"OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_DYNAMIC", "KMP_ALL_THREADS"} & environment.keys():
@@ -262,16 +276,16 @@ def starts_for(
         if managing + waits > 0.3 or is_thorough:
             reason = f"waiting and starting regions took {managing + waits:.0%} of the time"
             counts += [(threads // 2, reason), (1, reason)]
-        seen: set[int] = {threads}
+        seen_threads: set[int] = {threads}
         for count, reason in counts:
-            if count >= 1 and count not in seen:
-                seen.add(count)
-                found.append(Start({"OMP_NUM_THREADS": str(count)}, reason))
-    return found
+            if count >= 1 and count not in seen_threads:
+                seen_threads.add(count)
+                starts.append(Start({"OMP_NUM_THREADS": str(count)}, reason))
+    return starts
 
 
 def _schedulers(report: Report, is_thorough: bool) -> list[Start]:
-    found: list[Start] = []
+    starts: list[Start] = []
     for scheduler in report.schedulers:
         reasons = {scheduler.advised: scheduler.reason} if scheduler.advised else {}
         if is_thorough:
@@ -280,7 +294,7 @@ def _schedulers(report: Report, is_thorough: bool) -> list[Start]:
                 for name in scheduler.others
                 if name not in reasons
             }
-        found += [
+        starts += [
             Start(
                 {},
                 reason,
@@ -290,7 +304,7 @@ def _schedulers(report: Report, is_thorough: bool) -> list[Start]:
             )
             for name, reason in reasons.items()
         ]
-    return found
+    return starts
 
 
 def _verdict_of(decision: Decision) -> str:
@@ -307,8 +321,8 @@ def rows_of(outcome: Outcome) -> Sequence[dict[str, Any]]:
         rows.append(
             {
                 "subject": loop.subject,
-                "before": ", ".join(f"{one.knob}={one.from_}" for one in changes),
-                "after": ", ".join(f"{one.knob}={one.to}" for one in changes),
+                "before": ", ".join(f"{change.knob}={change.from_}" for change in changes),
+                "after": ", ".join(f"{change.knob}={change.to}" for change in changes),
                 "gain": loop.gain,
                 "spread": loop.uncertainty,
                 "verdict": _verdict_of(loop),

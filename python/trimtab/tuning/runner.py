@@ -69,18 +69,18 @@ class ProgramRunner:
             file = self._histories[start.text] = self.folder / f"history-{len(self._histories) + 1}.sqlite"
             program = find_program(self.command[0])
             key = key_of(Path(program), self.command[1:], self.input_class)
-            known = History(self.history).recall(key)
-            History(file).remember([*known, *entries_of_start(key, Path(program), start)])
+            known_entries = History(self.history).recall(key)
+            History(file).remember([*known_entries, *entries_of_start(key, Path(program), start)])
         return file
 
-    def _watched(self, how: str, environment: Mapping[str, str], history: Path | None = None) -> Path:
+    def _watched(self, mode: str, environment: Mapping[str, str], history: Path | None = None) -> Path:
         self._count += 1
         directory = self.folder / f"{self._count:03d}"
-        options = [how, "--history", str(history or self.history), *self.options]
+        options = [mode, "--history", str(history or self.history), *self.options]
         command = recording_command(directory, options, self.command)
         ended = self._run(command, {**self.environment, **environment})
-        with_what = " ".join(f"{name}={value}" for name, value in environment.items())
-        self._check(ended, f"with {how} {with_what}".rstrip())
+        with_variables = " ".join(f"{name}={value}" for name, value in environment.items())
+        self._check(ended, f"with {mode} {with_variables}".rstrip())
         return directory
 
     def _run(self, command: Sequence[str], environment: Mapping[str, str]) -> Ended:
@@ -96,9 +96,9 @@ class ProgramRunner:
         except OSError as error:
             raise RunFailed(f"{error.filename or command[0]}: {error.strerror}") from error
 
-    def _check(self, ended: Ended, how: str) -> None:
+    def _check(self, ended: Ended, mode: str) -> None:
         if ended.code != 0:
-            what = f"exit code {ended.code}" if ended.signal is None else ended.signal
+            ending = f"exit code {ended.code}" if ended.signal is None else ended.signal
             raise RunFailed(
-                f"{self.command[0]} {how}: expected exit code 0, found {what}; see what it says by itself"
+                f"{self.command[0]} {mode}: expected exit code 0, found {ending}; see what it says by itself"
             )

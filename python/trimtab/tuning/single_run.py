@@ -95,9 +95,12 @@ def history_in(file: Path | None) -> History:
 
 def key_of(program: Path, arguments: Sequence[str], input_class: str | None) -> Key:
     """What must be the same for a setting to be used again: this program with these arguments, here."""
-    about = machine.describe() | {"cpus_online": os.cpu_count()}
+    machine_info = machine.describe() | {"cpus_online": os.cpu_count()}
     return Key(
-        build_of(program), f"{available_cpus():g}", input_class_of(arguments, input_class), machine_of(about)
+        build_of(program),
+        f"{available_cpus():g}",
+        input_class_of(arguments, input_class),
+        machine_of(machine_info),
     )
 
 
@@ -115,28 +118,28 @@ def prepare(
     environment = os.environ if environment is None else environment
     history = history_in(tuning.history)
     key = key_of(program, arguments, tuning.input_class)
-    known: list[Entry] = []
+    known_entries: list[Entry] = []
     outdated = 0
-    why = ""
+    reason = ""
     if tuning.mode != "shuffle":
         try:
-            known = history.recall(key)
+            known_entries = history.recall(key)
             outdated = len(history.outdated(key))
             # A run that is to be learnt from makes it.
             if tuning.mode != "on" and tuning.history is not None and not tuning.history.exists():
-                why = f"no history yet at {tuning.history}"
+                reason = f"no history yet at {tuning.history}"
         except HistoryError as error:
-            why = str(error)
+            reason = str(error)
     if tuning.mode == "known":
-        known = [each for each in known if _needs_no_word(each)]
-    loops = [each for each in known if each.subject not in _STARTS]
-    starts = _found_before(known, START, "found by earlier runs", environment)
-    given = {**environment, **{start.name: start.value for start in starts}}
+        known_entries = [entry for entry in known_entries if _needs_no_word(entry)]
+    loops = [entry for entry in known_entries if entry.subject not in _STARTS]
+    starts = _reason_with_history(known_entries, START, "found by earlier runs", environment)
+    variables = {**environment, **{start.name: start.value for start in starts}}
     chosen: list[StartValue] = []
     if tuning.mode == "on":
-        chosen = start_values(given)
+        chosen = start_values(variables)
     elif tuning.mode == "frozen":
-        starts += _found_before(known, START_THEN, "as the last run with --tune", given)
+        starts += _reason_with_history(known_entries, START_THEN, "as the last run with --tune", variables)
     starts += chosen
     fit = find_fit(program) if tuning.is_virtual else None
     steering = Steering(
@@ -151,8 +154,8 @@ def prepare(
         virtual_threads=None if fit is None else fit.functions,
         unavailable=[] if fit is None else fit.unavailable,
     )
-    then = tuple(each.id for each in known if each.subject == START_THEN)
-    return Prepared(steering, history, key, program, tuple(chosen), then, why, outdated)
+    start_ids = tuple(entry.id for entry in known_entries if entry.subject == START_THEN)
+    return Prepared(steering, history, key, program, tuple(chosen), start_ids, reason, outdated)
 
 
 # Of GCC's static loops, and of regions: each run must be told that they may be changed (--virtual-threads, --threads regions).
@@ -165,15 +168,15 @@ def _needs_no_word(entry: Entry) -> bool:
     return is_proved and entry.subject != START_THEN and not _AGREED_TO & entry.settings.keys()
 
 
-def _found_before(
-    known: Sequence[Entry], subject: str, reason: str, environment: Mapping[str, str]
+def _reason_with_history(
+    known_entries: Sequence[Entry], subject: str, reason: str, environment: Mapping[str, str]
 ) -> list[StartValue]:
     """What earlier runs say under `subject`, but for what `environment` has something to say about."""
     return [
         StartValue(name, value, reason)
-        for each in known
-        if each.subject == subject
-        for name, value in each.settings.items()
+        for entry in known_entries
+        if entry.subject == subject
+        for name, value in entry.settings.items()
         if is_left_open(name, environment)
     ]
 
@@ -185,21 +188,21 @@ def remember(prepared: Prepared, report: Report, run: Path) -> str:
     entries = [
         entry for entry in entries_of(report, prepared.key, str(run)) if entry.policy != PolicyName.HISTORY
     ]
-    then = _then(prepared, report, run)
+    start_entries = _entries_of_start(prepared, report, run)
     try:
-        if entries or then:
-            prepared.history.remember([*entries, *then])
-        if prepared.then and not then:
+        if entries or start_entries:
+            prepared.history.remember([*entries, *start_entries])
+        if prepared.then and not start_entries:
             prepared.history.forget(prepared.then)
     except HistoryError as error:
         return str(error)
     return ""
 
 
-def _then(prepared: Prepared, report: Report, run: Path) -> list[Entry]:
+def _entries_of_start(prepared: Prepared, report: Report, run: Path) -> list[Entry]:
     """What a frozen run is to be started with to be as this one: one entry, or none."""
-    values = {each.name: each.value for each in prepared.chosen}
-    reasons = [each.reason for each in prepared.chosen]
+    values = {value.name: value.value for value in prepared.chosen}
+    reasons = [value.reason for value in prepared.chosen]
     for decision in report.decisions:
         changed = {change.knob: change.to for change in decision.changes}
         if "blocktime" not in changed or decision.outcome not in LASTING:
@@ -220,11 +223,11 @@ def _then(prepared: Prepared, report: Report, run: Path) -> list[Entry]:
 
 def entries_of_start(key: Key, program: Path, start: Start, pairs: Pairs | None = None) -> list[Entry]:
     """What a program is to be started with, for the history; `pairs`: that proved it."""
-    found: list[tuple[str, str, Mapping[str, str]]] = [
+    results: list[tuple[str, str, Mapping[str, str]]] = [
         (subject, start.subject, settings) for subject, settings in start.settings.items()
     ]
     if start.environment:
-        found.append((START, "start", start.environment))
+        results.append((START, "start", start.environment))
     gain, spread, count = (None, None, 0) if pairs is None else (pairs.gain, pairs.spread, len(pairs.ratios))
     return [
         Entry(
@@ -241,7 +244,7 @@ def entries_of_start(key: Key, program: Path, start: Start, pairs: Pairs | None 
             time.time(),
             "",
         )
-        for subject, name, settings in found
+        for subject, name, settings in results
     ]
 
 

@@ -53,7 +53,7 @@ def start_values(
     *,
     machine: Machine | None = None,
     cpus: int | None = None,
-    are_taken: Callable[[], bool] | None = None,
+    are_cpus_taken: Callable[[], bool] | None = None,
 ) -> list[StartValue]:
     """Values for what the user has left open.
 
@@ -63,7 +63,7 @@ def start_values(
         cpus: CPUs that the program may use; None: of this process.
         are_taken: whether others keep all of them busy; None: looks.
     """
-    found: list[StartValue] = []
+    starts: list[StartValue] = []
     available = cpus if cpus is not None else len(os.sched_getaffinity(0))
     quota = find_quota(machine if machine is not None else Machine(Path("/")))
     threads = available
@@ -72,14 +72,14 @@ def start_values(
         threads = max(1, int(quota.cpus))
         if threads < available:
             reason = f"the control group may use {quota.cpus:g} of {available} CPUs"
-            found.append(StartValue("OMP_NUM_THREADS", str(threads), reason))
+            starts.append(StartValue("OMP_NUM_THREADS", str(threads), reason))
     # libgomp alone spins without ever looking whether others want the CPU; LLVM's runtime yields it. While a CPU is free, the
     # scheduler has a place for who is not waiting, and threads that sleep lose theirs to the others.
-    looks = are_taken if are_taken is not None else cpus_are_taken
+    looks = are_cpus_taken if are_cpus_taken is not None else cpus_are_taken
     if is_left_open("GOMP_SPINCOUNT", environment) and looks():
-        told = "other programs keep all its CPUs busy: who spins long at a barrier is in the way"
-        found.append(StartValue("GOMP_SPINCOUNT", _SPINS_BESIDE_OTHERS, told))
-    return found
+        spin_reason = "other programs keep all its CPUs busy: who spins long at a barrier is in the way"
+        starts.append(StartValue("GOMP_SPINCOUNT", _SPINS_BESIDE_OTHERS, spin_reason))
+    return starts
 
 
 def cpus_are_taken(
@@ -94,13 +94,13 @@ def cpus_are_taken(
         cpus: their numbers; None: those that this process may use.
         nice: the program's own; None: that of this process.
     """
-    those = os.sched_getaffinity(0) if cpus is None else cpus
+    usable_cpus = os.sched_getaffinity(0) if cpus is None else cpus
     counts_nice = (os.getpriority(os.PRIO_PROCESS, 0) if nice is None else nice) > 0
 
     def look() -> tuple[float, list[float]]:
         """When, and how many seconds each of them was busy until then."""
         times = the_machine.cpu_times(root)
-        found = (times.get(f"cpu{cpu}", the_machine.CpuTimes(0, 0, 0)) for cpu in those)
+        found = (times.get(f"cpu{cpu}", the_machine.CpuTimes(0, 0, 0)) for cpu in usable_cpus)
         return time.monotonic(), [each.busy_s - (0 if counts_nice else each.nice_s) for each in found]
 
     looks = [look()]
